@@ -144,6 +144,7 @@ static void describe_tape(const struct ab_subject *s, struct ab_session *session
     session->window = s->tape->window;
     session->n_edges = s->tape->n_edges;
     session->n_remote = s->tape->n_remote;
+    session->thread_ends_left_out = s->thread_ends_left_out;
 }
 
 static void take_most(struct ab_session *session, const struct ab_tape *tape)

@@ -234,6 +234,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .kind = "trace",
         .scopes = r->options.tape.scopes,
         .is_part = watch->most_events != 0,
+        .thread_ends_left_out = r->feed->pusher.n_shared_ends,
         .name = r->spool >= 0   ? "standard input"
                 : slash != NULL ? slash + 1
                                 : r->path,

@@ -593,6 +593,7 @@ static const struct ab_member lane_members[] = {
     AB_FLAG("window_given", struct ab_session, is_window_given, .unknown = true, .flags = AB_LATER),
     COUNT("n_edges", struct ab_session, n_edges),
     COUNT("n_remote", struct ab_session, n_remote),
+    COUNT("thread_ends_left_out", struct ab_session, thread_ends_left_out, .flags = AB_LATER),
     AB_TEXT("base", struct ab_session, base, .flags = AB_ZERO | AB_LATER),
 };
 AB_TABLE(lane, struct ab_session);

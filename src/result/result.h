@@ -580,6 +580,9 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t window;            /* skew window in ops of the global order, 0 = none */
     bool is_window_given;       /* by --window; else it is what the tape needed */
     uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
+    /* Recorded threads whose ends were no ends of lanes' threads, because the lane played others as
+     * well; UINT64_MAX = not known. */
+    uint64_t thread_ends_left_out;
     bool is_strict;             /* lanes took turns in the exact order */
     /* The first record of each back end, phase, op … has the histogram (or the counts) of all
      * rounds, the others have empty ones; all other numbers are of each round. */

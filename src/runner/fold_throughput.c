@@ -68,18 +68,32 @@ double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *r)
 }
 
 /* When lanes share CPUs, time outside of the calls would have left each CPU to the others. A worker
- * counts each burst by the one or the other; for lanes that take turns, all by their path. */
-static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus)
+ * counts each burst by the one or the other; for lanes that take turns, all by their path. Ends of
+ * threads take the CPU time that is not the lanes'. */
+static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus,
+                      bool leaves_out_ends)
 {
     double outside_ns = (double)r->path_ticks * f->clock->ns_per_tick;
+    double ends_ns = leaves_out_ends && r->is_crowded != 0
+                         ? fmax((double)r->process_cpu_ns - (double)r->thread_cpu_ns, 0)
+                         : 0;
     if (!f->session->is_strict && n_cpus > 0)
-        outside_ns += (double)r->outside_cpu_ns / n_cpus;
+        outside_ns += ((double)r->outside_cpu_ns + ends_ns) / n_cpus;
     return fmax((double)r->wall_ticks * f->clock->ns_per_tick - outside_ns, 0);
 }
 
-static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
+/* CPU time of the whole process in the phase; where threads end, that of the lanes alone, because what
+ * ending and starting them takes is in no counter of its own. */
+static double cpu_ns(const struct ab_fold *f, const struct ab_phase_report *r, bool leaves_out_ends)
+{
+    double all = leaves_out_ends ? (double)r->thread_cpu_ns : (double)r->process_cpu_ns;
+    return fmax(all - outside_cpu_ns(f, r), 0);
+}
+
+static struct ab_throughput_phase sum_phase(const struct ab_fold *f, const struct ab_phase *phase,
                                             const struct ab_phase_report *r, uint32_t n_cpus)
 {
+    bool has_ends = r->n_thread_ends > 0, leaves_out_ends = has_ends && phase->renew == 0;
     /* Read one after the other: without a background thread the difference is noise. */
     double background = (double)r->process_cpu_ns - (double)r->thread_cpu_ns;
     bool is_noise = background < 0.002 * (double)r->process_cpu_ns + 100000;
@@ -87,9 +101,9 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
     double lane_ticks = (double)r->lane_ticks - (double)r->outside_ticks;
     return (struct ab_throughput_phase){
         .busy = ab_fold_busy_ns(f, r),
-        .wall = wall_ns(f, r, n_cpus),
-        .cpu = fmax((double)r->process_cpu_ns - outside_cpu_ns(f, r), 0),
-        .background = is_noise ? 0 : background,
+        .wall = wall_ns(f, r, n_cpus, leaves_out_ends),
+        .cpu = cpu_ns(f, r, leaves_out_ends),
+        .background = leaves_out_ends ? NAN : is_noise ? 0 : background,
         .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / lane_ticks : NAN,
         .ready_threads = has_lanes && r->wall_ticks > 0
                              ? ((double)r->lane_ticks - (double)r->wait_ticks) /
@@ -97,9 +111,13 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f,
                              : NAN,
         .faults_minor = r->faults_minor,
         .switches = r->switches_involuntary,
-        .renewal_percent = r->n_renewals > 0
-                               ? 100 * (double)r->renewal_ticks / (double)r->lane_ticks
+        .renewal_percent = has_ends && phase->renew != 0
+                               ? 100 * (double)r->thread_end_ticks / (double)r->lane_ticks
                                : NAN,
+        .thread_ends = (double)r->n_thread_ends,
+        .thread_end_ns = has_ends ? (double)r->thread_end_ticks * f->clock->ns_per_tick /
+                                        (double)r->n_thread_ends
+                                  : NAN,
     };
 }
 
@@ -130,7 +148,8 @@ void ab_throughput_add(struct ab_throughput *t, const struct ab_fold *f, uint32_
     copy_slices(&run, from);
     AB_GROW(t->runs, t->cap_runs, t->n_runs);
     for (uint32_t i = 0; i < t->n_phases; i++)
-        run.sums[i] = sum_phase(f, &from->page->report.phases[i], from->page->report.n_cpus);
+        run.sums[i] = sum_phase(f, &f->tape->phases[i], &from->page->report.phases[i],
+                                from->page->report.n_cpus);
     t->runs[t->n_runs++] = run;
 }
 
@@ -317,6 +336,8 @@ static void estimate_whole(const struct estimator *e, uint32_t phase,
     out->median.wait_percent = MEDIAN_OF(e, phase, wait_percent);
     out->median.ready_threads = MEDIAN_OF(e, phase, ready_threads);
     out->median.renewal_percent = MEDIAN_OF(e, phase, renewal_percent);
+    out->median.thread_ends = MEDIAN_OF(e, phase, thread_ends);
+    out->median.thread_end_ns = MEDIAN_OF(e, phase, thread_end_ns);
     out->median.faults_minor = (uint64_t)MEDIAN_OF(e, phase, faults_minor);
     for (size_t i = 0; i < e->n_of_round; i++)
         out->median.switches += e->runs[i]->sums[phase].switches;

@@ -74,14 +74,6 @@ static void plan_rows(const struct ab_tape_map *tape, struct layout *l)
     l->total = l->rows + l->cap_rows * sizeof(struct ab_memory_row);
 }
 
-static bool has_renewals(const struct ab_tape_map *tape)
-{
-    uint32_t p = 0;
-    while (p < tape->image->n_phases && tape->phases[p].renew == 0)
-        p++;
-    return p < tape->image->n_phases;
-}
-
 /* A canary in one lane would hold up the others; slices are of one thread. */
 static bool is_sliced(const struct ab_run_context *context, const struct ab_case *c,
                       enum ab_pass pass)
@@ -89,7 +81,7 @@ static bool is_sliced(const struct ab_run_context *context, const struct ab_case
     return (pass == AB_PASS_THROUGHPUT || pass == AB_PASS_LATENCY) &&
            c->decorator == AB_DECORATOR_NONE && context->quiet != NULL &&
            context->tape->image->n_lanes == 1 && !context->is_strict &&
-           !has_renewals(context->tape);
+           context->tape->image->n_thread_ends == 0;
 }
 
 static uint32_t slice_ops(const struct ab_run_context *context)

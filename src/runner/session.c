@@ -313,7 +313,7 @@ static bool has_null_latency(const struct state *st, uint32_t round)
 static bool has_null_iterations(const struct state *st, uint32_t backend, uint32_t round)
 {
     const struct ab_tape_map *tape = work_of(st, backend)->tape;
-    bool has_any = false; /* that are timed; else its threads are renewed there */
+    bool has_any = false;
     for (uint32_t p = 0; p < tape->image->n_phases; p++)
         has_any = has_any || tape->phases[p].iteration[0] != 0;
     return has_any && ab_pass_is_in(&st->session->passes, AB_PASS_TAIL, round);

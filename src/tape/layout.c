@@ -169,8 +169,8 @@ static bool put_op(struct layout *l, const struct ab_lane_ops *ops, struct lane_
     return ok;
 }
 
-/* Iterations of a phase: where each ends, beside the ops. They are noted by the number of the lane's
- * next op, and get their positions when the lanes are laid down. */
+/* Places of a lane: where its iterations and its threads end, beside the ops. They are noted by the
+ * number of the lane's next op, and get their positions when the lanes are laid down. */
 
 void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_ns)
 {
@@ -178,37 +178,66 @@ void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_n
         return;
     snprintf(b->phase->iteration, sizeof b->phase->iteration, "%s", name);
     b->phase->budget_ns = budget_ns;
-    b->has_iterations = true;
+    b->has_places[AB_PLACE_ITERATION] = true;
 }
 
 void ab_tape_renew(struct ab_tape_builder *b, uint32_t every)
 {
-    if (b->phase == NULL)
-        return;
-    b->phase->renew = every;
-    b->has_iterations = true;
+    if (b->phase != NULL)
+        b->phase->renew = every;
+}
+
+static const struct ab_lane_place *last_place(const struct ab_tape_builder *b,
+                                              const struct ab_lane_ops *lane,
+                                              enum ab_place_kind kind)
+{
+    const struct ab_lane_places *places = &lane->places[kind];
+    bool is_here = places->n > 0 && places->items[places->n - 1].phase == b->tape.n_phases - 1;
+    return is_here ? &places->items[places->n - 1] : NULL;
+}
+
+static void add_place(struct ab_tape_builder *b, enum ab_place_kind kind)
+{
+    struct ab_lane_places *places = &b->to->places[kind];
+    AB_GROW(places->items, places->cap, places->n);
+    places->items[places->n++] = (struct ab_lane_place){.phase = b->tape.n_phases - 1,
+                                                        .op = (uint32_t)b->to->n};
 }
 
 enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err)
 {
-    struct ab_lane_ops *lane = b->to;
     if (b->phase == NULL)
         return ab_fail(err, AB_CONFIG, "an iteration before the first phase");
-    AB_GROW(lane->iterations, lane->cap_iterations, lane->n_iterations);
-    lane->iterations[lane->n_iterations++] = (struct ab_iteration_end){
-        .phase = b->tape.n_phases - 1, .op = (uint32_t)lane->n};
+    add_place(b, AB_PLACE_ITERATION);
+    return AB_OK;
+}
+
+/* An end of a recorded thread has a turn without ops in the common order, because other lanes may have
+ * had theirs since the lane's last op. */
+enum ab_status ab_tape_thread_end(struct ab_tape_builder *b, struct ab_err *err)
+{
+    if (b->phase == NULL)
+        return ab_fail(err, AB_CONFIG, "the end of a thread before the first phase");
+    const struct ab_lane_place *last = last_place(b, b->to, AB_PLACE_THREAD_END);
+    if (last != NULL && last->op == b->to->n)
+        return AB_OK; /* the fresh thread has done nothing yet */
+    b->has_places[AB_PLACE_THREAD_END] = true;
+    add_place(b, AB_PLACE_THREAD_END);
+    if (b->phase->renew != 0)
+        return AB_OK;
+    AB_GROW(b->tape.turns, b->cap_turns, b->tape.n_turns);
+    b->tape.turns[b->tape.n_turns++] = (struct ab_turn){b->lane, 0};
+    b->phase->turns_end = b->tape.n_turns;
     return AB_OK;
 }
 
 /* Since its last iteration ended, or the phase began. */
 static bool has_ops(const struct ab_tape_builder *b, uint32_t lane)
 {
-    const struct ab_lane_ops *l = &b->lanes[lane];
+    const struct ab_lane_place *last = last_place(b, &b->lanes[lane], AB_PLACE_ITERATION);
     uint32_t phase = b->tape.n_phases - 1;
-    size_t n = l->n_iterations;
-    bool is_later = n > 0 && l->iterations[n - 1].phase == phase;
-    return l->n >
-           (is_later ? l->iterations[n - 1].op : b->starts[(size_t)phase * AB_LANES_MAX + lane]);
+    return b->lanes[lane].n >
+           (last != NULL ? last->op : b->starts[(size_t)phase * AB_LANES_MAX + lane]);
 }
 
 enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err *err)
@@ -224,38 +253,56 @@ enum ab_status ab_tape_iteration_of_all(struct ab_tape_builder *b, struct ab_err
     return status;
 }
 
+static struct ab_tape_places *places_of(struct ab_tape *tape, enum ab_place_kind kind)
+{
+    return kind == AB_PLACE_ITERATION ? &tape->iterations : &tape->thread_ends;
+}
+
+static uint32_t *count_of(struct ab_phase *phase, enum ab_place_kind kind)
+{
+    return kind == AB_PLACE_ITERATION ? &phase->n_iterations : &phase->n_thread_ends;
+}
+
 /* A lane's ops of a phase are laid down next; phase = n_phases, lane 0: all have been. */
-static void tape_begin_iterations(struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
+static void begin_places(struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
 {
     struct ab_tape *tape = &b->tape;
     size_t at = (size_t)phase * b->n_lanes + lane;
-    if (!b->has_iterations)
-        return;
-    AB_GROW(tape->iteration_begin, b->cap_iteration_begin, at);
-    if (at == 0) {
-        tape->n_iterations = 0;
-        for (uint32_t l = 0; l < b->n_lanes; l++)
-            b->lanes[l].next_iteration = 0;
+    for (int kind = 0; kind < AB_PLACE_KINDS; kind++) {
+        struct ab_tape_places *places = places_of(tape, kind);
+        if (!b->has_places[kind])
+            continue;
+        AB_GROW(places->begin, b->cap_places_begin[kind], at);
+        if (at == 0) {
+            places->n = 0;
+            for (uint32_t l = 0; l < b->n_lanes; l++)
+                b->lanes[l].places[kind].next = 0;
+        }
+        places->begin[at] = places->n;
+        if (lane == 0 && phase < tape->n_phases)
+            *count_of(&tape->phases[phase], kind) = 0;
     }
-    tape->iteration_begin[at] = tape->n_iterations;
-    if (lane == 0 && phase < tape->n_phases)
-        tape->phases[phase].n_iterations = 0;
 }
 
-/* Laying down: the lane's next op of the phase is op `op`, at `position` of the tape. Iterations that
- * end before it do so there. */
-static void tape_place_iterations(struct ab_tape_builder *b, uint32_t lane, uint32_t phase,
-                                  uint32_t op, uint32_t position)
+/* The lane's next op of the phase is op `op`, at `position` of the tape: what happens before it does so
+ * there. At the end of the phase (is_end) no thread is renewed. */
+static void lay_places(struct ab_tape_builder *b, uint32_t lane, uint32_t phase, uint32_t op,
+                       uint32_t position, bool is_end)
 {
-    struct ab_lane_ops *from = &b->lanes[lane];
     struct ab_tape *tape = &b->tape;
-    while (from->next_iteration < from->n_iterations &&
-           from->iterations[from->next_iteration].phase == phase &&
-           from->iterations[from->next_iteration].op <= op) {
-        AB_GROW(tape->iterations, b->cap_iterations, tape->n_iterations);
-        tape->iterations[tape->n_iterations++] = position;
-        tape->phases[phase].n_iterations++;
-        from->next_iteration++;
+    for (int kind = 0; kind < AB_PLACE_KINDS; kind++) {
+        struct ab_lane_places *from = &b->lanes[lane].places[kind];
+        struct ab_tape_places *places = places_of(tape, kind);
+        bool is_needless = is_end && kind == AB_PLACE_THREAD_END && tape->phases[phase].renew != 0;
+        for (; from->next < from->n && from->items[from->next].phase == phase &&
+               from->items[from->next].op <= op;
+             from->next++) {
+            if (is_needless)
+                continue;
+            AB_GROW(places->at, b->cap_places[kind], places->n);
+            places->at[places->n++] = position;
+            ++*count_of(&tape->phases[phase], kind);
+        }
     }
 }
 
@@ -374,10 +421,10 @@ static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
     bool ok = l->window.frame_ops == 0 || l->window.n_groups == 1 || lane->begin == lane->end ||
               put(l, AB_OP_MAKE(AB_CODE_WAIT, AB_SLOT_GROUP, l->window.group[index]));
     for (uint32_t i = lane->begin; i < lane->end && ok; i++) {
-        tape_place_iterations(l->b, index, phase, i, l->b->tape.n_ops);
+        lay_places(l->b, index, phase, i, l->b->tape.n_ops, false);
         ok = put_op(l, &l->b->lanes[index], lane, i, &next_frame, &next_publish);
     }
-    tape_place_iterations(l->b, index, phase, lane->end, l->b->tape.n_ops);
+    lay_places(l->b, index, phase, lane->end, l->b->tape.n_ops, true);
     return ok;
 }
 
@@ -781,7 +828,7 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     note_window(l);
     for (uint32_t i = 0; i < b->n_lanes; i++) {
         b->tape.lane_begin[p * b->n_lanes + i] = b->tape.n_ops;
-        tape_begin_iterations(b, p, i);
+        begin_places(b, p, i);
         if (!put_lane(l, p, i))
             return false;
         if (phase->n_ops[AB_OP_RESET] > 0)
@@ -792,15 +839,17 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
 }
 
 /* Of the only lane: its ops are where they were pushed. */
-static void keep_iterations(struct ab_tape_builder *b)
+static void keep_places(struct ab_tape_builder *b)
 {
-    struct ab_lane_ops *lane = &b->lanes[0];
     for (uint32_t p = 0; p < b->tape.n_phases; p++) {
-        tape_begin_iterations(b, p, 0);
-        while (lane->next_iteration < lane->n_iterations &&
-               lane->iterations[lane->next_iteration].phase == p) {
-            uint32_t op = lane->iterations[lane->next_iteration].op;
-            tape_place_iterations(b, 0, p, op, op);
+        const struct ab_phase *phase = &b->tape.phases[p];
+        begin_places(b, p, 0);
+        for (int kind = 0; kind < AB_PLACE_KINDS; kind++) {
+            struct ab_lane_places *from = &b->lanes[0].places[kind];
+            while (from->next < from->n && from->items[from->next].phase == p) {
+                uint32_t op = from->items[from->next].op;
+                lay_places(b, 0, p, op, op, op == phase->end);
+            }
         }
     }
 }
@@ -836,14 +885,15 @@ void ab_tape_take_back(struct ab_tape_builder *b)
     for (uint32_t l = 0; l < b->n_lanes; l++) {
         struct ab_lane_ops *lane = &b->lanes[l];
         lane->n = lane->n_crests = lane->crest_begin = 0;
-        lane->n_iterations = lane->next_iteration = 0;
+        for (int kind = 0; kind < AB_PLACE_KINDS; kind++)
+            lane->places[kind].n = lane->places[kind].next = 0;
         lane->begin_level = lane->most = lane->level;
         lane->pushed_at = 0;
     }
     b->phases_before += tape->n_phases;
     tape->n_ops = tape->n_wide = tape->n_phases = tape->n_turns = 0;
     tape->n_edges = tape->n_remote = 0;
-    tape->n_iterations = tape->n_steps = 0;
+    tape->iterations.n = tape->thread_ends.n = tape->n_steps = 0;
     b->is_time_work = false;
     b->n_edges = 0;
     b->n_pushed = 0;
@@ -887,11 +937,11 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
     AB_GROW(tape->lane_begin, b->cap_lane_begin, n_begins - 1);
     if (b->n_lanes == 1) {
         adopt_only_lane(b);
-        keep_iterations(b);
+        keep_places(b);
     } else if (!lay_lanes(b)) {
         return ab_fail(err, AB_SYSTEM, "more than %u ops in one tape", AB_TAPE_MAX_OPS);
     }
-    tape_begin_iterations(b, tape->n_phases, 0);
+    begin_places(b, tape->n_phases, 0);
     tape->lane_begin[tape->n_phases * b->n_lanes] = tape->n_ops;
     ab_tape_place(tape, tape->steps, sizeof tape->steps[0], tape->n_steps);
     for (uint32_t p = 0; p < tape->n_phases; p++)

@@ -29,8 +29,14 @@ struct ab_crest {
 };
 enum { AB_BLOCK_WEIGHT = 16, AB_CREST_OPS = 64, AB_CREST_OPS_ALONE = 256, AB_CREST_GAP = 1024 };
 
-struct ab_iteration_end { /* before the lane's op of this index */
-    uint32_t phase, op;
+/* What happens at places of a lane: its iterations end, or its threads do. */
+enum ab_place_kind { AB_PLACE_ITERATION, AB_PLACE_THREAD_END, AB_PLACE_KINDS };
+
+struct ab_lane_places {
+    struct ab_lane_place { /* before the lane's op of this index */
+        uint32_t phase, op;
+    } *items;
+    size_t n, cap, next; /* next: to be laid down */
 };
 
 struct ab_lane_ops {
@@ -44,8 +50,7 @@ struct ab_lane_ops {
     size_t crest_begin; /* the op that the next one begins with */
     uint8_t *groups;    /* of its allocations and resizes; ab_tape_group */
     size_t n_groups, cap_groups;
-    struct ab_iteration_end *iterations;
-    size_t n_iterations, cap_iterations, next_iteration; /* next: to be laid down */
+    struct ab_lane_places places[AB_PLACE_KINDS];
     uint64_t unwritten_bytes;     /* AB_TOUCH_APART: of blocks that were passed over in a row */
     struct ab_save_points *saves; /* NULL until it takes one; owned */
 };
@@ -59,8 +64,8 @@ struct ab_edge {
 
 struct ab_tape_builder {
     struct ab_tape tape; /* ops and lane_begin come at the end */
-    size_t cap_wide, cap_phases, cap_turns, cap_ops, cap_lane_begin, cap_iterations,
-        cap_iteration_begin;
+    size_t cap_wide, cap_phases, cap_turns, cap_ops, cap_lane_begin;
+    size_t cap_places[AB_PLACE_KINDS], cap_places_begin[AB_PLACE_KINDS];
     struct ab_lane_ops *lanes;
     uint32_t n_lanes, lane; /* used so far; of what is pushed next */
     struct ab_lane_ops *to; /* that lane */
@@ -73,7 +78,7 @@ struct ab_tape_builder {
     size_t n_edges, cap_edges;
     uint32_t *awaited; /* in this phase: lane `to` has waited for x[to·MAX + from] ops of from */
     size_t cap_group_order;
-    bool has_groups, has_iterations;
+    bool has_groups, has_places[AB_PLACE_KINDS];
     uint8_t group; /* of what is pushed next */
     uint32_t window;
     bool is_window_always;

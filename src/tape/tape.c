@@ -69,8 +69,10 @@ void ab_tape_fini(struct ab_tape *tape)
     free(tape->phases);
     free(tape->lane_begin);
     free(tape->turns);
-    free(tape->iterations);
-    free(tape->iteration_begin);
+    free(tape->iterations.at);
+    free(tape->iterations.begin);
+    free(tape->thread_ends.at);
+    free(tape->thread_ends.begin);
     free(tape->steps);
     for (uint32_t l = 0; tape->groups != NULL && l < tape->facts.lanes; l++)
         free(tape->groups[l]);
@@ -88,7 +90,8 @@ void ab_tape_abandon(struct ab_tape_builder *b)
         free(b->lanes[l].ops);
         free(b->lanes[l].crests);
         free(b->lanes[l].groups);
-        free(b->lanes[l].iterations);
+        for (int kind = 0; kind < AB_PLACE_KINDS; kind++)
+            free(b->lanes[l].places[kind].items);
         free(b->lanes[l].saves);
     }
     free(b->lanes);
@@ -686,15 +689,14 @@ static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
     digest_long(sha, b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
 }
 
-/* Where threads are renewed; nothing of phases whose threads stay. */
-static void digest_renewals(SHA2_CTX *sha, const struct ab_tape_builder *b)
+/* Where threads end; nothing of work whose threads stay. */
+static void digest_thread_ends(SHA2_CTX *sha, const struct ab_tape_builder *b)
 {
     for (uint32_t l = 0; l < b->n_lanes; l++)
-        for (size_t i = 0; i < b->lanes[l].n_iterations; i++) {
-            const struct ab_iteration_end *end = &b->lanes[l].iterations[i];
+        for (size_t i = 0; i < b->lanes[l].places[AB_PLACE_THREAD_END].n; i++) {
+            const struct ab_lane_place *end = &b->lanes[l].places[AB_PLACE_THREAD_END].items[i];
             const uint32_t fields[4] = {end->phase, l, end->op, b->tape.phases[end->phase].renew};
-            if (fields[3] != 0)
-                SHA256Update(sha, (const uint8_t *)fields, sizeof fields);
+            SHA256Update(sha, (const uint8_t *)fields, sizeof fields);
         }
 }
 
@@ -734,7 +736,7 @@ static void tape_take_digest(struct ab_tape_builder *b)
     }
     if (b->n_lanes > 1)
         digest_lanes(&sha, b);
-    digest_renewals(&sha, b);
+    digest_thread_ends(&sha, b);
     digest_times(&sha, b);
     SHA256End(&sha, tape->sha256);
 }
@@ -807,6 +809,7 @@ static void add_phase(struct ab_phase *phase, const struct ab_phase *more, uint3
     phase->n_touches += more->n_touches;
     phase->touched_pages += more->touched_pages;
     phase->n_iterations += more->n_iterations;
+    phase->n_thread_ends += more->n_thread_ends;
     if (adds_some || (!has_some && more->begin > 0)) /* without ops: where its ops would be */
         phase->end = n_before + more->end;
     if (!has_some)

@@ -37,13 +37,22 @@ struct ab_phase {
      * 0 = no such bound. In no digest. */
     char iteration[AB_PHASE_NAME_MAX + 1];
     uint64_t budget_ns;
-    /* A fresh thread goes on with the lane where an iteration ends, each of so many times of the
-     * body (the first role's that has such); 0 = never. In the digest, and so are these ends. */
+    /* `renew` of a workload: a lane's thread ends after so many times of the body (of the first role
+     * that has it), and what the change of threads takes is in the time of the phase; 0 = threads end
+     * where a recorded one did, if at all, and their ends are in no time. In the digest. */
     uint32_t renew;
-    uint32_t n_iterations; /* ends of iterations, or of threads */
+    uint32_t n_iterations, n_thread_ends; /* over all lanes */
 };
 
-/* A stretch of the global order: `n` ops of one lane, WAITs and PUBLISHes not counted. */
+/* Positions of the tape at which something happens in a lane, before the op there; those of a lane are
+ * ascending. Phase p, lane l has at[begin[p·lanes + l]] up to at[begin[p·lanes + l + 1]]. */
+struct ab_tape_places {
+    uint32_t *at, *begin; /* begin: NULL where there are none */
+    uint32_t n;
+};
+
+/* A stretch of the global order: `n` ops of one lane, WAITs and PUBLISHes not counted. With n = 0 the
+ * lane's thread ends here. */
 struct ab_turn {
     uint32_t lane, n;
 };
@@ -101,11 +110,10 @@ struct ab_tape {
                          well, in the order of its ops; NULL = one group. In no digest. */
     uint8_t *group_order; /* the same of all lanes, in the common order: n_group_order */
     size_t n_group_order;
-    /* Iterations: one ends before the op at each of these positions, those of a lane ascending.
-     * Phase p, lane l: [x[p·lanes + l], x[p·lanes + l + 1]) with x = iteration_begin, which is NULL
-     * where there are none. What follows a lane's last end is in none. In no digest. */
-    uint32_t *iterations, *iteration_begin;
-    uint32_t n_iterations;
+    /* Where iterations end. What follows a lane's last end is in none. In no digest. */
+    struct ab_tape_places iterations;
+    /* Where a lane's thread ends; what follows is run by a fresh one. In the digest. */
+    struct ab_tape_places thread_ends;
     struct ab_time_step *steps; /* NULL where it has no times */
     uint32_t n_steps;
     uint64_t duration_ns; /* time of the work at its end, counted from the very beginning, … */
@@ -129,8 +137,10 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
 /* The phase that has begun consists of iterations, each of which ends with ab_tape_iteration; the
  * name is cut to AB_PHASE_NAME_MAX. */
 void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_ns);
-/* The lanes of the phase that has begun get a fresh thread at each ab_tape_iteration, which comes
- * after so many times of the body. Not with ab_tape_each. */
+/* The thread of the current lane ends here, and a fresh one goes on with the lane. */
+enum ab_status ab_tape_thread_end(struct ab_tape_builder *b, struct ab_err *err);
+/* The threads of the phase that has begun end after so many times of the body, each time with
+ * ab_tape_thread_end; what that takes is in the time of the phase. */
 void ab_tape_renew(struct ab_tape_builder *b, uint32_t every);
 /* The current lane's iteration ends here, and the next one begins. */
 enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err);

@@ -38,22 +38,29 @@ static enum ab_status append(struct ab_tape_file *f, const void *from, size_t n,
     return ab_shared_file_append(&f->file, from, n, ROW, offset, err);
 }
 
-/* Both arrays, where there are iterations. */
-static enum ab_status append_iterations(struct ab_tape_file *f, const struct ab_tape *tape,
-                                        struct ab_burst *b, struct ab_err *err)
+/* Appends both arrays, where there are any; `before` is how many places the bursts before have. */
+static enum ab_status append_places(struct ab_tape_file *f, const struct ab_tape *tape,
+                                    const struct ab_tape_places *from, uint64_t before,
+                                    struct ab_burst_places *to, struct ab_err *err)
 {
     size_t n_begins = (size_t)tape->n_phases * tape->facts.lanes + 1;
-    b->first_iteration = (uint32_t)f->n_iterations;
-    b->n_iterations = tape->n_iterations;
-    if (tape->n_iterations == 0)
+    *to = (struct ab_burst_places){.first = (uint32_t)before, .n = from->n};
+    if (from->n == 0)
         return AB_OK;
-    enum ab_status status = append(f, tape->iterations,
-                                   tape->n_iterations * sizeof tape->iterations[0],
-                                   &b->iterations_offset, err);
-    if (status == AB_OK)
-        status = append(f, tape->iteration_begin, n_begins * sizeof tape->iteration_begin[0],
-                        &b->iteration_begin_offset, err);
-    return status;
+    AB_TRY(append(f, from->at, from->n * sizeof from->at[0], &to->at_offset, err));
+    return append(f, from->begin, n_begins * sizeof from->begin[0], &to->begin_offset, err);
+}
+
+/* True if a recorded thread of lane 0 ends in the burst. */
+static bool ends_first(const struct ab_tape *tape)
+{
+    const uint32_t *begin = tape->thread_ends.begin;
+    bool has_any = false;
+    for (uint32_t p = 0; p < tape->n_phases && tape->thread_ends.n > 0; p++)
+        has_any = has_any ||
+                  (tape->phases[p].renew == 0 &&
+                   begin[p * tape->facts.lanes] < begin[p * tape->facts.lanes + 1]);
+    return has_any;
 }
 
 /* Those of the burst that is added, behind the others. */
@@ -85,7 +92,10 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
                          err)) != AB_OK ||
         (status = append(f, tape->wide, tape->n_wide * sizeof tape->wide[0], &b.wide_offset,
                          err)) != AB_OK ||
-        (status = append_iterations(f, tape, &b, err)) != AB_OK ||
+        (status = append_places(f, tape, &tape->iterations, f->n_iterations, &b.iterations, err)) !=
+            AB_OK ||
+        (status = append_places(f, tape, &tape->thread_ends, f->n_thread_ends, &b.thread_ends,
+                                err)) != AB_OK ||
         (status = append(f, tape->ops, ((size_t)tape->n_ops + AB_TAPE_PAD) * sizeof tape->ops[0],
                          &b.ops_offset, err)) != AB_OK)
         return status;
@@ -96,7 +106,9 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
     add_steps(f, tape);
     f->n_ops += tape->n_ops;
     f->n_turns += tape->n_turns;
-    f->n_iterations += tape->n_iterations;
+    f->n_iterations += tape->iterations.n;
+    f->n_thread_ends += tape->thread_ends.n;
+    f->has_first_ended = f->has_first_ended || ends_first(tape);
     return AB_OK;
 }
 
@@ -113,6 +125,8 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
         .window = total->window,
         .n_bursts = (uint32_t)f->n_bursts,
         .n_iterations = (uint32_t)f->n_iterations,
+        .n_thread_ends = (uint32_t)f->n_thread_ends,
+        .has_first_ended = f->has_first_ended,
         .n_turns = f->n_turns,
         .n_edges = total->n_edges,
         .n_remote = total->n_remote,

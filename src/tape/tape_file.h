@@ -84,7 +84,8 @@ struct ab_tape_file {
     size_t n_bursts, cap_bursts;
     struct ab_time_step *steps; /* of all bursts */
     size_t n_steps, cap_steps;
-    uint64_t n_ops, n_turns, n_iterations, most_bytes;
+    uint64_t n_ops, n_turns, n_iterations, n_thread_ends, most_bytes;
+    bool has_first_ended; /* struct ab_tape_image */
 };
 
 enum ab_status ab_tape_file_begin(bool is_held, struct ab_tape_file *out, struct ab_err *err);

@@ -17,9 +17,11 @@
 struct ab_burst {
     uint64_t offset; /* of the pages that hold it */
     uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
-    uint64_t iterations_offset, iteration_begin_offset;
+    struct ab_burst_places {
+        uint64_t at_offset, begin_offset;
+        uint32_t first, n; /* those of the bursts before; its own */
+    } iterations, thread_ends;
     uint32_t first, n_ops;
-    uint32_t first_iteration, n_iterations; /* those of the bursts before; its own */
 };
 
 /* Head of the tape file. */
@@ -31,11 +33,12 @@ struct ab_tape_image {
     uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
     uint32_t window;
     uint32_t n_bursts;
-    uint32_t n_iterations; /* of all bursts */
+    uint32_t n_iterations, n_thread_ends; /* of all bursts */
     uint64_t n_turns, n_edges, n_remote;
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
     uint64_t n_sized_frees;
-    uint32_t longest_walk, reserved;
+    uint32_t longest_walk;
+    uint32_t has_first_ended; /* a recorded thread of lane 0 ends somewhere */
     struct ab_facts facts;
     uint64_t steps_offset, duration_ns; /* one array for the whole tape, with its positions */
     uint32_t n_steps, reserved_2;
@@ -49,7 +52,8 @@ struct ab_tape_part { /* where a burst lies in a mapping of the tape file */
     const uint32_t *lane_begin;
     const struct ab_turn *turns;
     const uint32_t *iterations, *iteration_begin; /* as in a tape; no iterations: not to be read */
-    uint32_t first_iteration, n_iterations;
+    const uint32_t *thread_ends, *thread_end_begin; /* the same of ends of threads */
+    uint32_t first_iteration, n_iterations, n_thread_ends;
     uint32_t first, n_ops;
 };
 
@@ -82,10 +86,13 @@ static inline struct ab_tape_part ab_tape_part(const struct ab_tape_image *image
         .phases = (const void *)(file + b->phases_offset),
         .lane_begin = (const void *)(file + b->lane_begin_offset),
         .turns = (const void *)(file + b->turns_offset),
-        .iterations = (const void *)(file + b->iterations_offset),
-        .iteration_begin = (const void *)(file + b->iteration_begin_offset),
-        .first_iteration = b->first_iteration,
-        .n_iterations = b->n_iterations,
+        .iterations = (const void *)(file + b->iterations.at_offset),
+        .iteration_begin = (const void *)(file + b->iterations.begin_offset),
+        .thread_ends = (const void *)(file + b->thread_ends.at_offset),
+        .thread_end_begin = (const void *)(file + b->thread_ends.begin_offset),
+        .first_iteration = b->iterations.first,
+        .n_iterations = b->iterations.n,
+        .n_thread_ends = b->thread_ends.n,
         .first = b->first,
         .n_ops = b->n_ops,
     };

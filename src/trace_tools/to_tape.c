@@ -62,9 +62,14 @@ uint32_t ab_trace_lanes_find(struct ab_trace_lanes *lanes, const struct ab_event
         return lanes->of_thread[e->thread];
     know_thread(lanes, e->thread);
     uint16_t *of = &lanes->of_thread[e->thread];
-    if (is_end && *of != AB_NO_LANE)
+    if (is_end && *of != AB_NO_LANE) {
         lanes->is_taken[*of] = false;
-    return *of = is_end ? AB_NO_LANE : (uint16_t)choose_lane(lanes, e->thread);
+        lanes->n_threads[*of]--;
+    }
+    *of = is_end ? AB_NO_LANE : (uint16_t)choose_lane(lanes, e->thread);
+    if (!is_end)
+        lanes->n_threads[*of]++;
+    return *of;
 }
 
 static void know_slot(struct ab_trace_pusher *p, uint32_t slot)
@@ -212,12 +217,42 @@ static __attribute__((noinline)) enum ab_status pass_time(struct ab_trace_pusher
     return ab_tape_time(p->b, us * 1000, AB_STEP_RECORDED | (is_idle ? AB_STEP_IDLE : 0), err);
 }
 
+/* The current lane's heap is another thread's from here on, and has no save points of the old one. */
+static void forget_spans(struct ab_trace_pusher *p, uint32_t lane)
+{
+    for (uint32_t i = p->n_open; i-- > 0;)
+        if (p->open[i].lane == lane && p->open[i].depth != 0) {
+            ab_tape_forget_mark(p->b, p->open[i].depth);
+            p->open[i].depth = 0;
+        }
+}
+
+/* The lane's thread ends where the last thread that it plays does. */
+static enum ab_status push_thread_end(struct ab_trace_pusher *p, const struct ab_event *e,
+                                      struct ab_err *err)
+{
+    uint32_t thread = e->thread;
+    uint16_t lane = thread < p->lanes.cap ? p->lanes.of_thread[thread] : AB_NO_LANE;
+    if (lane == AB_NO_LANE)
+        return AB_OK;
+    if (p->stop <= p->n_events)
+        AB_TRY(end_scopes(p, err)); /* while the thread has its lane */
+    ab_trace_lanes_find(&p->lanes, e);
+    if (p->lanes.n_threads[lane] > 0) {
+        p->n_shared_ends++;
+        return AB_OK;
+    }
+    AB_TRY(ab_tape_lane(p->b, lane, err));
+    forget_spans(p, lane);
+    return ab_tape_thread_end(p->b, err);
+}
+
 static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, struct ab_err *err)
 {
+    if (e->kind == AB_EVENT_THREAD_END)
+        return push_thread_end(p, e, err);
     AB_TRY(check_possible(p, e, err));
     uint32_t lane = ab_trace_lanes_find(&p->lanes, e);
-    if (e->kind == AB_EVENT_THREAD_END)
-        return AB_OK;
     struct ab_request request = {
         .size = e->size,
         .is_zeroed = e->kind == AB_EVENT_ALLOC_ZEROED,

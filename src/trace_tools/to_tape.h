@@ -22,6 +22,7 @@ struct ab_trace_lanes {
     uint16_t *of_thread;
     size_t cap;
     bool is_taken[AB_LANES_MAX];
+    uint32_t n_threads[AB_LANES_MAX]; /* alive on each */
 };
 void ab_trace_lanes_init(struct ab_trace_lanes *lanes, uint32_t most); /* 0 = AB_LANES_MAX */
 void ab_trace_lanes_fini(struct ab_trace_lanes *lanes);
@@ -43,7 +44,8 @@ struct ab_trace_pusher {
     uint32_t *slots; /* by the reader's slot: the tape's */
     size_t cap_slots;
     uint64_t n_events;
-    uint64_t time_us;   /* of the last call */
+    uint64_t n_shared_ends; /* ends of threads that shared their lane: left out */
+    uint64_t time_us;       /* of the last call */
     size_t next_scope;  /* of options->scopes: the first that has not ended … */
     uint64_t scope_end; /* … and where it does; UINT64_MAX = there is none */
     size_t next_span;   /* of options->spans: the first that has not begun */

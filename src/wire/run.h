@@ -194,14 +194,14 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t asleep_cpu_ns;  /* CPU time of falling asleep and waking up; 0 but for is_crowded */
     uint64_t thread_cpu_ns;  /* of the lanes */
     uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
-    uint64_t outside_ticks;  /* of lane_ticks, between slices and for AB_TOUCH_APART */
+    uint64_t outside_ticks;  /* of lane_ticks, between slices, for AB_TOUCH_APART, ends of threads */
     uint64_t canary_ticks;   /* of these, CPU time; but for is_crowded, where ticks pass without: */
     uint64_t outside_cpu_ns; /* CPU time for AB_TOUCH_APART; 0 but for is_crowded */
     uint64_t path_ticks;     /* of wall_ticks, as outside_ticks: on the path that ends last */
     uint64_t faults_minor, faults_major, switches_involuntary;
-    /* Threads that took over a lane; of lane_ticks, from the last op of one to the first of the
-     * next. */
-    uint64_t n_renewals, renewal_ticks;
+    /* Threads that ended; of lane_ticks, from the last op of each to the first of the one that goes on
+     * with its lane. These ticks are also in outside_ticks, unless the phase has `renew`. */
+    uint64_t n_thread_ends, thread_end_ticks;
     uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
     uint64_t instructions;     /* INSTRUCTIONS with AB_COUNTER_CPU; AB_NOT_COUNTED = not known */

@@ -48,6 +48,8 @@ bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i)
     w->turns = part.turns;
     w->iterations = part.iterations;
     w->iteration_begin = part.iteration_begin;
+    w->thread_ends = part.thread_ends;
+    w->thread_end_begin = part.thread_end_begin;
     for (uint32_t l = 0; w->lanes != NULL && l < w->image->n_lanes; l++) {
         w->lanes[l].ops = w->ops;
         w->lanes[l].wide = w->wide;

@@ -77,8 +77,8 @@ static void pin(struct ab_lane *lane)
 /* The stack of a thread that has ended, and what the C library allocates with it, serves the next
  * one, as long as those that wait have no more than 40 MiB between them. A lane has two where its
  * thread starts the next one; so there is one more for each lane before anything is measured, and
- * two for lane 0, whose first stack is the process's. No later thread asks the allocator under test
- * for anything. */
+ * three for lane 0, whose first stack may be the process's. No later thread asks the allocator under
+ * test for anything. */
 enum { HEIR_STACK_BYTES = 144 << 10, HEIR_WARM_BYTES = 12 << 10 };
 
 static void *thread_heir(void *user);
@@ -100,8 +100,11 @@ static void take_over(struct ab_lane *lane)
     struct ab_handover *h = lane->handover;
     struct ab_phase_report *report = &lane->reports[h->phase];
     ab_phase_meter_pause(&h->meter, false);
-    report->n_renewals++;
-    report->renewal_ticks += ab_tick_begin() - h->ended_tick;
+    uint64_t ticks = ab_tick_begin() - h->ended_tick;
+    report->n_thread_ends++;
+    report->thread_end_ticks += ticks;
+    if (lane->w->phases[h->phase].renew == 0)
+        ab_apart_leave_out(lane, report, ticks);
 }
 
 /* The calling thread, which is about to end, leaves the lane to a fresh one. The process's first
@@ -130,6 +133,17 @@ static bool run_pass(struct ab_lane *lane, bool is_first_of_all)
     return !goes_on;
 }
 
+/* The lane is through, in another thread than the process's first one, which waits for lane 0. */
+static void end_lane(const struct ab_lane *lane)
+{
+    if (lane->index != 0) {
+        barrier(lane->w); /* the reports are whole */
+        return;
+    }
+    __atomic_store_n(&meeting.is_over, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &meeting.is_over, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, AB_CALL_OF_OURS);
+}
+
 /* The one before has ended, with all that its allocator does then, before the first op of this
  * one. */
 static void *thread_heir(void *user)
@@ -144,14 +158,8 @@ static void *thread_heir(void *user)
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
     take_over(lane);
-    if (!run_pass(lane, false))
-        return NULL;
-    if (lane->index != 0) {
-        barrier(lane->w); /* the reports are whole */
-        return NULL;
-    }
-    __atomic_store_n(&meeting.is_over, 1, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &meeting.is_over, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, AB_CALL_OF_OURS);
+    if (run_pass(lane, false))
+        end_lane(lane);
     return NULL;
 }
 
@@ -175,27 +183,26 @@ static void *warm_stack(void *user)
 
 static void warm_stacks(struct ab_worker *w)
 {
-    pthread_t threads[AB_LANES_MAX + 1];
-    for (uint32_t i = 0; i <= w->image->n_lanes; i++)
+    pthread_t threads[AB_LANES_MAX + 2];
+    uint32_t n = w->image->n_lanes + 2;
+    for (uint32_t i = 0; i < n; i++)
         if (pthread_create(&threads[i], &meeting.heirs, warm_stack, NULL) != 0)
             ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot start a thread that takes over a lane",
                            NULL);
     __atomic_store_n(&meeting.is_warm, 1, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &meeting.is_warm, FUTEX_WAKE_PRIVATE, AB_LANES_MAX + 1, NULL, NULL,
+    syscall(SYS_futex, &meeting.is_warm, FUTEX_WAKE_PRIVATE, (int)n, NULL, NULL,
             AB_CALL_OF_OURS);
-    for (uint32_t i = 0; i <= w->image->n_lanes; i++)
+    for (uint32_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
 }
 
 /* Where nothing is timed or held in memory, the lanes keep their threads. */
 static void map_handovers(struct ab_worker *w)
 {
-    uint32_t pass = w->page->request.pass, n_renewed = 0;
-    for (uint32_t p = 0; p < w->image->n_phases; p++)
-        n_renewed += ab_tape_phases(w->image)[p].renew != 0;
+    uint32_t pass = w->page->request.pass;
     bool is_one = pass == AB_PASS_THROUGHPUT || pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL ||
                   pass == AB_PASS_MEMORY;
-    if (n_renewed == 0 || !is_one)
+    if (w->image->n_thread_ends == 0 || !is_one)
         return;
     pthread_attr_init(&meeting.heirs);
     pthread_attr_setstacksize(&meeting.heirs, HEIR_STACK_BYTES);
@@ -203,14 +210,24 @@ static void map_handovers(struct ab_worker *w)
         w->lanes[i].handover = ab_worker_map(w, sizeof(struct ab_handover), "what threads leave");
 }
 
-static bool run_lane(struct ab_lane *lane)
+static bool run_lane(struct ab_lane *lane, bool is_first_of_all)
 {
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
     if (lane->w->memory != NULL)
         ab_memory_enter(lane);
     barrier(lane->w); /* nobody runs before all are in */
-    return run_pass(lane, lane->index == 0);
+    return run_pass(lane, is_first_of_all);
+}
+
+/* Lane 0 of work in which a recorded thread of that lane ends: the process's first thread cannot. */
+static void *thread_first(void *user)
+{
+    struct ab_lane *lane = user;
+    pin(lane);
+    if (run_lane(lane, false))
+        end_lane(lane);
+    return NULL;
 }
 
 static void *thread_main(void *user)
@@ -220,8 +237,8 @@ static void *thread_main(void *user)
     ab_memory_touch_stack(lane->w);
     barrier(lane->w); /* all threads are there */
     barrier(lane->w); /* ab_lanes_run has said what to do */
-    if (run_lane(lane))
-        barrier(lane->w); /* the reports are whole */
+    if (run_lane(lane, false))
+        end_lane(lane);
     return NULL;
 }
 
@@ -334,8 +351,8 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
     sum->faults_minor += lane->faults_minor;
     sum->faults_major += lane->faults_major;
     sum->switches_involuntary += lane->switches_involuntary;
-    sum->n_renewals += lane->n_renewals;
-    sum->renewal_ticks += lane->renewal_ticks;
+    sum->n_thread_ends += lane->n_thread_ends;
+    sum->thread_end_ticks += lane->thread_end_ticks;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         add_tail(&sum->tail[k], &lane->tail[k]);
 }
@@ -404,6 +421,17 @@ bool ab_lanes_next_burst(struct ab_lane *lane)
     return goes_on;
 }
 
+/* False: another thread goes on with the lane, and is to be waited for. */
+static bool run_lane_0(struct ab_worker *w)
+{
+    struct ab_lane *lane = &w->lanes[0];
+    if (lane->handover == NULL || w->image->has_first_ended == 0)
+        return run_lane(lane, true);
+    if (pthread_create(&meeting.threads[0], &meeting.heirs, thread_first, lane) != 0)
+        ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot start a thread for each lane", NULL);
+    return false;
+}
+
 void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_heap)
 {
     meeting.pass = pass;
@@ -411,7 +439,7 @@ void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_h
     for (uint32_t i = 0; i < w->image->n_lanes; i++)
         w->lanes[i].face = face;
     barrier(w);
-    if (!run_lane(&w->lanes[0]))
+    if (!run_lane_0(w))
         await_lane_0();
     barrier(w);
     for (uint32_t i = 1; i < w->image->n_lanes; i++)
@@ -464,16 +492,16 @@ static void find_bound(struct ab_lane *lane, uint32_t phase)
     }
 }
 
-/* Where threads are renewed in it: at no place of another phase. */
+/* Where threads of the lane end in the phase. */
 static void begin_handovers(struct ab_lane *lane, uint32_t phase)
 {
     const struct ab_worker *w = lane->w;
     struct ab_handover *h = lane->handover;
     h->phase = phase;
     h->next = h->last = 0;
-    if (w->phases[phase].renew == 0 || ab_tape_burst(w->image, w->burst)->n_iterations == 0)
+    if (ab_tape_burst(w->image, w->burst)->thread_ends.n == 0)
         return;
-    const uint32_t *begin = &w->iteration_begin[phase * w->image->n_lanes + lane->index];
+    const uint32_t *begin = &w->thread_end_begin[phase * w->image->n_lanes + lane->index];
     h->next = begin[0];
     h->last = begin[1];
 }

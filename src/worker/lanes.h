@@ -53,13 +53,13 @@ struct ab_order {
 };
 
 /* What one thread of a lane leaves to the next one, in the middle of a phase. The loops stop before
- * the op at iterations[next] and say where; lanes.c does the rest. */
+ * the op at thread_ends[next] and say where; lanes.c does the rest. */
 struct ab_handover {
     bool is_due;     /* the thread is to end, or another one has taken over and is to go on */
     bool has_before; /* a thread that has ended and is waited for */
     pthread_t before;
     uint32_t phase;      /* that runs */
-    uint32_t next, last; /* renewals of the lane to come: of w->iterations */
+    uint32_t next, last; /* ends of the lane's threads to come: of w->thread_ends */
     uint32_t at, end;    /* ops of its stretch that are to be done */
     int64_t own_bytes;   /* resident stack of the last thread */
     uint64_t ended_tick; /* of the last thread */

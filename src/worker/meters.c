@@ -76,7 +76,7 @@ void ab_iterations_begin(struct ab_lane *lane, uint32_t phase)
 {
     const struct ab_worker *w = lane->w;
     lane->next_iteration = lane->last_iteration = 0;
-    if (ab_iterations_are_on(w, phase) && ab_tape_burst(w->image, w->burst)->n_iterations > 0) {
+    if (ab_iterations_are_on(w, phase) && ab_tape_burst(w->image, w->burst)->iterations.n > 0) {
         const uint32_t *begin = &w->iteration_begin[phase * w->image->n_lanes + lane->index];
         lane->next_iteration = begin[0];
         lane->last_iteration = begin[1];
@@ -89,7 +89,7 @@ void ab_iterations_begin(struct ab_lane *lane, uint32_t phase)
 void ab_iterations_end(struct ab_lane *lane, uint32_t at)
 {
     const struct ab_worker *w = lane->w;
-    uint32_t first = ab_tape_burst(w->image, w->burst)->first_iteration;
+    uint32_t first = ab_tape_burst(w->image, w->burst)->iterations.first;
     while (lane->iteration_end <= at && lane->next_iteration < lane->last_iteration) {
         w->iteration_reports[first + lane->next_iteration++] = lane->iteration;
         lane->iteration = (struct ab_iteration){0};
@@ -129,6 +129,12 @@ void ab_apart_waited(struct ab_lane *lane, const struct ab_lane *other, uint64_t
 void ab_apart_hand_over(const struct ab_lane *lane, struct ab_lane *next)
 {
     __atomic_store_n(&next->path_ticks, lane->path_ticks, __ATOMIC_RELAXED);
+}
+
+void ab_apart_leave_out(struct ab_lane *lane, struct ab_phase_report *report, uint64_t ticks)
+{
+    report->outside_ticks += ticks;
+    __atomic_store_n(&lane->path_ticks, lane->path_ticks + ticks, __ATOMIC_RELAXED);
 }
 
 /* Among more lanes than CPUs, many of the ticks are those of other lanes, unless they take turns. */

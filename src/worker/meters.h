@@ -93,6 +93,8 @@ static __attribute__((noinline, unused)) void ab_touch_apart(struct ab_lane *lan
 /* The lane has waited for the other one for so many ticks; or the other one's turn is next. */
 void ab_apart_waited(struct ab_lane *lane, const struct ab_lane *other, uint64_t ticks);
 void ab_apart_hand_over(const struct ab_lane *lane, struct ab_lane *next);
+/* Leaves so many ticks out of the lane's time and of its path, in which its thread changed. */
+void ab_apart_leave_out(struct ab_lane *lane, struct ab_phase_report *report, uint64_t ticks);
 /* The lane's clock stands at 0 again; and what stood there is in the report of its phase. */
 void ab_apart_begin(struct ab_lane *lane);
 void ab_apart_end(const struct ab_lane *lane, struct ab_phase_report *report);

@@ -437,16 +437,19 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
         FN(remedied)(lane, f, phase, begin, end);
 }
 
-/* The lane's ops [begin, end). False: its thread ends before some of them. */
+/* The lane's ops [begin, end). False: its thread ends before some of them, or after the last one. In
+ * turns that end has an empty one of its own. */
 INLINE bool FN(stretch)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
 {
     struct ab_handover *h = lane->handover;
-    uint32_t stop = end;
-    if (h != NULL && h->next < h->last && lane->w->iterations[h->next] < end)
-        stop = lane->w->iterations[h->next];
-    if (begin < stop || stop == end)
+    const struct ab_worker *w = lane->w;
+    bool is_in_turns = lane->is_strict && w->image->n_lanes > 1;
+    bool is_due = h != NULL && h->next < h->last &&
+                  w->thread_ends[h->next] < end + (!is_in_turns || begin == end);
+    uint32_t stop = is_due ? w->thread_ends[h->next] : end;
+    if (begin < stop || !is_due)
         FN(range)(lane, f, phase, begin, stop);
-    if (stop == end)
+    if (!is_due)
         return true;
     h->at = stop;
     h->end = end;

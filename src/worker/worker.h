@@ -71,6 +71,7 @@ struct ab_worker { /* what all lanes share */
     uint8_t *classes;
     const uint32_t *iterations,
         *iteration_begin;                   /* of the burst; not to be read where it has none */
+    const uint32_t *thread_ends, *thread_end_begin; /* the same of ends of threads */
     struct ab_iteration *iteration_reports; /* TAIL of a tape with iterations, else NULL */
     struct ab_lane *lanes;                  /* image->n_lanes */
     struct ab_memory_pass *memory;          /* memory pass, else NULL */
@@ -116,7 +117,7 @@ struct ab_lane {
     bool is_in_rows;            /* this phase is made of rows of allocations: which loop to use */
     uint8_t only_code;          /* in this phase: of struct ab_phase */
     struct ab_handover
-        *handover;     /* of a tape whose threads are renewed, in passes that do so; else NULL */
+        *handover;     /* of a tape whose threads end, in passes where they do; else NULL */
     uint64_t *walk;    /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
     uint32_t n_steps;  /* pre-flight of what is compiled in: ops so far */
     uint32_t n_spared; /* frees that the last one made needless */

@@ -122,7 +122,7 @@ static void print_iterations(FILE *f, const struct ab_tape *tape)
         const struct ab_phase *p = &tape->phases[i];
         char budget[32];
         if (p->renew != 0)
-            fprintf(f, "renew    threads of %s: %" PRIu32 " end\n", p->name, p->n_iterations);
+            fprintf(f, "renew    threads of %s: %" PRIu32 " end\n", p->name, p->n_thread_ends);
         if (p->iteration[0] == 0)
             continue;
         fprintf(f, "each     %s of %s: %" PRIu32, p->iteration, p->name, p->n_iterations);

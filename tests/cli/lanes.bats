@@ -94,3 +94,50 @@ load helpers
     expect_code 2
     expect_error "'renew' is for lanes on threads of their own"
 }
+
+# Blocks that are few and small: what is resident is the caches of libthreadcache.c, 1 MiB of each thread
+# that lives and 64 KiB of each that has ended.
+record_short_threads() { # ROUNDS
+    bench record -o short.abt -- "$GUESTS/prog_short_threads" "$1" 50
+    expect_code 0
+    bench trace info short.abt --json -
+    ended=$(jq .thread_ends "$OUT/stdout")
+    [ "$ended" -ge $((4 * $1 - 8)) ] || fail "$ended of $((4 * $1)) threads ended in the trace"
+}
+
+@test "where a trace ends a thread, its thread ends in each pass, and a fresh one goes on" {
+    record_short_threads 50
+    bench replay short.abt -b "$GUESTS/libthreadcache.so,glibc,slab" --rounds 1 --json "$OUT/result.json"
+    expect_code 0
+    cp "$OUT/result.json" "$OUT/stdout"
+    expect_json ".config.thread_ends_left_out == 0 and
+        ([.results[] | select(.op == \"all\") | .thread_ends] | unique == [$ended]) and
+        ([.results[] | select(.op == \"all\") | .thread_end_ns > 0] | all)"
+    # threads that stay have 3 to 5 MiB, fresh ones whose predecessors stay 200
+    expect_json '[.memory[] | select(.backend == "threadcache" and .at == "footprint_peak") | .rss_peak_bytes / 1048576]
+        | length == 1 and all(. > 12 and . < 25)'
+}
+
+@test "pins, mappings and scopes end threads as the plain replay does" {
+    record_short_threads 12
+    local options
+    for options in "-v pins" "--burst 1000" "--order strict" "--map size:200=slab"; do
+        # shellcheck disable=SC2086 # words
+        bench replay short.abt -b "$GUESTS/libthreadcache.so" $options --rounds 1 --json "$OUT/result.json"
+        expect_code 0
+        cp "$OUT/result.json" "$OUT/stdout"
+        expect_json "[.results[] | select(.op == \"all\") | .thread_ends] | length >= 1 and unique == [$ended]"
+    done
+}
+
+@test "ends of threads that share a lane are left out, counted and said" {
+    record_short_threads 12
+    bench replay short.abt --threads 1 -b "$GUESTS/libthreadcache.so" --rounds 1 --json "$OUT/result.json"
+    expect_code 0
+    tr "\n" " " <"$OUT/stdout" | tr -s " " >said
+    grep -q "threads of the program did not end in the replay, because 1 lane plays several" said ||
+        fail "$(cat said)"
+    cp "$OUT/result.json" "$OUT/stdout"
+    expect_json ".config.thread_ends_left_out == $ended and
+        ([.results[] | select(.op == \"all\") | .thread_ends, .thread_end_ns] == [0, null])"
+}

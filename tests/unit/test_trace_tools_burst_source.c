@@ -226,7 +226,7 @@ static void a_part_that_ends_with_a_burst_has_its_last_iteration(void **state)
     for (uint32_t b = 0; b < 2; b++) {
         assert_int_equal(ab_trace_feed_next(feed, &burst, &err), AB_OK);
         assert_non_null(burst);
-        n_iterations += burst->n_iterations;
+        n_iterations += burst->iterations.n;
     }
     assert_int_equal(n_iterations, 2);
     assert_int_equal(feed->info.events, 2 * BURST);

@@ -16,6 +16,7 @@ static uint64_t most_events; /* 0 = all */
 static const struct ab_scopes *scopes;
 static const struct ab_scope_spans *spans;
 static bool has_time;
+static uint32_t n_lanes, n_ends; /* 0 = as many as it takes; of threads, among the records */
 
 static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
                                struct ab_tape *tape)
@@ -25,6 +26,7 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab
     struct ab_trace_info info;
     struct ab_trace_tape_options options = {.touch = touch,
                                             .touch_bytes = 8,
+                                            .n_lanes = n_lanes,
                                             .most_events = most_events,
                                             .scopes = scopes,
                                             .spans = spans};
@@ -40,7 +42,7 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab
     enum ab_status status = ab_trace_to_tape(path, &options, tape, &info, &err);
     unlink(path);
     if (status == AB_OK)
-        assert_int_equal(info.events, most_events != 0 ? most_events : n);
+        assert_int_equal(info.events, most_events != 0 ? most_events : n - n_ends);
     return status;
 }
 
@@ -225,10 +227,10 @@ static void scopes_are_save_points(void **state)
     assert_int_equal(tape.n_ops, AB_ARRAY_LEN(expected));
     assert_memory_equal(tape.ops, expected, sizeof expected);
     assert_int_equal(tape.phases[0].n_ops[AB_OP_RESET], 2);
-    assert_int_equal(tape.n_iterations,
+    assert_int_equal(tape.iterations.n,
                      2); /* the way back is part of it, the next save point not */
-    assert_int_equal(tape.iterations[0], 9);
-    assert_int_equal(tape.iterations[1], 13);
+    assert_int_equal(tape.iterations.at[0], 9);
+    assert_int_equal(tape.iterations.at[1], 13);
     ab_tape_fini(&tape);
 }
 
@@ -301,6 +303,34 @@ static void times_become_steps_and_long_gaps_idle_stretches(void **state)
     ab_tape_fini(&rests);
 }
 
+static void ends_of_threads_are_those_of_lanes(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = 20, .thread = 1},
+        {.kind = AB_EVENT_ALLOC, .size = 30},
+        {.kind = AB_EVENT_THREAD_END, .thread = 1},
+        {.kind = AB_EVENT_FREE, .block = 1},
+        {.kind = AB_EVENT_ALLOC, .size = 40, .thread = 2}, /* on the lane of thread 1 */
+        {.kind = AB_EVENT_THREAD_END, .thread = 2},
+        {.kind = AB_EVENT_FREE, .block = 3},
+    };
+    struct ab_tape tape;
+    n_ends = 2;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.facts.lanes, 2);
+    assert_int_equal(tape.thread_ends.n, 2);
+    assert_int_equal(tape.thread_ends.begin[1], 0);
+    assert_int_equal(tape.phases[0].n_thread_ends, 2);
+    ab_tape_fini(&tape);
+    n_lanes = 1; /* thread 0 lives on, so the lane keeps its thread */
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.thread_ends.n, 0);
+    ab_tape_fini(&tape);
+    n_lanes = n_ends = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_trace_is_its_beginning),
         cmocka_unit_test(scopes_are_save_points),
         cmocka_unit_test(scopes_of_a_thread_have_save_points_in_its_lane),
+        cmocka_unit_test(ends_of_threads_are_those_of_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

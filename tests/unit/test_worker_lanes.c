@@ -213,6 +213,12 @@ static void eight_lanes_in_chaos_do_everything_once(void **state)
         }
 }
 
+static void end_thread(struct fixture *f, uint32_t lane)
+{
+    assert_int_equal(ab_tape_lane(f->b, lane, &f->err), AB_OK);
+    assert_int_equal(ab_tape_thread_end(f->b, &f->err), AB_OK);
+}
+
 /* 12 iterations of three lanes over shared slots; each third ends a thread. */
 static void push_renewed(struct fixture *f)
 {
@@ -227,7 +233,7 @@ static void push_renewed(struct fixture *f)
         live[slot] = !live[slot];
         if (i >= 11 * 1500 || (i / 3) % 1500 != 1499)
             continue;
-        assert_int_equal(ab_tape_iteration(f->b, &f->err), AB_OK);
+        assert_int_equal(ab_tape_thread_end(f->b, &f->err), AB_OK);
     }
     for (uint32_t i = 0; i < 60; i++)
         if (live[i])
@@ -263,11 +269,72 @@ static void fresh_threads_take_over_the_lanes_and_lose_no_op(void **state)
             const struct ab_phase_report *r = &f->w.page->report.phases[0];
             assert_int_equal(heap.allocs, f->map.image->facts.total_blocks);
             assert_int_equal(heap.allocs, heap.frees);
-            assert_int_equal(r->n_renewals, 3 * 3);
-            assert_int_equal(n_asked, 3 + r->n_renewals);
-            assert_in_range(r->renewal_ticks, 1, r->lane_ticks);
+            assert_int_equal(r->n_thread_ends, 3 * 3);
+            assert_int_equal(n_asked, 3 + r->n_thread_ends);
+            assert_in_range(r->thread_end_ticks, 1, r->lane_ticks);
             end(f);
         }
+}
+
+enum { ENDED = 77 }; /* in heap.log */
+static pthread_key_t ended_key;
+
+static void note_ended(void *user)
+{
+    (void)user;
+    note(ENDED);
+}
+
+static ab_ref keyed_alloc(struct ab_heap *h, size_t n)
+{
+    pthread_setspecific(ended_key, &heap);
+    return count_alloc(h, n);
+}
+
+/* Lane 1 has two threads, the first of which ends after lane 0's second block is allocated, and the
+ * second before lane 0 frees the last one; lane 0's own thread ends between the frees. */
+static void recorded_threads_end_in_the_order_of_the_trace(void **state)
+{
+    (void)state;
+    struct ab_heap_face keyed = {.alloc = keyed_alloc, .free = count_free};
+    const uint64_t freed = UINT64_C(1) << 63;
+    const uint64_t expected[] = {300,         301,         302,   ENDED,       303,
+                                 ENDED, freed | 300, ENDED, freed | 301, freed | 303};
+    assert_int_equal(pthread_key_create(&ended_key, note_ended), 0);
+    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++)
+        for (uint32_t is_strict = 0; is_strict < 2; is_strict++) {
+            struct fixture *f = begin();
+            f->w.page->request.pass = (uint32_t)pass;
+            f->w.page->request.tail_ticks = 1;
+            f->w.page->request.is_strict = is_strict;
+            heap.is_logging = is_strict != 0;
+            assert_int_equal(ab_tape_phase(f->b, "replay", true, &f->err), AB_OK);
+            push(f, 0, 0, 300);
+            push(f, 1, 1, 301);
+            push(f, 0, 2, 302);
+            end_thread(f, 1);
+            push(f, 1, 3, 303);
+            end_thread(f, 1);
+            push(f, 0, 0, 0);
+            end_thread(f, 0);
+            push(f, 0, 1, 0);
+            push(f, 0, 3, 0);
+            open_tape(f);
+            assert_int_equal(f->map.image->n_thread_ends, 3);
+            ab_lanes_run(&f->w, ab_pass_heap, &keyed, true);
+            const struct ab_phase_report *r = &f->w.page->report.phases[0];
+            assert_int_equal(heap.allocs, 4);
+            assert_int_equal(heap.frees, 3);
+            assert_int_equal(r->n_thread_ends, 3);
+            assert_in_range(r->thread_end_ticks, 1, r->outside_ticks);
+            assert_in_range(r->outside_ticks, 1, r->lane_ticks);
+            if (is_strict != 0) {
+                assert_int_equal(heap.n_log, AB_ARRAY_LEN(expected));
+                assert_memory_equal(heap.log, expected, sizeof expected);
+            }
+            end(f);
+        }
+    pthread_key_delete(ended_key);
 }
 
 static void renewals_are_in_the_digest_where_there_are_any(void **state)
@@ -284,7 +351,7 @@ static void renewals_are_in_the_digest_where_there_are_any(void **state)
             push(f, 0, 0, 64);
             push(f, 0, 0, 0);
             if (i > 0 && n % i == i - 1)
-                assert_int_equal(ab_tape_iteration(f->b, &f->err), AB_OK);
+                assert_int_equal(ab_tape_thread_end(f->b, &f->err), AB_OK);
         }
         open_tape(f);
         memcpy(digest[i], f->tape.sha256, 65);
@@ -524,6 +591,7 @@ int main(void)
         cmocka_unit_test(a_pipeline_stays_within_a_tenth_of_its_recorded_peak),
         cmocka_unit_test(eight_lanes_in_chaos_do_everything_once),
         cmocka_unit_test(fresh_threads_take_over_the_lanes_and_lose_no_op),
+        cmocka_unit_test(recorded_threads_end_in_the_order_of_the_trace),
         cmocka_unit_test(renewals_are_in_the_digest_where_there_are_any),
         cmocka_unit_test(lanes_without_a_window_still_keep_every_edge),
         cmocka_unit_test(a_strict_order_is_the_order_of_the_pushes),

@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/format.h"
+#include "report/view/program.h"
 #include "report/view/view.h"
 #include "result/merge/shard.h"
 #include "result/session.h"
@@ -430,6 +431,62 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "faults", t, &text);
 }
 
+static double of_thread_ends(const struct ab_session *s, uint32_t backend, const char *phase,
+                             const char *field)
+{
+    const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_program_field(field)};
+    return ab_backend_is_comparable(&s->backends[backend]) ? ab_metric_value(s, backend, &m) : NAN;
+}
+
+/* What an end takes, from the fastest back end to the slowest. */
+static void say_thread_ends(const struct ab_session *s, const char *phase, struct ab_text *text)
+{
+    struct fault_range range = {NAN, NAN, 0, 0};
+    double n = 0;
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        double ns = of_thread_ends(s, b, phase, "thread_end_ns");
+        if (!isfinite(ns))
+            continue;
+        n = fmax(n, of_thread_ends(s, b, phase, "thread_ends"));
+        if (!(ns >= range.low))
+            range.low = ns, range.of_low = b;
+        if (!(ns <= range.high))
+            range.high = ns, range.of_high = b;
+    }
+    if (!isfinite(range.low))
+        return;
+    ab_text_addf(text,
+                 "%s%s: %.0f %s, each followed by a fresh one, which takes %s (%s)",
+                 text->s != NULL ? "; " : "", AB_SHOWN(600, phase), n,
+                 n == 1 ? "thread ends" : "threads end", AB_TIME(range.low),
+                 AB_SHOWN(NAME_BYTES, s->backends[range.of_low].name));
+    if (range.of_high != range.of_low)
+        ab_text_addf(text, " to %s (%s)", AB_TIME(range.high),
+                     AB_SHOWN(NAME_BYTES, s->backends[range.of_high].name));
+}
+
+/* Lanes that play several recorded threads at once keep their threads. */
+static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
+                            struct ab_view_warnings *w)
+{
+    uint64_t n = s->thread_ends_left_out;
+    bool is_trace = strcmp(s->kind, "trace") == 0;
+    struct ab_text text = {0}, left = {0};
+    for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++)
+        say_thread_ends(s, s->phases[p], &text);
+    if (text.s != NULL)
+        ab_text_add(&text, is_trace ? "; in no time per op" : "; in the time per op, in no latency");
+    add_note(w, "thread-ends", t, &text);
+    if (is_trace && n != 0 && n != UINT64_MAX)
+        ab_text_addf(&left,
+                     "%" PRIu64 " %s of the program did not end in the replay, because %u %s at once: "
+                     "allocators keep what they cache for them. --threads sets how many lanes there are",
+                     n, n == 1 ? "thread" : "threads", s->facts.lanes,
+                     s->facts.lanes == 1 ? "lane plays several threads"
+                                         : "lanes play several threads");
+    add_note(w, "thread-ends", t, &left);
+}
+
 /* Their ratios are what was asked for, but no like for like. */
 static void add_inlined(const struct ab_session *s, struct ab_view_texts *t,
                         struct ab_view_warnings *w)
@@ -503,6 +560,7 @@ static void view_warnings_work(const struct ab_session *s, struct ab_view_texts 
     add_little_work(s, texts, out);
     add_waits(s, texts, out);
     add_crowd(s, texts, out);
+    add_thread_ends(s, texts, out);
     add_faults(s, texts, out);
     add_inlined(s, texts, out);
     add_resets(s, texts, out);

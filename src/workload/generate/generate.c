@@ -538,7 +538,7 @@ static enum ab_status renew_thread(struct ab_generator *g, const struct ab_loop 
     uint64_t renew = g->lane->role->renew;
     bool is_last = !ab_generate_counts(g) && loop->done == loop->limit;
     bool is_due = renew != 0 && !g->is_final && loop->done % renew == 0;
-    return is_due && !is_last ? ab_tape_iteration(g->tape, g->err) : AB_OK;
+    return is_due && !is_last ? ab_tape_thread_end(g->tape, g->err) : AB_OK;
 }
 
 static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_lane *lane)
@@ -705,7 +705,7 @@ static uint32_t *pad_begins(const uint32_t *made, uint32_t first, uint32_t n_mad
     return begins;
 }
 
-/* Its three arrays are the caller's; all else is lent. */
+/* Phases and arrays of begins are the caller's; all else is lent. */
 static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *made)
 {
     struct ab_tape burst = *made;
@@ -720,8 +720,11 @@ static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *ma
     burst.lane_begin = pad_begins(made->lane_begin, first, end - first, n, n_lanes);
     for (uint32_t i = 0; i < burst.n_steps; i++)
         burst.steps[i].phase += (uint16_t)first;
-    if (made->n_iterations > 0)
-        burst.iteration_begin = pad_begins(made->iteration_begin, first, end - first, n, n_lanes);
+    if (made->iterations.n > 0)
+        burst.iterations.begin = pad_begins(made->iterations.begin, first, end - first, n, n_lanes);
+    if (made->thread_ends.n > 0)
+        burst.thread_ends.begin = pad_begins(made->thread_ends.begin, first, end - first, n,
+                                             n_lanes);
     return burst;
 }
 
@@ -739,8 +742,10 @@ static enum ab_status hand_over(struct ab_generator *g, bool is_only)
     enum ab_status status = g->bursts->take(g->bursts->user, &burst, is_only, g->err);
     free(burst.phases);
     free(burst.lane_begin);
-    if (made->n_iterations > 0)
-        free(burst.iteration_begin);
+    if (made->iterations.n > 0)
+        free(burst.iterations.begin);
+    if (made->thread_ends.n > 0)
+        free(burst.thread_ends.begin);
     return status;
 }
 
