@@ -11,6 +11,7 @@
 #include "core/system_file.h"
 #include "core/text.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 struct ab_proof_file {
     uint64_t dev, ino;
     bool has_malloc, is_glibc, is_loader;
+    struct ab_slots_table *slots;
 };
 
 enum { MAPS_BYTES = 1 << 20 };
@@ -32,71 +34,133 @@ struct mapped {
     char other[256]; /* another object that defines malloc; "" = none */
 };
 
-static void read_symbols(const char *path, struct ab_proof_file *file)
+/* A mapping of a file, a line of /proc/PID/maps. */
+struct mapping {
+    pid_t pid;
+    uint64_t low, high, offset, dev, ino;
+    bool is_executable;
+    const char *path; /* as the kernel shows it to us */
+};
+
+/* False: it is not of a file. */
+static bool parse_mapping(pid_t pid, char *line, struct mapping *out)
+{
+    char flags[8];
+    unsigned long long low, high, offset, ino;
+    unsigned major, minor;
+    int at = 0;
+    if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &low, &high, flags, &offset, &major,
+               &minor, &ino, &at) != 7 ||
+        ino == 0 || line[at] != '/')
+        return false;
+    *out = (struct mapping){.pid = pid,
+                            .low = low,
+                            .high = high,
+                            .offset = offset,
+                            .dev = makedev(major, minor),
+                            .ino = ino,
+                            .is_executable = flags[2] == 'x',
+                            .path = line + at};
+    return true;
+}
+
+enum { SEEN_BYTES = PATH_MAX + 64 };
+
+/* Writes to `seen` a path by which we reach the mapped file itself. Its own path can lead elsewhere: a process may
+ * have another root, or have got it since. The kernel's link to the file of a mapping needs privileges. */
+static bool find_file(const struct mapping *m, char seen[SEEN_BYTES], struct stat *st)
+{
+    snprintf(seen, SEEN_BYTES, "%s", m->path);
+    if (stat(seen, st) == 0 && st->st_dev == m->dev && st->st_ino == m->ino)
+        return true;
+    /* Some file systems show other devices in maps than to stat. */
+    snprintf(seen, SEEN_BYTES, "/proc/%d/root%s", (int)m->pid, m->path);
+    if (stat(seen, st) == 0 && st->st_ino == m->ino)
+        return true;
+    snprintf(seen, SEEN_BYTES, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)m->pid, m->low,
+             m->high);
+    if (stat(seen, st) == 0)
+        return true;
+    snprintf(seen, SEEN_BYTES, "/proc/%d/root%s", (int)m->pid, m->path);
+    return stat(seen, st) == 0;
+}
+
+/* False: no library that anybody linked to, but generated code, or a file that is gone. */
+static bool read_symbols(const char *path, struct ab_proof_file *file)
 {
     static const char *const names[] = {"malloc", "gnu_get_libc_version"};
     struct ab_elf elf;
     if (ab_elf_read(path, names, 2, &elf, NULL) != AB_OK)
-        return; /* generated code, a file that is gone: no library that anybody linked to */
+        return false;
     file->has_malloc = (elf.defined & 1) != 0;
     file->is_glibc = (elf.defined & 2) != 0;
     file->is_loader = strncmp(elf.soname, "ld-linux", 8) ==
                       0; /* old ones define malloc for themselves */
+    return true;
 }
 
-/* As the process sees it: it may have another root. */
-static const struct ab_proof_file *file_of(struct ab_proof_cache *c, pid_t pid, uint64_t dev,
-                                           uint64_t ino, const char *path)
+static const struct ab_proof_file *find_known(const struct ab_proof_cache *c, uint64_t dev,
+                                              uint64_t ino)
 {
-    char seen[PATH_MAX + 64];
     for (size_t i = 0; i < c->n; i++)
         if (c->files[i].dev == dev && c->files[i].ino == ino)
             return &c->files[i];
+    return NULL;
+}
+
+static const struct ab_proof_file *add_file(struct ab_proof_cache *c, uint64_t dev, uint64_t ino,
+                                            const char *seen)
+{
+    struct ab_proof_file file = {.dev = dev, .ino = ino};
+    read_symbols(seen, &file);
+    file.slots = ab_alloc_zeroed(1, sizeof *file.slots);
     AB_GROW(c->files, c->cap, c->n);
-    struct ab_proof_file *file = &c->files[c->n++];
-    *file = (struct ab_proof_file){.dev = dev, .ino = ino};
-    snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
-    read_symbols(seen, file);
-    return file;
+    c->files[c->n++] = file;
+    return &c->files[c->n - 1];
+}
+
+/* A file that we cannot reach from here may be reached by another process. */
+static const struct ab_proof_file *file_of(struct ab_proof_cache *c, const struct mapping *m)
+{
+    static const struct ab_proof_file unknown;
+    char seen[SEEN_BYTES];
+    struct stat st;
+    const struct ab_proof_file *known = find_known(c, m->dev, m->ino);
+    if (known != NULL)
+        return known;
+    return find_file(m, seen, &st) ? add_file(c, m->dev, m->ino, seen) : &unknown;
 }
 
 /* By the numbers of the mapping; where a file system shows others there, by those of its path. */
-static bool is_wanted(pid_t pid, uint64_t dev, uint64_t ino, const char *path,
-                      const struct ab_proof_wanted *w)
+static bool is_wanted(const struct mapping *m, const struct ab_proof_wanted *w)
 {
-    char seen[PATH_MAX + 64];
+    char seen[SEEN_BYTES];
     struct stat st;
     if (w->path == NULL)
         return false;
-    if (dev == w->dev && ino == w->ino)
+    if (m->dev == w->dev && m->ino == w->ino)
         return true;
-    snprintf(seen, sizeof seen, "/proc/%d/root%s", (int)pid, path);
-    return ino == w->ino && stat(seen, &st) == 0 && st.st_dev == w->dev && st.st_ino == w->ino;
+    return m->ino == w->ino && find_file(m, seen, &st) && st.st_dev == w->dev &&
+           st.st_ino == w->ino;
 }
 
-static void note_mapping(struct ab_proof_cache *c, pid_t pid, char *line,
+static void note_mapping(struct ab_proof_cache *c, const struct mapping *x,
                          const struct ab_proof_wanted *w, struct mapped *m)
 {
-    char flags[8];
-    unsigned major, minor;
-    unsigned long long ino;
-    int at = 0;
-    if (sscanf(line, "%*x-%*x %7s %*x %x:%x %llu %n", flags, &major, &minor, &ino, &at) != 4 ||
-        flags[2] != 'x' || ino == 0 || line[at] != '/')
+    if (!x->is_executable)
         return;
-    uint64_t dev = makedev(major, minor);
-    if (is_wanted(pid, dev, ino, line + at, w)) {
+    if (is_wanted(x, w)) {
         m->has_wanted = true;
         return;
     }
-    if (w->in_front != NULL && is_wanted(pid, dev, ino, line + at, w->in_front)) {
+    if (w->in_front != NULL && is_wanted(x, w->in_front)) {
         m->has_in_front = true;
         return;
     }
-    const struct ab_proof_file *file = file_of(c, pid, dev, ino, line + at);
+    const struct ab_proof_file *file = file_of(c, x);
     m->has_glibc = m->has_glibc || file->is_glibc;
     if (file->has_malloc && !file->is_glibc && !file->is_loader)
-        ab_text_printable(m->other, sizeof m->other, line + at);
+        ab_text_printable(m->other, sizeof m->other, x->path);
 }
 
 static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof_wanted *w,
@@ -104,6 +168,7 @@ static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
 {
     char path[64];
     char *text = ab_alloc(MAPS_BYTES);
+    struct mapping x;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     size_t n = ab_system_file_read(path, text, MAPS_BYTES);
     char *next = text;
@@ -111,7 +176,8 @@ static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
         size_t length = strcspn(line, "\n");
         next = line + length + (line[length] == '\n');
         line[length] = 0;
-        note_mapping(c, pid, line, w, m);
+        if (parse_mapping(pid, line, &x))
+            note_mapping(c, &x, w, m);
     }
     free(text);
     return n > 0;
@@ -124,42 +190,36 @@ struct listed {
     size_t n, cap;
 };
 
-static void list_mapping(struct ab_proof_cache *c, pid_t pid, char *line,
+static void list_mapping(struct ab_proof_cache *c, const struct mapping *x,
                          const struct ab_proof_wanted *w, struct listed *list)
 {
-    unsigned long long low, high, offset, ino;
-    unsigned major, minor;
-    int at = 0;
-    if (sscanf(line, "%llx-%llx %*s %llx %x:%x %llu %n", &low, &high, &offset, &major, &minor, &ino,
-               &at) != 6 ||
-        ino == 0 || line[at] != '/')
-        return;
     AB_GROW(list->items, list->cap, list->n);
     struct ab_slots_mapping *m = &list->items[list->n++];
-    *m = (struct ab_slots_mapping){.low = low, .high = high, .offset = offset};
-    ab_text_printable(m->name, sizeof m->name, line + at);
-    uint64_t dev = makedev(major, minor);
-    m->is_behind = w->in_front != NULL && is_wanted(pid, dev, ino, line + at, w);
-    m->is_wanted = m->is_behind ||
-                   is_wanted(pid, dev, ino, line + at, w->in_front != NULL ? w->in_front : w);
+    *m = (struct ab_slots_mapping){.low = x->low, .high = x->high, .offset = x->offset};
+    ab_text_printable(m->name, sizeof m->name, x->path);
+    m->is_behind = w->in_front != NULL && is_wanted(x, w);
+    m->is_wanted = m->is_behind || is_wanted(x, w->in_front != NULL ? w->in_front : w);
     if (m->is_wanted)
         return;
-    const struct ab_proof_file *file = file_of(c, pid, dev, ino, line + at);
+    const struct ab_proof_file *file = file_of(c, x);
     m->is_libc = file->is_glibc;
     m->is_foreign = file->has_malloc && !file->is_glibc && !file->is_loader;
+    m->table = file->slots;
 }
 
 static void list_mappings(struct ab_proof_cache *c, pid_t pid, const struct ab_proof_wanted *w,
                           struct listed *list)
 {
     char path[64], *text = ab_alloc(MAPS_BYTES), *next = text;
+    struct mapping x;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     ab_system_file_read(path, text, MAPS_BYTES);
     for (char *line = text; *line != 0; line = next) {
         size_t length = strcspn(line, "\n");
         next = line + length + (line[length] == '\n');
         line[length] = 0;
-        list_mapping(c, pid, line, w, list);
+        if (parse_mapping(pid, line, &x))
+            list_mapping(c, &x, w, list);
     }
     free(text);
 }
@@ -235,12 +295,13 @@ static void name_process(pid_t pid, char *name, size_t cap)
 /* Does the program export a malloc itself? Then it comes before everything that is preloaded. */
 static bool is_of_program(struct ab_proof_cache *c, pid_t pid)
 {
-    char link[64], path[PATH_MAX] = "";
+    char link[64];
     struct stat st;
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-    if (stat(link, &st) != 0 || readlink(link, path, sizeof path - 1) <= 0)
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid); /* leads to the file itself */
+    if (stat(link, &st) != 0)
         return false;
-    return file_of(c, pid, st.st_dev, st.st_ino, path)->has_malloc;
+    const struct ab_proof_file *known = find_known(c, st.st_dev, st.st_ino);
+    return (known != NULL ? known : add_file(c, st.st_dev, st.st_ino, link))->has_malloc;
 }
 
 enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
@@ -277,6 +338,10 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
 
 void ab_proof_cache_fini(struct ab_proof_cache *cache)
 {
+    for (size_t i = 0; i < cache->n; i++) {
+        ab_slots_table_fini(cache->files[i].slots);
+        free(cache->files[i].slots);
+    }
     free(cache->files);
     *cache = (struct ab_proof_cache){0};
 }

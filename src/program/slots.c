@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the relocations of all objects out of the memory of the process, where nobody can have
- * changed them but the program itself. Nothing that is read is believed to be in bounds.
+ * Reads the relocations of each file once, out of the memory of a process that has it mapped, where nobody can have
+ * changed them but the program itself; the slots are read in each process. Nothing that is read is believed to be
+ * in bounds.
  */
 #include "program/slots.h"
 
 #include "base/bits.h"
+#include "core/grow.h"
 #include "core/memory.h"
 #include "core/text.h"
 
@@ -33,10 +35,15 @@ static const char *const more[] = {"memalign", "aligned_alloc", "posix_memalign"
                                    "cfree",    "reallocarray"};
 static const char *const begins[] = {"_Znw", "_Zna", "_ZdlPv", "_ZdaPv"}; /* new, delete */
 
+struct ab_slots_entry {
+    uint64_t offset; /* of the slot, in the addresses of the file's segments */
+    char name[NAME_BYTES];
+};
+
 struct object {
     int memory;
-    uint64_t bias;
-    uint64_t symbols, strings, jumps, n_jump_bytes, others, n_other_bytes;
+    uint64_t bias, first;
+    uint64_t symbols, strings, n_string_bytes, jumps, n_jump_bytes, others, n_other_bytes;
 };
 
 static bool read_at(int memory, uint64_t at, void *out, size_t n)
@@ -58,6 +65,9 @@ static void note_dynamic(struct object *o, const Elf64_Dyn *d)
         break;
     case DT_STRTAB:
         o->strings = address_of(o, d->d_un.d_ptr);
+        break;
+    case DT_STRSZ:
+        o->n_string_bytes = d->d_un.d_val;
         break;
     case DT_JMPREL:
         o->jumps = address_of(o, d->d_un.d_ptr);
@@ -96,6 +106,7 @@ static bool open_object(int memory, uint64_t base, struct object *o)
     }
     if (dynamic == 0 || first == UINT64_MAX)
         return false;
+    o->first = first;
     o->bias = base - first;
     for (unsigned i = 0; i < DYNAMIC_MOST; i++) {
         Elf64_Dyn d;
@@ -106,16 +117,6 @@ static bool open_object(int memory, uint64_t base, struct object *o)
         note_dynamic(o, &d);
     }
     return o->symbols != 0 && o->strings != 0;
-}
-
-/* Up to a length that tells the names apart which matter here. */
-static void name_of(const struct object *o, uint64_t symbol, char name[NAME_BYTES])
-{
-    Elf64_Sym s;
-    ssize_t n = 0;
-    if (read_at(o->memory, o->symbols + symbol * sizeof s, &s, sizeof s))
-        n = pread(o->memory, name, NAME_BYTES - 1, (off_t)(o->strings + s.st_name));
-    name[n > 0 ? n : 0] = 0;
 }
 
 static bool is_core(const char *name)
@@ -166,23 +167,116 @@ static void judge_slot(const struct walk *w, const char *name, uint64_t target)
         snprintf(w->out->why, sizeof w->out->why, "calls %s of %s", name, to->name);
 }
 
-static void read_table(const struct walk *w, const struct object *o, uint64_t at, uint64_t bytes)
+/* Copies `n` bytes of the process; NULL: they cannot be read, or are too many. */
+static void *copy(int memory, uint64_t at, uint64_t n)
 {
-    const size_t n = bytes <= TABLE_MOST ? (size_t)(bytes / sizeof(Elf64_Rela)) : 0;
-    Elf64_Rela *table = ab_alloc_zeroed(n + 1, sizeof table[0]);
-    char name[NAME_BYTES];
-    uint64_t target;
-    bool is_read = n > 0 && read_at(o->memory, at, table, n * sizeof table[0]);
-    for (size_t i = 0; is_read && i < n; i++) {
-        const uint64_t kind = ELF64_R_TYPE(table[i].r_info);
-        if (kind != JUMP && kind != DATA && kind != ADDRESS)
-            continue;
-        name_of(o, ELF64_R_SYM(table[i].r_info), name);
-        if ((is_core(name) || is_more(name)) &&
-            read_at(o->memory, o->bias + table[i].r_offset, &target, sizeof target))
-            judge_slot(w, name, target);
+    char *bytes = n <= TABLE_MOST ? ab_alloc_zeroed((size_t)n + 1, 1) : NULL;
+    if (bytes != NULL && n > 0 && !read_at(memory, at, bytes, (size_t)n)) {
+        free(bytes);
+        return NULL;
     }
-    free(table);
+    return bytes;
+}
+
+struct relocations { /* of one table, of kinds that have a slot for a symbol */
+    Elf64_Rela *items;
+    size_t n;
+    uint64_t n_symbols; /* the largest number of a symbol, + 1 */
+};
+
+static bool is_slot(const Elf64_Rela *r)
+{
+    const uint64_t kind = ELF64_R_TYPE(r->r_info);
+    return kind == JUMP || kind == DATA || kind == ADDRESS;
+}
+
+static bool copy_relocations(const struct object *o, uint64_t at, uint64_t bytes,
+                             struct relocations *out)
+{
+    *out = (struct relocations){.items = copy(o->memory, at, bytes)};
+    if (out->items == NULL)
+        return false;
+    for (size_t i = 0; i < bytes / sizeof(Elf64_Rela); i++)
+        if (is_slot(&out->items[i])) {
+            out->items[out->n++] = out->items[i];
+            const uint64_t symbol = ELF64_R_SYM(out->items[i].r_info);
+            out->n_symbols = symbol >= out->n_symbols ? symbol + 1 : out->n_symbols;
+        }
+    return true;
+}
+
+/* Names are cut to a length that tells those apart which matter here. */
+static void note_slots(const struct relocations *r, const Elf64_Sym *symbols, const char *strings,
+                       uint64_t n_string_bytes, struct ab_slots_table *to)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const uint64_t name = symbols[ELF64_R_SYM(r->items[i].r_info)].st_name;
+        struct ab_slots_entry entry = {.offset = r->items[i].r_offset};
+        if (name < n_string_bytes)
+            snprintf(entry.name, sizeof entry.name, "%s", strings + name);
+        if (!is_core(entry.name) && !is_more(entry.name))
+            continue;
+        AB_GROW(to->items, to->cap, to->n);
+        to->items[to->n++] = entry;
+    }
+}
+
+static void read_slots(const struct object *o, struct ab_slots_table *to)
+{
+    struct relocations jumps, others;
+    bool is_read = copy_relocations(o, o->jumps, o->n_jump_bytes, &jumps);
+    is_read = copy_relocations(o, o->others, o->n_other_bytes, &others) && is_read;
+    const uint64_t n = jumps.n_symbols > others.n_symbols ? jumps.n_symbols : others.n_symbols;
+    Elf64_Sym *symbols = n < TABLE_MOST ? copy(o->memory, o->symbols, n * sizeof *symbols) : NULL;
+    char *strings = copy(o->memory, o->strings, o->n_string_bytes);
+    if (is_read && symbols != NULL && strings != NULL) {
+        note_slots(&jumps, symbols, strings, o->n_string_bytes, to);
+        note_slots(&others, symbols, strings, o->n_string_bytes, to);
+        to->is_read = true;
+        to->first = o->first;
+    }
+    free(jumps.items);
+    free(others.items);
+    free(symbols);
+    free(strings);
+}
+
+/* Reads the slots themselves, by page: most lie side by side. */
+static void judge_slots(const struct walk *w, int memory, const struct ab_slots_table *table)
+{
+    const uint64_t bias = w->of->low - table->first;
+    uint64_t begin = 0, end = 0;
+    unsigned char page[4096];
+    for (size_t i = 0; i < table->n; i++) {
+        const uint64_t at = bias + table->items[i].offset;
+        uint64_t target;
+        if (at < begin || at + sizeof target > end) {
+            ssize_t n = pread(memory, page, sizeof page - at % sizeof page, (off_t)at);
+            begin = at;
+            end = at + (n > 0 ? (uint64_t)n : 0);
+        }
+        if (at + sizeof target > end)
+            continue;
+        memcpy(&target, page + (at - begin), sizeof target);
+        judge_slot(w, table->items[i].name, target);
+    }
+}
+
+static void look_at_object(const struct walk *w, int memory)
+{
+    struct ab_slots_table own = {.n = 0}, *table = w->of->table != NULL ? w->of->table : &own;
+    struct object o;
+    if (!table->is_read && open_object(memory, w->of->low, &o))
+        read_slots(&o, table);
+    if (table->is_read)
+        judge_slots(w, memory, table);
+    ab_slots_table_fini(&own);
+}
+
+void ab_slots_table_fini(struct ab_slots_table *table)
+{
+    free(table->items);
+    *table = (struct ab_slots_table){.n = 0};
 }
 
 bool ab_slots_read(pid_t pid, struct ab_slots_mapping *mappings, size_t n, struct ab_slots *out)
@@ -195,13 +289,9 @@ bool ab_slots_read(pid_t pid, struct ab_slots_mapping *mappings, size_t n, struc
     if (memory < 0)
         return false;
     for (size_t i = 0; i < n; i++) {
-        struct object o;
         w.of = &mappings[i];
-        if (mappings[i].offset != 0 || mappings[i].is_wanted || mappings[i].is_foreign ||
-            !open_object(memory, mappings[i].low, &o))
-            continue;
-        read_table(&w, &o, o.jumps, o.n_jump_bytes);
-        read_table(&w, &o, o.others, o.n_other_bytes);
+        if (mappings[i].offset == 0 && !mappings[i].is_wanted && !mappings[i].is_foreign)
+            look_at_object(&w, memory);
     }
     close(memory);
     return true;

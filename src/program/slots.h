@@ -11,6 +11,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The slots of a file for functions that matter here, by its relocations. Read from the first process that has the
+ * file mapped, and good for all. Begins as zeroes. */
+struct ab_slots_table {
+    bool is_read;
+    uint64_t first; /* where the file begins, in the addresses of its segments */
+    struct ab_slots_entry *items;
+    size_t n, cap;
+};
+void ab_slots_table_fini(struct ab_slots_table *table);
+
 struct ab_slots_mapping { /* of a file, in the order of addresses */
     uint64_t low, high, offset;
     bool is_wanted; /* of the allocator that is to be called */
@@ -18,6 +28,7 @@ struct ab_slots_mapping { /* of a file, in the order of addresses */
     bool is_libc;   /* … of the C library, where that is another one */
     bool is_foreign; /* … of any other that defines malloc */
     bool calls_libc; /* found: the object that begins here calls the C library's malloc */
+    struct ab_slots_table *table; /* of its file; NULL = it is read each time */
     char name[256];
 };
 

@@ -132,6 +132,23 @@ has_no_program() {
 }
 
 # bats test_tags=full
+@test "the allocator is proven in a program that changes its root, and has numbers under glibc too" {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    cat >"$OUT/jail.c" <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+int main(int n, char **words) { free(malloc(10)); return n < 2 || chroot(words[1]) != 0 || chdir("/") != 0; }
+END
+    cc -O1 -o "$OUT/jail" "$OUT/jail.c" 2>"$OUT/log" || skip "no compiler"
+    mkdir "$OUT/root"
+    bench exec -q -b "glibc,toy=$GUESTS/libtoy.so" --rounds 2 --json "$OUT/r.json" -- "$OUT/jail" "$OUT/root"
+    expect_code 0
+    expect_json '[.backends[].status] == ["ok", "ok"] and (.results | length) == 4' "$OUT/r.json"
+    bench exec -q --inside -b "glibc,toy=$GUESTS/libtoy.so" --rounds 1 --json "$OUT/r.json" -- "$OUT/jail" "$OUT/root"
+    expect_code 0
+    expect_json '[.backends[] | has("not_inside")] == [false, false]' "$OUT/r.json"
+}
+
 @test "the allocator is proven in 300 processes that run side by side, and in one of them it is missed" {
     local all="for i in \$(seq 300); do '$PROG' works 100 & done"
     execute -b "glibc,toy=$TOY" --json "$OUT/r.json" -- sh -c "$all; wait"

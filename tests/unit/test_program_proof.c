@@ -101,6 +101,44 @@ static void of_two_the_one_that_comes_first_is_called(void **state)
     expect(both, &w, AB_PROOF_NO, "libbump.so mapped as well, which defines malloc too, and calls");
 }
 
+/* Reads of this process so far; 0 = not known. */
+static unsigned long count_reads(void)
+{
+    char line[100];
+    unsigned long n = 0;
+    FILE *f = fopen("/proc/self/io", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        sscanf(line, "syscr: %lu", &n);
+    if (f != NULL)
+        fclose(f);
+    return n;
+}
+
+/* A program that runs many processes has all of them proven. */
+static void relocations_of_a_file_are_read_once(void **state)
+{
+    struct ab_proof_cache cache = {.n = 0};
+    struct ab_proof_wanted w = wanted(toy);
+    char why[700], both[3 * PATH_MAX];
+    pid_t pids[2];
+    unsigned long reads[2];
+    (void)state;
+    snprintf(both, sizeof both, "%s:%s:libstdc++.so.6", toy, bump);
+    for (int i = 0; i < 2; i++) {
+        pids[i] = start(both);
+        unsigned long before = count_reads();
+        assert_int_equal(ab_proof_check(&cache, pids[i], &w, why, sizeof why), AB_PROOF_YES);
+        reads[i] = count_reads() - before;
+    }
+    print_message("%lu reads, then %lu\n", reads[0], reads[1]);
+    assert_true(reads[1] < reads[0] && reads[1] < 150); /* libstdc++ has thousands of relocations */
+    for (int i = 0; i < 2; i++) {
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], NULL, 0);
+    }
+    ab_proof_cache_fini(&cache);
+}
+
 static void a_process_that_is_gone_proves_nothing(void **state)
 {
     struct ab_proof_cache cache = {.n = 0};
@@ -120,6 +158,7 @@ int main(void)
         cmocka_unit_test(the_librarys_file_has_to_be_mapped),
         cmocka_unit_test(glibc_means_nothing_else),
         cmocka_unit_test(of_two_the_one_that_comes_first_is_called),
+        cmocka_unit_test(relocations_of_a_file_are_read_once),
         cmocka_unit_test(a_process_that_is_gone_proves_nothing),
     };
     const char *build = getenv("AB_BUILD");
