@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool is_recorder(const struct ab_module *m)
@@ -111,12 +112,13 @@ static uint64_t read_anonymous(pid_t pid)
     return (uint64_t)(ab_system_file_parse(resident) + ab_system_file_parse(swapped)) * 1024;
 }
 
-static void write_found(pid_t pid, struct ab_modules *all, FILE *to)
+static void write_found(pid_t pid, bool is_end, struct ab_modules *all, FILE *to)
 {
     const struct ab_module *c_library = find_c_library(all);
     if (c_library == NULL) /* the recorder is not there: a process of the same number elsewhere */
         return;
-    fprintf(to, "anonymous %llu\n", (unsigned long long)read_anonymous(pid));
+    if (is_end)
+        fprintf(to, "anonymous %llu\n", (unsigned long long)read_anonymous(pid));
     for (size_t i = 0; i < all->n; i++) {
         const struct ab_module *target = find_bypass(all, &all->list[i]);
         if (target == NULL)
@@ -128,18 +130,30 @@ static void write_found(pid_t pid, struct ab_modules *all, FILE *to)
     }
 }
 
-void ab_bypass_look(pid_t pid, int folder, const char *name)
+/* The recorded program may write into the folder: what it made is not written to. */
+static FILE *open_own(int folder, const char *name)
+{
+    struct stat st;
+    int fd = openat(folder, name, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW,
+                    0600);
+    bool is_own = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+                  st.st_nlink == 1;
+    FILE *to = is_own ? fdopen(fd, "a") : NULL;
+    if (to == NULL && fd >= 0)
+        close(fd);
+    return to;
+}
+
+void ab_bypass_look(pid_t pid, bool is_end, int folder, const char *name)
 {
     struct ab_modules all;
     if (!ab_modules_open(pid, &all))
         return;
-    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+    FILE *to = open_own(folder, name);
     if (to != NULL) {
-        write_found(pid, &all, to);
+        write_found(pid, is_end, &all, to);
         fclose(to);
-    } else if (fd >= 0)
-        close(fd);
+    }
     ab_modules_close(&all);
 }
 
@@ -149,6 +163,15 @@ static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
+}
+
+/* An earlier look may have found it. */
+static bool has_module(const struct ab_trace_bypass *b, const char *name)
+{
+    for (uint32_t at = 0; at < b->n_names; at += (uint32_t)strlen(b->names + at) + 1)
+        if (strcmp(b->names + at, name) == 0)
+            return true;
+    return false;
 }
 
 static void take_line(const char *line, struct ab_bypass_report *report,
@@ -166,7 +189,8 @@ static void take_line(const char *line, struct ab_bypass_report *report,
         kind++;
     if (kind == AB_ARRAY_LEN(kinds))
         return;
-    ab_bypass_add_module(out, base_name(path));
+    if (!has_module(out, base_name(path)))
+        ab_bypass_add_module(out, base_name(path));
     if (report->path[0] != 0)
         return;
     report->kind = (enum ab_bypass_kind)kind;

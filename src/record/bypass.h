@@ -23,13 +23,13 @@ struct ab_bypass_report {
     char path[PATH_MAX];      /* of that module; "" = none */
 };
 
-/* While the process waits: which of its modules call another malloc than the recorder's, as seen from
+/* While the process waits, at its end or before it closes a library: which of its modules call another malloc than the recorder's, as seen from
  * outside in what the dynamic linker has bound; the process itself would need the linker's locks. They
  * were loaded with RTLD_DEEPBIND or into a namespace of their own, or the program has a malloc of its
- * own. What was found goes into a new file of the folder: nothing where the process may not be looked
- * into. */
+ * own. What was found goes into a file of the folder: nothing where the process may not be looked
+ * into. What earlier looks have found stays. */
 #define AB_BYPASS_FILE "bypass" /* of a spool: bypass.PID.K */
-void ab_bypass_look(pid_t pid, int folder, const char *name);
+void ab_bypass_look(pid_t pid, bool is_end, int folder, const char *name);
 
 /* Reads what `record` found when the process was about to exit; most_bytes is not known where it could
  * not: the process ended by _exit or a signal. */

@@ -117,8 +117,8 @@ static enum ab_spool_stop serve_request(const struct ab_relay *r,
     if (request->kind == AB_SPOOL_MAKE)
         return make(r, name, request->bytes);
     snprintf(bypass, sizeof bypass, AB_BYPASS_FILE ".%s", name);
-    if (request->kind == AB_SPOOL_LOOK)
-        ab_bypass_look((pid_t)request->pid, r->folder, bypass);
+    if (request->kind == AB_SPOOL_LOOK || request->kind == AB_SPOOL_LOOK_AT_END)
+        ab_bypass_look((pid_t)request->pid, request->kind == AB_SPOOL_LOOK_AT_END, r->folder, bypass);
     return AB_SPOOL_RUNNING;
 }
 

@@ -2,7 +2,7 @@
 #
 # Programs that are hard to record, each with a number of calls that is known beforehand or seen by
 # the witness. tests/README.md says which kinds of guests there are and where each is.
-# tests: spool_summary.c record/bypass.c
+# tests: spool_summary.c record/bypass.c preload_libraries.c
 
 load helpers
 load recording
@@ -352,6 +352,58 @@ NOT_SEEN='.not_seen.module_names == ["libdeep.so"]'
     grep -q '^not seen .* of libdeep.so$' "$OUT/stdout" || fail "trace info is silent"
     bench trace info --json - "$OUT/t.abt"
     expect_json "$NOT_SEEN and .not_seen.least_calls >= 1 and .not_seen.modules == 1"
+}
+
+# $OUT/opens FLAG LIBRARY…: opens each, has it make calls, closes it, five times; by the name of the
+# file alone, which only the program's RUNPATH finds, and from a library whose own finds another.
+opens_and_closes() {
+    need gcc
+    mkdir -p "$OUT/of_program" "$OUT/of_library"
+    cat >"$OUT/opens.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+extern void *open_there(const char *name, int flags);
+int main(int argc, char **argv)
+{
+    int flags = RTLD_NOW | (strcmp(argv[1], "deep") == 0 ? RTLD_DEEPBIND : 0);
+    free(malloc(100));
+    for (int i = 0; i < 5 * (argc - 2); i++) {
+        const char *name = argv[2 + i % (argc - 2)];
+        void *library = strcmp(argv[1], "own") == 0 ? dlmopen(LM_ID_NEWLM, name, flags) : dlopen(name, flags);
+        void (*work)(long) = library != NULL ? (void (*)(long))dlsym(library, "deep_work") : NULL;
+        if (work == NULL)
+            return puts(dlerror()), 1;
+        work(100);
+        if (dlclose(library) != 0)
+            return 2;
+    }
+    void *there = open_there("libthere.so", flags);
+    return there == NULL || dlclose(there) != 0 || dlopen("libthere.so", flags) != NULL;
+}
+END
+    printf '#include <dlfcn.h>\nvoid *open_there(const char *n, int f) { void *p = dlopen(n, f); return p; }' >"$OUT/there.c"
+    gcc -O0 -shared -fPIC -o "$OUT/of_library/libthere.so" "$OUT/there.c"
+    gcc -O0 -w -shared -fPIC -o "$OUT/libopener.so" "$OUT/there.c" "-Wl,-rpath,$OUT/of_library,--enable-new-dtags"
+    gcc -O0 -w -o "$OUT/opens" "$OUT/opens.c" "$OUT/libopener.so" "-Wl,-rpath,$OUT/of_program:$OUT,--enable-new-dtags"
+    cp "$GUESTS/libdeep.so" "$OUT/of_program/libone.so"
+    cp "$GUESTS/libdeep.so" "$OUT/of_program/libtwo.so"
+}
+
+@test "libraries that were closed again are named: RTLD_DEEPBIND, dlmopen; each finds what it opens" {
+    opens_and_closes
+    record -- "$OUT/opens" deep libone.so libtwo.so
+    expect_code 0
+    expect_error 'lacks calls of libone.so, libtwo.so \(loaded with RTLD_DEEPBIND'
+    ! grep -q 'no call was lost' "$OUT/stderr" || fail "it says that nothing is missing"
+    record -- "$OUT/opens" own libone.so libtwo.so
+    expect_code 0
+    expect_error 'lacks calls of libone.so, libtwo.so \(loaded with dlmopen'
+    record -- "$OUT/opens" plain libone.so libtwo.so
+    expect_code 0
+    expect_error 'no call was lost'
 }
 
 # Beside 256 MiB that are on record and were never touched: no memory.

@@ -77,6 +77,7 @@ static __attribute__((noinline)) void start(void)
     if (!sees_operators)
         hide_operators();
     ab_exec_find_real();
+    ab_libraries_find_real();
     ab_sites_find_real();
     ab_spool_start();
     stage = READY;

@@ -48,8 +48,8 @@ void *ab_files_make(struct ab_file_id id, uint64_t bytes, enum ab_spool_stop *wh
 /* Writes what is packed to the end of the file of `tail`, and empties its place. */
 enum ab_spool_stop ab_files_save(struct ab_file_id id, struct ab_spool_tail *tail) AB_HIDDEN;
 
-/* The process is about to exit: that is noted, and it is looked at from outside. */
-void ab_files_end(struct ab_spool_image *image, struct ab_file_id id) AB_HIDDEN;
+/* Has the process looked at from outside: at its end, or before a library is closed. */
+void ab_files_look(struct ab_file_id image, bool is_end) AB_HIDDEN;
 
 /* Maps what is private to the process. */
 void *ab_files_map_private(uint64_t bytes) AB_HIDDEN;
@@ -90,6 +90,11 @@ uint32_t ab_mark_name_number(const char *name) AB_HIDDEN;
 
 /* Before the first of them is called. */
 void ab_exec_find_real(void) AB_HIDDEN;
+
+/* ---- preload_libraries.c: the calls that open and close libraries ---- */
+
+/* Before the first of them is called. */
+void ab_libraries_find_real(void) AB_HIDDEN;
 
 /* The stamp of an event, which is the tick counter. Waits for what came before: after an acquire for
  * the call, ahead of a release for the load that brought the block here. Without that wait (plain rdtsc) a free that is stalled on the cache line

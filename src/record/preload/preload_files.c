@@ -343,11 +343,10 @@ enum ab_spool_stop ab_files_save(struct ab_file_id id, struct ab_spool_tail *tai
     return why;
 }
 
-void ab_files_end(struct ab_spool_image *image, struct ab_file_id id)
+void ab_files_look(struct ab_file_id image, bool is_end)
 {
     int saved = errno;
-    image->has_exited = 1;
     if (__atomic_load_n(&ab_control->stop, __ATOMIC_SEQ_CST) == AB_SPOOL_RUNNING)
-        ask(AB_SPOOL_LOOK, id, 0, AB_SPOOL_RUNNING);
+        ask(is_end ? AB_SPOOL_LOOK_AT_END : AB_SPOOL_LOOK, image, 0, AB_SPOOL_RUNNING);
     errno = saved;
 }

@@ -416,8 +416,10 @@ AB_HIDDEN void ab_spool_end(void)
 {
     struct ab_spool_process *p = ab_process;
     ab_spool_end_blocks();
-    if (p->image != NULL && p->image->pid == ab_process_id())
-        ab_files_end(p->image, file_of(-1));
+    if (p->image == NULL || p->image->pid != ab_process_id())
+        return;
+    p->image->has_exited = 1;
+    ab_files_look(file_of(-1), true);
 }
 
 /* ---- forks ---- */

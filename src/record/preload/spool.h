@@ -103,7 +103,8 @@ struct ab_spool_tail {
 enum ab_spool_request_kind {
     AB_SPOOL_SAVE, /* write the packed chunks of a slot to the end of its file */
     AB_SPOOL_MAKE, /* make a file of `bytes` bytes */
-    AB_SPOOL_LOOK, /* see which modules bypass the recorder: the process is about to exit */
+    AB_SPOOL_LOOK, /* see which modules bypass the recorder: a library is about to be closed, */
+    AB_SPOOL_LOOK_AT_END, /* the process is about to exit */
 };
 enum ab_spool_request_state { /* a futex */
                               AB_SPOOL_FREE_PLACE,

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A library that was loaded with RTLD_DEEPBIND or dlmopen calls a malloc that is not ours. `record`
+ * sees that in what the dynamic linker has bound, when the process is about to exit; of a library that is
+ * closed before, it looks when that happens. Which library it is only shows there: so where one was
+ * loaded that way, `record` looks at the first close of each.
+ */
+#include "record/preload/preload_spool.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct {
+    void *(*dlopen)(const char *, int);
+    void *(*dlmopen)(Lmid_t, const char *, int);
+    int (*dlclose)(void *);
+} real;
+
+static bool has_apart; /* one was loaded that way */
+
+enum { CLOSED_MOST = 256 };
+static uint64_t closed[CLOSED_MOST]; /* hashes of the names of libraries that were looked at; 0 = none */
+
+void ab_libraries_find_real(void)
+{
+    *(void **)&real.dlopen = dlsym(RTLD_NEXT, "dlopen");
+    *(void **)&real.dlmopen = dlsym(RTLD_NEXT, "dlmopen");
+    *(void **)&real.dlclose = dlsym(RTLD_NEXT, "dlclose");
+}
+
+/* A constructor of another library may open one before ours has run. */
+static void make_ready(void)
+{
+    if (real.dlclose == NULL)
+        ab_libraries_find_real();
+}
+
+/* Both are left by a jump: the dynamic linker looks at who called, for RUNPATH and for the namespace. */
+
+EXPORT void *dlopen(const char *path, int flags)
+{
+    make_ready();
+    if ((flags & RTLD_DEEPBIND) != 0)
+        has_apart = true;
+    return real.dlopen(path, flags);
+}
+
+EXPORT void *dlmopen(Lmid_t space, const char *path, int flags)
+{
+    make_ready();
+    if (space != LM_ID_BASE || (flags & RTLD_DEEPBIND) != 0)
+        has_apart = true;
+    return real.dlmopen(space, path, flags);
+}
+
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (; *name != 0; name++)
+        hash = (hash ^ (uint8_t)*name) * UINT64_C(1099511628211);
+    return hash | 1;
+}
+
+/* Where there is no room for more, none is closed for the first time. */
+static bool is_first_close(const char *name)
+{
+    uint64_t hash = hash_of(name);
+    for (unsigned i = 0; i < CLOSED_MOST; i++) {
+        uint64_t *place = &closed[(hash + i) % CLOSED_MOST], none = 0;
+        if (__atomic_compare_exchange_n(place, &none, hash, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return true;
+        if (none == hash)
+            return false;
+    }
+    return false;
+}
+
+EXPORT int dlclose(void *library)
+{
+    const struct ab_spool_process *p = ab_process;
+    make_ready();
+    if (has_apart && p->image != NULL && p->image->pid == ab_process_id() &&
+        is_first_close(((const struct link_map *)library)->l_name))
+        ab_files_look((struct ab_file_id){p->image->pid, p->generation, -1}, false);
+    return real.dlclose(library);
+}
