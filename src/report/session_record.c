@@ -1289,6 +1289,8 @@ static const struct ab_member memory_members[] = {
     AB_NAME("at", struct ab_memory, at, AB_AT_COUNT, .names = ab_memory_at_names),
     AB_WHOLE("position", struct ab_memory, position, UINT32_MAX, 0, .has = is_measured),
 #define AB_MEMORY_FIELD(name, member, u, b, d) AB_NUMBER(name, struct ab_memory, member),
+#define AB_MEMORY_LATER_FIELD(name, member, u, b, d) \
+    AB_NUMBER(name, struct ab_memory, member, .flags = AB_LATER),
 #define AB_MEMORY_WALK_FIELD(name, member, u, b, d) \
     AB_NUMBER(name, struct ab_memory, member, .has = has_walks, .flags = AB_OMIT),
 #include "result/memory_fields.def"
@@ -1744,8 +1746,11 @@ static json_t *write_ratios(const struct ab_writing *x)
         struct ratio_row row = {.backend = i, .base = AB_OWN_NAME(&s->backends[base])};
         row.metric = "time";
         add_ratio(s, list, row, ab_session_speed(s, base, i, NULL));
-        row.metric = "rss_peak_bytes";
-        add_ratio(s, list, row, ab_session_rss_ratio(s, i, base));
+        for (int k = 0; k < 2; k++) {
+            const struct ab_metric *peak = k == 0 ? &ab_metric_run_peak : &ab_metric_run_rss;
+            row.metric = ab_metric_name(peak);
+            add_ratio(s, list, row, ab_metric_ratio(s, i, base, peak).effect);
+        }
         for (uint32_t k = 0; k < s->n_named; k++) {
             struct ab_metric m = {.phase = AB_PROGRAM_PHASE, .op = AB_OP_ALL, .field = s->named[k]};
             row.metric = s->named[k]->name;

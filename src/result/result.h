@@ -261,7 +261,8 @@ struct ab_memory {
 #define AB_WHY_RATIOS "ratios"
 #define AB_WHY_DRAINED "drained"
 #define AB_WHY_PURGED "purged"
-#define AB_WHY_OWN "allocated" /* what the allocator says */
+#define AB_WHY_OWN "allocated"       /* what the allocator says */
+#define AB_WHY_DURING "during calls" /* and the peak with it */
 
 /* What is kept as a distribution over the ops of a phase: memory_dists.def. */
 enum ab_memory_dist_kind {

@@ -375,6 +375,19 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s, 
 
 /* ---- one phase ---- */
 
+/* What the mark may say too much is no memory: less than that counts as none. */
+static void judge_mark(const struct judge *j, const struct ab_memory_phase *phase,
+                       struct ab_memory *m)
+{
+    double added = ab_fold_bytes(phase->high_water_bytes) - m->rss_peak_bytes;
+    if ((j->r->flags & AB_MEMORY_NO_MARK) != 0) {
+        ab_fold_memory_reason(m, AB_WHY_DURING, "/proc/self/clear_refs cannot be written");
+        return;
+    }
+    m->during_calls_bytes = added > ab_fold_bytes(j->r->mark_excess_bytes) ? added : 0;
+    m->peak_bytes = m->rss_peak_bytes + m->during_calls_bytes;
+}
+
 static void judge_phase(const struct judge *j, uint32_t index, struct ab_memory *m)
 {
     const struct ab_memory_phase *phase = &j->r->phases[index];
@@ -394,6 +407,7 @@ static void judge_phase(const struct judge *j, uint32_t index, struct ab_memory 
     if (j->trouble != NULL)
         return;
     m->rss_peak_bytes = ab_fold_bytes(phase->rss_peak_bytes);
+    judge_mark(j, phase, m);
     if (m->rss_peak_bytes < least)
         return;
     m->overhead_peak = ratio(m->rss_peak_bytes, m->live_peak_bytes);

@@ -205,12 +205,27 @@ double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, co
     return s->n_phases > 0 ? sum : NAN;
 }
 
-double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round)
+bool ab_session_has_peaks(const struct ab_session *s)
+{
+    for (uint32_t i = 0; i < s->n_memory; i++)
+        if (isfinite(s->memory[i].rss_peak_bytes) && !isfinite(s->memory[i].peak_bytes))
+            return false;
+    return true;
+}
+
+double ab_session_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round,
+                                bool with_calls)
 {
     double peak = NAN;
-    for (uint32_t i = 0; i < s->n_memory; i++)
-        if (s->memory[i].backend == backend && s->memory[i].round == round)
-            peak = fmax(peak, s->memory[i].rss_peak_bytes); /* fmax passes over NaN */
+    if (s->kind != NULL && ab_session_is_exec(s)) {
+        const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
+        return r != NULL ? r->resident_peak_bytes : NAN;
+    }
+    for (uint32_t i = 0; i < s->n_memory; i++) {
+        const struct ab_memory *m = &s->memory[i];
+        if (m->backend == backend && m->round == round) /* fmax passes over NaN */
+            peak = fmax(peak, with_calls ? m->peak_bytes : m->rss_peak_bytes);
+    }
     return peak;
 }
 

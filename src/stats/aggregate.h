@@ -71,8 +71,13 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
  * phases, of a real program from its start to its end. NaN = not known. */
 double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, const char *phase,
                                 uint32_t round);
-/* The most resident bytes that the heap added in any measured phase. */
-double ab_session_rss_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round);
+/* Are peaks known with what is resident only during a call (peak_bytes)? Of every row or of none: rows
+ * are compared by one number. */
+bool ab_session_has_peaks(const struct ab_session *s);
+/* The most resident bytes that the heap added in any measured phase, with what is resident only during a
+ * call or without; of a real program the kernel's own peak, which has it all. */
+double ab_session_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round,
+                                bool with_calls);
 /* Ops of a phase in one round, of a back end that does all of them; 0 = not known. Of every combination
  * of values: the most. */
 uint64_t ab_session_phase_ops(const struct ab_session *s, uint32_t combination, const char *phase);

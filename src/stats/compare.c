@@ -574,7 +574,8 @@ static void add_numbers(const struct pair *p)
     for (uint32_t i = 0; i < s->n_phases; i++)
         if (!ab_session_phase_is_repeated(s, i))
             add_phase(p, s->phases[i]);
-    add_metric(p, &ab_metric_run_rss);
+    bool has_peaks = ab_session_has_peaks(p->c->base) && ab_session_has_peaks(s);
+    add_metric(p, has_peaks ? &ab_metric_run_peak : &ab_metric_run_rss);
 }
 
 /* ---- back ends ---- */

@@ -37,7 +37,15 @@ static const struct ab_field run_time = {.name = "time",
 static const struct ab_memory_field run_rss = {
     .name = "rss_peak_bytes", .unit = "bytes", .better = AB_FIELD_LOWER, .offset = SIZE_MAX};
 const struct ab_metric ab_metric_run_time = {.field = &run_time, .op = AB_OP_ALL};
+static const struct ab_memory_field run_peak = {
+    .name = "peak_bytes", .unit = "bytes", .better = AB_FIELD_LOWER, .offset = SIZE_MAX};
 const struct ab_metric ab_metric_run_rss = {.memory = &run_rss};
+const struct ab_metric ab_metric_run_peak = {.memory = &run_peak};
+
+const struct ab_metric *ab_session_peak_metric(const struct ab_session *s)
+{
+    return ab_session_has_peaks(s) ? &ab_metric_run_peak : &ab_metric_run_rss;
+}
 
 struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *field)
 {
@@ -604,8 +612,8 @@ double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const st
 {
     if (m->field == &run_time)
         return ab_session_time_of_round(s, backend, m->phase, round);
-    if (m->memory == &run_rss)
-        return ab_session_rss_peak_of_round(s, backend, round);
+    if (m->memory == &run_rss || m->memory == &run_peak)
+        return ab_session_peak_of_round(s, backend, round, m->memory == &run_peak);
     if (m->iteration != NULL)
         return metric_iterations_value(s, backend, m, round);
     if (ab_metric_is_dist(m))
@@ -836,9 +844,9 @@ struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t b
     return range_of(s, backend, &ab_metric_run_time, ab_metric_of_round);
 }
 
-struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend)
+struct ab_round_range ab_session_peak(const struct ab_session *s, uint32_t backend)
 {
-    return range_of(s, backend, &ab_metric_run_rss, ab_metric_of_round);
+    return range_of(s, backend, ab_session_peak_metric(s), ab_metric_of_round);
 }
 
 struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
@@ -870,9 +878,9 @@ bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, 
     return longest < least_run_ns || (longest < least_run_of_few_ns && sum > 0 && sum < few_ops);
 }
 
-struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
+struct ab_effect ab_session_peak_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
 {
-    return ab_metric_ratio(s, a, b, &ab_metric_run_rss).effect;
+    return ab_metric_ratio(s, a, b, ab_session_peak_metric(s)).effect;
 }
 
 struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,

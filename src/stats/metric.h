@@ -33,8 +33,10 @@ struct ab_interval {
 };
 
 /* The time of all measured phases, of a real program from its start to its end; the most resident
- * bytes of any phase. */
-extern const struct ab_metric ab_metric_run_time, ab_metric_run_rss;
+ * bytes of any phase, without and with what is resident only during a call. */
+extern const struct ab_metric ab_metric_run_time, ab_metric_run_rss, ab_metric_run_peak;
+/* The one by which the rows of this session are compared: with it, where it is known of all. */
+const struct ab_metric *ab_session_peak_metric(const struct ab_session *s);
 /* The number of this name of the results of an op; there must be one. */
 struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *field);
 
@@ -89,7 +91,7 @@ double ab_metric_live_peak(const struct ab_session *s, uint32_t backend, const s
 struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
                                            const char *phase);
 struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend);
-struct ab_round_range ab_session_rss_peak(const struct ab_session *s, uint32_t backend);
+struct ab_round_range ab_session_peak(const struct ab_session *s, uint32_t backend);
 struct ab_round_range ab_metric_range(const struct ab_session *s, uint32_t backend,
                                       const struct ab_metric *m);
 /* The metric that back ends are ranked by, of which the first sentence speaks (docs/measuring.md): the
@@ -110,7 +112,7 @@ struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32
  * timed, none can. */
 bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, double *ops,
                               double *longest_ns);
-struct ab_effect ab_session_rss_ratio(const struct ab_session *s, uint32_t a, uint32_t b);
+struct ab_effect ab_session_peak_ratio(const struct ab_session *s, uint32_t a, uint32_t b);
 /* p99.9 of one op of a by that of b. */
 struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                        const char *phase, unsigned op);

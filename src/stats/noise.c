@@ -108,6 +108,7 @@ void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32
             }
     measure(&t, &ab_metric_run_time, ab_result_op_name(AB_OP_ALL), "time");
     measure(&t, &ab_metric_run_rss, "memory", "rss_peak"); /* as gates spell it */
+    measure(&t, &ab_metric_run_peak, "memory", "peak");
     free(x);
 }
 

@@ -111,12 +111,14 @@ static void fill_cell(const struct ab_suite_figures *f, uint32_t work, uint32_t 
     if (b == UINT32_MAX || !ab_session_has_numbers(s, b))
         return;
     cell->value[AB_SUITE_TIME] = ab_session_run_time(s, b).median;
-    cell->value[AB_SUITE_MEMORY] = ab_session_rss_peak(s, b).median;
+    const struct ab_metric *peak = f->is_of_readings ? &ab_metric_run_rss
+                                                     : ab_session_peak_metric(s);
+    cell->value[AB_SUITE_MEMORY] = ab_metric_value(s, b, peak);
     if (cell->failure[0] != 0 || base == UINT32_MAX ||
         !ab_backend_is_comparable(&s->backends[base]) || is_too_little(of))
         return;
     cell->ratio[AB_SUITE_TIME] = ab_session_speed(s, base, b, NULL);
-    cell->ratio[AB_SUITE_MEMORY] = ab_session_rss_ratio(s, b, base);
+    cell->ratio[AB_SUITE_MEMORY] = ab_metric_ratio(s, b, base, peak).effect;
 }
 
 /* Why a workload cannot be in the means; "" = it can. */
@@ -258,10 +260,10 @@ static void sort_rows(struct ab_suite_figures *f)
             f->base = r;
 }
 
-void ab_suite_figures_make(const struct ab_suite_work *works, uint32_t n, const char *base,
-                           struct ab_suite_figures *out)
+static void make(const struct ab_suite_work *works, uint32_t n, const char *base,
+                 bool is_of_readings, struct ab_suite_figures *out)
 {
-    struct ab_suite_figures f = {.works = works, .n_works = n};
+    struct ab_suite_figures f = {.works = works, .n_works = n, .is_of_readings = is_of_readings};
     add_rows(&f);
     find_base(&f, base);
     f.cells = ab_alloc_zeroed((size_t)n * f.n_rows + 1, sizeof f.cells[0]);
@@ -274,6 +276,12 @@ void ab_suite_figures_make(const struct ab_suite_work *works, uint32_t n, const 
     sort_rows(&f);
     find_better(&f);
     *out = f;
+}
+
+void ab_suite_figures_make(const struct ab_suite_work *works, uint32_t n, const char *base,
+                           struct ab_suite_figures *out)
+{
+    make(works, n, base, false, out);
 }
 
 void ab_suite_figures_fini(struct ab_suite_figures *f)
@@ -304,6 +312,12 @@ static bool is_of_time(const struct ab_gate *g)
            strcmp(g->metric.field->name, "ns_per_op") == 0;
 }
 
+/* Of this number of the memory records? */
+static bool is_of(const struct ab_gate *g, const char *name)
+{
+    return g->metric.memory != NULL && strcmp(g->metric.memory->name, name) == 0;
+}
+
 bool ab_suite_gate_parse(const char *text, const char *const *known, size_t n_known,
                          struct ab_gate *out, struct ab_gate_error *error)
 {
@@ -319,13 +333,13 @@ bool ab_suite_gate_parse(const char *text, const char *const *known, size_t n_kn
     free(names);
     if (!is_read)
         return false;
-    bool is_mean = is_of_time(&gate) || (gate.metric.memory != NULL &&
-                                         strcmp(gate.metric.memory->name, "rss_peak_bytes") == 0);
+    bool is_mean = is_of_time(&gate) || is_of(&gate, "peak_bytes") ||
+                   is_of(&gate, "rss_peak_bytes");
     *error = (struct ab_gate_error){.n = strlen(text)};
     if (!is_mean)
         snprintf(error->text, sizeof error->text,
                  "a mean over workloads is of " AB_SUITE_MEAN "/all/ns_per_op or " AB_SUITE_MEAN
-                 "/memory/rss_peak_bytes");
+                 "/memory/peak_bytes");
     else if (gate.against != AB_AGAINST_BACKEND)
         snprintf(error->text, sizeof error->text,
                  "a mean over workloads is a ratio: write a bound such as 1.05x " AB_SUITE_BASE);
@@ -394,7 +408,7 @@ static uint32_t judge_gate(const struct ab_suite_figures *f, const struct ab_gat
                                                                   : NULL;
     struct ab_suite_figures by;
     uint32_t n = 0;
-    ab_suite_figures_make(f->works, f->n_works, other, &by);
+    make(f->works, f->n_works, other, is_of(g, "rss_peak_bytes"), &by);
     for (uint32_t r = 0; r < by.n_rows; r++) {
         const struct ab_suite_row *row = &by.rows[r];
         if (is_each ? row->is_base || !row->is_compared : strcmp(row->name, g->name) != 0)

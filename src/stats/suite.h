@@ -23,7 +23,7 @@
 #include "stats/check.h"
 #include "stats/gate.h"
 
-/* The phase of gates on means: mean/all/ns_per_op, mean/memory/rss_peak_bytes. */
+/* The phase of gates on means: mean/all/ns_per_op, mean/memory/peak_bytes. */
 #define AB_SUITE_MEAN "mean"
 /* What they may call the base. */
 #define AB_SUITE_BASE "base"
@@ -63,6 +63,7 @@ struct ab_suite_row { /* a back end */
 
 struct ab_suite_figures {
     const struct ab_suite_work *works;
+    bool is_of_readings; /* memory is rss_peak_bytes, without what is resident only during a call */
     uint32_t n_works, n_rows;
     struct ab_suite_row *rows;            /* by rank in time, then as they were named */
     uint32_t base;                        /* a row; UINT32_MAX = none */

@@ -53,6 +53,8 @@ struct ab_memory_walks { /* of a phase, added up: walks, blocks that they read, 
 
 struct ab_memory_phase {
     uint64_t live_peak_bytes, rss_peak_bytes;
+    uint64_t
+        high_water_bytes; /* most that the kernel saw, above the baseline; 0: it was not asked */
     uint64_t n_readings, requested_sum, footprint_sum; /* equally spaced on the op clock */
     uint32_t live_peak_at;
     uint32_t n_disputed; /* checkpoints where ledger and walk disagreed about the pages */
@@ -115,6 +117,7 @@ enum ab_memory_flag {                            /* why pages or drains are not 
                       AB_MEMORY_UNREADABLE = 1u << 4, /* /proc/self/statm gave nothing */
                       AB_MEMORY_NO_PAGES = 1u << 5,   /* /proc/self/pagemap or smaps gave nothing */
                       AB_MEMORY_NO_LEDGER = 1u << 6,  /* blocks lie too far apart for the ledger */
+                      AB_MEMORY_NO_MARK = 1u << 7,    /* /proc/self/clear_refs cannot be written */
 };
 
 struct ab_memory_report {
@@ -132,7 +135,8 @@ struct ab_memory_report {
     uint32_t flags;             /* enum ab_memory_flag */
     uint32_t granularity_pages; /* by how much statm may be wrong; 0 = exact */
     uint64_t page_bytes;
-    uint64_t baseline_bytes; /* private memory before the heap opened, not in any footprint */
+    uint64_t mark_excess_bytes; /* by so much the kernel's high-water mark may say too much */
+    uint64_t baseline_bytes;    /* private memory before the heap opened, not in any footprint */
     uint64_t shared_bytes, hugetlb_bytes, swapped_bytes; /* most seen since, of the allocator's */
     uint64_t drained_bytes[AB_DRAIN_COUNT];
     uint64_t heaps_drained_bytes[AB_PLACEMENT_HEAPS_MAX][AB_DRAIN_COUNT];

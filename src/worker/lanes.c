@@ -410,8 +410,10 @@ bool ab_lanes_next_burst(struct ab_lane *lane)
     barrier(w);
     if (lane->index == 0 && goes_on) {
         add_reports(w);
+        ab_memory_leave_burst(w);
         if (!ab_worker_enter_burst(w, next))
             ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
+        ab_memory_enter_burst(w);
         if (w->placement != NULL)
             ab_placed_enter_burst(w, next - 1, next);
         *(volatile uint32_t *)&w->page->report.burst = next;

@@ -20,6 +20,12 @@
  * the allocator's own doing. */
 enum { FILE_SLACK_BYTES = 16 << 20 };
 
+/* Of blocks from here on it is looked at what their move takes while both places are there, unless that
+ * is beneath a 128th of the peak: the look takes as long as moving 64 KiB. */
+enum { MOVED_BYTES = 64 << 10, MOVED_SHARE = 128 };
+/* The kernel's high-water mark is read at each so manieth reading of the footprint as well. */
+enum { READINGS_A_MARK = 16 };
+
 /* Codes of ops that write to the block. */
 enum {
     TOUCHING = 1 << AB_CODE_TOUCH | 1 << AB_CODE_ACCESS | 1 << (AB_CODE_TOUCHED | AB_CODE_ALLOC) |
@@ -91,6 +97,11 @@ void ab_memory_open(struct ab_worker *w)
         m->report->flags |= AB_MEMORY_UNREADABLE;
     else
         m->report->granularity_pages = granularity;
+    uint64_t excess = ab_high_water_excess(&m->footprint);
+    if (excess == UINT64_MAX)
+        m->report->flags |= AB_MEMORY_NO_MARK;
+    else
+        m->report->mark_excess_bytes = excess;
 }
 
 /* The samples of a phase: what its pages hold at a thousand places and more, from the ledger, and
@@ -492,12 +503,75 @@ static bool is_checkpoint(const struct ab_memory_pass *m, const struct ab_memory
            now > so_far + so_far / 128;
 }
 
+/* ---- the kernel's high-water mark ---- */
+
+static bool has_mark(const struct ab_memory_pass *m)
+{
+    return !m->report->is_scout && (m->report->flags & AB_MEMORY_NO_MARK) == 0;
+}
+
+/* Forgets what was most up to here, which is none of the heap's or was noted. */
+static void restart_mark(struct ab_memory_pass *m)
+{
+    struct ab_high_water mark;
+    if (!has_mark(m))
+        return;
+    if (ab_high_water_reset(&m->footprint) && ab_high_water_read(&m->footprint, &mark))
+        m->mark_shared_bytes = mark.shared_bytes;
+    else
+        m->report->flags |= AB_MEMORY_NO_MARK;
+}
+
+/* Notes what the kernel saw since the mark was read last, where it is more than was seen. What the mark
+ * says too much, as it does right after a reset too, is taken off. Where shared memory went, the mark
+ * may be of a moment when that was still there. */
+static void note_mark(struct ab_memory_pass *m)
+{
+    struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    const uint64_t shared_before = m->mark_shared_bytes;
+    struct ab_high_water most, now;
+    if (!has_mark(m) || !ab_high_water_read(&m->footprint, &most))
+        return;
+    ab_high_water_reset(&m->footprint);
+    m->mark_shared_bytes = most.shared_bytes;
+    uint64_t bytes = ab_memory_above(most.private_bytes + m->lost_bytes, m->base_bytes);
+    uint64_t seen = phase->rss_peak_bytes > phase->high_water_bytes ? phase->rss_peak_bytes
+                                                                    : phase->high_water_bytes;
+    if (most.shared_bytes < shared_before || bytes <= seen + m->report->mark_excess_bytes ||
+        !ab_high_water_read(&m->footprint, &now))
+        return;
+    bytes -= ab_memory_above(now.private_bytes, now.now_bytes);
+    keep_most(&phase->high_water_bytes, bytes, 0);
+}
+
+/* A block that moves has two places for a while, and no reading sees that. */
+static void note_move(struct ab_memory_pass *m, uint64_t old_size, uint64_t size)
+{
+    const struct ab_memory_phase *phase = &m->report->phases[m->phase];
+    uint64_t smaller = size < old_size ? size : old_size;
+    if (smaller >= MOVED_BYTES && smaller >= phase->rss_peak_bytes / MOVED_SHARE)
+        note_mark(m);
+}
+
+void ab_memory_leave_burst(struct ab_worker *w)
+{
+    if (w->memory != NULL)
+        note_mark(w->memory);
+}
+
+void ab_memory_enter_burst(struct ab_worker *w)
+{
+    if (w->memory != NULL)
+        restart_mark(w->memory);
+}
+
 /* One of the readings that are equally spaced. */
 static void note_reading(struct ab_memory_pass *m, const struct ab_memory_state *s)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
     m->next_reading = m->clock - m->clock % m->interval + m->interval;
-    phase->n_readings++;
+    if (phase->n_readings++ % READINGS_A_MARK == READINGS_A_MARK - 1)
+        note_mark(m);
     phase->requested_sum += s->requested_bytes;
     phase->footprint_sum += s->footprint_bytes == AB_MEMORY_UNKNOWN ? 0 : s->footprint_bytes;
 }
@@ -530,9 +604,12 @@ static void visit(struct ab_memory_pass *m, bool is_end)
     memset(&split, 0xff, sizeof split); /* UNKNOWN */
     if (is_sample || is_checked || is_wanted)
         split = ab_memory_split(m, s.footprint_bytes, is_checked || is_wanted);
+    if (is_checked || is_end)
+        note_mark(m);
     if (is_checked) {
         check_closely(m, &s);
         dispute(m, &s, &split);
+        restart_mark(m); /* the library may take memory to say what it knows */
     }
     note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
     ab_pins_visit(m, &s, &split, is_end);
@@ -564,6 +641,7 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     m->checked_peak.position = AB_MEMORY_NEVER;
     plan_readings(m, index);
     begin_samples(m);
+    restart_mark(m);
     visit(m, false);
     ab_memory_time_pass(m, false);
 }
@@ -662,13 +740,18 @@ static bool is_walk(uint64_t op)
     return AB_OP_CODE(op) == AB_CODE_TOUCH && AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_WALK;
 }
 
+static bool is_resize(const struct ab_worker *w, uint64_t op)
+{
+    return ab_op_code_kind(AB_OP_CODE(op)) == AB_OP_RESIZE ||
+           (AB_OP_CODE(op) == AB_CODE_WIDE && ab_op_decode(op, w->wide).kind == AB_OP_RESIZE);
+}
+
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
                      uint32_t n_skipped)
 {
     struct ab_memory_pass *m = w->memory;
     const uint32_t before = m->clock;
-    const bool is_resized = AB_OP_CODE(*op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE);
-    const uint64_t old_size = is_resized ? m->book.entries[AB_OP_SLOT(*op)].size : 0;
+    const uint64_t old_size = is_resize(w, *op) ? m->book.entries[AB_OP_SLOT(*op)].size : 0;
     for (uint32_t i = 0; i <= n_skipped; i++)
         if (ab_op_code_kind(AB_OP_CODE(op[i])) == AB_OP_FREE)
             ab_book_drop(&m->book, AB_OP_SLOT(op[i]));
@@ -683,6 +766,8 @@ void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_gi
     if (AB_UNLIKELY(is_walk(*op)))
         count_walk(w, op);
     m->clock += 1 + n_skipped;
+    if (AB_UNLIKELY(old_size >= MOVED_BYTES))
+        note_move(m, old_size, given->size);
     if (AB_UNLIKELY(m->book.requested_bytes >= m->live_peak_bytes))
         note_live_peak(m, *op, before);
     if (AB_UNLIKELY(m->clock >= m->next_stop || m->book.requested_bytes >= m->next_peak_bytes))

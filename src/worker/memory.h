@@ -67,6 +67,10 @@ void ab_memory_begin(struct ab_worker *w);
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
                      uint32_t n_skipped);
 
+/* Around a change of the tape's burst, which takes pages of ours that are not the heap's. */
+void ab_memory_leave_burst(struct ab_worker *w);
+void ab_memory_enter_burst(struct ab_worker *w);
+
 /* After the last op: frees what is live, waits and purges, and watches the footprint. */
 void ab_memory_drain(struct ab_worker *w);
 /* Stack pages that this thread may come to need, so that they are no footprint of anybody's. Before

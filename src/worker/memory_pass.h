@@ -63,9 +63,10 @@ struct ab_memory_pass {
     uint32_t split_at;     /* position where the ledger was read last */
     uint64_t grown_before; /* pages of the ledger's own, when the phase began */
     uint32_t next_stop;
-    uint64_t read_peak_bytes; /* most requested bytes at which the footprint was read */
-    uint64_t next_peak_bytes; /* so many are a reason to read it */
-    uint64_t live_peak_bytes; /* of this phase */
+    uint64_t read_peak_bytes;   /* most requested bytes at which the footprint was read */
+    uint64_t next_peak_bytes;   /* so many are a reason to read it */
+    uint64_t live_peak_bytes;   /* of this phase */
+    uint64_t mark_shared_bytes; /* shared memory when the high-water mark was read last */
     struct ab_memory_state
         checked_peak; /* of this phase: the checkpoint of the largest footprint */
     struct ab_memory_time time;

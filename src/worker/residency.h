@@ -46,7 +46,7 @@ uint64_t ab_residency_lost(const struct ab_residency *r, const struct ab_page_ru
  * the allocator. */
 
 struct ab_footprint {
-    int statm_fd, rollup_fd, status_fd; /* -1 = cannot be read */
+    int statm_fd, rollup_fd, status_fd, clear_fd; /* -1 = cannot be read, or written */
     uint64_t page_bytes;
 };
 
@@ -66,5 +66,20 @@ bool ab_footprint_read_detail(const struct ab_footprint *f, struct ab_footprint_
 /* Touches 256 new private pages one by one and watches ab_footprint_read follow: the most pages by
  * which it was off, 0 = exact; UINT32_MAX when nothing can be read or mapped. */
 uint32_t ab_footprint_granularity(const struct ab_footprint *f);
+
+/* The kernel's own high-water mark of resident memory, which sees what is given back within a call. */
+struct ab_high_water {
+    /* Shared memory has a part in the mark: what there is of it now is taken off. So long as that only
+     * grows, there was at some moment no less private memory than this. */
+    uint64_t private_bytes;
+    uint64_t now_bytes, shared_bytes; /* private and shared memory when it was read */
+};
+/* Since the last reset; 12 us. False when it cannot be read. */
+bool ab_high_water_read(const struct ab_footprint *f, struct ab_high_water *out);
+/* From now on; 0.5 us. False when it cannot be written. */
+bool ab_high_water_reset(const struct ab_footprint *f);
+/* Gives back 1,024 pages one by one and watches the mark follow: by so many bytes it may say too much
+ * of what one CPU did. UINT64_MAX when there is no mark that can be reset. */
+uint64_t ab_high_water_excess(const struct ab_footprint *f);
 
 #endif

@@ -97,6 +97,56 @@ Y
     expect_at fill footprint_peak '.drained_bytes | all(. == null)'
 }
 
+@test "what is resident only within a call is in the peak: 50 MB that live there, both places of a block that moves" {
+    cat >within.yaml <<'Y'
+allocbench: 1
+name: within
+seed: 1
+sets:
+  - {name: small, count: 2000}
+  - {name: odd, count: 1}
+  - {name: large, count: 1}
+phases:
+  - name: still
+    do:
+      - {alloc: small, size: 100, count: all, touch: all}
+  - name: flash
+    do:
+      - {free: small, count: all}
+      - {alloc: small, size: 100, count: 1000, touch: all}
+      - {alloc: odd, size: 777, count: all}
+      - {alloc: small, size: 100, count: 1000, touch: all}
+  - name: move
+    do:
+      - {free: small, count: all}
+      - {alloc: large, size: 20MiB, count: all, touch: all}
+      - {resize: large, size: 30MiB, count: all, touch: all}
+Y
+    bench run within.yaml -b "$GUESTS/libflash.so,$GUESTS/libpagewise.so" --rounds 1 --no-store \
+        --json "$OUT/result.json"
+    expect_code 0
+    expect_json '.memory | all(.peak_bytes == .rss_peak_bytes + .during_calls_bytes)' "$OUT/result.json"
+    # 20 MiB at both places, 30 MiB afterwards. To the batches in which a kernel may count pages: 1 MB.
+    expect_json 'def during($b; $p): .memory[] | select((.backend | test($b)) and .phase == $p
+            and .at == "end") | .during_calls_bytes;
+        during("flash"; "still") == 0 and during("pagewise"; "still") == 0
+        and (during("flash"; "flash") - 50e6 | fabs) < 1e6 and during("pagewise"; "flash") == 0
+        and (during("pagewise"; "move") - 10 * 1048576 | fabs) < 1e6' "$OUT/result.json"
+    # The parts still add up to what was read after a call.
+    expect_at move end "$ADDS_UP"' and .rss_peak_bytes < 33e6 or .backend != "libpagewise"'
+    # It is what rows are compared by, and what a gate can bound.
+    expect_json '[.memory[] | select(.backend | test("flash")) | .peak_bytes] as $of
+        | [.memory[] | select(.backend | test("pagewise")) | .peak_bytes] as $by
+        | (.ratios[] | select(.metric == "peak_bytes") | .ratio) as $r
+        | (.backends[0].name | test("flash")) and ($r - ($by | max) / ($of | max) | fabs) < 1e-6' \
+        "$OUT/result.json"
+    grep -q 'in calls' "$OUT/stdout" || fail "no column"
+    bench run within.yaml -b "$GUESTS/libpagewise.so" --rounds 1 --no-store --gate 'move/memory/rss_peak < 33MB'
+    expect_code 0
+    bench run within.yaml -b "$GUESTS/libpagewise.so" --rounds 1 --no-store --gate 'move/memory/peak < 33MB'
+    expect_code 1
+}
+
 # A condition on the distribution of METRIC over the ops of PHASE.
 expect_dist() { # PHASE METRIC CONDITION
     jq -e ".memory_distributions[] | select(.phase == \"$1\" and .metric == \"$2\") | $3" \

@@ -87,7 +87,7 @@ static void add_memory(struct screen *x, uint32_t b, uint32_t p, uint32_t round)
         m->internal_bytes = part[1];
         m->external_bytes = part[2];
         m->retained_bytes = part[3];
-        m->footprint_bytes = m->rss_peak_bytes = sum;
+        m->footprint_bytes = m->rss_peak_bytes = m->peak_bytes = sum;
         m->live_peak_bytes = LIVE * share;
         for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
             m->drained_bytes[i] = end && p == x->s.n_phases - 1 && i < 2 ? sum / (2 + b)

@@ -260,6 +260,8 @@ void fake_session_set_peak(struct fake_session *f, unsigned backend, double peak
                                 .round = round,
                                 .at = AB_AT_FOOTPRINT_PEAK,
                                 .rss_peak_bytes = peak_bytes,
+                                .during_calls_bytes = 0,
+                                .peak_bytes = peak_bytes,
                                 .footprint_bytes = peak_bytes,
                                 .live_bytes = peak_bytes / 2,
                                 .live_peak_bytes = peak_bytes / 2,

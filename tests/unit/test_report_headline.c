@@ -66,7 +66,8 @@ static void set_peaks(struct fake_session *f, unsigned backend, double first, do
     uint32_t from = f->s.n_memory;
     fake_session_set_peak(f, backend, first);
     for (uint32_t i = from + f->s.n_rounds / 2; i < f->s.n_memory; i++)
-        f->memory[i].footprint_bytes = f->memory[i].rss_peak_bytes = second;
+        f->memory[i].footprint_bytes = f->memory[i].rss_peak_bytes = f->memory[i].peak_bytes =
+            second;
 }
 
 /* Four times the memory on the first machine; the same on the second, where glibc takes ten times. */

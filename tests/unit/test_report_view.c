@@ -32,6 +32,7 @@ static void bytes_add_up_and_are_of_one_run(void **state)
         m->retained_bytes += 4096.0 * m->round;
         m->footprint_bytes += 4096.0 * m->round;
         m->rss_peak_bytes += 4096.0 * m->round;
+        m->peak_bytes += 4096.0 * m->round;
     }
     struct ab_view v = view_of(f);
     const struct ab_view_memory_row *m = &v.memory.rows[FAKE_GLIBC];
@@ -47,6 +48,34 @@ static void bytes_add_up_and_are_of_one_run(void **state)
     assert_true(jemalloc->peak_ratio.ratio == jemalloc->peak_bytes / m->peak_bytes);
     assert_true(jemalloc->after_free_bytes == 9.0 * (1 << 20) / 16);
     assert_int_equal(v.ranking.drain, 1);
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
+/* Where one row does not know it, none is compared by it. */
+static void what_is_resident_within_calls_counts_where_all_rows_know_it(void **state)
+{
+    (void)state;
+    const double mib = 1 << 20;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_set_peak(f, FAKE_GLIBC, 6 * mib);
+    fake_session_set_peak(f, FAKE_JEMALLOC, 6 * mib);
+    for (uint32_t i = 8; i < 16; i++) {
+        f->memory[i].during_calls_bytes = 3 * mib;
+        f->memory[i].peak_bytes = 9 * mib;
+    }
+    struct ab_view v = view_of(f);
+    const struct ab_view_memory_row *m = &v.memory.rows[FAKE_JEMALLOC];
+    assert_true(v.memory.has_during && m->parts[AB_VIEW_DURING] == 3 * mib);
+    assert_true(m->peak_bytes == 9 * mib);
+    assert_true(ab_view_ranking_find(&v.ranking, FAKE_JEMALLOC)->peak_ratio.ratio == 1.5);
+    assert_true(ab_session_peak(&f->s, FAKE_JEMALLOC).median == 9 * mib);
+    ab_view_fini(&v);
+    f->memory[3].during_calls_bytes = f->memory[3].peak_bytes = NAN;
+    v = view_of(f);
+    assert_true(v.memory.rows[FAKE_JEMALLOC].peak_bytes == 6 * mib);
+    assert_true(ab_view_ranking_find(&v.ranking, FAKE_JEMALLOC)->peak_ratio.ratio == 1);
+    assert_true(ab_session_peak(&f->s, FAKE_JEMALLOC).median == 6 * mib);
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -474,6 +503,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_add_up_and_are_of_one_run),
         cmocka_unit_test(a_row_that_was_not_in_virtual_time_says_so),
+        cmocka_unit_test(what_is_resident_within_calls_counts_where_all_rows_know_it),
         cmocka_unit_test(litter_stands_apart),
         cmocka_unit_test(what_is_not_known_has_its_reason),
         cmocka_unit_test(the_ranking_is_by_time_and_keeps_all),

@@ -104,6 +104,27 @@ static void bytes_add_up_to_the_footprint_and_ratios_are_by_live(void **state)
     assert_true(isnan(m->drained_bytes[0]));
 }
 
+/* Of the peak of readings, 8 MiB. */
+static void what_only_the_mark_saw_is_added_to_the_peak(void **state)
+{
+    (void)state;
+    const struct ab_memory *m = fold_end();
+    assert_true(m->during_calls_bytes == 0 && m->peak_bytes == 8 * MIB);
+    report.mark_excess_bytes = MIB;
+    report.phases[CHURN].high_water_bytes = 9 * MIB; /* no more than it may say too much */
+    m = fold_end();
+    assert_true(m->during_calls_bytes == 0 && m->peak_bytes == 8 * MIB);
+    report.phases[CHURN].high_water_bytes = 13 * MIB;
+    m = fold_end();
+    assert_true(m->during_calls_bytes == 5 * MIB && m->peak_bytes == 13 * MIB);
+    assert_true(m->rss_peak_bytes == 8 * MIB && m->footprint_bytes == 6 * MIB);
+    report.flags = AB_MEMORY_NO_MARK;
+    m = fold_end();
+    assert_true(isnan(m->during_calls_bytes) && isnan(m->peak_bytes));
+    assert_true(m->rss_peak_bytes == 8 * MIB);
+    assert_non_null(strstr(m->reason, "during calls: /proc/self/clear_refs cannot be written"));
+}
+
 static void drains_stand_at_the_end_of_the_last_phase(void **state)
 {
     (void)state;
@@ -529,6 +550,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(bytes_add_up_to_the_footprint_and_ratios_are_by_live, reset),
+        cmocka_unit_test_setup(what_only_the_mark_saw_is_added_to_the_peak, reset),
         cmocka_unit_test_setup(drains_stand_at_the_end_of_the_last_phase, reset),
         cmocka_unit_test_setup(each_check_that_fails_makes_values_na_with_the_reason, reset),
         cmocka_unit_test_setup(what_spoils_a_run_spoils_all_its_footprints, reset),

@@ -199,6 +199,7 @@ static void gates_on_means_are_told_from_others(void **state)
     assert_false(ab_suite_gate_is_mean("meaning/all/ns_per_op < 1x glibc"));
     assert_string_equal(wrong("mean/all/ns_per_op < 1.05x base"), "");
     assert_string_equal(wrong("jemalloc:mean/memory/rss_peak_bytes < 2x glibc"), "");
+    assert_string_equal(wrong("jemalloc:mean/memory/peak < 2x glibc"), "");
     assert_non_null(strstr(wrong("mean/alloc/p99 < 2x base"), "a mean over workloads is of"));
     assert_non_null(
         strstr(wrong("mean/all/ns_per_op < 20ns"), "is a ratio: write a bound such as"));

@@ -53,6 +53,44 @@ static void private_pages_count_one_by_one_and_shared_ones_never(void **state)
     munmap(shared, PAGES * f.page_bytes);
 }
 
+static void the_mark_holds_what_was_given_back_and_the_excess_bounds_it(void **state)
+{
+    (void)state;
+    const uint64_t excess = ab_high_water_excess(&f), own_bytes = PAGES * f.page_bytes;
+    struct ab_high_water mark;
+    if (excess == UINT64_MAX)
+        skip(); /* no mark that can be reset */
+    for (unsigned i = 0; i < 20; i++) {
+        const uint64_t before = read_now();
+        char *own = map(MAP_PRIVATE), *shared = map(MAP_SHARED);
+        assert_true(ab_high_water_reset(&f));
+        memset(own, 1, own_bytes);
+        munmap(own, own_bytes);
+        memset(shared, 1, own_bytes); /* in the mark as well, and to be taken off */
+        assert_true(ab_high_water_read(&f, &mark));
+        assert_in_range(mark.now_bytes, before - excess, before + excess);
+        assert_true(mark.private_bytes <= before + own_bytes + excess);
+        munmap(shared, own_bytes);
+        /* Without shared memory that came since, it is all there. */
+        own = map(MAP_PRIVATE);
+        assert_true(ab_high_water_reset(&f));
+        memset(own, 1, own_bytes);
+        munmap(own, own_bytes);
+        assert_true(ab_high_water_read(&f, &mark));
+        assert_in_range(mark.private_bytes, before + own_bytes - 4 * excess - 65536,
+                        before + own_bytes + excess);
+    }
+}
+
+static void without_a_mark_nothing_is_said(void **state)
+{
+    (void)state;
+    struct ab_footprint blind = f;
+    blind.clear_fd = -1;
+    assert_false(ab_high_water_reset(&blind));
+    assert_true(ab_high_water_excess(&blind) == UINT64_MAX);
+}
+
 static void another_file_under_its_descriptor_is_no_statm(void **state)
 {
     (void)state;
@@ -80,6 +118,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(private_pages_count_one_by_one_and_shared_ones_never),
+        cmocka_unit_test(the_mark_holds_what_was_given_back_and_the_excess_bounds_it),
+        cmocka_unit_test(without_a_mark_nothing_is_said),
         cmocka_unit_test(another_file_under_its_descriptor_is_no_statm),
     };
     test_with_small_pages();

@@ -126,8 +126,8 @@ static void read_row(const struct asked *asked, const struct ab_session *s, uint
     if (!is_ok) {
         refuse(row, b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status));
     } else if (asked->is_memory) {
-        row->memory_bytes = ab_session_rss_peak(s, i).median;
-        row->base_memory_bytes = ab_session_rss_peak(s, base).median;
+        row->memory_bytes = ab_session_peak(s, i).median;
+        row->base_memory_bytes = ab_session_peak(s, base).median;
         row->held_bytes = held_at(asked, s, i);
         row->base_held_bytes = held_at(asked, s, base);
     } else {

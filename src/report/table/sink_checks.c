@@ -431,7 +431,7 @@ static void label_case(const struct ab_checked *cell, char *buf, size_t cap)
             n -= tail;
     }
     ab_text_printable(phase, sizeof phase, cell->phase != NULL ? cell->phase : "whole run");
-    if (cell->phase == NULL && strcmp(cell->metric, "rss_peak_bytes") == 0)
+    if (cell->phase == NULL && strstr(cell->metric, "peak_bytes") != NULL)
         snprintf(buf, cap, "peak memory");
     else
         snprintf(buf, cap, "%s%s%s %.*s", phase, op != NULL ? " " : "",

@@ -152,12 +152,16 @@ bool ab_table_heap_memory(FILE *to, const struct ab_session *s, const char *phas
 /* ---- memory ---- */
 
 /* The columns above, in the words of explain. */
-static void print_words(FILE *to, struct ab_table_style style)
+static void print_words(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
-    static const char *const words[] = {"live",   "internal",  "external", "retained",
-                                        "x live", "untouched", NULL};
+    const char *words[] = {"live",   "internal",  "external", "retained",
+                           "x live", "untouched", NULL,       NULL};
     struct ab_text t = {0};
-    ab_text_add(&t, "live + internal + external + retained = peak.");
+    bool has_during = ab_view_memory_has_during(s, NULL);
+    if (has_during)
+        words[AB_ARRAY_LEN(words) - 2] = "in calls";
+    ab_text_addf(&t, "live + internal + external + retained%s = peak.",
+                 has_during ? " + in calls" : "");
     ab_view_terms_legend(&t, words);
     ab_text_add(&t, " mean: resident by requested bytes, over all ops.");
     ab_table_note(to, style, AB_FAINT, &t);
@@ -181,7 +185,7 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
                                   &legend);
     }
     print_if(ab_memory_drain_grid(s, &g), to, &g, style, &legend);
-    print_words(to, style);
+    print_words(to, s, style);
     if (has_dists)
         ab_table_prose(to, style, AB_FAINT,
                        "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
@@ -427,6 +431,7 @@ static void print_peak(FILE *to, const struct ab_view *v, struct ab_table_style 
     legend->has_live = (shown & 1) != 0;
     legend->has_multiple = (shown >> AB_MEMORY_MULTIPLE & 1) != 0;
     legend->has_litter = v->memory.has_litter;
+    legend->has_during = v->memory.has_during;
     legend->has_drain = (shown >> AB_MEMORY_AFTER_FREE & 1) != 0;
     ab_grid_fini(&g);
 }

@@ -583,6 +583,8 @@ void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *
     if (legend->has_litter)
         add(&t, "litter: live bytes that were there before the work and stay; x live counts them "
                 "as live");
+    if (legend->has_during)
+        add(&t, "in calls: resident only within a call, as both places of a block that moves");
     if (legend->has_drain)
         ab_text_addf(&t, "%safter free: resident %s after all is freed.", t.n > 0 ? " " : "",
                      ab_drain_names[v->ranking.drain]);

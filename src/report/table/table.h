@@ -110,6 +110,7 @@ struct ab_legend {
     bool has_floor;                       /* "<20" */
     bool has_tail;                        /* columns p99 and p99.9 of the ranking */
     bool has_litter;                      /* column "litter" */
+    bool has_during;                      /* column "in calls" */
     bool has_drain;                       /* column "after free" */
     bool has_multiple;                    /* column "x live" */
     bool has_live;                        /* column "live" */

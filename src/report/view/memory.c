@@ -19,13 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const ab_view_memory_part_names[AB_VIEW_MEMORY_PARTS] = {"live", "internal", "external",
-                                                                     "retained", "litter"};
+const char *const ab_view_memory_part_names[AB_VIEW_MEMORY_PARTS] = {
+    "live", "internal", "external", "retained", "litter", "during calls"};
 
 static const char *const whys_of_part[AB_VIEW_MEMORY_PARTS][5] = {
     {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL}, {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_INTERNAL, NULL},
     {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL}, {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_RETAINED, NULL},
-    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL},
+    {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL}, {AB_WHY_FOOTPRINT, AB_WHY_DURING, NULL},
 };
 static const char *const whys_of_peak[] = {AB_WHY_FOOTPRINT, NULL};
 
@@ -81,14 +81,21 @@ static double knows(const struct ab_memory *m)
     return 2 * isfinite(m->retained_bytes) + isfinite(m->footprint_bytes);
 }
 
+/* Of the record of a peak, with what is resident only during a call. */
+static double resident(const struct ab_memory *m)
+{
+    bool has_more = m->at == AB_AT_FOOTPRINT_PEAK && isfinite(m->during_calls_bytes);
+    return m->footprint_bytes + (has_more ? m->during_calls_bytes : 0);
+}
+
 static int by_footprint(const void *a, const void *b)
 {
     const struct ab_memory *x = *(const struct ab_memory *const *)a;
     const struct ab_memory *y = *(const struct ab_memory *const *)b;
     if (knows(x) != knows(y))
         return knows(x) > knows(y) ? -1 : 1;
-    if (x->footprint_bytes != y->footprint_bytes && knows(x) > 0)
-        return x->footprint_bytes > y->footprint_bytes ? 1 : -1;
+    if (resident(x) != resident(y) && knows(x) > 0)
+        return resident(x) > resident(y) ? 1 : -1;
     return (x->round > y->round) - (x->round < y->round);
 }
 
@@ -132,8 +139,7 @@ static const struct ab_memory *typical_of_run(const struct ab_session *s, uint32
             k++;
         if (k == n)
             list[n++] = m;
-        else if (m->footprint_bytes > list[k]->footprint_bytes ||
-                 !isfinite(list[k]->footprint_bytes))
+        else if (resident(m) > resident(list[k]) || !isfinite(list[k]->footprint_bytes))
             list[k] = m;
     }
     return middle(list, n);
@@ -166,9 +172,12 @@ static void view_memory_read(const struct ab_session *s, const struct ab_memory 
 {
     /* Records have the litter among the live bytes; all of it was written to. */
     const double litter = fmin((double)s->backends[of->backend].littered.bytes, of->live_bytes);
-    const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes - litter, of->internal_bytes,
-                                                of->external_bytes, of->retained_bytes,
-                                                isfinite(of->live_bytes) ? litter : NAN};
+    const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes - litter,
+                                                of->internal_bytes,
+                                                of->external_bytes,
+                                                of->retained_bytes,
+                                                isfinite(of->live_bytes) ? litter : NAN,
+                                                of->during_calls_bytes};
     clear(row);
     row->of = of;
     for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++) {
@@ -178,7 +187,7 @@ static void view_memory_read(const struct ab_session *s, const struct ab_memory 
         ab_view_memory_why(of->reason, whys_of_part[i], texts[i], sizeof texts[i]);
         row->whys[i] = texts[i];
     }
-    row->peak_bytes = of->footprint_bytes;
+    row->peak_bytes = ab_session_has_peaks(s) ? resident(of) : of->footprint_bytes;
     if (!isfinite(row->peak_bytes)) {
         ab_view_memory_why(of->reason, whys_of_peak, texts[AB_VIEW_MEMORY_PARTS], sizeof texts[0]);
         row->why_peak = texts[AB_VIEW_MEMORY_PARTS];
@@ -213,8 +222,9 @@ static void make_row(const struct ab_session *s, uint32_t backend, void *scratch
     const struct ab_memory *of = typical_of_run(s, backend, scratch);
     if (of != NULL)
         view_memory_read(s, of, &out->texts[(size_t)backend * AB_VIEW_MEMORY_TEXTS], row);
-    for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++)
+    for (unsigned i = 0; i < AB_VIEW_DURING; i++)
         out->has_parts = out->has_parts || isfinite(row->parts[i]);
+    out->has_during = out->has_during || row->parts[AB_VIEW_DURING] > 0;
 }
 
 void ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out)
@@ -340,6 +350,8 @@ bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
                     {"retained", 2, "#+ retained"},
                     {v->memory.has_litter ? "litter" : NULL, 0,
                      v->memory.has_litter ? "#+ litter" : NULL},
+                    {v->memory.has_during ? "in calls" : NULL, 0,
+                     v->memory.has_during ? "#+ during calls" : NULL},
                     {"= peak", 0, "#= peak"},
                     [MULTIPLE] = {"x live", 3, "#÷ live"},
                     [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL,
@@ -438,6 +450,16 @@ static void add_phase_row(struct ab_grid *g, uint32_t b, const char *phase,
     ab_grid_put(g, FAULTS, AB_GRID_COUNT, MEDIAN(faults_minor, AB_AT_FOOTPRINT_PEAK), NULL);
 }
 
+bool ab_view_memory_has_during(const struct ab_session *s, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_memory; i++) {
+        const struct ab_memory *m = &s->memory[i];
+        if (m->during_calls_bytes > 0 && (phase == NULL || strcmp(m->phase, phase) == 0))
+            return true;
+    }
+    return false;
+}
+
 bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
 {
     double most = NAN, untouched = 0, live = NAN;
@@ -446,7 +468,7 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
         const struct ab_memory *m = &s->memory[i];
         if (strcmp(m->phase, phase) != 0 || !has_memory(s, m->backend, phase))
             continue;
-        most = fmax(most, fmax(m->footprint_bytes, m->untouched_bytes));
+        most = fmax(most, fmax(resident(m), m->untouched_bytes));
         if (m->at == AB_AT_FOOTPRINT_PEAK)
             untouched = isfinite(m->untouched_bytes) ? fmax(untouched, m->untouched_bytes) : 0x1p60;
     }
@@ -464,6 +486,7 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
                                       {"external"},
                                       {"retained"},
                                       {has_litter ? "litter" : NULL},
+                                      {ab_view_memory_has_during(s, phase) ? "in calls" : NULL},
                                       {"= peak"},
                                       [MULTIPLE] = {"x live"},
                                       [UNTOUCHED] = {has_untouched ? "untouched" : NULL},

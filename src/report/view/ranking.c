@@ -67,22 +67,13 @@ static void clear(struct ab_view_rank *row)
     row->why_growth = "";
 }
 
-static struct ab_effect program_peak_ratio(const struct ab_session *s, uint32_t a, uint32_t b)
-{
-    struct ab_program_value peak;
-    ab_program_value_of(s, a, b, ab_program_field("resident_peak_bytes"), &peak);
-    return peak.ratio;
-}
-
 struct ab_effect ab_view_peak_ratio(const struct ab_session *s, const struct ab_view_rank *row,
                                     const struct ab_view_rank *base)
 {
     struct ab_effect e;
     if (!(row->peak_bytes > 0)) /* nothing was seen to be resident: no ratio says that */
         return ab_effect_paired(NULL, NULL, 0);
-    if (ab_session_is_exec(s))
-        return program_peak_ratio(s, row->backend, base->backend);
-    e = ab_session_rss_ratio(s, row->backend, base->backend);
+    e = ab_session_peak_ratio(s, row->backend, base->backend);
     if (s->n_hosts > 1) /* peaks of several machines: only those of one round may be compared */
         return e;
     return ab_effect_shown(&e, base->peak_bytes > 0 ? row->peak_bytes / base->peak_bytes : NAN);
