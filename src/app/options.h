@@ -119,9 +119,10 @@ struct ab_options {
     enum ab_embed embed;    /* of an HTML report */
     bool wants_digest;      /* trace */
     bool has_window;
-    uint32_t window;     /* skew window of the lanes, in ops; 0 = none */
-    enum ab_touch touch; /* replay */
+    uint32_t window; /* skew window of the lanes, in ops; 0 = none */
+    unsigned touch;  /* replay: enum ab_touch, or AB_TOUCH_SHARE */
     uint32_t touch_bytes;
+    enum ab_touch_recorded recorded; /* large blocks as the trace says */
     bool has_each_scope;             /* replay --each scope */
     uint64_t each_budget_ns;         /* replay --budget; 0 = none */
     enum ab_scopes_wish scopes_wish; /* --scope */

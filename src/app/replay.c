@@ -37,11 +37,22 @@ struct replay {
     struct ab_owner_list owners;
 };
 
-static const char *touch_text(const struct ab_options *o, char *buf, size_t cap)
+/* What of --touch became: where no block is touched otherwise, auto is the touch of all blocks. */
+static const char *touch_text(const struct ab_options *o, const struct ab_trace_pusher *p,
+                              char *buf, size_t cap)
 {
     static const char *const words[] = AB_TOUCH_WORDS("");
-    if (o->touch == AB_TOUCH_FIRST)
+    bool is_auto = o->recorded == AB_RECORDED_AUTO;
+    const char *how = o->recorded == AB_RECORDED_MUST || (is_auto && p->n_recorded > 0) ? "recorded"
+                      : is_auto && p->n_left > 0                                        ? "auto"
+                                                                                        : NULL;
+    if (how != NULL)
+        snprintf(buf, cap, "touch=%s%s%s", how, o->touch != AB_TOUCH_PAGE ? "," : "",
+                 o->touch != AB_TOUCH_PAGE ? words[o->touch] : "");
+    else if (o->touch == AB_TOUCH_FIRST)
         snprintf(buf, cap, "touch=first(%u)", o->touch_bytes);
+    else if (o->touch == AB_TOUCH_SHARE)
+        snprintf(buf, cap, "touch=%.6g%%", o->touch_bytes / (AB_TOUCH_WHOLE / 100.0));
     else
         snprintf(buf, cap, "touch=%s", words[o->touch]);
     return buf;
@@ -187,8 +198,8 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
 }
 
 struct settings { /* of the subject, as texts; ends with NULL */
-    const char *list[11];
-    char touch[64], program[300], threads[64], burst[64], budget[64], between[64];
+    const char *list[12];
+    char touch[64], untouched[64], program[300], threads[64], burst[64], budget[64], between[64];
 };
 
 static void list_settings(const struct ab_options *o, const struct replay *r, struct settings *s)
@@ -198,7 +209,13 @@ static void list_settings(const struct ab_options *o, const struct replay *r, st
     snprintf(s->program, sizeof s->program, "program=%s", info->program);
     snprintf(s->threads, sizeof s->threads, "threads=%llu in %u lanes",
              (unsigned long long)info->threads, r->feed->total.facts.lanes);
-    s->list[n++] = touch_text(o, s->touch, sizeof s->touch);
+    const struct ab_trace_pusher *pusher = &r->feed->pusher;
+    s->list[n++] = touch_text(o, pusher, s->touch, sizeof s->touch);
+    if (pusher->n_left > 0) {
+        snprintf(s->untouched, sizeof s->untouched, "untouched=%llu of live bytes at most",
+                 (unsigned long long)pusher->left_peak_bytes);
+        s->list[n++] = s->untouched;
+    }
     s->list[n++] = s->program;
     if (o->has_each_scope)
         s->list[n++] = "each=scope";
@@ -279,6 +296,7 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
                        .spool = -1,
                        .options.tape = {.touch = o->touch,
                                         .touch_bytes = o->touch_bytes,
+                                        .recorded = o->recorded,
                                         .n_lanes = o->n_lanes,
                                         .is_partial = o->is_partial,
                                         .wants_overview = true,

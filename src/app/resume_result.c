@@ -133,12 +133,35 @@ static enum ab_status bad_setting(const char *name, const char *value, struct ab
 static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
 {
     static const char *const words[] = AB_TOUCH_WORDS("");
+    static const struct {
+        const char *word;
+        unsigned touch;
+        enum ab_touch_recorded how;
+    } recorded[] = {
+        {"auto", AB_TOUCH_PAGE, AB_RECORDED_AUTO},
+        {"recorded", AB_TOUCH_PAGE, AB_RECORDED_MUST},
+        {"recorded,apart", AB_TOUCH_APART, AB_RECORDED_MUST},
+    };
     const char *value = ab_session_setting(&r->stored.session, "touch");
     struct ab_options *o = &r->options;
     unsigned long long bytes;
+    char end[8] = "";
+    double percent;
     if (o->has_touch || value == NULL)
         return AB_OK;
     o->has_touch = true;
+    o->recorded = AB_RECORDED_NOT;
+    if (sscanf(value, "%lf%%%7s", &percent, end) == 1 && percent > 0 && percent <= 100) {
+        o->touch = AB_TOUCH_SHARE;
+        o->touch_bytes = (uint32_t)(percent * (AB_TOUCH_WHOLE / 100.0) + 0.5);
+        return AB_OK;
+    }
+    for (size_t i = 0; i < AB_ARRAY_LEN(recorded); i++)
+        if (strcmp(recorded[i].word, value) == 0) {
+            o->touch = recorded[i].touch;
+            o->recorded = recorded[i].how;
+            return AB_OK;
+        }
     if (sscanf(value, "first(%llu)", &bytes) == 1 && bytes > 0 && bytes < 1u << 29) {
         o->touch = AB_TOUCH_FIRST;
         o->touch_bytes = (uint32_t)bytes;

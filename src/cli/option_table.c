@@ -114,7 +114,10 @@ const char *const ab_option_groups[] = {
 /* ---- values that are more than a number or a text ----
  * A reader returns what is wrong, NULL = nothing. Of a list it sets *value to the part that is. */
 
-static const char *const touches[] = AB_TOUCH_WORDS("first(N)");
+/* Those of workloads, then those that only a trace has an answer for. */
+static const char *const touches[] = {AB_TOUCH_NAMES("first(N)"), "N%", "auto", "recorded",
+                                      "recorded,apart",           NULL};
+enum { SHARE_WORD = AB_TOUCH_WALK, AUTO_WORD, RECORDED_WORD, RECORDED_APART_WORD };
 
 const char *ab_option_word(const char *value, const char *const *words, size_t *out)
 {
@@ -135,10 +138,25 @@ const char *ab_option_word(const char *value, const char *const *words, size_t *
     return why;
 }
 
+/* A share of each block, "5%". */
+static const char *read_touch_share(const char *s, size_t n, struct ab_options *o)
+{
+    struct ab_number share;
+    const char *bad = ab_units_parse(s, n, AB_UNIT_FRACTION, &share);
+    if (bad == NULL && !(share.value * AB_TOUCH_WHOLE >= 1 && share.value <= 1))
+        bad = "must be more than 0% and at most 100%";
+    o->touch = AB_TOUCH_SHARE;
+    o->touch_bytes = bad == NULL ? (uint32_t)(share.value * AB_TOUCH_WHOLE + 0.5) : 0;
+    return bad;
+}
+
 static const char *read_touch(const char **value, struct ab_options *o)
 {
     const char *s = *value;
     size_t n = strlen(s), word = 0;
+    o->recorded = AB_RECORDED_NOT;
+    if (n > 1 && s[n - 1] == '%' && s[0] != 'N')
+        return read_touch_share(s, n, o);
     if (n > 7 && strncmp(s, "first(", 6) == 0 && s[n - 1] == ')') {
         struct ab_number bytes;
         const char *bad = ab_units_parse(s + 6, n - 7, AB_UNIT_BYTES, &bytes);
@@ -151,7 +169,13 @@ static const char *read_touch(const char **value, struct ab_options *o)
     if (strncmp(s, "first", 5) == 0)
         return "give the number of bytes, as in first(8)";
     const char *bad = ab_option_word(s, touches, &word);
-    o->touch = (enum ab_touch)word;
+    if (bad == NULL && word == SHARE_WORD)
+        return "give a number, as in 5%";
+    o->touch = word < SHARE_WORD             ? (unsigned)word
+               : word == RECORDED_APART_WORD ? AB_TOUCH_APART
+                                             : AB_TOUCH_PAGE;
+    if (word >= AUTO_WORD)
+        o->recorded = word == AUTO_WORD ? AB_RECORDED_AUTO : AB_RECORDED_MUST;
     return bad;
 }
 
@@ -608,10 +632,15 @@ static const struct ab_option_info table[] = {
      "What runs", 0, VERIFY, FLAG(is_alone), RARE},
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page, line,\n"
-     "all or apart (default: page)",
+     "all, apart, N% or recorded (default: auto)",
      "What runs", 0, REPLAY, SPECIAL(read_touch), GIVEN(has_touch), .words = touches,
      .more = "page: one byte per page; line: one per cache line;\n"
-             "apart: as page, while the clock stands still"},
+             "apart: as page, while the clock stands still;\n"
+             "5%: as page, in the first 5 % of the block, one page at least;\n"
+             "recorded: as page, but of blocks of 64 KiB or more as many pages as\n"
+             "the program wrote; recorded,apart: both;\n"
+             "auto: recorded where the trace says it, else page, and zeroed\n"
+             "blocks of 64 KiB or more are left alone"},
     {"each", "WHAT",
      "scope: also time the allocator's calls in each scope of the trace, a\n"
      "frame or a request, as its marks say or else as it is found; back ends\n"

@@ -192,6 +192,7 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
                            .limit = 0.05,
                            .drain_ns = 100000000,
                            .touch = AB_TOUCH_PAGE,
+                           .recorded = AB_RECORDED_AUTO,
                            .tape_mem_share = 0.25,
                            .end_event = UINT64_MAX};
     enum ab_status status = AB_OK;

@@ -72,6 +72,15 @@ static bool is_same_work(const struct ab_session *a, const struct ab_session *b)
     return false;
 }
 
+/* One trace, whose blocks were written to in two ways. */
+static bool has_other_writes(const struct ab_session *base, const struct ab_session *now)
+{
+    const char *was = ab_session_setting(base, "touch"), *is = ab_session_setting(now, "touch");
+    return was != NULL && is != NULL && strcmp(was, is) != 0 && base->config_sha256 != NULL &&
+           now->config_sha256 != NULL && base->config_sha256[0] != 0 &&
+           strcmp(base->config_sha256, now->config_sha256) == 0;
+}
+
 enum ab_status ab_compare_check_work(const struct ab_session *base, const char *base_label,
                                      const struct ab_session *now, const char *now_label,
                                      struct ab_err *err)
@@ -79,6 +88,13 @@ enum ab_status ab_compare_check_work(const struct ab_session *base, const char *
     char names[2][128];
     ab_text_printable(names[0], sizeof names[0], base->name);
     ab_text_printable(names[1], sizeof names[1], now->name);
+    if (!is_same_work(base, now) && has_other_writes(base, now))
+        return ab_fail(err, AB_USAGE,
+                       "other writes: %s replayed %s with touch=%.60s, %s with touch=%.60s; blocks "
+                       "that are written to otherwise take other time and memory: choose one of "
+                       "them for both (--touch)",
+                       base_label, names[0], ab_session_setting(base, "touch"), now_label,
+                       ab_session_setting(now, "touch"));
     if (!is_same_work(base, now))
         return ab_fail(
             err, AB_USAGE,

@@ -28,7 +28,8 @@ enum ab_code {
     AB_CODE_ALLOC_ZEROED = 2,
     AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
     AB_CODE_RESIZE = 4,
-    AB_CODE_TOUCH = 5,      /* operand: enum ab_touch in 3 bits, n of `first(n)` above */
+    AB_CODE_TOUCH = 5,      /* operand: enum ab_touch in 3 bits, n of `first(n)` above; of
+                             AB_TOUCH_NONE enum ab_escape above */
     AB_CODE_ACCESS = 6,     /* operand: enum ab_access */
     AB_CODE_RESET = 7,      /* operand: how many FREE ops after it one call makes needless; slot:
                              enum ab_reset, which says what call that may be */
@@ -65,6 +66,32 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
                 AB_TOUCH_WALK, /* writes nothing: the n ACCESS ops behind it are one walk over blocks, which
                                   may be carried out in place of them; slot: the first of them */
 };
+/* Touches that are none of the modes of an op: of a request, and in a tape otherwise. */
+enum {
+    AB_TOUCH_LEADING = 8, /* as page or apart, the first n pages alone: AB_ESCAPE_LEADING */
+    AB_TOUCH_SHARE, /* the same, n being a share of the block in millionths; the page at least */
+};
+
+/* Of a replay: is of a large block that much touched which the program wrote? Where it is not known, as of the
+ * others. */
+enum ab_touch_recorded {
+    AB_RECORDED_NOT,  /* no: as of the others */
+    AB_RECORDED_AUTO, /* yes; in a trace that says nothing, zeroed ones are left alone */
+    AB_RECORDED_MUST, /* yes; a trace that says nothing is refused */
+};
+
+/* What is no touch of a mode: kinds of ops for which there was no code. */
+enum ab_escape {
+    AB_ESCAPE_LEADING = 1, /* the first byte of the block and one every 4096, n pages in all */
+};
+#define AB_TOUCH_ESCAPE(operand) ((operand) >> 3 & 3u)
+/* n, or'ed with AB_LEADING_APART: while the clock stands still. */
+#define AB_LEADING_MAKE(n) \
+    ((uint32_t)AB_TOUCH_NONE | (uint32_t)AB_ESCAPE_LEADING << 3 | (uint32_t)(n) << 5)
+#define AB_LEADING_APART (1u << 26)
+#define AB_LEADING_MOST (AB_LEADING_APART - 1)
+#define AB_LEADING_PAGES(operand) ((operand) >> 5 & AB_LEADING_MOST)
+
 enum ab_walk_order { /* its order: that of the ops, but for ADDRESS */
                      AB_WALK_ALLOCATION,
                      AB_WALK_ADDRESS, /* ascending */
@@ -72,9 +99,10 @@ enum ab_walk_order { /* its order: that of the ops, but for ADDRESS */
                      AB_WALK_LINKED, /* each block holds where the next one is */
 };
 /* As they are written, in this order; `first` is how the one with a number is. */
+#define AB_TOUCH_NAMES(first) "none", first, "ends", "page", "line", "all", "apart"
 #define AB_TOUCH_WORDS(first) \
     { \
-        "none", first, "ends", "page", "line", "all", "apart", NULL \
+        AB_TOUCH_NAMES(first), NULL \
     }
 
 enum ab_access { /* of the first byte of a block that is not empty: of one cache line */
@@ -102,6 +130,24 @@ enum ab_access { /* of the first byte of a block that is not empty: of one cache
     ((uint32_t)AB_TOUCH_WALK | (uint32_t)(order) << 3 | (uint32_t)(n) << 5)
 #define AB_WALK_BLOCKS_MAX ((1u << 27) - 1)
 #define AB_WALK_BYTES_MAX (65535u * 64) /* of a block: its cache lines are counted in 16 bits */
+
+static inline int ab_touch_is_leading(uint32_t operand)
+{
+    return AB_TOUCH_MODE(operand) == AB_TOUCH_NONE && AB_TOUCH_ESCAPE(operand) == AB_ESCAPE_LEADING;
+}
+
+/* Of a touch once a page: how many bytes of a block of `size` it goes over. */
+static inline uint64_t ab_touch_reach(uint32_t operand, uint64_t size)
+{
+    uint64_t bytes = UINT64_C(4096) * AB_LEADING_PAGES(operand);
+    return ab_touch_is_leading(operand) && bytes < size ? bytes : size;
+}
+
+static inline int ab_touch_is_apart(uint32_t operand)
+{
+    return AB_TOUCH_MODE(operand) == AB_TOUCH_APART ||
+           (ab_touch_is_leading(operand) && (operand >> 5 & AB_LEADING_APART) != 0);
+}
 
 /* Largest allocation whose page-wise touch is its first byte. */
 #define AB_FUSED_TOUCH_MAX 4096

@@ -16,6 +16,12 @@
 #include <string.h>
 #include <xxhash.h>
 
+/* Writes of a touch once a page. */
+static inline uint64_t ab_touch_pages_of(uint64_t size)
+{
+    return size > 0 ? (size - 1) / 4096 + 1 : 0;
+}
+
 static inline __attribute__((always_inline)) uint64_t ab_touch_count_pages(
     const struct ab_request *r)
 {
@@ -23,7 +29,9 @@ static inline __attribute__((always_inline)) uint64_t ab_touch_count_pages(
         return 0;
     if (r->touch == AB_TOUCH_FIRST || r->touch == AB_TOUCH_ENDS)
         return 1;
-    return (r->size - 1) / 4096 + 1;
+    if (AB_UNLIKELY(r->touch == AB_TOUCH_LEADING))
+        return r->touch_bytes & AB_LEADING_MOST;
+    return ab_touch_pages_of(r->size);
 }
 
 /* Is the touch part of the op's own code? */
@@ -323,8 +331,29 @@ static __attribute__((noinline)) enum ab_status push_touch_op(struct ab_tape_bui
                                                               const struct ab_request *r,
                                                               struct ab_err *err)
 {
-    return push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slot, AB_TOUCH_MAKE(r->touch, r->touch_bytes)),
-                   err);
+    uint32_t operand = r->touch == AB_TOUCH_LEADING ? AB_LEADING_MAKE(r->touch_bytes)
+                                                    : AB_TOUCH_MAKE(r->touch, r->touch_bytes);
+    return push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, slot, operand), err);
+}
+
+void ab_request_touch_leading(struct ab_request *r, uint64_t n_pages)
+{
+    bool is_apart = r->touch == AB_TOUCH_APART;
+    if (n_pages >= ab_touch_pages_of(r->size))
+        return;
+    if (n_pages > AB_LEADING_MOST)
+        n_pages = AB_LEADING_MOST; /* 256 GiB of a block */
+    r->touch = n_pages > 0 ? AB_TOUCH_LEADING : AB_TOUCH_NONE;
+    r->touch_bytes = (uint32_t)n_pages | (is_apart ? AB_LEADING_APART : 0);
+}
+
+void ab_request_touch_share(struct ab_request *r)
+{
+    uint64_t bytes = (uint64_t)((__uint128_t)r->size * r->touch_bytes / AB_TOUCH_WHOLE);
+    uint64_t pages = ab_touch_pages_of(bytes);
+    r->touch = AB_TOUCH_PAGE;
+    r->touch_bytes = 0;
+    ab_request_touch_leading(r, pages > 0 ? pages : 1);
 }
 
 EACH_OP enum ab_status push_touch(struct ab_tape_builder *b, unsigned code, uint32_t slot,

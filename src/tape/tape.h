@@ -175,10 +175,16 @@ struct ab_request {
     uint64_t size;
     uint64_t align; /* 0 = natural; else a power of two: becomes alloc_aligned */
     bool is_zeroed;
-    bool may_fail; /* the program got NULL: no block comes to life */
-    enum ab_touch touch;
+    bool may_fail;        /* the program got NULL: no block comes to life */
+    unsigned touch;       /* enum ab_touch, or AB_TOUCH_LEADING */
     uint32_t touch_bytes; /* of AB_TOUCH_FIRST, < 2^29 */
 };
+
+/* Of the block only the first pages are touched; where these are all, the request stays as it is. */
+void ab_request_touch_leading(struct ab_request *r, uint64_t n_pages);
+/* Its touch is AB_TOUCH_SHARE, touch_bytes the share in millionths: it becomes one that can be pushed. */
+#define AB_TOUCH_WHOLE 1000000
+void ab_request_touch_share(struct ab_request *r);
 
 /* Each fails with AB_INPUT ("slot 7 is live already") or, when the tape grows beyond
  * AB_TAPE_MAX_OPS or memory, with AB_SYSTEM. A resize to size 0 must be pushed as a free. */

@@ -80,6 +80,53 @@ static void know_slot(struct ab_trace_pusher *p, uint32_t slot)
         p->slots[known] = (uint32_t)known; /* what it will be, as long as there is one lane */
 }
 
+/* ---- how much of a block is touched ---- */
+
+static void leave(struct ab_trace_pusher *p, const struct ab_event *e)
+{
+    AB_GROW_ZEROED(p->left_bytes, p->cap_left, e->slot);
+    p->left_bytes[e->slot] = e->size;
+    p->left_live_bytes += e->size;
+    p->n_left++;
+    if (p->left_live_bytes > p->left_peak_bytes)
+        p->left_peak_bytes = p->left_live_bytes;
+}
+
+/* The block of this slot goes, or is resized: then what it grows by is touched. */
+static void drop_left(struct ab_trace_pusher *p, const struct ab_event *e)
+{
+    if (e->slot >= p->cap_left)
+        return;
+    p->left_live_bytes -= p->left_bytes[e->slot];
+    p->left_bytes[e->slot] = 0;
+}
+
+/* Of a call that gave a large block. Pages of which nothing is known are touched. */
+static __attribute__((noinline)) void touch_as_recorded(struct ab_trace_pusher *p,
+                                                        const struct ab_event *e,
+                                                        struct ab_request *r)
+{
+    bool is_left = !p->has_written && p->options->recorded == AB_RECORDED_AUTO &&
+                   e->kind == AB_EVENT_ALLOC_ZEROED;
+    if (e->known_pages > 0) {
+        ab_request_touch_leading(r, (e->size - 1) / 4096 + 1 - e->known_pages + e->written_pages);
+        p->n_recorded += r->touch != p->options->touch;
+    } else if (is_left && r->touch != AB_TOUCH_NONE) {
+        r->touch = AB_TOUCH_NONE;
+        leave(p, e);
+    }
+}
+
+static inline void choose_touch(struct ab_trace_pusher *p, const struct ab_event *e,
+                                struct ab_request *r)
+{
+    if (AB_UNLIKELY(r->touch == AB_TOUCH_SHARE) && e->size > 0)
+        ab_request_touch_share(r);
+    if (AB_UNLIKELY(e->size >= AB_TRACE_LARGE) && !e->failed &&
+        p->options->recorded != AB_RECORDED_NOT)
+        touch_as_recorded(p, e, r);
+}
+
 static enum ab_status push_alloc(struct ab_trace_pusher *p, const struct ab_event *e, uint32_t lane,
                                  const struct ab_request *request, struct ab_err *err)
 {
@@ -269,6 +316,9 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
     if (p->overview != NULL)
         ab_overview_take(p->overview, e);
     AB_TRY(ab_tape_lane(p->b, lane, err));
+    if (AB_UNLIKELY(p->cap_left > 0) && (e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE))
+        drop_left(p, e);
+    choose_touch(p, e, &request);
     if (e->kind == AB_EVENT_FREE || e->released)
         return push_free(p, e, lane, err); /* realloc(p, 0) freed: what it means differs between
                                               libraries, so the free it was is what is replayed */
@@ -310,6 +360,7 @@ static void close_pusher(struct ab_trace_pusher *p)
     ab_slot_pool_fini(&p->pool);
     ab_trace_lanes_fini(&p->lanes);
     free(p->slots);
+    free(p->left_bytes);
     free(p->events);
     *p = (struct ab_trace_pusher){0};
 }
@@ -400,6 +451,18 @@ static enum ab_status plan(struct ab_trace_feed *f, struct ab_err *err)
 
 /* ---- bursts ---- */
 
+/* A pipe says it too late. */
+static enum ab_status know_written(struct ab_trace_feed *f, struct ab_err *err)
+{
+    f->pusher.has_written = ab_trace_reader_info(f->reader)->has_written;
+    if (f->options.tape.recorded != AB_RECORDED_MUST || f->pusher.has_written)
+        return AB_OK;
+    return ab_fail(err, AB_USAGE,
+                   "%s: --touch recorded: the trace does not say what is written of its large "
+                   "blocks (those of 64 KiB or more); record the program again",
+                   ab_trace_reader_name(f->reader));
+}
+
 enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_options *options,
                                   struct ab_trace_feed **out, struct ab_err *err)
 {
@@ -421,6 +484,8 @@ enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_o
     f->total.n_phases = 1;
     open_pusher(&f->pusher, &f->options.tape);
     status = ab_trace_open_with(path, &reading, &f->reader, err);
+    if (status == AB_OK)
+        status = know_written(f, err);
     if (status == AB_OK && f->burst_events != 0)
         status = plan(f, err);
     if (status == AB_OK)

@@ -46,6 +46,12 @@ struct ab_trace_pusher {
     uint64_t n_events;
     uint64_t n_shared_ends; /* ends of threads that shared their lane: left out */
     uint64_t time_us;       /* of the last call */
+    bool has_written;       /* the trace says what is written */
+    uint64_t n_recorded,
+        n_left;           /* large blocks that are touched as it says; that are left alone, … */
+    uint64_t *left_bytes; /* … by the reader's slot */
+    size_t cap_left;
+    uint64_t left_live_bytes, left_peak_bytes;
     size_t next_scope;  /* of options->scopes: the first that has not ended … */
     uint64_t scope_end; /* … and where it does; UINT64_MAX = there is none */
     size_t next_span;   /* of options->spans: the first that has not begun */
@@ -64,8 +70,9 @@ struct ab_trace_pusher {
  * stretch. */
 /* The whole file as one tape with the one measured phase "replay". */
 struct ab_trace_tape_options {
-    enum ab_touch touch; /* default AB_TOUCH_PAGE */
+    unsigned touch; /* default AB_TOUCH_PAGE; or AB_TOUCH_SHARE */
     uint32_t touch_bytes;
+    enum ab_touch_recorded recorded; /* of large blocks: touch as the trace says */
     uint32_t n_lanes; /* threads share that many; 0 = as many as live at the same time, up to
                             AB_LANES_MAX */
     bool is_partial;  /* as of struct ab_trace_options */
@@ -114,7 +121,7 @@ struct ab_trace_feed {
     bool is_planned, is_over; /* what bursts have in common is known; the reader is at its end */
 };
 
-/* `path` must outlive the feed. */
+/* `path` must outlive the feed. AB_USAGE: the trace does not say what has to be touched. */
 enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_options *options,
                                   struct ab_trace_feed **out, struct ab_err *err);
 void ab_trace_feed_close(struct ab_trace_feed *feed);

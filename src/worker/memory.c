@@ -206,9 +206,13 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     if (AB_OP_CODE(op) != AB_CODE_TOUCH)
         return true;
     switch (AB_TOUCH_MODE(operand)) {
-    case AB_TOUCH_NONE:
     case AB_TOUCH_WALK:
         return false;
+    case AB_TOUCH_NONE:
+        if (!ab_touch_is_leading(operand) || AB_LEADING_PAGES(operand) == 0)
+            return false;
+        *last = (ab_touch_reach(operand, size) - 1) & ~UINT64_C(4095);
+        return true;
     case AB_TOUCH_FIRST:
         *last = n < size ? n - 1 : size - 1;
         return n > 0;

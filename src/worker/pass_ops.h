@@ -316,11 +316,12 @@ INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, const uint64_t *words, str
     case AB_CODE_TOUCH:
         if (slot->ref == 0 || slot->size_seq == 0)
             break;
-        if (AB_UNLIKELY(AB_TOUCH_MODE(AB_OP_SIZE(op)) >= AB_TOUCH_APART)) {
-            if (AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_WALK)
-                return timing == UNTIMED && FN(walk)(lane, f, words);
-            ab_touch_apart(lane, ADDRESS(f, slot->ref), slot->size_seq);
-        } else
+        if (AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_WALK)
+            return timing == UNTIMED && FN(walk)(lane, f, words);
+        if (AB_UNLIKELY(ab_touch_is_apart(AB_OP_SIZE(op))))
+            ab_touch_apart(lane, ADDRESS(f, slot->ref),
+                           ab_touch_reach(AB_OP_SIZE(op), slot->size_seq));
+        else
             ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
         break;
     case AB_CODE_FREE_SIZED:

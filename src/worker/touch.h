@@ -60,6 +60,9 @@ static inline void ab_touch_block(void *block, size_t size, uint32_t operand)
     size_t n = AB_TOUCH_BYTES(operand);
     switch (AB_TOUCH_MODE(operand)) {
     case AB_TOUCH_NONE:
+        if (ab_touch_is_leading(operand))
+            ab_touch_pages(block, 0, ab_touch_reach(operand, size));
+        break;
     case AB_TOUCH_WALK:
         break;
     case AB_TOUCH_FIRST:

@@ -82,7 +82,7 @@ struct ab_verb {
     double share;    /* of a branch of CHOOSE: probabilities so far, the last one 1 */
     size_t dist;     /* sizes: alloc, replace, resize */
     uint64_t align;
-    enum ab_touch touch;
+    unsigned touch; /* enum ab_touch, or AB_TOUCH_SHARE */
     uint32_t touch_bytes;
     enum ab_access mode;     /* access */
     enum ab_walk_order walk; /* walk */

@@ -288,15 +288,25 @@ static void check_align(const struct verb_reader *vr)
 static bool read_touch_value(const struct verb_reader *vr, const struct ab_yaml_field *f,
                              const struct ab_value *value)
 {
-    static const char *const names[] = AB_TOUCH_WORDS("first(n)");
-    struct ab_word words[AB_ARRAY_LEN(names) - 1];
+    static const char *const names[] = {AB_TOUCH_NAMES("first(n)"), "n%"};
+    struct ab_word words[AB_ARRAY_LEN(names)];
     unsigned touch = 0;
     uint64_t n = 0;
+    double share = 0;
+    if (value->is_percent) {
+        if (!ab_field_real(vr->r, f, "touch", value, 1.0 / AB_TOUCH_WHOLE, 1, &share))
+            return false;
+        vr->v->touch = AB_TOUCH_SHARE;
+        vr->v->touch_bytes = (uint32_t)(share * AB_TOUCH_WHOLE + 0.5);
+        return true;
+    }
     for (unsigned i = 0; i < AB_ARRAY_LEN(words); i++)
         words[i] = (struct ab_word){names[i], i};
     if (!ab_field_choose(vr->r, f, value, words, AB_ARRAY_LEN(words), &touch))
         return false;
-    vr->v->touch = (enum ab_touch)touch;
+    if (touch > AB_TOUCH_APART)
+        return AB_REFUSE_FIELD(vr->r, f, "'touch' takes a share such as 5%%");
+    vr->v->touch = touch;
     if (vr->v->touch == AB_TOUCH_FIRST &&
         !ab_field_argument(vr->r, f, value, (struct ab_limits){AB_UNIT_BYTES, 1, (1u << 29) - 1},
                            &n))

@@ -263,3 +263,18 @@ work_of() { # FILE
     expect_code 0
     expect_json '.config.base == "arena" and all(.ratios[]; .base == "arena")' "$OUT/resumed.json"
 }
+
+@test "a replay goes on with the writes that it had" {
+    allocbench record -q -o "$OUT/t.abt" -- "$GUESTS/prog_sparse_table"
+    cat "$OUT/t.abt" | allocbench trace cut --events 0.. -o "$OUT/old.abt" - 2>"$OUT/cut"
+    for how in 5% recorded recorded,apart auto; do
+        trace=$OUT/t.abt
+        [ "$how" != auto ] || trace=$OUT/old.abt # it says nothing of what is written
+        bench replay "$trace" --touch "$how" -b glibc --passes memory --rounds 2 --drain 0 -q --json "$OUT/whole.json"
+        cut_to 1
+        expect_json ".config.settings[0] == \"touch=$how\"" "$OUT/partial.json"
+        bench replay --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+        expect_code 0
+        [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "$how: other work"
+    done
+}

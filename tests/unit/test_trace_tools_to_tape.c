@@ -17,6 +17,7 @@ static const struct ab_scopes *scopes;
 static const struct ab_scope_spans *spans;
 static bool has_time;
 static uint32_t n_lanes, n_ends; /* 0 = as many as it takes; of threads, among the records */
+static enum ab_touch_recorded recorded;
 
 static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
                                struct ab_tape *tape)
@@ -27,6 +28,7 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab
     struct ab_trace_tape_options options = {.touch = touch,
                                             .touch_bytes = 8,
                                             .n_lanes = n_lanes,
+                                            .recorded = recorded,
                                             .most_events = most_events,
                                             .scopes = scopes,
                                             .spans = spans};
@@ -331,11 +333,82 @@ static void ends_of_threads_are_those_of_lanes(void **state)
     n_lanes = n_ends = 0;
 }
 
+/* The operand of the touch behind op i; 0 = there is none. */
+static uint32_t touch_behind(const struct ab_tape *tape, uint32_t i)
+{
+    return i + 1 < tape->n_ops && AB_OP_CODE(tape->ops[i + 1]) == AB_CODE_TOUCH
+               ? AB_OP_SIZE(tape->ops[i + 1])
+               : 0;
+}
+
+/* Of 245 pages 240 are known and 6 written: 11 are touched. Where all are, the op is as ever. */
+static void of_large_blocks_what_was_written_is_touched(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC_ZEROED, .size = 1000000, .known_pages = 240, .written_pages = 6},
+        {.kind = AB_EVENT_ALLOC, .size = 1000000, .known_pages = 240, .written_pages = 240},
+        {.kind = AB_EVENT_RESIZE,
+         .size = 1200000,
+         .block = 0,
+         .known_pages = 290,
+         .written_pages = 1},
+        {.kind = AB_EVENT_ALLOC_ZEROED, .size = 100000},
+    };
+    struct ab_tape tape, plain;
+    recorded = AB_RECORDED_MUST;
+    to_tape(records, 4, AB_TOUCH_PAGE, &tape);
+    assert_int_equal(tape.n_ops, 8);
+    assert_int_equal(touch_behind(&tape, 0), AB_LEADING_MAKE(11));
+    assert_int_equal(touch_behind(&tape, 2), AB_TOUCH_MAKE(AB_TOUCH_PAGE, 8));
+    assert_int_equal(AB_OP_CODE(tape.ops[4]), AB_CODE_RESIZE); /* of 293 pages 4 */
+    assert_int_equal(touch_behind(&tape, 4), AB_LEADING_MAKE(4));
+    assert_int_equal(touch_behind(&tape, 6), AB_TOUCH_MAKE(AB_TOUCH_PAGE, 8));
+    assert_int_equal(tape.phases[0].touched_pages, 11 + 245 + 4 + 25);
+    ab_tape_fini(&tape);
+    to_tape(records, 1, AB_TOUCH_APART, &tape);
+    assert_int_equal(touch_behind(&tape, 0), AB_LEADING_MAKE(11 | AB_LEADING_APART));
+    ab_tape_fini(&tape);
+    recorded = AB_RECORDED_AUTO; /* where that is what page does, the tape is the same */
+    to_tape(records + 1, 1, AB_TOUCH_PAGE, &tape);
+    recorded = AB_RECORDED_NOT;
+    to_tape(records + 1, 1, AB_TOUCH_PAGE, &plain);
+    assert_string_equal(tape.sha256, plain.sha256);
+    ab_tape_fini(&tape);
+    ab_tape_fini(&plain);
+}
+
+static void without_a_word_on_it_large_zeroed_blocks_are_left_alone(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC_ZEROED, .size = AB_TRACE_LARGE},
+        {.kind = AB_EVENT_ALLOC_ZEROED, .size = AB_TRACE_LARGE - 1},
+        {.kind = AB_EVENT_ALLOC, .size = AB_TRACE_LARGE},
+        {.kind = AB_EVENT_RESIZE, .size = 2 * AB_TRACE_LARGE, .block = 0},
+    };
+    struct ab_tape tape;
+    recorded = AB_RECORDED_AUTO;
+    to_tape(records, 4, AB_TOUCH_PAGE, &tape);
+    assert_int_equal(tape.n_ops, 6);
+    assert_int_equal(touch_behind(&tape, 0), 0);
+    assert_int_equal(touch_behind(&tape, 1), AB_TOUCH_MAKE(AB_TOUCH_PAGE, 8));
+    assert_int_equal(touch_behind(&tape, 3), AB_TOUCH_MAKE(AB_TOUCH_PAGE, 8));
+    assert_int_equal(AB_OP_CODE(tape.ops[5]), AB_CODE_RESIZE | AB_CODE_TOUCHED);
+    ab_tape_fini(&tape);
+    recorded = AB_RECORDED_MUST;
+    assert_int_equal(try_tape(records, 4, AB_TOUCH_PAGE, &tape), AB_USAGE);
+    assert_non_null(strstr(err.text, "the trace does not say what is written"));
+    recorded = AB_RECORDED_NOT;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_become_steps_and_long_gaps_idle_stretches),
         cmocka_unit_test(a_block_that_cannot_be_is_refused_with_its_event),
+        cmocka_unit_test(of_large_blocks_what_was_written_is_touched),
+        cmocka_unit_test(without_a_word_on_it_large_zeroed_blocks_are_left_alone),
         cmocka_unit_test(calls_become_ops_one_by_one),
         cmocka_unit_test(what_failed_may_fail_again),
         cmocka_unit_test(a_resize_that_released_is_a_free),

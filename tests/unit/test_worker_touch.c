@@ -43,6 +43,22 @@ static void each_mode_writes_just_its_bytes(void **state)
     }
 }
 
+static void the_first_pages_alone_are_written(void **state)
+{
+    (void)state;
+    const uint32_t two = AB_LEADING_MAKE(2 | AB_LEADING_APART);
+    memset(block, 0xee, sizeof block);
+    ab_touch_block(block, 12288, AB_LEADING_MAKE(2));
+    assert_int_equal(changed(), 2);
+    assert_int_not_equal(block[4096], 0xee);
+    ab_touch_block(block, 8192, AB_LEADING_MAKE(3)); /* it has not so many */
+    assert_int_equal(changed(), 2);
+    assert_int_equal(ab_touch_reach(two, 12288), 8192);
+    assert_true(ab_touch_is_apart(two));
+    assert_false(ab_touch_is_apart(AB_TOUCH_MAKE(AB_TOUCH_FIRST, AB_LEADING_APART << 2)));
+    assert_int_equal(ab_touch_reach(AB_TOUCH_APART, 12288), 12288);
+}
+
 static void a_grown_block_is_touched_from_its_old_size_on(void **state)
 {
     (void)state;
@@ -58,6 +74,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_mode_writes_just_its_bytes),
+        cmocka_unit_test(the_first_pages_alone_are_written),
         cmocka_unit_test(a_grown_block_is_touched_from_its_old_size_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

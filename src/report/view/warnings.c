@@ -38,6 +38,9 @@ static const double involuntary_share = 0.25, slice_ns = 25e6, runs_worth_saying
  * other, but for what the clocks differ by. */
 static const double side_by_side = 1.05;
 
+/* Blocks that a replay did not write to, of the live peak. */
+static const double untouched_share = 0.1;
+
 static bool is_shown(const struct ab_session *s, uint32_t backend)
 {
     return ab_session_has_numbers(s, backend);
@@ -404,6 +407,26 @@ static struct fault_range find_faults(const struct ab_session *s, const char *ph
     return range;
 }
 
+/* A replay does not know which zeroed blocks the program writes: it leaves large ones alone. */
+static void add_untouched(const struct ab_session *s, struct ab_view_texts *t,
+                          struct ab_view_warnings *w)
+{
+    char bytes[32];
+    const char *setting = ab_session_setting(s, "untouched");
+    double left = setting != NULL ? strtod(setting, NULL) : 0,
+           live = (double)s->facts.live_peak_bytes;
+    if (!(left > 0 && left >= untouched_share * live))
+        return;
+    const char *text = ab_view_texts_addf(
+        t,
+        "zeroed blocks of 64 KiB or more, up to %s live (%.0f %% of the live peak), were not "
+        "written to: the trace does not say how much of them the program writes",
+        ab_units_bytes(bytes, sizeof bytes, left), 100 * left / live);
+    warning_list_add(w, "untouched", AB_VIEW_WARNING, text,
+                     "record the program again (traces say it now), or choose --touch page; "
+                     "exec measures the memory of the program itself");
+}
+
 /* First touches are timed in ns/op and in no latency: where they cost much, the two disagree. */
 static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
@@ -412,7 +435,7 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
                           "latencies; faults per op: ";
     struct ab_text text = {0};
     const char *touch = ab_session_setting(s, "touch");
-    if (touch != NULL && strcmp(touch, "apart") == 0)
+    if (touch != NULL && strstr(touch, "apart") != NULL)
         return; /* then they count in no time */
     for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++) {
         struct fault_range range = find_faults(s, s->phases[p]);
@@ -561,6 +584,7 @@ static void view_warnings_work(const struct ab_session *s, struct ab_view_texts 
     add_waits(s, texts, out);
     add_crowd(s, texts, out);
     add_thread_ends(s, texts, out);
+    add_untouched(s, texts, out);
     add_faults(s, texts, out);
     add_inlined(s, texts, out);
     add_resets(s, texts, out);

@@ -216,11 +216,14 @@ static enum ab_status use_lane(struct ab_generator *g, uint64_t lane)
 static struct ab_request request_of(const struct ab_verb *v, const struct ab_model_block *b,
                                     uint64_t size)
 {
-    return (struct ab_request){.size = size,
-                               .align = b->align,
-                               .is_zeroed = b->is_zeroed != 0,
-                               .touch = v->touch,
-                               .touch_bytes = v->touch_bytes};
+    struct ab_request request = {.size = size,
+                                 .align = b->align,
+                                 .is_zeroed = b->is_zeroed != 0,
+                                 .touch = v->touch,
+                                 .touch_bytes = v->touch_bytes};
+    if (v->touch == AB_TOUCH_SHARE)
+        ab_request_touch_share(&request);
+    return request;
 }
 
 static enum ab_status bear(struct ab_generator *g, struct ab_play *p, const struct ab_verb *v)

@@ -302,6 +302,8 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
         ab_tape_group(g->tape, v->set);
     *request = (struct ab_request){
         .size = size, .align = v->align, .touch = v->touch, .touch_bytes = v->touch_bytes};
+    if (v->touch == AB_TOUCH_SHARE)
+        ab_request_touch_share(request);
     return AB_OK;
 }
 
