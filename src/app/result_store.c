@@ -343,9 +343,11 @@ enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_
                    AB_SHOWN(256, text), AB_SHOWN(256, text));
 }
 
-/* One empty file for each library that passed, named by its build id. */
+/* One file for each library that `verify` ran with, named by its build id: empty if it passed, else with
+ * the names of the checks that it failed, one a line. */
 
 #define FOLDER "verified"
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
 /* False where there is nothing to name the file by, or no folder for results. */
 static bool find_path(const struct ab_options *o, const struct ab_backend_info *b,
@@ -358,12 +360,24 @@ static bool find_path(const struct ab_options *o, const struct ab_backend_info *
            snprintf(out, PATH_MAX, "%s/" FOLDER "/%s", results, b->build_id) < PATH_MAX;
 }
 
-void ab_verified_keep(const struct ab_options *o, const struct ab_backend_info *b, bool has_passed)
+static void write_failed(int fd, const struct ab_verify_backend *v, uint32_t n_lines)
 {
+    if (v->info->status != AB_BACKEND_OK)
+        dprintf(fd, "%s\n", ab_backend_status_name(v->info->status));
+    for (uint32_t i = 0; v->info->status == AB_BACKEND_OK && i < n_lines; i++)
+        if (!v->lines[i].is_info && v->lines[i].verdict != AB_VERIFY_NOT_PROVEN &&
+            ab_verify_verdict_fails(v->lines[i].verdict))
+            dprintf(fd, "%s\n", v->lines[i].check);
+}
+
+void ab_verified_keep(const struct ab_options *o, const struct ab_verify_backend *v,
+                      uint32_t n_lines)
+{
+    const struct ab_backend_info *b = v->info;
     char path[PATH_MAX], folder[PATH_MAX];
     if (!find_path(o, b, path))
         return;
-    if (!has_passed) {
+    if (v->n_failed > 0 && v->n_failed == v->n_not_proven) { /* neither right nor wrong is known */
         unlink(path);
         return;
     }
@@ -374,9 +388,25 @@ void ab_verified_keep(const struct ab_options *o, const struct ab_backend_info *
     mkdir(folder, 0777);
     *end = '/';
     mkdir(folder, 0777);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd >= 0)
-        close(fd);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return;
+    write_failed(fd, v, n_lines);
+    close(fd);
+}
+
+/* Reads the names of failed checks; a line that is no name ends the list, because anyone may have written
+ * the file. */
+static void read_failed(FILE *from, struct ab_backend_info *b)
+{
+    char line[AB_VERIFY_NAME_BYTES + 2];
+    while (b->n_verify_failed < AB_VERIFY_FAILED_MAX && fgets(line, sizeof line, from) != NULL) {
+        size_t n = strcspn(line, "\n");
+        line[n] = 0;
+        if (n == 0 || n >= AB_VERIFY_NAME_BYTES || strspn(line, NAME_LETTERS) != n)
+            return;
+        memcpy(b->verify_failed[b->n_verify_failed++], line, n + 1);
+    }
 }
 
 void ab_verified_find(const struct ab_options *o, struct ab_session *session)
@@ -384,6 +414,12 @@ void ab_verified_find(const struct ab_options *o, struct ab_session *session)
     char path[PATH_MAX];
     for (uint32_t i = 0; i < session->n_backends; i++) {
         struct ab_backend_info *b = &session->backends[i];
-        b->is_verified = find_path(o, b, path) && access(path, F_OK) == 0;
+        FILE *from = find_path(o, b, path) ? fopen(path, "re") : NULL;
+        if (from == NULL)
+            continue;
+        b->n_verify_failed = 0;
+        read_failed(from, b);
+        b->is_verified = b->n_verify_failed == 0;
+        fclose(from);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "app/options.h"
 #include "result/result.h"
+#include "result/verify.h"
 
 #include <sys/types.h>
 #include <time.h>
@@ -67,13 +68,14 @@ enum ab_status ab_last_result_strictly(const struct ab_options *o, char **out, s
 /* "@last", "@last~N": true, and N. Anything else that begins with '@' is AB_USAGE. */
 enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_err *err);
 
-/* Which libraries have passed `verify`: RESULTS/verified/BUILD-ID, so that a run of the same file
- * does not say that it is not verified. */
+/* What `verify` found of libraries: RESULTS/verified/BUILD-ID, so that a run of the same file says which
+ * checks it failed, and does not call a library unverified that passed. */
 
-/* Keeps that a library passed all checks, or that it no longer does. Without a build id, with settings
- * of its own, or where nothing can be stored, nothing is kept. */
-void ab_verified_keep(const struct ab_options *o, const struct ab_backend_info *b, bool has_passed);
-/* Sets is_verified of those that have. */
+/* Keeps that a library passed all checks, or the names of those of the `n_lines` that it failed. Without
+ * a build id, with settings of its own, or where nothing can be stored, nothing is kept. */
+void ab_verified_keep(const struct ab_options *o, const struct ab_verify_backend *v,
+                      uint32_t n_lines);
+/* Sets is_verified and verify_failed of the libraries of which something is kept. */
 void ab_verified_find(const struct ab_options *o, struct ab_session *session);
 
 #endif

@@ -312,9 +312,7 @@ static void keep(const struct ab_verification *v)
     const struct ab_options *o = v->options;
     for (uint32_t i = 0; i < v->session.n_backends && o->only_check == NULL && !o->is_alone; i++)
         if (v->selection.items[i].is_file)
-            ab_verified_keep(o, &v->infos[i],
-                             v->infos[i].status == AB_BACKEND_OK &&
-                                 v->session.backends[i].n_failed == 0);
+            ab_verified_keep(o, &v->session.backends[i], v->session.n_lines);
 }
 
 static bool has_failed(const struct ab_verification *v)

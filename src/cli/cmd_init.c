@@ -124,5 +124,7 @@ enum ab_status ab_cmd_init(const struct ab_options *o, int *exit_code, struct ab
         AB_TRY(write_file(&scaffold->second, err));
     printf("next: allocbench check %s\n      allocbench run %s\n", scaffold->main.name,
            scaffold->main.name);
+    if (has_second)
+        printf("      allocbench calibrate %s\n", scaffold->main.name);
     return AB_OK;
 }

@@ -58,7 +58,7 @@ struct ab_setting {
     enum ab_setting_state state;
     char why[200]; /* "" where it is proven */
 };
-enum { AB_SETTINGS_MAX = 16 };
+enum { AB_SETTINGS_MAX = 16, AB_VERIFY_FAILED_MAX = 32, AB_VERIFY_NAME_BYTES = 40 };
 
 /* A row: a back end, or where params of a workload have lists of values, a back end in one of their
  * combinations. What is compared with what is of one combination. */
@@ -86,8 +86,11 @@ struct ab_backend_info {
     bool was_named;      /* asked for by name: its failure is exit 4; else a warning */
     bool is_along;       /* added to show what the machine does; not stored */
     bool is_verified;    /* this build passed `verify` before it was measured */
-    bool never_frees;    /* AB_TRAIT_NO_FREE */
-    bool has_reset;      /* a bulk reset; without it a reset is frees one by one */
+    /* checks that this build failed when `verify` last ran with it; 0 = none, or it never ran */
+    char verify_failed[AB_VERIFY_FAILED_MAX][AB_VERIFY_NAME_BYTES];
+    uint32_t n_verify_failed;
+    bool never_frees; /* AB_TRAIT_NO_FREE */
+    bool has_reset;   /* a bulk reset; without it a reset is frees one by one */
     /* Why --inside failed in some or all rounds; "" = it did not, or was not requested. */
     char not_inside[1024];
     /* Libraries of the program whose calls bypass the preloaded object and go to the C library's malloc;

@@ -28,6 +28,25 @@ bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_back
            strcmp(a->map, b->map) == 0;
 }
 
+static bool are_twins(const struct ab_backend_info *a, const struct ab_backend_info *b)
+{
+    return a->combination == b->combination && ab_backend_is_comparable(a) &&
+           ab_backend_is_comparable(b) && ab_drift_is_unchanged(a, b) &&
+           a->litter.occupancy == b->litter.occupancy && a->litter.multiple == b->litter.multiple;
+}
+
+uint32_t ab_drift_twin(const struct ab_session *s, uint32_t backend)
+{
+    const struct ab_backend_info *own = &s->backends[backend];
+    uint32_t base = ab_session_base_of(s, backend);
+    if (base != UINT32_MAX && are_twins(&s->backends[base], own))
+        return base;
+    for (uint32_t i = 0; i < backend; i++)
+        if (are_twins(&s->backends[i], own))
+            return i;
+    return backend;
+}
+
 static bool is_witness(const struct ab_drift_question *q, uint32_t base, uint32_t now)
 {
     const struct ab_backend_info *a = &q->base->backends[base], *b = &q->now->backends[now];

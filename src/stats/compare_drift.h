@@ -29,6 +29,10 @@ struct ab_drift {
 
 /* Same build id, version, settings and rules. Without a build id it is not known, and so false. */
 bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_backend_info *b);
+/* The row of the same combination that stands for all rows of this build with the same settings and heap:
+ * the base if it is one of them, else the first; `backend` itself if there is no other, or the build id is
+ * not known. A difference between such rows is noise. */
+uint32_t ab_drift_twin(const struct ab_session *s, uint32_t backend);
 void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out);
 /* May the machine have made the verdict on this effect, a time, and not the library? `reason` says how
  * it may. `is_change`: the verdict is that something changed, and the CPU (noise.canary_quiet_ns)

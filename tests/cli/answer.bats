@@ -94,11 +94,19 @@ look_at() { # CONFIG OPTION…
 
 @test "a clear winner comes with what a program is started with; deploy says so" {
     uname -m | grep -q x86_64 || skip "the slow library reads the counter of x86-64"
-    bench run "$WORKLOADS/tiny.yaml" --rounds 6 --drain 0 -b "slow=$GUESTS/libslow1us.so,toy=$GUESTS/libtoy.so"
+    export ALLOCBENCH_RESULTS=$OUT/results
+    winner() { bench run "$WORKLOADS/tiny.yaml" --rounds 6 --drain 0 -b "slow=$GUESTS/libslow1us.so,mine=$OUT/libmine.so"; }
+    cp "$BUILD/mutants/libmutant.so" "$OUT/libmine.so" # without a defect
+    winner
+    expect_code 0
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -qF "next: allocbench verify $OUT/libmine.so" ||
+        fail "what nobody verified is put to use: $(cat "$OUT/stdout")"
+    bench verify "$OUT/libmine.so"
+    winner
     expect_code 0
     line=$(sed -n 's/^next: \(LD_PRELOAD=[^ ]*\)$/\1/p; s/^next: \(LD_PRELOAD=[^ ]*\) (runs a.*/\1/p' "$OUT/stdout")
     [ -n "$line" ] || fail "no line"
-    env "$line" cat /proc/self/maps | grep -q 'libtoy.so' || fail "$line starts nothing with it"
+    env "$line" cat /proc/self/maps | grep -q 'libmine.so' || fail "$line starts nothing with it"
     bench deploy
     expect_code 2
     expect_error 'unknown command deploy; the answer .* ends with the LD_PRELOAD line of the winner'

@@ -312,6 +312,23 @@ all_conform() {
     grep -q '^Not verified: mine' "$OUT/stdout" || fail "another build was taken for it"
 }
 
+@test "a library that failed verify is said to have failed, first of all" {
+    export ALLOCBENCH_RESULTS=$OUT/results
+    cp "$GUESTS/libtoy.so" "$OUT/libmym.so"
+    mine() { bench run "$WORKLOADS/tiny.yaml" --rounds 6 --drain 0 -b "glibc,$OUT/libmym.so" "$@"; }
+    bench verify "$OUT/libmym.so"
+    expect_code 4
+    mine --json "$OUT/out.json"
+    expect_code 0
+    sed -n 2p "$OUT/stdout" | grep -q '^mym FAILED verify ([a-z]' || fail "not first: $(cat "$OUT/stdout")"
+    ! grep -q 'Not verified' "$OUT/stdout" || fail "it was looked at"
+    ! grep -q '^next: .*LD_PRELOAD=' "$OUT/stdout" || fail "recommended: $(cat "$OUT/stdout")"
+    expect_json '.backends[] | select(.name == "mym") | .verify_failed | length >= 1' "$OUT/out.json"
+    cp "$OUT/stdout" "$OUT/said"
+    bench report "$OUT/out.json"
+    cmp "$OUT/said" "$OUT/stdout" || fail "the stored result forgot it"
+}
+
 # ---- decorators ----
 
 @test "checked+NAME proves every op, with its lanes, and is no measurement" {

@@ -142,7 +142,8 @@ struct screen *screen_new(uint32_t n_phases)
                                                              .round = round,
                                                              .n_ops = n_ops[p],
                                                              .ns_per_op = 2.5 + 0.1 * p,
-                                                             .floor_ns = 20, .floor_mean_ns = 20};
+                                                             .floor_ns = 20,
+                                                             .floor_mean_ns = 20};
         }
     return x;
 }

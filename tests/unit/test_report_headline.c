@@ -4,6 +4,7 @@
  */
 #include "report/view/view.h"
 
+#include "stats/check.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 
@@ -317,6 +318,91 @@ static void libraries_given_by_path_are_not_verified(void **state)
     fake_session_free(f);
 }
 
+static void make_one_build(struct fake_session *f)
+{
+    for (uint32_t b = FAKE_GLIBC; b <= FAKE_JEMALLOC; b += FAKE_JEMALLOC - FAKE_GLIBC) {
+        strcpy(f->backends[b].build_id, "1234abcd");
+        strcpy(f->backends[b].version, "1");
+    }
+}
+
+/* One library in two folders: nothing about it is faster than itself. */
+static void rows_of_one_build_are_one_allocator(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    fake_session_keep(f, FAKE_ARENA);
+    make_one_build(f);
+    assert_mentions(f, "glibc and jemalloc are the same build: a difference between them is noise.",
+                    true);
+    assert_mentions(f, "faster", false);
+    struct ab_view v;
+    ab_view_make(&f->s, &v);
+    assert_int_equal(v.next.n, 0);
+    for (uint32_t i = 0; i < v.ranking.n_rows; i++)
+        assert_false(v.ranking.rows[i].vs.is_clear);
+    ab_view_fini(&v);
+    strcpy(f->backends[FAKE_JEMALLOC].settings, "{A=b}"); /* another way to run it */
+    assert_mentions(f, "same build", false);
+    assert_mentions(f, "jemalloc is 1.41x", true);
+    fake_session_free(f);
+}
+
+/* A third one is compared with the one that stands for both. */
+static void a_third_one_is_compared_with_one_of_a_build(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    make_one_build(f);
+    assert_mentions(f, "arena is 6.15x [6.15, 6.15] faster than glibc", true);
+    assert_mentions(f, "the fastest that does is jemalloc", false);
+    assert_mentions(f, "are the same build", true);
+    fake_session_free(f);
+}
+
+static void what_failed_verify_is_said_first(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    struct ab_backend_info *b = &f->backends[FAKE_JEMALLOC];
+    strcpy(b->package, "");
+    strcpy(b->verify_failed[b->n_verify_failed++], "limits");
+    strcpy(b->verify_failed[b->n_verify_failed++], "fork");
+    struct ab_view v;
+    ab_view_make(&f->s, &v);
+    assert_string_equal(v.headline.sentences[0], "jemalloc FAILED verify (limits, fork).");
+    ab_view_fini(&v);
+    assert_mentions(f, "Not verified", false);
+    fake_session_free(f);
+}
+
+/* 1.41x at first; the rounds that were to confirm it did not. */
+static void what_more_rounds_took_back_is_not_said(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    struct ab_checked gate = {.backend = "glibc",
+                              .base_backend = "jemalloc",
+                              .metric = "ns_per_op",
+                              .unit = "ns",
+                              .text = "glibc:steady/all/ns_per_op < 1.08x jemalloc",
+                              .verdict = AB_VERDICT_FAIL,
+                              .n_confirm = 10};
+    fake_session_keep(f, FAKE_ARENA);
+    f->s.gates = &gate;
+    f->s.n_gates = 1;
+    assert_mentions(f, "jemalloc is 1.41x", true); /* confirmed */
+    gate.verdict = AB_VERDICT_INCONCLUSIVE;
+    assert_says(f, AB_VIEW_NO_CLEAR,
+                "No clear difference in the time of the whole run between jemalloc and glibc (33.2 "
+                "ms vs. 46.6 ms): 10 more rounds did not confirm that glibc is slower.");
+    gate.metric = "p99"; /* says nothing about the whole run */
+    assert_mentions(f, "jemalloc is 1.41x", true);
+    f->s.gates = NULL;
+    f->s.n_gates = 0;
+    fake_session_free(f);
+}
+
 static void an_interrupted_run_says_so(void **state)
 {
     (void)state;
@@ -360,6 +446,10 @@ int main(void)
         cmocka_unit_test(noise_forbids_a_verdict),
         cmocka_unit_test(noise_does_not_forbid_what_is_clear),
         cmocka_unit_test(libraries_given_by_path_are_not_verified),
+        cmocka_unit_test(rows_of_one_build_are_one_allocator),
+        cmocka_unit_test(a_third_one_is_compared_with_one_of_a_build),
+        cmocka_unit_test(what_failed_verify_is_said_first),
+        cmocka_unit_test(what_more_rounds_took_back_is_not_said),
         cmocka_unit_test(an_interrupted_run_says_so),
         cmocka_unit_test(one_alone_and_none),
     };

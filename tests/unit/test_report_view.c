@@ -389,13 +389,11 @@ static void a_ratio_is_said_in_one_direction(void **state)
     struct ab_view_factor f = ab_view_factor_of(&slower);
     assert_string_equal(ab_view_factor_words(text, sizeof text, &f, "faster", "slower"),
                         "2.00x slower");
-    assert_string_equal(ab_view_factor_interval(text, sizeof text, &f), "[1.25, 2.50]");
     f = ab_view_factor_of(&unclear);
     assert_string_equal(ab_view_factor_words(text, sizeof text, &f, "faster", "slower"),
                         "~1.20x faster");
     f = ab_view_factor_of(&(struct ab_effect){.ratio = NAN, .low = NAN, .high = NAN});
     assert_string_equal(ab_view_factor_words(text, sizeof text, &f, "faster", "slower"), "-");
-    assert_string_equal(ab_view_factor_interval(text, sizeof text, &f), "");
 }
 
 static void what_would_settle_it_is_the_next_step(void **state)
@@ -467,6 +465,43 @@ static void a_winner_comes_with_what_a_program_is_started_with(void **state)
     }
 }
 
+/* What is measured next after a replay is the program; only what passed verify is put to use. */
+static void the_next_step_is_the_program_itself(void **state)
+{
+    static const double slow[3] = {20, 20, 20}, fast[3] = {10, 10, 10};
+    static const char *const settings[] = {"program=perl", NULL};
+    static const char *const hostile[] = {"program=a;reboot", NULL};
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    char line[200];
+    fake_session_set_ns(f, FAKE_GLIBC, slow);
+    fake_session_set_ns(f, FAKE_JEMALLOC, fast);
+    fake_session_keep(f, FAKE_ARENA);
+    f->s.settings = settings;
+    struct ab_backend_info *b = &f->backends[FAKE_JEMALLOC];
+    strcpy(b->package, "libjemalloc2");
+    assert_string_equal(start_with(f, "jemalloc", "/l/j.so", line, sizeof line),
+                        "allocbench exec -b jemalloc,glibc -- perl ...");
+    assert_string_equal(start_with(f, "jemalloc{A=b;C=d}", "/l/j.so", line, sizeof line),
+                        "allocbench exec -b 'jemalloc{A=b;C=d},glibc' -- perl ...");
+    strcpy(b->package, "");
+    assert_string_equal(start_with(f, "mine", "/l/mine.so", line, sizeof line),
+                        "allocbench exec -b /l/mine.so,glibc -- perl ...");
+    f->s.settings = hostile;
+    assert_string_equal(start_with(f, "mine", "/l/mine.so", line, sizeof line), "");
+    f->s.settings = NULL;
+    assert_string_equal(start_with(f, "mine", "/l/mine.so", line, sizeof line),
+                        "allocbench verify /l/mine.so");
+    b->n_verify_failed = 1;
+    assert_string_equal(start_with(f, "mine", "/l/mine.so", line, sizeof line),
+                        "allocbench verify /l/mine.so");
+    b->n_verify_failed = 0;
+    b->is_verified = true;
+    assert_string_equal(start_with(f, "mine", "/l/mine.so", line, sizeof line),
+                        "LD_PRELOAD=/l/mine.so");
+    fake_session_free(f);
+}
+
 static void an_empty_session_has_a_view(void **state)
 {
     (void)state;
@@ -518,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_ratio_is_said_in_one_direction),
         cmocka_unit_test(what_would_settle_it_is_the_next_step),
         cmocka_unit_test(a_winner_comes_with_what_a_program_is_started_with),
+        cmocka_unit_test(the_next_step_is_the_program_itself),
         cmocka_unit_test(an_empty_session_has_a_view),
     };
     return cmocka_run_group_tests_name("view", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "report/suite.h"
 #include "report/suite/suite_forms.h"
+#include "report/view/suite_view.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 
@@ -255,6 +256,33 @@ static void make_suite(struct ab_suite *s, const struct two *t)
     ab_suite_settle(s);
 }
 
+static void assert_suite_says(const struct two *t, const char *wanted)
+{
+    struct ab_suite s;
+    struct ab_suite_view v;
+    make_suite(&s, t);
+    ab_suite_view_make(&s, &v);
+    char all[2000] = "";
+    for (unsigned i = 0; i < v.n_sentences; i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s ", v.sentences[i]);
+    if (strstr(all, wanted) == NULL)
+        fail_msg("'%s' is not in: %s", wanted, all);
+    ab_suite_view_fini(&v);
+    ab_suite_fini(&s);
+}
+
+/* Half the time; memory four times as much in one workload, and half in the other. */
+static void the_sentence_speaks_of_time_and_memory(void **state)
+{
+    (void)state;
+    struct two t;
+    make(&t, (const double[3]){5, 5, 5}, (const double[3]){5, 5, 5});
+    assert_suite_says(&t,
+                      "jemalloc is 2.00x faster than glibc in the geometric mean of 2 workloads, "
+                      "at about the same peak memory.");
+    end(&t);
+}
+
 static void write_document(FILE *to, const struct ab_session *s, void *user)
 {
     (void)s;
@@ -369,6 +397,7 @@ int main(void)
         cmocka_unit_test(each_combination_of_values_counts_by_itself),
         cmocka_unit_test(gates_on_means_are_told_from_others),
         cmocka_unit_test(gates_on_means_are_judged),
+        cmocka_unit_test(the_sentence_speaks_of_time_and_memory),
         cmocka_unit_test(a_document_read_and_written_again_is_the_same),
         cmocka_unit_test(forms_are_what_the_golden_files_hold),
     };

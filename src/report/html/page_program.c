@@ -91,7 +91,7 @@ static void put_numbers(struct ab_html *h, const struct ab_report *report)
         ab_html_f(h, "<p class=\"soft\">Medians of the rounds");
         if (base != UINT32_MAX && g.n_rows > 1)
             ab_html_f(h,
-                      "; below them how many times more or less than under %s, with the 90 %% "
+                      "; below them how much more or less than under %s, with the 90 %% "
                       "interval of the pairs of rounds. ~: no clear difference",
                       report->session->backends[base].name);
         ab_html_f(h, ".</p>\n");

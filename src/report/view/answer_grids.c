@@ -19,14 +19,19 @@
 
 enum { TIME, VERSUS = AB_RANKING_VERSUS, P99, P999, PEAK, AFTER_FREE = AB_RANKING_AFTER_FREE };
 
-static void put_versus(struct ab_grid *g, const struct ab_view_subject *by,
+static void put_versus(struct ab_grid *g, const struct ab_view_ranking *r,
                        const struct ab_view_rank *rank)
 {
+    const struct ab_view_subject *by = &r->subject;
+    uint32_t base = ab_session_base_of(g->session, rank->backend);
+    bool is_same_build = base != UINT32_MAX && rank->twin == base && !rank->is_base;
     char text[AB_CELL_BYTES];
     if (rank->is_base)
         ab_grid_say(g, VERSUS, "base");
     else if (rank->standing == AB_VIEW_ASIDE)
         ab_grid_put(g, VERSUS, AB_GRID_TEXT, NAN, "not compared")->text = "not compared";
+    else if (is_same_build)
+        ab_grid_say(g, VERSUS, "the same build");
     else if (!isfinite(rank->vs.times))
         ab_grid_put(g, VERSUS, AB_GRID_TEXT, NAN, "no time to compare with");
     else
@@ -46,7 +51,7 @@ static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab
     }
     ab_program_put(g, TIME, v->ranking.subject.metric.field, rank->figure.median,
                    "no round is complete");
-    put_versus(g, &v->ranking.subject, rank);
+    put_versus(g, &v->ranking, rank);
     ab_grid_put(g, P99, AB_GRID_CALL, rank->p99_ns, "too few timed calls");
     ab_grid_put(g, P999, AB_GRID_CALL, rank->p999_ns, "too few timed calls");
     ab_grid_put(g, PEAK, AB_GRID_BYTES, rank->peak_bytes, v->memory.rows[rank->backend].why_peak);

@@ -14,6 +14,7 @@
 #include "report/view/program.h"
 #include "report/view/ranking.h"
 #include "result/session.h"
+#include "stats/check.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -182,7 +183,8 @@ static bool is_littered_alike(const struct writer *w, uint32_t backend)
 static bool takes_part(const struct writer *w, const struct ab_view_rank *row)
 {
     return row->standing == AB_VIEW_RANKED && row->combination == w->combination &&
-           !row->is_inlined && isfinite(row->figure.median) && is_littered_alike(w, row->backend);
+           row->twin == row->backend && !row->is_inlined && isfinite(row->figure.median) &&
+           is_littered_alike(w, row->backend);
 }
 
 /* The fastest that takes part; UINT32_MAX = none. */
@@ -219,11 +221,17 @@ static void add_no_clear(struct writer *w, uint32_t a, uint32_t b)
     if (count_participants(w) > 2 && b == find_fastest(w, false, a))
         ab_text_addf(&w->text, ", the %s two", subject(w)->is_named ? "best" : "fastest");
     add_figures(w, a, b);
+    const struct ab_checked *back = row_of(w, b)->taken_back;
+    if (back != NULL)
+        ab_text_addf(&w->text, ": %u more rounds did not confirm that %s is %s", back->n_confirm,
+                     NAME(b), ab_view_subject_word(subject(w), true));
     end_sentence(w);
 }
 
 static enum ab_view_verdict verdict_of(const struct writer *w, const struct ab_effect *speed)
 {
+    if (row_of(w, w->out->versus)->taken_back != NULL)
+        return AB_VIEW_NO_CLEAR;
     if (ab_view_warnings_find(w->warnings, "little-work") != NULL)
         return AB_VIEW_TOO_LITTLE;
     if (ab_effect_is_clear(speed))
@@ -356,6 +364,8 @@ static uint32_t decide(struct writer *w)
     w->out->versus = versus;
     w->out->speed = versus == base ? speed : lead;
     w->out->verdict = verdict_of(w, &w->out->speed);
+    if (row_of(w, versus)->taken_back != NULL)
+        w->out->speed = ab_effect_paired(NULL, NULL, 0); /* more rounds have been run already */
     return base;
 }
 
@@ -498,6 +508,28 @@ static void add_left_out(struct writer *w)
     end_sentence(w);
 }
 
+/* What `verify` has found wrong counts more than any number. */
+static void say_failed_verify(struct writer *w)
+{
+    for (size_t i = 0; i < w->warnings->n; i++)
+        if (strcmp(w->warnings->items[i].id, "verify-failed") == 0)
+            ab_text_addf(&w->text, "%s%s", w->text.n > 0 ? ", " : "", w->warnings->items[i].text);
+    end_sentence(w);
+}
+
+/* "old and new are the same build: a difference between them is noise" */
+static void say_same_builds(struct writer *w)
+{
+    for (uint32_t i = 0; i < w->ranking->n_rows; i++) {
+        const struct ab_view_rank *row = &w->ranking->rows[i];
+        if (row->standing != AB_VIEW_RANKED || row->twin == row->backend)
+            continue;
+        ab_text_addf(&w->text, "%s and %s are the same build: a difference between them is noise",
+                     NAME(row->twin), NAME(row->backend));
+        end_sentence(w);
+    }
+}
+
 static void add_unverified(struct writer *w)
 {
     const struct ab_view_warning *x = ab_view_warnings_find(w->warnings, "unverified");
@@ -525,6 +557,9 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
                                      .versus = UINT32_MAX,
                                      .speed = ab_effect_paired(NULL, NULL, 0)};
     uint32_t n = count_participants(&w);
+    say_failed_verify(&w);
+    if (n == 1)
+        say_same_builds(&w);
     if (s->n_combinations > 1 && ranking->n_ranked > 0) {
         compare_combinations(&w);
     } else if (n == 0 && ab_view_program_fails(s)) {
@@ -540,6 +575,8 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
         compare(&w);
     }
     say_server_memory(&w);
+    if (n != 1)
+        say_same_builds(&w);
     add_left_out(&w);
     add_unverified(&w);
     add_incomplete(&w);
@@ -610,6 +647,52 @@ static const char *environment_of(const struct ab_backend_info *b, struct ab_vie
     return ab_view_texts_addf(texts, "%s%sLD_PRELOAD=%s", set, n > 0 ? " " : "", path);
 }
 
+/* "jemalloc{MALLOC_CONF=narenas:1}", or the path of a library that has no name of its own; "" where it
+ * is not in plain characters. Settings need quotes, because a shell reads ; and braces. */
+static const char *selection_of(const struct ab_backend_info *b, struct ab_view_texts *texts)
+{
+    bool is_file = b->package[0] == 0 && b->path[0] == '/' && strncmp(b->name, "glibc", 5) != 0;
+    const char *name = AB_OWN_NAME(b), *settings = ab_backend_settings(name);
+    size_t n_name = strcspn(name, ":{");
+    const char *own = is_file ? b->path : name;
+    size_t n_own = is_file ? strlen(b->path) : n_name;
+    if (!is_plain(own, n_own, "@") || !is_plain(settings, strlen(settings), "{};:,"))
+        return "";
+    return ab_view_texts_addf(texts, "%.*s%s", (int)n_own, own, name + n_name);
+}
+
+/* A replay has the calls alone: what they are in the program, exec says. The base is along where exec can
+ * have it, too. */
+static void add_exec(const struct ab_session *s, const struct ab_view_rank *best, uint32_t base,
+                     struct ab_view_texts *texts, struct ab_view_steps *out)
+{
+    const char *program = ab_session_setting(s, "program");
+    const char *name = selection_of(&s->backends[best->backend], texts), *other = "glibc";
+    if (base != UINT32_MAX && base != best->backend && is_preloadable(&s->backends[base]))
+        other = selection_of(&s->backends[base], texts);
+    if (program == NULL || program[0] == 0 || !is_plain(program, strlen(program), "") ||
+        name[0] == 0 || other[0] == 0)
+        return;
+    bool is_quoted = strpbrk(name, "{;") != NULL || strpbrk(other, "{;") != NULL;
+    const char *quote = is_quoted ? "'" : "";
+    add(out,
+        ab_view_texts_addf(texts, "allocbench exec -b %s%s,%s%s -- %s ...", quote, name, other,
+                           quote, program),
+        "measures the program; a replay has its calls alone");
+}
+
+/* Nobody should start a program with a library that is known to be wrong, or that nobody has tested. */
+static void add_start(const struct ab_backend_info *b, struct ab_view_texts *texts,
+                      struct ab_view_steps *out)
+{
+    if (!ab_view_is_unverified(b) && b->n_verify_failed == 0)
+        add(out, environment_of(b, texts),
+            ab_view_texts_addf(texts, "runs a program with %s", AB_SHOWN(128, b->name)));
+    else if (b->path[0] == '/' && is_plain(b->path, strlen(b->path), "@,"))
+        add(out, ab_view_texts_addf(texts, "allocbench verify %s", b->path),
+            "before a program runs with it");
+}
+
 /* The fastest that can be preloaded: a program has to call the functions of others itself. */
 static void add_winner(const struct ab_session *s, const struct ab_view_headline *headline,
                        const struct ab_view_ranking *ranking, struct ab_view_texts *texts,
@@ -623,9 +706,12 @@ static void add_winner(const struct ab_session *s, const struct ab_view_headline
             continue;
         if (own != NULL && strcmp(own, b->name) == 0)
             return; /* it has it already */
-        if (rank->backend == headline->winner || (rank->vs.is_clear && !rank->vs.is_less))
-            add(out, environment_of(b, texts),
-                ab_view_texts_addf(texts, "runs a program with %s", AB_SHOWN(128, b->name)));
+        if (rank->backend != headline->winner && (!rank->vs.is_clear || rank->vs.is_less))
+            return;
+        if (ab_session_setting(s, "program") != NULL && !ab_session_is_exec(s))
+            add_exec(s, rank, ab_session_base_of(s, rank->backend), texts, out);
+        else
+            add_start(b, texts, out);
         return;
     }
 }

@@ -469,14 +469,14 @@ static void put_number(struct ab_grid *g, unsigned column, const struct ab_field
                        const struct ab_program_value *value)
 {
     char words[96], interval[160];
-    struct ab_view_factor f = ab_view_factor_of(&value->ratio);
+    const struct ab_effect *ratio = &value->ratio;
     struct ab_grid_cell *cell = ab_program_put(g, column, field, value->median, NULL);
-    if (!isfinite(f.times))
+    if (!isfinite(ratio->ratio))
         return;
-    cell->below = ab_view_texts_addf(&g->texts, "%s",
-                                     ab_view_factor_words(words, sizeof words, &f, "more", "less"));
+    cell->below = ab_view_texts_addf(&g->texts, "%s%s", ab_effect_is_clear(ratio) ? "" : "~",
+                                     ab_view_change_words(words, sizeof words, ratio->ratio));
     cell->interval = ab_view_texts_addf(&g->texts, "%s",
-                                        ab_view_factor_interval(interval, sizeof interval, &f));
+                                        ab_view_change_interval(interval, sizeof interval, ratio));
 }
 
 /* Those that a server alone has come last. */

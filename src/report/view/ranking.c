@@ -4,13 +4,17 @@
  */
 #include "report/view/ranking.h"
 
+#include "base/bits.h"
 #include "core/memory.h"
 #include "report/view/program.h"
 #include "result/session.h"
+#include "stats/compare.h"
+#include "stats/compare_drift.h"
 #include "stats/growth.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum ab_view_standing standing_of(const struct ab_session *s, uint32_t backend)
 {
@@ -95,6 +99,34 @@ static struct ab_view_span figure_range(const struct ab_metric *m, double base,
     return ab_view_time_range(base, lead);
 }
 
+static bool is_about_time(const struct ab_checked *c)
+{
+    static const char *const names[] = {"time", "ns_per_op", "wall_ns", "cpu_ns"};
+    for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
+        if (strcmp(c->metric, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static const struct ab_checked *find_in(const struct ab_checked *list, uint32_t n,
+                                        const struct ab_backend_info *b)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].n_confirm > 0 && list[i].verdict == AB_VERDICT_INCONCLUSIVE &&
+            is_about_time(&list[i]) && list[i].backend != NULL &&
+            (strcmp(list[i].backend, b->name) == 0 || ab_backend_is_named(b, list[i].backend)))
+            return &list[i];
+    return NULL;
+}
+
+static const struct ab_checked *find_taken_back(const struct ab_session *s, uint32_t backend)
+{
+    const struct ab_checked *gate = find_in(s->gates, s->n_gates, &s->backends[backend]);
+    if (gate != NULL || s->comparison == NULL)
+        return gate;
+    return find_in(s->comparison->cells, s->comparison->n_cells, &s->backends[backend]);
+}
+
 static void ranking_compare(const struct ab_session *s, const struct ab_view_ranking *of,
                             const struct ab_view_rank *base, struct ab_view_rank *row)
 {
@@ -107,6 +139,8 @@ static void ranking_compare(const struct ab_session *s, const struct ab_view_ran
                                                 base->peak_bytes * row->peak_ratio.high};
     }
     row->vs = ab_view_factor_of(&row->speed);
+    if ((base != NULL && row->twin == base->twin) || row->taken_back != NULL)
+        row->vs.is_clear = false;
 }
 
 /* Where higher is better, the sign is turned, so that the best comes first. */
@@ -139,6 +173,8 @@ static void fill_all(const struct ab_session *s, const struct ab_view_memory *me
                                      .combination = s->backends[i].combination,
                                      .name = s->backends[i].name,
                                      .standing = standing_of(s, i),
+                                     .twin = ab_drift_twin(s, i),
+                                     .taken_back = find_taken_back(s, i),
                                      .is_higher_better = ab_metric_better(&out->subject.metric) ==
                                                          AB_FIELD_HIGHER,
                                      .is_inlined = ab_backend_is_inlined(&s->backends[i])};

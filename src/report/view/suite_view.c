@@ -28,6 +28,13 @@ static const char *shown_name(struct ab_suite_view *v, const char *name)
 
 /* ---- workloads by allocators ---- */
 
+/* "~" for a ratio that is not clearly different from 1. Memory that is the same in all rounds is exact. */
+static const char *tilde_of(const struct ab_effect *e)
+{
+    bool is_exact = e->low == e->high && isfinite(e->low);
+    return isfinite(e->ratio) && !is_exact && !ab_effect_is_clear(e) ? "~" : "";
+}
+
 /* "12.3 ms, 4.00 MiB" of the base; "0.81, 1.20" of the others. */
 static void put_pair(struct ab_grid *g, unsigned column, const struct ab_suite_row *row,
                      const struct ab_suite_cell *c)
@@ -41,12 +48,10 @@ static void put_pair(struct ab_grid *g, unsigned column, const struct ab_suite_r
         ab_grid_say(g, column, "%s, %s", isfinite(ns) ? AB_TIME(ns) : "-",
                     isfinite(bytes) ? AB_BYTES(bytes) : "-");
     else
-        ab_grid_say(
-            g, column, "%s%s, %s",
-            isfinite(ratio[AB_SUITE_TIME].ratio) && !ab_effect_is_clear(&ratio[AB_SUITE_TIME]) ? "~"
-                                                                                               : "",
-            ab_format_ratio(time, ratio[AB_SUITE_TIME].ratio),
-            ab_format_ratio(memory, ratio[AB_SUITE_MEMORY].ratio));
+        ab_grid_say(g, column, "%s%s, %s%s", tilde_of(&ratio[AB_SUITE_TIME]),
+                    ab_format_ratio(time, ratio[AB_SUITE_TIME].ratio),
+                    tilde_of(&ratio[AB_SUITE_MEMORY]),
+                    ab_format_ratio(memory, ratio[AB_SUITE_MEMORY].ratio));
 }
 
 /* With the interval; of the base what it has, of one that failed why. */
@@ -64,7 +69,8 @@ static void put_effect(struct ab_grid *g, unsigned column, const struct ab_suite
                     : metric == AB_SUITE_TIME ? AB_TIME(x)
                                               : AB_BYTES(x));
     else
-        ab_grid_say(g, column, "%s", ab_format_effect(text, e->ratio, e->low, e->high));
+        ab_grid_say(g, column, "%s%s", tilde_of(e),
+                    ab_format_effect(text, e->ratio, e->low, e->high));
 }
 
 static void add_work(struct ab_suite_view *v, uint32_t work, const uint32_t *order, uint32_t n)
@@ -134,7 +140,8 @@ static void put_mean(struct ab_grid *g, unsigned column, const struct ab_suite_r
     if (row->is_base)
         ab_grid_say(g, column, "base");
     else
-        ab_grid_say(g, column, "%s", ab_format_effect(text, m->ratio, m->low, m->high));
+        ab_grid_say(g, column, "%s%s", m->ratio != 1 && !(m->low > 1 || m->high < 1) ? "~" : "",
+                    ab_format_effect(text, m->ratio, m->low, m->high));
     if (m->rank > 0)
         ab_grid_say(g, column + 1, "%u", m->rank);
 }
@@ -193,6 +200,49 @@ static void say(struct ab_suite_view *v, struct ab_text *t)
     ab_text_fini(t);
 }
 
+/* ", and takes 20 % more memory at the peak", of `row` by the base: means of both speak of the base. */
+static void add_mean_memory(const struct ab_suite_view *v, const struct ab_suite_row *row,
+                            struct ab_text *t)
+{
+    enum { SAME = 5 }; /* per cent; memory that differs by less is called about the same */
+    const struct ab_suite_mean *m = &row->mean[AB_SUITE_MEMORY];
+    double percent = 100 * (m->ratio - 1);
+    char times[AB_CELL_BYTES];
+    if (!isfinite(m->ratio) || v->suite->figures.n_counted[AB_SUITE_MEMORY] == 0)
+        return;
+    const char *tilde = m->low > 1 || m->high < 1 ? "" : "~";
+    if (m->ratio >= 2)
+        ab_text_addf(t, ", but takes %s%sx the memory at the peak", tilde,
+                     ab_format_ratio(times, m->ratio));
+    else if (fabs(percent) < SAME)
+        ab_text_add(t, ", at about the same peak memory");
+    else
+        ab_text_addf(t, "%s takes %s%.0f %% %s memory at the peak", percent > 0 ? ", but" : " and",
+                     tilde, fabs(percent), percent > 0 ? "more" : "less");
+}
+
+/* Where the fastest does not have the least memory in the mean: which one has. */
+static void say_leanest(struct ab_suite_view *v, const struct ab_suite_row *first)
+{
+    const struct ab_suite_figures *f = &v->suite->figures;
+    const struct ab_suite_row *least = NULL, *base = f->rows + f->base;
+    struct ab_text t = {0};
+    char words[AB_CELL_BYTES * 2];
+    for (uint32_t r = 0; r < f->n_rows; r++)
+        if (isfinite(f->rows[r].mean[AB_SUITE_MEMORY].ratio) &&
+            (least == NULL ||
+             f->rows[r].mean[AB_SUITE_MEMORY].ratio < least->mean[AB_SUITE_MEMORY].ratio))
+            least = &f->rows[r];
+    if (least == NULL || least == first || least == base ||
+        !(least->mean[AB_SUITE_MEMORY].ratio < 0.95 * first->mean[AB_SUITE_MEMORY].ratio))
+        return;
+    const struct ab_suite_mean *m = &least->mean[AB_SUITE_MEMORY];
+    ab_text_addf(&t, "Least memory at the peak in the geometric mean: %s (%s%s than %s).",
+                 AB_SHOWN(300, least->name), m->high < 1 || m->low > 1 ? "" : "~",
+                 ab_view_change_words(words, sizeof words, m->ratio), AB_SHOWN(300, base->name));
+    say(v, &t);
+}
+
 /* Of the one that is fastest in the mean, base or not. */
 static void say_fastest(struct ab_suite_view *v)
 {
@@ -213,17 +263,23 @@ static void say_fastest(struct ab_suite_view *v)
     struct ab_effect speed = {.ratio = 1 / m->ratio, .low = 1 / m->high, .high = 1 / m->low};
     struct ab_view_factor factor = ab_view_factor_of(&speed);
     if (isnan(m->high) && first != base)
-        ab_text_addf(&t, "Too few rounds to be sure: %s is %.2fx as fast as %s",
-                     AB_SHOWN(300, first->name), 1 / m->ratio, AB_SHOWN(300, base->name));
+        ab_text_addf(&t, "Too few rounds to be sure: %s is %s than %s", AB_SHOWN(300, first->name),
+                     ab_view_factor_words(words, sizeof words, &factor, "faster", "slower"),
+                     AB_SHOWN(300, base->name));
     else if (first == base || !(m->high < 1))
         ab_text_addf(&t, "Nothing is clearly faster than %s", AB_SHOWN(300, base->name));
     else
         ab_text_addf(&t, "%s is %s than %s", AB_SHOWN(300, first->name),
                      ab_view_factor_words(words, sizeof words, &factor, "faster", "slower"),
                      AB_SHOWN(300, base->name));
-    ab_text_addf(&t, " in the geometric mean of %u %s%s.", f->n_counted[AB_SUITE_TIME],
+    ab_text_addf(&t, " in the geometric mean of %u %s%s", f->n_counted[AB_SUITE_TIME],
                  v->suite->kind, plural);
+    bool names_first = first != base && (isnan(m->high) || m->high < 1);
+    if (names_first)
+        add_mean_memory(v, first, &t);
+    ab_text_add(&t, ".");
     say(v, &t);
+    say_leanest(v, names_first ? first : base);
 }
 
 /* "Not in the means: larson (jemalloc: crashed), x, y (no result)." */

@@ -18,7 +18,7 @@
 #include "report/view/ranking.h"
 #include "report/view/warnings.h"
 #include "result/session.h"
-#include "stats/growth.h"
+#include "stats/compare_drift.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,6 +88,8 @@ static struct ab_view_time phases_time_of(const struct ab_session *s, uint32_t b
     if (base != UINT32_MAX && base != backend && ab_backend_is_comparable(&s->backends[backend]))
         t.speed = ab_session_speed(s, backend, base, phase);
     t.vs = ab_view_factor_of(&t.speed);
+    if (base != UINT32_MAX && ab_drift_twin(s, backend) == ab_drift_twin(s, base))
+        t.vs.is_clear = false;
     t.is_unclear = isfinite(t.speed.ratio) && !t.vs.is_clear;
     t.range_ns = (struct ab_view_span){NAN, NAN};
     return t;

@@ -82,6 +82,9 @@ struct ab_view_rank {
     const char *name; /* as asked for, with the values; may be hostile */
     enum ab_view_standing standing;
     bool is_base;
+    uint32_t twin; /* the row that stands for this build and its settings (ab_drift_twin) */
+    /* A check called it slower, and more rounds did not confirm that; NULL = there is none. */
+    const struct ab_checked *taken_back;
     bool is_inlined;              /* compiled into the loop: no like for like, wins nothing */
     bool never_frees;             /* gives nothing back while the work runs */
     bool is_higher_better;        /* of figure */

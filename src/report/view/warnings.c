@@ -660,11 +660,10 @@ static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_te
         remedy_of(s, b, t));
 }
 
-/* Libraries given by path are proven on this work only, until `verify` has passed. */
-static bool is_unverified(const struct ab_backend_info *b)
+bool ab_view_is_unverified(const struct ab_backend_info *b)
 {
-    return !b->is_verified && ab_backend_status_has_numbers(b->status) && b->path[0] != 0 &&
-           b->package[0] == 0 && strcmp(b->name, "glibc") != 0;
+    return !b->is_verified && b->n_verify_failed == 0 && ab_backend_status_has_numbers(b->status) &&
+           b->path[0] != 0 && b->package[0] == 0 && strcmp(b->name, "glibc") != 0;
 }
 
 static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
@@ -673,7 +672,7 @@ static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
     struct ab_text names = {0}, paths = {0};
     for (uint32_t i = 0; i < s->n_backends; i++) {
         const struct ab_backend_info *b = &s->backends[i];
-        if (!is_unverified(b))
+        if (!ab_view_is_unverified(b))
             continue;
         ab_text_addf(&names, "%s%s", names.n > 0 ? ", " : "", AB_SHOWN(SHOWN_BYTES, b->name));
         ab_text_addf(&paths, " %s", AB_SHOWN(4 * sizeof b->path, b->path));
@@ -684,6 +683,28 @@ static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
                          ab_view_texts_addf(t, "allocbench verify%s", paths.s));
     ab_text_fini(&names);
     ab_text_fini(&paths);
+}
+
+/* "limits, reuse, fork" */
+static void add_failed_checks(const struct ab_backend_info *b, struct ab_text *to)
+{
+    for (uint32_t i = 0; i < b->n_verify_failed; i++)
+        ab_text_addf(to, "%s%s", i > 0 ? ", " : "",
+                     AB_SHOWN(4 * AB_VERIFY_NAME_BYTES, b->verify_failed[i]));
+}
+
+static void add_failed_verify(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
+                              struct ab_view_warnings *w)
+{
+    const struct ab_backend_info *b = &s->backends[i];
+    struct ab_text checks = {0};
+    if (b->n_verify_failed == 0 || !ab_backend_status_has_numbers(b->status))
+        return;
+    add_failed_checks(b, &checks);
+    add(w, i, "verify-failed", AB_VIEW_WARNING,
+        ab_view_texts_addf(t, "%s FAILED verify (%s)", AB_SHOWN(SHOWN_BYTES, b->name), checks.s),
+        ab_view_texts_addf(t, "allocbench verify %s", AB_SHOWN(4 * sizeof b->path, b->path)));
+    ab_text_fini(&checks);
 }
 
 static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
@@ -896,6 +917,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
 {
     for (uint32_t i = 0; i < s->n_backends; i++) {
         add_status(s, i, texts, out);
+        add_failed_verify(s, i, texts, out);
         add_caveat(s, i, texts, out);
         add_real_clock(s, i, texts, out);
         add_not_inside(s, i, texts, out);

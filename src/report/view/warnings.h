@@ -44,6 +44,10 @@ const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warning
 
 /* What became of back ends: failed, absent, not compared, not verified, known to be wrong elsewhere. */
 
+/* True for a library that was named by its path and that `verify` has never run with; one that failed it
+ * is none. */
+bool ab_view_is_unverified(const struct ab_backend_info *b);
+
 /* Did a real program fail in the same way under all of several allocators? Then it is the program. */
 bool ab_view_program_fails(const struct ab_session *s);
 

@@ -99,17 +99,6 @@ const char *ab_view_factor_text(char buf[AB_CELL_BYTES], const struct ab_view_fa
     return buf;
 }
 
-const char *ab_view_factor_interval(char *buf, size_t cap, const struct ab_view_factor *factor)
-{
-    char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
-    if (isfinite(factor->low) && isfinite(factor->high))
-        snprintf(buf, cap, "[%s, %s]", ab_format_ratio(low, factor->low),
-                 ab_format_ratio(high, factor->high));
-    else
-        snprintf(buf, cap, "%s", "");
-    return buf;
-}
-
 /* Names harnesses, and says which are used. */
 
 static bool has(const struct ab_session *s, uint32_t backend, uint32_t harness)

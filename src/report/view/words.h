@@ -42,9 +42,6 @@ const char *ab_view_factor_words(char *buf, size_t cap, const struct ab_view_fac
 /* With the interval: "1.78x faster [1.69, 1.80]"; a digit more where it begins just above 1. */
 const char *ab_view_factor_text(char buf[AB_CELL_BYTES], const struct ab_view_factor *factor,
                                 const char *more, const char *less);
-/* "[1.69, 1.80]"; "" without an interval. */
-const char *ab_view_factor_interval(char *buf, size_t cap, const struct ab_view_factor *factor);
-
 /* What a harness is called beside others: by its boundary, or where back ends at one boundary have
  * different ones, by theirs. */
 
