@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -129,13 +130,34 @@ static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
                          "cannot create a folder for the spool in $TMPDIR, /tmp or /var/tmp");
 }
 
-/* Within the private one; for processes of whatever user. */
+/* "/0123…": a name that cannot be guessed, of 128 bits. */
+static bool add_secret(char *path, size_t cap)
+{
+    uint64_t secret[2];
+    size_t n = strlen(path);
+    if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
+        return false;
+    snprintf(path + n, cap - n, "/%016llx%016llx", (unsigned long long)secret[0],
+             (unsigned long long)secret[1]);
+    return true;
+}
+
+static bool make_passage(struct ab_launch *l)
+{
+    return add_secret(l->inner, sizeof l->inner) && mkdir(l->inner, 0700) == 0 &&
+           chmod(l->inner, 0711) == 0 && chmod(l->folder, 0711) == 0;
+}
+
+/* Within the private one; for processes of whatever user, who leave each other's files alone. A program
+ * that root starts as another user has to come by the path (spool.h). */
 static enum ab_status make_open_folder(struct ab_launch *l, struct ab_err *err)
 {
-    snprintf(l->spool, sizeof l->spool, "%s/%s", l->folder, AB_SPOOL_FOLDER);
-    if (mkdir(l->spool, 0700) != 0 || chmod(l->spool, 0777) != 0)
+    snprintf(l->inner, sizeof l->inner, "%s", l->folder);
+    bool is_made = geteuid() != 0 || make_passage(l);
+    snprintf(l->spool, sizeof l->spool, "%s/%s", l->inner, AB_SPOOL_FOLDER);
+    if (!is_made || mkdir(l->spool, 0700) != 0 || chmod(l->spool, 01777) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot write in %s", l->folder);
-    snprintf(l->part, sizeof l->part, "%s/%s", l->folder, AB_LIVE_CONVERTER_PART);
+    snprintf(l->part, sizeof l->part, "%s/%s", l->inner, AB_LIVE_CONVERTER_PART);
     return AB_OK;
 }
 
@@ -191,6 +213,20 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
+/* What is kept is for who recorded alone. */
+static void close_to_others(const struct ab_launch *l)
+{
+    char spool[sizeof l->spool], part[sizeof l->part];
+    if (strcmp(l->inner, l->folder) == 0)
+        return;
+    snprintf(spool, sizeof spool, "%s/%s", l->folder, AB_SPOOL_FOLDER);
+    snprintf(part, sizeof part, "%s/%s", l->folder, AB_LIVE_CONVERTER_PART);
+    chmod(l->folder, 0700);
+    rename(l->spool, spool);
+    rename(l->part, part);
+    rmdir(l->inner);
+}
+
 void ab_launch_clean(struct ab_launch *l)
 {
     ab_live_converter_close(l->along);
@@ -199,9 +235,11 @@ void ab_launch_clean(struct ab_launch *l)
     l->relay = NULL;
     if (!l->is_kept) {
         remove_folder(l->spool);
+        remove_folder(l->inner);
         remove_folder(l->folder);
-    }
-    l->folder[0] = l->spool[0] = 0;
+    } else
+        close_to_others(l);
+    l->folder[0] = l->inner[0] = l->spool[0] = 0;
     drop_signals(l);
 }
 

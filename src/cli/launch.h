@@ -47,8 +47,9 @@ struct ab_launch {
     char recorder[4096]; /* liballocbench-record.so */
     char frames[4096];   /* liballocbench-frames.so; "" = frames are not marked */
     char folder[1024];   /* private, the spool is in it; "" until it is made */
-    char spool[1040];
-    char part[1040];     /* the trace that is made meanwhile */
+    char inner[1064];    /* the same, or one in it with a name that cannot be guessed */
+    char spool[1080];
+    char part[1080];     /* the trace that is made meanwhile */
     bool takes_children; /* of the command, too; this and the next eight are set before it runs */
     bool is_waiting;     /* for those of them that outlive it */
     uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */

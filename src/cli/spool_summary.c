@@ -401,8 +401,8 @@ static const char *unseen_reason(const struct ab_unseen *u, struct ab_err *why)
     if (u->user == geteuid())
         return "LD_PRELOAD was removed, or it ended before the recorder started";
     ab_fail(why, AB_SYSTEM,
-            "it ran as another user (uid %u): LD_PRELOAD was removed, or that user can reach neither "
-            "the recorder nor a folder in TMPDIR",
+            "it ran as another user (uid %u): LD_PRELOAD was removed, or that user cannot reach the "
+            "recorder or the folder of the recording, which TMPDIR chooses",
             u->user);
     return why->text;
 }

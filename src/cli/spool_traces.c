@@ -15,6 +15,7 @@
 #include "record/converter_live.h"
 #include "trace_tools/rewrite.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -22,11 +23,38 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *ab_spool_folder(const char *given, char *buf, size_t cap)
+static bool is_folder(const char *path)
 {
     struct stat st;
-    int n = snprintf(buf, cap, "%s/%s", given, AB_SPOOL_FOLDER);
-    return n > 0 && (size_t)n < cap && stat(buf, &st) == 0 && S_ISDIR(st.st_mode) ? buf : given;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* In the folder, or in one in it (spool.h). */
+static bool find_spool(const char *in, char *buf, size_t cap)
+{
+    int n = snprintf(buf, cap, "%s/" AB_SPOOL_FOLDER, in);
+    bool is_found = n > 0 && (size_t)n < cap && is_folder(buf);
+    DIR *folder = is_found ? NULL : opendir(in);
+    for (struct dirent *e; folder != NULL && !is_found && (e = readdir(folder)) != NULL;) {
+        n = snprintf(buf, cap, "%s/%s/" AB_SPOOL_FOLDER, in, e->d_name);
+        is_found = e->d_name[0] != '.' && n > 0 && (size_t)n < cap && is_folder(buf);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return is_found;
+}
+
+const char *ab_spool_folder(const char *given, char *buf, size_t cap)
+{
+    char outer[PATH_MAX];
+    static const char name[] = "/" AB_SPOOL_FOLDER;
+    if (is_folder(given))
+        return find_spool(given, buf, cap) ? buf : given;
+    snprintf(outer, sizeof outer, "%s", given);
+    if (!ab_text_ends_with(outer, name))
+        return given;
+    outer[strlen(outer) - strlen(name)] = 0;
+    return find_spool(outer, buf, cap) ? buf : given;
 }
 
 const char *ab_spool_part(const char *spool_folder, char *buf, size_t cap)

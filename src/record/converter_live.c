@@ -58,7 +58,8 @@ static enum ab_status begin(struct ab_live_converter *a, const struct ab_spool_e
     a->report = (struct ab_convert_report){0};
     a->n_freed = 0;
     a->v = (struct ab_conversion){0};
-    a->part = fopen(a->options.part, "w+e");
+    int fd = open(a->options.part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    a->part = fd >= 0 ? fdopen(fd, "w+") : NULL;
     if (a->part == NULL)
         return ab_fail_errno(&a->err, AB_SYSTEM, "cannot write '%s'", a->options.part);
     a->has_begun = true;

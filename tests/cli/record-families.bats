@@ -136,6 +136,79 @@ expect_events() { # NUMBERS
     expect_nothing_left
 }
 
+NOBODY="--reuid 65534 --regid 65534 --clear-groups"
+MANY='$h{$_} = [$_, "x$_"] for 1 .. 20000; print scalar keys %h'
+
+# A folder that others can pass through, as /tmp is.
+for_other_users() {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    need setpriv
+    need perl
+    TMPDIR=$(mktemp -d /tmp/allocbench-test-XXXXXX)
+    chmod 1777 "$TMPDIR"
+    setpriv $NOBODY test -r "$BUILD/liballocbench-record.so" || skip "the build is not for everybody"
+}
+
+# As containers do at their start: setpriv, or a static program as gosu is, becomes the program.
+@test "a program that root starts as another user is recorded" {
+    for_other_users
+    record -- setpriv $NOBODY perl -e "$MANY"
+    expect_code 0
+    expect_clean "$OUT/t.abt"
+    [ "$(events "$OUT/t.abt")" -gt 80000 ] || fail "$(events "$OUT/t.abt")"
+    expect_error 'no call was lost'
+    record --follow -- sh -c "setpriv $NOBODY perl -e '$MANY'; true"
+    expect_code 0
+    [ "$(cat "$OUT/stdout")" = 20000 ]
+    expect_error 'allocbench: [34] traces'
+    ! grep -q 'not recorded' "$OUT/stderr" || fail "perl is missing"
+    cat >"$OUT/gosu.c" <<'END'
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    return argc > 1 && setgid(65534) == 0 && setuid(65534) == 0 ? execvp(argv[1], argv + 1) : 1;
+}
+END
+    gcc -O1 -w -static -o "$OUT/gosu" "$OUT/gosu.c" || skip "no static C library"
+    record -- sh -c "exec '$OUT/gosu' perl -e '$MANY'"
+    expect_code 0
+    [ "$(events "$OUT/t.abt")" -gt 80000 ] || fail "$(events "$OUT/t.abt")"
+    rmdir "$TMPDIR"
+}
+
+# What of the spool a stranger sees: that there is a folder; what is in it he cannot read, nor guess.
+@test "other users are told by nobody where the spool is" {
+    for_other_users
+    local stranger="setpriv --reuid 65533 --regid 65533 --clear-groups env -i"
+    cat >"$OUT/look" <<END
+$stranger /bin/ls -A $TMPDIR/allocbench-* && exit 11
+$stranger /usr/bin/stat $TMPDIR/allocbench-*/spool && exit 12
+$stranger /usr/bin/stat \$ALLOCBENCH_RECORD_FOLDER || exit 13
+$stranger /usr/bin/test -r \$ALLOCBENCH_RECORD_FOLDER/\$\$.0.0 && exit 14
+exit 0
+END
+    record -- sh "$OUT/look"
+    expect_code 0
+    rmdir "$TMPDIR"
+    bench record --no-convert -o "$OUT/kept" -- ls /
+    expect_code 0
+    [ "$(stat -c %a "$OUT/kept") $(ls "$OUT/kept")" = "700 spool" ] || fail "$(ls -la "$OUT/kept")"
+}
+
+@test "a program of another user who cannot reach the spool is named with that reason" {
+    for_other_users
+    rmdir "$TMPDIR"
+    TMPDIR=$OUT/tmp
+    mkdir -m 700 "$TMPDIR"
+    record -- setpriv $NOBODY perl -e "$MANY"
+    expect_code 0
+    expect_error 'setpriv executed perl, which was not recorded: it ran as another user \(uid 65534\)'
+    rm "$OUT/t.abt"
+    record --follow -- setpriv $NOBODY perl -e "$MANY"
+    expect_code 0
+    expect_error '^allocbench: 1 process of perl was not recorded: it ran as another user \(uid 65534\)'
+}
+
 # Within the new root there is no recorder, or one that cannot reach the spool.
 @test "a program that becomes another in another root keeps what came before, and that one is named" {
     local follow root=$OUT/root

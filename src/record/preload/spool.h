@@ -14,7 +14,10 @@
  *                                   those that `record` has converted meanwhile there is only a hole
  *
  * They lie in the folder AB_SPOOL_FOLDER, which everybody may use, within one that is private: a
- * process that has changed its user, or its root, reaches it by a descriptor that it holds.
+ * process that has changed its user, or its root, reaches it by a descriptor that it holds. A program
+ * that such a process executes holds none. Where `record` is root, and only then can there be one, the
+ * private folder can be passed through, not read, while it runs; between the two is one more, with a
+ * name that nobody can guess, and that only the environment of what is recorded tells.
  *
  * Everything mapped is MAP_SHARED and its space is reserved before: whatever kills the recorded
  * program, what it had written is in the file; a full disk stops the recording, never the program.
@@ -90,6 +93,7 @@ struct ab_spool_tail {
                                   births, trials and asides */
     uint64_t n_asides_counted; /* of halves that are counted */
     uint64_t turn_ticks;       /* spent on halves that were full */
+    uint64_t least_turn_ticks; /* on one; 0 = there was none yet */
     uint64_t site_ticks;       /* that n_timed_sites of the call sites took to find */
     uint64_t n_timed_sites;
     uint64_t pack_bytes; /* of chunks from AB_SPOOL_PACK */
