@@ -12,8 +12,8 @@
 #ifndef AB_BASE_NEXT_OPERATORS_H
 #define AB_BASE_NEXT_OPERATORS_H
 
-#include <elf.h>
-#include <link.h>
+#include "base/link_tables.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,47 +53,6 @@ static struct { /* NULL = there is none behind us */
 #undef AB_NEXT_NEW
 #undef AB_NEXT_DELETE
 } operators;
-
-static inline const void *dynamic_table(const struct link_map *map, ElfW(Sxword) tag)
-{
-    for (const ElfW(Dyn) *d = map->l_ld; d != NULL && d->d_tag != DT_NULL; d++)
-        if (d->d_tag == tag) /* the dynamic linker has added the address to most of these */
-            return (const char *)d->d_un.d_ptr + (d->d_un.d_ptr < map->l_addr ? map->l_addr : 0);
-    return NULL;
-}
-
-/* The symbol, if this library defines it. */
-static inline const ElfW(Sym) * defined_symbol(const struct link_map *map, const char *name)
-{
-    const uint32_t *table = dynamic_table(map, DT_GNU_HASH);
-    const ElfW(Sym) *symbols = dynamic_table(map, DT_SYMTAB);
-    const char *strings = dynamic_table(map, DT_STRTAB);
-    uint32_t hash = 5381;
-    if (table == NULL || symbols == NULL || strings == NULL || table[0] == 0)
-        return NULL;
-    for (const char *c = name; *c != 0; c++)
-        hash = hash * 33 + (uint8_t)*c;
-    const uint32_t *buckets = table + 4 + table[2] * (sizeof(ElfW(Addr)) / 4);
-    const uint32_t *chains = buckets + table[0];
-    uint32_t i = buckets[hash % table[0]];
-    for (; i >= table[1]; i++) {
-        uint32_t chain = chains[i - table[1]];
-        if ((chain | 1) == (hash | 1) && symbols[i].st_value != 0 &&
-            strcmp(strings + symbols[i].st_name, name) == 0)
-            return &symbols[i];
-        if ((chain & 1) != 0)
-            break;
-    }
-    return NULL;
-}
-
-static inline const struct link_map *own_map(void) /* _DYNAMIC is of the library that names it */
-{
-    const struct link_map *map = _r_debug.r_map;
-    while (map != NULL && map->l_ld != _DYNAMIC)
-        map = map->l_next;
-    return map;
-}
 
 /* The first one behind us; *is_of_malloc is set where its library defines malloc too: then what the
  * operator does is no call of malloc that anybody else would see. */

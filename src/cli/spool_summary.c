@@ -321,6 +321,27 @@ static void bypass_print_warning(FILE *to, const char *trace, const struct ab_by
 }
 
 /* Calls past the recorder. */
+/* A line for each of the first traces. */
+static void print_beside(const struct ab_spool_traces *t)
+{
+    size_t n_asked = 0, n_unasked = 0;
+    for (size_t i = 0; i < t->n_results; i++) {
+        const struct ab_spool_result *r = &t->results[i];
+        if (is_written(r) && r->report.asked[0] != 0 && n_asked++ < LINES_MOST)
+            fprintf(stderr, "allocbench: %s: asked of the malloc library beside blocks: %s\n",
+                    AB_SHOWN(600, r->path), r->report.asked);
+        if (!is_written(r) || !ab_whole_is_unasked(&r->report.info.whole) ||
+            n_unasked++ >= LINES_MOST)
+            continue;
+        fprintf(stderr, "allocbench: warning: %s: of the program's anonymous memory ",
+                AB_SHOWN(600, r->path));
+        ab_whole_print_unasked(stderr, &r->report.info.whole);
+        fputs(": it comes from mmap, of a heap of the program's own or a malloc of other names; a "
+              "replay has none of it\n",
+              stderr);
+    }
+}
+
 static void print_bypasses(const struct ab_spool_traces *t)
 {
     size_t n = 0;
@@ -437,9 +458,11 @@ static const struct ab_spool_entry *find_silent(const struct ab_spool_traces *t)
 
 static const char *silent_reason(const struct ab_spool_traces *t, const struct ab_spool_entry *silent)
 {
-    struct ab_bypass_report report;
+    static const struct ab_places none = {0};
+    struct ab_bypass_report report = {.places = &none};
     struct ab_trace_bypass bypass;
-    ab_bypass_read(t->folder, silent, &report, &bypass);
+    struct ab_trace_whole whole = AB_WHOLE_NONE;
+    ab_bypass_read(t->folder, silent, &report, &bypass, &whole);
     return report.path[0] != 0 && report.kind == AB_BYPASS_OWN
                ? "it has a malloc of its own"
                : "it made no call of malloc that the recorder sees; it may have a malloc of its own";
@@ -576,6 +599,7 @@ void ab_spool_summary_print(struct ab_spool_traces *t)
     if (t->n_written == 0)
         return;
     print_bypasses(t);
+    print_beside(t);
     print_losses(&s);
     print_call_sites(&s);
     print_marks(&s);

@@ -12,6 +12,7 @@
 #include "record/elf_module.h"
 #include "trace/format.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -112,6 +113,133 @@ static uint64_t read_anonymous(pid_t pid)
     return (uint64_t)(ab_system_file_parse(resident) + ab_system_file_parse(swapped)) * 1024;
 }
 
+/* ---- anonymous memory, and where it lies ----
+ *
+ * Stacks are left out, by where the stack pointers of threads that wait are, and variables of program
+ * and libraries, which follow their files. */
+
+enum { PAGE = 4096, PLACE_PAGES = (1 << AB_PLACE_LOG2) / PAGE, STACKS_MOST = 1024 };
+#define AREA_MOST \
+    (UINT64_C(1) << 36) /* bytes: of one that is larger each page would take too long */
+
+struct memory_look {
+    FILE *to;
+    const struct ab_modules *all;
+    int pagemap;
+    uint64_t stacks[STACKS_MOST]; /* stack pointers */
+    size_t n_stacks;
+    uint64_t first, n, pages; /* places that follow each other with so many pages each */
+};
+
+static void find_stacks(pid_t pid, struct memory_look *l)
+{
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e;
+         tasks != NULL && l->n_stacks < STACKS_MOST && (e = readdir(tasks)) != NULL;) {
+        unsigned long long sp, pc;
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/syscall", (int)pid, e->d_name);
+        FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "re");
+        const char *last = NULL;
+        if (f != NULL && fgets(line, sizeof line, f) != NULL)
+            last = strstr(line, " 0x");
+        for (const char *next = last; next != NULL && (next = strstr(next + 1, " 0x")) != NULL;)
+            if (strstr(next + 1, " 0x") != NULL)
+                last = next; /* the last but one */
+        if (last != NULL && sscanf(last, " %llx %llx", &sp, &pc) == 2)
+            l->stacks[l->n_stacks++] = sp;
+        if (f != NULL)
+            fclose(f);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+}
+
+static void end_run(struct memory_look *l)
+{
+    if (l->n > 0 && l->pages > 0)
+        fprintf(l->to, "at %llx %llu %llu\n", (unsigned long long)l->first,
+                (unsigned long long)l->n, (unsigned long long)l->pages);
+    l->n = 0;
+}
+
+static void add_place(struct memory_look *l, uint64_t place, uint64_t pages)
+{
+    if (l->n > 0 && (l->first + l->n != place || l->pages != pages))
+        end_run(l);
+    if (l->n == 0)
+        l->first = place;
+    l->pages = pages;
+    l->n++;
+}
+
+/* `most`: pages of it that are anonymous; the page of zeroes is resident and none. */
+static void add_area(struct memory_look *l, uint64_t begin, uint64_t end, uint64_t most)
+{
+    uint64_t entries[PLACE_PAGES];
+    while (begin < end && most > 0) {
+        uint64_t place = begin >> AB_PLACE_LOG2, next = (place + 1) << AB_PLACE_LOG2, pages = 0;
+        next = next < end ? next : end;
+        size_t n = (size_t)((next - begin) / PAGE), bytes = n * sizeof entries[0];
+        if (pread(l->pagemap, entries, bytes, (off_t)(begin / PAGE * 8)) != (ssize_t)bytes)
+            return;
+        for (size_t i = 0; i < n; i++)
+            pages += entries[i] >> 62 != 0; /* resident, or swapped */
+        pages = pages < most ? pages : most;
+        most -= pages;
+        add_place(l, place, pages);
+        begin = next;
+    }
+}
+
+static void add_mapping(struct memory_look *l, uint64_t begin, uint64_t end, uint64_t bytes)
+{
+    for (size_t i = 0; i < l->n_stacks; i++)
+        if (l->stacks[i] >= begin && l->stacks[i] < end)
+            return;
+    for (size_t i = 0; i < l->all->n; i++)
+        if (l->all->list[i].end == begin && l->all->list[i].memory_end > begin)
+            begin = (l->all->list[i].memory_end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    if (begin < end && end - begin <= AREA_MOST)
+        add_area(l, begin, end, bytes / PAGE);
+}
+
+static void write_memory(pid_t pid, const struct ab_modules *all, FILE *to)
+{
+    struct memory_look l = {.to = to, .all = all};
+    char path[64], line[PATH_MAX + 128], kind[8], name[16];
+    unsigned long long begin = 0, end = 0, offset, inode, kilobytes, bytes = 0, a, b;
+    snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
+    l.pagemap = open(path, O_RDONLY | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+    FILE *smaps = l.pagemap < 0 ? NULL : fopen(path, "re");
+    if (smaps != NULL) {
+        fputs("memory looked at\n", to);
+        find_stacks(pid, &l);
+    }
+    while (smaps != NULL && fgets(line, sizeof line, smaps) != NULL) {
+        name[0] = 0;
+        if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %15s", &a, &b, kind, &offset, &inode, name) >=
+            5) {
+            add_mapping(&l, begin, end, bytes);
+            bool is_wanted = inode == 0 && kind[3] == 'p' && strcmp(name, "[stack]") != 0;
+            begin = is_wanted ? a : 0;
+            end = is_wanted ? b : 0;
+            bytes = 0;
+        } else if (sscanf(line, "Anonymous: %llu", &kilobytes) == 1 ||
+                   sscanf(line, "Swap: %llu", &kilobytes) == 1) {
+            bytes += kilobytes * 1024;
+        }
+    }
+    add_mapping(&l, begin, end, bytes);
+    end_run(&l);
+    if (smaps != NULL)
+        fclose(smaps);
+    if (l.pagemap >= 0)
+        close(l.pagemap);
+}
+
 static void write_found(pid_t pid, bool is_end, struct ab_modules *all, FILE *to)
 {
     const struct ab_module *c_library = find_c_library(all);
@@ -128,14 +256,16 @@ static void write_found(pid_t pid, bool is_end, struct ab_modules *all, FILE *to
                                                  : "namespace";
         fprintf(to, "%s %s\n", kind, all->list[i].path);
     }
+    if (is_end)
+        write_memory(pid, all, to);
 }
 
 /* The recorded program may write into the folder: what it made is not written to. */
 static FILE *open_own(int folder, const char *name)
 {
     struct stat st;
-    int fd = openat(folder, name, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW,
-                    0600);
+    int fd = openat(folder, name,
+                    O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool is_own = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
                   st.st_nlink == 1;
     FILE *to = is_own ? fdopen(fd, "a") : NULL;
@@ -174,6 +304,21 @@ static bool has_module(const struct ab_trace_bypass *b, const char *name)
     return false;
 }
 
+static void take_memory(const char *line, const struct ab_places *places,
+                        struct ab_trace_whole *whole)
+{
+    unsigned long long first, n, pages;
+    if (strcmp(line, "memory looked at") == 0)
+        whole->anonymous_bytes = whole->unasked_bytes = 0;
+    if (whole->anonymous_bytes == AB_WHOLE_UNKNOWN ||
+        sscanf(line, "at %llx %llu %llu", &first, &n, &pages) != 3 ||
+        n > AB_PLACES * AB_PLACE_REGIONS || pages > PLACE_PAGES)
+        return;
+    whole->anonymous_bytes += n * pages * PAGE;
+    for (uint64_t place = first; place < first + n; place++)
+        whole->unasked_bytes += ab_places_has(places, place) ? 0 : pages * PAGE;
+}
+
 static void take_line(const char *line, struct ab_bypass_report *report,
                       struct ab_trace_bypass *out)
 {
@@ -198,10 +343,12 @@ static void take_line(const char *line, struct ab_bypass_report *report,
 }
 
 void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
-                    struct ab_bypass_report *report, struct ab_trace_bypass *out)
+                    struct ab_bypass_report *report, struct ab_trace_bypass *out,
+                    struct ab_trace_whole *whole)
 {
     char path[PATH_MAX], line[PATH_MAX + 16];
-    *report = (struct ab_bypass_report){.path = ""};
+    report->path[0] = 0;
+    report->kind = AB_BYPASS_LIBRARY;
     *out = (struct ab_trace_bypass){.most_bytes = AB_BYPASS_UNKNOWN};
     snprintf(path, sizeof path, "%s/" AB_BYPASS_FILE ".%u.%u", folder, image->image.pid,
              image->generation);
@@ -210,7 +357,14 @@ void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
         line[strcspn(line, "\n")] = 0;
         if (strchr(line, ' ') != NULL)
             take_line(line, report, out);
+        take_memory(line, report->places, whole);
     }
     if (f != NULL)
         fclose(f);
+    if (whole->unasked_bytes != AB_WHOLE_UNKNOWN) {
+        uint64_t own = report->own_bytes < whole->unasked_bytes ? report->own_bytes
+                                                                : whole->unasked_bytes;
+        whole->anonymous_bytes -= own;
+        whole->unasked_bytes -= own;
+    }
 }

@@ -6,11 +6,58 @@
 #ifndef AB_RECORD_BYPASS_H
 #define AB_RECORD_BYPASS_H
 
+#include "core/memory.h"
 #include "record/spool_reader.h"
 #include "trace/event.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <sys/types.h>
+
+/* Where blocks of the process have been, by places of 64 KiB: of addresses below 2^47. */
+enum { AB_PLACE_LOG2 = 16, AB_PLACES = 65536, AB_PLACE_REGIONS = 32767 };
+struct ab_places {     /* begins as {0} */
+    uint8_t **regions; /* a bit for each of AB_PLACES places; NULL = none */
+    uint64_t last;     /* place that was noted last */
+};
+
+static inline bool ab_places_has(const struct ab_places *p, uint64_t place)
+{
+    const uint8_t *bits = p->regions == NULL || place / AB_PLACES >= AB_PLACE_REGIONS
+                              ? NULL
+                              : p->regions[place / AB_PLACES];
+    return bits != NULL && (bits[place % AB_PLACES / 8] >> place % 8 & 1) != 0;
+}
+
+static inline void ab_places_add(struct ab_places *p, uint64_t place, uint64_t end)
+{
+    if (p->regions == NULL)
+        p->regions = (uint8_t **)ab_alloc_zeroed(AB_PLACE_REGIONS, sizeof p->regions[0]);
+    p->last = place;
+    for (; place <= end && place / AB_PLACES < AB_PLACE_REGIONS; place++) {
+        uint8_t **bits = &p->regions[place / AB_PLACES];
+        if (*bits == NULL)
+            *bits = ab_alloc_zeroed(AB_PLACES / 8, 1);
+        (*bits)[place % AB_PLACES / 8] |= (uint8_t)(1 << place % 8);
+    }
+}
+
+static inline void ab_places_note(struct ab_places *p, uint64_t address, uint64_t size)
+{
+    uint64_t place = address >> AB_PLACE_LOG2, end = (address + size) >> AB_PLACE_LOG2;
+    if (place != p->last || end != place)
+        ab_places_add(p, place, end);
+}
+
+static inline void ab_places_fini(struct ab_places *p)
+{
+    for (size_t i = 0; p->regions != NULL && i < AB_PLACE_REGIONS; i++)
+        free(p->regions[i]);
+    free((void *)p->regions);
+    *p = (struct ab_places){.regions = NULL};
+}
 
 enum ab_bypass_kind {
     AB_BYPASS_LIBRARY,   /* loaded with RTLD_DEEPBIND: it calls the C library's */
@@ -18,9 +65,11 @@ enum ab_bypass_kind {
     AB_BYPASS_OWN,       /* it calls one that the program contains */
 };
 struct ab_bypass_report {
-    bool is_looked_into;      /* the process, when it was about to exit */
-    enum ab_bypass_kind kind; /* of the first module with calls of its own */
-    char path[PATH_MAX];      /* of that module; "" = none */
+    bool is_looked_into;            /* the process, when it was about to exit */
+    enum ab_bypass_kind kind;       /* of the first module with calls of its own */
+    char path[PATH_MAX];            /* of that module; "" = none */
+    const struct ab_places *places; /* to be set before ab_bypass_read: where blocks were, … */
+    uint64_t own_bytes;             /* … and how much memory is the recorder's */
 };
 
 /* While the process waits, at its end or before it closes a library: which of its modules call another malloc than the recorder's, as seen from
@@ -32,8 +81,9 @@ struct ab_bypass_report {
 void ab_bypass_look(pid_t pid, bool is_end, int folder, const char *name);
 
 /* Reads what `record` found when the process was about to exit; most_bytes is not known where it could
- * not: the process ended by _exit or a signal. */
+ * not: the process ended by _exit or a signal. So is the memory of *whole. */
 void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
-                    struct ab_bypass_report *report, struct ab_trace_bypass *out);
+                    struct ab_bypass_report *report, struct ab_trace_bypass *out,
+                    struct ab_trace_whole *whole);
 
 #endif

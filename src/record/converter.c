@@ -314,6 +314,7 @@ void ab_converter_close(struct ab_converter *c)
     free(c->parked);
     ab_address_map_fini(&c->live);
     ab_address_map_fini(&c->large);
+    ab_places_fini(&c->places);
 }
 
 /* The control file is untrusted: any recorded process could write into it. */
@@ -370,6 +371,7 @@ void ab_convert_marks_open(struct ab_convert_marks *m, const char *folder)
 void ab_convert_marks_close(struct ab_convert_marks *m)
 {
     ab_mark_table_fini(&m->table);
+    ab_mark_table_fini(&m->requests);
     free(m->names);
     m->names = NULL;
 }
@@ -611,13 +613,37 @@ static void take_written(struct ab_converter *c, const struct ab_spool_event *e)
     ab_address_map_remove(&c->large, held);
 }
 
-static enum ab_status take_aside(struct ab_converter *c, const struct ab_spool_event *e,
-                                 struct ab_err *err)
+static enum ab_status take_request(struct ab_converter *c, const struct ab_convert_lane *lane,
+                                   const struct ab_spool_event *e, struct ab_err *err)
+{
+#define NAME(shown, symbol, how) shown,
+    static const char *const names[] = {
+#include "base/library_calls.def"
+    };
+    uint64_t call = AB_SPOOL_ADDRESS(e);
+    if (call >= AB_ARRAY_LEN(names))
+        return ab_fail(err, AB_INPUT, "the spool holds a request of unknown kind %llu",
+                       (unsigned long long)call);
+    if (c->marks == NULL || c->writer == NULL)
+        return AB_OK;
+    struct ab_mark_table *t = &c->marks->requests;
+    struct ab_trace_mark request = {.call = ab_trace_writer_calls(c->writer),
+                                    .name = ab_mark_know_name(t, names[call]),
+                                    .thread = lane->has_thread ? lane->thread : AB_MARK_NO_THREAD,
+                                    .argument = e->size};
+    ab_mark_add(t, request);
+    return AB_OK;
+}
+
+static enum ab_status take_aside(struct ab_converter *c, const struct ab_convert_lane *lane,
+                                 const struct ab_spool_event *e, struct ab_err *err)
 {
     switch ((enum ab_spool_aside)AB_SPOOL_LOG2(e)) {
     case AB_SPOOL_WRITTEN:
         take_written(c, e);
         return AB_OK;
+    case AB_SPOOL_REQUEST:
+        return take_request(c, lane, e, err);
     }
     return ab_fail(err, AB_INPUT, "the spool holds an aside of unknown kind %u", AB_SPOOL_LOG2(e));
 }
@@ -748,6 +774,7 @@ static enum ab_status convert_alloc(struct ab_converter *c, struct ab_convert_la
     enum ab_status status = find_place(c, lane, address, &place, err);
     if (AB_LIKELY(status == AB_OK))
         status = put_alloc(c, lane, alloc, size, &number, err);
+    ab_places_note(&c->places, address, size);
     if (AB_LIKELY(status == AB_OK))
         ab_address_map_fill(&c->live, place,
                             ab_held_of(address, alloc.log2, number, alloc.kind, size));
@@ -807,6 +834,7 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
     if (!record.failed)
         r.held = ab_held_of(moved, 0, number, AB_EVENT_ALLOC, e->size);
     struct ab_held *place = NULL;
+    ab_places_note(&c->places, ab_held_address(&r.held), r.held.size);
     status = find_place(c, lane, ab_held_address(&r.held), &place, err);
     if (status == AB_OK)
         ab_address_map_fill(&c->live, place, r.held);
@@ -891,7 +919,7 @@ static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_l
         take_mark(c, lane, e);
         return AB_OK;
     case AB_SPOOL_ASIDE:
-        return take_aside(c, e, err);
+        return take_aside(c, lane, e, err);
     default:
         return ab_fail(err, AB_INPUT, "the spool holds an event of unknown kind %d", (int)kind);
     }
@@ -913,6 +941,7 @@ enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held
         status = put(c, &forker, &record, 0, &number, err);
         struct ab_held held = ab_held_of(ab_held_address(&blocks[i]), log2, number, kind,
                                          blocks[i].size);
+        ab_places_note(&c->places, ab_held_address(&held), held.size);
         if (status == AB_OK)
             ab_address_map_add(&c->live, &held);
         if (status == AB_OK && held.size >= AB_SPOOL_LARGE)

@@ -35,7 +35,7 @@ void ab_stream_sites_free(struct ab_stream_sites *s);
  * stamps. */
 
 struct ab_convert_marks {
-    struct ab_mark_table table;
+    struct ab_mark_table table, requests;
     struct ab_spool_mark_name *names; /* AB_SPOOL_MARK_NAMES of the spool; NULL = they are lost */
     uint32_t numbers[AB_SPOOL_MARK_NAMES + 1]; /* by place + 1: in the table + 1 */
     bool has_time;                             /* events have times, too */
@@ -95,6 +95,7 @@ struct ab_converter {
     struct ab_address_map live;
     struct ab_address_map large; /* blocks of which it may be said what is written: number and size
                                     as of the last call that gave them, whose number it is */
+    struct ab_places places; /* where blocks have been */
     uint64_t next_number;        /* of allocations, where there is no writer */
     struct ab_convert_lane *lanes;
     uint32_t n_lanes;
@@ -140,6 +141,7 @@ struct ab_conversion {
     struct ab_converter c;
     struct ab_site_table sites;
     struct ab_convert_marks marks;
+    struct ab_trace_whole whole;
 };
 
 /* Opens the trace, once the converter is open. To be ended also when it fails. */

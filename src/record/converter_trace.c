@@ -6,7 +6,9 @@
  */
 #include "record/converter.h"
 
+#include "base/clock.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "trace/format.h"
 
 #include <sched.h>
@@ -69,11 +71,57 @@ enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progre
     return status;
 }
 
+/* Between now and the start of the recording; 0 = the clocks make no sense: the machine was started
+ * again since. */
+static double ns_per_tick(const struct ab_convert_marks *m)
+{
+    double ns = (double)ab_clock_now_ns() - (double)m->begin_ns;
+    double rate = ns / ((double)ab_tick_end() - (double)m->begin_ticks);
+    return rate > 0.05 && rate < 100 ? rate : 0;
+}
+
+/* Whatever of the program cannot be known is left unknown. A recording that ended before the program
+ * does not have its calls. */
+static void add_whole(struct ab_conversion *v, uint64_t n_calls)
+{
+    const struct ab_convert_report *r = v->c.report;
+    struct ab_trace_whole *w = &v->whole;
+    double ticks = r->noting_ticks + r->site_ticks + (double)r->turn_ticks;
+    uint64_t recorder_ns = (uint64_t)(ticks * ns_per_tick(&v->marks));
+    if (v->c.image->image.parent != 0) /* where its parent's blocks were is not known */
+        w->anonymous_bytes = w->unasked_bytes = AB_WHOLE_UNKNOWN;
+    w->is_there = true;
+    if (r->is_short)
+        return;
+    w->calls = n_calls - r->n_inherited;
+    if (recorder_ns == 0 || r->cpu_ns <= recorder_ns)
+        return;
+    w->cpu_ns = r->cpu_ns - recorder_ns;
+    w->recorder_ns = recorder_ns;
+}
+
+static void tell_asked(const struct ab_mark_table *t, char *out, size_t cap)
+{
+    struct ab_mark_stats *stats = ab_alloc((t->n_names + 1) * sizeof stats[0]);
+    ab_mark_stats(t, stats);
+    for (size_t i = 0; i < t->n_names; i++) {
+        char one[300];
+        snprintf(one, sizeof one, "%s: %llu", t->names[stats[i].name],
+                 (unsigned long long)stats[i].n);
+        ab_text_join(out, cap, ", ", one);
+    }
+    free(stats);
+}
+
 /* Once all events are in. */
-static void add_bypass(struct ab_converter *c)
+static void add_bypass(struct ab_converter *c, struct ab_trace_whole *whole)
 {
     struct ab_trace_bypass bypass;
-    ab_bypass_read(c->folder, c->image, &c->report->bypass, &bypass);
+    struct ab_bypass_report *report = &c->report->bypass;
+    report->places = &c->places;
+    report->own_bytes = c->report->own_bytes;
+    ab_bypass_read(c->folder, c->image, report, &bypass, whole);
+    report->places = NULL;
     bypass.least_calls = c->report->n_foreign + c->report->n_reused; /* no recorded call explains */
     bypass.is_there = bypass.n_modules > 0 || bypass.least_calls > 0;
     ab_trace_writer_bypass(c->writer, &bypass);
@@ -83,9 +131,14 @@ enum ab_status ab_conversion_begin(struct ab_conversion *v, FILE *to, bool has_t
                                    struct ab_err *err)
 {
     const struct ab_spool_image *image = &v->c.image->image;
-    struct ab_trace_writer_options options = {
-        .program = image->program, .marks = &v->marks.table, .has_thread = has_thread};
+    struct ab_trace_writer_options options = {.program = image->program,
+                                              .marks = &v->marks.table,
+                                              .requests = &v->marks.requests,
+                                              .whole = &v->whole,
+                                              .has_thread = has_thread};
+    v->whole = AB_WHOLE_NONE;
     ab_convert_marks_open(&v->marks, v->c.folder);
+    v->marks.requests.is_of_requests = true;
     v->c.marks = &v->marks;
     v->c.has_time = options.has_time = v->marks.has_time;
     if (image->has_sites)
@@ -96,7 +149,9 @@ enum ab_status ab_conversion_begin(struct ab_conversion *v, FILE *to, bool has_t
 enum ab_status ab_conversion_close(struct ab_conversion *v, struct ab_err *err)
 {
     struct ab_convert_report *report = v->c.report;
-    add_bypass(&v->c);
+    add_bypass(&v->c, &v->whole);
+    add_whole(v, ab_trace_writer_calls(v->c.writer));
+    tell_asked(&v->marks.requests, report->asked, sizeof report->asked);
     report->n_marks = v->marks.table.n;
     report->n_lost_marks = v->marks.table.n_lost;
     struct ab_trace_writer *writer = v->c.writer;
@@ -117,6 +172,8 @@ void ab_conversion_take_image(struct ab_convert_report *report, const struct ab_
     report->stop = image->stop;
     report->lacks_sites = image->lacks_sites != 0;
     report->n_usable_size = image->n_usable_size;
+    report->cpu_ns = image->cpu_ns;
+    report->own_bytes = image->own_bytes;
 }
 
 /* ---- when all is over ---- */

@@ -114,7 +114,7 @@ static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Ehdr head;
     Elf64_Phdr p[HEADERS_MOST];
-    uint64_t dynamic = 0, first = UINT64_MAX;
+    uint64_t dynamic = 0, first = UINT64_MAX, last = 0;
     if (!read_memory(all, m->begin, &head, sizeof head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
         head.e_phnum > HEADERS_MOST || head.e_phentsize != sizeof p[0] ||
@@ -124,12 +124,15 @@ static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m)
     for (size_t i = 0; i < head.e_phnum; i++) {
         if (p[i].p_type == PT_LOAD && p[i].p_vaddr < first)
             first = p[i].p_vaddr;
+        if (p[i].p_type == PT_LOAD && p[i].p_vaddr + p[i].p_memsz > last)
+            last = p[i].p_vaddr + p[i].p_memsz;
         if (p[i].p_type == PT_DYNAMIC)
             dynamic = p[i].p_vaddr;
     }
     if (dynamic == 0 || first == UINT64_MAX)
         return 0;
     m->bias = m->begin - (first & ~UINT64_C(4095));
+    m->memory_end = last + m->bias;
     return dynamic + m->bias;
 }
 

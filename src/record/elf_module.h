@@ -14,6 +14,7 @@
 
 struct ab_module {
     uint64_t begin, end; /* addresses */
+    uint64_t memory_end; /* with its variables that begin as zero; 0 = not read */
     char path[PATH_MAX];
     bool is_read, is_sound; /* its tables are here: */
     uint64_t bias;          /* from its own addresses to those of the process */

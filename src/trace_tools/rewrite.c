@@ -112,7 +112,7 @@ static bool is_library_call(const char *name)
 {
 #define NAME(shown, symbol, how) shown,
     static const char *const names[] = {
-#include "trace/library_calls.def"
+#include "base/library_calls.def"
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(names); i++)
         if (strcmp(name, names[i]) == 0)
@@ -123,8 +123,7 @@ static bool is_library_call(const char *name)
 /* Names of functions that malloc libraries have are everybody's. */
 static bool hides_name(const struct marks *m, uint32_t name)
 {
-    return m->is_anonymous &&
-           !(m->from.is_of_requests && is_library_call(m->from.names[name]));
+    return m->is_anonymous && !(m->from.is_of_requests && is_library_call(m->from.names[name]));
 }
 
 /* A search in the table for each name, not for each mark: there may be many of both. */
@@ -417,12 +416,11 @@ enum ab_status ab_trace_cut(const struct ab_walk *walk, bool is_keeping_live, FI
 enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filter *filter, FILE *to,
                                struct ab_filter_report *report, struct ab_err *err)
 {
-    struct part p = {
-        .filter = filter,
-        .to = to,
-        .walk = *walk,
-        .marks.is_anonymous = filter->is_anonymous,
-        .requests.is_anonymous = filter->is_anonymous};
+    struct part p = {.filter = filter,
+                     .to = to,
+                     .walk = *walk,
+                     .marks.is_anonymous = filter->is_anonymous,
+                     .requests.is_anonymous = filter->is_anonymous};
     struct ab_filter_report r;
     p.walk.begin = 0;
     p.walk.end = UINT64_MAX;
@@ -633,12 +631,11 @@ static enum ab_status open_all(struct state *s, struct ab_err *err)
     s->report.is_by_time = s->has_time && !s->merge->is_serial;
     s->report.has_lost_times = any_time && !s->has_time;
     name_program(s, program, sizeof program);
-    struct ab_trace_writer_options options = {
-        .program = program,
-        .sites = &s->sites,
-        .marks = &s->marks,
-        .requests = &s->requests,
-        .has_time = s->has_time};
+    struct ab_trace_writer_options options = {.program = program,
+                                              .sites = &s->sites,
+                                              .marks = &s->marks,
+                                              .requests = &s->requests,
+                                              .has_time = s->has_time};
     return ab_trace_writer_open_with(s->merge->to, &options, &s->out.writer, err);
 }
 

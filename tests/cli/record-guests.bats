@@ -476,3 +476,42 @@ C
     AB_BUILD=$BUILD "$ROOT/scripts/stress-kill" 200 >"$OUT/stdout" 2>"$OUT/stderr" || fail killed
     grep -q '^200 points, 0 failed' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
 }
+
+@test "what a program asks beside blocks is recorded where it asked, and nobody is told of mallctl" {
+    record -- "$GUESTS/prog_asks"
+    expect_code 0
+    grep -qx 'none none' "$OUT/stdout"
+    grep -q 'asked of the malloc library beside blocks: malloc_trim: 2, mallopt: 2$' "$OUT/stderr" ||
+        grep -q 'asked of the malloc library beside blocks: mallopt: 2, malloc_trim: 2$' "$OUT/stderr"
+    bench trace info --json - "$OUT/t.abt"
+    expect_json '.library_calls == {mallopt: 2, malloc_trim: 2}'
+    bench trace dump "$OUT/t.abt"
+    # After the last of 200 frees, and after the allocation that follows.
+    awk '$3 == "request" { print $1 - free, $4, $7 } $3 == "free" && n++ < 200 { free = $1 }' \
+        "$OUT/stdout" | tail -3 >"$OUT/asked"
+    printf '1 0 malloc_trim\n2 1048576 malloc_trim\n2 0 mallopt\n' | cmp - "$OUT/asked"
+}
+
+@test "calls that only some libraries have are counted where one is there, as the program sees it" {
+    LD_PRELOAD=$GUESTS/libmallctl.so "$GUESTS/prog_asks" | grep -qx 'mallctl mallctl'
+    LD_PRELOAD=$GUESTS/libmallctl.so record -- "$GUESTS/prog_asks"
+    expect_code 0
+    grep -qx 'mallctl mallctl' "$OUT/stdout"
+    bench trace info --json - "$OUT/t.abt"
+    expect_json '.library_calls == {mallctl: 3, mallopt: 2, malloc_trim: 2}'
+}
+
+@test "memory that malloc was not asked for is said, variables and stacks and freed blocks are none" {
+    record -- "$GUESTS/prog_own_heap" heap
+    expect_code 0
+    grep -qE "warning: .* anonymous memory 4[78].* MiB of (49|50).* MiB were not asked of malloc" "$OUT/stderr"
+    bench trace info --json - "$OUT/t.abt"
+    expect_json '.unasked_bytes > 47 * 1048576 and .unasked_bytes <= 48 * 1048576'
+    expect_json '.anonymous_bytes > 49 * 1048576 and .anonymous_bytes < 52 * 1048576'
+    expect_json '.program_cpu_ns > 0 and .recorder_cpu_ns > 0 and .program_calls == .events'
+    record -- "$GUESTS/prog_own_heap" variables
+    expect_code 0
+    ! grep -q 'not asked of malloc' "$OUT/stderr"
+    bench trace info --json - "$OUT/t.abt"
+    expect_json '.anonymous_bytes > 8 * 1048576 and .unasked_bytes < 1048576'
+}

@@ -351,7 +351,6 @@ __attribute__((visibility("default"))) void allocbench_mark_record(const char *n
 
 __attribute__((visibility("default"))) void allocbench_mark_record(const char *name)
 {
-    int saved = errno;
-    ab_spool_note_mark(name != NULL ? name : "");
-    errno = saved;
+    if (ab_control != NULL)
+        ab_spool_note_beside(AB_SPOOL_MARK, 0, ab_mark_name_number(name != NULL ? name : ""));
 }

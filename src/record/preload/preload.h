@@ -53,6 +53,8 @@ void ab_files_look(struct ab_file_id image, bool is_end) AB_HIDDEN;
 
 /* Maps what is private to the process. */
 void *ab_files_map_private(uint64_t bytes) AB_HIDDEN;
+/* So much of that there is: a bound on what of it is resident. */
+extern uint64_t ab_files_private_bytes AB_HIDDEN;
 
 /* ---- preload_program.c: what the program is called, its environment, the file that stands for it ---- */
 

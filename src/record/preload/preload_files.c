@@ -124,8 +124,11 @@ static void *map(int fd, uint64_t bytes)
     return p == -1 ? NULL : (void *)p;
 }
 
+uint64_t ab_files_private_bytes;
+
 void *ab_files_map_private(uint64_t bytes)
 {
+    __atomic_fetch_add(&ab_files_private_bytes, bytes, __ATOMIC_RELAXED);
     return map(-1, bytes);
 }
 

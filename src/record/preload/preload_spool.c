@@ -28,6 +28,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct ab_spool_process not_recorded = {.has_stopped = true};
@@ -346,6 +347,14 @@ AB_HIDDEN struct ab_spool_tail *ab_spool_find_tail(void)
 
 /* ---- the process ---- */
 
+/* Of all threads of the process, ended ones too. */
+static uint64_t cpu_now_ns(void)
+{
+    struct timespec t = {0};
+    syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static bool start_image(const struct fork_point *from)
 {
     struct ab_spool_process *p = ab_process;
@@ -374,6 +383,8 @@ static bool start_image(const struct fork_point *from)
     image->parent_generation = from->generation;
     image->fork_number = from->number;
     image->command = command;
+    if (p->generation > 0) /* of the first program its start is counted, too */
+        image->cpu_begin_ns = cpu_now_ns();
     image->takes_children = takes_children;
     image->has_sites = p->sites != NULL;
     image->lacks_sites = ab_control->site_depth != 0 && p->sites == NULL;
@@ -425,9 +436,13 @@ AB_HIDDEN void ab_spool_end_blocks(void)
 AB_HIDDEN void ab_spool_end(void)
 {
     struct ab_spool_process *p = ab_process;
+    bool is_own = p->image != NULL && p->image->pid == ab_process_id();
+    if (is_own) /* ahead of what is done for the recording only */
+        p->image->cpu_ns = cpu_now_ns() - p->image->cpu_begin_ns;
     ab_spool_end_blocks();
-    if (p->image == NULL || p->image->pid != ab_process_id())
+    if (!is_own)
         return;
+    p->image->own_bytes = __atomic_load_n(&ab_files_private_bytes, __ATOMIC_RELAXED);
     p->image->has_exited = 1;
     ab_files_look(file_of(-1), true);
 }
@@ -522,16 +537,18 @@ AB_HIDDEN void ab_spool_note_new(struct ab_spool_point before, const void *addre
 }
 
 /* Always with a stamp: so its time is known, and later events may carry it again. */
-AB_HIDDEN void ab_spool_note_mark(const char *name)
+AB_HIDDEN void ab_spool_note_beside(enum ab_spool_kind kind, uint64_t address, uint64_t size)
 {
+    int saved = errno;
     struct ab_spool_tail *tail = ab_spool_tail_of_thread();
-    if (tail == NULL)
-        return;
-    uint64_t number = ab_mark_name_number(name), stamp = ab_stamp_now();
-    ab_spool_take_place(&tail->n_asides);
-    ab_spool_put(tail, stamp, AB_SPOOL_MARK, 0, number);
-    if (ab_process->image != NULL)
-        tail->last_stamp = stamp;
+    if (tail != NULL) {
+        uint64_t stamp = ab_stamp_now();
+        ab_spool_take_place(&tail->n_asides);
+        ab_spool_put(tail, stamp, kind, address, size);
+        if (ab_process->image != NULL)
+            tail->last_stamp = stamp;
+    }
+    errno = saved;
 }
 
 AB_HIDDEN void ab_spool_note_usable_size(void)

@@ -28,8 +28,8 @@ void ab_spool_fork_child(void);
 /* malloc_usable_size was called. */
 void ab_spool_note_usable_size(void);
 
-/* A mark of this name. */
-void ab_spool_note_mark(const char *name);
+/* What is no call of the family: AB_SPOOL_MARK or AB_SPOOL_ASIDE, as spool.h says. Keeps errno. */
+void ab_spool_note_beside(enum ab_spool_kind kind, uint64_t address, uint64_t size) AB_HIDDEN;
 
 /* Which image the next program of a process will have. */
 uint32_t ab_exec_next_generation(uint32_t pid);

@@ -76,6 +76,9 @@ struct ab_spool_image {
     uint32_t bare_ticks;     /* the same without the clock */
     uint32_t has_sites;      /* call sites are recorded */
     uint32_t lacks_sites;    /* call sites were asked for, and the C library is too old for them */
+    uint64_t cpu_begin_ns, cpu_ns; /* CPU time of the process before this program began, and since
+                                      then until it exited; 0: it did not */
+    uint64_t own_bytes;      /* of memory that the recorder has mapped for itself */
     uint32_t has_exited;     /* by exit() or from main; not by exec, _exit or a signal */
     char comm[16];           /* as the kernel calls it at its start */
     char program[256];       /* the name that it was called by; of a script its interpreter's */
@@ -192,6 +195,8 @@ enum ab_spool_aside {
     AB_SPOOL_WRITTEN = 1, /* a large block goes, or the program does: address; size = of its whole
                              pages, in units of 4 KiB, those that became resident since it was given
                              | those that were not resident then << 32 */
+    AB_SPOOL_REQUEST,     /* a call of base/library_calls.def: address = which, from 0, size = its
+                             argument */
 };
 #define AB_SPOOL_ASIDE_MAKE(aside, address) ((uint64_t)(address) | (uint64_t)(aside) << 58)
 enum { AB_SPOOL_LARGE = 65536 }; /* bytes: of such blocks it is asked what is written */
