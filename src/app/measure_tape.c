@@ -140,7 +140,8 @@ static void describe_tape(const struct ab_subject *s, struct ab_session *session
     session->overview = s->overview;
     session->stacks = s->stacks;
     session->n_slots = s->tape->n_slots;
-    session->n_tape_ops = s->tape->n_ops;
+    session->n_tape_ops = ab_tape_ops(s->tape);
+    session->counts_ops = true;
     session->window = s->tape->window;
     session->n_edges = s->tape->n_edges;
     session->n_remote = s->tape->n_remote;
@@ -160,7 +161,7 @@ static void take_most(struct ab_session *session, const struct ab_tape *tape)
     TAKE(facts->total_bytes, tape->facts.total_bytes);
     TAKE(facts->lanes, tape->facts.lanes);
     TAKE(session->n_slots, tape->n_slots);
-    TAKE(session->n_tape_ops, tape->n_ops);
+    TAKE(session->n_tape_ops, ab_tape_ops(tape));
     TAKE(session->window, tape->window);
     TAKE(session->n_edges, tape->n_edges);
     TAKE(session->n_remote, tape->n_remote);
@@ -175,7 +176,7 @@ static void describe_combinations(const struct tape_work *w, struct ab_session *
     for (uint32_t i = 0; i < w->n_subjects; i++) {
         const struct ab_tape *tape = w->subject[i].tape;
         struct ab_combination *c = &session->combinations[i];
-        *c = (struct ab_combination){.n_ops = tape->n_ops,
+        *c = (struct ab_combination){.n_ops = ab_tape_ops(tape),
                                      .live_peak_blocks = tape->facts.live_peak_blocks,
                                      .live_peak_bytes = tape->facts.live_peak_bytes,
                                      .lanes = tape->facts.lanes};

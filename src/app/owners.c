@@ -239,13 +239,13 @@ static enum ab_status find_number(const struct ab_tape_image *tape, const char *
     enum ab_unit_kind kind;
     struct ab_number number;
     is_number(text, &kind, &number);
-    if (kind == AB_UNIT_COUNT && number.whole > 0 && number.whole <= tape->n_ops) {
-        *position = (uint32_t)number.whole;
+    if (kind == AB_UNIT_COUNT && number.whole > 0 && number.whole <= tape->n_counted) {
+        *position = ab_tape_position_of(tape, (uint32_t)number.whole);
         return AB_OK;
     }
     if (kind == AB_UNIT_COUNT)
         return ab_fail(err, AB_USAGE, "--at %s: the work has %u ops: 1 to that many", text,
-                       tape->n_ops);
+                       tape->n_counted);
     if (tape->n_steps == 0)
         return ab_fail(err, AB_USAGE, "--at %s: the work has no times; a number of ops is possible",
                        text);

@@ -114,9 +114,7 @@ static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs,
 static void lint_phase(const struct ab_phase_def *def, const struct ab_phase *phase,
                        uint32_t rounds, struct lints *out)
 {
-    uint64_t n_ops = 0;
-    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-        n_ops += phase->n_ops[k];
+    uint64_t n_ops = ab_phase_ops(phase);
     if (n_ops > 0 && n_ops < FEW_OPS) {
         add(out, "few-ops", def->place,
             "phase '%s' has %" PRIu64 " ops: too few for a time per op, which would mostly "
@@ -254,7 +252,7 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
 static void note_combination(const struct ab_workload *w, const struct ab_tape *tape,
                              struct ab_combination *out)
 {
-    *out = (struct ab_combination){.n_ops = tape->n_ops,
+    *out = (struct ab_combination){.n_ops = ab_tape_ops(tape),
                                    .live_peak_blocks = tape->facts.live_peak_blocks,
                                    .live_peak_bytes = tape->facts.live_peak_bytes,
                                    .lanes = tape->facts.lanes};

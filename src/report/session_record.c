@@ -456,8 +456,11 @@ static void read_kinds(const struct ab_reading *x)
     }
 }
 
+static const char *const counts_names[] = {NULL, "ops"};
 static const struct ab_member tape_members[] = {
     COUNT("n_ops", struct ab_session, n_tape_ops),
+    AB_NAME("counts", struct ab_session, counts_ops, 2, .names = counts_names,
+            AB_WHEN(struct ab_session, counts_ops), .flags = AB_OMIT),
     AB_WHOLE("n_slots", struct ab_session, n_slots, UINT32_MAX, 0),
     AB_WHOLE("lanes", struct ab_session, facts.lanes, UINT32_MAX, 0),
     COUNT("largest_bytes", struct ab_session, facts.largest_bytes),

@@ -137,7 +137,7 @@ struct ab_field;
 
 struct ab_worst_op {
     double ns;
-    uint32_t position;  /* index in the tape */
+    uint32_t position;  /* ops before it in the tape */
     uint64_t size;      /* or AB_SIZE_UNKNOWN: a sample of the latency pass */
     uint32_t iteration; /* of its lane and phase, from 1 on; 0 = in none */
 };
@@ -192,7 +192,7 @@ struct ab_window {
     uint32_t backend;
     const char *phase;
     uint32_t round;
-    uint32_t begin, end;  /* positions in the tape: the op clock */
+    uint32_t begin, end;  /* ops done: the op clock */
     uint64_t n;           /* ops timed, latency pass */
     double p50, p99, max; /* ns; NaN where too few were timed */
     /* Of these ops, by ns: bin i of ab_window_bin. All 0 = not known. */
@@ -245,7 +245,7 @@ struct ab_memory {
     const char *phase;
     uint32_t round;
     enum ab_memory_at at;
-    uint32_t position; /* in the tape: the op clock */
+    uint32_t position; /* ops done: the op clock */
     /* One member a number of memory_fields.def. */
 #define AB_MEMORY_FIELD(name, member, unit, better, doc) double member;
 #include "result/memory_fields.def"
@@ -289,7 +289,7 @@ struct ab_memory_dist {
 };
 
 struct ab_timeline_point {
-    uint32_t position; /* in the tape */
+    uint32_t position; /* ops done */
     double requested_bytes, usable_bytes, footprint_bytes;
     double external_bytes; /* by page, as in a memory record */
 };
@@ -318,7 +318,7 @@ struct ab_over_time {
     uint32_t backend, round;
     const char *phase;
     uint64_t time_ns;  /* from the beginning of the work on */
-    uint32_t position; /* in the tape; AB_NO_POSITION = of a program */
+    uint32_t position; /* ops done; AB_NO_POSITION = of a program */
     enum ab_idle_at idle;
     double live_bytes; /* of live blocks, as they were asked for */
     double resident_bytes, external_bytes, retained_bytes; /* as in a memory record */
@@ -351,7 +351,7 @@ struct ab_pin {
     uint32_t backend, round;
     const char *phase;
     char at[64];       /* one of ab_pin_moment_names, a mark of the trace, or what was asked for */
-    uint32_t position; /* in the tape */
+    uint32_t position; /* ops done */
     enum ab_pin_group group;
     char function[128], file[128]; /* function: or the set, or "33-64 B"; file "" = not known */
     uint32_t line;                 /* 0 = not known */
@@ -516,6 +516,9 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_facts facts;
     uint32_t n_slots;
     uint64_t n_tape_ops;
+    /* n_tape_ops and positions count operations; those of older results count what writes to blocks and
+     * keeps threads in order as well. */
+    bool counts_ops;
     struct ab_host host;
     struct ab_host *hosts; /* n_hosts, two or more: of a result that was merged from several
                               machines, `host` is the first. NULL = one machine. Owned */

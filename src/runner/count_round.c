@@ -134,7 +134,8 @@ static enum ab_status run_backend(struct counter *c, uint32_t backend, struct ab
         !ab_fold_instructions(&fold, &c->sample, &run, &c->counts,
                               &c->nulls[ab_session_harness(plan->session, backend)]))
         snprintf(b->uncounted, sizeof b->uncounted,
-                 "the first %u ops do not reach every phase (--instr-ops)", c->sample.image->n_ops);
+                 "the first %u ops do not reach every phase (--instr-ops)",
+                 c->sample.image->n_counted);
     ab_outcome_fini(&run);
     return status;
 }
@@ -161,7 +162,7 @@ static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t
     if (status == AB_OK && told->reason[0] == 0) {
         snprintf(told->method, sizeof told->method, "%s",
                  counter == AB_COUNTER_CALLGRIND ? "callgrind" : "cpu counter");
-        told->n_ops = c->sample.image->n_ops;
+        told->n_ops = c->sample.image->n_counted;
     } else {
         ab_tape_map_close(&c->sample);
     }
@@ -321,7 +322,8 @@ enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struc
     struct ab_tape_part part = ab_tape_part(whole->image, 0);
     if (whole->image->n_lanes != 1)
         return ab_fail(err, AB_USAGE, "has %u threads", whole->image->n_lanes);
-    copy(whole, find_cut(&part, n < part.n_ops ? n : part.n_ops), &tape);
+    uint32_t at = n < whole->image->n_counted ? ab_tape_position_of(whole->image, n) : part.n_ops;
+    copy(whole, find_cut(&part, at < part.n_ops ? at : part.n_ops), &tape);
     enum ab_status status = ab_tape_map_open(&tape, out, err);
     ab_tape_fini(&tape);
     return status;

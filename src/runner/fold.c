@@ -55,11 +55,6 @@ static uint64_t served_ops(const struct ab_phase *phase, uint32_t hooks)
     return n;
 }
 
-static uint64_t all_ops(const struct ab_phase *phase)
-{
-    return served_ops(phase, UINT32_MAX);
-}
-
 /* One lane has no waits: what is estimated from its slices is its wall time as well. */
 static double wall_estimate(const struct ab_throughput_estimate *e)
 {
@@ -97,7 +92,7 @@ static void fold_phase(const struct ab_fold *f, uint32_t index,
             add_result(f, phase->name, k);
     struct ab_result *all = add_result(f, phase->name, AB_OP_ALL);
     all->n_ops = served_ops(phase, e->hooks);
-    all->n_unsupported = all_ops(phase) - all->n_ops;
+    all->n_unsupported = ab_phase_ops(phase) - all->n_ops;
     set_throughput(e, all);
 }
 
@@ -171,8 +166,7 @@ static int by_slowness(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void keep_worst(const struct ab_fold *f, struct ab_result *r, const struct ab_worst_op *ops,
-                       uint32_t n)
+static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint32_t n)
 {
     struct ab_worst_op merged[AB_WORST_MAX + AB_WORST_MAX];
     memcpy(merged, r->worst, r->n_worst * sizeof merged[0]);
@@ -181,8 +175,18 @@ static void keep_worst(const struct ab_fold *f, struct ab_result *r, const struc
     qsort(merged, n, sizeof merged[0], by_slowness);
     r->n_worst = n < AB_WORST_MAX ? n : AB_WORST_MAX;
     memcpy(r->worst, merged, r->n_worst * sizeof merged[0]);
-    for (uint32_t i = 0; i < r->n_worst; i++)
-        r->worst[i].iteration = ab_fold_iteration_at(f, r->worst[i].position);
+}
+
+/* The op at this position of the tape. */
+static struct ab_worst_op worst_at(const struct ab_fold *f, uint32_t position, double ns,
+                                   uint64_t size)
+{
+    return (struct ab_worst_op){
+        .ns = ns,
+        .position = ab_tape_ops_before_as_it_lies(f->tape->image, position),
+        .size = size,
+        .iteration = ab_fold_iteration_at(f, position),
+    };
 }
 
 /* The destination of samples: a histogram a kind (or NULL), and a fair share of them into `all`.
@@ -257,7 +261,9 @@ static void fold_kind(const struct ab_fold *f, uint32_t phase, unsigned kind,
     if (r == NULL)
         return;
     summarise(r);
-    keep_worst(f, r, &piles->slowest[kind], piles->slowest[kind].ns > 0);
+    const struct ab_worst_op *slowest = &piles->slowest[kind];
+    struct ab_worst_op op = worst_at(f, slowest->position, slowest->ns, AB_SIZE_UNKNOWN);
+    keep_worst(r, &op, slowest->ns > 0);
     if (!ab_pass_is_in(&f->session->passes, AB_PASS_TAIL, f->round))
         forget_slowest(r);
     if (!isnan(piles->quiet_share))
@@ -296,12 +302,10 @@ static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct 
     for (uint32_t i = 0; i < tail->n_worst && i < AB_WORST_MAX; i++) {
         if (tail->worst[i].position >= f->tape->image->n_ops)
             continue;
-        worst[n].position = tail->worst[i].position;
-        worst[n].ns = (double)ab_fold_ns(f, tail->worst[i].ticks);
-        worst[n].size = tail->worst[i].size;
-        n++;
+        worst[n++] = worst_at(f, tail->worst[i].position,
+                              (double)ab_fold_ns(f, tail->worst[i].ticks), tail->worst[i].size);
     }
-    keep_worst(f, r, worst, n);
+    keep_worst(r, worst, n);
     add_scheduler(f, r, tail);
     r->tail_n += tail->n;
     r->tail_over_100ns += tail->n_slow;
@@ -342,7 +346,7 @@ static void add_null(const struct ab_fold *f, uint32_t phase,
     struct ab_session *s = f->session;
     const struct ab_backend_info *b = &s->backends[f->backend];
     const struct ab_phase *p = &f->tape->phases[phase];
-    double n = (double)all_ops(p);
+    double n = (double)ab_phase_ops(p);
     struct piles piles = {.hdr[AB_OP_ALL] = all};
     ab_hdr_init(all);
     if (latency != NULL)
@@ -353,7 +357,7 @@ static void add_null(const struct ab_fold *f, uint32_t phase,
         .boundary = b->boundary,
         .round = f->round,
         .combination = b->combination,
-        .n_ops = all_ops(p),
+        .n_ops = ab_phase_ops(p),
         .ns_per_op = e->busy / n,
         .wall_ns_per_op = wall_estimate(e) / n,
         .latency_pass_ns_per_op = latency != NULL
@@ -375,7 +379,7 @@ void ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs, uin
     struct ab_throughput_estimate e;
     for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
         const struct ab_phase *phase = &f->tape->phases[i];
-        if (!phase->is_measured || all_ops(phase) == 0)
+        if (!phase->is_measured || ab_phase_ops(phase) == 0)
             continue;
         AB_GROW(s->nulls, s->cap_nulls, s->n_nulls);
         ab_throughput_estimate(runs, ab_fold_null_case(s, f->backend), f->round, i, quiet, &e);
@@ -432,7 +436,7 @@ void ab_fold_null_instructions(const struct ab_fold *f, const struct ab_tape_map
                                const struct ab_phase_counts *null)
 {
     for (uint32_t i = 0; i < sample->image->n_phases; i++) {
-        uint64_t n = all_ops(&sample->phases[i]);
+        uint64_t n = ab_phase_ops(&sample->phases[i]);
         struct ab_null_cost *cost = ab_session_null(f->session, f->backend, sample->phases[i].name,
                                                     f->round);
         if (n > 0 && null->n[i] != AB_NOT_COUNTED && cost != NULL)
@@ -447,7 +451,7 @@ bool ab_fold_instructions(const struct ab_fold *f, const struct ab_tape_map *sam
     bool is_whole = true;
     for (uint32_t i = 0; i < sample->image->n_phases; i++) {
         const struct ab_phase *phase = &sample->phases[i];
-        uint64_t n = served_ops(phase, run->page->report.hooks), n_null = all_ops(phase);
+        uint64_t n = served_ops(phase, run->page->report.hooks), n_null = ab_phase_ops(phase);
         struct ab_result *all = phase->is_measured ? find_all(f, f->tape->phases[i].name) : NULL;
         if (all == NULL || all->n_ops == 0)
             continue;

@@ -76,32 +76,42 @@ uint32_t ab_fold_window_count(const struct ab_phase *phase)
     return (uint32_t)fmin(fmax(fmax(wanted, least), 1), AB_WINDOWS_MAX);
 }
 
-/* First position of window i. */
-static uint32_t window_begin(const struct ab_phase *phase, uint32_t i, uint32_t n)
+struct stretch { /* of operations, [begin, end), in n windows */
+    uint32_t begin, end, n;
+};
+
+static struct stretch stretch_of(const struct ab_fold *f, const struct ab_phase *phase)
 {
-    return phase->begin + (uint32_t)((uint64_t)(phase->end - phase->begin) * i / n);
+    const struct ab_tape_image *image = f->tape->image;
+    return (struct stretch){ab_tape_ops_before(image, phase->begin),
+                            ab_tape_ops_before(image, phase->end), ab_fold_window_count(phase)};
 }
 
-static uint32_t window_of(const struct ab_phase *phase, uint32_t clock, uint32_t n)
+static uint32_t window_begin(struct stretch s, uint32_t i)
 {
-    uint32_t i = (uint32_t)((uint64_t)(clock - phase->begin) * n / (phase->end - phase->begin));
-    while (i + 1 < n && window_begin(phase, i + 1, n) <= clock) /* the quotient was rounded down */
+    return s.begin + (uint32_t)((uint64_t)(s.end - s.begin) * i / s.n);
+}
+
+static uint32_t window_of(struct stretch s, uint32_t op)
+{
+    uint32_t i = (uint32_t)((uint64_t)(op - s.begin) * s.n / (s.end - s.begin));
+    while (i + 1 < s.n && window_begin(s, i + 1) <= op) /* the quotient was rounded down */
         i++;
     return i;
 }
 
-static void add_window(const struct ab_fold *f, const struct ab_phase *phase, uint32_t i,
-                       uint32_t n, const struct ab_hdr *hdr, const uint32_t *counts)
+static void add_window(const struct ab_fold *f, const char *phase, struct stretch stretch,
+                       uint32_t i, const struct ab_hdr *hdr, const uint32_t *counts)
 {
     struct ab_session *s = f->session;
     AB_GROW(s->windows, s->cap_windows, s->n_windows);
     uint64_t total = ab_hdr_total(hdr);
     s->windows[s->n_windows++] = (struct ab_window){
         .backend = f->backend,
-        .phase = phase->name,
+        .phase = phase,
         .round = f->round,
-        .begin = window_begin(phase, i, n),
-        .end = window_begin(phase, i + 1, n),
+        .begin = window_begin(stretch, i),
+        .end = window_begin(stretch, i + 1),
         .n = total,
         .p50 = ab_result_quantile(hdr, 0.5),
         .p99 = ab_result_quantile(hdr, 0.99),
@@ -122,7 +132,7 @@ static int by_window(const void *a, const void *b)
 }
 
 static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct ab_outcome *run,
-                          uint32_t n_windows, struct timed *list)
+                          struct stretch stretch, struct timed *list)
 {
     struct ab_samples walk;
     struct ab_sample sample;
@@ -130,8 +140,9 @@ static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct 
     ab_samples_begin(&walk, f, &f->tape->phases[phase], run);
     while (ab_samples_next(&walk, &sample)) {
         uint32_t clock = ab_tape_map_clock(f->tape, phase, sample.position);
+        uint32_t op = ab_tape_ops_before(f->tape->image, clock);
         if (sample.is_fair && !sample.is_left_out)
-            list[n++] = (struct timed){window_of(walk.phase, clock, n_windows), sample.ns};
+            list[n++] = (struct timed){window_of(stretch, op), sample.ns};
     }
     if (f->tape->image->n_lanes > 1) /* with one, they are in order as they come */
         qsort(list, n, sizeof list[0], by_window);
@@ -142,16 +153,16 @@ static void fold_windows(const struct ab_fold *f, uint32_t phase, const struct a
                          struct timed *list, struct ab_hdr *hdr)
 {
     const struct ab_phase *p = &f->tape->phases[phase];
-    uint32_t n_windows = ab_fold_window_count(p);
-    uint32_t n = list_fair(f, phase, run, n_windows, list), next = 0;
-    for (uint32_t i = 0; i < n_windows; i++) {
+    struct stretch stretch = stretch_of(f, p);
+    uint32_t n = list_fair(f, phase, run, stretch, list), next = 0;
+    for (uint32_t i = 0; i < stretch.n; i++) {
         uint32_t counts[AB_WINDOW_BINS] = {0};
         ab_hdr_init(hdr);
         for (; next < n && list[next].window == i; next++) {
             ab_hdr_record(hdr, list[next].ns);
             counts[ab_window_bin(list[next].ns)] += list[next].ns <= AB_HDR_HIGHEST;
         }
-        add_window(f, p, i, n_windows, hdr, counts);
+        add_window(f, p->name, stretch, i, hdr, counts);
     }
 }
 
@@ -162,7 +173,7 @@ void ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run)
     struct timed *list = ab_alloc(((size_t)run->n_samples + 1) * sizeof list[0]);
     for (uint32_t i = 0; i < f->tape->image->n_phases; i++) {
         const struct ab_phase *phase = &f->tape->phases[i];
-        if (phase->is_measured && phase->begin < phase->end) {
+        if (phase->is_measured && ab_phase_ops(phase) > 0) {
             fold_classes(f, phase, run, classes);
             fold_windows(f, i, run, list, hdr);
         }

@@ -227,14 +227,19 @@ bool ab_fold_has_usable(const struct ab_memory_report *r, uint32_t phase)
            !isnan(ab_fold_bytes(r->phases[phase].at[AB_AT_END].usable_bytes));
 }
 
-static void fill(const struct ab_outcome *run, uint32_t phase, struct ab_memory_dist *dists)
+/* The last sample of a phase is at its end: the operations add up. */
+static void fill(const struct ab_fold *f, const struct ab_outcome *run, uint32_t phase,
+                 struct ab_memory_dist *dists)
 {
+    uint32_t before = ab_tape_ops_before(f->tape->image, f->tape->phases[phase].begin);
     struct phase_samples x = find_samples(run, phase);
     bool has_usable = ab_fold_has_usable(run->memory, phase);
     for (uint32_t i = 0; i < x.n; i++) {
         struct values v = values_of(run->memory, &x.samples[i], has_usable);
+        uint32_t n = ab_tape_ops_before(f->tape->image, x.samples[i].position);
         for (unsigned k = 0; k < AB_DIST_COUNT; k++)
-            ab_memory_dist_add(&dists[k], v.of[k], x.samples[i].n_ops);
+            ab_memory_dist_add(&dists[k], v.of[k], n - before);
+        before = n;
     }
     for (unsigned k = 0; k < AB_DIST_COUNT; k++)
         if (ab_hdr_total(dists[k].hdr) + dists[k].hdr->overflow < dists[k].n_ops)
@@ -252,14 +257,14 @@ static void fold_phase(const struct ab_fold *f, const struct ab_outcome *run, ui
                                            .phase = phase->name,
                                            .round = f->round,
                                            .kind = (enum ab_memory_dist_kind)k,
-                                           .n_ops = phase->end - phase->begin};
+                                           .n_ops = ab_phase_ops(phase)};
         if (why != NULL)
             snprintf(dists[k].reason, sizeof dists[k].reason, "%s", why);
         else
             dists[k].hdr = ab_memory_dist_histogram();
     }
     if (why == NULL)
-        fill(run, index, dists);
+        fill(f, run, index, dists);
 }
 
 void ab_fold_dists(const struct ab_fold *f, const struct ab_outcome *run, const char *trouble)
@@ -359,7 +364,7 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s, 
                               j->trouble != NULL ? j->trouble : "run ended before this point");
         return;
     }
-    m->position = s->position;
+    m->position = ab_tape_ops_before(j->f->tape->image, s->position);
     m->requested_bytes = ab_fold_bytes(s->requested_bytes);
     judge_footprint(j, s, m);
     judge_pages(j, s, m);
@@ -524,6 +529,8 @@ static void fold_points(const struct judge *j, struct ab_timeline *t)
         if (kept == 0 || t->points[i].position != t->points[kept - 1].position)
             t->points[kept++] = t->points[i];
     t->n = kept;
+    for (uint32_t i = 0; i < t->n; i++)
+        t->points[i].position = ab_tape_ops_before(j->f->tape->image, t->points[i].position);
 }
 
 /* ---- over the time of the work ---- */
@@ -566,7 +573,7 @@ static void add_row(const struct judge *j, const struct ab_memory_row *row, enum
         .round = j->f->round,
         .phase = j->f->tape->phases[row->phase].name,
         .time_ns = row->time_ns,
-        .position = row->position,
+        .position = ab_tape_ops_before(j->f->tape->image, row->position),
         .idle = idle,
         .live_bytes = ab_fold_bytes(row->requested_bytes),
         .resident_bytes = j->trouble == NULL ? ab_fold_bytes(row->footprint_bytes) : (double)NAN,

@@ -71,7 +71,8 @@ static double age_of(const struct moment *m, uint32_t birth)
         return NAN;
     if (m->f->tape->image->n_steps > 0)
         return seconds_at(m->f, m->state->position) - seconds_at(m->f, birth);
-    return (double)(m->state->position - birth);
+    return (double)(ab_tape_ops_before(m->f->tape->image, m->state->position) -
+                    ab_tape_ops_before(m->f->tape->image, birth));
 }
 
 static const char *name_moment(const struct moment *m)
@@ -92,7 +93,7 @@ static struct ab_pin *add_pin(const struct moment *m, const char *function)
     *pin = (struct ab_pin){.backend = m->f->backend,
                            .round = m->f->round,
                            .phase = m->f->tape->phases[m->state->phase].name,
-                           .position = m->state->position,
+                           .position = ab_tape_ops_before(m->f->tape->image, m->state->position),
                            .group = m->owners->group,
                            .median_bytes = NAN,
                            .median_age = NAN,

@@ -264,7 +264,7 @@ static enum ab_status run_work(const struct ab_verify_plan *plan, const struct a
     if (status != AB_OK)
         return status;
     note_crash(&line->crash, &run);
-    line->work = which == WORK_OPS ? run.page->report.verify.work : context.tape->image->n_ops;
+    line->work = which == WORK_OPS ? run.page->report.verify.work : context.tape->image->n_counted;
     if (run.status != AB_BACKEND_OK)
         judge_failure(line, &run, false);
     else if (ab_run_missing(context.tape->image->facts.kinds, run.page->report.hooks, line->text,

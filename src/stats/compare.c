@@ -177,6 +177,12 @@ static bool has_same_code_between(const struct ab_session *base, const struct ab
     return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
 }
 
+/* Where the work has nothing but operations both numbers of it are the same. */
+static bool has_same_positions(const struct ab_session *base, const struct ab_session *now)
+{
+    return base->counts_ops == now->counts_ops || base->n_tape_ops == now->n_tape_ops;
+}
+
 static void note_settings(struct ab_comparison *c)
 {
     const char *const *a = c->base->settings, *const *b = c->now->settings;
@@ -187,6 +193,11 @@ static void note_settings(struct ab_comparison *c)
         ab_text_addf(&t[1], "%s%s", t[1].n > 0 ? " " : "", *b);
     if (!has_same_code_between(c->base, c->now))
         note(c, "other code between calls (--between): latencies are not compared");
+    if (!has_same_positions(c->base, c->now))
+        note(
+            c,
+            "operations were counted with what writes to blocks (config.tape.counts) in one of the "
+            "two: nothing is compared by their number");
     note_text(c, "settings", t[0].s != NULL ? t[0].s : "none", t[1].s != NULL ? t[1].s : "none");
     ab_text_fini(&t[0]);
     ab_text_fini(&t[1]);
@@ -802,9 +813,13 @@ bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session 
                          const struct ab_metric *m)
 {
     const struct ab_counting *a = &base->counting, *b = &now->counting;
+    bool is_whole = a->n_ops == base->n_tape_ops && b->n_ops == now->n_tape_ops;
+    if (ab_metric_is_by_position(m) && !has_same_positions(base, now))
+        return false;
     if (!ab_metric_iterations_are_alike(base, now, m) ||
         (ab_metric_pass(m) == AB_PASS_LATENCY && !has_same_code_between(base, now)))
         return false;
     return strcmp(ab_metric_name(m), "instr_per_op") != 0 ||
-           (strcmp(a->method, b->method) == 0 && a->n_ops == b->n_ops);
+           (strcmp(a->method, b->method) == 0 &&
+            (is_whole || (a->n_ops == b->n_ops && has_same_positions(base, now))));
 }

@@ -62,7 +62,8 @@ void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
                        const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
                        struct ab_effect *effect);
 /* Is the metric one that was measured alike in both? Instructions of another part of the work, or
- * by another counter, are not, nor iterations that miss another budget. */
+ * by another counter, are not, nor iterations that miss another budget, nor what depends on how operations were
+ * counted where one did otherwise. */
 bool ab_compare_is_alike(const struct ab_session *base, const struct ab_session *now,
                          const struct ab_metric *m);
 

@@ -294,7 +294,9 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
     uint32_t other = find_in_baseline(base, s, backend, r);
     if (other != UINT32_MAX && !ab_compare_is_alike(base, s, m)) {
         snprintf(r->reason, sizeof r->reason, "%s",
-                 ab_metric_pass(m) == AB_PASS_LATENCY
+                 ab_metric_is_by_position(m)
+                     ? "the baseline counted operations otherwise (config.tape.counts)"
+                 : ab_metric_pass(m) == AB_PASS_LATENCY
                      ? "the baseline was replayed with another --between"
                  : m->iteration != NULL
                      ? "the baseline counts iterations that miss another budget"

@@ -5,6 +5,7 @@
  */
 #include "stats/metric.h"
 
+#include "base/units.h"
 #include "core/memory.h"
 #include "result/session.h"
 #include "stats/growth.h"
@@ -337,6 +338,13 @@ const char *const ab_dist_short_names[AB_DIST_SHORT] = {
 bool ab_metric_is_dist(const struct ab_metric *m)
 {
     return m->memory >= ab_dist_fields && m->memory < ab_dist_fields + AB_DIST_FIELDS;
+}
+
+bool ab_metric_is_by_position(const struct ab_metric *m)
+{
+    struct ab_number number;
+    return ab_metric_is_dist(m) ||
+           ab_units_parse(m->moment, strlen(m->moment), AB_UNIT_COUNT, &number) == NULL;
 }
 
 /* "external.p99" of "external_ratio.p99", where `suffix` is "_ratio". */

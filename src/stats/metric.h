@@ -176,6 +176,9 @@ enum { AB_DIST_SHORT = 4 * AB_DIST_STATS };
 extern const char *const ab_dist_short_names[AB_DIST_SHORT];
 
 bool ab_metric_is_dist(const struct ab_metric *m);
+/* Does it depend on how operations are counted? A percentile over them does, and so does what is known at a
+ * moment that is a number of them. */
+bool ab_metric_is_by_position(const struct ab_metric *m);
 
 /* Memory over the time of the work as metrics (stats/over_time.h, growth.h). */
 

@@ -414,6 +414,55 @@ void ab_tape_place(const struct ab_tape *tape, void *items, size_t stride, uint3
         *number_at(items, stride, i) = tape->n_ops;
 }
 
+struct op_marker {
+    const struct ab_tape *tape;
+    uint64_t *bits;
+    uint32_t position;
+    uint32_t done[AB_LANES_MAX]; /* position + 1 where the lane's last op is marked; 0 = nowhere */
+};
+
+static void flip(uint64_t *bits, uint32_t position)
+{
+    bits[position / 64] ^= UINT64_C(1) << position % 64;
+}
+
+static void mark_words(struct op_marker *m, uint32_t lane, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++, m->position++) {
+        bool is_touch = ab_op_is_touch(m->tape->ops[i]) && m->done[lane] > 0;
+        if (is_touch)
+            flip(m->bits, m->done[lane] - 1);
+        if (!is_touch && !ab_op_is_counted(m->tape->ops[i]))
+            continue;
+        flip(m->bits, m->position);
+        m->done[lane] = m->position + 1;
+    }
+}
+
+static void mark_turns(struct op_marker *m, const struct ab_phase *phase, uint32_t *at)
+{
+    for (uint32_t t = phase->turns_begin; t < phase->turns_end; t++) {
+        const struct ab_turn *turn = &m->tape->turns[t];
+        uint32_t begin = at[turn->lane];
+        pass_ops(m->tape, &at[turn->lane], turn->n);
+        mark_words(m, turn->lane, begin, at[turn->lane]);
+    }
+}
+
+void ab_tape_mark_ops(const struct ab_tape *tape, bool as_it_lies, uint64_t *bits)
+{
+    struct op_marker m = {.tape = tape, .bits = bits};
+    uint32_t n_lanes = tape->facts.lanes, at[AB_LANES_MAX];
+    for (uint32_t p = 0; p < tape->n_phases; p++) {
+        const uint32_t *begin = &tape->lane_begin[(size_t)p * n_lanes];
+        memcpy(at, begin, n_lanes * sizeof at[0]);
+        if (!as_it_lies)
+            mark_turns(&m, &tape->phases[p], at);
+        for (uint32_t lane = 0; lane < n_lanes; lane++)
+            mark_words(&m, lane, at[lane], begin[lane + 1]);
+    }
+}
+
 static bool put_lane(struct layout *l, uint32_t phase, uint32_t index)
 {
     struct lane_plan *lane = &l->lanes[index];

@@ -208,6 +208,23 @@ static inline int ab_op_is_mark(uint64_t word)
     return AB_OP_CODE(word) == AB_CODE_RESET && (AB_OP_SLOT(word) & AB_RESET_MARK) != 0;
 }
 
+/* Is it one of the operations that users count? These are the requests to an allocator and the accesses to
+ * blocks. A reset counts as the frees behind it; what writes to a block, keeps lanes in order or marks a
+ * place is none. */
+static inline int ab_op_is_counted(uint64_t word)
+{
+    unsigned code = AB_OP_CODE(word);
+    return code == AB_CODE_WIDE || (code != AB_CODE_RESET && ab_op_code_kind(code) >= 0);
+}
+
+/* Does it write to the block of the op before it, which is not done without that? */
+static inline int ab_op_is_touch(uint64_t word)
+{
+    enum ab_touch mode = AB_TOUCH_MODE(AB_OP_SIZE(word));
+    return AB_OP_CODE(word) == AB_CODE_TOUCH && mode != AB_TOUCH_WALK &&
+           (mode != AB_TOUCH_NONE || ab_touch_is_leading(AB_OP_SIZE(word)));
+}
+
 struct ab_op_view { /* an op outside the loops that carry it out */
     int kind;       /* enum ab_op_kind, or -1 */
     uint32_t slot;

@@ -885,6 +885,14 @@ bool ab_tape_is_live(const struct ab_tape_builder *b, uint32_t slot, uint64_t *s
     return true;
 }
 
+uint64_t ab_tape_ops(const struct ab_tape *tape)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < tape->n_phases; i++)
+        n += ab_phase_ops(&tape->phases[i]);
+    return n;
+}
+
 uint64_t ab_tape_count(const struct ab_tape_builder *b)
 {
     return b->n_requests;

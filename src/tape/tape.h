@@ -44,6 +44,15 @@ struct ab_phase {
     uint32_t n_iterations, n_thread_ends; /* over all lanes */
 };
 
+/* Operations of the phase (ab_op_is_counted). */
+static inline uint64_t ab_phase_ops(const struct ab_phase *phase)
+{
+    uint64_t n = 0;
+    for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
+        n += k != AB_OP_RESET ? phase->n_ops[k] : 0;
+    return n;
+}
+
 /* Positions of the tape at which something happens in a lane, before the op there; those of a lane are
  * ascending. Phase p, lane l has at[begin[p·lanes + l]] up to at[begin[p·lanes + l + 1]]. */
 struct ab_tape_places {
@@ -160,6 +169,10 @@ uint32_t ab_tape_pushed(const struct ab_tape_builder *b);
  * ab_tape_pushed was. They are ascending, each at the begin of one of n items of `stride` bytes. */
 void ab_tape_place(const struct ab_tape *tape, void *items, size_t stride, uint32_t n);
 
+/* Sets a bit for each operation of the tape (ab_op_is_counted) at the position where it is done, its touch
+ * included: in the common order, or `as_it_lies`, lane after lane. `bits`: zeroes, one for each position. */
+void ab_tape_mark_ops(const struct ab_tape *tape, bool as_it_lies, uint64_t *bits);
+
 /* The lane of what is pushed next, < AB_LANES_MAX; a phase begins in lane 0. */
 enum ab_status ab_tape_lane(struct ab_tape_builder *b, uint32_t lane, struct ab_err *err);
 /* The group of what is allocated and resized next; 0 until it is called. A tape has groups only where
@@ -253,6 +266,8 @@ uint64_t ab_tape_live_blocks(const struct ab_tape_builder *b);
 /* Hands the tape out and frees the builder (also on failure). End it with ab_tape_fini. */
 enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struct ab_err *err);
 void ab_tape_fini(struct ab_tape *tape);
+/* Operations of all phases. */
+uint64_t ab_tape_ops(const struct ab_tape *tape);
 
 /* ---- a tape in bursts ----
  * What is too long to be held is cut: what was pushed since the last cut is a burst, a tape of its

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/search.h"
 #include "core/grow.h"
+#include "core/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,6 +74,36 @@ static void add_steps(struct ab_tape_file *f, const struct ab_tape *tape)
     }
 }
 
+static enum ab_status append_marks(struct ab_tape_file *f, const struct ab_tape *tape,
+                                   bool as_it_lies, struct ab_op_marks *out, struct ab_err *err)
+{
+    size_t n_words = (size_t)tape->n_ops / 64 + 1,
+           n_rows = (size_t)tape->n_ops / AB_OP_MARKS_ROW + 1;
+    uint64_t *bits = ab_alloc_zeroed(n_words, sizeof bits[0]);
+    uint32_t *before = ab_alloc_zeroed(n_rows, sizeof before[0]), n = (uint32_t)f->n_counted;
+    ab_tape_mark_ops(tape, as_it_lies, bits);
+    for (size_t i = 0; i < n_words; i++) {
+        if (i % (AB_OP_MARKS_ROW / 64) == 0)
+            before[i / (AB_OP_MARKS_ROW / 64)] = n;
+        n += (uint32_t)__builtin_popcountll(bits[i]);
+    }
+    enum ab_status status = append(f, bits, n_words * sizeof bits[0], &out->bits_offset, err);
+    if (status == AB_OK)
+        status = append(f, before, n_rows * sizeof before[0], &out->before_offset, err);
+    free(bits);
+    free(before);
+    return status;
+}
+
+/* With one lane both orders are the same. */
+static enum ab_status append_both_marks(struct ab_tape_file *f, const struct ab_tape *tape,
+                                        struct ab_burst *b, struct ab_err *err)
+{
+    AB_TRY(append_marks(f, tape, true, &b->as_it_lies, err));
+    b->in_order = b->as_it_lies;
+    return tape->facts.lanes == 1 ? AB_OK : append_marks(f, tape, false, &b->in_order, err);
+}
+
 enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *tape,
                                 struct ab_err *err)
 {
@@ -102,8 +133,10 @@ enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *ta
     ab_shared_file_push(&f->file, b.offset);
     if (f->file.end - b.offset > f->most_bytes)
         f->most_bytes = f->file.end - b.offset;
+    AB_TRY(append_both_marks(f, tape, &b, err));
     f->bursts[f->n_bursts++] = b;
     add_steps(f, tape);
+    f->n_counted += ab_tape_ops(tape);
     f->n_ops += tape->n_ops;
     f->n_turns += tape->n_turns;
     f->n_iterations += tape->iterations.n;
@@ -136,6 +169,7 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
         .facts = total->facts,
         .duration_ns = total->duration_ns,
         .n_steps = (uint32_t)f->n_steps,
+        .n_counted = (uint32_t)f->n_counted,
     };
 }
 
@@ -345,11 +379,15 @@ void ab_tape_burst_forget(const struct ab_tape_image *image, uint32_t burst)
                 MADV_DONTNEED);
 }
 
+static uint32_t burst_number(const struct ab_tape_image *image, uint32_t position)
+{
+    return (uint32_t)AB_SEARCH(i, image->n_bursts - 1,
+                               ab_tape_burst(image, (uint32_t)i + 1)->first <= position);
+}
+
 uint32_t ab_tape_map_find(const struct ab_tape_map *m, uint32_t position)
 {
-    uint32_t n = m->image->n_bursts;
-    return (uint32_t)AB_SEARCH(i, n - 1,
-                               ab_tape_burst(m->image, (uint32_t)i + 1)->first <= position);
+    return burst_number(m->image, position);
 }
 
 uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t position)
@@ -363,4 +401,37 @@ uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t
         return position;
     double done = (double)(at - begin[lane]) / (double)(begin[lane + 1] - begin[lane]);
     return part.first + begin[0] + (uint32_t)(done * (begin[n_lanes] - begin[0]));
+}
+
+/* Counts operations by the marks of the bursts. */
+
+static uint32_t marked_before(const struct ab_tape_image *image, const struct ab_op_marks *marks,
+                              uint32_t at)
+{
+    const char *file = (const char *)image;
+    const uint64_t *bits = (const void *)(file + marks->bits_offset);
+    uint32_t row = at / AB_OP_MARKS_ROW;
+    uint32_t n = ((const uint32_t *)(const void *)(file + marks->before_offset))[row];
+    for (uint32_t i = row * (AB_OP_MARKS_ROW / 64); i < at / 64; i++)
+        n += (uint32_t)__builtin_popcountll(bits[i]);
+    return n + (uint32_t)__builtin_popcountll(bits[at / 64] & ((UINT64_C(1) << at % 64) - 1));
+}
+
+uint32_t ab_tape_ops_before(const struct ab_tape_image *image, uint32_t position)
+{
+    const struct ab_burst *b = ab_tape_burst(image, burst_number(image, position));
+    return position < image->n_ops ? marked_before(image, &b->in_order, position - b->first)
+                                   : image->n_counted;
+}
+
+uint32_t ab_tape_ops_before_as_it_lies(const struct ab_tape_image *image, uint32_t position)
+{
+    const struct ab_burst *b = ab_tape_burst(image, burst_number(image, position));
+    return position < image->n_ops ? marked_before(image, &b->as_it_lies, position - b->first)
+                                   : image->n_counted;
+}
+
+uint32_t ab_tape_position_of(const struct ab_tape_image *image, uint32_t n_ops)
+{
+    return (uint32_t)AB_SEARCH(i, image->n_ops, ab_tape_ops_before(image, (uint32_t)i) < n_ops);
 }

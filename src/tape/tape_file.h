@@ -42,6 +42,14 @@ uint32_t ab_tape_map_find(const struct ab_tape_map *m, uint32_t position);
  * counts as spread evenly over the burst's whole phase. */
 uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t position);
 
+/* Users count operations (ab_op_is_counted), not positions. Returns how many are done before a position of
+ * the common order, which is that of the memory pass … */
+uint32_t ab_tape_ops_before(const struct ab_tape_image *image, uint32_t position);
+/* … or before one of the tape as it lies, lane after lane. */
+uint32_t ab_tape_ops_before_as_it_lies(const struct ab_tape_image *image, uint32_t position);
+/* The first position of the common order at which so many operations are done, their touches included. */
+uint32_t ab_tape_position_of(const struct ab_tape_image *image, uint32_t n_ops);
+
 /* An anonymous file of `bytes` zeroes, CLOEXEC, that cannot shrink or grow any more. */
 int ab_memfd(const char *name, size_t bytes);
 
@@ -84,7 +92,7 @@ struct ab_tape_file {
     size_t n_bursts, cap_bursts;
     struct ab_time_step *steps; /* of all bursts */
     size_t n_steps, cap_steps;
-    uint64_t n_ops, n_turns, n_iterations, n_thread_ends, most_bytes;
+    uint64_t n_ops, n_counted, n_turns, n_iterations, n_thread_ends, most_bytes;
     bool has_first_ended; /* struct ab_tape_image */
 };
 

@@ -12,6 +12,13 @@
 
 #define AB_PHASES_MAX 256
 
+/* Which positions of a burst are operations: the bits of ab_tape_mark_ops, and for each AB_OP_MARKS_ROW of
+ * them how many operations of the whole tape are done before. */
+struct ab_op_marks {
+    uint64_t bits_offset, before_offset;
+};
+#define AB_OP_MARKS_ROW 4096u
+
 /* A tape of its own: that of all, or a part of it. Its op i is op first + i of the whole. Offsets are
  * in bytes from the file's start. */
 struct ab_burst {
@@ -22,6 +29,7 @@ struct ab_burst {
         uint32_t first, n; /* those of the bursts before; its own */
     } iterations, thread_ends;
     uint32_t first, n_ops;
+    struct ab_op_marks in_order, as_it_lies; /* behind the pages that runs map */
 };
 
 /* Head of the tape file. */
@@ -41,7 +49,8 @@ struct ab_tape_image {
     uint32_t has_first_ended; /* a recorded thread of lane 0 ends somewhere */
     struct ab_facts facts;
     uint64_t steps_offset, duration_ns; /* one array for the whole tape, with its positions */
-    uint32_t n_steps, reserved_2;
+    uint32_t n_steps;
+    uint32_t n_counted; /* operations, where n_ops are all positions */
 };
 #define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */
 

@@ -511,10 +511,8 @@ void ab_trace_model_compare(const struct ab_trace_model *m, const struct ab_tape
                             struct ab_model_distance *out)
 {
     struct ab_size_counts sizes = {0};
-    *out = (struct ab_model_distance){.live_peak_bytes = tape->facts.live_peak_bytes};
-    for (uint32_t i = 0; i < tape->n_phases; i++)
-        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-            out->calls += tape->phases[i].n_ops[k];
+    *out = (struct ab_model_distance){.calls = ab_tape_ops(tape),
+                                      .live_peak_bytes = tape->facts.live_peak_bytes};
     for (uint32_t i = 0; i < tape->n_ops; i++) {
         struct ab_op_view op = ab_op_decode(tape->ops[i], tape->wide);
         if (op.kind == AB_OP_ALLOC || op.kind == AB_OP_ALLOC_ZEROED ||

@@ -169,14 +169,19 @@ static uint32_t verify_scope(struct verify *v, const uint64_t *op)
 
 static bool verify_range(struct verify *v, uint32_t begin, uint32_t end, uint32_t *left)
 {
-    for (uint32_t i = begin; i < end; i++, (*left)--) {
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t op = v->w->ops[i];
+        uint32_t n = (uint32_t)ab_op_is_counted(op), n_spared = 0;
         if (*left == 0)
             return false;
         *v->lane->progress = i;
         v->lane->op = i;
-        verify_op(v, v->w->ops[i]);
-        if (AB_OP_CODE(v->w->ops[i]) == AB_CODE_RESET)
-            i += verify_scope(v, &v->w->ops[i]);
+        verify_op(v, op);
+        if (AB_OP_CODE(op) == AB_CODE_RESET)
+            n_spared = verify_scope(v, &v->w->ops[i]);
+        i += n_spared;
+        n += n_spared;
+        *left -= n < *left ? n : *left;
     }
     return true;
 }

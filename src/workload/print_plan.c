@@ -158,15 +158,6 @@ static void print_time(FILE *f, const struct ab_tape *tape)
     fprintf(f, "; it passes in the memory pass alone\n");
 }
 
-static uint64_t count_ops(const struct ab_tape *tape)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < tape->n_phases; i++)
-        for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
-            n += tape->phases[i].n_ops[k];
-    return n;
-}
-
 static bool has_queue(const struct ab_workload *w)
 {
     for (size_t i = 0; i < w->n_sets; i++)
@@ -178,8 +169,8 @@ static bool has_queue(const struct ab_workload *w)
 static void print_totals(FILE *f, const struct ab_workload *w, const struct ab_tape *tape)
 {
     const struct ab_facts *facts = &tape->facts;
-    fprintf(f, "\nops      %" PRIu64 ", requesting %s in total, the largest %s\n", count_ops(tape),
-            AB_BYTES(facts->total_bytes), AB_BYTES(facts->largest_bytes));
+    fprintf(f, "\nops      %" PRIu64 ", requesting %s in total, the largest %s\n",
+            ab_tape_ops(tape), AB_BYTES(facts->total_bytes), AB_BYTES(facts->largest_bytes));
     fprintf(f, "live     at most %" PRIu64 " blocks, %s; %" PRIu64 " blocks, %s at the end\n",
             facts->live_peak_blocks, AB_BYTES(facts->live_peak_bytes), tape->live_end_blocks,
             AB_BYTES(tape->live_end_bytes));

@@ -98,6 +98,43 @@ adds_up() { # LEAST moments
     grep -q 'a workload has no marks' "$OUT/stderr"
 }
 
+@test "pins: --at, positions and n_ops count operations, neither touches nor waits" {
+    cat >w.yaml <<'EOF'
+allocbench: 1
+name: w
+sets:
+  - {name: small, count: 700}
+  - {name: large, count: 500}
+phases:
+  - name: p
+    do:
+      - {alloc: small, size: 48, count: all}
+      - {alloc: large, size: 12KiB, count: all}
+EOF
+    bench run w.yaml -b glibc --passes memory --rounds 6 -v pins --at 900 --at 1200 --json result.json
+    [ "$code" -eq 0 ]
+    jq -e 'def blocks(at): [.pins[] | select(.at == at and .function == "large").blocks] | first;
+        .config.tape.n_ops == 1200 and .config.tape.counts == "ops"
+        and blocks("900") == 200 and blocks("1200") == 500
+        and ([.pins[] | select(.at == "900").position] | unique) == [900]
+        and ([.memory[] | select(.at == "end").position] | unique) == [1200]
+        and ([.timelines[].points[][0]] | max) == 1200
+        and ([.memory_distributions[].n_ops] | unique) == [1200]' result.json
+    jq 'del(.checksum, .config.tape.counts) | .config.tape.n_ops = 1700' result.json >older.json
+    bench compare older.json result.json
+    grep -q 'operations were counted with what writes to blocks' "$OUT/stdout"
+    bench run w.yaml -b glibc --passes memory --rounds 6 -v pins --at 900 --baseline older.json \
+        --gate 'glibc:900/pins/large/blocks < +5%'
+    grep -q 'the baseline counted operations otherwise' "$OUT/stdout"
+    bench run w.yaml -b glibc --at 1201
+    [ "$code" -eq 2 ]
+    grep -q -- '--at 1201: the work has 1200 ops: 1 to that many' "$OUT/stderr"
+    bench run "$ROOT/configs/init/pipeline.yaml" -b glibc --rounds 1 --json result.json
+    [ "$code" -eq 0 ]
+    jq -e '[.results[] | select(.op == "all").n_ops] == [.windows | map(.end) | max]
+        and .config.tape.n_ops == 2 * .config.tape.total_blocks' result.json
+}
+
 # Blocks that live at the last mark of the trace.
 live_at_mark() {
     allocbench trace dump "$1" | awk '

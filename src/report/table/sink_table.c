@@ -346,7 +346,7 @@ static void print_method(FILE *to, const struct ab_session *s, struct ab_table_s
     if (c->method[0] == 0) {
         ab_text_addf(&t, "no instructions: %s", ab_text_printable(shown, sizeof shown, c->reason));
     } else {
-        ab_text_addf(&t, "instructions: by %s, %s of %s tape ops; those of the null back end",
+        ab_text_addf(&t, "instructions: by %s, %s of %s ops; those of the null back end",
                      ab_text_printable(shown, sizeof shown, c->method),
                      ab_format_count(ops, (double)c->n_ops),
                      ab_format_count(all, (double)s->n_tape_ops));

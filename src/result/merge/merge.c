@@ -665,6 +665,11 @@ static const char *version_of(const struct ab_session *s)
     return s->tool.version != NULL ? s->tool.version : AB_VERSION;
 }
 
+static const char *counts_of(const struct ab_session *s)
+{
+    return s->counts_ops ? "ops" : "none";
+}
+
 void ab_conditions_compare(struct ab_differences *d, const struct ab_session *now,
                            const struct ab_session *was)
 {
@@ -676,6 +681,7 @@ void ab_conditions_compare(struct ab_differences *d, const struct ab_session *no
     differences_add_number(d, "--rounds", now->n_rounds_planned, was->n_rounds_planned);
     compare_passes(d, now, was);
     ab_differences_add(d, "tape_sha256", now->tape_sha256, was->tape_sha256);
+    ab_differences_add(d, "config.tape.counts", counts_of(now), counts_of(was));
     compare_phases(d, now, was);
     compare_lanes(d, now, was);
     compare_backends(d, now, was);
