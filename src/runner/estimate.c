@@ -33,8 +33,10 @@ double ab_estimate_pass_ns(const struct ab_tape_map *tape)
     for (uint32_t i = 0; i < tape->image->n_phases; i++)
         pages += (double)tape->phases[i].touched_pages;
     double fresh = (double)tape->image->facts.live_peak_bytes / 4096;
-    /* Most touches hit memory that is resident already: a page costs its fault once. */
-    return 100.0 * tape->image->n_ops + 5.0 * pages + 5000.0 * fresh;
+    /* Most touches hit memory that is resident already: a page costs its fault once. A thread that
+     * ends, and the next one, take 20 to 50 us in each pass. */
+    return 100.0 * tape->image->n_ops + 5.0 * pages + 5000.0 * fresh +
+           100e3 * tape->image->n_thread_ends;
 }
 
 uint32_t ab_estimate_processes(const struct ab_tape_map *tape)

@@ -74,6 +74,14 @@ static void plan_rows(const struct ab_tape_map *tape, struct layout *l)
     l->total = l->rows + l->cap_rows * sizeof(struct ab_memory_row);
 }
 
+static bool has_renewals(const struct ab_tape_map *tape)
+{
+    uint32_t p = 0;
+    while (p < tape->image->n_phases && tape->phases[p].renew == 0)
+        p++;
+    return p < tape->image->n_phases;
+}
+
 /* A canary in one lane would hold up the others; slices are of one thread. */
 static bool is_sliced(const struct ab_run_context *context, const struct ab_case *c,
                       enum ab_pass pass)
@@ -153,6 +161,7 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     memcpy(r->values, c->values, sizeof r->values);
     bool is_null = c->placement != NULL ? ab_placement_has_null(c->placement)
                                         : c->builtin != NULL && strcmp(c->builtin, "null") == 0;
+    r->keeps_threads = is_null && !has_renewals(context->tape);
     r->verify_ops = is_null                    ? 0 /* one block for all: wrong by design */
                     : context->verify_ops != 0 ? context->verify_ops
                                                : AB_VERIFY_OPS;

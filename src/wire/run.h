@@ -124,6 +124,7 @@ enum ab_failure {
 struct ab_run_request {
     uint32_t pass, boundary, source;
     uint32_t is_strict; /* lanes take turns in the exact global order: never for timing */
+    uint32_t keeps_threads; /* no thread ends: of the null back end, where ends are in no time */
     uint32_t n_cpus;    /* lane l is pinned to cpus[l mod n_cpus]; 0 = not pinned */
     int32_t cpus[AB_LANES_MAX];
     uint64_t want_dev, want_ino; /* of the preloaded or plug-in file, else 0 */

@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/search.h"
-#include "worker/memory.h"
 #include "worker/meters.h"
 #include "worker/placed.h"
 #include "worker/wait.h"
@@ -145,16 +144,15 @@ static void end_lane(const struct ab_lane *lane)
 }
 
 /* The one before has ended, with all that its allocator does then, before the first op of this
- * one. */
+ * one, which runs on the same CPUs as its creator. */
 static void *thread_heir(void *user)
 {
     struct ab_lane *lane = user;
     if (lane->handover->has_before)
         pthread_join(lane->handover->before, NULL);
-    pin(lane);
     if (lane->w->memory != NULL)
         ab_memory_enter(lane);
-    ab_memory_change_thread(lane->w, &lane->handover->own_bytes);
+    ab_memory_change_thread(lane->w, &lane->handover->stack);
     if (meeting.heap != NULL)
         ab_worker_enter_heap(lane, meeting.heap);
     take_over(lane);
@@ -202,7 +200,7 @@ static void map_handovers(struct ab_worker *w)
     uint32_t pass = w->page->request.pass;
     bool is_one = pass == AB_PASS_THROUGHPUT || pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL ||
                   pass == AB_PASS_MEMORY;
-    if (w->image->n_thread_ends == 0 || !is_one)
+    if (w->image->n_thread_ends == 0 || w->page->request.keeps_threads != 0 || !is_one)
         return;
     pthread_attr_init(&meeting.heirs);
     pthread_attr_setstacksize(&meeting.heirs, HEIR_STACK_BYTES);

@@ -7,6 +7,7 @@
 #ifndef AB_WORKER_LANES_H
 #define AB_WORKER_LANES_H
 
+#include "worker/memory.h"
 #include "worker/meters.h"
 #include "worker/worker.h"
 
@@ -61,7 +62,7 @@ struct ab_handover {
     uint32_t phase;      /* that runs */
     uint32_t next, last; /* ends of the lane's threads to come: of w->thread_ends */
     uint32_t at, end;    /* ops of its stretch that are to be done */
-    int64_t own_bytes;   /* resident stack of the last thread */
+    struct ab_thread_stack stack; /* of the last thread, in the memory pass */
     uint64_t ended_tick; /* of the last thread */
     struct ab_phase_meter meter;
     struct ab_order order; /* in strict order */

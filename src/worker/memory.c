@@ -312,13 +312,23 @@ void ab_memory_touch_stack(struct ab_worker *w)
         touch_stack();
 }
 
+/* Stacks of later threads are as large as those of the first ones: after LOOKS changes of a lane's
+ * threads one in LOOKS_APART is looked at, because that takes several times as long as the change. */
+enum { LOOKS = 16, LOOKS_APART = 64 };
+
 /* The C library gives back most of the stack of a thread that ends. What of that is of the baseline
  * counts as lost; the rest goes out of the base when the thread has ended. */
-void ab_memory_change_thread(struct ab_worker *w, int64_t *own_bytes)
+void ab_memory_change_thread(struct ab_worker *w, struct ab_thread_stack *stack)
 {
     struct ab_memory_pass *m = w->memory;
     uint64_t before, after, lost_before, lost_after;
-    if (m == NULL || !ab_footprint_read(&m->footprint, &before))
+    if (m == NULL)
+        return;
+    if (stack->n_changes++ >= LOOKS && stack->n_changes % LOOKS_APART != 0) {
+        touch_stack();
+        return;
+    }
+    if (!ab_footprint_read(&m->footprint, &before))
         return;
     lost_before = ab_memory_count_lost(m);
     touch_stack();
@@ -326,10 +336,10 @@ void ab_memory_change_thread(struct ab_worker *w, int64_t *own_bytes)
     if (!ab_footprint_read(&m->footprint, &after))
         return;
     int64_t grown = (int64_t)(after + lost_after - before - lost_before);
-    m->base_bytes += (uint64_t)(grown - *own_bytes);
-    m->base_detail.private_bytes += (uint64_t)(grown - *own_bytes);
+    m->base_bytes += (uint64_t)(grown - stack->bytes);
+    m->base_detail.private_bytes += (uint64_t)(grown - stack->bytes);
     m->lost_bytes = ab_memory_above(lost_after, m->lost_before);
-    *own_bytes = grown;
+    stack->bytes = grown;
 }
 
 static void begin_phase(struct ab_memory_pass *m, uint32_t phase);

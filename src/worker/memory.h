@@ -76,9 +76,14 @@ void ab_memory_drain(struct ab_worker *w);
 /* Stack pages that this thread may come to need, so that they are no footprint of anybody's. Before
  * the heap is opened. */
 void ab_memory_touch_stack(struct ab_worker *w);
-/* The same in a thread that has taken over a lane. *own_bytes: of the stack of the one that ended,
- * then of this one's; 0 at first. */
-void ab_memory_change_thread(struct ab_worker *w, int64_t *own_bytes);
+/* Resident stack of the thread that runs a lane; all 0 for the lane's first thread. */
+struct ab_thread_stack {
+    int64_t bytes;
+    uint32_t n_changes; /* of the lane's threads */
+};
+/* The same in a thread that has taken over a lane; `stack` is that of the thread that ended, then this
+ * thread's. */
+void ab_memory_change_thread(struct ab_worker *w, struct ab_thread_stack *stack);
 /* The calling thread is about to run the lane: it is no thread of the allocator's. */
 void ab_memory_enter(struct ab_lane *lane);
 
