@@ -120,7 +120,7 @@ static __attribute__((noinline)) void touch_as_recorded(struct ab_trace_pusher *
 static inline void choose_touch(struct ab_trace_pusher *p, const struct ab_event *e,
                                 struct ab_request *r)
 {
-    if (AB_UNLIKELY(r->touch == AB_TOUCH_SHARE) && e->size > 0)
+    if (AB_UNLIKELY(r->touch == AB_TOUCH_SHARE))
         ab_request_touch_share(r);
     if (AB_UNLIKELY(e->size >= AB_TRACE_LARGE) && !e->failed &&
         p->options->recorded != AB_RECORDED_NOT)

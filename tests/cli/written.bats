@@ -81,7 +81,7 @@ expect_written() { # KNOWN WRITTEN
 }
 
 @test "written: where mincore is forbidden, or a page is unmapped, it is not known" {
-    for how in forbidden punch; do
+    for how in forbidden deadly punch; do
         record -- "$WRITES" "$how"
         expect_code 0
         expect_written n/a n/a

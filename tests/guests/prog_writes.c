@@ -102,12 +102,12 @@ static void reuse(void)
     }
 }
 
-static void forbid_mincore(void)
+static void forbid_mincore(unsigned what_then)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mincore, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, what_then),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
@@ -153,8 +153,10 @@ int main(int argc, char **argv)
         punch();
     if (strcmp(how, "fork") == 0)
         run_child();
-    if (strcmp(how, "forbidden") == 0) {
-        forbid_mincore();
+    if (strcmp(how, "forbidden") == 0 || strcmp(how, "deadly") == 0) {
+        kept = get(20);
+        forbid_mincore(how[0] == 'f' ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_KILL_PROCESS);
+        give(kept);
         give(get(20));
     }
     if (strcmp(how, "kept") == 0 || strncmp(how, "kept-", 5) == 0)

@@ -18,15 +18,16 @@ static const struct ab_scope_spans *spans;
 static bool has_time;
 static uint32_t n_lanes, n_ends; /* 0 = as many as it takes; of threads, among the records */
 static enum ab_touch_recorded recorded;
+static uint32_t share; /* in millionths, of AB_TOUCH_SHARE */
 
-static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
+static enum ab_status try_tape(const struct ab_event *records, size_t n, unsigned touch,
                                struct ab_tape *tape)
 {
     char path[] = "/tmp/test-trace-to-tape-XXXXXX";
     struct ab_trace_writer *w;
     struct ab_trace_info info;
     struct ab_trace_tape_options options = {.touch = touch,
-                                            .touch_bytes = 8,
+                                            .touch_bytes = share != 0 ? share : 8,
                                             .n_lanes = n_lanes,
                                             .recorded = recorded,
                                             .most_events = most_events,
@@ -48,8 +49,7 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, enum ab
     return status;
 }
 
-static void to_tape(const struct ab_event *records, size_t n, enum ab_touch touch,
-                    struct ab_tape *tape)
+static void to_tape(const struct ab_event *records, size_t n, unsigned touch, struct ab_tape *tape)
 {
     if (try_tape(records, n, touch, tape) != AB_OK)
         fail_msg("%s", err.text);
@@ -341,6 +341,26 @@ static uint32_t touch_behind(const struct ab_tape *tape, uint32_t i)
                : 0;
 }
 
+/* Of 10 bytes the page, of 1,000,000 the first 13 pages, of none that kept a block its byte. */
+static void a_share_of_each_block_is_touched(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = 1000000},
+        {.kind = AB_EVENT_RESIZE, .size = 0, .block = 0},
+    };
+    struct ab_tape tape;
+    share = 50000;
+    to_tape(records, 3, AB_TOUCH_SHARE, &tape);
+    share = 0;
+    assert_int_equal(tape.n_ops, 4);
+    assert_int_equal(AB_OP_CODE(tape.ops[0]), AB_CODE_ALLOC | AB_CODE_TOUCHED);
+    assert_int_equal(touch_behind(&tape, 1), AB_LEADING_MAKE(13));
+    assert_int_equal(AB_OP_CODE(tape.ops[3]), AB_CODE_RESIZE | AB_CODE_TOUCHED);
+    ab_tape_fini(&tape);
+}
+
 /* Of 245 pages 240 are known and 6 written: 11 are touched. Where all are, the op is as ever. */
 static void of_large_blocks_what_was_written_is_touched(void **state)
 {
@@ -407,6 +427,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_become_steps_and_long_gaps_idle_stretches),
         cmocka_unit_test(a_block_that_cannot_be_is_refused_with_its_event),
+        cmocka_unit_test(a_share_of_each_block_is_touched),
         cmocka_unit_test(of_large_blocks_what_was_written_is_touched),
         cmocka_unit_test(without_a_word_on_it_large_zeroed_blocks_are_left_alone),
         cmocka_unit_test(calls_become_ops_one_by_one),

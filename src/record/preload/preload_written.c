@@ -29,7 +29,8 @@ static struct place {
 } places[PLACES + NEAR];
 
 uint8_t ab_written_homes[AB_WRITTEN_HOMES];
-static bool is_forbidden; /* the kernel does not answer: no seccomp filter is asked twice */
+static bool
+    is_forbidden; /* the kernel is not to be asked: a filter of system calls is there, or soon is */
 
 /* ---- what the kernel says ---- */
 
@@ -205,7 +206,8 @@ static void note(struct ab_spool_tail *tail, uintptr_t address, struct ab_writte
     const struct pages pages = pages_of(address, was.bytes);
     const uint64_t unit = system_page() / PAGE;
     uint64_t resident;
-    if (pages.n <= was.resident || !ask(pages, &resident))
+    if (pages.n <= was.resident || __atomic_load_n(&is_forbidden, __ATOMIC_RELAXED) ||
+        !ask(pages, &resident))
         return;
     uint64_t known = pages.n - was.resident,
              written = resident > was.resident ? resident - was.resident : 0;
@@ -263,6 +265,11 @@ AB_HIDDEN void ab_written_end_resize(struct ab_written_block was, const void *ad
     if (moved != NULL && size < was.bytes)
         was.bytes = size;
     follow((uintptr_t)(moved != NULL ? moved : address), was);
+}
+
+AB_HIDDEN void ab_written_stop(void)
+{
+    __atomic_store_n(&is_forbidden, true, __ATOMIC_RELAXED);
 }
 
 /* Of the table no page is read that has no block: the program would be seen to need it. */

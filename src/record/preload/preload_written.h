@@ -37,6 +37,8 @@ void ab_written_end(const void *address) AB_HIDDEN;
 struct ab_written_block ab_written_begin_resize(const void *address, size_t size) AB_HIDDEN;
 void ab_written_end_resize(struct ab_written_block was, const void *address, const void *moved,
                            size_t size) AB_HIDDEN;
+/* The kernel is not asked any more: of what goes from here on nothing is known. */
+void ab_written_stop(void) AB_HIDDEN;
 /* The program ends: of all that are followed. */
 void ab_written_end_all(void) AB_HIDDEN;
 
