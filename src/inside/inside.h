@@ -14,6 +14,7 @@
 
 #define AB_INSIDE_NAME "liballocbench-inside.so"
 #define AB_INSIDE_VARIABLE "ALLOCBENCH_INSIDE" /* the path of the mapping */
+#define AB_INSIDE_MEMORY "allocbench-inside"   /* its name, as memfd_create takes it */
 
 enum ab_inside_kind {
     AB_INSIDE_ALLOC,

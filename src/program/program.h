@@ -86,6 +86,8 @@ struct ab_proof_wanted {
     const struct ab_proof_wanted *in_front;
     bool is_own;       /* the program brings it along: it is not preloaded */
     const char *after; /* preloaded behind it; NULL = nothing is */
+    /* What the interposer has mapped to count in, as its path begins in /proc/PID/maps; NULL = nothing. */
+    const char *memory;
 };
 
 enum ab_proof_answer {

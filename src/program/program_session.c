@@ -235,7 +235,7 @@ struct inside_memory { /* where it counts in one run */
 static enum ab_status open_inside(double ns_per_tick, bool wants_sites, struct inside_memory *out,
                                   struct ab_err *err)
 {
-    struct inside_memory m = {.fd = memfd_create("allocbench-inside", MFD_CLOEXEC)};
+    struct inside_memory m = {.fd = memfd_create(AB_INSIDE_MEMORY, MFD_CLOEXEC)};
     if (m.fd < 0 || ftruncate(m.fd, sizeof *m.file) != 0)
         goto fail;
     void *p = mmap(NULL, sizeof *m.file, PROT_READ | PROT_WRITE, MAP_SHARED, m.fd, 0);
@@ -292,6 +292,7 @@ static enum ab_status run_inside(struct state *st, uint32_t backend, uint32_t ro
         return AB_OK;
     AB_TRY(open_inside(st->clock.ns_per_tick, st->plan->wants_sites, &memory, err));
     c.wanted.in_front = st->plan->interposer;
+    c.wanted.memory = "/memfd:" AB_INSIDE_MEMORY;
     c.inside_memory = memory.path;
     st->running = backend;
     enum ab_status status = run_case(st, &c, round, all == UINT32_MAX, &run, err);

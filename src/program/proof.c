@@ -30,7 +30,7 @@ enum { MAPS_BYTES = 1 << 20 };
 
 /* What a process has mapped, as far as it matters. */
 struct mapped {
-    bool has_wanted, has_glibc, has_in_front;
+    bool has_wanted, has_glibc, has_in_front, has_memory;
     char other[256]; /* another object that defines malloc; "" = none */
 };
 
@@ -147,6 +147,8 @@ static bool is_wanted(const struct mapping *m, const struct ab_proof_wanted *w)
 static void note_mapping(struct ab_proof_cache *c, const struct mapping *x,
                          const struct ab_proof_wanted *w, struct mapped *m)
 {
+    if (w->memory != NULL && strncmp(x->path, w->memory, strlen(w->memory)) == 0)
+        m->has_memory = true;
     if (!x->is_executable)
         return;
     if (is_wanted(x, w)) {
@@ -331,6 +333,11 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
     else if (wanted->in_front != NULL && !m.has_in_front)
         snprintf(why, cap, "%s has not loaded %s: LD_PRELOAD was changed", name,
                  wanted->in_front->path);
+    else if (wanted->memory != NULL && !m.has_memory)
+        snprintf(why, cap,
+                 "%s was not counted: it runs as another user or in another root and cannot reach the "
+                 "counters, or their environment variable was removed",
+                 name);
     else
         return AB_PROOF_YES;
     return AB_PROOF_NO;

@@ -206,6 +206,38 @@ expect_report() { # PATTERN: in what `report` says of the stored result, whateve
     tr -s ' \n' ' ' <"$OUT/stdout" | grep -qE "$1" || fail "$(cat "$OUT/stdout")"
 }
 
+@test "a process that is not counted, since it runs as another user, is named; there are no numbers without it" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    command -v setpriv >/dev/null || skip "no setpriv"
+    local as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+    $as test -r "$BUILD/liballocbench-inside.so" || skip "the build is not for everybody"
+    bench exec --inside --rounds 1 -b glibc --json "$OUT/r.json" -- $as perl -e 'print 1'
+    expect_code 0
+    expect_json '[.results[] | select(.op == "all").program.inside_ns] == [null]' "$OUT/r.json"
+    expect_json '.backends[0].not_inside | test("^perl was not counted: it runs as another user")' "$OUT/r.json"
+    bench exec --inside --rounds 1 -b glibc --json "$OUT/r.json" -- sh -c "perl -e 'print 1'"
+    expect_json '.backends[0].not_inside == null' "$OUT/r.json"
+}
+
+# Where libstdc++ comes with the library that is opened, what fails throws, as it does without us.
+@test "a library in C++ that a program in C opens throws what it throws without the interposer" {
+    command -v g++ >/dev/null || skip "no C++"
+    g++ -std=c++17 -O1 -fsized-deallocation -shared -fPIC -o "$OUT/operators.so" "$ROOT/tests/guests/operators.cpp"
+    cat >"$OUT/host.c" <<'END'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    int (*operators)(int) = (int (*)(int))dlsym(dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), "operators");
+    return argc > 1 && operators != 0 ? operators(1000) : 5;
+}
+END
+    gcc -O1 -w -o "$OUT/host" "$OUT/host.c"
+    inside glibc "$OUT/host" "$OUT/operators.so"
+    expect_code 0
+    expect_json '[.backends[].not_inside] == [null]' "$OUT/r.json"
+    expect_json '[.results[] | select(.op == "alloc").n_calls | . >= 6000 and . < 6100] | all' "$OUT/r.json"
+}
+
 @test "libraries that call the C library behind the interposer are named: RTLD_DEEPBIND, dlmopen" {
     inside glibc "$GUESTS/prog_modules" deep "$GUESTS/libdeep.so" 100
     expect_code 0
