@@ -71,6 +71,9 @@ struct ab_backend_info {
     char version[64];             /* "" = unknown */
     char path[4096];              /* "" for built-ins */
     char build_id[41];
+    /* What a process with the preloaded library takes before its first block, beyond one without; of that
+     * private memory. 0: no library is preloaded, or it was not measured. */
+    double library_bytes, library_private_bytes;
     char package[64];   /* what to install when absent; "" = unknown */
     char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
     struct ab_setting proofs[AB_SETTINGS_MAX]; /* of the environment */
@@ -590,7 +593,7 @@ struct ab_session {    /* everything about one command's measurements */
     /* Recorded threads whose ends were no ends of lanes' threads, because the lane played others as
      * well; UINT64_MAX = not known. */
     uint64_t thread_ends_left_out;
-    bool is_strict;             /* lanes took turns in the exact order */
+    bool is_strict; /* lanes took turns in the exact order */
     /* The first record of each back end, phase, op … has the histogram (or the counts) of all
      * rounds, the others have empty ones; all other numbers are of each round. */
     bool is_histogram_merged;

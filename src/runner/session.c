@@ -36,6 +36,9 @@ struct state {
     struct ab_run_context context;  /* the plan's, with the above and the tape of what runs */
     uint32_t *slice_ops;            /* one a combination */
     struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
+    struct start {                  /* of the process of a back end's pre-flight; 0 = not known */
+        uint64_t file_bytes, private_bytes;
+    } * starts;
 };
 
 /* Random streams of the seed: one for the pre-flights, one a round, and one a case in a round, so that
@@ -144,11 +147,33 @@ static void note_libraries(const struct ab_placement *placement, const struct ab
     }
 }
 
+static double beyond(uint64_t bytes, uint64_t without)
+{
+    return bytes > without ? (double)(bytes - without) : 0;
+}
+
+/* The pre-flight of each row said what its process took at the start; this null has no library. What is
+ * mapped of files differs by chance: less of them is none. */
+static void note_library_bytes(struct state *st, const struct ab_outcome *null)
+{
+    const struct ab_run_report *without = &null->page->report;
+    for (uint32_t i = 0; without->start_file_bytes > 0 && i < st->session->n_backends; i++) {
+        struct ab_backend_info *b = &st->session->backends[i];
+        const struct start *start = &st->starts[i];
+        if (st->plan->cases[i].source != AB_SOURCE_PRELOAD || start->file_bytes == 0)
+            continue;
+        b->library_private_bytes = beyond(start->private_bytes, without->start_private_bytes);
+        b->library_bytes = b->library_private_bytes +
+                           beyond(start->file_bytes, without->start_file_bytes);
+    }
+}
+
 /* Notes what the first successful run reports about the back end. */
 static void note_identity(struct state *st, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &st->session->backends[backend];
     const struct ab_run_report *r = &run->page->report;
+    st->starts[backend] = (struct start){r->start_file_bytes, r->start_private_bytes};
     if (r->version[0] != 0)
         snprintf(b->version, sizeof b->version, "%.*s", (int)sizeof r->version - 1, r->version);
     if (r->identity.build_id[0] != 0)
@@ -294,6 +319,8 @@ static enum ab_status run_folded_null(struct state *st, const struct ab_fold *fo
 {
     struct ab_outcome run = {0};
     enum ab_status status = run_null(st, fold->backend, pass, &run, err);
+    if (status == AB_OK)
+        note_library_bytes(st, &run);
     if (status == AB_OK && pass == AB_PASS_THROUGHPUT)
         keep_throughput(st, fold, ab_fold_null_case(st->session, fold->backend), &run);
     else if (status == AB_OK)
@@ -697,6 +724,7 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
                        .n_rounds = ab_shard_n_rounds(session->shard, plan->rounds),
                        .context = plan->context};
     st.marks = ab_alloc_zeroed(session->n_backends + 1, sizeof st.marks[0]);
+    st.starts = ab_alloc_zeroed(session->n_backends + 1, sizeof st.starts[0]);
     st.slice_ops = ab_alloc_zeroed(session->n_combinations + 1, sizeof st.slice_ops[0]);
     ab_quiet_init(&st.quiet);
     st.context.quiet = &st.quiet;
@@ -704,6 +732,7 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     for (uint32_t i = 0; i < session->n_backends; i++)
         free(st.marks[i]);
     free(st.marks);
+    free(st.starts);
     free(st.slice_ops);
     ab_throughput_fini(&st.throughput);
     ab_quiet_fini(&st.quiet);
@@ -796,6 +825,8 @@ void ab_resume_keep_failed(struct ab_session *session, const struct ab_session *
         memcpy(b->version, was->version, sizeof b->version);
         memcpy(b->path, was->path, sizeof b->path);
         memcpy(b->build_id, was->build_id, sizeof b->build_id);
+        b->library_bytes = was->library_bytes;
+        b->library_private_bytes = was->library_private_bytes;
     }
 }
 

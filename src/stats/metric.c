@@ -463,12 +463,12 @@ static double area_of(const struct ab_session *s, uint32_t backend, const char *
                       uint32_t round)
 {
     const struct ab_over_time *row, *before = NULL;
-    double sum = 0;
+    double sum = 0; /* NaN from the first part on that is not known */
     bool is_any = false;
     for (uint32_t at = 0; (row = ab_over_time_next(s, backend, round, &at)) != NULL; before = row)
         if (before != NULL && strcmp(row->phase, phase) == 0) {
             sum += ab_over_time_area(before, row);
-            is_any = is_any || isfinite(row->resident_bytes);
+            is_any = true;
         }
     return is_any ? sum : (double)NAN;
 }

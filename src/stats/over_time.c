@@ -71,6 +71,7 @@ static void begin(struct walk *w, const struct ab_over_time *row)
                                                 .end_ns = (double)row->time_ns,
                                                 .live_bytes = row->live_bytes,
                                                 .begin_bytes = row->resident_bytes,
+                                                .area = row->resident_bytes * 0, /* NaN or 0 */
                                                 .at_1s_bytes = NAN,
                                                 .at_10s_bytes = NAN,
                                                 .at_60s_bytes = NAN,

@@ -18,12 +18,11 @@
 const struct ab_over_time *ab_over_time_next(const struct ab_session *s, uint32_t backend,
                                              uint32_t round, uint32_t *at);
 
-/* Resident memory times the time between two rows in MiB · h; 0 where it is not known. */
+/* Resident memory times the time between two rows in MiB · h; NaN where it is not known. */
 static inline double ab_over_time_area(const struct ab_over_time *a, const struct ab_over_time *b)
 {
     double mean = (a->resident_bytes + b->resident_bytes) / 2;
-    double area = mean / 0x1p20 * ((double)b->time_ns - (double)a->time_ns) / AB_HOUR_NS;
-    return area == area ? area : 0; /* NaN */
+    return mean / 0x1p20 * ((double)b->time_ns - (double)a->time_ns) / AB_HOUR_NS;
 }
 
 struct ab_idle { /* of one back end */
@@ -35,7 +34,7 @@ struct ab_idle { /* of one back end */
     /* What was freed since the most that was live since the stretch before, and when so much less
      * than the most since then was resident; NaN = not within the stretch, or nothing was freed. */
     double freed_bytes, half_back_ns, most_back_ns;
-    double area; /* MiB · h */
+    double area; /* MiB · h; NaN = n/a */
 };
 
 struct ab_idles {

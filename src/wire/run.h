@@ -195,8 +195,8 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     uint64_t asleep_cpu_ns;  /* CPU time of falling asleep and waking up; 0 but for is_crowded */
     uint64_t thread_cpu_ns;  /* of the lanes */
     uint64_t process_cpu_ns; /* of these and of threads that the allocator started */
-    uint64_t outside_ticks;  /* of lane_ticks, between slices, for AB_TOUCH_APART, ends of threads */
-    uint64_t canary_ticks;   /* of these, CPU time; but for is_crowded, where ticks pass without: */
+    uint64_t outside_ticks; /* of lane_ticks, between slices, for AB_TOUCH_APART, ends of threads */
+    uint64_t canary_ticks;  /* of these, CPU time; but for is_crowded, where ticks pass without: */
     uint64_t outside_cpu_ns; /* CPU time for AB_TOUCH_APART; 0 but for is_crowded */
     uint64_t path_ticks;     /* of wall_ticks, as outside_ticks: on the path that ends last */
     uint64_t faults_minor, faults_major, switches_involuntary;
@@ -224,9 +224,12 @@ struct ab_run_report {
         op; /* of lane 0, in the burst. VERIFY, TAIL: running; else the last chunk's first op */
     uint32_t op_granularity; /* 1, or the chunk size: how exact `op` is */
     uint32_t reserved0;
-    uint64_t traits;                 /* of a heap back end */
-    uint32_t hooks;                  /* bit 1 << AB_OP_… for each kind it can serve */
-    uint32_t n_cpus;                 /* that the lanes have between them */
+    uint64_t traits; /* of a heap back end */
+    uint32_t hooks;  /* bit 1 << AB_OP_… for each kind it can serve */
+    uint32_t n_cpus; /* that the lanes have between them */
+    /* MALLOC, VERIFY or the null: what is resident of files and in private memory before the work; 0 =
+     * not known */
+    uint64_t start_file_bytes, start_private_bytes;
     char version[64];                /* what the library says of itself, "" = nothing */
     uint32_t lane_ops[AB_LANES_MAX]; /* the same for the other lanes */
     struct ab_identity identity;

@@ -13,6 +13,7 @@
 #include "worker/memory.h"
 #include "worker/placed.h"
 #include "worker/preflight.h"
+#include "worker/residency.h"
 #include "worker/worker.h"
 
 #include <dlfcn.h>
@@ -201,9 +202,24 @@ static bool run_proof(const struct ab_target *target)
     return true;
 }
 
+/* What a library has taken by now is in no footprint: the parent compares it with a process without
+ * one. */
+static void report_start(void)
+{
+    struct ab_footprint f;
+    struct ab_footprint_detail start;
+    ab_footprint_open(&f);
+    if (ab_footprint_read_detail(&f, &start)) {
+        worker.page->report.start_file_bytes = start.file_bytes;
+        worker.page->report.start_private_bytes = start.private_bytes;
+    }
+    ab_footprint_close(&f);
+}
+
 static void run_malloc(struct ab_run_request *request)
 {
-    struct ab_malloc_calls face = {
+    static struct ab_malloc_calls face; /* the lanes point to it until all is drained */
+    face = (struct ab_malloc_calls){
         .malloc = null_malloc,
         .free = null_free,
         .realloc = null_realloc,
@@ -214,6 +230,8 @@ static void run_malloc(struct ab_run_request *request)
     };
     *(void **)&face.free_sized = (void *)null_free; /* which looks at no size */
     uint32_t hooks = ~(1u << AB_OP_RESET);
+    if (request->pass == AB_PASS_VERIFY || request->source == AB_SOURCE_NULL)
+        report_start();
     if (request->source == AB_SOURCE_NULL) {
         if (null_malloc_init(worker.image->facts.largest_bytes) != 0)
             ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the null block", NULL);
@@ -251,7 +269,7 @@ static void choose_inlined(const struct ab_run_request *request)
 
 static void run_heap(struct ab_run_request *request)
 {
-    struct ab_heap_face face;
+    static struct ab_heap_face face; /* as above */
     choose_inlined(request);
     if (request->boundary == AB_BOUNDARY_PLACED)
         ab_placed_map(&worker);

@@ -147,6 +147,20 @@ Y
     expect_code 1
 }
 
+@test "what a library takes before its first block is said, and is in no row of the memory" {
+    memory memory "glibc,$GUESTS/libheavy.so,arena" --set size=1KiB --set n=2000 -v memory
+    expect_json '[.backends[] | select(.library_bytes != null) | .name] == ["heavy"]
+        and (.backends[] | select(.name == "heavy") | (.library_private_bytes - 8 * 1048576 | fabs) < 1048576
+            and .library_bytes >= .library_private_bytes)
+        and ([.memory[] | select(.backend == "heavy") | .peak_bytes] | max < 4 * 1048576)' "$OUT/result.json"
+    grep -Eq 'Before their first block, in no row above: heavy [0-9.]+ MiB' "$OUT/stdout" || fail "not said"
+    # Of a program it is in the peak already.
+    bench exec -b "glibc,$GUESTS/libheavy.so" --rounds 1 --no-store --json "$OUT/exec.json" -- true
+    expect_json '[.backends[].library_bytes] | all(. == null)' "$OUT/exec.json"
+    expect_json '.ratios[] | select(.metric == "rss_peak_bytes" or .metric == "peak_bytes") | .ratio > 1.5' \
+        "$OUT/exec.json"
+}
+
 # A condition on the distribution of METRIC over the ops of PHASE.
 expect_dist() { # PHASE METRIC CONDITION
     jq -e ".memory_distributions[] | select(.phase == \"$1\" and .metric == \"$2\") | $3" \

@@ -112,6 +112,17 @@ static void what_a_short_stretch_does_not_reach_is_not_known(void **state)
     assert_non_null(strstr(why, "too short"));
 }
 
+static void resident_memory_times_time_is_not_known_where_a_part_is_not(void **state)
+{
+    (void)state;
+    add_burst(0);
+    rows[s.n_over_time - 2].resident_bytes = NAN;
+    struct ab_idles all = ab_idles_of(&s, 0, 0);
+    assert_true(isnan(all.items[0].area) && all.items[0].begin_bytes == 104 * MIB);
+    assert_true(isnan(value_of(AB_TIME_AREA, NULL)));
+    free(all.items);
+}
+
 /* A burst between two rows is seen by the time line alone. */
 static void a_burst_in_no_time_is_on_the_time_line(void **state)
 {
@@ -338,6 +349,7 @@ int main(void)
         TEST(a_stretch_is_read_off_its_rows),
         TEST(what_a_short_stretch_does_not_reach_is_not_known),
         TEST(a_burst_in_no_time_is_on_the_time_line),
+        TEST(resident_memory_times_time_is_not_known_where_a_part_is_not),
         TEST(gates_bound_the_worst_stretch_and_the_area_of_all),
         TEST(rounds_count_by_their_median),
         TEST(time_that_runs_back_is_passed_over),

@@ -262,6 +262,9 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
     if (ab_memory_peak_grid(report->view, &g)) {
         ab_page_grid(h, report, "Memory at the peak of the run", &g);
         put_whys(h, s, &report->view->memory);
+        char libraries[1000];
+        if (ab_view_libraries(s, libraries, sizeof libraries)[0] != 0)
+            ab_html_f(h, "<p class=\"soft\">%s</p>\n", libraries);
     }
     ab_grid_fini(&g);
     put_pins(h, report);

@@ -186,6 +186,8 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
     }
     print_if(ab_memory_drain_grid(s, &g), to, &g, style, &legend);
     print_words(to, s, style);
+    char libraries[1000];
+    ab_table_prose(to, style, AB_FAINT, ab_view_libraries(s, libraries, sizeof libraries));
     if (has_dists)
         ab_table_prose(to, style, AB_FAINT,
                        "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "

@@ -148,6 +148,19 @@ static void add_lead(struct writer *w, uint32_t a, const struct ab_effect *lead,
                  is_named ? "" : subject(w)->over);
 }
 
+/* "; jemalloc itself takes another 2.40 MiB", of libraries that took, before the first block, more than a
+ * tenth of the difference that was just named, which has nothing of it. */
+static void add_libraries(struct writer *w, uint32_t a, uint32_t b)
+{
+    double named = fabs(row_of(w, a)->peak_bytes - row_of(w, b)->peak_bytes);
+    const uint32_t both[] = {a, b};
+    for (unsigned i = 0; i < 2; i++) {
+        double bytes = w->s->backends[both[i]].library_bytes;
+        if (bytes > 0 && bytes > named / 10)
+            ab_text_addf(&w->text, "; %s itself takes another %s", NAME(both[i]), AB_BYTES(bytes));
+    }
+}
+
 /* ", but takes 8 % more memory at the peak"; of a server nothing, because say_server_memory() speaks
  * of moments that decide more. */
 static void add_memory(struct writer *w, uint32_t a, uint32_t b)
@@ -165,6 +178,7 @@ static void add_memory(struct writer *w, uint32_t a, uint32_t b)
         ab_text_addf(&w->text, " and takes %.0f %% less memory at the peak", 100 * (1 - ratio));
     else
         ab_text_add(&w->text, ", at about the same peak memory");
+    add_libraries(w, a, b);
 }
 
 /* ---- who ---- */

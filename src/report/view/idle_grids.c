@@ -60,7 +60,10 @@ static void put_stretch(struct ab_grid *g, const struct ab_idle *x, uint32_t i, 
                                             : "not that much was given back";
     ab_grid_put(g, HALF_BACK, AB_GRID_TIME, x->half_back_ns, why);
     ab_grid_put(g, MOST_BACK, AB_GRID_TIME, x->most_back_ns, why);
-    ab_grid_say(g, AREA, "%.3g", x->area);
+    if (isfinite(x->area))
+        ab_grid_say(g, AREA, "%.3g", x->area);
+    else
+        ab_grid_put(g, AREA, AB_GRID_BYTES, NAN, NULL);
 }
 
 /* The same stretch of all back ends, below its heading. */

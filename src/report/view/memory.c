@@ -450,6 +450,21 @@ static void add_phase_row(struct ab_grid *g, uint32_t b, const char *phase,
     ab_grid_put(g, FAULTS, AB_GRID_COUNT, MEDIAN(faults_minor, AB_AT_FOOTPRINT_PEAK), NULL);
 }
 
+const char *ab_view_libraries(const struct ab_session *s, char *buf, size_t cap)
+{
+    struct ab_text t = {0};
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->library_bytes > 0 && ab_session_has_numbers(s, i))
+            ab_text_addf(&t, "%s%s %s (%s private)",
+                         t.n == 0 ? "Before their first block, in no row above: " : ", ", b->name,
+                         AB_BYTES(b->library_bytes), AB_BYTES(b->library_private_bytes));
+    }
+    snprintf(buf, cap, "%s%s", t.n > 0 ? t.s : "", t.n > 0 ? "." : "");
+    ab_text_fini(&t);
+    return buf;
+}
+
 bool ab_view_memory_has_during(const struct ab_session *s, const char *phase)
 {
     for (uint32_t i = 0; i < s->n_memory; i++) {

@@ -56,6 +56,9 @@ const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint3
 bool ab_view_memory_why(const char *reason, const char *const *whats, char *why, size_t cap);
 /* Is anything of this phase, or (NULL) of any, resident only during calls? */
 bool ab_view_memory_has_during(const struct ab_session *s, const char *phase);
+/* "jemalloc 2.40 MiB (0.35 MiB private), …": what each preloaded library took before its first block,
+ * which no row has; "" = of none it is known. Returns buf. */
+const char *ab_view_libraries(const struct ab_session *s, char *buf, size_t cap);
 /* Median over the rounds of what is resident once all is freed, by ab_drain_names; NaN = n/a. */
 double ab_view_memory_drained(const struct ab_session *s, uint32_t backend, unsigned when);
 
