@@ -54,7 +54,7 @@ AB_CPPFLAGS := -D_GNU_SOURCE -DAB_VERSION='"$(VERSION)"' -Isrc -I.
 AB_CFLAGS   := -std=gnu17 -fPIE -fno-strict-aliasing -ffp-contract=off -fno-builtin-malloc \
                -fno-builtin-free $(WARN)
 AB_LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,noexecstack
-AB_LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -ldw -lm
+AB_LDLIBS   := -lcyaml -lyaml -lzstd -lz -lxxhash -ljansson -lmd -ldw -liberty -lm
 
 # The manual pages have the date of the release, not of the build.
 $(B)/obj/src/cli/manual.o: AB_CPPFLAGS += -DAB_RELEASED='"$(RELEASED)"'

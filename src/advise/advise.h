@@ -67,6 +67,7 @@ struct ab_advice_group {
     char module[256];   /* likewise */
     uint64_t address;   /* in the module's file */
     int line;           /* 0 = not known */
+    int column;         /* of the call, where its line has several; else 0 */
     enum ab_advice_call call;
     bool is_shadowed; /* its key is "", for a rule would take blocks of other groups as well */
     uint64_t calls, resizes, frees, never_freed;

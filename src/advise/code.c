@@ -76,7 +76,7 @@ static void add_place(struct ab_text *out, const struct ab_advice_group *g)
     if (g->file[0] != '\0') {
         ab_text_add(out, "  ");
         add_foreign(out, g->file);
-        ab_text_addf(out, ":%d", g->line);
+        ab_text_addf(out, g->column > 0 ? ":%d:%d" : ":%d", g->line, g->column);
     }
 }
 

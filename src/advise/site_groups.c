@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which frame of a stack is the place that asked, and how a rule of --map names it: by file and line
- * where they are known and no other stack passes through that line, else by module and offset. A frame
+ * where they are known and no other stack passes through that line, with the column where the line has
+ * several calls, else by module and offset. A frame
  * is of several functions where some are inlined: its place is the innermost that is no wrapper.
  */
 #include "advise/site_groups.h"
@@ -25,9 +26,10 @@ struct place {                /* of a frame */
     enum ab_advice_call call; /* of its wrappers, within the place */
 };
 
-struct symbol { /* what frames of one line have in common */
+struct symbol { /* what frames of one call have in common: of one line and column */
     char function[128], file[256];
-    int line;
+    int line, column;
+    bool has_mates; /* another symbol is on the same line */
     uint32_t group; /* number + 1; 0 = none yet */
     bool is_mixed;  /* a stack of another group passes through the line */
 };
@@ -53,26 +55,34 @@ static uint64_t hash_line(const struct ab_symbol *s)
     return (h ^ (uint64_t)s->line) * UINT64_C(1099511628211);
 }
 
-static bool is_line(const struct symbol *a, const struct ab_symbol *b)
+static bool is_on_line(const struct symbol *a, const struct ab_symbol *b)
 {
     return a->line == b->line && b->line > 0 && strcmp(a->file, basename(b->file)) == 0;
 }
 
-/* Frames whose line is not known have a symbol of their own each. */
+/* Sets *number to the symbol of a frame, which is added if it is new. Frames whose line is not known
+ * have a symbol of their own each. The symbols of one line have one hash, so that all are met here. */
 static void know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *number)
 {
-    bool has_line = s->file[0] != 0 && s->line > 0;
+    bool has_line = s->file[0] != 0 && s->line > 0, has_mates = false;
     size_t at = (size_t)hash_line(s) & m->mask;
-    for (; has_line && m->hashed[at] != 0; at = (at + 1) & m->mask)
-        if (is_line(&m->symbols[m->hashed[at] - 1], s)) {
+    for (; has_line && m->hashed[at] != 0; at = (at + 1) & m->mask) {
+        struct symbol *known = &m->symbols[m->hashed[at] - 1];
+        if (!is_on_line(known, s))
+            continue;
+        if (known->column == s->column) {
             *number = m->hashed[at] - 1;
             return;
         }
+        known->has_mates = has_mates = true;
+    }
     AB_GROW_ZEROED(m->symbols, m->cap_symbols, m->n_symbols);
     struct symbol *new_ = &m->symbols[ *number = (uint32_t)m->n_symbols++];
     snprintf(new_->function, sizeof new_->function, "%.127s", s->function);
     snprintf(new_->file, sizeof new_->file, "%.255s", basename(s->file));
     new_->line = s->line;
+    new_->column = s->column;
+    new_->has_mates = has_mates;
     if (has_line)
         m->hashed[at] = *number + 1;
 }
@@ -88,9 +98,10 @@ static enum ab_advice_call call_of(const struct ab_symbol *wrapper)
     char name[512];
     ab_wrappers_bare_name(wrapper->function, name, sizeof name);
     bool is_std = strncmp(name, "std::", 5) == 0 || strncmp(name, "__gnu_cxx::", 11) == 0;
-    if (is_std && strncmp(name, "std::make_unique", 16) != 0)
+    if (is_std && !wrapper->is_rust && strncmp(name, "std::make_unique", 16) != 0)
         return AB_ADVICE_CALL_STD;
-    return wrapper->is_new || is_std ? AB_ADVICE_CALL_NEW : AB_ADVICE_CALL_MALLOC;
+    return wrapper->is_new || (is_std && !wrapper->is_rust) ? AB_ADVICE_CALL_NEW
+                                                            : AB_ADVICE_CALL_MALLOC;
 }
 
 static void name_frame(struct maker *m, size_t frame)
@@ -158,13 +169,14 @@ static void describe(const struct maker *m, uint32_t frame, struct ab_advice_gro
     memcpy(group->function, s->function, sizeof group->function);
     memcpy(group->file, s->file, sizeof group->file);
     group->line = s->line;
+    group->column = s->has_mates ? s->column : 0;
     group->address = f->address;
     if (f->module != 0)
         snprintf(group->module, sizeof group->module, "%.255s",
                  basename(m->table->modules[f->module - 1].path));
 }
 
-/* One group a line; a frame whose line is not known, or mixed, is one by itself. */
+/* One group a call; a frame whose line is not known, or mixed, is one by itself. */
 static uint32_t group_of_frame(struct maker *m, uint32_t frame)
 {
     struct symbol *s = &m->symbols[m->places[frame].symbol];
@@ -226,7 +238,8 @@ static bool is_text(const char *s)
 static void name_group(struct ab_advice_group *g, bool is_mixed)
 {
     if (g->file[0] != 0 && g->line > 0 && !is_mixed && is_text(g->file))
-        snprintf(g->key, sizeof g->key, "site:%s:%d", g->file, g->line);
+        snprintf(g->key, sizeof g->key, g->column > 0 ? "site:%s:%d:%d" : "site:%s:%d", g->file,
+                 g->line, g->column);
     else if (g->module[0] != 0 && is_text(g->module))
         snprintf(g->key, sizeof g->key, "site:%s+0x%llx", g->module,
                  (unsigned long long)g->address);

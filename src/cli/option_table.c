@@ -555,7 +555,7 @@ static const struct ab_option_info table[] = {
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
-     "first that fits decides. KEY: site:FUNCTION, site:FILE:LINE,\n"
+     "first that fits decides. KEY: site:FUNCTION, site:FILE:LINE[:COLUMN],\n"
      "site:MODULE+0xADDRESS, scope (dies before its scope ends), size:64,\n"
      "size:1-64, lane:0, several joined by &; * for the rest (default: glibc).\n"
      "2*BACKEND: two heaps, taken in turn by scopes",
@@ -887,7 +887,8 @@ static const struct ab_option_info table[] = {
      SPECIAL(read_threads)},
     {"site", "PATTERN",
      "filter: blocks allocated from there: FUNCTION (a pattern such as 'parse_*'),\n"
-     "FILE:LINE or MODULE+0xADDRESS, in any frame of the stack; repeatable",
+     "FILE:LINE, FILE:LINE:COLUMN or MODULE+0xADDRESS, in any frame of the stack;\n"
+     "repeatable",
      "What is read", 0, TRACE, LIST_OF(site_patterns)},
     {"size", "A..B", "filter: blocks of A to B - 1 bytes", "What is read", 0, TRACE,
      SPECIAL(read_sizes), GIVEN(has_sizes)},

@@ -17,8 +17,8 @@ enum kind { FUNCTION, LINE, ADDRESS };
 
 struct pattern {
     enum kind kind;
-    char *name; /* FUNCTION, FILE or MODULE */
-    int line;   /* 0 = any */
+    char *name;       /* FUNCTION, FILE or MODULE */
+    int line, column; /* 0 = any */
     uint64_t address;
 };
 
@@ -55,19 +55,36 @@ static bool is_address(const char *text, struct pattern *out)
     return true;
 }
 
-/* Names of C++ have two colons. */
+/* Reads the number behind the last colon of text[0..*n), which it leaves out of *n. Returns -1 if there
+ * is none, 0 for "*". Names of C++ have two colons; lines and columns are counted from 1. */
+static int read_last_number(const char *text, size_t *n)
+{
+    enum { DIGITS_MOST = 8 };
+    size_t colon = *n;
+    while (colon > 0 && text[colon - 1] != ':')
+        colon--;
+    size_t digits = *n - colon;
+    if (colon < 2 || text[colon - 2] == ':' || digits == 0 || digits > DIGITS_MOST)
+        return -1;
+    bool is_any = digits == 1 && text[colon] == '*';
+    if (!is_any && (strspn(text + colon, "0123456789") < digits || atoi(text + colon) == 0))
+        return -1;
+    *n = colon - 1;
+    return is_any ? 0 : atoi(text + colon);
+}
+
 static bool is_line(const char *text, struct pattern *out)
 {
-    const char *colon = strrchr(text, ':');
-    if (colon == NULL || colon == text || colon[-1] == ':' || colon[1] == 0)
+    size_t n = strlen(text);
+    int last = read_last_number(text, &n), line;
+    if (last < 0)
         return false;
-    bool is_any = strcmp(colon + 1, "*") == 0; /* lines are counted from 1 */
-    if (!is_any && (strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon) > 9 ||
-                    atoi(colon + 1) == 0))
-        return false;
-    out->line = is_any ? 0 : atoi(colon + 1);
+    size_t n_file = n;
+    bool has_column = (line = read_last_number(text, &n_file)) > 0 && last > 0;
+    out->line = has_column ? line : last;
+    out->column = has_column ? last : 0;
     out->kind = LINE;
-    out->name = ab_strndup(text, (size_t)(colon - text));
+    out->name = ab_strndup(text, has_column ? n_file : n);
     return true;
 }
 
@@ -90,8 +107,8 @@ static enum ab_status read_pattern(const char *text, struct pattern *out, struct
     free(out->name);
     out->name = NULL;
     return ab_fail(err, AB_USAGE,
-                   "'%s' is no call site: FUNCTION (a pattern such as parse_*), FILE:LINE or "
-                   "MODULE+0xADDRESS",
+                   "'%s' is no call site: FUNCTION (a pattern such as parse_*), FILE:LINE, "
+                   "FILE:LINE:COLUMN or MODULE+0xADDRESS",
                    AB_SHOWN(300, text));
 }
 
@@ -138,7 +155,7 @@ static bool is_meant(const struct pattern *p, const struct ab_site_frame *frame,
     switch (p->kind) {
     case LINE:
         return symbol->file[0] != 0 && (p->line == 0 || p->line == symbol->line) &&
-               is_path(p->name, symbol->file);
+               (p->column == 0 || p->column == symbol->column) && is_path(p->name, symbol->file);
     case ADDRESS:
         return module != NULL && frame->address == p->address && is_path(p->name, module->path);
     default:
@@ -248,7 +265,7 @@ static struct ab_symbols *symbols_of(struct ab_site_names *n, size_t i)
 
 struct ab_site_named ab_site_names_none(void)
 {
-    static struct ab_symbol unknown = {.function = "", .file = ""};
+    static struct ab_symbol unknown = {.function = "", .file = "", .defined_in = ""};
     return (struct ab_site_named){&unknown, 1};
 }
 
@@ -277,10 +294,22 @@ static const char *const wrappers[] = {
     "allocate", "xalloc",   "*_alloc",   "*_allocate", "*::alloc", "*::allocate"};
 static const char *const library[] = {"operator new*", "*::operator new*", "std::*",
                                       "__gnu_cxx::*"};
+/* Of Rust: other languages have namespaces of these names. */
+static const char *const rust_library[] = {"alloc::*",  "core::*",   "hashbrown::*",  "__rust*",
+                                           "<alloc::*", "<core::*",  "<hashbrown::*", "<std::*",
+                                           "<T as *",   "<[T] as *", "<&T as *",      "__rdl_*"};
 static const char *const library_modules[] = {"libstdc++.so*", "libc++*"};
 static const char *const c_modules[] = {"libc.so*", "ld-linux*", "liballocbench*"};
 /* Containers of other libraries are headers too, and inlined where they are used. */
 static const char *const library_files[] = {"/usr/include/*", "/usr/local/include/*", "/usr/lib/*"};
+/* Rust's own library, as its compiler names it and where its source may be installed; crates, where
+ * cargo and Debian put them. */
+static const char *const rust_files[] = {
+    "/rustc/*/library/*",      "*/lib/rustlib/src/rust/library/*",
+    "library/alloc/src/*.rs",  "library/core/src/*.rs",
+    "library/std/src/*.rs",    "/rust/deps/*.rs",
+    "*/cargo/registry/*",      "*/.cargo/registry/*",
+    "*/.cargo/git/checkouts/*"};
 
 void ab_wrappers_bare_name(const char *function, char *out, size_t cap)
 {
@@ -334,11 +363,21 @@ bool ab_wrappers_has_name(const char *function)
     return IS_ANY(wrappers, name, FNM_CASEFOLD) || IS_ANY(library, name, FNM_CASEFOLD);
 }
 
+/* True if a function is of Rust's library or of a crate: by where it is defined, which debug information
+ * of lines alone does not say, or by its name. */
+static bool is_of_rust(const struct ab_symbol *symbol)
+{
+    bool is_known = symbol->defined_in != NULL && symbol->defined_in[0] != 0;
+    return IS_ANY(rust_files, is_known ? symbol->defined_in : symbol->file, 0) ||
+           (symbol->is_rust && IS_ANY(rust_library, symbol->function, 0));
+}
+
 bool ab_wrappers_is_library(const struct ab_site_module *module, const struct ab_symbol *symbol)
 {
     char name[512];
     ab_wrappers_bare_name(symbol->function, name, sizeof name);
     return symbol->is_new || IS_ANY(library, name, 0) || IS_ANY(library_files, symbol->file, 0) ||
+           is_of_rust(symbol) ||
            is_of(module, library_modules, sizeof library_modules / sizeof library_modules[0]);
 }
 

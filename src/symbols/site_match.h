@@ -5,6 +5,7 @@
  *                     versions (@@GLIBC_2.34) and what compilers append (.constprop.0) may be left
  *                     out
  *   FILE:LINE         a line of a source file; LINE can be *
+ *   FILE:LINE:COLUMN  one of several calls on a line, as the debug information numbers columns
  *   MODULE+0xADDRESS  a place in a program or library, as `trace info --sites` prints those
  *                     without a name
  * FILE and MODULE are shell patterns over as many last parts of the path as they have themselves. A

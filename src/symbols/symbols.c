@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks elfutils (libdw). The C++ library is loaded when the first C++ name comes, for its names
- * alone: nothing else here is C++.
+ * Asks elfutils (libdw) for functions and lines, and libiberty for the names of C++ and Rust as people
+ * write them.
  */
 #include "symbols/symbols.h"
 
 #include "core/grow.h"
 #include "core/memory.h"
 
-#include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <libiberty/demangle.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,21 +134,15 @@ enum ab_symbols_state ab_symbols_open(const char *path, const uint8_t *build_id,
     return AB_SYMBOLS_OPEN;
 }
 
-/* NULL, or a name to be freed. */
-static char *demangle(const char *name)
+/* Returns the name as people write it, to be freed, or NULL if it is none of C++ or Rust. A name of
+ * Rust's older form is one of C++ as well. */
+static char *demangle(const char *name, bool *is_rust)
 {
-    static char *(*demangler)(const char *, char *, size_t *, int *);
-    static bool has_tried;
-    int status = 0;
-    if (strncmp(name, "_Z", 2) != 0)
-        return NULL;
-    if (!has_tried) {
-        has_tried = true;
-        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-        if (library != NULL)
-            *(void **)&demangler = dlsym(library, "__cxa_demangle");
-    }
-    return demangler != NULL ? demangler(name, NULL, NULL, &status) : NULL;
+    char *shown = rust_demangle(name, DMGL_AUTO);
+    *is_rust = shown != NULL;
+    return shown != NULL                 ? shown
+           : strncmp(name, "_Z", 2) == 0 ? cplus_demangle_v3(name, DMGL_PARAMS | DMGL_TYPES)
+                                         : NULL;
 }
 
 /* Takes the text. */
@@ -160,7 +154,7 @@ static const char *keep(struct ab_symbols *s, char *text)
 
 static void set_function(struct ab_symbols *s, struct ab_symbol *out, const char *name)
 {
-    char *shown = demangle(name);
+    char *shown = demangle(name, &out->is_rust);
     out->is_new = strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0;
     out->function = keep(s, shown != NULL ? shown : ab_strdup(name));
 }
@@ -179,18 +173,69 @@ static Dwarf_Die *find_unit(const struct ab_symbols *s, Dwarf_Addr at, Dwarf_Add
     return unit;
 }
 
-/* The scopes around a piece of code as they lie in it, the innermost first. dwarf_getscopes gives those
- * of the source: around an inlined function it has where that was defined. */
-static int scopes_of(Dwarf_Die *unit, Dwarf_Addr at, Dwarf_Die **out)
+/* dwarf_getscopes gives up where one of the entries that it passes has no address; here such an entry
+ * holds none of the code. */
+static bool holds(Dwarf_Die *entry, Dwarf_Addr at)
 {
-    Dwarf_Die *defined = NULL, innermost;
-    int n = dwarf_getscopes(unit, at, &defined);
-    if (n <= 0)
-        return 0;
-    innermost = defined[0];
-    free(defined);
-    n = dwarf_getscopes_die(&innermost, out);
-    return n > 0 ? n : 0;
+    return dwarf_haspc(entry, at) > 0;
+}
+
+enum { NESTED_MOST = 24 }; /* namespaces and types around a function */
+
+/* Finds the function that was compiled, in a unit, a namespace, a type or another function. */
+static bool find_function(Dwarf_Die *in, Dwarf_Addr at, int depth, Dwarf_Die *out)
+{
+    Dwarf_Die entry;
+    int status = dwarf_child(in, &entry);
+    for (; status == 0; status = dwarf_siblingof(&entry, &entry)) {
+        int tag = dwarf_tag(&entry);
+        bool is_around = tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+                         tag == DW_TAG_class_type || tag == DW_TAG_union_type ||
+                         tag == DW_TAG_module || tag == DW_TAG_subprogram;
+        if (tag == DW_TAG_subprogram && holds(&entry, at)) {
+            *out = entry;
+            return true;
+        }
+        if (is_around && depth < NESTED_MOST && find_function(&entry, at, depth + 1, out))
+            return true;
+    }
+    return false;
+}
+
+/* Steps from a scope into the one within it that holds the code; false: there is none. */
+static bool find_inner(Dwarf_Die *scope, Dwarf_Addr at)
+{
+    Dwarf_Die entry;
+    int status = dwarf_child(scope, &entry);
+    for (; status == 0; status = dwarf_siblingof(&entry, &entry)) {
+        int tag = dwarf_tag(&entry);
+        bool is_scope = tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine ||
+                        tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+        if (is_scope && holds(&entry, at)) {
+            *scope = entry;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Finds the functions that were inlined around a piece of code, the outermost first; of more than there
+ * is room for the outermost. Returns how many. */
+static size_t find_inlined(const Dwarf_Die *function, Dwarf_Addr at,
+                           Dwarf_Die out[AB_SYMBOLS_MAX - 1])
+{
+    Dwarf_Die scope = *function;
+    size_t n = 0;
+    while (n < AB_SYMBOLS_MAX - 1 && find_inner(&scope, at))
+        if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine)
+            out[n++] = scope;
+    return n;
+}
+
+static const char *file_of(Dwarf_Die *function)
+{
+    const char *file = dwarf_decl_file(function);
+    return file != NULL ? file : "";
 }
 
 static const char *text_of(Dwarf_Die *die, unsigned name)
@@ -244,39 +289,39 @@ static void set_inlined_function(struct ab_symbols *s, struct ab_symbol *out, Dw
 static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct ab_symbol *next)
 {
     Dwarf_Attribute attribute;
-    Dwarf_Word file = 0, line = 0;
+    Dwarf_Word file = 0, line = 0, column = 0;
     Dwarf_Files *files;
     size_t n;
     dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file);
     dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line);
+    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_column, &attribute), &column);
     if (dwarf_getsrcfiles(unit, &files, &n) != 0 || file >= n)
         return;
     const char *name = dwarf_filesrc(files, (size_t)file, NULL, NULL);
     next->file = name != NULL ? name : "";
     next->line = name != NULL ? (int)line : 0;
+    next->column = name != NULL ? (int)column : 0;
 }
 
-static const struct ab_symbol unknown = {.function = "", .file = ""};
+static const struct ab_symbol unknown = {.function = "", .file = "", .defined_in = ""};
 
 /* out[0] has its file and line; gives it and those ahead of the last one their functions. Returns the
  * number of the last one. */
 static size_t add_inlined(struct ab_symbols *s, Dwarf_Addr at, struct ab_symbol *out)
 {
     Dwarf_Addr bias;
-    Dwarf_Die *scopes = NULL, *unit = find_unit(s, at, &bias);
-    size_t n = 0;
-    int n_scopes = unit != NULL ? scopes_of(unit, at - bias, &scopes) : 0;
-    for (int i = 0; i < n_scopes && n + 1 < AB_SYMBOLS_MAX; i++) {
-        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-            break;
-        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
-            continue;
-        set_inlined_function(s, &out[n], &scopes[i]);
-        out[n++].is_inlined = true;
-        out[n] = unknown;
-        set_call(unit, &scopes[i], &out[n]);
+    Dwarf_Die function, inlined[AB_SYMBOLS_MAX - 1], *unit = find_unit(s, at, &bias);
+    if (unit == NULL || !find_function(unit, at - bias, 0, &function))
+        return 0;
+    const size_t n = find_inlined(&function, at - bias, inlined);
+    for (size_t i = 0; i < n; i++) {
+        set_inlined_function(s, &out[i], &inlined[n - 1 - i]);
+        out[i].is_inlined = true;
+        out[i].defined_in = file_of(&inlined[n - 1 - i]);
+        out[i + 1] = unknown;
+        set_call(unit, &inlined[n - 1 - i], &out[i + 1]);
     }
-    free(scopes);
+    out[n].defined_in = file_of(&function);
     return n;
 }
 
@@ -286,13 +331,15 @@ static void set_line(const struct ab_symbols *s, Dwarf_Addr at, struct ab_symbol
     Dwfl_Line *line = dwfl_module_getsrc(s->module, at);
     const char *file = NULL;
     if (line != NULL) {
-        file = dwfl_lineinfo(line, &ignored, &out->line, NULL, NULL, NULL);
+        file = dwfl_lineinfo(line, &ignored, &out->line, &out->column, NULL, NULL);
     } else {
         Dwarf_Die *unit = find_unit(s, at, &bias);
         Dwarf_Line *row = unit != NULL ? dwarf_getsrc_die(unit, at - bias) : NULL;
         file = row != NULL ? dwarf_linesrc(row, NULL, NULL) : NULL;
-        if (file != NULL)
+        if (file != NULL) {
             dwarf_lineno(row, &out->line);
+            dwarf_linecol(row, &out->column);
+        }
     }
     out->file = file != NULL ? file : "";
 }

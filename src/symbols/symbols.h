@@ -2,7 +2,7 @@
  *
  * From an address in a file to a function and a line, by the file's symbols and its debug
  * information, where there are any: in the file, or where the system keeps it apart. Functions that
- * were inlined are told apart. C++ names are as people write them, where the C++ library is installed.
+ * were inlined are told apart. Names of C++ and Rust are as people write them.
  */
 #ifndef AB_SYMBOLS_SYMBOLS_H
 #define AB_SYMBOLS_SYMBOLS_H
@@ -21,9 +21,11 @@ enum ab_symbols_state {
 
 struct ab_symbol { /* "", 0 = not known; texts live as long as what named them */
     const char *function;
-    const char *file; /* as the compiler wrote it */
-    int line;
+    const char *file;       /* as the compiler wrote it */
+    const char *defined_in; /* file that holds the definition of the function */
+    int line, column;
     bool is_new;     /* a C++ operator new */
+    bool is_rust;    /* its name is one of Rust */
     bool is_inlined; /* into the next one */
 };
 

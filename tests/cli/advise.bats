@@ -161,3 +161,33 @@ TRACE=$ROOT/traces/sqlite-index.abt
     echo "$output" | grep -E '^jq +[0-9]+ .* (confirmed|not confirmed|keep)$' || fail "$output"
     run -2 "$ROOT/scripts/check-advice" --rounds 3 jq
 }
+
+# bats test_tags=full
+@test "two allocations on one source line are two sites: one gets an arena, the other stays" {
+    need_compilers gcc
+    cat >line.c <<'C'
+#include <stdlib.h>
+struct node { struct node *next; };
+int main(void)
+{
+    void *keep[64] = {0};
+    struct node *first = NULL;
+    for (unsigned f = 0; f < 400; f++) {
+        for (int i = 0; i < 200; i++) { struct node *n = malloc(32); n->next = first; first = n; }
+        for (struct node *n; (n = first) != NULL; free(n)) first = n->next;
+        free(keep[f % 64]), keep[f % 64] = malloc(3000 + f), first = malloc(32), first->next = NULL;
+    }
+    return 0;
+}
+C
+    gcc -O2 -g -fno-builtin -o "$OUT/line" line.c
+    bench record -q --sites -o line.abt -- "$OUT/line"
+    bench advise line.abt -b glibc --rounds 2 --json "$OUT/r.json"
+    expect_json '[.groups[].rule | select(test("^site:line.c:10:[0-9]+$"))] | length == 2 and unique == sort' "$OUT/r.json"
+    expect_json '[.groups[] | select(.line == 10) | .calls] == [400, 400]' "$OUT/r.json"
+    local rule
+    rule=$(jq -r '.groups[] | select(.line == 10 and .size_most == 32).rule' "$OUT/r.json")
+    bench replay line.abt -b glibc --rounds 1 --passes throughput -q --json "$OUT/m.json" --map "$rule=arena"
+    expect_code 0
+    expect_json '.backends[] | select(.name == "@map") | .map.rule_requests[0] == 400' "$OUT/m.json"
+}

@@ -14,6 +14,20 @@
 static struct ab_err err;
 static struct ab_site_groups groups;
 
+static ab_site_name *name; /* NULL = names are not known */
+
+/* Addresses from 100 on are calls in one line, of the column that the address says. */
+static struct ab_site_named name_by_address(void *user, const struct ab_site_table *table,
+                                            const struct ab_site_frame *frame)
+{
+    static struct ab_symbol symbol = {
+        .function = "main", .file = "/src/game.c", .defined_in = "/src/game.c"};
+    (void)user, (void)table;
+    symbol.line = frame->address < 100 ? (int)frame->address : 100;
+    symbol.column = frame->address < 100 ? 5 : (int)(frame->address / 10 - 9);
+    return (struct ab_site_named){&symbol, 1};
+}
+
 /* Stacks of addresses in one module, outwards, each up to a 0; one call of each. */
 static void make(uint64_t stacks[][4], size_t n)
 {
@@ -40,7 +54,7 @@ static void make(uint64_t stacks[][4], size_t n)
     }
     assert_int_equal(ab_trace_writer_close(w, NULL, &err), AB_OK);
     fclose(to);
-    const struct ab_advise_plan plan = {.path = path};
+    const struct ab_advise_plan plan = {.path = path, .name = name};
     ab_site_groups_fini(&groups);
     if (ab_site_groups_make(&plan, &read, &groups, &err) != AB_OK)
         fail_msg("%s", err.text);
@@ -62,6 +76,18 @@ static void a_place_is_named_by_its_module_and_address(void **state)
     assert_string_equal(of_stack(1)->key, "site:game+0x10");
     assert_string_equal(of_stack(2)->key, "site:game+0x11");
     assert_ptr_equal(of_stack(3), of_stack(1));
+}
+
+static void two_calls_on_a_line_are_two_places(void **state)
+{
+    (void)state;
+    name = name_by_address;
+    make((uint64_t[][4]){{100, 0}, {120, 0}, {121, 0}, {20, 0}}, 4);
+    assert_string_equal(of_stack(1)->key, "site:game.c:100:1");
+    assert_string_equal(of_stack(2)->key, "site:game.c:100:3");
+    assert_ptr_equal(of_stack(3), of_stack(2));              /* the same call, compiled twice */
+    assert_string_equal(of_stack(4)->key, "site:game.c:20"); /* alone on its line */
+    name = NULL;
 }
 
 /* A rule takes any frame of a stack. */
@@ -89,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_place_is_named_by_its_module_and_address),
+        cmocka_unit_test(two_calls_on_a_line_are_two_places),
         cmocka_unit_test(a_place_that_other_places_are_called_from_has_no_rule),
     };
     return cmocka_run_group_tests(tests, NULL, release);

@@ -21,6 +21,24 @@ __attribute__((noinline)) int a_function_of_the_test(int n)
     return n + (int)getpid();
 }
 
+/* Names as compilers of Rust write them, in both of its forms, and one of C++. */
+__attribute__((noinline)) int rust_new_form(int n) __asm__("_RNvNtCs1234_7mycrate3foo3bar");
+__attribute__((noinline)) int rust_new_form(int n)
+{
+    return n * (int)getpid();
+}
+__attribute__((noinline)) int rust_old_form(int n) __asm__(
+    "_ZN5index3ops17Ring$LT$T$C$A$GT$4grow17h0123456789abcdefE");
+__attribute__((noinline)) int rust_old_form(int n)
+{
+    return n - (int)getpid();
+}
+__attribute__((noinline)) int cxx_form(int n) __asm__("_ZN4game4Ring4growEi");
+__attribute__((noinline)) int cxx_form(int n)
+{
+    return n ^ (int)getpid();
+}
+
 /* The address in the file. */
 static uint64_t address_of(void *code)
 {
@@ -41,6 +59,28 @@ static void a_function_has_a_name_and_a_line(void **state)
     assert_int_equal(ab_symbols_find(s, 1, all), 1); /* in the header of the file */
     assert_string_equal(symbol->file, "");
     assert_int_equal(symbol->line, 0);
+    ab_symbols_close(s);
+}
+
+static void names_of_rust_and_cxx_are_as_people_write_them(void **state)
+{
+    const struct {
+        void *code;
+        const char *name;
+        bool is_rust;
+    } cases[] = {{(void *)rust_new_form, "mycrate::foo::bar", true},
+                 {(void *)rust_old_form, "index::ops::Ring<T,A>::grow", true},
+                 {(void *)cxx_form, "game::Ring::grow(int)", false}};
+    struct ab_symbols *s;
+    struct ab_symbol all[AB_SYMBOLS_MAX];
+    (void)state;
+    assert_int_equal(ab_symbols_open("/proc/self/exe", NULL, 0, &s), AB_SYMBOLS_OPEN);
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++) {
+        assert_int_equal(ab_symbols_find(s, address_of(cases[i].code), all), 1);
+        assert_string_equal(all[0].function, cases[i].name);
+        assert_int_equal(all[0].is_rust, cases[i].is_rust);
+        assert_non_null(strstr(all[0].defined_in, "test_symbols_symbols.c"));
+    }
     ab_symbols_close(s);
 }
 
@@ -165,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_function_has_a_name_and_a_line),
+        cmocka_unit_test(names_of_rust_and_cxx_are_as_people_write_them),
         cmocka_unit_test(inlined_functions_come_first_each_with_the_line_of_its_call),
         cmocka_unit_test(another_build_is_told),
         cmocka_unit_test(what_cannot_be_read_is_missing),

@@ -68,11 +68,48 @@ static void headers_of_the_system_are_a_library_whatever_their_functions_are_cal
     assert_false(ab_wrappers_is_library(&c, &own));
 }
 
+static void rust_s_library_and_crates_are_passed_over_a_program_s_own_functions_are_not(
+    void **state)
+{
+    static const struct {
+        struct ab_symbol symbol;
+        bool is_library;
+    } cases[] = {
+        {{.function = "push",
+          .file = "/home/me/a.rs",
+          .defined_in = "/rustc/5980/library/alloc/src/vec/mod.rs"},
+         true},
+        {{.function = "index::main",
+          .file = "/rustc/5980/library/alloc/src/vec/mod.rs",
+          .defined_in = "/home/me/a.rs"},
+         false},
+        {{.function = "::clone", .file = "library/alloc/src/string.rs", .defined_in = ""}, true},
+        {{.function = "from_str",
+          .file = "",
+          .defined_in = "/home/me/.cargo/registry/src/x/serde-1.0/src/de.rs"},
+         true},
+        {{.function = "<alloc::string::String as core::clone::Clone>::clone",
+          .file = "",
+          .is_rust = true},
+         true},
+        {{.function = "<index::Tree as core::clone::Clone>::clone", .file = "", .is_rust = true},
+         false},
+        {{.function = "core::Engine::load(int)", .file = "engine.cpp"}, false}, /* of C++ */
+        {{.function = "core::Engine::load", .file = "", .is_rust = true}, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < AB_ARRAY_LEN(cases); i++)
+        if (ab_wrappers_is_library(NULL, &cases[i].symbol) != cases[i].is_library)
+            fail_msg("%s in %s", cases[i].symbol.function, cases[i].symbol.file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_bare),
         cmocka_unit_test(who_hands_memory_on_is_passed_over),
+        cmocka_unit_test(
+            rust_s_library_and_crates_are_passed_over_a_program_s_own_functions_are_not),
         cmocka_unit_test(headers_of_the_system_are_a_library_whatever_their_functions_are_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

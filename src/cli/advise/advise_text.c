@@ -88,7 +88,10 @@ static const char *place_of(const struct ab_advice_group *g, char *buf, size_t c
 {
     char function[sizeof g->function];
     ab_wrappers_bare_name(g->function, function, sizeof function);
-    if (g->file[0] != 0 && g->line > 0)
+    if (g->file[0] != 0 && g->column > 0)
+        snprintf(buf, cap, "%s:%d:%d %s", AB_SHOWN(128, g->file), g->line, g->column,
+                 AB_SHOWN(128, function));
+    else if (g->file[0] != 0 && g->line > 0)
         snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, function));
     else if (function[0] != 0 && strstr(g->module, ".so") != NULL) /* whose it is */
         snprintf(buf, cap, "%s %s", AB_SHOWN(128, g->module), AB_SHOWN(128, function));

@@ -128,7 +128,8 @@ static enum ab_status find_pins(const struct ab_options *o, const char *base,
 }
 
 /* As both name a place: by its line, by its function where lines are not known, else by its address. A
- * function may have several groups then, and what it pins is said of each. */
+ * function may have several groups then, and what it pins is said of each. Pins do not tell the calls of
+ * one line apart. */
 static bool is_of(const struct ab_pin *pin, const struct ab_advice_group *g, const char *function)
 {
     char address[160];
@@ -145,7 +146,7 @@ static double pinned_by(const void *user, const struct ab_advice_group *g)
 {
     const struct ab_advised_pins *pins = user;
     char function[sizeof g->function];
-    if (pins->pins == NULL || pins->pins[0].group != AB_PIN_SITE)
+    if (pins->pins == NULL || pins->pins[0].group != AB_PIN_SITE || g->column > 0)
         return NAN;
     ab_wrappers_bare_name(g->function, function, sizeof function);
     for (uint32_t i = 0; i < pins->n; i++)
