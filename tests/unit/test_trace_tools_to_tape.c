@@ -422,6 +422,30 @@ static void without_a_word_on_it_large_zeroed_blocks_are_left_alone(void **state
     recorded = AB_RECORDED_NOT;
 }
 
+/* Its thread ends before any other call comes. */
+static void a_scope_that_ends_with_its_thread_is_an_iteration(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = 20, .thread = 1},
+        {.kind = AB_EVENT_THREAD_END, .thread = 1},
+        {.kind = AB_EVENT_FREE, .block = 0},
+    };
+    uint64_t ends[] = {2};
+    struct ab_scopes found = {
+        .ends = ends, .n = 1, .from = AB_SCOPES_FOUND, .is_of_thread = true, .thread = 1};
+    struct ab_tape tape;
+    scopes = &found;
+    n_ends = 1;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.iterations.n, 1);
+    assert_int_equal(tape.thread_ends.n, 1);
+    ab_tape_fini(&tape);
+    scopes = NULL;
+    n_ends = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +462,7 @@ int main(void)
         cmocka_unit_test(scopes_are_save_points),
         cmocka_unit_test(scopes_of_a_thread_have_save_points_in_its_lane),
         cmocka_unit_test(ends_of_threads_are_those_of_lanes),
+        cmocka_unit_test(a_scope_that_ends_with_its_thread_is_an_iteration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
