@@ -146,6 +146,10 @@ static void describe_tape(const struct ab_subject *s, struct ab_session *session
     session->n_edges = s->tape->n_edges;
     session->n_remote = s->tape->n_remote;
     session->thread_ends_left_out = s->thread_ends_left_out;
+    session->program_cpu_ns = s->program_cpu_ns;
+    session->program_calls = s->program_calls;
+    session->anonymous_bytes = s->anonymous_bytes;
+    session->unasked_bytes = s->unasked_bytes;
 }
 
 static void take_most(struct ab_session *session, const struct ab_tape *tape)

@@ -240,6 +240,12 @@ static void list_settings(const struct ab_options *o, const struct replay *r, st
     s->list[n] = NULL;
 }
 
+/* 0 = not known. */
+static uint64_t known(uint64_t n)
+{
+    return n == AB_WHOLE_UNKNOWN ? 0 : n;
+}
+
 static enum ab_status measure(const struct ab_options *o, struct replay *r,
                               struct ab_resume *resume, const struct ab_replay_watch *watch,
                               int *exit_code, struct ab_err *err)
@@ -252,6 +258,10 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .scopes = r->options.tape.scopes,
         .is_part = watch->most_events != 0,
         .thread_ends_left_out = r->feed->pusher.n_shared_ends,
+        .program_cpu_ns = known(r->feed->info.whole.cpu_ns),
+        .program_calls = known(r->feed->info.whole.calls),
+        .anonymous_bytes = known(r->feed->info.whole.anonymous_bytes),
+        .unasked_bytes = known(r->feed->info.whole.unasked_bytes),
         .name = r->spool >= 0   ? "standard input"
                 : slash != NULL ? slash + 1
                                 : r->path,

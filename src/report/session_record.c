@@ -597,6 +597,14 @@ static const struct ab_member lane_members[] = {
     COUNT("n_edges", struct ab_session, n_edges),
     COUNT("n_remote", struct ab_session, n_remote),
     COUNT("thread_ends_left_out", struct ab_session, thread_ends_left_out, .flags = AB_LATER),
+    AB_COUNT(struct ab_session, program_cpu_ns, AB_WHEN(struct ab_session, program_cpu_ns),
+             .flags = AB_OMIT),
+    AB_COUNT(struct ab_session, program_calls, AB_WHEN(struct ab_session, program_calls),
+             .flags = AB_OMIT),
+    AB_COUNT(struct ab_session, anonymous_bytes, AB_WHEN(struct ab_session, anonymous_bytes),
+             .flags = AB_OMIT),
+    AB_WHOLE("unasked_bytes", struct ab_session, unasked_bytes, INT64_MAX, UINT64_MAX,
+             AB_WHEN(struct ab_session, anonymous_bytes), .flags = AB_OMIT),
     AB_TEXT("base", struct ab_session, base, .flags = AB_ZERO | AB_LATER),
 };
 AB_TABLE(lane, struct ab_session);

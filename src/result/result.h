@@ -593,7 +593,11 @@ struct ab_session {    /* everything about one command's measurements */
     /* Recorded threads whose ends were no ends of lanes' threads, because the lane played others as
      * well; UINT64_MAX = not known. */
     uint64_t thread_ends_left_out;
-    bool is_strict; /* lanes took turns in the exact order */
+    uint64_t program_cpu_ns;  /* of a replay: that the recorded program took, and … */
+    uint64_t program_calls;   /* … the calls it made in it; 0 = the trace does not say */
+    uint64_t anonymous_bytes; /* of a replay: anonymous memory of the program at its end, and … */
+    uint64_t unasked_bytes;   /* … how much of it was not asked of malloc; both 0 = not known */
+    bool is_strict;           /* lanes took turns in the exact order */
     /* The first record of each back end, phase, op … has the histogram (or the counts) of all
      * rounds, the others have empty ones; all other numbers are of each round. */
     bool is_histogram_merged;

@@ -99,3 +99,19 @@ trace() {
     expect_code 2
     expect_error 'part.json: was replayed with --cache'
 }
+
+@test "a replay says what share of the program its calls are, and what memory it lacks, as far as the trace says" {
+    bench replay --rounds 3 -b glibc --json "$OUT/r.json" "$ROOT/tests/golden/traces/good/requests.abt"
+    expect_code 0
+    tr -s ' \n' '  ' <"$OUT/stdout" >"$OUT/flat"
+    grep -qE 'These calls: [0-9.]+ [mu]s of 137 ms of the program.s CPU time \([0-9.]+ %; estimated from glibc\)' "$OUT/flat"
+    grep -q "142 MiB of 144 MiB of the program's memory were not asked of malloc: the replay has none of it" "$OUT/flat"
+    expect_json '.config | .program_cpu_ns == 137000000 and .program_calls == 3000 and
+        .anonymous_bytes == 151000000 and .unasked_bytes == 149000000' "$OUT/r.json"
+    # Read back, it says the same.
+    bench report "$OUT/r.json"
+    tr -s ' \n' '  ' <"$OUT/stdout" | grep -q 'of 137 ms of the program.s CPU time'
+    bench replay --rounds 3 -b glibc --json "$OUT/r.json" "$ROOT/tests/golden/traces/good/mixed.abt"
+    ! grep -qE 'These calls|not asked of malloc' "$OUT/stdout"
+    expect_json '.config | has("program_cpu_ns") or has("unasked_bytes") | not' "$OUT/r.json"
+}

@@ -6,6 +6,8 @@
  * about several workloads is in suite_view.c, the one about two results in verdicts.c.
  */
 #include "report/view/headline.h"
+#include "core/median.h"
+#include "core/memory.h"
 
 #include "base/bits.h"
 #include "core/text.h"
@@ -19,6 +21,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what a command asks for ---- */
@@ -561,6 +564,57 @@ static void add_incomplete(struct writer *w)
     end_sentence(w);
 }
 
+/* ---- what share of the program the calls are ---- */
+
+/* Without the harness; NaN = not known. Lanes side by side wait for each other, and the time of their
+ * ops is not their CPU time. */
+static double calls_ns(const struct ab_session *s, uint32_t backend, uint32_t round)
+{
+    double sum = s->facts.lanes == 1 && s->n_phases > 0 ? 0 : NAN;
+    for (uint32_t i = 0; i < s->n_phases; i++) {
+        const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, round);
+        const struct ab_null_cost *null = ab_session_null(s, backend, s->phases[i], round);
+        sum += r != NULL && null != NULL ? (r->ns_per_op - null->ns_per_op) * (double)r->n_ops
+                                         : NAN;
+    }
+    return sum;
+}
+
+/* How much faster a replay is says nothing of how much faster the program gets. */
+static void say_share(struct writer *w)
+{
+    const struct ab_session *s = w->s;
+    uint32_t base = ab_session_base(s), n = 0;
+    double *x = ab_alloc((s->n_rounds + 1) * sizeof x[0]);
+    for (uint32_t i = 0; s->program_cpu_ns > 0 && base != UINT32_MAX && i < s->n_rounds; i++) {
+        x[n] = calls_ns(s, base, s->rounds[i].index);
+        n += isfinite(x[n]);
+    }
+    double ns = n > 0 ? ab_median(x, n) : NAN, whole = (double)s->program_cpu_ns;
+    free(x);
+    if (!(ns > 0) || ns > whole)
+        return;
+    char a[32], b[32];
+    ab_text_addf(&w->text,
+                 "These calls: %s of %s of the program's CPU time (%.2g %%; estimated from %s)",
+                 ab_units_time(a, sizeof a, ns), ab_units_time(b, sizeof b, whole),
+                 100 * ns / whole, NAME(base));
+    end_sentence(w);
+}
+
+static void say_unasked(struct writer *w)
+{
+    const struct ab_session *s = w->s;
+    if (s->unasked_bytes < UINT64_C(8) << 20 || s->unasked_bytes < s->anonymous_bytes / 10)
+        return;
+    ab_text_addf(
+        &w->text,
+        "%s of %s of the program's memory were not asked of malloc: the replay has none of "
+        "it",
+        AB_BYTES((double)s->unasked_bytes), AB_BYTES((double)s->anonymous_bytes));
+    end_sentence(w);
+}
+
 void ab_view_headline_make(const struct ab_session *s, const struct ab_view_ranking *ranking,
                            const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
                            struct ab_view_headline *out)
@@ -591,6 +645,8 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
     say_server_memory(&w);
     if (n != 1)
         say_same_builds(&w);
+    say_share(&w);
+    say_unasked(&w);
     add_left_out(&w);
     add_unverified(&w);
     add_incomplete(&w);
