@@ -484,19 +484,27 @@ static void withhold(struct ab_checked *cell)
     cell->rounds_needed = 0; /* more of them would not help */
 }
 
-/* By the ratio to the witnesses: what the machine did is in both. False where there are too few
- * rounds for it, and the cell keeps the reason that it has. */
+/* By the ratio to the witnesses: what the machine did is in both. The ratio is that of the two changes
+ * that are shown, so that a reader can work it out; as in judge_both, the estimate from the rounds must be
+ * beyond the limit as well. False where there are too few rounds for it, and the cell keeps the reason
+ * that it has. */
 static bool judge_beside(const struct ab_drift *d, struct ab_checked *cell)
 {
     bool is_few = isnan(d->relative.low) || isnan(d->relative.high);
-    cell->relative = d->relative;
+    cell->relative = ab_effect_shown(&d->relative, cell->effect.ratio / d->machine.ratio);
     cell->machine_ratio = d->machine.ratio;
     memcpy(cell->witnesses, d->witnesses, sizeof cell->witnesses);
     if (is_few && cell->verdict == AB_VERDICT_INCONCLUSIVE)
         return false;
-    cell->verdict = ab_verdict_of(&d->relative, cell->bound);
+    cell->verdict = ab_verdict_of(&cell->relative, cell->bound);
     cell->reason[0] = 0;
     cell->rounds_needed = ab_effect_rounds_needed(&d->relative, cell->bound);
+    if (is_change(cell->verdict) && ab_verdict_of(&d->relative, cell->bound) != cell->verdict) {
+        cell->verdict = AB_VERDICT_INCONCLUSIVE;
+        snprintf(cell->reason, sizeof cell->reason,
+                 "estimated from all rounds it is %+.1f %%, within the limit",
+                 100 * (d->relative.ratio - 1));
+    }
     return true;
 }
 

@@ -77,6 +77,8 @@ static void begin(struct walk *w, const struct ab_over_time *row)
                                                 .at_60s_bytes = NAN,
                                                 .end_bytes = NAN,
                                                 .floor_bytes = NAN,
+                                                .end_retained_bytes = NAN,
+                                                .end_external_bytes = NAN,
                                                 .freed_bytes = freed > 0 ? freed : (double)NAN,
                                                 .half_back_ns = NAN,
                                                 .most_back_ns = NAN};
@@ -103,6 +105,8 @@ static void take_row(struct walk *w, const struct ab_over_time *row)
         take_reading(&x->most_back_ns, since, 0, since);
     x->end_ns = (double)row->time_ns;
     x->end_bytes = bytes;
+    x->end_retained_bytes = row->retained_bytes;
+    x->end_external_bytes = row->external_bytes;
     x->floor_bytes = fmin(x->floor_bytes, bytes);
 }
 
@@ -139,13 +143,19 @@ static struct ab_idles idles_of_round(const struct ab_session *s, uint32_t backe
 
 /* ---- over the rounds ---- */
 
-static const size_t numbers[] = {
-    offsetof(struct ab_idle, live_bytes),   offsetof(struct ab_idle, begin_bytes),
-    offsetof(struct ab_idle, at_1s_bytes),  offsetof(struct ab_idle, at_10s_bytes),
-    offsetof(struct ab_idle, at_60s_bytes), offsetof(struct ab_idle, end_bytes),
-    offsetof(struct ab_idle, floor_bytes),  offsetof(struct ab_idle, freed_bytes),
-    offsetof(struct ab_idle, half_back_ns), offsetof(struct ab_idle, most_back_ns),
-    offsetof(struct ab_idle, area)};
+static const size_t numbers[] = {offsetof(struct ab_idle, live_bytes),
+                                 offsetof(struct ab_idle, begin_bytes),
+                                 offsetof(struct ab_idle, at_1s_bytes),
+                                 offsetof(struct ab_idle, at_10s_bytes),
+                                 offsetof(struct ab_idle, at_60s_bytes),
+                                 offsetof(struct ab_idle, end_bytes),
+                                 offsetof(struct ab_idle, floor_bytes),
+                                 offsetof(struct ab_idle, freed_bytes),
+                                 offsetof(struct ab_idle, half_back_ns),
+                                 offsetof(struct ab_idle, most_back_ns),
+                                 offsetof(struct ab_idle, end_retained_bytes),
+                                 offsetof(struct ab_idle, end_external_bytes),
+                                 offsetof(struct ab_idle, area)};
 
 static double *number_at(struct ab_idle *x, size_t offset)
 {
@@ -189,4 +199,14 @@ struct ab_idles ab_idles_of(const struct ab_session *s, uint32_t backend, uint32
     none = rounds[0];
     free(rounds);
     return none;
+}
+
+bool ab_idle_longest(const struct ab_session *s, uint32_t backend, struct ab_idle *out)
+{
+    struct ab_idles all = ab_idles_of(s, backend, AB_OVER_TIME_ALL_ROUNDS);
+    for (uint32_t i = 0; i < all.n; i++)
+        if (i == 0 || all.items[i].end_ns - all.items[i].begin_ns > out->end_ns - out->begin_ns)
+            *out = all.items[i];
+    free(all.items);
+    return all.n > 0;
 }

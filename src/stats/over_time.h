@@ -31,6 +31,8 @@ struct ab_idle { /* of one back end */
     double live_bytes; /* at its begin; nothing changes it meanwhile */
     double begin_bytes, at_1s_bytes, at_10s_bytes, at_60s_bytes, end_bytes; /* resident */
     double floor_bytes;                                                     /* the least */
+    /* of end_bytes: pages without blocks, and what pages hold beside blocks and their padding */
+    double end_retained_bytes, end_external_bytes;
     /* What was freed since the most that was live since the stretch before, and when so much less
      * than the most since then was resident; NaN = not within the stretch, or nothing was freed. */
     double freed_bytes, half_back_ns, most_back_ns;
@@ -45,5 +47,8 @@ struct ab_idles {
 /* All stretches of one round in their order, or, for AB_OVER_TIME_ALL_ROUNDS, of each number the
  * median over the rounds; free the items. */
 struct ab_idles ab_idles_of(const struct ab_session *s, uint32_t backend, uint32_t round);
+
+/* The longest stretch, of equals the first. False: there is none. */
+bool ab_idle_longest(const struct ab_session *s, uint32_t backend, struct ab_idle *out);
 
 #endif

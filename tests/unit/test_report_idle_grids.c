@@ -79,6 +79,49 @@ static void stretches_have_rows_and_growth_a_verdict(void **state)
     detach(f);
 }
 
+/* The table of the peak cannot answer why memory does not come back. */
+static void what_an_idle_stretch_holds_is_said_and_split(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_grid g;
+    struct ab_view v;
+    attach(&f->s);
+    assert_true(ab_over_time_grid(&f->s, &g));
+    assert_string_equal(g.columns[12].title, "retained");
+    assert_true(g.rows[1].cells[10].value == 10 * 0x1p20); /* live */
+    assert_true(g.rows[1].cells[11].value == 2 * 0x1p20);  /* external */
+    assert_true(g.rows[1].cells[12].value == 48 * 0x1p20); /* retained, at the end */
+    ab_grid_fini(&g);
+    ab_view_make(&f->s, &v);
+    bool is_said = false;
+    for (unsigned i = 0; i < v.headline.n_sentences; i++)
+        is_said = is_said || strcmp(v.headline.sentences[i],
+                                    "At the end of the longest idle stretch glibc holds 60.0 MiB: "
+                                    "48.0 MiB are free pages, which a trim returns, and 12.0 MiB "
+                                    "are pages that blocks pin (10.0 MiB live).") == 0;
+    assert_true(is_said);
+    ab_view_fini(&v);
+    detach(f);
+}
+
+/* Of stretches of a few seconds there is no reading after a minute, and no column for it. */
+static void readings_that_no_stretch_has_have_no_column(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_grid g;
+    attach(&f->s);
+    for (uint32_t i = 0; i < f->s.n_over_time; i++)
+        if (rows[i].idle == AB_IDLE_END)
+            rows[i].time_ns -= 55 * S;
+    assert_true(ab_over_time_grid(&f->s, &g));
+    assert_null(g.columns[4].title); /* +60 s */
+    assert_null(g.columns[4].in_html);
+    ab_grid_fini(&g);
+    detach(f);
+}
+
 static void work_without_times_has_neither(void **state)
 {
     (void)state;
@@ -155,6 +198,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stretches_have_rows_and_growth_a_verdict),
+        cmocka_unit_test(what_an_idle_stretch_holds_is_said_and_split),
+        cmocka_unit_test(readings_that_no_stretch_has_have_no_column),
         cmocka_unit_test(work_without_times_has_neither),
         cmocka_unit_test(terminals_and_markdown_show_them),
         cmocka_unit_test(the_report_has_the_picture_and_the_tables),

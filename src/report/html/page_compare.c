@@ -91,9 +91,10 @@ static bool set_change_axis(struct ab_axis *x, const struct ab_checked *const *r
 {
     *x = (struct ab_axis){.low = 1, .high = 1};
     for (uint32_t i = 0; i < n; i++) {
-        widen(x, rows[i]->effect.ratio);
-        widen(x, rows[i]->effect.low);
-        widen(x, rows[i]->effect.high);
+        const struct ab_effect *e = ab_check_judged_effect(rows[i]);
+        widen(x, e->ratio);
+        widen(x, e->low);
+        widen(x, e->high);
         widen(x, 1 + rows[i]->bound);
     }
     bool is_small = x->high < 2 && x->low > 0.5;
@@ -109,18 +110,19 @@ static void draw_row(struct ab_plot *p, const struct ab_report *report, const st
                      double y, bool is_small)
 {
     double shift = is_small ? 1 : 0;
+    const struct ab_effect *e = ab_check_judged_effect(c);
     char label[400], cut[4 * NAME_CHARS + 8], text[440];
     struct ab_paint paint = ab_report_paint(report, c->backend), mark = paint;
     name_cell(text, sizeof text, c);
-    snprintf(label, sizeof label, "%.150s: %.200s", c->backend, text);
+    snprintf(label, sizeof label, "%.120s: %.120s%s%.100s", c->backend, text,
+             e == &c->effect ? "" : ", relative to ", e == &c->effect ? "" : c->witnesses);
     ab_page_cut(cut, sizeof cut, label, NAME_CHARS);
     ab_plot_text(p, AB_COLOUR_INK, p->x.from - 10, ab_axis_at(&p->y, y) + 4, "end", cut);
     paint.title = label;
     paint.dash = NULL;
     paint.width = 2;
-    ab_plot_line(p, paint, (const struct ab_point[]){{1 - shift, y}, {c->effect.ratio - shift, y}},
-                 2);
-    ab_plot_error_x(p, paint, c->effect.low - shift, c->effect.high - shift, y);
+    ab_plot_line(p, paint, (const struct ab_point[]){{1 - shift, y}, {e->ratio - shift, y}}, 2);
+    ab_plot_error_x(p, paint, e->low - shift, e->high - shift, y);
     if (!isnan(c->bound)) {
         mark.colour = AB_COLOUR_BAD;
         mark.title = "limit";
@@ -133,7 +135,7 @@ static void draw_row(struct ab_plot *p, const struct ab_report *report, const st
     }
     snprintf(text, sizeof text, "%s, %.30s", label, ab_check_word(c));
     paint.title = text;
-    ab_plot_mark(p, paint, (struct ab_point){c->effect.ratio - shift, y}, 5);
+    ab_plot_mark(p, paint, (struct ab_point){e->ratio - shift, y}, 5);
 }
 
 static void put_chart(struct ab_html *h, const struct ab_report *report,
@@ -188,6 +190,23 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report,
               c->reason);
 }
 
+/* The change that decides, where it is not the plain one: relative to what is the same build in both. */
+static void put_relative_row(struct ab_html *h, const struct ab_report *report,
+                             const struct ab_checked *c)
+{
+    char ratio[64], machine[64], range[160], limit[64] = "";
+    if (!isnan(c->bound))
+        ab_axis_tick(limit, sizeof limit, AB_AXIS_CHANGE, c->bound);
+    ab_html_f(h, "<tr><th scope=\"row\">");
+    ab_page_name(h, report, c->backend);
+    ab_html_f(
+        h,
+        "</th><td>relative to %s</td><td></td><td class=\"n\">%s: %s</td>"
+        "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td>%s</td></tr>\n",
+        c->witnesses, c->witnesses, change(machine, c->machine_ratio),
+        change(ratio, c->relative.ratio), interval(range, &c->relative), limit, "this decides");
+}
+
 static const char *const table_columns[] = {
     "allocator", "metric", "#base", "#new", "#change", "#90 % interval", "#limit", "verdict", NULL};
 
@@ -196,8 +215,11 @@ static void put_judged(struct ab_html *h, const struct ab_report *report,
 {
     ab_page_table_begin(h, "Judged by a limit", table_columns);
     for (uint32_t i = 0; i < c->n_cells; i++)
-        if (ab_check_is_judged(&c->cells[i]))
+        if (ab_check_is_judged(&c->cells[i])) {
             put_cell_row(h, report, &c->cells[i]);
+            if (ab_check_judged_effect(&c->cells[i]) != &c->cells[i].effect)
+                put_relative_row(h, report, &c->cells[i]);
+        }
     ab_page_table_end(h);
 }
 

@@ -17,6 +17,7 @@
 #include "report/view/ranking.h"
 #include "result/session.h"
 #include "stats/check.h"
+#include "stats/over_time.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -455,6 +456,57 @@ static void say_alone(struct writer *w, uint32_t only)
     end_sentence(w);
 }
 
+/* ---- memory while idle ---- */
+
+/* "48.8 MiB: 38.5 MiB are free pages, which a trim returns, 10.3 MiB pages that blocks pin (7.20 MiB
+ * live)" */
+static void add_idle(struct writer *w, const struct ab_idle *x)
+{
+    ab_text_addf(&w->text, "%s", AB_BYTES(x->end_bytes));
+    if (isfinite(x->end_retained_bytes))
+        ab_text_addf(&w->text,
+                     ": %s are free pages, which a trim returns, and %s are pages that blocks pin "
+                     "(%s live)",
+                     AB_BYTES(x->end_retained_bytes),
+                     AB_BYTES(fmax(0, x->end_bytes - x->end_retained_bytes)),
+                     AB_BYTES(x->live_bytes));
+}
+
+/* What stays resident in the longest pause of the work, under the base and where it is least. */
+static void say_idle(struct writer *w)
+{
+    struct ab_idle x, of_base = {.end_bytes = NAN}, of_least = {.end_bytes = NAN};
+    uint32_t base = w->ranking->base, least = UINT32_MAX;
+    if (ab_session_is_exec(w->s) || w->s->n_combinations > 1)
+        return;
+    for (uint32_t i = 0; i < w->ranking->n_rows; i++) {
+        const struct ab_view_rank *row = &w->ranking->rows[i];
+        if (row->standing != AB_VIEW_RANKED || !ab_idle_longest(w->s, row->backend, &x) ||
+            !isfinite(x.end_bytes))
+            continue;
+        if (row->backend == base || base == UINT32_MAX) {
+            of_base = x;
+            base = row->backend;
+        }
+        if (least == UINT32_MAX || x.end_bytes < of_least.end_bytes) {
+            of_least = x;
+            least = row->backend;
+        }
+    }
+    if (least == UINT32_MAX)
+        return;
+    if (isfinite(of_base.end_bytes)) {
+        ab_text_addf(&w->text, "At the end of the longest idle stretch %s holds ", NAME(base));
+        add_idle(w, &of_base);
+        end_sentence(w);
+        if (!(of_least.end_bytes < of_base.end_bytes * (1 - memory_worth_saying)))
+            return;
+    }
+    ab_text_addf(&w->text, "Least memory there: %s holds ", NAME(least));
+    add_idle(w, &of_least);
+    end_sentence(w);
+}
+
 /* ---- memory of a server ---- */
 
 static double moment_of(const struct writer *w, uint32_t backend, const struct ab_field *field)
@@ -642,6 +694,7 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
     } else {
         compare(&w);
     }
+    say_idle(&w);
     say_server_memory(&w);
     if (n != 1)
         say_same_builds(&w);

@@ -31,7 +31,22 @@ static const char *span_text(char *buf, size_t cap, double ns)
 
 /* ---- idle stretches ---- */
 
-enum { STRETCH, BEGIN, AT_1S, AT_10S, AT_60S, END, FLOOR, HALF_BACK, MOST_BACK, AREA, COLUMNS };
+enum {
+    STRETCH,
+    BEGIN,
+    AT_1S,
+    AT_10S,
+    AT_60S,
+    END,
+    FLOOR,
+    HALF_BACK,
+    MOST_BACK,
+    AREA,
+    LIVE,
+    EXTERNAL,
+    RETAINED,
+    COLUMNS
+};
 
 /* Up to three: the first, the longest and the last. */
 static bool is_shown(const struct ab_idles *all, uint32_t i)
@@ -64,6 +79,9 @@ static void put_stretch(struct ab_grid *g, const struct ab_idle *x, uint32_t i, 
         ab_grid_say(g, AREA, "%.3g", x->area);
     else
         ab_grid_put(g, AREA, AB_GRID_BYTES, NAN, NULL);
+    ab_grid_put(g, LIVE, AB_GRID_BYTES, x->live_bytes, "not known");
+    ab_grid_put(g, EXTERNAL, AB_GRID_BYTES, x->end_external_bytes, "not known");
+    ab_grid_put(g, RETAINED, AB_GRID_BYTES, x->end_retained_bytes, "not known");
 }
 
 /* The same stretch of all back ends, below its heading. */
@@ -84,6 +102,15 @@ static void add_stretch(struct ab_grid *g, const struct ab_idles *of, uint32_t i
     }
 }
 
+/* True if some stretch was long enough for the reading of this column. */
+static bool is_known(const struct ab_grid *g, unsigned column)
+{
+    for (size_t r = 0; r < g->n_rows; r++)
+        if (!g->rows[r].is_heading && isfinite(g->rows[r].cells[column].value))
+            return true;
+    return false;
+}
+
 bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g)
 {
     uint32_t most = 0;
@@ -92,14 +119,17 @@ bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g)
                           .title = "resident memory while idle",
                           .columns = {[STRETCH] = {.in_html = "idle stretch"},
                                       [BEGIN] = {"begin", 0, "#at its begin"},
-                                      [AT_1S] = {"+1 s", 5, "#+1 s"},
-                                      [AT_10S] = {"+10 s", 4, "#+10 s"},
-                                      [AT_60S] = {"+60 s", 0, "#+60 s"},
+                                      [AT_1S] = {"+1 s", 8, "#+1 s"},
+                                      [AT_10S] = {"+10 s", 7, "#+10 s"},
+                                      [AT_60S] = {"+60 s", 5, "#+60 s"},
                                       [END] = {"end", 0, "#end"},
-                                      [FLOOR] = {"floor", 2, "#floor"},
-                                      [HALF_BACK] = {"half back", 3, "#half back after"},
-                                      [MOST_BACK] = {"90% back", 1, "#90 % back after"},
-                                      [AREA] = {"MiB h", 0, "#MiB h"}},
+                                      [FLOOR] = {"floor", 4, "#floor"},
+                                      [HALF_BACK] = {"half back", 6, "#half back after"},
+                                      [MOST_BACK] = {"90% back", 3, "#90 % back after"},
+                                      [AREA] = {"MiB h", 1, "#MiB h"},
+                                      [LIVE] = {"live", 2, "#live at the end"},
+                                      [EXTERNAL] = {"external", 2, "#external"},
+                                      [RETAINED] = {"retained", 2, "#retained"}},
                           .n_columns = COLUMNS,
                           .is_list = true};
     struct ab_idles *of = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof of[0]);
@@ -113,6 +143,9 @@ bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g)
     for (uint32_t b = 0; b < s->n_backends; b++)
         free(of[b].items);
     free(of);
+    for (unsigned c = AT_1S; c <= AT_60S; c++)
+        if (!is_known(g, c))
+            g->columns[c].title = g->columns[c].in_html = NULL;
     return g->n_rows > 0;
 }
 
