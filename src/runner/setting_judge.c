@@ -183,10 +183,10 @@ enum needs {
 };
 
 /* An option that the manual of its library says acts. Sources: "Memory Allocation Tunables" in the
- * manual of glibc 2.36, and its malloc/malloc.c (do_set_mxfast, do_set_tcache_count,
- * do_set_tcache_max, malloc/hugepages.c) for the bounds, beyond which it keeps the default without a
- * word; jemalloc(3) of 5.3.0, "TUNING"; the section "Environment Options" of mimalloc's readme and
- * the comments of its src/options.c, 2.0.9 to 2.1. */
+ * manual of glibc 2.36, and the functions do_set_mxfast, do_set_tcache_count and do_set_tcache_max of
+ * its malloc for the bounds, beyond which it keeps the default without a word; jemalloc(3) of 5.3.0,
+ * "TUNING"; "Environment Options" in the readme of mimalloc, and the comments on its table of options,
+ * 2.0.9 to 2.1. */
 struct documented {
     const char *name; /* one that ends in * stands for all that begin so */
     const char *most; /* greatest value that acts; NULL = any */

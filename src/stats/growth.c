@@ -131,7 +131,7 @@ const char *const ab_growth_verdict_names[AB_GROWTH_VERDICTS] = {NULL,         "
                                                                  "fragmented", "leaked", "grows"};
 
 enum part { LIVE, EXTERNAL, RETAINED, RESIDENT, PARTS };
-enum { LEAST = AB_GROWTH_BLOCKS_LEAST };
+enum { LEAST = AB_GROWTH_BLOCKS_LEAST, LAST_LEAST = 4 };
 static const double z99 = 2.5758, window_least_ns = 30e9;
 static const double steady_share = 0.01; /* of live bytes in an hour */
 static const double wide_share = 0.05;   /* of resident bytes in an hour: too wide to tell */
@@ -328,6 +328,17 @@ static enum ab_growth_verdict name_growth(const struct blocks *b, struct stretch
     return external >= retained ? AB_GROWTH_FRAGMENTED : AB_GROWTH_RETAINED;
 }
 
+/* True if growth is not seen in the last third of the window: its interval there contains 0, and its slope
+ * is below a third of the whole one. */
+static bool has_stopped(const struct blocks *b, struct stretch w, double growth)
+{
+    const uint32_t n = w.end - w.first, third = n / 3;
+    if (third < LAST_LEAST)
+        return false;
+    struct slope last = slope_by_time(b, b->y[RESIDENT], (struct stretch){w.end - third, w.end});
+    return last.low <= 0 && last.slope < growth / 3;
+}
+
 static void judge(const struct blocks *b, struct stretch w, struct ab_growth_by_time *g)
 {
     struct slope s = slope_by_time(b, b->y[RESIDENT], w);
@@ -351,6 +362,8 @@ static void judge(const struct blocks *b, struct stretch w, struct ab_growth_by_
         g->why = "the work is too short: what it takes varies more than it may have grown";
     } else if (s.low <= 0 || s.slope < steady_share * (isfinite(live) ? live : resident)) {
         g->verdict = AB_GROWTH_STEADY;
+    } else if (has_stopped(b, w, s.slope)) {
+        g->why = "it grew at first and then no more: only longer work would tell";
     } else {
         g->verdict = name_growth(b, w, s.slope);
     }

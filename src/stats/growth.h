@@ -36,7 +36,9 @@ struct ab_growth {
  * hour. Else the part with the largest slope gives the name. Where live bytes are constant nowhere
  * but grow over the whole second half, the second half is the window, for a leak is that. Not known:
  * fewer than AB_GROWTH_BLOCKS_LEAST blocks, a window of less than 30 s, or an interval that contains
- * 0 and 5 % of the resident bytes an hour as well; longer work would tell. */
+ * 0 and 5 % of the resident bytes an hour as well; longer work would tell. Nor is it where the last
+ * third of the window does not grow: its interval contains 0, and its slope is below a third of the whole
+ * one. */
 enum { AB_GROWTH_BLOCKS = 40, AB_GROWTH_BLOCKS_LEAST = 12 };
 enum ab_growth_verdict {
     AB_GROWTH_UNKNOWN,

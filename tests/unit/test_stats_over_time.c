@@ -188,6 +188,7 @@ struct plan { /* MiB, and MiB an hour */
     double live, leak, external, retained;
     double noise; /* of the resident bytes, from row to row; half of it stays to the next … */
     double stays; /* … or so much of it */
+    double stops; /* part of the time after which nothing grows any more; 0 = never */
     uint32_t seconds, step;
 };
 
@@ -199,7 +200,8 @@ static void plant(const struct plan *p, uint64_t seed)
     ab_rng_init(&rng, seed, 0);
     s.n_over_time = 0;
     for (uint32_t t = 0; t < p->seconds; t += p->step) {
-        double hours = t / 3600., warm = fmin(1, t / (0.1 * p->seconds));
+        double grown_s = p->stops > 0 ? fmin(t, p->stops * p->seconds) : t;
+        double hours = grown_s / 3600, warm = fmin(1, t / (0.1 * p->seconds));
         double live = p->live * warm * (0.97 + 0.06 * ab_rng_unit(&rng)) + p->leak * hours;
         double external = 0.1 * live + p->external * hours;
         double retained = 0.2 * p->live + p->retained * hours;
@@ -256,6 +258,24 @@ static void drift_is_no_growth(void **state)
         n_alarms += ab_growth_by_time(&s, 0, AB_GROWTH_ALL_ROUNDS).verdict > AB_GROWTH_STEADY;
     }
     assert_true(n_alarms <= MANY / 20);
+}
+
+/* Blocks that are made during 70 % of the time and then no more are no leak. */
+static void growth_that_has_ended_is_no_verdict(void **state)
+{
+    (void)state;
+    static const struct plan plans[] = {
+        {.live = 100, .leak = 3, .noise = 1, .seconds = 7200, .step = 1, .stops = 0.7},
+        {.live = 100, .external = 5, .noise = 1, .seconds = 7200, .step = 1, .stops = 0.7},
+        {.live = 100, .leak = 4, .noise = 1, .seconds = 7200, .step = 1, .stops = 0.8}};
+    for (size_t i = 0; i < AB_ARRAY_LEN(plans); i++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            plant(&plans[i], seed);
+            struct ab_growth_by_time g = ab_growth_by_time(&s, 0, AB_GROWTH_ALL_ROUNDS);
+            if (g.verdict > AB_GROWTH_STEADY)
+                fail_msg("plan %zu, seed %u: %s", i, (unsigned)seed,
+                         ab_growth_verdict_names[g.verdict]);
+        }
 }
 
 /* Less than 1 % of the live bytes in an hour is no growth, however surely it is there. */
@@ -355,6 +375,7 @@ int main(void)
         TEST(time_that_runs_back_is_passed_over),
         TEST(what_is_planted_is_named),
         TEST(drift_is_no_growth),
+        TEST(growth_that_has_ended_is_no_verdict),
         TEST(little_growth_is_steady),
         TEST(a_fast_leak_is_one),
         TEST(a_cycle_is_one_point),
