@@ -204,7 +204,8 @@ static void a_gain_in_memory_is_said(void **state)
     measured.by_memory = true;
     measured.together = measured.heaps[1];
     measured.has_compiled = false;
-    expect("1 heap: 1.01x faster (memory 12.5 MiB -> 11.4 MiB)");
+    expect_words(
+        "1 heap: calls take 59.7 us per scope instead of 60.0 us (memory 12.5 MiB -> 11.4 MiB)");
     measured.heaps[0].memory_bytes = 12.0e6;
     expect("2.00x [1.96, 2.04] as fast; memory 12.5 MiB -> 11.4 MiB\n"); /* faster anyway */
 }
@@ -238,8 +239,10 @@ static void another_malloc_is_one_that_takes_no_change(void **state)
     (void)state;
     measured.generals[1] = row_of("slab:threads=sharded:classes=fine", 6e6, 3);
     measured.has_compiled = false;
-    expect("Advice: use 1 heap: 2.00x faster. Alternatively mimalloc for everything, no code\n"
-           "  change: 1.50x faster (replays");
+    expect_words(
+        "Advice: use 1 heap: calls take 30.0 us per scope instead of 60.0 us. Alternatively "
+        "mimalloc for everything, no code change: calls take 40.0 us per scope instead of "
+        "60.0 us (replays");
     expect("\n   slab:threads=sharded:classes=fine\n"); /* too long for its column */
     measured.generals[1].is_malloc = true;
     expect("Advice: use slab:threads=sharded:classes=fine for everything, no code");
@@ -250,14 +253,16 @@ static void what_needs_no_code_and_gains_as_much_comes_first(void **state)
     (void)state;
     measured.generals[0] = row_of("mimalloc", 5e6, 3.37);
     measured.generals[0].is_malloc = true;
-    expect("Advice: use mimalloc for everything, no code change: 3.37x faster. Alternatively\n"
-           "  1 heap: 2.00x faster (3.00x when compiled in with --code) (replays of 10\n");
+    expect_words(
+        "Advice: use mimalloc for everything, no code change: calls take 16.7 us per scope "
+        "instead of 60.0 us. Alternatively 1 heap: calls take 30.0 us per scope instead of "
+        "60.0 us (20.0 us when compiled in with --code) (replays of 10");
     measured.used = 0;
     measured.has_compiled = false;
     measured.together.speed.low = measured.heaps[0].speed.low = 0.9;
     expect_words(
         "memory (replays of 10 rounds). Alternatively mimalloc for everything, no code change: "
-        "3.37x faster");
+        "calls take 16.7 us per scope instead of 60.0 us");
 }
 
 static void so_small_a_part_of_the_budget_needs_no_change(void **state)
@@ -266,7 +271,7 @@ static void so_small_a_part_of_the_budget_needs_no_change(void **state)
     refuse("change nothing"); /* some scopes missed it */
     budget.before.n_missed = 0;
     expect("Advice: change nothing: allocation takes 60.0 us of 16.7 ms (0.36 % of the\n"
-           "  budget). If it has to be less: use 1 heap: 2.00x faster");
+           "  budget). If it has to be less: use 1 heap: calls take 30.0 us per scope");
     view.budget_ns = 5.9e6; /* 1.02 % */
     refuse("change nothing");
     expect("Advice: use 1 heap");
@@ -280,13 +285,15 @@ static void much_more_memory_is_part_of_the_answer(void **state)
     measured.together.memory_bytes = 1.51 * 13.1e6;
     expect_words("with --code), but 1.51x the memory (12.5 MiB -> 18.9 MiB).");
     measured.generals[0].memory_bytes = 170 * 13.1e6;
-    expect("1.50x faster, but 170x the memory (12.5 MiB -> 2.07");
+    expect_words("instead of 60.0 us, but 170x the memory (12.5 MiB -> 2.07");
 }
 
 static void heaps_that_cannot_be_compiled_in_say_why(void **state)
 {
     (void)state;
-    expect("use 1 heap: 2.00x faster (3.00x when compiled in with --code).");
+    expect_words(
+        "use 1 heap: calls take 30.0 us per scope instead of 60.0 us (20.0 us when compiled in "
+        "with --code).");
     measured.compiled = (struct ab_advised_row){.time_ns = NAN};
     snprintf(measured.compiled.reason, 512, "it crashed");
     refuse("when compiled in");

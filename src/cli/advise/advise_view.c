@@ -165,14 +165,27 @@ static void add_memory(struct ab_text *line, const struct ab_advised_row *row, b
                      ab_advise_memory(row->memory_bytes, after, sizeof after));
 }
 
-static void add_heaps(struct ab_text *line, const struct ab_advised *m, const char *verb)
+/* Adds "calls take 2.03 us a scope instead of 54.4 us": a ratio would be taken for that of the program. */
+static void add_times(struct ab_text *line, const struct ab_advise_view *v,
+                      const struct ab_advised_row *row)
 {
+    char now[32];
+    snprintf(now, sizeof now, "%s", AB_TIME(ab_advise_unit_time(v->advice, row->time_ns)));
+    ab_text_addf(line, "calls take %s per %s instead of %s", now, ab_advise_unit(v->advice),
+                 AB_TIME(ab_advise_unit_time(v->advice, row->base_time_ns)));
+}
+
+static void add_heaps(struct ab_text *line, const struct ab_advise_view *v, const char *verb)
+{
+    const struct ab_advised *m = v->measured;
     const struct ab_advised_row *row = &m->together;
     char before[32], after[32];
     int n = __builtin_popcount(m->used);
-    ab_text_addf(line, "%s%d heap%s: %.2fx faster", verb, n, n > 1 ? "s" : "", row->speed.ratio);
+    ab_text_addf(line, "%s%d heap%s: ", verb, n, n > 1 ? "s" : "");
+    add_times(line, v, row);
     if (m->has_compiled && m->compiled.is_measured)
-        ab_text_addf(line, " (%.2fx when compiled in with --code)", m->compiled.speed.ratio);
+        ab_text_addf(line, " (%s when compiled in with --code)",
+                     AB_TIME(ab_advise_unit_time(v->advice, m->compiled.time_ns)));
     add_memory(line, row, m->by_memory);
     if (ab_advised_holds_less(row))
         ab_text_addf(line, " (held by live blocks %s -> %s)",
@@ -180,10 +193,11 @@ static void add_heaps(struct ab_text *line, const struct ab_advised *m, const ch
                      ab_advise_memory(row->held_bytes, after, sizeof after));
 }
 
-static void add_general(struct ab_text *line, const struct ab_advised_row *best, const char *verb)
+static void add_general(struct ab_text *line, const struct ab_advise_view *v,
+                        const struct ab_advised_row *best, const char *verb)
 {
-    ab_text_addf(line, "%s%s for everything, no code change: %.2fx faster", verb,
-                 AB_SHOWN(128, best->name), best->speed.ratio);
+    ab_text_addf(line, "%s%s for everything, no code change: ", verb, AB_SHOWN(128, best->name));
+    add_times(line, v, best);
     add_memory(line, best, false);
 }
 
@@ -198,15 +212,15 @@ static void add_ways(struct ab_text *line, const struct ab_advise_view *v,
     bool is_general_first = best != NULL &&
                             (m->used == 0 || best->speed.ratio * (1 + m->limit) >= heaps);
     if (is_general_first)
-        add_general(line, best, verb);
+        add_general(line, v, best, verb);
     else
-        add_heaps(line, m, verb);
+        add_heaps(line, v, verb);
     if (best != NULL && m->used != 0) {
         ab_text_add(line, ". Alternatively ");
         if (is_general_first)
-            add_heaps(line, m, "");
+            add_heaps(line, v, "");
         else
-            add_general(line, best, "");
+            add_general(line, v, best, "");
     }
     ab_text_addf(line, " (replays of %u rounds).", m->n_rounds);
 }
