@@ -27,7 +27,7 @@ def peaks(result, params):
         if m.get("params") != params:
             continue
         of = out.setdefault(m["backend"], {})
-        of[m["round"]] = max(of.get(m["round"], 0), m["rss_peak_bytes"])
+        of[m["round"]] = max(of.get(m["round"], 0), m["peak_bytes"])
     return out
 
 

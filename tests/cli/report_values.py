@@ -270,7 +270,7 @@ def check_front(figure, wanted):
 def check_intervals(figure, wanted, r):
     for ratio in r["ratios"]:
         name, metric = ratio["backend"], ratio["metric"]
-        axis = {"time": 0, "rss_peak_bytes": 1}.get(metric)
+        axis = {"time": 0, "peak_bytes": 1}.get(metric)
         if axis is None or ratio["low"] is None or name not in wanted or ratio["base"] not in wanted:
             continue
         base = wanted[ratio["base"]][axis]
