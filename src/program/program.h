@@ -187,6 +187,9 @@ struct ab_program_outcome {
     double wall_ns, user_ns, system_ns;
     double resident_peak_bytes, resident_mean_bytes; /* NaN = not known */
     double run_delay_ns; /* of all its processes at their ends; NaN = not known */
+    /* Time that processes waited at their end to be proven: left out of wall_ns, because nothing else could run;
+     * and while others ran, so that it is not known how much of wall_ns it is. */
+    double proof_ns, proof_beside_ns;
     uint64_t faults_minor, faults_major, switches_voluntary, switches_involuntary;
     struct ab_memory_curve curve; /* resident memory over time; no points where it is not known */
     unsigned n_left;              /* processes that outlived it, ended by us */
@@ -321,6 +324,9 @@ struct ab_processes { /* begins as zeroes */
 void ab_processes_update(struct ab_processes *t, uint64_t now_ns);
 /* Mean since the first look; NaN where there were too few, or children are not listed. */
 double ab_processes_mean_bytes(const struct ab_processes *t, uint64_t end_ns);
+/* True if no process of the program can go on while `pid` is held: its ancestors up to `root`, which is our child,
+ * wait, and they and we have no other child that lives. */
+bool ab_processes_wait_for(const struct ab_processes *t, pid_t pid, pid_t root);
 /* NULL = not in the list. */
 struct ab_process *ab_processes_find(struct ab_processes *t, pid_t pid);
 void ab_processes_fini(struct ab_processes *t);
@@ -331,6 +337,9 @@ void ab_processes_fini(struct ab_processes *t);
 /* ns, of the threads that it has now together; NaN where the system does not say. */
 double ab_run_delay_ns(pid_t pid);
 
+/* The same of a thread whose file schedstat is open (−1 = none); 0 where the system does not say. */
+double ab_thread_delay_ns(int schedstat);
+
 struct ab_run_delay_end { /* a process that has been looked at and may still be there */
     pid_t pid;
     uint64_t start; /* of a process: a later one can have the same id */
@@ -340,8 +349,8 @@ struct ab_run_delays { /* of processes that are about to end; begins as zeroes *
     struct ab_run_delay_end *ends;
     size_t n, cap;
 };
-/* Adds that of a process once, however many of its threads end it. */
-void ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
+/* Adds that of a process once, however many of its threads end it: false where it has been added. */
+bool ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
 void ab_run_delays_fini(struct ab_run_delays *d);
 
 /* The environment of a program that is measured: the user's, with the allocator in front of what

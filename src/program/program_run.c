@@ -30,6 +30,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LOOK_NS = 10000000, LOOK_MS = 10 };
@@ -50,7 +51,12 @@ struct watched {
     struct ab_processes processes;
     struct pollfd fds[N_FDS];
     struct ab_program_started started;
-    uint64_t held_ns; /* that the program waited for us at its end */
+    uint64_t held_ns;        /* that processes waited for us at their end */
+    uint64_t held_beside_ns; /* of these: while others of the program ran */
+    int schedstat;           /* where the system says how long we waited for a CPU; -1 = not open */
+    uint64_t slept_ns;       /* when we last went to sleep */
+    double own_delay_ns;     /* how long we had waited for a CPU by then */
+    double ended_cpu_ns;     /* CPU time of the processes that have ended by themselves */
     double own_peak_bytes;
     struct ab_run_delays run_delays; /* of the processes that have ended by themselves */
     bool is_end_seen;                /* of the first one */
@@ -58,8 +64,8 @@ struct watched {
     struct ab_server_run server; /* `asked` NULL: it ends by itself */
     uint64_t rest_ns;
     const struct ab_program *waiting; /* whose `waits` may be called; NULL = no more */
-    uint64_t wait_ns;                 /* when its CPU time was read, and what it was */
-    double wait_cpu_ns;
+    uint64_t wait_ns;                 /* when its time was read, and what it was */
+    double wait_busy_ns;
     double loaded_bytes, rested_bytes, mean_bytes; /* of a server; NaN = not known */
     bool is_root_proven, is_trial;
     char passes[AB_PASSES_BYTES];
@@ -85,6 +91,26 @@ static void look_at_memory(struct watched *w, uint64_t now)
     bool is_there = w->processes.bytes > 0; /* nothing is resident of what has ended */
     if (is_there && now > w->started.begin_ns)
         ab_memory_curve_add(&w->curve, now - w->started.begin_ns, w->processes.bytes);
+}
+
+/* CPU time of a process and of those that it has waited for: the 16th and 17th field of /proc/PID/stat, in ticks. */
+static double cpu_ns_of(pid_t pid)
+{
+    char path[64], text[1024];
+    unsigned long long user = 0, system = 0;
+    struct timespec own = {0, 0};
+    clockid_t clock;
+    if (clock_getcpuclockid(pid, &clock) == 0)
+        clock_gettime(clock, &own);
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    ab_system_file_read(path, text, sizeof text);
+    const char *rest = strrchr(text, ')');
+    if (rest == NULL ||
+        sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &user,
+               &system) != 2)
+        return 0;
+    return (double)own.tv_sec * 1e9 + (double)own.tv_nsec +
+           (double)(user + system) * 1e9 / (double)sysconf(_SC_CLK_TCK);
 }
 
 static void keep_maps(const char *folder, pid_t pid)
@@ -119,15 +145,16 @@ static void look_now_and_then(struct watched *w, struct ab_process *p)
         look_for_passes(w, p->pid);
 }
 
-/* A process is about to end: all it has used is still mapped, and its peak is complete. */
-static void look_at_end(struct watched *w, pid_t thread)
+/* A process is about to end: all it has used is still mapped, and its peak is complete. Returns its id. */
+static pid_t look_at_end(struct watched *w, pid_t thread)
 {
     char path[64], text[4096], why[700];
     snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
     ab_system_file_read(path, text, sizeof text);
     pid_t pid = (pid_t)status_value(text, "\nTgid:");
     w->own_peak_bytes = fmax(w->own_peak_bytes, (double)status_value(text, "\nVmHWM:") * 1024);
-    ab_run_delays_add(&w->run_delays, pid);
+    if (ab_run_delays_add(&w->run_delays, pid))
+        w->ended_cpu_ns += cpu_ns_of(pid);
     if (w->c->maps_folder != NULL)
         keep_maps(w->c->maps_folder, pid);
     w->is_end_seen = w->is_end_seen || pid == w->started.pid;
@@ -140,20 +167,34 @@ static void look_at_end(struct watched *w, pid_t thread)
     if (proof == AB_PROOF_YES && p != NULL)
         p->is_proven = true;
     look_for_passes(w, pid);
+    return pid;
+}
+
+/* How long we have waited for a CPU since the stop of a process has woken us. Not known, and taken for 0, where
+ * something else may have woken us before: output, or the end of our sleep. */
+static double late_ns(const struct watched *w, uint64_t now)
+{
+    for (unsigned i = 0; i < N_FDS; i++)
+        if (i != FD_EXITS && w->fds[i].revents != 0)
+            return 0;
+    return now - w->slept_ns < LOOK_NS ? ab_thread_delay_ns(w->schedstat) - w->own_delay_ns : 0;
 }
 
 static void answer_end(struct watched *w)
 {
     struct ab_notice ended;
-    uint64_t begun = ab_clock_now_ns();
+    const uint64_t begun = ab_clock_now_ns() - (uint64_t)fmax(late_ns(w, ab_clock_now_ns()), 0);
     if (!ab_notice_next(w->started.listener, &ended))
         return;
-    look_at_end(w, ended.thread);
+    const pid_t pid = look_at_end(w, ended.thread);
+    const bool is_alone = pid == w->started.pid ||
+                          ab_processes_wait_for(&w->processes, pid, w->started.pid);
     if (ended.thread == w->started.pid)
         look_at_memory(w, ab_clock_now_ns());
     ab_notice_go_on(w->started.listener, &ended);
-    if (ended.thread == w->started.pid)
-        w->held_ns += ab_clock_now_ns() - begun;
+    const uint64_t held_ns = ab_clock_now_ns() - begun;
+    w->held_ns += held_ns;
+    w->held_beside_ns += is_alone ? 0 : held_ns;
 }
 
 /* Processes that may be ended by a signal are proven while they run. One that has just been started
@@ -227,49 +268,38 @@ static void attend_server(struct watched *w)
     ab_server_end(&w->server);
 }
 
-/* The 14th and 15th field of /proc/PID/stat, in ticks. */
-static double cpu_ns_of(pid_t pid)
+/* CPU time, and time without a CPU, of the processes that live, and of all that have ended. It never falls. */
+static double busy_ns_of_all(const struct watched *w)
 {
-    char path[64], text[1024];
-    unsigned long long user = 0, system = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    ab_system_file_read(path, text, sizeof text);
-    const char *rest = strrchr(text, ')');
-    if (rest == NULL || sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
-                               &user, &system) != 2)
-        return 0;
-    return (double)(user + system) * 1e9 / (double)sysconf(_SC_CLK_TCK);
-}
-
-static double cpu_ns_of_all(const struct ab_processes *t)
-{
-    double ns = 0;
-    for (size_t i = 0; i < t->n; i++)
-        ns += cpu_ns_of(t->items[i].pid);
+    double ns = w->ended_cpu_ns + (isfinite(w->run_delays.ns) ? w->run_delays.ns : 0);
+    for (size_t i = 0; i < w->processes.n; i++) {
+        double delay_ns = ab_run_delay_ns(w->processes.items[i].pid);
+        ns += cpu_ns_of(w->processes.items[i].pid) + (isfinite(delay_ns) ? delay_ns : 0);
+    }
     return ns;
 }
 
 /* A server that was started without --server waits for ever, and so do we. What computes is not
- * disturbed, however long it does. */
+ * disturbed, however long it does, nor what has no CPU to compute on or is held by us. */
 static void look_for_waits(struct watched *w, uint64_t now)
 {
-    if (w->waiting == NULL || now - w->started.begin_ns < FIRST_WAIT_NS ||
-        now - w->wait_ns < WAIT_NS)
+    const uint64_t own_ns = now - w->held_ns;
+    if (w->waiting == NULL || own_ns - w->started.begin_ns < FIRST_WAIT_NS ||
+        own_ns - w->wait_ns < WAIT_NS)
         return;
-    double cpu_ns = cpu_ns_of_all(&w->processes), begun_ns = (double)w->wait_ns;
+    double busy_ns = busy_ns_of_all(w), begun_ns = (double)w->wait_ns;
     bool is_waiting = w->wait_ns > 0 &&
-                      cpu_ns - w->wait_cpu_ns < WAIT_SHARE * ((double)now - begun_ns);
-    w->wait_ns = now;
-    w->wait_cpu_ns = cpu_ns;
+                      busy_ns - w->wait_busy_ns < WAIT_SHARE * ((double)own_ns - begun_ns);
+    w->wait_ns = own_ns;
+    w->wait_busy_ns = busy_ns;
     if (!is_waiting)
         return;
     w->waiting->waits(w->waiting->user);
     w->waiting = NULL;
 }
 
-static void check_program(void *user)
+static void look(struct watched *w)
 {
-    struct watched *w = user;
     if ((w->fds[FD_EXITS].revents & POLLIN) != 0)
         answer_end(w);
     if (w->fds[FD_STDOUT].revents != 0)
@@ -286,6 +316,14 @@ static void check_program(void *user)
     look_at_memory(w, now);
     look_at_processes(w, now);
     look_for_waits(w, now);
+}
+
+static void check_program(void *user)
+{
+    struct watched *w = user;
+    look(w);
+    w->slept_ns = ab_clock_now_ns();
+    w->own_delay_ns = ab_thread_delay_ns(w->schedstat);
 }
 
 /* ---- what became of it ---- */
@@ -374,6 +412,7 @@ static void take_server(const struct watched *w, const struct ab_ending *e,
     const struct rusage none = {.ru_minflt = 0};
     subtract_usage(&none, &e->usage, o);
     o->wall_ns = run->load_ns;
+    o->proof_ns = o->proof_beside_ns = NAN;
     o->ready_ns = run->ready_ns;
     o->loaded_bytes = w->loaded_bytes;
     o->rested_bytes = w->rested_bytes;
@@ -388,7 +427,7 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
                                 struct ab_err *err)
 {
     struct rusage after;
-    struct ab_watch watch = {w->fds, N_FDS, LOOK_MS, check_program, w};
+    struct ab_watch watch = {w->fds, N_FDS, LOOK_MS, &w->held_ns, check_program, w};
     uint64_t deadline = program->timeout_ns == 0 ? UINT64_MAX
                                                  : w->started.begin_ns + program->timeout_ns;
     w->fds[FD_EXITS] = (struct pollfd){.fd = w->started.listener, .events = POLLIN};
@@ -408,7 +447,9 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
         return ab_fail(err, AB_INTERRUPTED, "interrupted");
     o->n_left = e.n_left;
     memcpy(o->passes, w->passes, sizeof o->passes);
-    o->wall_ns = (double)(e.gone_ns - w->started.begin_ns - w->held_ns);
+    o->proof_beside_ns = (double)w->held_beside_ns;
+    o->proof_ns = (double)(w->held_ns - w->held_beside_ns);
+    o->wall_ns = (double)(e.gone_ns - w->started.begin_ns) - o->proof_ns;
     subtract_usage(before, &after, o);
     o->run_delay_ns = w->is_end_seen ? w->run_delays.ns : (double)NAN;
     o->resident_mean_bytes = ab_processes_mean_bytes(&w->processes, w->processes.last_ns);
@@ -481,6 +522,7 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
                         .cache = cache,
                         .is_trial = program->is_trial,
                         .started.listener = -1,
+                        .schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC),
                         .loaded_bytes = NAN,
                         .rested_bytes = NAN,
                         .mean_bytes = NAN};
@@ -501,6 +543,8 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
         status = supervise(&w, program, &before, &o, err);
     if (w.started.listener >= 0)
         close(w.started.listener);
+    if (w.schedstat >= 0)
+        close(w.schedstat);
     if (stdin_fd >= 0)
         close(stdin_fd);
     ab_program_output_fini(&w.out);
@@ -745,6 +789,84 @@ double ab_processes_mean_bytes(const struct ab_processes *t, uint64_t end_ns)
     return (t->byte_ns + rest) / (double)(end_ns - t->first_ns);
 }
 
+/* State and parent of a process or thread, by its folder in /proc; 0 = it is gone. */
+static char state_of(const char *folder, pid_t *parent)
+{
+    char path[PATH_MAX], text[1024], state = 0;
+    int ppid = 0;
+    snprintf(path, sizeof path, "%s/stat", folder);
+    ab_system_file_read(path, text, sizeof text);
+    const char *rest = strrchr(text, ')');
+    if (rest == NULL || sscanf(rest + 1, " %c %d", &state, &ppid) != 2)
+        return 0;
+    *parent = ppid;
+    return state;
+}
+
+static bool has_ended(pid_t pid)
+{
+    char folder[64];
+    pid_t parent;
+    snprintf(folder, sizeof folder, "/proc/%d", (int)pid);
+    char state = state_of(folder, &parent);
+    return state == 0 || state == 'Z' || state == 'X';
+}
+
+/* True if of the children of a thread none lives but `child`. */
+static bool has_no_other(const struct ab_processes *t, const char *task, pid_t child)
+{
+    char path[PATH_MAX], text[4096], *end;
+    snprintf(path, sizeof path, "%s/children", task);
+    size_t n = ab_system_file_read(path, text, sizeof text);
+    if (n + 1 >= sizeof text)
+        return false;
+    char *s = text;
+    for (long pid; n > 0 && (pid = strtol(s, &end, 10)) > 0 && end != s; s = end)
+        if (pid != child && !ab_supervise_is_inherited((pid_t)pid) &&
+            (t->others == 0 || getpgid((pid_t)pid) != t->others) && !has_ended((pid_t)pid))
+            return false;
+    return true;
+}
+
+/* True if no thread of `parent` runs, and no child of it but `child` lives. A thread that waits for a child of vfork
+ * is in state D. */
+static bool waits_for(const struct ab_processes *t, pid_t parent, pid_t child, const char *states)
+{
+    char path[64], task[sizeof path + NAME_MAX + 2];
+    bool waits = true;
+    pid_t ignored;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; waits && tasks != NULL && (e = readdir(tasks)) != NULL;) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(task, sizeof task, "%s/%s", path, e->d_name);
+        char state = state_of(task, &ignored);
+        waits = (parent == getpid() || (state != 0 && strchr(states, state) != NULL)) &&
+                has_no_other(t, task, child);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return waits && tasks != NULL;
+}
+
+enum { ANCESTORS_MOST = 64 };
+
+bool ab_processes_wait_for(const struct ab_processes *t, pid_t pid, pid_t root)
+{
+    const char *states = "SD";
+    for (int i = 0; pid != root && i < ANCESTORS_MOST; i++, states = "S") {
+        char folder[64];
+        pid_t parent = 0;
+        snprintf(folder, sizeof folder, "/proc/%d", (int)pid);
+        if (state_of(folder, &parent) == 0 || parent == getpid() ||
+            !waits_for(t, parent, pid, states))
+            return false;
+        pid = parent;
+    }
+    return pid == root && waits_for(t, getpid(), root, "");
+}
+
 void ab_processes_fini(struct ab_processes *t)
 {
     free(t->items);
@@ -762,6 +884,16 @@ static double delay_of_thread(const char *task)
     if (ab_system_file_read(path, text, sizeof text) == 0 ||
         sscanf(text, "%llu %llu %llu", &cpu_ns, &delay_ns, &n_slices) != 3 || n_slices == 0)
         return NAN;
+    return (double)delay_ns;
+}
+
+double ab_thread_delay_ns(int schedstat)
+{
+    char text[128] = "";
+    unsigned long long cpu_ns, delay_ns = 0;
+    if (schedstat < 0 || pread(schedstat, text, sizeof text - 1, 0) <= 0 ||
+        sscanf(text, "%llu %llu", &cpu_ns, &delay_ns) != 2)
+        return 0;
     return (double)delay_ns;
 }
 
@@ -815,14 +947,15 @@ static bool is_known(struct ab_run_delays *d, pid_t pid, uint64_t start)
     return found;
 }
 
-void ab_run_delays_add(struct ab_run_delays *d, pid_t pid)
+bool ab_run_delays_add(struct ab_run_delays *d, pid_t pid)
 {
     uint64_t start = start_of(pid);
     if (is_known(d, pid, start))
-        return;
+        return false;
     AB_GROW(d->ends, d->cap, d->n);
     d->ends[d->n++] = (struct ab_run_delay_end){pid, start};
     d->ns += ab_run_delay_ns(pid);
+    return true;
 }
 
 void ab_run_delays_fini(struct ab_run_delays *d)

@@ -208,6 +208,8 @@ static void add_result(struct state *st, uint32_t backend, uint32_t round,
     r->system_ns = run->system_ns;
     r->cpu_ns_per_op = r->cpu_ns = run->user_ns + run->system_ns;
     r->run_delay_ns = run->run_delay_ns;
+    r->proof_ns = run->proof_ns;
+    r->proof_beside_ns = run->proof_beside_ns;
     r->resident_peak_bytes = run->resident_peak_bytes;
     r->resident_mean_bytes = run->resident_mean_bytes;
     r->ready_ns = run->ready_ns;

@@ -102,6 +102,8 @@ static int let_go(int link, struct ab_program_started *out)
     out->listener = -1;
     if (!ab_receive_descriptor(link, &out->listener))
         return ECHILD;
+    if (out->listener >= 0)
+        ab_notice_take_turns(out->listener);
     out->begin_ns = ab_clock_now_ns();
     if (write(link, "g", 1) != 1)
         return errno;

@@ -256,6 +256,11 @@ static bool was_stopped_with_us(int wait_status)
     return stop_signal != 0;
 }
 
+static uint64_t extend(uint64_t deadline_ns, const struct ab_watch *watch)
+{
+    return watch != NULL && deadline_ns < UINT64_MAX ? deadline_ns + *watch->held_ns : deadline_ns;
+}
+
 static struct ab_ending supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes,
                                   const struct ab_watch *watch)
 {
@@ -265,8 +270,8 @@ static struct ab_ending supervise(pid_t worker, uint64_t deadline_ns, uint64_t m
     if (current_worker != worker)
         ab_supervise_expect(worker);
     int pidfd = (int)syscall(SYS_pidfd_open, worker, 0);
-    while (!wait_gone(worker, pidfd, poll_ms(deadline_ns), watch)) {
-        if (is_over(&ending, worker, deadline_ns, memory_limit_bytes)) {
+    while (!wait_gone(worker, pidfd, poll_ms(extend(deadline_ns, watch)), watch)) {
+        if (is_over(&ending, worker, extend(deadline_ns, watch), memory_limit_bytes)) {
             end_worker(worker, pidfd, watch, &ending);
             break;
         }
@@ -599,6 +604,15 @@ bool ab_receive_descriptor(int from, int *fd)
 
 /* The kernel's structures may be larger than ours. */
 enum { NOTICE_ROOM = 512 };
+
+/* Of newer headers than those that we are built with. */
+#define SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SYNC_WAKE_UP UINT64_C(1)
+
+void ab_notice_take_turns(int listener)
+{
+    ioctl(listener, SET_FLAGS, SYNC_WAKE_UP);
+}
 
 bool ab_notice_next(int listener, struct ab_notice *out)
 {

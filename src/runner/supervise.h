@@ -41,6 +41,7 @@ struct ab_watch {
     struct pollfd *fds; /* wake it up; one that is done becomes −1 */
     unsigned n_fds;
     int period_ms;               /* the longest between two looks */
+    const uint64_t *held_ns;     /* that the process waited for us: not counted for its deadline */
     void (*on_wake)(void *user); /* after each wait; revents are fresh */
     void *user;
 };
@@ -118,6 +119,9 @@ struct ab_notice { /* a system call that waits for our answer */
     pid_t thread;
     int call;
 };
+/* Lets who waits for an answer and who gives it take turns on one CPU, without a wait in between, where the kernel can
+ * (Linux 6.6). */
+void ab_notice_take_turns(int listener);
 /* False with errno: there is none, because who called was killed. To be called when the listener is
  * readable. */
 bool ab_notice_next(int listener, struct ab_notice *out);

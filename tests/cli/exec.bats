@@ -215,6 +215,30 @@ END
     expect_nothing_left
 }
 
+@test "what the proof of processes takes is in no wall time where all others wait, and is said where not" {
+    command -v bash >/dev/null || skip "no bash"
+    cat >"$OUT/turns" <<'END'
+begin=$EPOCHREALTIME
+for i in {1..300}; do /bin/true; done
+end=$EPOCHREALTIME
+echo $((${end/./} - ${begin/./})) >"$1"
+END
+    bench exec -q -b glibc --rounds 1 --json "$OUT/r.json" -- bash "$OUT/turns" "$OUT/us"
+    expect_code 0
+    # by its own clock it took as long as it did, the proof included
+    expect_json ".results[0] | .program.proof_ns > 300 * 10000 and .program.proof_beside_ns < .program.proof_ns and
+        .program.wall_ns < $(cat "$OUT/us") * 1000 - .program.proof_ns / 2" "$OUT/r.json"
+    bench report "$OUT/r.json"
+    ! grep -q 'side by side' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    bench exec -q -b glibc --rounds 1 --json "$OUT/r.json" -- sh -c \
+        'i=0; while [ $i -lt 100 ]; do /bin/true & i=$((i + 1)); done; wait'
+    expect_json '.results[0].program | .proof_beside_ns > 0 and .proof_ns != null' "$OUT/r.json"
+    jq '.results[0].program.proof_beside_ns = .results[0].program.wall_ns / 2 | del(.checksum)' "$OUT/r.json" >"$OUT/half.json"
+    bench report "$OUT/half.json"
+    grep -q 'side by side waited at their end to be proven: up to 50 % of a wall time' <(tr -s '\n ' '  ' <"$OUT/stdout") ||
+        fail "$(cat "$OUT/stdout")"
+}
+
 @test "input, preparation and environment reach the program" {
     printf 'a\nb\n' >"$OUT/in"
     execute -q -b glibc --stdin "$OUT/in" --json - -- "$PROG" copies

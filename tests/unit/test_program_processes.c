@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -66,6 +67,73 @@ static void memory_of_all_is_added_up(void **state)
     ab_processes_fini(&t);
 }
 
+/* A child that waits for its own child, which waits for a signal. With `others` it has another one that lives, and with
+ * `runs` it computes meanwhile. Tells the id of its child. */
+static pid_t start_pair(bool has_other, bool runs, pid_t *child)
+{
+    int told[2];
+    assert_int_equal(pipe(told), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const pid_t parent = getpid();
+        pid_t own = fork(), other = own != 0 && has_other ? fork() : -1;
+        if (own == 0 || other == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (getppid() == parent) /* else it has been killed already */
+                pause();
+            _exit(0);
+        }
+        if (write(told[1], &own, sizeof own) != sizeof own)
+            _exit(1);
+        while (runs)
+            ;
+        waitpid(own, NULL, 0);
+        _exit(0);
+    }
+    assert_int_equal(read(told[0], child, sizeof *child), sizeof *child);
+    close(told[0]);
+    close(told[1]);
+    return pid;
+}
+
+static void wait_until_asleep(pid_t pid)
+{
+    char path[64], text[200];
+    for (const char *rest = NULL; rest == NULL || strncmp(rest, ") S", 3) != 0;) {
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *f = fopen(path, "r");
+        assert_non_null(f);
+        assert_non_null(fgets(text, sizeof text, f));
+        fclose(f);
+        rest = strrchr(text, ')');
+        usleep(1000);
+    }
+}
+
+static void only_what_all_others_wait_for_holds_the_program(void **state)
+{
+    (void)state;
+    for (int is = 0; is < 3; is++) { /* alone, beside a sibling, beside its parent */
+        struct ab_processes t = {.n = 0};
+        pid_t child, pid = start_pair(is == 1, is == 2, &child);
+        if (is != 2)
+            wait_until_asleep(pid);
+        assert_int_equal(ab_processes_wait_for(&t, child, pid), is == 0);
+        assert_false(ab_processes_wait_for(&t, child, child)); /* our child is another one */
+        pid_t beside = is == 0 ? start(1, 0) : 0;
+        assert_false(ab_processes_wait_for(&t, child, pid));
+        for (int i = 0; i < 2; i++)
+            if ((i == 0 ? pid : beside) > 0) {
+                kill(i == 0 ? pid : beside, SIGKILL);
+                waitpid(i == 0 ? pid : beside, NULL, 0);
+            }
+        while (waitpid(-1, NULL, 0) > 0) /* those of the first are ours now */
+            ;
+        ab_processes_fini(&t);
+    }
+}
+
 /* One child of about 32 MiB for the first half, nothing for the second. */
 static void the_mean_is_over_time(void **state)
 {
@@ -99,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_of_all_is_added_up),
         cmocka_unit_test(the_mean_is_over_time),
+        cmocka_unit_test(only_what_all_others_wait_for_holds_the_program),
         cmocka_unit_test(a_mean_of_too_few_looks_is_not_known),
     };
     ab_supervise_begin();

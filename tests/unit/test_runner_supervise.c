@@ -222,11 +222,36 @@ static void a_signal_interrupts_what_runs(void **state)
     assert_int_equal(e.end, AB_END_INTERRUPTED);
 }
 
+static void sleep_half_a_second(void)
+{
+    close(ready[1]);
+    usleep(500000);
+}
+
+static void look_on(void *user)
+{
+    (void)user;
+}
+
+static void time_that_it_was_held_is_not_counted_for_its_deadline(void **state)
+{
+    (void)state;
+    for (int is_held = 0; is_held < 2; is_held++) {
+        const uint64_t held_ns = is_held ? 600 * SECOND : 0;
+        struct ab_watch watch = {
+            .period_ms = 10, .held_ns = &held_ns, .on_wake = look_on, .user = NULL};
+        pid_t pid = start(sleep_half_a_second);
+        struct ab_ending e = ab_supervise_watched(pid, ab_clock_now_ns() + SECOND / 50, &watch);
+        assert_int_equal(e.end, is_held ? AB_END_ITSELF : AB_END_DEADLINE);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_are_told_as_they_were),
         cmocka_unit_test(a_deadline_ends_what_sleeps_and_what_ignores_term),
+        cmocka_unit_test(time_that_it_was_held_is_not_counted_for_its_deadline),
         cmocka_unit_test(children_in_and_out_of_the_group_are_killed_and_counted),
         cmocka_unit_test(too_much_memory_is_stopped),
         cmocka_unit_test(shared_memory_is_ours_and_does_not_count),

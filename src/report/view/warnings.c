@@ -28,7 +28,8 @@ static void warning_list_add(struct ab_view_warnings *w, const char *id,
 
 /* The harness alone varies by this much, or something else had the CPU for this share of the time:
  * then a difference that is not clear may only be hidden. */
-static const double harness_worth_saying = 0.25, stretch_worth_saying = 1.1, busy_share = 0.5;
+static const double harness_worth_saying = 0.25, stretch_worth_saying = 1.1, busy_share = 0.5,
+                    proof_worth_saying = 0.01;
 
 /* A program: so many of its context switches are those of the scheduler, after each of which others
  * had the CPU for a time slice and not longer, in so many of its runs. */
@@ -478,8 +479,7 @@ static void say_thread_ends(const struct ab_session *s, const char *phase, struc
     }
     if (!isfinite(range.low))
         return;
-    ab_text_addf(text,
-                 "%s%s: %.0f %s, each followed by a fresh one, which takes %s (%s)",
+    ab_text_addf(text, "%s%s: %.0f %s, each followed by a fresh one, which takes %s (%s)",
                  text->s != NULL ? "; " : "", AB_SHOWN(600, phase), n,
                  n == 1 ? "thread ends" : "threads end", AB_TIME(range.low),
                  AB_SHOWN(NAME_BYTES, s->backends[range.of_low].name));
@@ -498,15 +498,16 @@ static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
     for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++)
         say_thread_ends(s, s->phases[p], &text);
     if (text.s != NULL)
-        ab_text_add(&text, is_trace ? "; in no time per op" : "; in the time per op, in no latency");
+        ab_text_add(&text,
+                    is_trace ? "; in no time per op" : "; in the time per op, in no latency");
     add_note(w, "thread-ends", t, &text);
     if (is_trace && n != 0 && n != UINT64_MAX)
-        ab_text_addf(&left,
-                     "%" PRIu64 " %s of the program did not end in the replay, because %u %s at once: "
-                     "allocators keep what they cache for them. --threads sets how many lanes there are",
-                     n, n == 1 ? "thread" : "threads", s->facts.lanes,
-                     s->facts.lanes == 1 ? "lane plays several threads"
-                                         : "lanes play several threads");
+        ab_text_addf(
+            &left,
+            "%" PRIu64 " %s of the program did not end in the replay, because %u %s at once: "
+            "allocators keep what they cache for them. --threads sets how many lanes there are",
+            n, n == 1 ? "thread" : "threads", s->facts.lanes,
+            s->facts.lanes == 1 ? "lane plays several threads" : "lanes play several threads");
     add_note(w, "thread-ends", t, &left);
 }
 
@@ -898,6 +899,26 @@ static void add_below_empty(const struct ab_session *s, uint32_t i, struct ab_vi
             "--rounds 20, or a longer run");
 }
 
+/* Processes wait at their end until they are proven. Where others of the program ran meanwhile, nobody knows what the
+ * wall time would have been. */
+static void add_proof_beside(const struct ab_session *s, struct ab_view_texts *t,
+                             struct ab_view_warnings *w)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (isfinite(s->results[i].proof_beside_ns) && s->results[i].wall_ns > 0 &&
+            ab_session_has_numbers(s, s->results[i].backend))
+            most = fmax(most, s->results[i].proof_beside_ns / s->results[i].wall_ns);
+    if (most > proof_worth_saying)
+        warning_list_add(w, "proof", AB_VIEW_WARNING,
+                         ab_view_texts_addf(
+                             t,
+                             "processes that ran side by side waited at their end to be proven: up "
+                             "to %.2g %% of a wall time may be that",
+                             100 * fmin(most, 1)),
+                         "CPU time is free of it");
+}
+
 /* Its memory while idle is that of an allocator for which no time passed, or not enough. */
 static void add_real_clock(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
@@ -925,6 +946,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
     }
     add_unverified(s, texts, out);
     add_deepbind(s, texts, out);
+    add_proof_beside(s, texts, out);
     add_sized_frees(s, texts, out);
     add_litter(s, texts, out);
     add_unproven(s, texts, out);

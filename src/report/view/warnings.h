@@ -17,7 +17,7 @@ enum ab_view_severity {
 /* Ids are frozen: "failed" "absent" "not-compared" "noise" "preempted" "few-rounds" "unverified"
  * "shared-core" "incomplete" "machines" "no-base" "waits" "thread-ends" "faults" "inline" "resets"
  * "caveat" "little-work" "sized-frees" "settings" "real-clock" "deepbind" "not-inside" "below-empty-call"
- * "untouched". */
+ * "untouched" "proof". */
 struct ab_view_warning {
     const char *id;
     enum ab_view_severity severity;
