@@ -337,9 +337,6 @@ void ab_processes_fini(struct ab_processes *t);
 /* ns, of the threads that it has now together; NaN where the system does not say. */
 double ab_run_delay_ns(pid_t pid);
 
-/* The same of a thread whose file schedstat is open (−1 = none); 0 where the system does not say. */
-double ab_thread_delay_ns(int schedstat);
-
 struct ab_run_delay_end { /* a process that has been looked at and may still be there */
     pid_t pid;
     uint64_t start; /* of a process: a later one can have the same id */

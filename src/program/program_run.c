@@ -170,6 +170,17 @@ static pid_t look_at_end(struct watched *w, pid_t thread)
     return pid;
 }
 
+/* How long a thread has waited for a CPU, by its open file schedstat; 0 where the system does not say. */
+static double thread_delay_ns(int schedstat)
+{
+    char text[128] = "";
+    unsigned long long cpu_ns, delay_ns = 0;
+    if (schedstat < 0 || pread(schedstat, text, sizeof text - 1, 0) <= 0 ||
+        sscanf(text, "%llu %llu", &cpu_ns, &delay_ns) != 2)
+        return 0;
+    return (double)delay_ns;
+}
+
 /* How long we have waited for a CPU since the stop of a process has woken us. Not known, and taken for 0, where
  * something else may have woken us before: output, or the end of our sleep. */
 static double late_ns(const struct watched *w, uint64_t now)
@@ -177,7 +188,7 @@ static double late_ns(const struct watched *w, uint64_t now)
     for (unsigned i = 0; i < N_FDS; i++)
         if (i != FD_EXITS && w->fds[i].revents != 0)
             return 0;
-    return now - w->slept_ns < LOOK_NS ? ab_thread_delay_ns(w->schedstat) - w->own_delay_ns : 0;
+    return now - w->slept_ns < LOOK_NS ? thread_delay_ns(w->schedstat) - w->own_delay_ns : 0;
 }
 
 static void answer_end(struct watched *w)
@@ -323,7 +334,7 @@ static void check_program(void *user)
     struct watched *w = user;
     look(w);
     w->slept_ns = ab_clock_now_ns();
-    w->own_delay_ns = ab_thread_delay_ns(w->schedstat);
+    w->own_delay_ns = thread_delay_ns(w->schedstat);
 }
 
 /* ---- what became of it ---- */
@@ -884,16 +895,6 @@ static double delay_of_thread(const char *task)
     if (ab_system_file_read(path, text, sizeof text) == 0 ||
         sscanf(text, "%llu %llu %llu", &cpu_ns, &delay_ns, &n_slices) != 3 || n_slices == 0)
         return NAN;
-    return (double)delay_ns;
-}
-
-double ab_thread_delay_ns(int schedstat)
-{
-    char text[128] = "";
-    unsigned long long cpu_ns, delay_ns = 0;
-    if (schedstat < 0 || pread(schedstat, text, sizeof text - 1, 0) <= 0 ||
-        sscanf(text, "%llu %llu", &cpu_ns, &delay_ns) != 2)
-        return 0;
     return (double)delay_ns;
 }
 
