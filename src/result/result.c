@@ -166,6 +166,11 @@ bool ab_result_is_waiting(const struct ab_result *r)
     return r->wait_percent > 20;
 }
 
+bool ab_result_is_mostly_waiting(const struct ab_result *r)
+{
+    return r->subtracted_percent > 50;
+}
+
 unsigned ab_window_bin(uint64_t ns)
 {
     if (ns < 2)

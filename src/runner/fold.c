@@ -67,6 +67,7 @@ static void set_throughput(const struct ab_throughput_estimate *e, struct ab_res
     all->n_processes = e->n_processes;
     all->quiet_percent = 100 * e->quiet_share;
     all->wait_percent = e->median.wait_percent;
+    all->subtracted_percent = e->median.subtracted_percent;
     all->ready_threads = e->median.ready_threads;
     all->faults_minor = e->median.faults_minor;
     all->switches_involuntary = e->median.switches;
@@ -81,6 +82,33 @@ static void set_throughput(const struct ab_throughput_estimate *e, struct ab_res
     all->ops_per_s = 1e9 / all->ns_per_op;
     all->cpu_ns_per_op = e->median.cpu / n;
     all->background_cpu_ns_per_op = e->median.background / n;
+}
+
+static void forget_time(struct ab_result *all)
+{
+    all->ns_per_op = all->whole_ns_per_op = all->ops_per_s = NAN;
+}
+
+/* A small difference of two long times is no time. What the lanes waited differs from row to row, so that one
+ * row makes the round none to compare by. Nor is a time that is less than the harness's alone. */
+static void forget_small_differences(struct ab_session *s)
+{
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        struct ab_result *x = &s->results[i];
+        if (x->op != AB_OP_ALL || isnan(x->subtracted_percent))
+            continue;
+        const struct ab_null_cost *null = ab_session_null(s, x->backend, x->phase, x->round);
+        if (null != NULL && x->ns_per_op < null->ns_per_op && x->subtracted_percent > 0)
+            forget_time(x);
+        if (!ab_result_is_mostly_waiting(x))
+            continue;
+        for (uint32_t k = 0; k < s->n_results; k++)
+            if (s->results[k].op == AB_OP_ALL && s->results[k].round == x->round &&
+                s->backends[s->results[k].backend].combination ==
+                    s->backends[x->backend].combination &&
+                strcmp(s->results[k].phase, x->phase) == 0)
+                forget_time(&s->results[k]);
+    }
 }
 
 static void fold_phase(const struct ab_fold *f, uint32_t index,
@@ -105,6 +133,7 @@ void ab_fold_throughput(const struct ab_fold *f, const struct ab_throughput *run
         ab_throughput_estimate(runs, f->backend, f->round, i, quiet, &e);
         fold_phase(f, i, &e);
     }
+    forget_small_differences(f->session);
 }
 
 /* The phase of the tape; n_phases = none of that name. */
@@ -158,6 +187,7 @@ void ab_fold_throughput_again(const struct ab_fold *f, const struct ab_throughpu
             set_throughput(&e, r);
     }
     fold_null_again(f, runs, quiet);
+    forget_small_differences(f->session);
 }
 
 static int by_slowness(const void *a, const void *b)

@@ -56,15 +56,32 @@ static double outside_cpu_ns(const struct ab_fold *f, const struct ab_phase_repo
     return (double)r->canary_ticks * f->clock->ns_per_tick + (double)r->outside_cpu_ns;
 }
 
-double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *r)
+/* Time of the lanes, and what of it is not of their ops: ns. */
+struct lanes_time {
+    double all, outside, waits;
+};
+
+static struct lanes_time time_of_lanes(const struct ab_fold *f, const struct ab_phase_report *r)
 {
     double ns_per_tick = f->clock->ns_per_tick;
-    double spent = r->is_crowded
-                       ? fmax((double)r->thread_cpu_ns - outside_cpu_ns(f, r), 0)
-                       : fmax((double)r->lane_ticks - (double)r->outside_ticks, 0) * ns_per_tick;
-    double waits = r->is_crowded ? (double)r->awake_ticks * ns_per_tick + (double)r->asleep_cpu_ns
-                                 : (double)r->wait_ticks * ns_per_tick;
-    return spent > waits ? spent - waits : 0;
+    if (r->is_crowded)
+        return (struct lanes_time){(double)r->thread_cpu_ns, outside_cpu_ns(f, r),
+                                   (double)r->awake_ticks * ns_per_tick + (double)r->asleep_cpu_ns};
+    return (struct lanes_time){(double)r->lane_ticks * ns_per_tick,
+                               (double)r->outside_ticks * ns_per_tick,
+                               (double)r->wait_ticks * ns_per_tick};
+}
+
+double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *r)
+{
+    struct lanes_time t = time_of_lanes(f, r);
+    return fmax(fmax(t.all - t.outside, 0) - t.waits, 0);
+}
+
+static double subtracted_percent(const struct ab_fold *f, const struct ab_phase_report *r)
+{
+    struct lanes_time t = time_of_lanes(f, r);
+    return t.all > 0 ? fmin(100 * (t.outside + t.waits) / t.all, 100) : NAN;
 }
 
 /* When lanes share CPUs, time outside of the calls would have left each CPU to the others. A worker
@@ -105,6 +122,7 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f, const struc
         .cpu = cpu_ns(f, r, leaves_out_ends),
         .background = leaves_out_ends ? NAN : is_noise ? 0 : background,
         .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / lane_ticks : NAN,
+        .subtracted_percent = has_lanes ? subtracted_percent(f, r) : NAN,
         .ready_threads = has_lanes && r->wall_ticks > 0
                              ? ((double)r->lane_ticks - (double)r->wait_ticks) /
                                    (double)r->wall_ticks
@@ -334,6 +352,7 @@ static void estimate_whole(const struct estimator *e, uint32_t phase,
     out->median.cpu = MEDIAN_OF(e, phase, cpu);
     out->median.background = MEDIAN_OF(e, phase, background);
     out->median.wait_percent = MEDIAN_OF(e, phase, wait_percent);
+    out->median.subtracted_percent = MEDIAN_OF(e, phase, subtracted_percent);
     out->median.ready_threads = MEDIAN_OF(e, phase, ready_threads);
     out->median.renewal_percent = MEDIAN_OF(e, phase, renewal_percent);
     out->median.thread_ends = MEDIAN_OF(e, phase, thread_ends);

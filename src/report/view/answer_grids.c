@@ -40,6 +40,16 @@ static void put_versus(struct ab_grid *g, const struct ab_view_ranking *r,
                                         ab_view_subject_word(by, true)));
 }
 
+/* Is its time not known because of what is subtracted from it? */
+static bool has_waiting_rounds(const struct ab_session *s, uint32_t backend)
+{
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (s->results[i].op == AB_OP_ALL && s->results[i].backend == backend &&
+            isnan(s->results[i].ns_per_op) && s->results[i].subtracted_percent > 0)
+            return true;
+    return false;
+}
+
 static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab_view_rank *rank)
 {
     const struct ab_backend_info *b = &g->session->backends[rank->backend];
@@ -50,7 +60,9 @@ static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab
         return;
     }
     ab_program_put(g, TIME, v->ranking.subject.metric.field, rank->figure.median,
-                   "no round is complete");
+                   has_waiting_rounds(g->session, rank->backend)
+                       ? "threads waited for more than half of their time"
+                       : "no round is complete");
     put_versus(g, &v->ranking, rank);
     ab_grid_put(g, P99, AB_GRID_CALL, rank->p99_ns, "too few timed calls");
     ab_grid_put(g, P999, AB_GRID_CALL, rank->p999_ns, "too few timed calls");

@@ -343,6 +343,39 @@ static void add_waits(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "waits", t, &text);
 }
 
+/* Rounds without a time per op, because what is subtracted is nearly all, and the CPU time that is known. */
+static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
+                         struct ab_view_warnings *w)
+{
+    double *x = ab_alloc_zeroed((size_t)s->n_results + 1, sizeof x[0]);
+    uint32_t n = 0, n_all = 0;
+    struct ab_text text = {0};
+    for (uint32_t i = 0; i < s->n_results; i++) {
+        bool is_of_lanes = s->results[i].op == AB_OP_ALL && s->results[i].subtracted_percent >= 0;
+        n_all += is_of_lanes;
+        n += is_of_lanes && isnan(s->results[i].ns_per_op);
+    }
+    if (n > 0)
+        ab_text_addf(&text,
+                     "%u of %u times per op (phases and rounds of each row) are left out: waits and "
+                     "writing that are subtracted took more than half of the threads' time in a row of "
+                     "that round, or less than the harness's own time was left. CPU time per op, ns:",
+                     n, n_all);
+    for (uint32_t b = 0; b < s->n_backends && n > 0; b++) {
+        char name[NAME_BYTES];
+        size_t m = 0;
+        for (uint32_t i = 0; i < s->n_results; i++)
+            if (s->results[i].op == AB_OP_ALL && s->results[i].backend == b &&
+                isfinite(s->results[i].cpu_ns_per_op))
+                x[m++] = s->results[i].cpu_ns_per_op;
+        if (m > 0)
+            ab_text_addf(&text, " %s %.1f",
+                         ab_text_printable(name, sizeof name, s->backends[b].name), ab_median(x, m));
+    }
+    free(x);
+    add_note(w, "subtracted", t, &text);
+}
+
 /* Most threads on few CPUs that wait for blocks of each other are never in the allocator at the same
  * time. The program's were, when the scheduler took the CPU from one that held a lock. */
 static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
@@ -582,6 +615,7 @@ static void view_warnings_work(const struct ab_session *s, struct ab_view_texts 
                                struct ab_view_warnings *out)
 {
     add_little_work(s, texts, out);
+    add_left_out(s, texts, out);
     add_waits(s, texts, out);
     add_crowd(s, texts, out);
     add_thread_ends(s, texts, out);
