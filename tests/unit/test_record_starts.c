@@ -36,7 +36,8 @@ static int remove_folder(void **state)
 static void note(size_t i, uint32_t pid, uint32_t generation, uint32_t why, const char *name)
 {
     struct ab_spool_start *s = &control.starts[i];
-    *s = (struct ab_spool_start){AB_SPOOL_START_NOTED, pid, generation, why, ""};
+    *s = (struct ab_spool_start){
+        .state = AB_SPOOL_START_NOTED, .pid = pid, .generation = generation, .why = why};
     snprintf(s->path, sizeof s->path, "%s", name);
 }
 
@@ -63,7 +64,8 @@ static void those_with_an_image_of_that_or_a_later_program_were_seen(void **stat
     note(1, 5, 1, AB_SPOOL_RUNNING, "/bin/b"); /* became b, of which there is none */
     note(2, 6, 1, AB_SPOOL_RUNNING, "/bin/c"); /* has image 2 */
     note(3, 7, 0, AB_SPOOL_RUNNING, "/bin/d");
-    control.starts[4] = (struct ab_spool_start){AB_SPOOL_START_TAKEN, 8, 0, 0, "half"};
+    control.starts[4] = (struct ab_spool_start){
+        .state = AB_SPOOL_START_TAKEN, .pid = 8, .path = "half"};
     read_with(images, 2);
     assert_int_equal(n, 2);
     assert_string_equal(unseen[0].path, "/bin/b");

@@ -118,7 +118,7 @@ static void write_file(uint32_t chunk_events, bool has_thread, struct ab_mark_ta
         const struct ab_event *e = &records[i];
         uint64_t number;
         if (n_calls % EVERY == 0 && e->kind != AB_EVENT_THREAD_END) {
-            struct ab_trace_mark mark = {n_calls, frame, AB_MARK_NO_THREAD, n_calls * 10};
+            struct ab_trace_mark mark = {n_calls, frame, AB_MARK_NO_THREAD, {n_calls * 10}};
             if (i % 2 != 0)
                 mark.name = ab_mark_know_name(t, "other");
             if (n_threads > 0)
@@ -251,11 +251,11 @@ static void the_golden_file_is_read(void **state)
     assert_string_equal(t.names[1], "request");
     assert_string_equal(t.names[2], "\xc3\xa9");
     assert_int_equal(t.n, 5);
-    const struct ab_trace_mark want[] = {{0, 0, AB_MARK_NO_THREAD, 0},
-                                         {0, 1, 0, 5},
-                                         {7, 0, 0, 16672},
-                                         {1010, 2, 0, 17672},
-                                         {3000, 0, 0, 17672}};
+    const struct ab_trace_mark want[] = {{0, 0, AB_MARK_NO_THREAD, {0}},
+                                         {0, 1, 0, {5}},
+                                         {7, 0, 0, {16672}},
+                                         {1010, 2, 0, {17672}},
+                                         {3000, 0, 0, {17672}}};
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(t.marks[i].call, want[i].call);
         assert_int_equal(t.marks[i].name, want[i].name);
