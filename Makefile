@@ -84,11 +84,12 @@ WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 CLOCK_SRC := src/clock/served_clock.c
-# What `exec --inside` and `exec --litter` preload into a program.
+# What `exec`, `exec --inside` and `exec --litter` preload into a program.
 STREW_SRC := src/inside/strew.c
-INSIDE_SRC := $(filter-out $(STREW_SRC),$(call sources,src/inside))
+CLOSES_SRC := src/inside/closes.c
+INSIDE_SRC := $(filter-out $(STREW_SRC) $(CLOSES_SRC),$(call sources,src/inside))
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) src/record/frames.c src/worker/main.c \
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) $(CLOSES_SRC) src/record/frames.c src/worker/main.c \
                 allocators/preload/malloc.c, \
                 $(call sources,src allocators))
 
@@ -99,7 +100,7 @@ WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/obj/%.o)
 SLAB_MALLOC := liballocbench-slab.so
 TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so \
          $(B)/liballocbench-frames.so $(B)/liballocbench-clock.so $(B)/liballocbench-inside.so $(B)/liballocbench-litter.so \
-         $(B)/$(SLAB_MALLOC)
+         $(B)/liballocbench-closes.so $(B)/$(SLAB_MALLOC)
 
 # ---- tests: cmocka, a program a room and a link to it for each source file; tests/support/*.c linked
 # into each. Programs of their own have those that replace functions of the C library, or take arguments,
@@ -179,6 +180,7 @@ FRAMES := $(B)/liballocbench-frames.so
 CLOCK := $(B)/liballocbench-clock.so
 INSIDE := $(B)/liballocbench-inside.so
 STREW := $(B)/liballocbench-litter.so
+CLOSES := $(B)/liballocbench-closes.so
 RECORDERS := $(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
 RECORDER_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
                  -ftls-model=initial-exec
@@ -194,7 +196,8 @@ $(CLOCK): $(CLOCK_SRC:%.c=$(B)/recorder/%.o)
 $(B)/recorder/src/inside/%.o: RECORDER_FLAGS += -fexceptions
 $(INSIDE): $(INSIDE_SRC:%.c=$(B)/recorder/%.o)
 $(STREW): $(patsubst %.c,$(B)/recorder/%.o,$(STREW_SRC) src/base/litter.c src/base/rng.c)
-$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW):
+$(CLOSES): $(CLOSES_SRC:%.c=$(B)/recorder/%.o)
+$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW) $(CLOSES):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now,-z,separate-code -Wl,-soname,$(@F) $(LDFLAGS) \
@@ -499,7 +502,7 @@ install: all install-man install-share install-develop install-heaps
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(LIB_DIR)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
-	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(INSIDE) $(LIBEXEC)
+	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW) $(CLOSES) $(LIBEXEC)
 	install -m 644 $(B)/$(SLAB_MALLOC) $(LIB_DIR)
 
 .PHONY: install-man

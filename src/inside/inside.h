@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define AB_INSIDE_NAME "liballocbench-inside.so"
+#define AB_CLOSES_NAME "liballocbench-closes.so" /* src/inside/closes.c */
 #define AB_INSIDE_VARIABLE "ALLOCBENCH_INSIDE" /* the path of the mapping */
 #define AB_INSIDE_MEMORY "allocbench-inside"   /* its name, as memfd_create takes it */
 

@@ -55,7 +55,8 @@ struct ab_program_start {
     const char *const *argv;
     char *const *envp;
     int stdin_fd, stdout_fd, stderr_fd;
-    bool is_watched; /* its processes stop at their end, program/program_run.c */
+    bool is_watched;   /* its processes stop at their end, program/program_run.c */
+    bool shows_closes; /* … and where src/inside/closes.c says that a library is closed */
 };
 
 struct ab_program_started {
@@ -106,6 +107,9 @@ struct ab_proof_cache {
 enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
                                     const struct ab_proof_wanted *wanted, char *why, size_t cap);
 void ab_proof_cache_fini(struct ab_proof_cache *cache);
+
+/* Is something preloaded? */
+bool ab_proof_has_preload(const struct ab_proof_wanted *wanted);
 
 /* Adds to `names` the libraries of a process whose calls bypass what is preloaded and go to the C library's
  * malloc, for they were loaded with RTLD_DEEPBIND or dlmopen. Read from the symbols that the dynamic linker

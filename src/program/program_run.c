@@ -11,6 +11,7 @@
 #include "core/system_file.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "inside/inside.h"
 #include "program/program.h"
 #include "program/server.h"
 #include "runner/supervise.h"
@@ -19,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -28,10 +30,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 enum { LOOK_NS = 10000000, LOOK_MS = 10 };
 enum { FD_EXITS, FD_STDOUT, FD_STDERR, FD_BESIDE, N_FDS = FD_BESIDE + AB_SERVER_FDS };
@@ -44,6 +48,11 @@ _Static_assert(N_FDS <= (int)AB_WATCH_FDS_MAX, "all are watched");
 #define START_NS UINT64_C(200000000)
 #define START_COUNTED_NS (100 * START_NS)
 
+struct closed { /* a library, in all processes of a program */
+    uint64_t name; /* hashed */
+    uint32_t n;    /* how often a process was about to close it */
+};
+
 struct watched {
     const struct ab_program_case *c;
     struct ab_proof_cache *cache;
@@ -51,7 +60,7 @@ struct watched {
     struct ab_processes processes;
     struct pollfd fds[N_FDS];
     struct ab_program_started started;
-    uint64_t held_ns;        /* that processes waited for us at their end */
+    uint64_t held_ns;        /* that processes waited for us: at their end, or before they close a library */
     uint64_t held_beside_ns; /* of these: while others of the program ran */
     int schedstat;           /* where the system says how long we waited for a CPU; -1 = not open */
     uint64_t slept_ns;       /* when we last went to sleep */
@@ -69,6 +78,8 @@ struct watched {
     double loaded_bytes, rested_bytes, mean_bytes; /* of a server; NaN = not known */
     bool is_root_proven, is_trial;
     char passes[AB_PASSES_BYTES];
+    struct closed *closed; /* in a trial */
+    size_t n_closed, cap_closed;
     char doubt[1024]; /* about the first process that is not served as it should; "" = none */
 };
 
@@ -145,6 +156,43 @@ static void look_now_and_then(struct watched *w, struct ab_process *p)
         look_for_passes(w, p->pid);
 }
 
+/* As its process has it; the handle that dlclose gets is the address of what the dynamic linker knows of the
+ * library. "" where that cannot be read. */
+static void read_library_name(pid_t thread, uint64_t handle, char name[PATH_MAX])
+{
+    char path[64];
+    uint64_t at;
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)thread);
+    int memory = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = 0;
+    if (memory >= 0 && pread(memory, &at, sizeof at,
+                             (off_t)(handle + offsetof(struct link_map, l_name))) == sizeof at)
+        n = pread(memory, name, PATH_MAX - 1, (off_t)at);
+    name[n > 0 ? n : 0] = 0;
+    if (memory >= 0)
+        close(memory);
+}
+
+/* A process is about to close a library. Of each library ever more rarely: at a later time it may have
+ * made calls that it had not made before. Returns its thread. */
+static pid_t look_at_close(struct watched *w, const struct ab_notice *notice)
+{
+    char text[PATH_MAX];
+    read_library_name(notice->thread, notice->first, text);
+    uint64_t name = XXH3_64bits(text, strlen(text));
+    size_t i = 0;
+    while (i < w->n_closed && w->closed[i].name != name)
+        i++;
+    if (i == w->n_closed) {
+        AB_GROW(w->closed, w->cap_closed, w->n_closed);
+        w->closed[w->n_closed++] = (struct closed){.name = name};
+    }
+    uint32_t n = ++w->closed[i].n;
+    if ((n & (n - 1)) == 0)
+        look_for_passes(w, notice->thread);
+    return notice->thread;
+}
+
 /* A process is about to end: all it has used is still mapped, and its peak is complete. Returns its id. */
 static pid_t look_at_end(struct watched *w, pid_t thread)
 {
@@ -191,18 +239,19 @@ static double late_ns(const struct watched *w, uint64_t now)
     return now - w->slept_ns < LOOK_NS ? thread_delay_ns(w->schedstat) - w->own_delay_ns : 0;
 }
 
-static void answer_end(struct watched *w)
+static void answer_notice(struct watched *w)
 {
-    struct ab_notice ended;
+    struct ab_notice notice;
     const uint64_t begun = ab_clock_now_ns() - (uint64_t)fmax(late_ns(w, ab_clock_now_ns()), 0);
-    if (!ab_notice_next(w->started.listener, &ended))
+    if (!ab_notice_next(w->started.listener, &notice))
         return;
-    const pid_t pid = look_at_end(w, ended.thread);
+    const bool is_end = notice.call == SYS_exit_group;
+    const pid_t pid = is_end ? look_at_end(w, notice.thread) : look_at_close(w, &notice);
     const bool is_alone = pid == w->started.pid ||
                           ab_processes_wait_for(&w->processes, pid, w->started.pid);
-    if (ended.thread == w->started.pid)
+    if (is_end && notice.thread == w->started.pid)
         look_at_memory(w, ab_clock_now_ns());
-    ab_notice_go_on(w->started.listener, &ended);
+    ab_notice_go_on(w->started.listener, &notice);
     const uint64_t held_ns = ab_clock_now_ns() - begun;
     w->held_ns += held_ns;
     w->held_beside_ns += is_alone ? 0 : held_ns;
@@ -312,7 +361,7 @@ static void look_for_waits(struct watched *w, uint64_t now)
 static void look(struct watched *w)
 {
     if ((w->fds[FD_EXITS].revents & POLLIN) != 0)
-        answer_end(w);
+        answer_notice(w);
     if (w->fds[FD_STDOUT].revents != 0)
         ab_program_output_take(&w->out);
     if (w->fds[FD_STDERR].revents != 0)
@@ -480,14 +529,26 @@ static enum ab_status open_stdin(const struct ab_program *p, int *fd, struct ab_
     return *fd >= 0 ? AB_OK : ab_fail_errno(err, AB_INPUT, "cannot read %s", AB_SHOWN(512, path));
 }
 
+/* What says in a trial that a library is closed; NULL where nothing that it could pass by is preloaded, or it
+ * cannot be. */
+static const char *find_closes(const struct watched *w, char path[PATH_MAX])
+{
+    return w->is_trial && ab_proof_has_preload(&w->c->wanted) &&
+                   ab_companion_path(AB_CLOSES_NAME, path, PATH_MAX, NULL) == AB_OK &&
+                   !ab_spawn_needs_alias(path)
+               ? path
+               : NULL;
+}
+
 /* With the interposer, then what makes the litter in front of the allocator, and where these count
- * beside the settings. */
-static char **environment_of(const struct ab_program_case *c)
+ * beside the settings; `closes` behind it. */
+static char **environment_of(const struct ab_program_case *c, const char *closes)
 {
     const struct ab_proof_wanted *w = &c->wanted;
     const char *const preloaded[] = {w->in_front != NULL ? w->in_front->path : NULL,
                                      c->litter_memory != NULL ? c->litter_library : NULL,
-                                     w->is_own ? NULL : w->path, w->is_own ? NULL : w->after};
+                                     w->is_own ? NULL : w->path, w->is_own ? NULL : w->after,
+                                     closes};
     const char *const memories[] = {c->inside_memory, c->litter_memory};
     const char *settings[64] = {NULL};
     struct ab_text preload = {0};
@@ -508,14 +569,16 @@ static char **environment_of(const struct ab_program_case *c)
 static enum ab_status start(struct watched *w, const struct ab_program *program, int stdin_fd,
                             struct ab_err *err)
 {
-    char **envp = environment_of(w->c);
+    char closes[PATH_MAX];
+    char **envp = environment_of(w->c, find_closes(w, closes));
     struct ab_program_start s = {.path = program->path,
                                  .argv = program->argv,
                                  .envp = envp,
                                  .stdin_fd = stdin_fd,
                                  .stdout_fd = w->out.write_fd,
                                  .stderr_fd = w->errors.write_fd,
-                                 .is_watched = true};
+                                 .is_watched = true,
+                                 .shows_closes = w->is_trial};
     enum ab_status status = ab_program_start(&s, &w->started, err);
     ab_environment_free(envp);
     ab_program_output_started(&w->out);
@@ -562,6 +625,7 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
     ab_program_output_fini(&w.errors);
     ab_processes_fini(&w.processes);
     ab_run_delays_fini(&w.run_delays);
+    free(w.closed);
     ab_server_run_fini(&w.server);
     if (status == AB_OK)
         *out = o;

@@ -29,6 +29,7 @@ struct state {
     struct ab_proof_cache cache;
     bool has_reference;
     uint32_t reference; /* the back end whose output it is */
+    bool is_adopted;    /* it is the output of a measured run */
     bool *is_inside;    /* of each back end: it is measured with the interposer as well */
     struct ab_clock clock;
     struct ab_callgrind callgrind;
@@ -139,18 +140,32 @@ static enum ab_status fail_unsteady(const struct state *st, const struct ab_outp
         st->session->backends[st->reference].name, sizes);
 }
 
+/* The reference is from an untimed run, in which one more library is preloaded, and a program may print what
+ * is. Its output then is what two measured runs print alike. */
+static bool adopt(struct state *st, bool is_preflight, const struct ab_output_digest *again,
+                  const struct ab_output_digest *other)
+{
+    bool is_due = !is_preflight && !st->is_adopted && is_same(again, other) &&
+                  ab_proof_has_preload(&st->plan->cases[st->reference].wanted);
+    if (!is_due)
+        return false;
+    st->is_adopted = true;
+    st->summary->output = *other;
+    return true;
+}
+
 /* This output is not the reference's: is it the allocator's fault? */
-static enum ab_status blame(struct state *st, uint32_t backend, uint32_t round,
+static enum ab_status blame(struct state *st, uint32_t backend, uint32_t round, bool is_preflight,
                             const struct ab_output_digest *other, struct ab_err *err)
 {
     struct ab_program_outcome again;
     char why[400], sizes[80] = "different bytes of the same length";
     const struct ab_output_digest *first = &st->summary->output;
+    AB_TRY(run_once(st, st->reference, round, is_preflight, &again, err));
+    if (again.status == AB_BACKEND_OK && adopt(st, is_preflight, &again.output, other))
+        return AB_OK;
     if (backend == st->reference)
         return fail_unsteady(st, other, err);
-    enum ab_status status = run_once(st, st->reference, round, true, &again, err);
-    if (status != AB_OK)
-        return status;
     if (again.status == AB_BACKEND_OK && !is_same(&again.output, first))
         return fail_unsteady(st, &again.output, err);
     if (other->bytes != first->bytes)
@@ -163,7 +178,8 @@ static enum ab_status blame(struct state *st, uint32_t backend, uint32_t round,
 }
 
 static enum ab_status check_output(struct state *st, uint32_t backend, uint32_t round,
-                                   const struct ab_program_outcome *run, struct ab_err *err)
+                                   bool is_preflight, const struct ab_program_outcome *run,
+                                   struct ab_err *err)
 {
     if (!st->has_reference) {
         st->has_reference = true;
@@ -173,7 +189,7 @@ static enum ab_status check_output(struct state *st, uint32_t backend, uint32_t 
     }
     if (st->plan->is_output_free || is_same(&run->output, &st->summary->output))
         return AB_OK;
-    return blame(st, backend, round, &run->output, err);
+    return blame(st, backend, round, is_preflight, &run->output, err);
 }
 
 /* Runs, and notes a failure; *out is only of interest where the back end is still running. */
@@ -188,7 +204,7 @@ static enum ab_status run_checked(struct state *st, uint32_t backend, uint32_t r
         fail_backend(st, backend, out->status, out->reason);
         return AB_OK;
     }
-    return check_output(st, backend, round, out, err);
+    return check_output(st, backend, round, is_preflight, out, err);
 }
 
 static void add_result(struct state *st, uint32_t backend, uint32_t round,

@@ -266,13 +266,18 @@ static void add_name(char names[AB_PASSES_BYTES], const char *path)
         strncat(names, more, AB_PASSES_BYTES - used - 1);
 }
 
+bool ab_proof_has_preload(const struct ab_proof_wanted *w)
+{
+    return w->in_front != NULL || (w->path != NULL && !w->is_own);
+}
+
 void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_proof_wanted *wanted,
                      char names[AB_PASSES_BYTES])
 {
     struct listed list = {.n = 0};
     struct ab_slots slots;
-    if (wanted->in_front == NULL && (wanted->path == NULL || wanted->is_own))
-        return; /* nothing is preloaded */
+    if (!ab_proof_has_preload(wanted))
+        return;
     list_mappings(cache, pid, wanted, &list);
     bool is_loaded = false; /* else it is too early, or the proof has failed */
     for (size_t i = 0; i < list.n; i++)

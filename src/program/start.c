@@ -54,7 +54,8 @@ static bool place_streams(const struct ab_program_start *s)
            close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-/* The filter: a process that is about to end waits for an answer. */
+/* The filter: a process that is about to end waits for an answer, and where it is wanted one that is about
+ * to close a library: it says so by unmapping nothing. */
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -64,14 +65,19 @@ static bool place_streams(const struct ab_program_start *s)
 
 /* In a child, before its exec, with no_new_privs set: the listener, or −1 with errno where the
  * system has none or a sandbox around us listens already. */
-static int install_filter(void)
+static int install_filter(bool shows_closes)
 {
     /* Of a process of another architecture everything is allowed: it cannot load our libraries. */
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0, 3),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0, 8),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 5, shows_closes ? 0 : 6),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_munmap, 0, 5),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1]) + 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -89,7 +95,7 @@ static _Noreturn void become_program(const struct ab_program_start *s, pid_t par
     ab_spawn_reset_signals();
     if (!place_streams(s))
         ab_spawn_give_up(link);
-    int listener = s->is_watched ? install_filter() : -1;
+    int listener = s->is_watched ? install_filter(s->shows_closes) : -1;
     if (!send_descriptor(link, listener) || read(link, &go, 1) != 1)
         ab_spawn_give_up(link);
     execve(s->path, (char *const *)s->argv, s->envp);

@@ -623,7 +623,8 @@ bool ab_notice_next(int listener, struct ab_notice *out)
     memset(&in, 0, sizeof in);
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &in.notice) != 0)
         return false;
-    *out = (struct ab_notice){in.notice.id, (pid_t)in.notice.pid, in.notice.data.nr};
+    *out = (struct ab_notice){in.notice.id, (pid_t)in.notice.pid, in.notice.data.nr,
+                              in.notice.data.args[0]};
     return true;
 }
 

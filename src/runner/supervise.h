@@ -118,6 +118,7 @@ struct ab_notice { /* a system call that waits for our answer */
     uint64_t id;
     pid_t thread;
     int call;
+    uint64_t first; /* its first argument */
 };
 /* Lets who waits for an answer and who gives it take turns on one CPU, without a wait in between, where the kernel can
  * (Linux 6.6). */

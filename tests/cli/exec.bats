@@ -326,6 +326,87 @@ END
     done
 }
 
+# FILE HOW LIBRARY…: opens each library in turn, has it make calls, and closes it again. Writes to FILE what was
+# preloaded, a line.
+closes() {
+    command -v cc >/dev/null || skip "no compiler"
+    cat >"$OUT/closes.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void use(const char *how, const char *path)
+{
+    int flags = RTLD_NOW | (strstr(how, "deep") != NULL ? RTLD_DEEPBIND : 0);
+    void *library = strstr(how, "own") != NULL ? dlmopen(LM_ID_NEWLM, path, flags) : dlopen(path, flags);
+    void (*work)(long) = library != NULL ? (void (*)(long))dlsym(library, "deep_work") : NULL;
+    errno = 7;
+    if (work == NULL || (work(10), dlclose(library)) != 0 || errno != 7)
+        _exit(9);
+}
+int main(int n, char **words)
+{
+    FILE *f = fopen(words[1], "a");
+    if (f == NULL || fprintf(f, "%s\n", getenv("LD_PRELOAD")) < 0 || fclose(f) != 0)
+        return 8;
+    pid_t child = strstr(words[2], "child") != NULL ? fork() : 0;
+    for (int i = 3; i < n && child == 0; i++)
+        use(words[2], words[i]);
+    if (child == 0)
+        _exit(0);
+    int status = 0;
+    return waitpid(child, &status, 0) != child || status != 0;
+}
+END
+    cc -w -o "$OUT/closes" "$OUT/closes.c" || fail "cc"
+    for i in $(seq 12); do cp "$GUESTS/libdeep.so" "$OUT/lib$i.so"; done
+}
+
+@test "libraries that were closed again are named: RTLD_DEEPBIND, dlmopen, of a child; in no measured run is it looked for" {
+    closes
+    local each
+    each=$(seq -s ', ' -f 'lib%g.so' 12)
+    for how in deep own deep-child own-child; do
+        rm -f "$OUT/preloaded"
+        execute -b "glibc,toy=$TOY" --json "$OUT/r.json" -- "$OUT/closes" "$OUT/preloaded" $how "$OUT"/lib{1..12}.so
+        expect_code 0
+        expect_json "[.backends[].deepbound] == [null, \"$each\"]" "$OUT/r.json"
+        # once before, then two rounds: the library that shows it comes behind the allocator, and only once
+        [ "$(sed 's|[^:]*/||g' "$OUT/preloaded" | sort | uniq -c | tr -s ' \n' ' ')" = \
+            " 3 (null) 2 libtoy.so 1 libtoy.so:liballocbench-closes.so " ] || fail "$(cat "$OUT/preloaded")"
+    done
+    execute -b "toy=$TOY" --json "$OUT/r.json" -- "$OUT/closes" "$OUT/preloaded" plain "$OUT"/lib{1..12}.so
+    expect_code 0
+    expect_json '[.backends[].deepbound] == [null]' "$OUT/r.json"
+    # behind the interposer, also where nothing else is preloaded
+    bench exec --inside --rounds 1 -b glibc --json "$OUT/r.json" -- "$OUT/closes" "$OUT/preloaded" deep "$OUT"/lib{1..12}.so
+    expect_code 0
+    expect_json "[.backends[].deepbound] == [\"$each\"]" "$OUT/r.json"
+    expect_nothing_left
+}
+
+@test "a program that prints what is preloaded prints the same in all measured runs; one that prints the time does not" {
+    execute -b "toy=$TOY" --json "$OUT/r.json" -- sh -c 'echo "$LD_PRELOAD"'
+    expect_code 0
+    expect_json ".config.settings | index(\"output_bytes=$((${#TOY} + 1))\") != null" "$OUT/r.json"
+    execute -b "toy=$TOY" -- date +%N
+    expect_code 4
+    expect_error "the program's output differed between two runs under toy"
+}
+
+@test "libraries that are closed again, where no filter of system calls is allowed: the program runs as it does" {
+    closes
+    bench_in() { "$GUESTS/prog_nofilter" allocbench "$@" >"$OUT/stdout" 2>"$OUT/stderr"; }
+    run bench_in exec --rounds 1 -b "toy=$TOY" -- sh -c "'$OUT/closes' '$OUT/preloaded' deep '$OUT'/lib1.so && sleep 0.3"
+    [ "$status" -eq 0 ] || [ "$status" -eq 4 ] || fail "status $status: $(cat "$OUT/stderr")"
+    ! grep -q 'exit status' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
+    [ "$(grep -c liballocbench-closes "$OUT/preloaded")" -eq 1 ] || fail "$(cat "$OUT/preloaded")"
+}
+
 @test "the replay of a long trace names its progress, and is of its beginning where the time is short" {
     command -v script >/dev/null || skip "no script here"
     allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 3000000 3>&-
