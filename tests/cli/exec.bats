@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A real program under each allocator: numbers only from runs that are proven, nothing left behind.
-# tests: exec.c
+# tests: exec.c closes.c
 
 load helpers
 
