@@ -19,6 +19,8 @@
 
 static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
                                      struct ab_err *err);
+static enum ab_status end_thread(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 struct ab_err *err);
 
 enum {
     PREFETCH = 16, /* events ahead: far enough for memory, near enough for the cache */
@@ -143,6 +145,15 @@ static inline void count_event(struct ab_converter *c, struct ab_convert_lane *l
     lane->stamp = stamp;
 }
 
+/* What a thread that ends still does counts to it. */
+static enum ab_status end_where_last(struct ab_converter *c, struct ab_convert_lane *lane,
+                                     struct ab_err *err)
+{
+    const struct ab_stream *s = &lane->stream;
+    bool is_last = s->is_done ? !s->has_gap : AB_SPOOL_KIND(s->at) == AB_SPOOL_BIRTH;
+    return is_last ? end_thread(c, lane, err) : AB_OK;
+}
+
 /* Does what the lane's head says, and moves it on. */
 static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_lane *lane,
                                      struct ab_err *err)
@@ -156,7 +167,7 @@ static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_l
         return status;
     ab_stream_next(&lane->stream);
     count_event(c, lane, stamp);
-    return AB_OK;
+    return AB_LIKELY(!lane->has_exited) ? AB_OK : end_where_last(c, lane, err);
 }
 
 /* A lane that has no more events for now tells nothing of what is behind those that are about to be
@@ -635,7 +646,7 @@ static enum ab_status take_request(struct ab_converter *c, const struct ab_conve
     return AB_OK;
 }
 
-static enum ab_status take_aside(struct ab_converter *c, const struct ab_convert_lane *lane,
+static enum ab_status take_aside(struct ab_converter *c, struct ab_convert_lane *lane,
                                  const struct ab_spool_event *e, struct ab_err *err)
 {
     switch ((enum ab_spool_aside)AB_SPOOL_LOG2(e)) {
@@ -644,6 +655,9 @@ static enum ab_status take_aside(struct ab_converter *c, const struct ab_convert
         return AB_OK;
     case AB_SPOOL_REQUEST:
         return take_request(c, lane, e, err);
+    case AB_SPOOL_EXIT:
+        lane->has_exited = true;
+        return AB_OK;
     }
     return ab_fail(err, AB_INPUT, "the spool holds an aside of unknown kind %u", AB_SPOOL_LOG2(e));
 }
@@ -843,29 +857,36 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
     return status;
 }
 
-/* A thread that takes over a dead one's stream leaves what that one had begun unfinished: that one
- * ends here, which can be known also while the program runs. The birth is no call, and its stamp
- * not that of a first event. The thread that forked goes on as the one thread of the child, whose
- * number is its process's. */
-static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
-                                   struct ab_err *err)
+/* What its lane has from here on is another thread's, which gets its number with its first call. */
+static enum ab_status end_thread(struct ab_converter *c, struct ab_convert_lane *lane,
+                                 struct ab_err *err)
 {
     struct ab_event end = {.kind = AB_EVENT_THREAD_END,
                            .thread = lane->thread,
                            .time_us = c->has_time ? c->marks->last_us : 0};
     bool has_ended = lane->has_thread && lane->thread < AB_TRACE_THREADS_MAX - 1;
+    lane->has_thread = lane->has_exited = false;
+    return has_ended && c->writer != NULL ? ab_trace_write_known(c->writer, &end, 0, NULL, err)
+                                          : AB_OK;
+}
+
+/* A thread that takes over a dead one's stream leaves what that one had begun unfinished: that one
+ * ends here at the latest. The birth is no call, and its stamp not that of a first event. The thread
+ * that forked goes on as the one thread of the child, whose number is its process's. */
+static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
+                                   struct ab_err *err)
+{
+    AB_TRY(end_thread(c, lane, err));
     c->report->n_unfinished += lane->n_resizing;
     lane->n_resizing = 0;
     lane->stamp = AB_SPOOL_STAMP(lane->stream.at);
     ab_stream_sites_end_thread(lane->sites);
-    lane->has_thread = false; /* it gets its number with its first call */
     if (c->has_forker && lane->stream.at->address == c->image->image.pid) {
         c->has_forker = false;
         lane->has_thread = true;
         lane->thread = 0;
     }
-    return has_ended && c->writer != NULL ? ab_trace_write_known(c->writer, &end, 0, NULL, err)
-                                          : AB_OK;
+    return AB_OK;
 }
 
 static enum ab_status take_of_sites(struct ab_converter *c, struct ab_convert_lane *lane,

@@ -74,6 +74,7 @@ struct ab_convert_lane { /* one stream, and the thread that writes it */
     struct ab_stream stream;
     uint32_t thread;
     bool has_thread, is_parked;
+    bool has_exited;              /* of the thread only what it does on its way out is to come */
     uint64_t stamp;               /* of the event before */
     struct ab_resizing *resizing; /* begun, not yet ended: signal handlers nest */
     size_t n_resizing, cap_resizing;

@@ -128,6 +128,29 @@ many_forks() { # N
     expect_error 'called exec 4 times'
 }
 
+ends_of() { # TRACE
+    allocbench trace info --json - "$1" | jq -c '[.threads, .thread_ends]'
+}
+
+@test "a thread ends in the trace where it ended, also when no other one takes its place" {
+    record -- "$GUESTS/prog_short_threads" 0 2000 8
+    expect_code 0
+    [ "$(ends_of "$OUT/t.abt")" = "[9,8]" ] || fail "$(ends_of "$OUT/t.abt")"
+    # The thread that lives frees some 500 blocks after the ends: they are in the stretch before.
+    bench trace cut "$OUT/t.abt" -o "$OUT/cut.abt" --events 0..1500
+    expect_code 0
+    [ "$(ends_of "$OUT/cut.abt")" = "[9,8]" ] || fail "$(ends_of "$OUT/cut.abt")"
+}
+
+@test "what the destructors of keys do is the thread's, and comes ahead of its end" {
+    record -- "$HARD" keys 300
+    expect_code 0
+    [ "$(ends_of "$OUT/t.abt")" = "[301,300]" ] || fail "$(ends_of "$OUT/t.abt")"
+    record --follow -- "$HARD" cancel 50
+    expect_code 0
+    [ "$(ends_of "$OUT/t.abt")" = "[51,50]" ] || fail "$(ends_of "$OUT/t.abt")"
+}
+
 @test "threads that are cancelled while they allocate: the witness saw what was recorded" {
     hard_with_witness cancel 50
 }

@@ -10,6 +10,7 @@
 #include "record/preload/spool_codec.h"
 #include "support/cmocka.h"
 #include "support/trace.h"
+#include "trace_tools/walk.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -258,6 +259,50 @@ static void a_thread_that_takes_over_a_slot_is_another_thread(void **state)
     assert_int_equal(report.n_unfinished, 1); /* the resize that 100 did not live to see */
 }
 
+static char sequence[64]; /* of a trace: threads, with an 'e' those that end */
+
+static enum ab_status add_to_sequence(void *user, const struct ab_walk_batch *batch,
+                                      struct ab_err *error)
+{
+    (void)user, (void)error;
+    for (size_t i = 0; i < batch->n; i++) {
+        size_t n = strlen(sequence);
+        snprintf(sequence + n, sizeof sequence - n, "%s%u",
+                 batch->events[i].kind == AB_EVENT_THREAD_END ? "e" : "", batch->events[i].thread);
+    }
+    return AB_OK;
+}
+
+static void expect_sequence(const char *expected)
+{
+    struct ab_trace_info info;
+    struct ab_walk walk = {
+        .path = trace_path, .has_thread_ends = true, .end = UINT64_MAX, .visit = add_to_sequence};
+    sequence[0] = 0;
+    assert_int_equal(ab_trace_walk(&walk, &info, &err), AB_OK);
+    assert_string_equal(sequence, expected);
+}
+
+#define EXIT(stamp) \
+    { \
+        AB_SPOOL_ASIDE, stamp, 0, 0, AB_SPOOL_EXIT \
+    }
+
+static void a_thread_ends_with_its_last_event(void **state)
+{
+    (void)state;
+    SLOT(0, {AB_SPOOL_BIRTH, 1, PID}, {AB_SPOOL_ALLOC, 2, 0x1000, 1},
+         {AB_SPOOL_ALLOC, 50, 0x2000, 1}, {AB_SPOOL_FREE, 70, 0x2000}, {AB_SPOOL_FREE, 90, 0x1000});
+    /* One frees when its end was noted, one did nothing, and the last is the last of its place. */
+    SLOT(1, {AB_SPOOL_BIRTH, 10, 100}, {AB_SPOOL_ALLOC, 11, 0x3000, 1}, EXIT(40),
+         {AB_SPOOL_FREE, 60, 0x3000}, {AB_SPOOL_BIRTH, 80, 101}, EXIT(81),
+         {AB_SPOOL_BIRTH, 82, 102}, {AB_SPOOL_ALLOC, 83, 0x4000, 1}, {AB_SPOOL_FREE, 84, 0x4000},
+         EXIT(85));
+    assert_int_equal(convert(2), AB_OK);
+    expect_sequence("0101e1022e20");
+    assert_int_equal(report.info.threads, 3);
+}
+
 static void what_was_cut_off_is_counted_and_left_out(void **state)
 {
     (void)state;
@@ -487,6 +532,7 @@ int main(void)
         cmocka_unit_test(a_repair_has_a_limit),
         cmocka_unit_test(threads_that_wait_for_each_other_are_let_go),
         cmocka_unit_test(a_thread_that_takes_over_a_slot_is_another_thread),
+        cmocka_unit_test(a_thread_ends_with_its_last_event),
         cmocka_unit_test(what_was_cut_off_is_counted_and_left_out),
         cmocka_unit_test(a_block_that_nobody_gave_out_is_counted_and_left_out),
         cmocka_unit_test(a_second_way_to_free_is_noticed),

@@ -381,6 +381,29 @@ static void threads_may_come_later_and_take_over_streams(void **state)
     assert_int_equal(r.report.info.thread_ends, 1);
 }
 
+static void a_thread_ends_while_the_program_runs(void **state)
+{
+    struct run r;
+    uint64_t old = past();
+    (void)state;
+    write_image(2);
+    make_slot(1);
+    begin_run(&r);
+    note(0, AB_SPOOL_ALLOC, old, 16);
+    note(1, AB_SPOOL_BIRTH, old + 1, 100);
+    note(1, AB_SPOOL_FREE, old + 2, 16);
+    note(1, AB_SPOOL_ASIDE, old + 3, 0);
+    half_of(slots[1].tail, 0)[2].address = AB_SPOOL_ASIDE_MAKE(AB_SPOOL_EXIT, 0);
+    uint64_t place = take(1);
+    expect_done(&r, 4); /* something comes behind */
+    assert_true(r.v.c.lanes[1].has_exited);
+    fill(1, place, AB_SPOOL_FREE, old + 4, 16);
+    expect_done(&r, 5);
+    assert_false(r.v.c.lanes[1].has_exited);
+    end_run(&r);
+    assert_int_equal(r.report.info.thread_ends, 1);
+}
+
 #define LIVE_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 int main(void)
 {
@@ -394,6 +417,7 @@ int main(void)
         LIVE_TEST(a_thread_in_the_middle_of_an_event_holds_up_the_others),
         LIVE_TEST(a_repair_may_need_what_has_not_come_yet),
         LIVE_TEST(threads_may_come_later_and_take_over_streams),
+        LIVE_TEST(a_thread_ends_while_the_program_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

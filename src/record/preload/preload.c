@@ -81,6 +81,7 @@ static __attribute__((noinline)) void start(void)
     ab_exec_find_real();
     ab_libraries_find_real();
     ab_sites_find_real();
+    ab_spool_watch_threads();
     ab_spool_start();
     stage = READY;
     /* First to register: run last before a fork, so that no other handler's calls come between. */

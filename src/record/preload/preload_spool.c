@@ -23,6 +23,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,6 +267,35 @@ static struct ab_spool_tail *make_tail(uint32_t self)
     return tail;
 }
 
+/* A thread with a stream has the number of the round of destructors in which it ends as its value of
+ * this key. -1 = there is no key that can have one without malloc. */
+static int64_t end_key = -1;
+
+/* C++ destructors have run; those of other keys may run after this one, and free, so that it comes
+ * again until the last round. A forked child in which nothing was called has no stream to end. */
+static void end_thread(void *user)
+{
+    uintptr_t round = (uintptr_t)user;
+    const struct ab_spool_image *image = ab_process->image;
+    if (round < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific((pthread_key_t)end_key, (void *)(round + 1));
+    else if (ab_own_tail != NULL && image != NULL && image->pid == ab_process_id())
+        ab_spool_note_beside(AB_SPOOL_ASIDE, AB_SPOOL_ASIDE_MAKE(AB_SPOOL_EXIT, 0), 0);
+}
+
+/* The C library has room for the values of its first keys in each thread. */
+AB_HIDDEN void ab_spool_watch_threads(void)
+{
+    enum { WITHOUT_MALLOC = 32 };
+    pthread_key_t key;
+    if (pthread_key_create(&key, end_thread) != 0)
+        return;
+    if (key < WITHOUT_MALLOC)
+        end_key = key;
+    else
+        pthread_key_delete(key);
+}
+
 static bool start_image(const struct fork_point *from);
 
 /* What an event costs here, in this very stream and while its page is warm. The best of a few
@@ -321,6 +352,8 @@ static struct ab_spool_tail *enter_thread(void)
         ab_process->image->trial_ticks = try_events(tail, true);
     }
     tail->n_asides += tail->n_events - n_before;
+    if (end_key >= 0)
+        pthread_setspecific((pthread_key_t)end_key, (void *)1);
     ab_own_tail = tail;
     return tail;
 }

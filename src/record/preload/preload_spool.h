@@ -19,6 +19,9 @@ void ab_spool_end(void);
  * large blocks is noted. */
 void ab_spool_end_blocks(void);
 
+/* Before any thread: lets the ends of threads be noted. */
+void ab_spool_watch_threads(void);
+
 /* In the parent: around a fork. A child of a fork that was not announced begins without blocks. */
 void ab_spool_fork_begin(void);
 void ab_spool_fork_end(void);

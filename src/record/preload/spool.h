@@ -33,7 +33,7 @@
 #define AB_SPOOL_FOLDER "spool"
 #define AB_SPOOL_CONTROL "control"
 #define AB_SPOOL_ENV_PID "ALLOCBENCH_RECORD_PID"    /* of the command; "17+": its children too */
-#define AB_SPOOL_MAGIC UINT64_C(0x426c6f6f70536241) /* "AbSpoolB" */
+#define AB_SPOOL_MAGIC UINT64_C(0x436c6f6f70536241) /* "AbSpoolC" */
 
 enum {
     AB_SPOOL_PAGE = 4096,
@@ -197,6 +197,7 @@ enum ab_spool_aside {
                              | those that were not resident then << 32 */
     AB_SPOOL_REQUEST,     /* a call of base/library_calls.def: address = which, from 0, size = its
                              argument */
+    AB_SPOOL_EXIT,        /* the thread ends; what it still frees on its way comes behind */
 };
 #define AB_SPOOL_ASIDE_MAKE(aside, address) ((uint64_t)(address) | (uint64_t)(aside) << 58)
 enum { AB_SPOOL_LARGE = 65536 }; /* bytes: of such blocks it is asked what is written */
