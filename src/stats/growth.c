@@ -363,7 +363,7 @@ static void judge(const struct blocks *b, struct stretch w, struct ab_growth_by_
     } else if (s.low <= 0 || s.slope < steady_share * (isfinite(live) ? live : resident)) {
         g->verdict = AB_GROWTH_STEADY;
     } else if (has_stopped(b, w, s.slope)) {
-        g->why = "it grew at first and then no more: only longer work would tell";
+        g->why = "it grew at first and then no more: longer work would show";
     } else {
         g->verdict = name_growth(b, w, s.slope);
     }

@@ -2,7 +2,7 @@
 #
 # Programs that are hard to record, each with a number of calls that is known beforehand or seen by
 # the witness. tests/README.md says which kinds of guests there are and where each is.
-# tests: spool_summary.c record/bypass.c preload_libraries.c
+# tests: spool_summary.c record/bypass.c preload_libraries.c preload_calls.c
 
 load helpers
 load recording

@@ -2,7 +2,7 @@
  *
  * The answer as data: bytes that add up, ratios that follow from the numbers beside them, calls
  * joined over the rounds, warnings.
- * tests: latency.c view/memory.c warnings.c
+ * tests: latency.c ranking.c view/memory.c warnings.c
  */
 #include "report/view/view.h"
 

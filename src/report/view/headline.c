@@ -657,7 +657,8 @@ static void say_share(struct writer *w)
 static void say_unasked(struct writer *w)
 {
     const struct ab_session *s = w->s;
-    if (s->unasked_bytes < UINT64_C(8) << 20 || s->unasked_bytes < s->anonymous_bytes / 10)
+    if (s->anonymous_bytes == 0 || s->unasked_bytes < UINT64_C(8) << 20 ||
+        s->unasked_bytes < s->anonymous_bytes / 10)
         return;
     ab_text_addf(
         &w->text,

@@ -537,7 +537,7 @@ static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
     if (is_trace && n != 0 && n != UINT64_MAX)
         ab_text_addf(
             &left,
-            "%" PRIu64 " %s of the program did not end in the replay, because %u %s at once: "
+            "%" PRIu64 " %s of the program did not end in the replay, because %u %s at the same time: "
             "allocators keep what they cache for them. --threads sets how many lanes there are",
             n, n == 1 ? "thread" : "threads", s->facts.lanes,
             s->facts.lanes == 1 ? "lane plays several threads" : "lanes play several threads");
