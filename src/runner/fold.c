@@ -74,6 +74,8 @@ static void set_throughput(const struct ab_throughput_estimate *e, struct ab_res
     all->renewal_percent = e->median.renewal_percent;
     all->thread_ends = e->median.thread_ends;
     all->thread_end_ns = e->median.thread_end_ns;
+    all->trims = e->median.trims;
+    all->trims_without_effect = e->median.trims_without_effect;
     if (all->n_ops == 0 || e->busy <= 0 || e->median.wall <= 0)
         return;
     all->ns_per_op = e->busy / n;

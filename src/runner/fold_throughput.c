@@ -136,6 +136,8 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f, const struc
         .thread_end_ns = has_ends ? (double)r->thread_end_ticks * f->clock->ns_per_tick /
                                         (double)r->n_thread_ends
                                   : NAN,
+        .trims = (double)r->n_trims_done,
+        .trims_without_effect = (double)r->n_trims - (double)r->n_trims_done,
     };
 }
 
@@ -357,6 +359,8 @@ static void estimate_whole(const struct estimator *e, uint32_t phase,
     out->median.renewal_percent = MEDIAN_OF(e, phase, renewal_percent);
     out->median.thread_ends = MEDIAN_OF(e, phase, thread_ends);
     out->median.thread_end_ns = MEDIAN_OF(e, phase, thread_end_ns);
+    out->median.trims = MEDIAN_OF(e, phase, trims);
+    out->median.trims_without_effect = MEDIAN_OF(e, phase, trims_without_effect);
     out->median.faults_minor = (uint64_t)MEDIAN_OF(e, phase, faults_minor);
     for (size_t i = 0; i < e->n_of_round; i++)
         out->median.switches += e->runs[i]->sums[phase].switches;

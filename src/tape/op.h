@@ -83,6 +83,7 @@ enum ab_touch_recorded {
 /* What is no touch of a mode: kinds of ops for which there was no code. */
 enum ab_escape {
     AB_ESCAPE_LEADING = 1, /* the first byte of the block and one every 4096, n pages in all */
+    AB_ESCAPE_TRIM = 2, /* of no block: the program called malloc_trim, which is to leave n pages */
 };
 #define AB_TOUCH_ESCAPE(operand) ((operand) >> 3 & 3u)
 /* n, or'ed with AB_LEADING_APART: while the clock stands still. */
@@ -91,6 +92,11 @@ enum ab_escape {
 #define AB_LEADING_APART (1u << 26)
 #define AB_LEADING_MOST (AB_LEADING_APART - 1)
 #define AB_LEADING_PAGES(operand) ((operand) >> 5 & AB_LEADING_MOST)
+
+#define AB_TRIM_MAKE(n) \
+    ((uint32_t)AB_TOUCH_NONE | (uint32_t)AB_ESCAPE_TRIM << 3 | (uint32_t)(n) << 5)
+#define AB_TRIM_PAGES(operand) ((operand) >> 5)
+#define AB_TRIM_MOST ((1u << 27) - 1)
 
 enum ab_walk_order { /* its order: that of the ops, but for ADDRESS */
                      AB_WALK_ALLOCATION,
@@ -209,8 +215,8 @@ static inline int ab_op_is_mark(uint64_t word)
 }
 
 /* Is it one of the operations that users count? These are the requests to an allocator and the accesses to
- * blocks. A reset counts as the frees behind it; what writes to a block, keeps lanes in order or marks a
- * place is none. */
+ * blocks. A reset counts as the frees behind it; what writes to a block, keeps lanes in order, marks a
+ * place or trims the heap is none. */
 static inline int ab_op_is_counted(uint64_t word)
 {
     unsigned code = AB_OP_CODE(word);
@@ -223,6 +229,14 @@ static inline int ab_op_is_touch(uint64_t word)
     enum ab_touch mode = AB_TOUCH_MODE(AB_OP_SIZE(word));
     return AB_OP_CODE(word) == AB_CODE_TOUCH && mode != AB_TOUCH_WALK &&
            (mode != AB_TOUCH_NONE || ab_touch_is_leading(AB_OP_SIZE(word)));
+}
+
+/* Is it a call of malloc_trim? It has no block: its slot is 0 and says nothing. */
+static inline int ab_op_is_trim(uint64_t word)
+{
+    uint32_t operand = AB_OP_SIZE(word);
+    return AB_OP_CODE(word) == AB_CODE_TOUCH && AB_TOUCH_MODE(operand) == AB_TOUCH_NONE &&
+           AB_TOUCH_ESCAPE(operand) == AB_ESCAPE_TRIM;
 }
 
 struct ab_op_view { /* an op outside the loops that carry it out */

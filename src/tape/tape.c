@@ -503,6 +503,16 @@ enum ab_status ab_tape_free_sized(struct ab_tape_builder *b, uint32_t slot, stru
     return push_free(b, entry, AB_OP_MAKE(code, slot, operand), err);
 }
 
+enum ab_status ab_tape_trim(struct ab_tape_builder *b, uint64_t bytes, struct ab_err *err)
+{
+    uint64_t pages = ab_touch_pages_of(bytes);
+    uint32_t operand = AB_TRIM_MAKE(pages < AB_TRIM_MOST ? pages : AB_TRIM_MOST);
+    AB_TRY(check_phase(b, err));
+    AB_TRY(push_op(b, AB_OP_MAKE(AB_CODE_TOUCH, 0, operand), err));
+    b->tape.n_trims++;
+    return AB_OK;
+}
+
 enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,
                               struct ab_err *err)
 {
@@ -856,6 +866,7 @@ void ab_tape_total_add(struct ab_tape *total, const struct ab_tape *burst)
     total->facts = burst->facts;
     total->stretch_bytes = burst->stretch_bytes;
     total->n_sized_frees = burst->n_sized_frees;
+    total->n_trims = burst->n_trims;
     total->longest_walk = burst->longest_walk;
     total->n_slots = burst->n_slots;
     if (burst->window != 0 && (total->window == 0 || burst->window < total->window))

@@ -114,6 +114,7 @@ struct ab_tape {
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
     uint64_t no_op_frees;   /* frees of empty slots that the workload asked for: counted, not run */
     uint64_t n_sized_frees; /* AB_CODE_FREE_SIZED */
+    uint64_t n_trims;       /* calls of malloc_trim */
     uint32_t longest_walk;  /* in blocks; 0 = there is none */
     uint8_t **groups; /* lane l: the group of each of its allocations and resizes, refused ones as
                          well, in the order of its ops; NULL = one group. In no digest. */
@@ -214,6 +215,10 @@ static inline enum ab_status ab_tape_free_by(struct ab_tape_builder *b, uint32_t
 {
     return is_sized ? ab_tape_free_sized(b, slot, err) : ab_tape_free(b, slot, err);
 }
+
+/* malloc_trim, which is to leave so many bytes, in whole pages: the current lane calls it where the library
+ * has it. */
+enum ab_status ab_tape_trim(struct ab_tape_builder *b, uint64_t bytes, struct ab_err *err);
 
 /* Reads or writes one cache line of a block, which must be live and not empty. */
 enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_access how,

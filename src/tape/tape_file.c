@@ -165,6 +165,7 @@ static struct ab_tape_image head(const struct ab_tape_file *f, const struct ab_t
         .n_remote = total->n_remote,
         .stretch_bytes = total->stretch_bytes,
         .n_sized_frees = total->n_sized_frees,
+        .n_trims = total->n_trims,
         .longest_walk = total->longest_walk,
         .facts = total->facts,
         .duration_ns = total->duration_ns,

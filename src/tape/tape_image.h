@@ -44,7 +44,7 @@ struct ab_tape_image {
     uint32_t n_iterations, n_thread_ends; /* of all bursts */
     uint64_t n_turns, n_edges, n_remote;
     uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
-    uint64_t n_sized_frees;
+    uint64_t n_sized_frees, n_trims;
     uint32_t longest_walk;
     uint32_t has_first_ended; /* a recorded thread of lane 0 ends somewhere */
     struct ab_facts facts;

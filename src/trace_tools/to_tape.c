@@ -179,6 +179,31 @@ static void find_stop(struct ab_trace_pusher *p)
     const struct ab_trace_moments *moments = p->options->moments;
     if (moments != NULL && p->next_moment < moments->n && moments->calls[p->next_moment] < p->stop)
         p->stop = moments->calls[p->next_moment];
+    if (p->next_request < p->requests.n && p->requests.marks[p->next_request].call < p->stop)
+        p->stop = p->requests.marks[p->next_request].call;
+}
+
+/* By the lane of the thread that asked; by the first one where that thread has none. */
+static enum ab_status push_trim(struct ab_trace_pusher *p, const struct ab_trace_mark *request,
+                                struct ab_err *err)
+{
+    uint32_t thread = request->thread;
+    uint16_t lane = thread < p->lanes.cap ? p->lanes.of_thread[thread] : AB_NO_LANE;
+    AB_TRY(ab_tape_lane(p->b, lane != AB_NO_LANE ? lane : 0, err));
+    return ab_tape_trim(p->b, request->argument, err);
+}
+
+/* The others are of one library: they are no ops. */
+static enum ab_status push_requests(struct ab_trace_pusher *p, struct ab_err *err)
+{
+    const struct ab_mark_table *t = &p->requests;
+    for (; p->next_request < t->n && t->marks[p->next_request].call <= p->n_events;
+         p->next_request++) {
+        const struct ab_trace_mark *request = &t->marks[p->next_request];
+        if (strcmp(t->names[request->name], AB_REQUEST_TRIM) == 0)
+            AB_TRY(push_trim(p, request, err));
+    }
+    return AB_OK;
 }
 
 /* Of the thread that the scopes are of, AB_NO_LANE where it has not begun or is over. */
@@ -231,10 +256,12 @@ static enum ab_status end_scope(struct ab_trace_pusher *p, struct ab_err *err)
     return ab_tape_iteration(p->b, err);
 }
 
-/* After the last event as well, for the scope that ends with it. */
+/* After the last event as well, for the scope that ends with it. What was asked beside blocks in front of
+ * the end of a scope is part of that. */
 static enum ab_status end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_scope_spans *spans = p->options->spans;
+    AB_TRY(push_requests(p, err));
     while (p->n_open > 0 && p->open[p->n_open - 1].end <= p->n_events)
         AB_TRY(end_span(p, err));
     for (; p->scope_end <= p->n_events; find_stop(p)) {
@@ -362,6 +389,7 @@ static void close_pusher(struct ab_trace_pusher *p)
     free(p->slots);
     free(p->left_bytes);
     free(p->events);
+    ab_mark_table_fini(&p->requests);
     *p = (struct ab_trace_pusher){0};
 }
 
@@ -389,6 +417,7 @@ static enum ab_status take_events(struct ab_trace_pusher *p, struct ab_trace_rea
         return AB_OK;
     }
     enum ab_status status = ab_trace_next(r, p->events, most < left ? most : left, n, err);
+    find_stop(p); /* requests that were read with them */
     for (size_t i = 0; status == AB_OK && i < *n; i++) {
         prefetch(p, i, *n);
         if ((status = push(p, &p->events[i], err)) == AB_INPUT)
@@ -466,9 +495,10 @@ static enum ab_status know_written(struct ab_trace_feed *f, struct ab_err *err)
 enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_options *options,
                                   struct ab_trace_feed **out, struct ab_err *err)
 {
-    struct ab_trace_options reading = {.is_partial = options->tape.is_partial,
-                                       .has_thread_ends = true};
     struct ab_trace_feed *f = ab_alloc_zeroed(1, sizeof *f);
+    struct ab_trace_options reading = {.is_partial = options->tape.is_partial,
+                                       .has_thread_ends = true,
+                                       .requests = &f->pusher.requests};
     enum ab_status status;
     f->path = path;
     f->options = *options;

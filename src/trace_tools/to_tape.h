@@ -57,6 +57,8 @@ struct ab_trace_pusher {
     size_t next_span;   /* of options->spans: the first that has not begun */
     size_t next_moment,
         n_placed; /* of options->moments: the first ahead, those that have positions */
+    struct ab_mark_table requests; /* beside blocks, as far as the trace was read */
+    size_t next_request;
     struct ab_trace_open_span {
         uint64_t end;
         uint32_t lane, depth; /* of its save point; 0 = it has none */

@@ -203,6 +203,7 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
     /* Threads that ended; of lane_ticks, from the last op of each to the first of the one that goes on
      * with its lane. These ticks are also in outside_ticks, unless the phase has `renew`. */
     uint64_t n_thread_ends, thread_end_ticks;
+    uint64_t n_trims, n_trims_done; /* calls of malloc_trim; of these, where the library has it */
     uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
     uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
     uint64_t instructions;     /* INSTRUCTIONS with AB_COUNTER_CPU; AB_NOT_COUNTED = not known */

@@ -216,6 +216,7 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face
     face->posix_memalign = (int (*)(void **, size_t, size_t))functions[6];
     face->usable_size = (size_t(*)(void *))functions[7];
     ab_worker_find_sized_free(w, face, find_own);
+    ab_worker_find_trim(w, find_own);
     if (!is_libc) { /* of the C library the parent knows it: both run the same */
         check_proxy(w, functions[0]);
         ab_worker_ask_version(w, RTLD_DEFAULT, dlsym(RTLD_DEFAULT, "mallctl"));

@@ -351,6 +351,8 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
     sum->switches_involuntary += lane->switches_involuntary;
     sum->n_thread_ends += lane->n_thread_ends;
     sum->thread_end_ticks += lane->thread_end_ticks;
+    sum->n_trims += lane->n_trims;
+    sum->n_trims_done += lane->n_trims_done;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
         add_tail(&sum->tail[k], &lane->tail[k]);
 }
@@ -532,6 +534,9 @@ void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase)
     report->awake_ticks = lane->awake_ticks;
     report->asleep_cpu_ns = lane->asleep_cpu_ns;
     report->is_crowded = lane->is_crowded;
+    report->n_trims += lane->n_trims;
+    report->n_trims_done += lane->w->trim != NULL ? lane->n_trims : 0;
+    lane->n_trims = 0;
     ab_gauge_set(lane, &lane->published, UINT32_MAX - 1);
     ab_gauge_set(lane, &lane->frame, UINT32_MAX - 1);
     ab_wait_wake_all(lane);

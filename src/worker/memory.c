@@ -696,8 +696,8 @@ static void note_live_peak(struct ab_memory_pass *m, uint64_t op, uint32_t befor
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
     uint64_t live = m->book.requested_bytes;
-    bool is_its_touch = AB_OP_CODE(op) == AB_CODE_TOUCH && live == phase->live_peak_bytes &&
-                        before == phase->live_peak_at;
+    bool is_its_touch = AB_OP_CODE(op) == AB_CODE_TOUCH && !ab_op_is_trim(op) &&
+                        live == phase->live_peak_bytes && before == phase->live_peak_at;
     if (live > phase->live_peak_bytes || is_its_touch) {
         phase->live_peak_bytes = m->live_peak_bytes = live;
         phase->live_peak_at = m->clock;

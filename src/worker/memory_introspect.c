@@ -63,6 +63,13 @@ void ab_introspect_malloc(struct ab_introspect *in, const void *object_of)
     }
 }
 
+void ab_worker_find_trim(struct ab_worker *w, ab_own_function *find_own)
+{
+    bool is_wanted = w->image->n_trims > 0 && w->trim == NULL;
+    if (is_wanted) /* a name that is not found costs dlsym a malloc */
+        *(void **)&w->trim = find_own(w, "malloc_trim");
+}
+
 void ab_introspect_heap(struct ab_introspect *in, const struct ab_backend *backend,
                         struct ab_heap *heap)
 {

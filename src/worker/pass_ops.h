@@ -201,6 +201,19 @@ static __attribute__((noinline)) void FN(rare_chained)(struct ab_lane *lane, FAC
     FN(rare)(lane, f, op, slot, CHAINED);
 }
 
+/* A call of the allocator like others, of no kind of op: in the time of the phase and of an iteration, in no
+ * latency. */
+static __attribute__((noinline)) void FN(trim)(struct ab_lane *lane, uint64_t op,
+                                               enum timing timing)
+{
+    lane->n_trims++;
+    if (lane->w->trim == NULL)
+        return;
+    uint64_t begun = FN(begin)(timing);
+    lane->w->trim((size_t)AB_TRIM_PAGES(AB_OP_SIZE(op)) * 4096);
+    FN(end)(lane, timing, begun);
+}
+
 /* The entry that `op` names, whose code is known: the low 32 bits of the word are the entry's byte
  * offset plus the code, so a constant displacement takes the place of a mask. */
 INLINE struct ab_slot *FN(slot)(char *at, unsigned code)
@@ -314,6 +327,10 @@ INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, const uint64_t *words, str
         FN(resize)(lane, f, slot, AB_OP_SIZE(op), code & AB_CODE_TOUCHED, timing);
         break;
     case AB_CODE_TOUCH:
+        if (AB_UNLIKELY(ab_op_is_trim(op))) {
+            FN(trim)(lane, op, timing);
+            break;
+        }
         if (slot->ref == 0 || slot->size_seq == 0)
             break;
         if (AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_WALK)

@@ -68,6 +68,7 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face
         *(void **)&face->usable_size = find(w, "usable_size");
     find_aligned(w, face);
     ab_worker_find_sized_free(w, face, find);
+    ab_worker_find_trim(w, find);
     *(void **)&face->aligned_alloc = find(w, "aligned_alloc");
     *(void **)&face->posix_memalign = find(w, "posix_memalign");
     ab_worker_identify_object(w, *(void **)&face->malloc, true);

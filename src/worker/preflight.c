@@ -177,6 +177,8 @@ static bool verify_range(struct verify *v, uint32_t begin, uint32_t end, uint32_
         *v->lane->progress = i;
         v->lane->op = i;
         verify_op(v, op);
+        if (ab_op_is_trim(op) && v->w->trim != NULL)
+            v->w->trim((size_t)AB_TRIM_PAGES(AB_OP_SIZE(op)) * 4096);
         if (AB_OP_CODE(op) == AB_CODE_RESET)
             n_spared = verify_scope(v, &v->w->ops[i]);
         i += n_spared;

@@ -79,6 +79,7 @@ struct ab_worker { /* what all lanes share */
     struct ab_remedies *remedies;           /* where memory is given back by the clock, else NULL */
     const struct ab_inline *inlined;        /* AB_BOUNDARY_INLINE, else NULL */
     const struct ab_placement_image *placement; /* AB_BOUNDARY_PLACED, else NULL */
+    int (*trim)(size_t); /* malloc_trim of the library; NULL: it has none, or the tape no such op */
     uint32_t n_cpus;                            /* that the lanes have between them */
     uint32_t n_awake; /* atomic: lanes in a phase that do not sleep, or have been woken */
 };
@@ -121,6 +122,7 @@ struct ab_lane {
     uint64_t *walk;    /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
     uint32_t n_steps;  /* pre-flight of what is compiled in: ops so far */
     uint32_t n_spared; /* frees that the last one made needless */
+    uint32_t n_trims;  /* calls of malloc_trim in this phase, with effect or without */
     bool is_strict;
     bool is_crowded;  /* of the phase: more lanes than CPUs have a share of its ops worth one */
     bool is_counting; /* tail pass of several lanes: how many blocks live, over all of them */
@@ -186,6 +188,10 @@ void ab_remedies_call(struct ab_lane *lane);
  * report which one it is; nothing where the tape has no such frees. */
 void ab_worker_find_sized_free(struct ab_worker *w, struct ab_malloc_calls *face,
                                ab_own_function *find);
+
+/* memory_introspect.c: sets w->trim where the tape has such ops, unless another malloc of the mapping has
+ * the function. */
+void ab_worker_find_trim(struct ab_worker *w, ab_own_function *find);
 
 /* prefixed_malloc.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
  * serve, as bits 1 << AB_OP_…; the face's functions for the others are NULL. */

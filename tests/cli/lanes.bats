@@ -141,3 +141,37 @@ record_short_threads() { # ROUNDS
     expect_json ".config.thread_ends_left_out == $ended and
         ([.results[] | select(.op == \"all\") | .thread_ends, .thread_end_ns] == [0, null])"
 }
+
+# Pages that a program has given back are not in what is resident from there on.
+@test "malloc_trim is called in a replay where the library has it, and else counted" {
+    local options
+    bench record -o kept.abt -- "$GUESTS/prog_trims"
+    expect_code 0
+    bench record -o given.abt -- "$GUESTS/prog_trims" trims
+    expect_code 0
+    for trace in kept given; do
+        bench replay $trace.abt -b glibc,slab,"$GUESTS/libthreadcache.so" --rounds 1 --json "$trace.json"
+        expect_code 0
+        tr "\n" " " <"$OUT/stdout" | tr -s " " >$trace.txt
+    done
+    grep -q "glibc: malloc_trim was called 1 time, as by the program; slab, threadcache: 1 call of malloc_trim without effect" given.txt ||
+        fail "$(cat given.txt)"
+    ! grep -q malloc_trim kept.txt
+    jq -s '[.[] | [.results[] | select(.op == "all") | [.backend, .trims, .trims_without_effect]]]' kept.json given.json >"$OUT/stdout"
+    expect_json '. == [[["glibc", 0, 0], ["slab", 0, 0], ["threadcache", 0, 0]], [["glibc", 1, 0], ["slab", 0, 1], ["threadcache", 0, 1]]]'
+    # The same operations, other work.
+    jq -s 'map(.config)' kept.json given.json >"$OUT/stdout"
+    expect_json '.[0].tape.n_ops == .[1].tape.n_ops and .[0].tape_sha256 != .[1].tape_sha256'
+    # At the end of the phase, before the drain: 32 MiB of free blocks, and without them.
+    jq -s '[.[] | .memory[] | select(.backend == "glibc" and .at == "end") | .footprint_bytes / 1048576]' kept.json given.json >"$OUT/stdout"
+    expect_json '.[0] > 28 and .[1] < 8'
+    jq -s '[.[] | .memory[] | select(.backend == "glibc" and .at == "footprint_peak") | .footprint_bytes / 1048576]' kept.json given.json >"$OUT/stdout"
+    expect_json '.[0] > 28 and .[1] > 28'
+    for options in "-v pins" "--burst 1000" "--order strict" "--map size:100=slab"; do
+        # shellcheck disable=SC2086 # words
+        bench replay given.abt -b glibc $options --rounds 1 --json "$OUT/result.json"
+        expect_code 0
+        cp "$OUT/result.json" "$OUT/stdout"
+        expect_json "[.results[] | select(.op == \"all\" and .backend == \"glibc\") | .trims] | length >= 1 and unique == [1]"
+    done
+}

@@ -70,6 +70,37 @@ static void a_free_by_size_knows_the_alignment_and_leaves_resized_blocks_alone(v
     ab_tape_fini(&t);
 }
 
+/* No operation, no touch, no use of a slot; part of the work, so that the digest is another one. */
+static void a_trim_is_an_op_of_no_block_in_whole_pages(void **state)
+{
+    (void)state;
+    struct ab_request r = {.size = 100, .touch = AB_TOUCH_PAGE};
+    struct ab_tape t, plain;
+    for (int is_plain = 0; is_plain < 2; is_plain++) {
+        struct ab_tape_builder *b = begin();
+        assert_int_equal(ab_tape_alloc(b, 0, &r, &err), AB_OK);
+        for (int i = 0; i < 3 && is_plain == 0; i++)
+            assert_int_equal(ab_tape_trim(b, (uint64_t[]){0, 4097, UINT64_MAX}[i], &err), AB_OK);
+        assert_int_equal(ab_tape_count(b), 1);
+        assert_int_equal(ab_tape_end(b, is_plain ? &plain : &t, &err), AB_OK);
+    }
+    assert_int_equal(t.n_ops, 4);
+    assert_int_equal(t.n_trims, 3);
+    assert_int_equal(plain.n_trims, 0);
+    assert_int_equal(ab_tape_ops(&t), ab_tape_ops(&plain));
+    assert_int_equal(t.phases[0].n_touches, plain.phases[0].n_touches);
+    assert_string_not_equal(t.sha256, plain.sha256);
+    const uint32_t pages[] = {0, 2, AB_TRIM_MOST};
+    for (int i = 0; i < 3; i++) {
+        uint64_t op = t.ops[1 + i];
+        assert_true(ab_op_is_trim(op) && !ab_op_is_counted(op) && !ab_op_is_touch(op));
+        assert_int_equal(AB_TRIM_PAGES(AB_OP_SIZE(op)), pages[i]);
+    }
+    assert_false(ab_op_is_trim(AB_OP_MAKE(AB_CODE_TOUCH, 0, AB_LEADING_MAKE(2))));
+    ab_tape_fini(&t);
+    ab_tape_fini(&plain);
+}
+
 static void the_longest_stretch_between_bulk_resets_is_kept(void **state)
 {
     (void)state;
@@ -263,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_those_of_the_ops),
         cmocka_unit_test(a_free_by_size_knows_the_alignment_and_leaves_resized_blocks_alone),
+        cmocka_unit_test(a_trim_is_an_op_of_no_block_in_whole_pages),
         cmocka_unit_test(the_longest_stretch_between_bulk_resets_is_kept),
         cmocka_unit_test(impossible_ops_are_refused),
         cmocka_unit_test(an_access_is_an_op_of_a_live_block_that_has_a_byte),

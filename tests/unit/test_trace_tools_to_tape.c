@@ -15,6 +15,7 @@ static struct ab_err err;
 static uint64_t most_events; /* 0 = all */
 static const struct ab_scopes *scopes;
 static const struct ab_scope_spans *spans;
+static const struct ab_mark_table *requests;
 static bool has_time;
 static uint32_t n_lanes, n_ends; /* 0 = as many as it takes; of threads, among the records */
 static enum ab_touch_recorded recorded;
@@ -36,7 +37,8 @@ static enum ab_status try_tape(const struct ab_event *records, size_t n, unsigne
     uint64_t number;
     FILE *f = fdopen(mkstemp(path), "w");
     assert_non_null(f);
-    const struct ab_trace_writer_options writing = {.program = "x", .has_time = has_time};
+    const struct ab_trace_writer_options writing = {
+        .program = "x", .has_time = has_time, .requests = requests};
     assert_int_equal(ab_trace_writer_open_with(f, &writing, &w, &err), AB_OK);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(ab_trace_write(w, &records[i], &number, &err), AB_OK);
@@ -446,6 +448,47 @@ static void a_scope_that_ends_with_its_thread_is_an_iteration(void **state)
     n_ends = 0;
 }
 
+/* By the lane of the thread that asked, in front of the call that came next, or behind the last one. What
+ * only some libraries have is no op, and what came after the calls that are wanted is not asked. */
+static void malloc_trim_is_an_op_where_the_program_called_it(void **state)
+{
+    (void)state;
+    static const struct ab_event records[] = {
+        {.kind = AB_EVENT_ALLOC, .size = 10},
+        {.kind = AB_EVENT_ALLOC, .size = 20, .thread = 1},
+        {.kind = AB_EVENT_FREE, .block = 1, .thread = 1},
+        {.kind = AB_EVENT_FREE, .block = 0},
+    };
+    struct ab_mark_table asked = {.is_of_requests = true};
+    uint32_t trim = ab_mark_know_name(&asked, AB_REQUEST_TRIM);
+    uint32_t option = ab_mark_know_name(&asked, "mallopt");
+    struct ab_tape tape;
+    const struct ab_trace_mark marks[] = {
+        {.call = 0, .name = trim, .thread = AB_MARK_NO_THREAD},
+        {.call = 2, .name = option, .thread = 0},
+        {.call = 3, .name = trim, .thread = 1, .argument = 8192},
+        {.call = 4, .name = trim, .thread = 0},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(marks); i++)
+        ab_mark_add(&asked, marks[i]);
+    requests = &asked;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.n_trims, 3);
+    assert_int_equal(tape.n_ops, 7);
+    const uint32_t second = tape.lane_begin[1];
+    assert_int_equal(second, 4);
+    assert_true(ab_op_is_trim(tape.ops[0]) && ab_op_is_trim(tape.ops[3]));
+    assert_int_equal(tape.ops[second + 2], AB_OP_MAKE(AB_CODE_TOUCH, 0, AB_TRIM_MAKE(2)));
+    ab_tape_fini(&tape);
+    most_events = 2;
+    to_tape(records, AB_ARRAY_LEN(records), AB_TOUCH_NONE, &tape);
+    assert_int_equal(tape.n_trims, 1);
+    ab_tape_fini(&tape);
+    most_events = 0;
+    requests = NULL;
+    ab_mark_table_fini(&asked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +506,7 @@ int main(void)
         cmocka_unit_test(scopes_of_a_thread_have_save_points_in_its_lane),
         cmocka_unit_test(ends_of_threads_are_those_of_lanes),
         cmocka_unit_test(a_scope_that_ends_with_its_thread_is_an_iteration),
+        cmocka_unit_test(malloc_trim_is_an_op_where_the_program_called_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

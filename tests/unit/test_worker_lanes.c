@@ -276,6 +276,52 @@ static void fresh_threads_take_over_the_lanes_and_lose_no_op(void **state)
         }
 }
 
+enum { TRIMMED = 1 << 20 }; /* and how many bytes are to stay, in heap.log */
+
+static int note_trim(size_t bytes)
+{
+    note(TRIMMED + bytes);
+    return 1;
+}
+
+static void push_trims(struct fixture *f)
+{
+    assert_int_equal(ab_tape_phase(f->b, "replay", true, &f->err), AB_OK);
+    for (uint32_t lane = 0; lane < 2; lane++) {
+        assert_int_equal(ab_tape_lane(f->b, lane, &f->err), AB_OK);
+        assert_int_equal(ab_tape_trim(f->b, lane * 8192, &f->err), AB_OK);
+        push(f, lane, lane, 300 + lane);
+        assert_int_equal(ab_tape_trim(f->b, 0, &f->err), AB_OK);
+    }
+}
+
+/* Slot 0 is empty at the first one, and holds another lane's block at the others. */
+static void a_trim_is_made_where_the_library_has_it_and_counted_in_any_case(void **state)
+{
+    (void)state;
+    struct ab_heap_face known = {.alloc = count_alloc, .free = count_free};
+    const uint64_t expected[] = {TRIMMED, 300, TRIMMED, TRIMMED + 8192, 301, TRIMMED};
+    for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++)
+        for (int has_it = 0; has_it < 2; has_it++) {
+            struct fixture *f = begin();
+            f->w.page->request.pass = (uint32_t)pass;
+            f->w.page->request.tail_ticks = 1;
+            f->w.page->request.is_strict = heap.is_logging = true;
+            f->w.trim = has_it ? note_trim : NULL;
+            push_trims(f);
+            open_tape(f);
+            assert_int_equal(f->map.image->n_trims, 4);
+            ab_lanes_run(&f->w, ab_pass_heap, &known, true);
+            const struct ab_phase_report *r = &f->w.page->report.phases[0];
+            assert_int_equal(r->n_trims, 4);
+            assert_int_equal(r->n_trims_done, has_it ? 4 : 0);
+            assert_int_equal(heap.n_log, has_it ? 6 : 2);
+            if (has_it)
+                assert_memory_equal(heap.log, expected, sizeof expected);
+            end(f);
+        }
+}
+
 enum { ENDED = 77 }; /* in heap.log */
 static pthread_key_t ended_key;
 
@@ -591,6 +637,7 @@ int main(void)
         cmocka_unit_test(a_pipeline_stays_within_a_tenth_of_its_recorded_peak),
         cmocka_unit_test(eight_lanes_in_chaos_do_everything_once),
         cmocka_unit_test(fresh_threads_take_over_the_lanes_and_lose_no_op),
+        cmocka_unit_test(a_trim_is_made_where_the_library_has_it_and_counted_in_any_case),
         cmocka_unit_test(recorded_threads_end_in_the_order_of_the_trace),
         cmocka_unit_test(renewals_are_in_the_digest_where_there_are_any),
         cmocka_unit_test(lanes_without_a_window_still_keep_every_edge),

@@ -488,8 +488,8 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "faults", t, &text);
 }
 
-static double of_thread_ends(const struct ab_session *s, uint32_t backend, const char *phase,
-                             const char *field)
+static double of_all(const struct ab_session *s, uint32_t backend, const char *phase,
+                     const char *field)
 {
     const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_program_field(field)};
     return ab_backend_is_comparable(&s->backends[backend]) ? ab_metric_value(s, backend, &m) : NAN;
@@ -501,10 +501,10 @@ static void say_thread_ends(const struct ab_session *s, const char *phase, struc
     struct fault_range range = {NAN, NAN, 0, 0};
     double n = 0;
     for (uint32_t b = 0; b < s->n_backends; b++) {
-        double ns = of_thread_ends(s, b, phase, "thread_end_ns");
+        double ns = of_all(s, b, phase, "thread_end_ns");
         if (!isfinite(ns))
             continue;
-        n = fmax(n, of_thread_ends(s, b, phase, "thread_ends"));
+        n = fmax(n, of_all(s, b, phase, "thread_ends"));
         if (!(ns >= range.low))
             range.low = ns, range.of_low = b;
         if (!(ns <= range.high))
@@ -542,6 +542,40 @@ static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
             n, n == 1 ? "thread" : "threads", s->facts.lanes,
             s->facts.lanes == 1 ? "lane plays several threads" : "lanes play several threads");
     add_note(w, "thread-ends", t, &left);
+}
+
+/* The most that one phase of the back end has; 0 = none, or not known. */
+static double most_of(const struct ab_session *s, uint32_t backend, const char *field)
+{
+    double most = 0;
+    for (uint32_t p = 0; p < s->n_phases; p++)
+        most = fmax(most, of_all(s, backend, s->phases[p], field));
+    return most;
+}
+
+/* Calls of malloc_trim that the program made: under whom they did something. */
+static void add_trims(const struct ab_session *s, struct ab_view_texts *t,
+                      struct ab_view_warnings *w)
+{
+    struct ab_text text = {0}, without = {0};
+    double n = 0, n_without = 0;
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        double done = most_of(s, b, "trims"), other = most_of(s, b, "trims_without_effect");
+        struct ab_text *to = done > 0 ? &text : &without;
+        n = fmax(n, done);
+        n_without = fmax(n_without, other);
+        if (done > 0 || other > 0)
+            ab_text_addf(to, "%s%s", to->s != NULL ? ", " : "",
+                         AB_SHOWN(NAME_BYTES, s->backends[b].name));
+    }
+    if (n > 0)
+        ab_text_addf(&text, ": malloc_trim was called %.0f %s, as by the program", n,
+                     n == 1 ? "time" : "times");
+    if (n_without > 0)
+        ab_text_addf(&text, "%s%s: %.0f %s of malloc_trim without effect, as the function is not there",
+                     n > 0 ? "; " : "", without.s, n_without, n_without == 1 ? "call" : "calls");
+    add_note(w, "trims", t, &text);
+    ab_text_fini(&without);
 }
 
 /* Their ratios are what was asked for, but no like for like. */
@@ -619,6 +653,7 @@ static void view_warnings_work(const struct ab_session *s, struct ab_view_texts 
     add_waits(s, texts, out);
     add_crowd(s, texts, out);
     add_thread_ends(s, texts, out);
+    add_trims(s, texts, out);
     add_untouched(s, texts, out);
     add_faults(s, texts, out);
     add_inlined(s, texts, out);
