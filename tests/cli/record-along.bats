@@ -53,7 +53,8 @@ END
     gcc -O1 steady.c -o steady
 }
 
-# turns ROUNDS: four threads, one at a time, free and resize each other's blocks.
+# turns ROUNDS: four threads, one at a time, free and resize each other's blocks, and then end one
+# after the other: the order of all is the same each time.
 make_turns() {
     cat >turns.c <<'END'
 #include <pthread.h>
@@ -61,7 +62,7 @@ make_turns() {
 #include <stdint.h>
 #include <stdlib.h>
 enum { N = 4, SLOTS = 512 };
-static sem_t turn[N];
+static sem_t turn[N], all_done, leave[N];
 static long rounds;
 static void *slots[SLOTS];
 static void *work(void *user)
@@ -82,18 +83,26 @@ static void *work(void *user)
         }
         sem_post(&turn[(me + 1) % N]);
     }
+    if (me == N - 1) sem_post(&all_done);
+    sem_wait(&leave[me]);
     return NULL;
 }
 int main(int argc, char **argv)
 {
     pthread_t threads[N], extra;
     rounds = atol(argv[argc - 1]);
-    for (int i = 0; i < N; i++) sem_init(&turn[i], 0, 0);
+    for (int i = 0; i < N; i++) sem_init(&turn[i], 0, 0), sem_init(&leave[i], 0, 0);
+    sem_init(&all_done, 0, 0);
     for (long i = 0; i < N; i++) pthread_create(&threads[i], NULL, work, (void *)i);
     sem_post(&turn[0]);
-    for (int i = 0; i < N; i++) pthread_join(threads[i], NULL);
+    sem_wait(&all_done);
+    for (int i = 0; i < N; i++) {
+        sem_post(&leave[i]);
+        pthread_join(threads[i], NULL);
+    }
     for (int i = 0; i < 20; i++) { /* threads that take the streams of dead ones */
         sem_init(&turn[0], 0, 1);
+        sem_init(&leave[0], 0, 1);
         rounds = 1;
         pthread_create(&extra, NULL, work, NULL);
         pthread_join(extra, NULL);
