@@ -51,6 +51,7 @@ enum ab_pass ab_field_pass(const struct ab_field *field)
     case offsetof(struct ab_result, live_peak_blocks):
     case offsetof(struct ab_result, n_scheduler): /* of both passes: whole only with this one */
     case offsetof(struct ab_result, scheduler_max_ns):
+    case offsetof(struct ab_result, max_least_ns):
         return AB_PASS_TAIL;
     default:
         break;

@@ -277,13 +277,21 @@ static void summarise(struct ab_result *r)
     r->max = (double)r->hdr->max;
 }
 
+/* To what may not be known yet. */
+static void add_known(double *sum, uint64_t n)
+{
+    *sum = (isnan(*sum) ? 0 : *sum) + (double)n;
+}
+
 /* Ops of one pass during which the scheduler gave the CPU away. */
 static void add_scheduler(const struct ab_fold *f, struct ab_result *r, const struct ab_tail *tail)
 {
     double longest = (double)ab_fold_ns(f, tail->scheduler_max_ticks);
-    r->n_scheduler = (isnan(r->n_scheduler) ? 0 : r->n_scheduler) + (double)tail->n_scheduler;
+    add_known(&r->n_scheduler, tail->n_scheduler);
     if (tail->n_scheduler > 0)
         r->scheduler_max_ns = fmax(r->scheduler_max_ns, longest); /* of NaN and a number: that */
+    if (tail->max_least_ns > 0)
+        r->max_least_ns = fmax(r->max_least_ns, (double)tail->max_least_ns);
 }
 
 static void fold_kind(const struct ab_fold *f, uint32_t phase, unsigned kind,
@@ -344,6 +352,9 @@ static void add_tail(const struct ab_fold *f, struct ab_result *r, const struct 
     r->tail_over_1us += tail->n_1us;
     r->tail_over_10us += tail->n_10us;
     r->tail_over_100us += tail->n_100us;
+    add_known(&r->tail_least_over_1us, tail->n_least_1us);
+    add_known(&r->tail_least_over_10us, tail->n_least_10us);
+    add_known(&r->tail_least_over_100us, tail->n_least_100us);
     double max = (double)ab_fold_ns(f, tail->max_ticks);
     if (tail->max_ticks > 0 && !(r->max >= max))
         r->max = max;

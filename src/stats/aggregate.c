@@ -103,7 +103,7 @@ bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned o
 struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, const char *phase,
                                   unsigned op, struct ab_hdr *hdr)
 {
-    struct ab_merged m = {.max = NAN};
+    struct ab_merged m = {.max = NAN, .max_least = NAN};
     double sampled = NAN; /* the slowest sample of the rounds that did not time every op */
     ab_hdr_init(hdr);
     for (uint32_t i = 0; i < s->n_results; i++) {
@@ -113,6 +113,7 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
             continue;
         ab_hdr_merge(hdr, r->hdr);
         m.max = fmax(m.max, r->max); /* fmax passes over NaN */
+        m.max_least = fmax(m.max_least, r->max_least_ns);
         if (isnan(r->max) && ab_hdr_total(r->hdr) > 0)
             sampled = fmax(sampled, (double)ab_hdr_high(ab_hdr_end(r->hdr) - 1));
         m.n_rounds++;

@@ -61,6 +61,7 @@ bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned o
 struct ab_merged { /* one back end, phase and op over all rounds */
     uint64_t n;    /* timed ops, overflow included */
     double max;    /* NaN = none */
+    double max_least; /* the most CPU time of a call that was interrupted; NaN = none */
     uint32_t n_rounds;
 };
 /* Merges histograms into *hdr (initialised here). */

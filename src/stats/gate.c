@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "core/memory.h"
+#include "core/units_show.h"
 #include "result/session.h"
 #include "stats/compare.h"
 #include "stats/compare_drift.h"
@@ -75,6 +76,40 @@ static void judge_untold(const struct ab_session *s, const struct ab_gate *g, ui
              r->verdict == AB_VERDICT_NOT_EVALUATED ? "inconclusive: " : "");
 }
 
+/* ---- calls that the scheduler interrupted ---- */
+
+/* The verdict does not stand where it is another one with the CPU time that these calls used. */
+static void doubt(const struct ab_gate *g, double low, double high, struct ab_checked *r)
+{
+    char text[32];
+    bool is_verdict = r->verdict == AB_VERDICT_PASS || r->verdict == AB_VERDICT_FAIL;
+    if (!is_verdict || !(low <= high) ||
+        ab_check_holds(g->compare, low, g->bound) == ab_check_holds(g->compare, high, g->bound))
+        return;
+    r->verdict = AB_VERDICT_INCONCLUSIVE;
+    if (g->against == AB_AGAINST_NOTHING && strcmp(r->unit, "ns") == 0)
+        ab_units_time(text, sizeof text, high);
+    else
+        snprintf(text, sizeof text, "%.4g", high);
+    snprintf(r->reason, sizeof r->reason,
+             "the scheduler interrupted calls, which are not in it: by the CPU time that they used the "
+             "number is at least %s",
+             text);
+}
+
+static double factor_of(struct ab_interval x)
+{
+    return x.high > x.low ? x.high / x.low : 1;
+}
+
+/* Of a ratio to another back end or a baseline: `by` are the numbers of that one. */
+static void doubt_ratio(const struct ab_gate *g, struct ab_interval of, struct ab_interval by,
+                        struct ab_checked *r)
+{
+    if (of.high > of.low || by.high > by.low)
+        doubt(g, r->effect.ratio / factor_of(by), r->effect.ratio * factor_of(of), r);
+}
+
 static void judge_absolute(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                            struct ab_checked *r)
 {
@@ -83,6 +118,9 @@ static void judge_absolute(const struct ab_session *s, const struct ab_gate *g, 
         judge_untold(s, g, backend, r);
     else
         decide(g, ab_metric_interval(s, &g->metric, r->effect.ratio), r);
+    struct ab_interval x = ab_metric_by_cpu(s, backend, &g->metric, true);
+    if (x.high > x.low)
+        doubt(g, x.low, x.high, r);
 }
 
 /* The floor of a ratio: numbers that lie closer together than this are as good as equal. */
@@ -159,6 +197,7 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
         snprintf(r->reason, sizeof r->reason, "no ratio of negative values");
     else
         ab_metric_why_missing(s, isnan(a) ? backend : other, m, true, r->reason, sizeof r->reason);
+    doubt_ratio(g, ab_metric_by_cpu(s, backend, m, false), ab_metric_by_cpu(s, other, m, false), r);
 }
 
 /* The back end in the baseline that this one is to be compared with; UINT32_MAX, and why. */
@@ -319,6 +358,8 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
     forgive(fmax(g->floor, step), ab_metric_interval(s, m, is), ab_metric_interval(base, m, was),
             r);
     weigh_drift(&change, g, &e, r);
+    doubt_ratio(g, ab_metric_by_cpu(s, backend, m, false), ab_metric_by_cpu(base, other, m, false),
+                r);
 }
 
 static void judge_by_live(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,

@@ -693,7 +693,7 @@ static double merged_value(const struct ab_session *s, uint32_t backend, const s
     return value;
 }
 
-enum fold { FOLD_MEDIAN, FOLD_LEAST, FOLD_MERGED, FOLD_SUM };
+enum fold { FOLD_MEDIAN, FOLD_LEAST, FOLD_MOST, FOLD_MERGED, FOLD_SUM };
 
 static enum fold fold_of(const struct ab_field *field)
 {
@@ -702,6 +702,8 @@ static enum fold fold_of(const struct ab_field *field)
         return FOLD_LEAST;
     case offsetof(struct ab_result, max):
         return FOLD_MERGED;
+    case offsetof(struct ab_result, max_least_ns):
+        return FOLD_MOST;
     case offsetof(struct ab_result, n):
     case offsetof(struct ab_result, overflow):
         return FOLD_SUM;
@@ -716,7 +718,9 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
     uint32_t n;
     double *x = collect(s, backend, m, ab_metric_of_round, &n), value = n > 0 ? x[0] : no_number;
     for (uint32_t i = 1; i < n; i++)
-        value = how == FOLD_SUM ? value + x[i] : fmin(value, x[i]);
+        value = how == FOLD_SUM    ? value + x[i]
+                : how == FOLD_MOST ? fmax(value, x[i])
+                                   : fmin(value, x[i]);
     free(x);
     return value;
 }
@@ -733,6 +737,50 @@ double ab_metric_value(const struct ab_session *s, uint32_t backend, const struc
     if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
         return folded(s, backend, m, fold_of(m->field));
     return range_of(s, backend, m, ab_metric_of_round).median;
+}
+
+/* ---- calls that the scheduler interrupted, by the CPU time that they used ---- */
+
+static double least_of_round(const struct ab_session *s, uint32_t backend,
+                             const struct ab_metric *m, uint32_t round)
+{
+    const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op, round);
+    double value = ab_metric_of_round(s, backend, m, round), more;
+    if (r == NULL || m->field == NULL)
+        return value;
+    switch (m->field->offset) {
+    case offsetof(struct ab_result, max):
+        return fmax(value, r->max_least_ns);
+    case offsetof(struct ab_result, tail_over_1us):
+        more = r->tail_least_over_1us;
+        break;
+    case offsetof(struct ab_result, tail_over_10us):
+        more = r->tail_least_over_10us;
+        break;
+    case offsetof(struct ab_result, tail_over_100us):
+        more = r->tail_least_over_100us;
+        break;
+    default:
+        return value;
+    }
+    return more > 0 ? value + more : value;
+}
+
+struct ab_interval ab_metric_by_cpu(const struct ab_session *s, uint32_t backend,
+                                    const struct ab_metric *m, bool is_shown)
+{
+    struct ab_interval x = {NAN, NAN};
+    if (m->field == NULL || m->iteration != NULL || backend >= s->n_backends)
+        return x;
+    if (!is_shown || fold_of(m->field) != FOLD_MERGED) {
+        x.low = range_of(s, backend, m, ab_metric_of_round).median;
+        x.high = range_of(s, backend, m, least_of_round).median;
+        return x;
+    }
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    struct ab_merged merged = ab_session_merge(s, backend, m->phase, m->op, hdr);
+    free(hdr);
+    return (struct ab_interval){merged.max, fmax(merged.max, merged.max_least)};
 }
 
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,

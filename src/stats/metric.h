@@ -71,6 +71,12 @@ double ab_metric_value(const struct ab_session *s, uint32_t backend, const struc
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
                                       double value);
 
+/* Calls that the scheduler interrupted are in no maximum and no count of slow calls (n_scheduler). low:
+ * without them; high: with the CPU time that they used, which they take at least. Of other metrics both
+ * are the same. As it is shown, or the median of the rounds; NaN = n/a. */
+struct ab_interval ab_metric_by_cpu(const struct ab_session *s, uint32_t backend,
+                                    const struct ab_metric *m, bool is_shown);
+
 struct ab_ratio {
     struct ab_round_range range; /* values under the floor taken as the floor */
     struct ab_interval median;   /* what the median can be, given what the clock cannot tell */

@@ -177,6 +177,8 @@ struct ab_tail {
     uint32_t reserved;
     /* Ops during which the scheduler gave the CPU away: in nothing of the above but n. LATENCY too. */
     uint64_t n_scheduler, scheduler_max_ticks;
+    /* Of these, by the CPU time that each used at least; and the most of it. */
+    uint64_t n_least_1us, n_least_10us, n_least_100us, max_least_ns;
     struct ab_worst worst[AB_WORST_MAX]; /* in no order */
 };
 

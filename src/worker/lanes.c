@@ -331,6 +331,11 @@ static void add_tail(struct ab_tail *sum, const struct ab_tail *tail)
     sum->n_scheduler += tail->n_scheduler;
     if (tail->scheduler_max_ticks > sum->scheduler_max_ticks)
         sum->scheduler_max_ticks = tail->scheduler_max_ticks;
+    sum->n_least_1us += tail->n_least_1us;
+    sum->n_least_10us += tail->n_least_10us;
+    sum->n_least_100us += tail->n_least_100us;
+    if (tail->max_least_ns > sum->max_least_ns)
+        sum->max_least_ns = tail->max_least_ns;
     for (uint32_t i = 0; i < tail->n_worst; i++)
         ab_tail_keep(sum, &tail->worst[i]);
 }

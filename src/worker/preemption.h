@@ -16,6 +16,11 @@
 bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu_reading *after,
                         uint64_t ns);
 
+/* The CPU time that the thread spent in an op of so many ns between the two readings, at least: the
+ * stretch may cover other ops as well, so it is the op's length less all the time without CPU. */
+uint64_t ab_preemption_least(const struct ab_cpu_reading *before,
+                             const struct ab_cpu_reading *after, uint64_t ns);
+
 /* Before a timed range of the tape: the first reading, and the first sample at or after a position. */
 void ab_preemption_begin(struct ab_lane *lane, uint32_t begin);
 /* Reads again: switches before this count for no op. */

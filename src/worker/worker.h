@@ -94,7 +94,8 @@ struct ab_gauge {
 };
 
 struct ab_cpu_reading { /* of a thread; the wall's clock before and after the others */
-    uint64_t begin_ns, cpu_ns, switches, end_ns; /* switches: involuntary ones */
+    uint64_t begin_ns, cpu_ns, switches; /* switches: involuntary ones */
+    uint64_t cpu_end_ns, end_ns;         /* the CPU time is read once more after the switches */
 };
 
 #define AB_GROUP_ALL UINT32_MAX /* it binds all to each other */
@@ -134,6 +135,7 @@ struct ab_lane {
     struct ab_cpu_reading looked;
     uint64_t looked_tick;          /* when that was */
     uint32_t n_preempted;          /* stretches that were the scheduler's */
+    uint64_t least_ns;             /* CPU time of the op that was looked at last, at least */
     uint32_t sample;               /* latency pass: the next one */
     struct ab_iteration iteration; /* tail pass: so far of the one that runs */
     uint32_t iteration_end;        /* it ends before this op; UINT32_MAX = in no phase of them */

@@ -303,6 +303,24 @@ static void the_scheduler_is_not_blamed_on_the_allocator(void **state)
     fake_session_free(f);
 }
 
+/* Its CPU time is known, if it is more than that of all others. */
+static void what_was_interrupted_is_shown_as_the_least_that_it_takes(void **state)
+{
+    (void)state;
+    topics = AB_TOPICS_USUAL;
+    struct fake_session *f = fake_session_new();
+    struct ab_result *alloc = f->results;
+    assert_int_equal(alloc->op, AB_OP_ALLOC);
+    alloc->max_least_ns = 1;
+    expect(f, 400, "\u2265", false);
+    alloc->max_least_ns = 5e6;
+    expect(f, 400, " \u22655.00ms ", true);
+    char *text = table(f, 400, false);
+    assert_non_null(strstr(text, " >=5.00ms "));
+    free(text);
+    fake_session_free(f);
+}
+
 /* Of a run with an undisturbed slice only such slices count. */
 static void runs_with_an_undisturbed_slice_are_not_too_long(void **state)
 {
@@ -481,6 +499,7 @@ int main(void)
         cmocka_unit_test(resets_are_noted_where_there_were_any),
         cmocka_unit_test(the_scheduler_is_not_blamed_on_the_allocator),
         cmocka_unit_test(runs_with_an_undisturbed_slice_are_not_too_long),
+        cmocka_unit_test(what_was_interrupted_is_shown_as_the_least_that_it_takes),
         cmocka_unit_test(what_costs_no_more_than_the_harness_is_said),
         cmocka_unit_test(how_to_continue_is_said_once),
         cmocka_unit_test(phases_that_were_waited_through_are_told),

@@ -171,21 +171,31 @@ static void what_was_the_schedulers_is_nobodys(void **state)
     ticks[7] = AB_TICKS_SCHEDULER;
     page.report.phases[1].tail[kind].n_scheduler = 1;
     page.report.phases[1].tail[kind].scheduler_max_ticks = 4000000;
+    page.report.phases[1].tail[kind].max_least_ns = 1500000;
+    page.report.phases[1].tail[kind].n_least_1us = 1; /* the tail's alone */
     fold(&s, &run);
     const struct ab_result *r = find(&s, kind), *all = find(&s, AB_OP_ALL);
     assert_int_equal(r->n, n_kind - 1);
     assert_true(r->overflow == 0 && r->max == 100);
     assert_true(r->n_scheduler == 1 && r->scheduler_max_ns == 4e6);
     assert_true(all->n_scheduler == 1 && all->scheduler_max_ns == 4e6);
+    assert_true(r->max_least_ns == 1.5e6 && all->max_least_ns == 1.5e6);
+    assert_true(isnan(r->tail_least_over_1us) && isnan(all->tail_least_over_1us));
     assert_true(find(&s, kind == AB_OP_FREE ? AB_OP_ALLOC : AB_OP_FREE)->n_scheduler == 0);
     /* the tail pass adds its own */
     struct ab_fold f = {&s, &map, &clock_one, 0, 0};
     page.report.phases[1].tail[kind].n_scheduler = 2;
     page.report.phases[1].tail[kind].scheduler_max_ticks = 3000000;
+    page.report.phases[1].tail[kind].max_least_ns = 1000000;
+    page.report.phases[1].tail[kind].n_least_1us = 2;
+    page.report.phases[1].tail[kind].n_least_100us = 1;
     ab_fold_tail(&f, &run);
     r = find(&s, kind), all = find(&s, AB_OP_ALL);
     assert_true(r->n_scheduler == 3 && r->scheduler_max_ns == 4e6);
     assert_true(all->n_scheduler == 3 && all->max == 100);
+    assert_true(r->max_least_ns == 1.5e6 && all->max_least_ns == 1.5e6);
+    assert_true(r->tail_least_over_1us == 2 && all->tail_least_over_1us == 2);
+    assert_true(r->tail_least_over_10us == 0 && all->tail_least_over_100us == 1);
     forget(&s, &run);
 }
 

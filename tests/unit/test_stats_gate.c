@@ -187,6 +187,36 @@ static void bounds_pass_and_fail(void **state)
     expect_fail(x, "glibc:steady/alloc/max < 1us");
 }
 
+static void expect_inconclusive(struct fixture *x, const char *text)
+{
+    expect(x, text, AB_VERDICT_INCONCLUSIVE, AB_INCONCLUSIVE);
+    assert_non_null(strstr(x->s->gates[0].reason, "interrupted"));
+}
+
+/* max of glibc's alloc is at most some us; the interrupted call used 5 ms in the second round. */
+static void what_was_interrupted_makes_a_verdict_doubtful_where_it_decides(void **state)
+{
+    struct fixture *x = *state;
+    result_of_round(x, 1)->max_least_ns = 5e6;
+    expect_fail(x, "glibc:steady/alloc/max < 1us");
+    expect_inconclusive(x, "glibc:steady/alloc/max < 1ms");
+    expect_inconclusive(x, "glibc:steady/alloc/max >= 1ms");
+    expect_pass(x, "glibc:steady/alloc/max < 6ms");
+    expect_pass(x, "glibc:steady/alloc/max_least_ns >= 5ms"); /* the most of all rounds */
+    expect_pass(x, "glibc:steady/alloc/p99 < 1ms");
+    expect_pass(x, "glibc:steady/alloc/max < 100x jemalloc"); /* the rounds' median is no other */
+    for (uint32_t round = 0; round < 3; round++)
+        result_of_round(x, round)->max_least_ns = 5e6;
+    expect_inconclusive(x, "glibc:steady/alloc/max < 100x jemalloc");
+    expect_inconclusive(x, "jemalloc:steady/alloc/max > 0.001x glibc");
+    for (uint32_t i = 0; i < x->s->n_results; i++) /* 16 of `all` in each round */
+        x->s->results[i].tail_least_over_10us = 2;
+    expect_fail(x, "glibc:steady/all/tail_over_10us < 16");
+    expect_inconclusive(x, "glibc:steady/all/tail_over_10us < 17");
+    expect_pass(x, "glibc:steady/all/tail_over_10us < 19");
+    expect_pass(x, "glibc:steady/all/tail_over_1us < 161");
+}
+
 /* As the tables show them: what is printed can be divided by hand. */
 static void ratios_are_those_of_the_medians(void **state)
 {
@@ -626,6 +656,7 @@ int main(void)
         TEST(a_bound_is_judged_by_the_number_that_the_table_shows),
         TEST(the_slowest_op_is_no_faster_than_a_sample_of_any_round),
         TEST(bounds_pass_and_fail),
+        TEST(what_was_interrupted_makes_a_verdict_doubtful_where_it_decides),
         TEST(ratios_are_those_of_the_medians),
         TEST(differences_below_the_floor_of_a_ratio_pass),
         TEST(memory_is_bounded_by_sizes_ratios_and_live_bytes),

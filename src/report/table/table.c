@@ -445,6 +445,8 @@ static void format_cell(const struct ab_grid *g, unsigned column, const struct a
     case AB_GRID_PROSE:
         if (g->columns[column].width > 0)
             ab_format_name(cell, AB_CELL_BYTES, from->text, g->columns[column].width, utf8);
+        else if (!utf8 && strncmp(from->text, AB_GRID_AT_LEAST, strlen(AB_GRID_AT_LEAST)) == 0)
+            snprintf(cell, AB_CELL_BYTES, ">=%s", from->text + strlen(AB_GRID_AT_LEAST));
         else
             snprintf(cell, AB_CELL_BYTES, "%s", from->text);
         break;

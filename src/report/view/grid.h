@@ -34,6 +34,9 @@ enum {
 /* GOOD and BAD only where the difference is clear, and never as the only sign of it. */
 enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 
+/* Before a text: the number is known from below only. Terminals without UTF-8 get ">=". */
+#define AB_GRID_AT_LEAST "\u2265"
+
 enum ab_grid_kind {
     AB_GRID_BLANK,
     AB_GRID_TEXT,

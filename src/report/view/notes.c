@@ -176,7 +176,7 @@ static void add_latency(const struct ab_session *s, struct ab_text *note)
     if (sum.scheduler > 0)
         ab_text_addf(note,
                      "; during %.0f op%s, up to %s, the scheduler ran something else: in no "
-                     "percentile, not in max",
+                     "percentile, in max only by their CPU time",
                      sum.scheduler, sum.scheduler == 1 ? "" : "s", longest);
 }
 

@@ -41,8 +41,10 @@ static void add_latency(struct ab_grid *g, const struct ab_view *v, uint32_t b, 
     ab_grid_add_backend(g, b);
     for (unsigned c = P50; c <= P999; c++)
         ab_grid_put(g, c, AB_GRID_NS, ab_result_quantile(hdr, quantiles[c]), NULL);
-    ab_grid_say(g, MAX, "%s%s", ab_format_ns(most, m.max, v->session->timer.floor_ns),
-                is_single(v, b, phase, op) ? "!" : "");
+    bool is_least = m.max_least > m.max; /* of a call that was interrupted */
+    ab_format_ns(most, is_least ? m.max_least : m.max, v->session->timer.floor_ns);
+    ab_grid_say(g, MAX, "%s%s%s", is_least ? AB_GRID_AT_LEAST : "", most,
+                !is_least && is_single(v, b, phase, op) ? "!" : "");
     ab_grid_put(g, N, AB_GRID_COUNT, m.n_rounds == 0 ? (double)NAN : (double)m.n, NULL);
     ab_grid_put_histogram(g, PICTURE, hdr);
 }
