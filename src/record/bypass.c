@@ -8,11 +8,10 @@
 #include "record/bypass.h"
 
 #include "base/bits.h"
-#include "core/system_file.h"
+#include "core/anonymous.h"
 #include "record/elf_module.h"
 #include "trace/format.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -101,143 +100,37 @@ static const struct ab_module *find_bypass(struct ab_modules *all, struct ab_mod
     return s.target;
 }
 
-/* Memory that was written to and that no file stands behind: blocks, and what of them was given
- * back, stacks, variables. */
-static uint64_t read_anonymous(pid_t pid)
-{
-    char path[64], status[AB_SYSTEM_FILE_BYTES], resident[64] = "0", swapped[64] = "0";
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    ab_system_file("", path, status);
-    ab_system_file_value(resident, sizeof resident, status, "RssAnon", ':');
-    ab_system_file_value(swapped, sizeof swapped, status, "VmSwap", ':');
-    return (uint64_t)(ab_system_file_parse(resident) + ab_system_file_parse(swapped)) * 1024;
-}
+/* ---- anonymous memory, and where it lies ---- */
 
-/* ---- anonymous memory, and where it lies ----
- *
- * Stacks are left out, by where the stack pointers of threads that wait are, and variables of program
- * and libraries, which follow their files. */
-
-enum { PAGE = 4096, PLACE_PAGES = (1 << AB_PLACE_LOG2) / PAGE, STACKS_MOST = 1024 };
-#define AREA_MOST \
-    (UINT64_C(1) << 36) /* bytes: of one that is larger each page would take too long */
+#define LOOKED_AT "memory looked at"
 
 struct memory_look {
     FILE *to;
     const struct ab_modules *all;
-    int pagemap;
-    uint64_t stacks[STACKS_MOST]; /* stack pointers */
-    size_t n_stacks;
-    uint64_t first, n, pages; /* places that follow each other with so many pages each */
 };
 
-static void find_stacks(pid_t pid, struct memory_look *l)
+static uint64_t variables_end(void *user, uint64_t begin)
 {
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *tasks = opendir(path);
-    for (struct dirent *e;
-         tasks != NULL && l->n_stacks < STACKS_MOST && (e = readdir(tasks)) != NULL;) {
-        unsigned long long sp, pc;
-        snprintf(path, sizeof path, "/proc/%d/task/%.20s/syscall", (int)pid, e->d_name);
-        FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "re");
-        const char *last = NULL;
-        if (f != NULL && fgets(line, sizeof line, f) != NULL)
-            last = strstr(line, " 0x");
-        for (const char *next = last; next != NULL && (next = strstr(next + 1, " 0x")) != NULL;)
-            if (strstr(next + 1, " 0x") != NULL)
-                last = next; /* the last but one */
-        if (last != NULL && sscanf(last, " %llx %llx", &sp, &pc) == 2)
-            l->stacks[l->n_stacks++] = sp;
-        if (f != NULL)
-            fclose(f);
-    }
-    if (tasks != NULL)
-        closedir(tasks);
+    const struct ab_modules *all = ((const struct memory_look *)user)->all;
+    for (size_t i = 0; i < all->n; i++)
+        if (all->list[i].end == begin && all->list[i].memory_end > begin)
+            return all->list[i].memory_end;
+    return begin;
 }
 
-static void end_run(struct memory_look *l)
+static void write_places(void *user, uint64_t first, uint64_t n, uint64_t pages)
 {
-    if (l->n > 0 && l->pages > 0)
-        fprintf(l->to, "at %llx %llu %llu\n", (unsigned long long)l->first,
-                (unsigned long long)l->n, (unsigned long long)l->pages);
-    l->n = 0;
+    fprintf(((const struct memory_look *)user)->to, "at %llx %llu %llu\n",
+            (unsigned long long)first, (unsigned long long)n, (unsigned long long)pages);
 }
 
-static void add_place(struct memory_look *l, uint64_t place, uint64_t pages)
-{
-    if (l->n > 0 && (l->first + l->n != place || l->pages != pages))
-        end_run(l);
-    if (l->n == 0)
-        l->first = place;
-    l->pages = pages;
-    l->n++;
-}
-
-/* `most`: pages of it that are anonymous; the page of zeroes is resident and none. */
-static void add_area(struct memory_look *l, uint64_t begin, uint64_t end, uint64_t most)
-{
-    uint64_t entries[PLACE_PAGES];
-    while (begin < end && most > 0) {
-        uint64_t place = begin >> AB_PLACE_LOG2, next = (place + 1) << AB_PLACE_LOG2, pages = 0;
-        next = next < end ? next : end;
-        size_t n = (size_t)((next - begin) / PAGE), bytes = n * sizeof entries[0];
-        if (pread(l->pagemap, entries, bytes, (off_t)(begin / PAGE * 8)) != (ssize_t)bytes)
-            return;
-        for (size_t i = 0; i < n; i++)
-            pages += entries[i] >> 62 != 0; /* resident, or swapped */
-        pages = pages < most ? pages : most;
-        most -= pages;
-        add_place(l, place, pages);
-        begin = next;
-    }
-}
-
-static void add_mapping(struct memory_look *l, uint64_t begin, uint64_t end, uint64_t bytes)
-{
-    for (size_t i = 0; i < l->n_stacks; i++)
-        if (l->stacks[i] >= begin && l->stacks[i] < end)
-            return;
-    for (size_t i = 0; i < l->all->n; i++)
-        if (l->all->list[i].end == begin && l->all->list[i].memory_end > begin)
-            begin = (l->all->list[i].memory_end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-    if (begin < end && end - begin <= AREA_MOST)
-        add_area(l, begin, end, bytes / PAGE);
-}
-
+/* The last line says that the look was one: a process that may not be looked into has none. */
 static void write_memory(pid_t pid, const struct ab_modules *all, FILE *to)
 {
-    struct memory_look l = {.to = to, .all = all};
-    char path[64], line[PATH_MAX + 128], kind[8], name[16];
-    unsigned long long begin = 0, end = 0, offset, inode, kilobytes, bytes = 0, a, b;
-    snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
-    l.pagemap = open(path, O_RDONLY | O_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
-    FILE *smaps = l.pagemap < 0 ? NULL : fopen(path, "re");
-    if (smaps != NULL) {
-        fputs("memory looked at\n", to);
-        find_stacks(pid, &l);
-    }
-    while (smaps != NULL && fgets(line, sizeof line, smaps) != NULL) {
-        name[0] = 0;
-        if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %15s", &a, &b, kind, &offset, &inode, name) >=
-            5) {
-            add_mapping(&l, begin, end, bytes);
-            bool is_wanted = inode == 0 && kind[3] == 'p' && strcmp(name, "[stack]") != 0;
-            begin = is_wanted ? a : 0;
-            end = is_wanted ? b : 0;
-            bytes = 0;
-        } else if (sscanf(line, "Anonymous: %llu", &kilobytes) == 1 ||
-                   sscanf(line, "Swap: %llu", &kilobytes) == 1) {
-            bytes += kilobytes * 1024;
-        }
-    }
-    add_mapping(&l, begin, end, bytes);
-    end_run(&l);
-    if (smaps != NULL)
-        fclose(smaps);
-    if (l.pagemap >= 0)
-        close(l.pagemap);
+    struct memory_look l = {to, all};
+    const struct ab_anonymous_look look = {variables_end, write_places, &l};
+    if (ab_anonymous_look(pid, &look))
+        fputs(LOOKED_AT "\n", to);
 }
 
 static void write_found(pid_t pid, bool is_end, struct ab_modules *all, FILE *to)
@@ -246,7 +139,7 @@ static void write_found(pid_t pid, bool is_end, struct ab_modules *all, FILE *to
     if (c_library == NULL) /* the recorder is not there: a process of the same number elsewhere */
         return;
     if (is_end)
-        fprintf(to, "anonymous %llu\n", (unsigned long long)read_anonymous(pid));
+        fprintf(to, "anonymous %llu\n", (unsigned long long)ab_anonymous_bytes(pid));
     for (size_t i = 0; i < all->n; i++) {
         const struct ab_module *target = find_bypass(all, &all->list[i]);
         if (target == NULL)
@@ -287,6 +180,25 @@ void ab_bypass_look(pid_t pid, bool is_end, int folder, const char *name)
     ab_modules_close(&all);
 }
 
+void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled_bytes)
+{
+    const uint64_t least = UINT64_C(16) << 20;
+    uint64_t bytes = ab_anonymous_bytes(pid);
+    struct ab_modules all;
+    if (bytes < least || bytes < *sampled_bytes + *sampled_bytes / 2 || !ab_modules_open(pid, &all))
+        return;
+    bool is_recorded = false; /* else it is a process of the same number */
+    for (size_t i = 0; i < all.n; i++)
+        is_recorded = is_recorded || is_recorder(&all.list[i]);
+    FILE *to = is_recorded ? open_own(folder, name) : NULL;
+    *sampled_bytes = bytes;
+    if (to != NULL) {
+        write_memory(pid, &all, to);
+        fclose(to);
+    }
+    ab_modules_close(&all);
+}
+
 /* ---- what was found is read again, from the file of the spool ---- */
 
 static const char *base_name(const char *path)
@@ -304,19 +216,32 @@ static bool has_module(const struct ab_trace_bypass *b, const char *name)
     return false;
 }
 
-static void take_memory(const char *line, const struct ab_places *places,
-                        struct ab_trace_whole *whole)
+struct memory_sum { /* of one look */
+    uint64_t anonymous_bytes, unasked_bytes;
+};
+
+/* Of several looks that of the most memory counts. */
+static void end_look(struct memory_sum *sum, struct ab_trace_whole *most)
+{
+    if (most->anonymous_bytes == AB_WHOLE_UNKNOWN || sum->anonymous_bytes > most->anonymous_bytes) {
+        most->anonymous_bytes = sum->anonymous_bytes;
+        most->unasked_bytes = sum->unasked_bytes;
+    }
+    *sum = (struct memory_sum){0};
+}
+
+static void take_memory(const char *line, const struct ab_places *places, struct memory_sum *sum,
+                        struct ab_trace_whole *most)
 {
     unsigned long long first, n, pages;
-    if (strcmp(line, "memory looked at") == 0)
-        whole->anonymous_bytes = whole->unasked_bytes = 0;
-    if (whole->anonymous_bytes == AB_WHOLE_UNKNOWN ||
-        sscanf(line, "at %llx %llu %llu", &first, &n, &pages) != 3 ||
-        n > AB_PLACES * AB_PLACE_REGIONS || pages > PLACE_PAGES)
+    if (strcmp(line, LOOKED_AT) == 0)
+        end_look(sum, most);
+    if (sscanf(line, "at %llx %llu %llu", &first, &n, &pages) != 3 ||
+        n > AB_PLACES * AB_PLACE_REGIONS || pages > AB_PLACE_PAGES)
         return;
-    whole->anonymous_bytes += n * pages * PAGE;
+    sum->anonymous_bytes += n * pages * AB_ANONYMOUS_PAGE;
     for (uint64_t place = first; place < first + n; place++)
-        whole->unasked_bytes += ab_places_has(places, place) ? 0 : pages * PAGE;
+        sum->unasked_bytes += ab_places_has(places, place) ? 0 : pages * AB_ANONYMOUS_PAGE;
 }
 
 static void take_line(const char *line, struct ab_bypass_report *report,
@@ -347,6 +272,7 @@ void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
                     struct ab_trace_whole *whole)
 {
     char path[PATH_MAX], line[PATH_MAX + 16];
+    struct memory_sum sum = {0};
     report->path[0] = 0;
     report->kind = AB_BYPASS_LIBRARY;
     *out = (struct ab_trace_bypass){.most_bytes = AB_BYPASS_UNKNOWN};
@@ -357,7 +283,7 @@ void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
         line[strcspn(line, "\n")] = 0;
         if (strchr(line, ' ') != NULL)
             take_line(line, report, out);
-        take_memory(line, report->places, whole);
+        take_memory(line, report->places, &sum, whole);
     }
     if (f != NULL)
         fclose(f);

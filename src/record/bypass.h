@@ -6,6 +6,7 @@
 #ifndef AB_RECORD_BYPASS_H
 #define AB_RECORD_BYPASS_H
 
+#include "base/places.h"
 #include "core/memory.h"
 #include "record/spool_reader.h"
 #include "trace/event.h"
@@ -17,7 +18,7 @@
 #include <sys/types.h>
 
 /* Where blocks of the process have been, by places of 64 KiB: of addresses below 2^47. */
-enum { AB_PLACE_LOG2 = 16, AB_PLACES = 65536, AB_PLACE_REGIONS = 32767 };
+enum { AB_PLACES = 65536, AB_PLACE_REGIONS = 32767 };
 struct ab_places {     /* begins as {0} */
     uint8_t **regions; /* a bit for each of AB_PLACES places; NULL = none */
     uint64_t last;     /* place that was noted last */
@@ -79,6 +80,10 @@ struct ab_bypass_report {
  * into. What earlier looks have found stays. */
 #define AB_BYPASS_FILE "bypass" /* of a spool: bypass.PID.K */
 void ab_bypass_look(pid_t pid, bool is_end, int folder, const char *name);
+
+/* While it runs: where its anonymous memory lies, if that is half as much again as *sampled_bytes, and
+ * worth it. */
+void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled_bytes);
 
 /* Reads what `record` found when the process was about to exit; most_bytes is not known where it could
  * not: the process ended by _exit or a signal. So is the memory of *whole. */

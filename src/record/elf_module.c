@@ -73,6 +73,8 @@ static bool take_line(struct ab_modules *all, const char *line)
     return true;
 }
 
+static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m);
+
 bool ab_modules_open(pid_t pid, struct ab_modules *out)
 {
     char path[64], *line = NULL;
@@ -90,6 +92,8 @@ bool ab_modules_open(pid_t pid, struct ab_modules *out)
     free(line);
     if (maps != NULL)
         fclose(maps);
+    for (size_t i = 0; i < out->n; i++)
+        find_dynamic(out, &out->list[i]); /* for memory_end */
     if (maps != NULL && is_whole)
         return true;
     ab_modules_close(out);

@@ -34,6 +34,8 @@ struct ab_relay {
     bool is_ending; /* atomic */
 };
 
+enum { SAMPLE_NS = 50000000 }; /* between two looks at the memory of processes */
+
 static bool is_within_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -51,6 +53,32 @@ static void *map_file(int folder, const char *name, size_t bytes)
     void *p = is_whole ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     close(fd);
     return p == MAP_FAILED ? NULL : p;
+}
+
+/* ---- all files of the spool ---- */
+
+/* Files of the folder with so many dots in their names, which begin with a digit. */
+static void for_each(const struct ab_relay *r, int n_dots, size_t bytes,
+                     void (*visit)(void *file, void *user), void *user)
+{
+    int fd = openat(r->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        int dots = 0;
+        for (const char *p = e->d_name; *p != 0; p++)
+            dots += *p == '.';
+        if (e->d_name[0] < '0' || e->d_name[0] > '9' || dots != n_dots)
+            continue;
+        void *file = map_file(r->folder, e->d_name, bytes);
+        if (file == NULL)
+            continue;
+        visit(file, user);
+        munmap(file, bytes);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
 }
 
 /* ---- requests ---- */
@@ -118,7 +146,8 @@ static enum ab_spool_stop serve_request(const struct ab_relay *r,
         return make(r, name, request->bytes);
     snprintf(bypass, sizeof bypass, AB_BYPASS_FILE ".%s", name);
     if (request->kind == AB_SPOOL_LOOK || request->kind == AB_SPOOL_LOOK_AT_END)
-        ab_bypass_look((pid_t)request->pid, request->kind == AB_SPOOL_LOOK_AT_END, r->folder, bypass);
+        ab_bypass_look((pid_t)request->pid, request->kind == AB_SPOOL_LOOK_AT_END, r->folder,
+                       bypass);
     return AB_SPOOL_RUNNING;
 }
 
@@ -144,17 +173,41 @@ static void clear_dead(struct ab_spool_request *request)
                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+static void sample_image(void *file, void *user)
+{
+    struct ab_spool_image *image = file;
+    const struct ab_relay *r = user;
+    char name[48];
+    if (image->magic != AB_SPOOL_MAGIC || image->has_exited != 0)
+        return;
+    snprintf(name, sizeof name, AB_BYPASS_FILE ".%u.%u", image->pid, image->generation);
+    ab_bypass_sample((pid_t)image->pid, r->folder, name, &image->sampled_bytes);
+}
+
+/* No more than a fiftieth of the time. */
+static void sample(const struct ab_relay *r, uint64_t *next_ns)
+{
+    uint64_t begin = ab_clock_now_ns();
+    if (begin < *next_ns)
+        return;
+    for_each(r, 1, AB_SPOOL_PAGE, sample_image, (void *)(uintptr_t)r);
+    uint64_t took = 50 * (ab_clock_now_ns() - begin), least = SAMPLE_NS;
+    *next_ns = begin + (took > least ? took : least);
+}
+
 static void *serve(void *user)
 {
     struct ab_relay *r = user;
     struct ab_spool_control *control = r->control;
+    uint64_t next_ns = 0;
     while (!__atomic_load_n(&r->is_ending, __ATOMIC_ACQUIRE)) {
         uint32_t seen = __atomic_load_n(&control->n_asked, __ATOMIC_ACQUIRE);
-        struct timespec most = {1, 0};
+        struct timespec most = {0, SAMPLE_NS};
         for (size_t i = 0; i < AB_SPOOL_REQUESTS; i++) {
             answer(r, &control->requests[i]);
             clear_dead(&control->requests[i]);
         }
+        sample(r, &next_ns);
         syscall(SYS_futex, &control->n_asked, FUTEX_WAIT, seen, &most, NULL, 0);
     }
     return NULL;
@@ -236,32 +289,6 @@ void ab_relay_close(struct ab_relay *r)
     if (r->folder >= 0)
         close(r->folder);
     free(r);
-}
-
-/* ---- all files of the spool ---- */
-
-/* Files of the folder with so many dots in their names, which begin with a digit. */
-static void for_each(const struct ab_relay *r, int n_dots, size_t bytes,
-                     void (*visit)(void *file, void *user), void *user)
-{
-    int fd = openat(r->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
-        int dots = 0;
-        for (const char *p = e->d_name; *p != 0; p++)
-            dots += *p == '.';
-        if (e->d_name[0] < '0' || e->d_name[0] > '9' || dots != n_dots)
-            continue;
-        void *file = map_file(r->folder, e->d_name, bytes);
-        if (file == NULL)
-            continue;
-        visit(file, user);
-        munmap(file, bytes);
-    }
-    if (dir != NULL)
-        closedir(dir);
-    else if (fd >= 0)
-        close(fd);
 }
 
 /* ---- how far it is ---- */

@@ -2,7 +2,7 @@
 #
 # Programs that are hard to record, each with a number of calls that is known beforehand or seen by
 # the witness. tests/README.md says which kinds of guests there are and where each is.
-# tests: spool_summary.c record/bypass.c preload_libraries.c preload_calls.c
+# tests: spool_summary.c record/bypass.c preload_libraries.c preload_calls.c anonymous.c
 
 load helpers
 load recording
@@ -537,4 +537,12 @@ C
     ! grep -q 'not asked of malloc' "$OUT/stderr"
     bench trace info --json - "$OUT/t.abt"
     expect_json '.anonymous_bytes > 8 * 1048576 and .unasked_bytes < 1048576'
+}
+
+@test "memory that malloc was not asked for is looked at while the program has it, whatever its end" {
+    record -- "$GUESTS/prog_own_heap" gone
+    expect_code 0
+    grep -q 'were not asked of malloc' "$OUT/stderr"
+    bench trace info --json - "$OUT/t.abt"
+    expect_json '.unasked_bytes > 12 * 1048576 and .unasked_bytes <= 48 * 1048576 and .program_cpu_ns == null'
 }

@@ -416,6 +416,7 @@ static bool start_image(const struct fork_point *from)
     image->parent_generation = from->generation;
     image->fork_number = from->number;
     image->command = command;
+    image->generation = p->generation;
     if (p->generation > 0) /* of the first program its start is counted, too */
         image->cpu_begin_ns = cpu_now_ns();
     image->takes_children = takes_children;

@@ -78,11 +78,13 @@ struct ab_spool_image {
     uint32_t lacks_sites;    /* call sites were asked for, and the C library is too old for them */
     uint64_t cpu_begin_ns, cpu_ns; /* CPU time of the process before this program began, and since
                                       then until it exited; 0: it did not */
-    uint64_t own_bytes;      /* of memory that the recorder has mapped for itself */
-    uint32_t has_exited;     /* by exit() or from main; not by exec, _exit or a signal */
-    char comm[16];           /* as the kernel calls it at its start */
-    char program[256];       /* the name that it was called by; of a script its interpreter's */
-    char path[512];          /* of its file, maybe cut off */
+    uint32_t generation;           /* K of its file's name */
+    uint64_t sampled_bytes;        /* of anonymous memory when `record` last looked where it lies */
+    uint64_t own_bytes;            /* of memory that the recorder has mapped for itself */
+    uint32_t has_exited;           /* by exit() or from main; not by exec, _exit or a signal */
+    char comm[16];                 /* as the kernel calls it at its start */
+    char program[256]; /* the name that it was called by; of a script its interpreter's */
+    char path[512];    /* of its file, maybe cut off */
 };
 
 struct ab_spool_tail {
