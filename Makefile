@@ -87,9 +87,10 @@ CLOCK_SRC := src/clock/served_clock.c
 # What `exec`, `exec --inside` and `exec --litter` preload into a program.
 STREW_SRC := src/inside/strew.c
 CLOSES_SRC := src/inside/closes.c
-INSIDE_SRC := $(filter-out $(STREW_SRC) $(CLOSES_SRC),$(call sources,src/inside))
+ASKED_SRC := src/inside/asked.c
+INSIDE_SRC := $(filter-out $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC),$(call sources,src/inside))
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) $(CLOSES_SRC) src/record/frames.c src/worker/main.c \
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC) src/record/frames.c src/worker/main.c \
                 allocators/preload/malloc.c, \
                 $(call sources,src allocators))
 
@@ -100,7 +101,7 @@ WORKER_OBJ := $(WORKER_SRC:%.c=$(B)/obj/%.o)
 SLAB_MALLOC := liballocbench-slab.so
 TOOLS := $(B)/allocbench $(B)/allocbench-worker $(B)/liballocbench-record.so \
          $(B)/liballocbench-frames.so $(B)/liballocbench-clock.so $(B)/liballocbench-inside.so $(B)/liballocbench-litter.so \
-         $(B)/liballocbench-closes.so $(B)/$(SLAB_MALLOC)
+         $(B)/liballocbench-closes.so $(B)/liballocbench-asked.so $(B)/$(SLAB_MALLOC)
 
 # ---- tests: cmocka, a program a room and a link to it for each source file; tests/support/*.c linked
 # into each. Programs of their own have those that replace functions of the C library, or take arguments,
@@ -181,6 +182,7 @@ CLOCK := $(B)/liballocbench-clock.so
 INSIDE := $(B)/liballocbench-inside.so
 STREW := $(B)/liballocbench-litter.so
 CLOSES := $(B)/liballocbench-closes.so
+ASKED := $(B)/liballocbench-asked.so
 RECORDERS := $(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
 RECORDER_FLAGS = $(filter-out -fPIE,$(PLAIN_FLAGS)) -fPIC -fno-builtin -fvisibility=hidden \
                  -ftls-model=initial-exec
@@ -197,7 +199,8 @@ $(B)/recorder/src/inside/%.o: RECORDER_FLAGS += -fexceptions
 $(INSIDE): $(INSIDE_SRC:%.c=$(B)/recorder/%.o)
 $(STREW): $(patsubst %.c,$(B)/recorder/%.o,$(STREW_SRC) src/base/litter.c src/base/rng.c)
 $(CLOSES): $(CLOSES_SRC:%.c=$(B)/recorder/%.o)
-$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW) $(CLOSES):
+$(ASKED): $(ASKED_SRC:%.c=$(B)/recorder/%.o)
+$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW) $(CLOSES) $(ASKED):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now,-z,separate-code -Wl,-soname,$(@F) $(LDFLAGS) \
@@ -502,7 +505,7 @@ install: all install-man install-share install-develop install-heaps
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(LIB_DIR)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
-	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW) $(CLOSES) $(LIBEXEC)
+	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW) $(CLOSES) $(ASKED) $(LIBEXEC)
 	install -m 644 $(B)/$(SLAB_MALLOC) $(LIB_DIR)
 
 .PHONY: install-man

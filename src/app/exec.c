@@ -19,6 +19,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "inside/asked.h"
 #include "inside/inside.h"
 #include "program/program.h"
 #include "program/program_file.h"
@@ -49,6 +50,8 @@ struct work {
     struct ab_program_case *cases;
     char inside_path[PATH_MAX]; /* of the interposer */
     struct ab_proof_wanted interposer;
+    char noter_path[PATH_MAX]; /* of the library that notes where blocks have been */
+    struct ab_proof_wanted noter;
     const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
     struct ab_server server;
     bool has_said_waits;
@@ -383,6 +386,19 @@ static enum ab_status find_interposer(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
+/* Without it a session lacks one note, no number. */
+static bool find_noter(struct work *w)
+{
+    struct ab_elf elf;
+    struct ab_err ignored;
+    if (ab_companion_path(AB_ASKED_NAME, w->noter_path, sizeof w->noter_path, &ignored) != AB_OK ||
+        ab_elf_read(w->noter_path, NULL, 0, &elf, &ignored) != AB_OK ||
+        ab_spawn_needs_alias(w->noter_path))
+        return false;
+    w->noter = (struct ab_proof_wanted){.path = w->noter_path, .dev = elf.dev, .ino = elf.ino};
+    return true;
+}
+
 /* Once for all allocators. */
 static void say_that_it_waits(void *user)
 {
@@ -461,6 +477,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
         plan.interposer = &w->interposer;
         plan.wants_sites = o->wants_sites;
     }
+    plan.noter = find_noter(w) ? &w->noter : NULL;
     ab_round_watch_begin(&watch, o, &m->store, &m->session);
     enum ab_status status = ab_program_session_run(&plan, &m->session, &w->summary, err);
     ab_round_watch_end(&watch);

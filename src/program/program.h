@@ -181,6 +181,7 @@ struct ab_program_case { /* under what */
     const char *litter_memory;           /* of a run: where it says so; set while it runs */
     /* A folder: what each process has mapped at its end is kept there, "maps.PID"; NULL = none. */
     const char *maps_folder;
+    struct ab_unasked *unasked; /* program/unasked.h, with its library in front; NULL = no looks */
 };
 
 struct ab_program_outcome {
@@ -275,6 +276,9 @@ struct ab_program_plan {
     /* The interposer of --inside, NULL = none: each allocator runs a second time in each round, with it
      * in front. */
     const struct ab_proof_wanted *interposer;
+    /* The library that notes where blocks have been, in front of the C library's malloc in its first, untimed
+     * run; NULL = none. */
+    const struct ab_proof_wanted *noter;
     bool wants_sites; /* … and calls by call site */
     bool wants_instr; /* count each allocator once under callgrind, ahead of the rounds */
     /* Ahead of that: what all of them took without callgrind. May be NULL. */

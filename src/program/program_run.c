@@ -14,6 +14,7 @@
 #include "inside/inside.h"
 #include "program/program.h"
 #include "program/server.h"
+#include "program/unasked.h"
 #include "runner/supervise.h"
 
 #include <dirent.h>
@@ -48,7 +49,7 @@ _Static_assert(N_FDS <= (int)AB_WATCH_FDS_MAX, "all are watched");
 #define START_NS UINT64_C(200000000)
 #define START_COUNTED_NS (100 * START_NS)
 
-struct closed { /* a library, in all processes of a program */
+struct closed {    /* a library, in all processes of a program */
     uint64_t name; /* hashed */
     uint32_t n;    /* how often a process was about to close it */
 };
@@ -60,7 +61,8 @@ struct watched {
     struct ab_processes processes;
     struct pollfd fds[N_FDS];
     struct ab_program_started started;
-    uint64_t held_ns;        /* that processes waited for us: at their end, or before they close a library */
+    uint64_t
+        held_ns; /* that processes waited for us: at their end, or before they close a library */
     uint64_t held_beside_ns; /* of these: while others of the program ran */
     int schedstat;           /* where the system says how long we waited for a CPU; -1 = not open */
     uint64_t slept_ns;       /* when we last went to sleep */
@@ -143,7 +145,7 @@ static void keep_maps(const char *folder, pid_t pid)
 
 static void look_for_passes(struct watched *w, pid_t pid)
 {
-    if (w->is_trial)
+    if (w->is_trial && w->c->unasked == NULL)
         ab_proof_passes(w->cache, pid, &w->c->wanted, w->passes);
 }
 
@@ -205,6 +207,8 @@ static pid_t look_at_end(struct watched *w, pid_t thread)
         w->ended_cpu_ns += cpu_ns_of(pid);
     if (w->c->maps_folder != NULL)
         keep_maps(w->c->maps_folder, pid);
+    if (w->c->unasked != NULL)
+        ab_unasked_look(w->c->unasked, pid, true);
     w->is_end_seen = w->is_end_seen || pid == w->started.pid;
     enum ab_proof_answer proof = ab_proof_check(w->cache, thread, &w->c->wanted, why, sizeof why);
     struct ab_process *p = ab_processes_find(&w->processes, pid);
@@ -266,6 +270,8 @@ static void look_at_processes(struct watched *w, uint64_t now)
     for (size_t i = 0; i < w->processes.n; i++) {
         struct ab_process *p = &w->processes.items[i];
         look_now_and_then(w, p);
+        if (w->c->unasked != NULL)
+            ab_unasked_look(w->c->unasked, p->pid, false);
         if (p->is_proven)
             continue;
         enum ab_proof_answer proof = ab_proof_check(w->cache, p->pid, &w->c->wanted, why,
@@ -533,7 +539,7 @@ static enum ab_status open_stdin(const struct ab_program *p, int *fd, struct ab_
  * cannot be. */
 static const char *find_closes(const struct watched *w, char path[PATH_MAX])
 {
-    return w->is_trial && ab_proof_has_preload(&w->c->wanted) &&
+    return w->is_trial && w->c->unasked == NULL && ab_proof_has_preload(&w->c->wanted) &&
                    ab_companion_path(AB_CLOSES_NAME, path, PATH_MAX, NULL) == AB_OK &&
                    !ab_spawn_needs_alias(path)
                ? path
@@ -549,7 +555,8 @@ static char **environment_of(const struct ab_program_case *c, const char *closes
                                      c->litter_memory != NULL ? c->litter_library : NULL,
                                      w->is_own ? NULL : w->path, w->is_own ? NULL : w->after,
                                      closes};
-    const char *const memories[] = {c->inside_memory, c->litter_memory};
+    const char *const memories[] = {c->inside_memory, c->litter_memory,
+                                    c->unasked != NULL ? c->unasked->path : NULL};
     const char *settings[64] = {NULL};
     struct ab_text preload = {0};
     size_t n = 0;

@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/system_file.h"
 #include "core/text.h"
+#include "inside/asked.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -92,7 +93,8 @@ static bool read_symbols(const char *path, struct ab_proof_file *file)
     struct ab_elf elf;
     if (ab_elf_read(path, names, 2, &elf, NULL) != AB_OK)
         return false;
-    file->has_malloc = (elf.defined & 1) != 0;
+    /* That one passes all calls on: of an `exec` within the program. */
+    file->has_malloc = (elf.defined & 1) != 0 && strcmp(elf.soname, AB_ASKED_NAME) != 0;
     file->is_glibc = (elf.defined & 2) != 0;
     file->is_loader = strncmp(elf.soname, "ld-linux", 8) ==
                       0; /* old ones define malloc for themselves */

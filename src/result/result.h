@@ -595,7 +595,7 @@ struct ab_session {    /* everything about one command's measurements */
     uint64_t thread_ends_left_out;
     uint64_t program_cpu_ns;  /* of a replay: that the recorded program took, and … */
     uint64_t program_calls;   /* … the calls it made in it; 0 = the trace does not say */
-    uint64_t anonymous_bytes; /* of a replay: anonymous memory of the program at its end, and … */
+    uint64_t anonymous_bytes; /* of the program, when it had most, and … */
     uint64_t unasked_bytes;   /* … how much of it was not asked of malloc; both 0 = not known */
     bool is_strict;           /* lanes took turns in the exact order */
     /* The first record of each back end, phase, op … has the histogram (or the counts) of all

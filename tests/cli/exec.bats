@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A real program under each allocator: numbers only from runs that are proven, nothing left behind.
-# tests: exec.c closes.c
+# tests: exec.c closes.c unasked.c asked.c
 
 load helpers
 
@@ -375,9 +375,10 @@ END
         execute -b "glibc,toy=$TOY" --json "$OUT/r.json" -- "$OUT/closes" "$OUT/preloaded" $how "$OUT"/lib{1..12}.so
         expect_code 0
         expect_json "[.backends[].deepbound] == [null, \"$each\"]" "$OUT/r.json"
-        # once before, then two rounds: the library that shows it comes behind the allocator, and only once
+        # once before, then two rounds: the libraries that show it come behind the allocator, or in front of
+        # the C library's, and only once
         [ "$(sed 's|[^:]*/||g' "$OUT/preloaded" | sort | uniq -c | tr -s ' \n' ' ')" = \
-            " 3 (null) 2 libtoy.so 1 libtoy.so:liballocbench-closes.so " ] || fail "$(cat "$OUT/preloaded")"
+            " 2 (null) 1 liballocbench-asked.so 2 libtoy.so 1 libtoy.so:liballocbench-closes.so " ] || fail "$(cat "$OUT/preloaded")"
     done
     execute -b "toy=$TOY" --json "$OUT/r.json" -- "$OUT/closes" "$OUT/preloaded" plain "$OUT"/lib{1..12}.so
     expect_code 0
@@ -559,4 +560,40 @@ END
     expect_code 0
     expect_json '[.results[].program.resident_peak_bytes / 1048576 | . > 4 and . < 8] == [true]' "$OUT/in.json"
     expect_nothing_left
+}
+
+@test "anonymous memory that malloc is not asked for is said, from the run that is not timed" {
+    for kind in heap linked gone; do
+        execute -b "glibc,toy=$TOY" --json "$OUT/$kind.json" -- "$GUESTS/prog_own_heap" $kind
+        expect_code 0
+        tr -s ' \n' ' ' <"$OUT/stdout" |
+            grep -qE ' [1-4][0-9.]* MiB of [1-5][0-9.]* MiB of the program.s anonymous memory were not asked of malloc: the' ||
+            fail "$(cat "$OUT/stdout")"
+    done
+    expect_json '.config.unasked_bytes > 47 * 1048576 and .config.unasked_bytes < 49 * 1048576
+        and .config.anonymous_bytes - .config.unasked_bytes < 4 * 1048576' "$OUT/heap.json"
+    expect_json '.config.unasked_bytes > 38 * 1048576 and .config.unasked_bytes <= 41 * 1048576' "$OUT/linked.json"
+    expect_json '.config.unasked_bytes > 8 * 1048576 and .config.unasked_bytes < 49 * 1048576' "$OUT/gone.json"
+}
+
+@test "memory that malloc was asked for, variables and stacks are not said, nor what is not known" {
+    execute -b "glibc,toy=$TOY" --json "$OUT/v.json" -- "$GUESTS/prog_own_heap" variables
+    expect_code 0
+    ! grep -q 'not asked of malloc' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    expect_json '.config.anonymous_bytes > 8 * 1048576 and .config.unasked_bytes < 1048576' "$OUT/v.json"
+    execute -q -b "toy=$TOY" --json "$OUT/t.json" -- "$GUESTS/prog_own_heap" heap
+    expect_json '.config | has("anonymous_bytes") or has("unasked_bytes") | not' "$OUT/t.json"
+}
+
+@test "a program that prints or does something else with the library in front of malloc is measured all the same" {
+    execute -b glibc --json "$OUT/r.json" -- sh -c 'echo "$LD_PRELOAD"'
+    expect_code 0
+    expect_json '.results | length == 2' "$OUT/r.json"
+    execute -b glibc --json "$OUT/r.json" -- sh -c '[ -z "$LD_PRELOAD" ]'
+    expect_code 0
+    expect_json '.results | length == 2' "$OUT/r.json"
+    # what glibc prints with the library in front is held against no other
+    execute -b "toy=$TOY,glibc" --json "$OUT/r.json" -- sh -c 'case $LD_PRELOAD in *-asked.so*) echo other ;; *) echo same ;; esac'
+    expect_code 0
+    expect_json '.results | length == 4' "$OUT/r.json"
 }

@@ -660,11 +660,11 @@ static void say_unasked(struct writer *w)
     if (s->anonymous_bytes == 0 || s->unasked_bytes < UINT64_C(8) << 20 ||
         s->unasked_bytes < s->anonymous_bytes / 10)
         return;
-    ab_text_addf(
-        &w->text,
-        "%s of %s of the program's memory were not asked of malloc: the replay has none of "
-        "it",
-        AB_BYTES((double)s->unasked_bytes), AB_BYTES((double)s->anonymous_bytes));
+    ab_text_addf(&w->text, "%s of %s of the program's %s were not asked of malloc: %s",
+                 AB_BYTES((double)s->unasked_bytes), AB_BYTES((double)s->anonymous_bytes),
+                 ab_session_is_exec(s) ? "anonymous memory" : "memory",
+                 ab_session_is_exec(s) ? "the allocators serve only the rest"
+                                         : "the replay has none of it");
     end_sentence(w);
 }
 
