@@ -257,7 +257,7 @@ def bypass_names(data):
         at += 40 + stored
 
 before = read(sys.argv[2])
-texts = {before.program, *before.mark_names, *bypass_names(before.data)}
+texts = {before.program, *before.marks.names, *bypass_names(before.data)}
 for path, build_id in before.modules:
     texts |= {path, build_id, *path.split(b"/")}
 texts = {t for t in texts if len(t) > 4}
@@ -267,9 +267,9 @@ for t in sorted(texts):
 beside = open(sys.argv[3][:-4] + ".txt", "rb").read()
 for t in {before.program, *(path for path, _ in before.modules)} - {b""}:
     assert t not in beside, t
-assert after.program == b"" and all(n[:5] == b"mark-" for n in after.mark_names)
+assert after.program == b"" and all(n[:5] == b"mark-" for n in after.marks.names)
 assert not list(filter(None, bypass_names(after.data)))
-assert len(after.marks) == len(before.marks)
+assert len(after.marks.all) == len(before.marks.all)
 print(len(texts), len(after.modules))
 PY
 }
