@@ -197,8 +197,7 @@ static const struct ab_member bypass_members[] = {
     AB_WRITTEN("module_names", write_modules)};
 AB_TABLE(bypass, struct ab_trace_bypass);
 
-#define WHOLE(key, member) \
-    AB_WHOLE(key, struct ab_trace_whole, member, INT64_MAX, AB_WHOLE_UNKNOWN)
+#define WHOLE(key, member) AB_WHOLE(key, struct ab_trace_whole, member, INT64_MAX, AB_WHOLE_UNKNOWN)
 
 static const struct ab_member whole_members[] = {
     WHOLE("program_cpu_ns", cpu_ns), WHOLE("recorder_cpu_ns", recorder_ns),

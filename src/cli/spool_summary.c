@@ -234,10 +234,10 @@ static void print_marks(const struct sum *s)
 static void print_order(const struct sum *s, bool has_successor, double ns_per_tick)
 {
     const struct ab_convert_report *r = &s->report;
-    bool is_whole = s->end == AB_SPOOL_RUNNING && !has_successor && s->n_running + s->n_short + s->n_bypassed +
-                                                          r->n_foreign + r->n_reused +
-                                                          r->n_unfinished ==
-                                                      0;
+    bool is_whole = s->end == AB_SPOOL_RUNNING && !has_successor &&
+                    s->n_running + s->n_short + s->n_bypassed + r->n_foreign + r->n_reused +
+                            r->n_unfinished ==
+                        0;
     fprintf(stderr, "allocbench: %s%llu cross-thread reordering%s",
             is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
             plural(r->n_repairs));
@@ -421,10 +421,11 @@ static const char *unseen_reason(const struct ab_unseen *u, struct ab_err *why)
         return why->text;
     if (u->user == geteuid())
         return "LD_PRELOAD was removed, or it ended before the recorder started";
-    ab_fail(why, AB_SYSTEM,
-            "it ran as another user (uid %u): LD_PRELOAD was removed, or that user cannot reach the "
-            "recorder or the folder of the recording, which TMPDIR chooses",
-            u->user);
+    ab_fail(
+        why, AB_SYSTEM,
+        "it ran as another user (uid %u): LD_PRELOAD was removed, or that user cannot reach the "
+        "recorder or the folder of the recording, which TMPDIR chooses",
+        u->user);
     return why->text;
 }
 
@@ -456,7 +457,8 @@ static const struct ab_spool_entry *find_silent(const struct ab_spool_traces *t)
     return NULL;
 }
 
-static const char *silent_reason(const struct ab_spool_traces *t, const struct ab_spool_entry *silent)
+static const char *silent_reason(const struct ab_spool_traces *t,
+                                 const struct ab_spool_entry *silent)
 {
     static const struct ab_places none = {0};
     struct ab_bypass_report report = {.places = &none};

@@ -37,11 +37,11 @@ struct ab_spool_traces {
     bool is_partial;  /* that a trace is short is no failure */
     const char *part; /* the trace that was being made beside it; NULL = none */
     struct ab_live_converter
-        *along;      /* what was converted while it was recorded; NULL = nothing was */
+        *along;            /* what was converted while it was recorded; NULL = nothing was */
     const char *last_name; /* by which the system knew the command at its end; NULL = not known */
     bool has_successor;    /* said at the end: the command's own process became another program that
                               was not recorded */
-    bool has_folder; /* path was given as a folder: other traces get their program's name */
+    bool has_folder;       /* path was given as a folder: other traces get their program's name */
     struct ab_spool_entry *images;
     size_t n_images;
     struct ab_forks *forks;            /* of the images */

@@ -22,11 +22,12 @@
 
 struct ab_served_clock {
     uint32_t version;
-    uint32_t is_used;       /* atomic: somebody asked for the time, or wanted to wait for it */
-    uint32_t n_short;       /* atomic: threads of the allocator's that sleep in real time */
-    uint32_t n_asleep;      /* atomic: those that sleep in this one */
-    uint32_t is_filtered;   /* 0 = system calls are not seen, because no filter could be installed */
-    uint32_t unserved; /* atomic: first system call with a timeout that is not served, + 1; 0 = none */
+    uint32_t is_used;     /* atomic: somebody asked for the time, or wanted to wait for it */
+    uint32_t n_short;     /* atomic: threads of the allocator's that sleep in real time */
+    uint32_t n_asleep;    /* atomic: those that sleep in this one */
+    uint32_t is_filtered; /* 0 = system calls are not seen, because no filter could be installed */
+    uint32_t
+        unserved; /* atomic: first system call with a timeout that is not served, + 1; 0 = none */
     uint64_t time_ns;       /* atomic: since the process first asked */
     void (*enter)(void);    /* the calling thread is the harness's */
     uint64_t (*next)(void); /* the earliest time at which a sleeper is due; UINT64_MAX = none */

@@ -14,8 +14,8 @@
 
 #define AB_INSIDE_NAME "liballocbench-inside.so"
 #define AB_CLOSES_NAME "liballocbench-closes.so" /* src/inside/closes.c */
-#define AB_INSIDE_VARIABLE "ALLOCBENCH_INSIDE" /* the path of the mapping */
-#define AB_INSIDE_MEMORY "allocbench-inside"   /* its name, as memfd_create takes it */
+#define AB_INSIDE_VARIABLE "ALLOCBENCH_INSIDE"   /* the path of the mapping */
+#define AB_INSIDE_MEMORY "allocbench-inside"     /* its name, as memfd_create takes it */
 
 enum ab_inside_kind {
     AB_INSIDE_ALLOC,

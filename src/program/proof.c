@@ -341,10 +341,11 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
         snprintf(why, cap, "%s has not loaded %s: LD_PRELOAD was changed", name,
                  wanted->in_front->path);
     else if (wanted->memory != NULL && !m.has_memory)
-        snprintf(why, cap,
-                 "%s was not counted: it runs as another user or in another root and cannot reach the "
-                 "counters, or their environment variable was removed",
-                 name);
+        snprintf(
+            why, cap,
+            "%s was not counted: it runs as another user or in another root and cannot reach the "
+            "counters, or their environment variable was removed",
+            name);
     else
         return AB_PROOF_YES;
     return AB_PROOF_NO;

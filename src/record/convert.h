@@ -44,13 +44,13 @@ struct ab_convert_report {
                                short; different stacks */
     uint64_t n_marks, n_lost_marks;          /* in the trace; beyond what it can have */
     bool lacks_sites;                        /* they were asked for, and the C library is too old */
-    char asked[200];        /* how often which function was called beside blocks; "" = none */
+    char asked[200];            /* how often which function was called beside blocks; "" = none */
     uint64_t cpu_ns, own_bytes; /* as of struct ab_spool_image */
-    uint64_t n_usable_size; /* calls of malloc_usable_size: counted, not in the trace */
-    uint64_t span_ticks;    /* from the first event to the last */
-    double noting_ticks;    /* estimate: what all events cost the program, without full halves */
-    double site_ticks;      /* the same of finding call sites: of every 64th it is measured */
-    uint64_t turn_ticks;    /* spent on full halves, by all threads; measured */
+    uint64_t n_usable_size;     /* calls of malloc_usable_size: counted, not in the trace */
+    uint64_t span_ticks;        /* from the first event to the last */
+    double noting_ticks; /* estimate: what all events cost the program, without full halves */
+    double site_ticks;   /* the same of finding call sites: of every 64th it is measured */
+    uint64_t turn_ticks; /* spent on full halves, by all threads; measured */
 };
 
 /* The images of one spool and what they have from each other: a forked child begins with the

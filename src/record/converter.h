@@ -96,7 +96,7 @@ struct ab_converter {
     struct ab_address_map live;
     struct ab_address_map large; /* blocks of which it may be said what is written: number and size
                                     as of the last call that gave them, whose number it is */
-    struct ab_places places; /* where blocks have been */
+    struct ab_places places;     /* where blocks have been */
     uint64_t next_number;        /* of allocations, where there is no writer */
     struct ab_convert_lane *lanes;
     uint32_t n_lanes;

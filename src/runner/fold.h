@@ -66,7 +66,8 @@ struct ab_throughput_run {
 };
 
 struct ab_throughput_phase { /* ns, whole phase; what is not known is NaN */
-    double busy, wall, cpu, background, wait_percent, subtracted_percent, ready_threads, renewal_percent;
+    double busy, wall, cpu, background, wait_percent, subtracted_percent, ready_threads,
+        renewal_percent;
     double thread_ends, thread_end_ns; /* how many, and each; NaN = none ended */
     double trims, trims_without_effect;
     uint64_t faults_minor, switches;

@@ -120,7 +120,9 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f, const struc
         .busy = ab_fold_busy_ns(f, r),
         .wall = wall_ns(f, r, n_cpus, leaves_out_ends),
         .cpu = cpu_ns(f, r, leaves_out_ends),
-        .background = leaves_out_ends ? NAN : is_noise ? 0 : background,
+        .background = leaves_out_ends ? NAN
+                      : is_noise      ? 0
+                                      : background,
         .wait_percent = has_lanes ? 100.0 * (double)r->wait_ticks / lane_ticks : NAN,
         .subtracted_percent = has_lanes ? subtracted_percent(f, r) : NAN,
         .ready_threads = has_lanes && r->wall_ticks > 0

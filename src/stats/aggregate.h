@@ -58,9 +58,9 @@ const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t bac
 /* Did any back end with numbers do this op in this phase? */
 bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned op);
 
-struct ab_merged { /* one back end, phase and op over all rounds */
-    uint64_t n;    /* timed ops, overflow included */
-    double max;    /* NaN = none */
+struct ab_merged {    /* one back end, phase and op over all rounds */
+    uint64_t n;       /* timed ops, overflow included */
+    double max;       /* NaN = none */
     double max_least; /* the most CPU time of a call that was interrupted; NaN = none */
     uint32_t n_rounds;
 };

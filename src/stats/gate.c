@@ -91,10 +91,11 @@ static void doubt(const struct ab_gate *g, double low, double high, struct ab_ch
         ab_units_time(text, sizeof text, high);
     else
         snprintf(text, sizeof text, "%.4g", high);
-    snprintf(r->reason, sizeof r->reason,
-             "the scheduler interrupted calls, which are not in it: by the CPU time that they used the "
-             "number is at least %s",
-             text);
+    snprintf(
+        r->reason, sizeof r->reason,
+        "the scheduler interrupted calls, which are not in it: by the CPU time that they used the "
+        "number is at least %s",
+        text);
 }
 
 static double factor_of(struct ab_interval x)

@@ -35,7 +35,7 @@ enum ab_place_kind { AB_PLACE_ITERATION, AB_PLACE_THREAD_END, AB_PLACE_KINDS };
 struct ab_lane_places {
     struct ab_lane_place { /* before the lane's op of this index */
         uint32_t phase, op;
-    } *items;
+    } * items;
     size_t n, cap, next; /* next: to be laid down */
 };
 

@@ -58,9 +58,8 @@ static bool ends_first(const struct ab_tape *tape)
     const uint32_t *begin = tape->thread_ends.begin;
     bool has_any = false;
     for (uint32_t p = 0; p < tape->n_phases && tape->thread_ends.n > 0; p++)
-        has_any = has_any ||
-                  (tape->phases[p].renew == 0 &&
-                   begin[p * tape->facts.lanes] < begin[p * tape->facts.lanes + 1]);
+        has_any = has_any || (tape->phases[p].renew == 0 &&
+                              begin[p * tape->facts.lanes] < begin[p * tape->facts.lanes + 1]);
     return has_any;
 }
 

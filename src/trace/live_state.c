@@ -20,9 +20,8 @@ enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for 
 
 void ab_account_init(struct ab_account *a)
 {
-    *a = (struct ab_account){.live_blocks_max = AB_SLOT_MAX,
-                             .live_bytes_max = INT64_MAX,
-                             .info.whole = AB_WHOLE_NONE};
+    *a = (struct ab_account){
+        .live_blocks_max = AB_SLOT_MAX, .live_bytes_max = INT64_MAX, .info.whole = AB_WHOLE_NONE};
 }
 
 void ab_account_fini(struct ab_account *a)

@@ -197,7 +197,9 @@ static const char *take_mark(struct ab_mark_table *t, uint64_t n_calls, struct a
                                  : "a mark of a call that comes before its chunk";
     if (t->n == AB_MARKS_MAX)
         return too_many(t);
-    struct ab_trace_mark mark = {before.call + calls, (uint32_t)name, (uint32_t)thread - 1,
+    struct ab_trace_mark mark = {before.call + calls,
+                                 (uint32_t)name,
+                                 (uint32_t)thread - 1,
                                  {t->is_of_requests ? us : before.time_us + us}};
     ab_mark_add(t, mark);
     return NULL;

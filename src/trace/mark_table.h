@@ -21,11 +21,11 @@ enum {
 #define AB_MARK_NO_THREAD UINT32_MAX
 
 struct ab_trace_mark {
-    uint64_t call;    /* so many calls of the trace (ends of threads are none) come before it */
-    uint32_t name;    /* in the table's names, from 0 */
-    uint32_t thread;  /* that set it; AB_MARK_NO_THREAD = one that had made no call */
+    uint64_t call;   /* so many calls of the trace (ends of threads are none) come before it */
+    uint32_t name;   /* in the table's names, from 0 */
+    uint32_t thread; /* that set it; AB_MARK_NO_THREAD = one that had made no call */
     union {
-        uint64_t time_us;  /* since the first event, never less than the one before; 0 = not known */
+        uint64_t time_us; /* since the first event, never less than the one before; 0 = not known */
         uint64_t argument; /* of a request: the bytes that malloc_trim is to leave; else 0 */
     };
 };

@@ -21,9 +21,9 @@ struct ab_trace_options {
                               one that is damaged, or cut within its header, is refused still */
     bool has_thread_ends; /* hand out AB_EVENT_THREAD_END too */
     bool has_digest;      /* keep the digest of the events */
-    struct ab_site_table *sites; /* of the caller, {0}: the call sites are read into it, ahead of
+    struct ab_site_table *sites;    /* of the caller, {0}: the call sites are read into it, ahead of
                                     their events. NULL: they are passed over, and events have none */
-    struct ab_mark_table *marks; /* of the caller, {0}: the marks are read into it, each ahead of
+    struct ab_mark_table *marks;    /* of the caller, {0}: the marks are read into it, each ahead of
                                     the call that it is before. NULL: they are passed over */
     struct ab_mark_table *requests; /* the same of requests beside blocks */
     uint64_t live_blocks_max, live_bytes_max; /* refuse beyond; 0 = what the format allows */

@@ -149,12 +149,13 @@ static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
 /* All that are known: none is of a call in a chunk that has been written. */
 static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
 {
-    for (size_t n; w->marks != NULL && (n = ab_mark_encode(w->marks, &w->marks_done, w->raw)) > 0;) {
+    for (size_t n;
+         w->marks != NULL && (n = ab_mark_encode(w->marks, &w->marks_done, w->raw)) > 0;) {
         w->account.info.has_marks = true;
         AB_TRY(put_optional(w, AB_TRACE_CHUNK_MARKS, n, err));
     }
-    for (size_t n; w->requests != NULL &&
-                   (n = ab_mark_encode(w->requests, &w->requests_done, w->raw)) > 0;) {
+    for (size_t n;
+         w->requests != NULL && (n = ab_mark_encode(w->requests, &w->requests_done, w->raw)) > 0;) {
         w->account.info.has_requests = true;
         AB_TRY(put_optional(w, AB_TRACE_CHUNK_REQUESTS, n, err));
     }

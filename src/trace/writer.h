@@ -31,7 +31,7 @@ struct ab_trace_writer_options {
     const struct ab_mark_table *requests; /* the same of requests beside blocks */
     const struct ab_trace_whole *whole;   /* of the program: as it is when the writer is closed.
                                              NULL = not known */
-    uint32_t chunk_events;             /* in a chunk; 0 = AB_TRACE_CHUNK_EVENTS_MAX */
+    uint32_t chunk_events;                /* in a chunk; 0 = AB_TRACE_CHUNK_EVENTS_MAX */
 };
 enum ab_status ab_trace_writer_open_with(FILE *to, const struct ab_trace_writer_options *options,
                                          struct ab_trace_writer **out, struct ab_err *err);

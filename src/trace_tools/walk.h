@@ -78,11 +78,11 @@ struct ab_walk {
     const char *path;     /* "-" = standard input */
     bool is_partial;      /* accept a file without its end mark */
     bool has_thread_ends; /* hand AB_EVENT_THREAD_END on too; it has no number and no block */
-    struct ab_site_table *sites; /* as in struct ab_trace_options */
+    struct ab_site_table *sites;            /* as in struct ab_trace_options */
     struct ab_mark_table *marks, *requests; /* as there */
-    char *digest;                /* NULL, or char[65]: set to the digest of the whole file */
-    uint64_t begin;              /* calls before it are taken into the book, but not handed on */
-    uint64_t end;                /* stop before this call, unread what follows; 0 = to the end */
+    char *digest;   /* NULL, or char[65]: set to the digest of the whole file */
+    uint64_t begin; /* calls before it are taken into the book, but not handed on */
+    uint64_t end;   /* stop before this call, unread what follows; 0 = to the end */
     ab_walk_visitor *visit;
     void *user;
     void (*progress)(void *user, uint64_t n_events); /* may be NULL */

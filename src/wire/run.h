@@ -123,9 +123,9 @@ enum ab_failure {
 
 struct ab_run_request {
     uint32_t pass, boundary, source;
-    uint32_t is_strict; /* lanes take turns in the exact global order: never for timing */
+    uint32_t is_strict;     /* lanes take turns in the exact global order: never for timing */
     uint32_t keeps_threads; /* no thread ends: of the null back end, where ends are in no time */
-    uint32_t n_cpus;    /* lane l is pinned to cpus[l mod n_cpus]; 0 = not pinned */
+    uint32_t n_cpus;        /* lane l is pinned to cpus[l mod n_cpus]; 0 = not pinned */
     int32_t cpus[AB_LANES_MAX];
     uint64_t want_dev, want_ino; /* of the preloaded or plug-in file, else 0 */
     char builtin[65];
@@ -206,9 +206,9 @@ struct ab_phase_report { /* over all lanes: sums, but for wall_ticks and process
      * with its lane. These ticks are also in outside_ticks, unless the phase has `renew`. */
     uint64_t n_thread_ends, thread_end_ticks;
     uint64_t n_trims, n_trims_done; /* calls of malloc_trim; of these, where the library has it */
-    uint64_t is_crowded;       /* more lanes were busy than there are CPUs */
-    uint64_t live_peak_blocks; /* TAIL with several lanes: most blocks live at once; else 0 */
-    uint64_t instructions;     /* INSTRUCTIONS with AB_COUNTER_CPU; AB_NOT_COUNTED = not known */
+    uint64_t is_crowded;            /* more lanes were busy than there are CPUs */
+    uint64_t live_peak_blocks;      /* TAIL with several lanes: most blocks live at once; else 0 */
+    uint64_t instructions; /* INSTRUCTIONS with AB_COUNTER_CPU; AB_NOT_COUNTED = not known */
     struct ab_tail tail[AB_OP_KIND_COUNT]; /* TAIL; LATENCY: what was the scheduler's */
 };
 

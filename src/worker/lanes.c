@@ -188,8 +188,7 @@ static void warm_stacks(struct ab_worker *w)
             ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot start a thread that takes over a lane",
                            NULL);
     __atomic_store_n(&meeting.is_warm, 1, __ATOMIC_RELEASE);
-    syscall(SYS_futex, &meeting.is_warm, FUTEX_WAKE_PRIVATE, (int)n, NULL, NULL,
-            AB_CALL_OF_OURS);
+    syscall(SYS_futex, &meeting.is_warm, FUTEX_WAKE_PRIVATE, (int)n, NULL, NULL, AB_CALL_OF_OURS);
     for (uint32_t i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
 }

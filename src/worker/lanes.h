@@ -59,11 +59,11 @@ struct ab_handover {
     bool is_due;     /* the thread is to end, or another one has taken over and is to go on */
     bool has_before; /* a thread that has ended and is waited for */
     pthread_t before;
-    uint32_t phase;      /* that runs */
-    uint32_t next, last; /* ends of the lane's threads to come: of w->thread_ends */
-    uint32_t at, end;    /* ops of its stretch that are to be done */
+    uint32_t phase;               /* that runs */
+    uint32_t next, last;          /* ends of the lane's threads to come: of w->thread_ends */
+    uint32_t at, end;             /* ops of its stretch that are to be done */
     struct ab_thread_stack stack; /* of the last thread, in the memory pass */
-    uint64_t ended_tick; /* of the last thread */
+    uint64_t ended_tick;          /* of the last thread */
     struct ab_phase_meter meter;
     struct ab_order order; /* in strict order */
 };

@@ -30,7 +30,8 @@ struct ab_memory_time {
     uint32_t n_lanes;
     char text[4096];      /* for what is read about threads */
     const void *function; /* of the library under test */
-    const char *unserved; /* system call in which a thread was seen to wait by another clock; or NULL */
+    const char
+        *unserved; /* system call in which a thread was seen to wait by another clock; or NULL */
 };
 
 struct ab_memory_pass {

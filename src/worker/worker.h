@@ -70,18 +70,18 @@ struct ab_worker { /* what all lanes share */
     uint32_t *ticks;
     uint8_t *classes;
     const uint32_t *iterations,
-        *iteration_begin;                   /* of the burst; not to be read where it has none */
+        *iteration_begin; /* of the burst; not to be read where it has none */
     const uint32_t *thread_ends, *thread_end_begin; /* the same of ends of threads */
-    struct ab_iteration *iteration_reports; /* TAIL of a tape with iterations, else NULL */
-    struct ab_lane *lanes;                  /* image->n_lanes */
-    struct ab_memory_pass *memory;          /* memory pass, else NULL */
-    struct ab_litter *litter;               /* where there is to be some, else NULL */
-    struct ab_remedies *remedies;           /* where memory is given back by the clock, else NULL */
-    const struct ab_inline *inlined;        /* AB_BOUNDARY_INLINE, else NULL */
+    struct ab_iteration *iteration_reports;         /* TAIL of a tape with iterations, else NULL */
+    struct ab_lane *lanes;                          /* image->n_lanes */
+    struct ab_memory_pass *memory;                  /* memory pass, else NULL */
+    struct ab_litter *litter;                       /* where there is to be some, else NULL */
+    struct ab_remedies *remedies;    /* where memory is given back by the clock, else NULL */
+    const struct ab_inline *inlined; /* AB_BOUNDARY_INLINE, else NULL */
     const struct ab_placement_image *placement; /* AB_BOUNDARY_PLACED, else NULL */
     int (*trim)(size_t); /* malloc_trim of the library; NULL: it has none, or the tape no such op */
-    uint32_t n_cpus;                            /* that the lanes have between them */
-    uint32_t n_awake; /* atomic: lanes in a phase that do not sleep, or have been woken */
+    uint32_t n_cpus;     /* that the lanes have between them */
+    uint32_t n_awake;    /* atomic: lanes in a phase that do not sleep, or have been woken */
 };
 
 /* How far a lane is, for others that wait for it; on lines of its own, and what sleepers write on

@@ -107,13 +107,15 @@ static void an_estimate_that_is_more_than_the_whole_is_none(void **state)
     (void)state;
     struct ab_spool_traces t = begin(113 * MS);
     add(&t, 1000, 1)->turn_ticks = 114 * MS;
-    expect_cost(&t, "n/a: its estimate is more than all the time there was, 113 ms; the run was too "
-                    "short, or the machine too busy, to estimate it");
+    expect_cost(&t,
+                "n/a: its estimate is more than all the time there was, 113 ms; the run was too "
+                "short, or the machine too busy, to estimate it");
     t = begin(113 * MS);
     t.cpu_ns = 100 * MS;
     add(&t, 1000, 500)->turn_ticks = 101 * MS;
-    expect_cost(&t, "n/a: its estimate is more than all the time there was, 100 ms CPU time; the run "
-                    "was too short, or the machine too busy, to estimate it");
+    expect_cost(&t,
+                "n/a: its estimate is more than all the time there was, 100 ms CPU time; the run "
+                "was too short, or the machine too busy, to estimate it");
 }
 
 /* 500 threads did not run on 500 CPUs. */

@@ -344,7 +344,7 @@ static void recorded_threads_end_in_the_order_of_the_trace(void **state)
     (void)state;
     struct ab_heap_face keyed = {.alloc = keyed_alloc, .free = count_free};
     const uint64_t freed = UINT64_C(1) << 63;
-    const uint64_t expected[] = {300,         301,         302,   ENDED,       303,
+    const uint64_t expected[] = {300,   301,         302,   ENDED,       303,
                                  ENDED, freed | 300, ENDED, freed | 301, freed | 303};
     assert_int_equal(pthread_key_create(&ended_key, note_ended), 0);
     for (int pass = AB_PASS_THROUGHPUT; pass <= AB_PASS_TAIL; pass++)

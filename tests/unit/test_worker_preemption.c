@@ -47,11 +47,11 @@ static void an_op_used_what_the_others_and_the_readings_did_not(void **state)
     static const struct {
         uint64_t wall, cpu, ns, least, most;
     } cases[] = {
-        {50000000, 5000000, 50000000, 4980000, 5000000},   /* nothing before it */
-        {90000000, 45000000, 50000000, 4970000, 5000000},  /* after 40 ms of other ops */
-        {90000000, 5000000, 50000000, 0, 0},               /* … of which all used the CPU time */
-        {50000000, 0, 50000000, 0, 0},                     /* never on a CPU */
-        {5000000, 5001000, 5000000, 4990000, 5000000},     /* clocks that disagree by a little */
+        {50000000, 5000000, 50000000, 4980000, 5000000},    /* nothing before it */
+        {90000000, 45000000, 50000000, 4970000, 5000000},   /* after 40 ms of other ops */
+        {90000000, 5000000, 50000000, 0, 0},                /* … of which all used the CPU time */
+        {50000000, 0, 50000000, 0, 0},                      /* never on a CPU */
+        {5000000, 5001000, 5000000, 4990000, 5000000},      /* clocks that disagree by a little */
         {1000000000, 955000000, 50000000, 4700000, 5000000} /* after a second of other ops */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -56,9 +56,8 @@ static struct ab_spool_start *note_start(uint32_t pid, const char *path)
     bool is_over = ab_control == NULL ||
                    __atomic_load_n(&ab_control->stop, __ATOMIC_RELAXED) != AB_SPOOL_RUNNING;
     bool is_noted = ab_exec_noted == AB_EXEC_OF_ALL || ab_exec_noted == pid;
-    struct ab_spool_start *start = is_noted && !is_over
-                                       ? ab_exec_note(pid, path, AB_SPOOL_RUNNING)
-                                       : NULL;
+    struct ab_spool_start *start = is_noted && !is_over ? ab_exec_note(pid, path, AB_SPOOL_RUNNING)
+                                                        : NULL;
     if (start != NULL)
         start->generation = ab_exec_next_generation(pid);
     errno = saved;

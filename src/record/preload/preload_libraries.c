@@ -22,7 +22,8 @@ static struct {
 static bool has_apart; /* one was loaded that way */
 
 enum { CLOSED_MOST = 256 };
-static uint64_t closed[CLOSED_MOST]; /* hashes of the names of libraries that were looked at; 0 = none */
+static uint64_t
+    closed[CLOSED_MOST]; /* hashes of the names of libraries that were looked at; 0 = none */
 
 void ab_libraries_find_real(void)
 {

@@ -664,7 +664,7 @@ static void say_unasked(struct writer *w)
                  AB_BYTES((double)s->unasked_bytes), AB_BYTES((double)s->anonymous_bytes),
                  ab_session_is_exec(s) ? "anonymous memory" : "memory",
                  ab_session_is_exec(s) ? "the allocators serve only the rest"
-                                         : "the replay has none of it");
+                                       : "the replay has none of it");
     end_sentence(w);
 }
 

@@ -356,11 +356,12 @@ static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
         n += is_of_lanes && isnan(s->results[i].ns_per_op);
     }
     if (n > 0)
-        ab_text_addf(&text,
-                     "%u of %u times per op (phases and rounds of each row) are left out: waits and "
-                     "writing that are subtracted took more than half of the threads' time in a row of "
-                     "that round, or less than the harness's own time was left. CPU time per op, ns:",
-                     n, n_all);
+        ab_text_addf(
+            &text,
+            "%u of %u times per op (phases and rounds of each row) are left out: waits and "
+            "writing that are subtracted took more than half of the threads' time in a row of "
+            "that round, or less than the harness's own time was left. CPU time per op, ns:",
+            n, n_all);
     for (uint32_t b = 0; b < s->n_backends && n > 0; b++) {
         char name[NAME_BYTES];
         size_t m = 0;
@@ -370,7 +371,8 @@ static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
                 x[m++] = s->results[i].cpu_ns_per_op;
         if (m > 0)
             ab_text_addf(&text, " %s %.1f",
-                         ab_text_printable(name, sizeof name, s->backends[b].name), ab_median(x, m));
+                         ab_text_printable(name, sizeof name, s->backends[b].name),
+                         ab_median(x, m));
     }
     free(x);
     add_note(w, "subtracted", t, &text);
@@ -537,7 +539,8 @@ static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
     if (is_trace && n != 0 && n != UINT64_MAX)
         ab_text_addf(
             &left,
-            "%" PRIu64 " %s of the program did not end in the replay, because %u %s at the same time: "
+            "%" PRIu64
+            " %s of the program did not end in the replay, because %u %s at the same time: "
             "allocators keep what they cache for them. --threads sets how many lanes there are",
             n, n == 1 ? "thread" : "threads", s->facts.lanes,
             s->facts.lanes == 1 ? "lane plays several threads" : "lanes play several threads");
@@ -572,7 +575,8 @@ static void add_trims(const struct ab_session *s, struct ab_view_texts *t,
         ab_text_addf(&text, ": malloc_trim was called %.0f %s, as by the program", n,
                      n == 1 ? "time" : "times");
     if (n_without > 0)
-        ab_text_addf(&text, "%s%s: %.0f %s of malloc_trim without effect, as the function is not there",
+        ab_text_addf(&text,
+                     "%s%s: %.0f %s of malloc_trim without effect, as the function is not there",
                      n > 0 ? "; " : "", without.s, n_without, n_without == 1 ? "call" : "calls");
     add_note(w, "trims", t, &text);
     ab_text_fini(&without);
