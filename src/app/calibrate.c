@@ -93,7 +93,7 @@ enum ab_status ab_calibrate(const struct ab_options *options, struct ab_calibrat
     o.rounds = o.has_rounds ? o.rounds : ROUNDS_MEASURED;
     for (unsigned pass = 0; pass < AB_PASS_COUNT; pass++)
         o.passes.rounds[pass] = AB_EVERY_ROUND;
-    o.has_passes = true;
+    o.has_passes = o.ignores_gates = true;
     o.is_store_off = true;
     o.results = NULL;
     if (o.n_args == 0) {

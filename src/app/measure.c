@@ -49,7 +49,7 @@ static enum ab_status read_gates(struct ab_measurement *m, struct ab_err *err)
     const char *names[AB_SELECTION_MAX];
     struct ab_gate_source source = {
         .options = m->options,
-        .workload = m->workload,
+        .workload = m->options->ignores_gates ? NULL : m->workload,
         .phases = m->phases,
         .n_phases = m->n_phases,
         .backends = names,

@@ -127,7 +127,8 @@ struct ab_options {
     uint64_t each_budget_ns;         /* replay --budget; 0 = none */
     enum ab_scopes_wish scopes_wish; /* --scope */
     bool hides_failures;             /* of a replay that exec makes, which tells them itself */
-    struct ab_stage stage;           /* for the progress of a command that has several */
+    bool ignores_gates;    /* gates and claims of the workload are not read: they name other rows */
+    struct ab_stage stage; /* for the progress of a command that has several */
     bool is_quiet, is_verbose, is_ascii, is_thp_off, wants_help, wants_help_all, is_following;
     unsigned topics;                   /* -v: of enum ab_topic; 0 = the answer alone */
     const char *topic_phase;           /* -v phase=NAME; NULL = all phases */

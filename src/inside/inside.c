@@ -586,7 +586,7 @@ static void leave(struct ab_inside_slot **slot)
         void *p; \
         unsigned kind = (align) == 0 ? AB_INSIDE_ALLOC : AB_INSIDE_ALIGNED, class = class_of(n); \
         if (operators.name == NULL && (!is_ready() || operators.name == NULL)) \
-            return (align) == 0 ? malloc(n) : memalign(align, n); \
+            return (align) == 0 ? malloc(n) : memalign((align) == 0 ? 16 : (align), n); \
         bool is_timed = is_of_sample(enter(kind, class), kind, class); \
         NESTED(); \
         if (!is_timed) \

@@ -268,7 +268,7 @@ static void begin_places(struct ab_tape_builder *b, uint32_t phase, uint32_t lan
 {
     struct ab_tape *tape = &b->tape;
     size_t at = (size_t)phase * b->n_lanes + lane;
-    for (int kind = 0; kind < AB_PLACE_KINDS; kind++) {
+    for (unsigned kind = 0; kind < AB_PLACE_KINDS; kind++) {
         struct ab_tape_places *places = places_of(tape, kind);
         if (!b->has_places[kind])
             continue;
@@ -290,7 +290,7 @@ static void lay_places(struct ab_tape_builder *b, uint32_t lane, uint32_t phase,
                        uint32_t position, bool is_end)
 {
     struct ab_tape *tape = &b->tape;
-    for (int kind = 0; kind < AB_PLACE_KINDS; kind++) {
+    for (unsigned kind = 0; kind < AB_PLACE_KINDS; kind++) {
         struct ab_lane_places *from = &b->lanes[lane].places[kind];
         struct ab_tape_places *places = places_of(tape, kind);
         bool is_needless = is_end && kind == AB_PLACE_THREAD_END && tape->phases[phase].renew != 0;
@@ -893,7 +893,7 @@ static void keep_places(struct ab_tape_builder *b)
     for (uint32_t p = 0; p < b->tape.n_phases; p++) {
         const struct ab_phase *phase = &b->tape.phases[p];
         begin_places(b, p, 0);
-        for (int kind = 0; kind < AB_PLACE_KINDS; kind++) {
+        for (unsigned kind = 0; kind < AB_PLACE_KINDS; kind++) {
             struct ab_lane_places *from = &b->lanes[0].places[kind];
             while (from->next < from->n && from->items[from->next].phase == p) {
                 uint32_t op = from->items[from->next].op;
@@ -934,7 +934,7 @@ void ab_tape_take_back(struct ab_tape_builder *b)
     for (uint32_t l = 0; l < b->n_lanes; l++) {
         struct ab_lane_ops *lane = &b->lanes[l];
         lane->n = lane->n_crests = lane->crest_begin = 0;
-        for (int kind = 0; kind < AB_PLACE_KINDS; kind++)
+        for (unsigned kind = 0; kind < AB_PLACE_KINDS; kind++)
             lane->places[kind].n = lane->places[kind].next = 0;
         lane->begin_level = lane->most = lane->level;
         lane->pushed_at = 0;

@@ -98,7 +98,7 @@ void ab_tape_abandon(struct ab_tape_builder *b)
         free(b->lanes[l].ops);
         free(b->lanes[l].crests);
         free(b->lanes[l].groups);
-        for (int kind = 0; kind < AB_PLACE_KINDS; kind++)
+        for (unsigned kind = 0; kind < AB_PLACE_KINDS; kind++)
             free(b->lanes[l].places[kind].items);
         free(b->lanes[l].saves);
     }

@@ -107,3 +107,9 @@ calibrated() {
     bench exec --no-store --rounds 10 -b "glibc,toy=$GUESTS/libtoy.so" --gate 'toy:program/all/wall_ns < 9x glibc' -- true
     ! grep -q calibrate "$OUT/stderr" || fail "warns about a wide bound"
 }
+
+@test "gates of the workload, which name other rows, are not read" {
+    sed 's/^phases:/gates: ["all\/ns_per_op < 3x glibc"]\n&/' "$WORKLOADS/small.yaml" >gated.yaml
+    bench calibrate gated.yaml --rounds 2 -q --results "$OUT/results"
+    expect_code 0
+}

@@ -99,7 +99,7 @@ int main(int n, char **words)
     memset(block, 1, 2 * MB);
     __asm__ volatile("" : : "r"(heap), "r"(block) : "memory");
     if (n > 1 && strcmp(words[1], "gone") == 0) {
-        usleep(600000);
+        usleep(2000000);
         munmap(heap, 48 * MB);
         _exit(0);
     }

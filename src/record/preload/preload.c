@@ -317,7 +317,7 @@ EXPORT size_t malloc_usable_size(void *p)
     static __attribute__((noinline)) void *noted##name(struct ab_here here, BARE parameters) \
     { \
         if (!is_ready() || operators.name == NULL) \
-            return (align) == 0 ? malloc(n) : memalign(align, n); \
+            return (align) == 0 ? malloc(n) : memalign((align) == 0 ? 16 : (align), n); \
         struct ab_spool_point before = ab_spool_point(); \
         void *p = operators.name arguments; \
         if (sees_operators) { \

@@ -640,7 +640,7 @@ static void say_share(struct writer *w)
     double *x = ab_alloc((s->n_rounds + 1) * sizeof x[0]);
     for (uint32_t i = 0; s->program_cpu_ns > 0 && base != UINT32_MAX && i < s->n_rounds; i++) {
         x[n] = calls_ns(s, base, s->rounds[i].index);
-        n += isfinite(x[n]);
+        n += isfinite(x[n]) != 0;
     }
     double ns = n > 0 ? ab_median(x, n) : NAN, whole = (double)s->program_cpu_ns;
     free(x);
