@@ -668,6 +668,14 @@ static void say_unasked(struct writer *w)
     end_sentence(w);
 }
 
+static bool is_mostly_waiting(const struct ab_session *s)
+{
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (ab_result_is_mostly_waiting(&s->results[i]))
+            return true;
+    return false;
+}
+
 void ab_view_headline_make(const struct ab_session *s, const struct ab_view_ranking *ranking,
                            const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
                            struct ab_view_headline *out)
@@ -688,7 +696,9 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
                              "has to succeed alone first");
         end_sentence(&w);
     } else if (n == 0) {
-        ab_text_add(&w.text, "No back end has comparable results");
+        ab_text_add(&w.text, is_mostly_waiting(s)
+                                 ? "No time is known: threads wait for each other most of the time"
+                                 : "No back end has comparable results");
         end_sentence(&w);
     } else if (n == 1) {
         say_alone(&w, find_fastest(&w, false, UINT32_MAX));
