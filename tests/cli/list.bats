@@ -53,7 +53,7 @@ a_tree() {
     expect_json '.metrics[] | select(.name == "rss_peak_bytes") | .gate == "PHASE/memory/rss_peak" and .better == "lower"'
     expect_json '.metrics[] | select(.name == "n") | .better == null'
     expect_json '[.metrics[] | select(.meaning == null)] == []'
-    names=$(grep -c '^AB_\(MEMORY_\(WALK_\)\?\)\?FIELD(' "$ROOT"/src/result/result_fields.def "$ROOT"/src/result/memory_fields.def |
+    names=$(grep -c '^AB_\(MEMORY_\(WALK_\|LATER_\)\?\)\?FIELD(' "$ROOT"/src/result/result_fields.def "$ROOT"/src/result/memory_fields.def |
         awk -F: '{n += $2} END {print n}')
     expect_json "[.metrics[] | select(.group == \"time and ops\" or .group == \"program\" or .group == \"memory\")] | length == $names"
     bench list metrics

@@ -578,8 +578,9 @@ def check_compare(pages, new, base, comparison):
         for title, g in figure.groups():
             circle = g.find(SVG + "circle")
             if is_change and circle is not None:
-                cell = cells[title.rsplit(",", 1)[0]]
-                expect("compare", title, float(circle.get("cx")), figure.x.px(cell["ratio"] - is_linear), NEAR_PX)
+                name, _, of = title.rsplit(",", 1)[0].partition(", relative to ")
+                ratio = cells[name]["relative"]["ratio"] if of else cells[name]["ratio"]
+                expect("compare", title, float(circle.get("cx")), figure.x.px(ratio - is_linear), NEAR_PX)
                 n_dots += 1
             elif not is_change and (figure.title, title) in by:
                 shown.add((figure.title, title))
