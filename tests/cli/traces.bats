@@ -18,7 +18,7 @@ several() { # ARGUMENT…
     [ "$(ls "$OUT/r" | wc -l)" = 1 ]
     grep -q '^2 traces, 2 allocators' "$OUT/stdout" || fail "no table"
     grep -qE '^  perl-tiny  .*B  ' "$OUT/stdout" || fail "no row"
-    grep -q '^Not in the means: one-each (too little work)' "$OUT/stdout" || fail "one op of each kind is compared"
+    grep -q '^Not in the means: one-each (' "$OUT/stdout" || fail "one op of each kind is compared"
     [ "$(awk 'length > 80' "$OUT/stdout" | wc -l)" = 0 ]
     cp "$OUT/stdout" "$OUT/first"
     ALLOCBENCH_RESULTS=$OUT/r bench report @last
@@ -36,7 +36,7 @@ several() { # ARGUMENT…
         bench report "$OUT/one.json"
         local whole
         whole=$(sed -n "/whole run/,/^$/s/^  glibc  *\([0-9.]* [a-z]*\) .*/\1/p" "$OUT/stdout" | head -1)
-        [ -n "$whole" ] || fail "no answer"
+        [ -n "$whole" ] || { grep -q '^  glibc  *-' "$OUT/stdout" && continue; } || fail "no answer"
         grep -q "  $whole, " "$OUT/table" || fail "$whole is not in the table"
     done
 }

@@ -26,8 +26,9 @@ static void require(bool condition, const char *what)
 static enum ab_status read_all(const char *path, bool is_partial, struct ab_trace_info *info)
 {
     struct ab_site_table sites = {0}; /* which the proof reads, too */
-    struct ab_mark_table marks = {0};
-    struct ab_trace_options options = {.is_partial = is_partial, .sites = &sites, .marks = &marks};
+    struct ab_mark_table marks = {0}, requests = {0};
+    struct ab_trace_options options = {
+        .is_partial = is_partial, .sites = &sites, .marks = &marks, .requests = &requests};
     struct ab_err err = {.text = ""};
     struct ab_trace_reader *r = NULL;
     struct ab_event events[300];
@@ -40,6 +41,7 @@ static enum ab_status read_all(const char *path, bool is_partial, struct ab_trac
     }
     ab_site_table_fini(&sites);
     ab_mark_table_fini(&marks);
+    ab_mark_table_fini(&requests);
     return status;
 }
 

@@ -35,8 +35,9 @@ static void time_calls(struct ab_inside_file *f, struct ab_rng *rng, unsigned ki
 
 static struct ab_inside_file *new_file(struct ab_rng *rng, double empty_ns)
 {
-    struct ab_inside_file *f = calloc(1, sizeof *f);
+    struct ab_inside_file *f = aligned_alloc(_Alignof(struct ab_inside_file), sizeof *f);
     assert_non_null(f);
+    memset(f, 0, sizeof *f);
     f->n_processes = 1;
     f->empty_call = (uint64_t)(1.3 / ns_per_tick * AB_INSIDE_NULL_SCALE);
     for (unsigned i = 0; i < EMPTY; i++) {
