@@ -64,7 +64,8 @@ static struct program *new_program(void)
 
 static struct ab_result *add_round(struct program *p, uint32_t round, struct ab_inside_file *f)
 {
-    p->s.results = realloc(p->s.results, 100 * sizeof p->s.results[0]);
+    if (p->s.results == NULL) /* callers keep pointers into the list */
+        p->s.results = calloc(100, sizeof p->s.results[0]);
     p->s.cap_results = 100;
     const uint32_t all = p->s.n_results++;
     p->s.results[all] = (struct ab_result){
