@@ -20,8 +20,8 @@
  * the allocator's own doing. */
 enum { FILE_SLACK_BYTES = 16 << 20 };
 
-/* Of blocks from here on it is looked at what their move takes while both places are there, unless that
- * is beneath a 128th of the peak: the look takes as long as moving 64 KiB. */
+/* Resizes of blocks from this size on are watched for memory that is resident only during the move, unless
+ * the block is smaller than a 128th of the peak: a look takes as long as moving 64 KiB. */
 enum { MOVED_BYTES = 64 << 10, MOVED_SHARE = 128 };
 /* The kernel's high-water mark is read at each so manieth reading of the footprint as well. */
 enum { READINGS_A_MARK = 16 };

@@ -69,8 +69,8 @@ uint32_t ab_footprint_granularity(const struct ab_footprint *f);
 
 /* The kernel's own high-water mark of resident memory, which sees what is given back within a call. */
 struct ab_high_water {
-    /* Shared memory has a part in the mark: what there is of it now is taken off. So long as that only
-     * grows, there was at some moment no less private memory than this. */
+    /* The high-water mark less today's shared memory, which the mark includes. If shared memory only grew,
+     * this is a lower bound of the private memory at some moment. */
     uint64_t private_bytes;
     uint64_t now_bytes, shared_bytes; /* private and shared memory when it was read */
 };
