@@ -26,10 +26,10 @@ struct place {                /* of a frame */
     enum ab_advice_call call; /* of its wrappers, within the place */
 };
 
-struct symbol { /* what frames of one call have in common: of one line and column */
+struct symbol { /* a call in the source, by file, line and column; several frames may have it */
     char function[128], file[256];
     int line, column;
-    bool has_mates; /* another symbol is on the same line */
+    bool has_mates; /* true if another call is on the same source line */
     uint32_t group; /* number + 1; 0 = none yet */
     bool is_mixed;  /* a stack of another group passes through the line */
 };
@@ -176,7 +176,8 @@ static void describe(const struct maker *m, uint32_t frame, struct ab_advice_gro
                  basename(m->table->modules[f->module - 1].path));
 }
 
-/* One group a call; a frame whose line is not known, or mixed, is one by itself. */
+/* Returns the group of a frame. All frames of one call share a group; a frame whose line is unknown, or is
+ * also passed by other stacks, has a group of its own. */
 static uint32_t group_of_frame(struct maker *m, uint32_t frame)
 {
     struct symbol *s = &m->symbols[m->places[frame].symbol];

@@ -50,7 +50,7 @@ struct work {
     struct ab_program_case *cases;
     char inside_path[PATH_MAX]; /* of the interposer */
     struct ab_proof_wanted interposer;
-    char noter_path[PATH_MAX]; /* of the library that notes where blocks have been */
+    char noter_path[PATH_MAX]; /* path of liballocbench-asked.so */
     struct ab_proof_wanted noter;
     const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
     struct ab_server server;
@@ -386,7 +386,8 @@ static enum ab_status find_interposer(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* Without it a session lacks one note, no number. */
+/* Finds liballocbench-asked.so. Returns false if it is missing: then the session lacks the note on memory
+ * that was not asked of malloc, and no number. */
 static bool find_noter(struct work *w)
 {
     struct ab_elf elf;

@@ -172,7 +172,8 @@ static const struct ab_result *find_result(const struct ab_session *s, const cha
     return NULL;
 }
 
-/* The mean of the timed calls, without what reading the clock takes; NaN where nothing is left. */
+/* Returns the mean time of the timed calls in ns, less the cost of reading the clock; NaN if that is not
+ * above 0. */
 static double time_of_call(const struct ab_session *s, const char *name, uint32_t round)
 {
     const struct ab_result *r = find_result(s, name, round);

@@ -32,7 +32,7 @@ struct ab_subject {   /* what is to be measured; strings are borrowed */
     const struct ab_owners *owners;     /* of its blocks; NULL = not measured */
     uint64_t thread_ends_left_out;      /* as in struct ab_session */
     uint64_t program_cpu_ns, program_calls, anonymous_bytes, unasked_bytes; /* as there */
-    bool is_part;               /* the beginning of the trace, not all of it */
+    bool is_part;               /* true if only the beginning of the trace is replayed */
     struct ab_session *resumed; /* a partial session to go on with, --resume; NULL = none */
     ab_take_session *take;      /* as struct ab_measurement */
     void *user;

@@ -68,8 +68,8 @@ enum ab_status ab_last_result_strictly(const struct ab_options *o, char **out, s
 /* "@last", "@last~N": true, and N. Anything else that begins with '@' is AB_USAGE. */
 enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_err *err);
 
-/* What `verify` found of libraries: RESULTS/verified/BUILD-ID, so that a run of the same file says which
- * checks it failed, and does not call a library unverified that passed. */
+/* Results of `verify` are kept as RESULTS/verified/BUILD-ID, so that a later run of the same library says
+ * which checks it failed, or that it passed. */
 
 /* Keeps that a library passed all checks, or the names of those of the `n_lines` that it failed. Without
  * a build id, with settings of its own, or where nothing can be stored, nothing is kept. */

@@ -82,7 +82,7 @@ static inline bool find_next_operators(void)
     return is_of_malloc;
 }
 
-/* What binds from here on does not find ours. Our library is linked so that nothing that is executed
+/* Hides our operators from symbol lookups that come later. Our library is linked so that nothing that is executed
  * shares a page with its symbols. */
 static inline void hide_operators(void)
 {

@@ -167,7 +167,7 @@ static json_t *write_marks(const struct ab_writing *x)
     return list;
 }
 
-/* How often each function was called; null: whoever recorded it did not look. */
+/* Writes the number of calls of each function; null if the recorder did not count them. */
 static json_t *write_library_calls(const struct ab_writing *x)
 {
     const struct ab_mark_table *t = x->p;
@@ -355,7 +355,7 @@ static void print_time(FILE *to, const struct ab_trace_info *i, const struct ab_
                 s->n_idle == 1 ? "" : "es");
 }
 
-/* How much of its large blocks the program wrote. */
+/* Prints which part of its large blocks the program wrote. */
 static void print_written(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
 {
     char a[32], b[32], c[32];
@@ -419,7 +419,7 @@ static void print_totals(FILE *to, const struct ab_trace_info *i, const struct a
         fputs("call sites recorded (--sites shows them)\n", to);
 }
 
-/* What the program as a whole took, as far as the trace says. */
+/* Prints CPU time and memory of the whole program, as far as the trace has them. */
 static void print_whole(FILE *to, const struct ab_trace_whole *w)
 {
     char a[32];

@@ -705,7 +705,8 @@ static uint32_t *pad_begins(const uint32_t *made, uint32_t first, uint32_t n_mad
     return begins;
 }
 
-/* Phases and arrays of begins are the caller's; all else is lent. */
+/* Returns a padded copy of `made`. The caller frees its phases and arrays of begins; all other arrays are
+ * those of `made`. */
 static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *made)
 {
     struct ab_tape burst = *made;
