@@ -166,9 +166,9 @@ bool ab_result_is_waiting(const struct ab_result *r)
     return r->wait_percent > 20;
 }
 
-bool ab_result_is_mostly_waiting(const struct ab_result *r)
+bool ab_is_mostly_waiting(double subtracted_percent)
 {
-    return r->subtracted_percent > 50;
+    return subtracted_percent > 50;
 }
 
 unsigned ab_window_bin(uint64_t ns)

@@ -637,6 +637,6 @@ double ab_result_quantile(const struct ab_hdr *hdr, double q);
 /* Did lanes wait for each other so long that wall time says little about the back end? */
 bool ab_result_is_waiting(const struct ab_result *r);
 /* What is subtracted is more than what is left: the time per op of the round is not known. */
-bool ab_result_is_mostly_waiting(const struct ab_result *r);
+bool ab_is_mostly_waiting(double subtracted_percent);
 
 #endif

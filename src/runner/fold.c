@@ -102,7 +102,7 @@ static void forget_small_differences(struct ab_session *s)
         const struct ab_null_cost *null = ab_session_null(s, x->backend, x->phase, x->round);
         if (null != NULL && x->ns_per_op < null->ns_per_op && x->subtracted_percent > 0)
             forget_time(x);
-        if (!ab_result_is_mostly_waiting(x))
+        if (!ab_is_mostly_waiting(x->subtracted_percent))
             continue;
         for (uint32_t k = 0; k < s->n_results; k++)
             if (s->results[k].op == AB_OP_ALL && s->results[k].round == x->round &&
@@ -156,6 +156,12 @@ static uint32_t backend_of(const struct ab_session *s, const struct ab_null_cost
     return i;
 }
 
+/* Returns what the harness takes for an op in ns; NaN if its lanes waited for each other most of the time. */
+static double null_ns(const struct ab_throughput_estimate *e, double n_ops)
+{
+    return ab_is_mostly_waiting(e->median.subtracted_percent) ? (double)NAN : e->busy / n_ops;
+}
+
 static void fold_null_again(const struct ab_fold *f, const struct ab_throughput *runs,
                             uint16_t quiet)
 {
@@ -170,7 +176,7 @@ static void fold_null_again(const struct ab_fold *f, const struct ab_throughput 
                                &e);
         if (e.n_processes == 0) /* of a result that is resumed */
             continue;
-        null->ns_per_op = e.busy / (double)null->n_ops;
+        null->ns_per_op = null_ns(&e, (double)null->n_ops);
         null->wall_ns_per_op = wall_estimate(&e) / (double)null->n_ops;
     }
 }
@@ -330,7 +336,7 @@ void ab_fold_latency(const struct ab_fold *f, const struct ab_outcome *run)
         struct ab_result *all = find_result(f, phase->name, AB_OP_ALL);
         all->latency_quiet_percent = 100 * piles.quiet_share;
         if (all->n_ops > 0)
-            all->latency_pass_ns_per_op = ab_fold_busy_ns(f, &run->page->report.phases[i]) /
+            all->latency_pass_ns_per_op = ab_fold_known_ns(f, &run->page->report.phases[i]) /
                                           (double)all->n_ops;
     }
 }
@@ -401,11 +407,11 @@ static void add_null(const struct ab_fold *f, uint32_t phase,
         .round = f->round,
         .combination = b->combination,
         .n_ops = ab_phase_ops(p),
-        .ns_per_op = e->busy / n,
+        .ns_per_op = null_ns(e, n),
         .wall_ns_per_op = wall_estimate(e) / n,
-        .latency_pass_ns_per_op = latency != NULL
-                                      ? ab_fold_busy_ns(f, &latency->page->report.phases[phase]) / n
-                                      : (double)NAN,
+        .latency_pass_ns_per_op =
+            latency != NULL ? ab_fold_known_ns(f, &latency->page->report.phases[phase]) / n
+                            : (double)NAN,
         .floor_ns = ab_result_quantile(all, 0.5),
         .floor_mean_ns = ab_hdr_trimmed_mean(all, interrupted),
         .instr_per_op = NAN,

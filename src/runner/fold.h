@@ -35,6 +35,8 @@ static inline uint64_t ab_fold_ns(const struct ab_fold *f, uint64_t ticks)
  * the CPUs, not waiting for one of these either. There a lane's CPU time is what it had, else all
  * the time there was, in which it may also have been asleep over a lock of the allocator's. */
 double ab_fold_busy_ns(const struct ab_fold *f, const struct ab_phase_report *report);
+/* The same, but NaN where waits and writing that are subtracted took most of the lanes' time. */
+double ab_fold_known_ns(const struct ab_fold *f, const struct ab_phase_report *report);
 /* A size that a worker reports; NaN where it is AB_MEMORY_UNKNOWN or more than can be. */
 static inline double ab_fold_bytes(uint64_t n)
 {

@@ -84,6 +84,12 @@ static double subtracted_percent(const struct ab_fold *f, const struct ab_phase_
     return t.all > 0 ? fmin(100 * (t.outside + t.waits) / t.all, 100) : NAN;
 }
 
+double ab_fold_known_ns(const struct ab_fold *f, const struct ab_phase_report *r)
+{
+    bool is_known = f->tape->image->n_lanes == 1 || !ab_is_mostly_waiting(subtracted_percent(f, r));
+    return is_known ? ab_fold_busy_ns(f, r) : (double)NAN;
+}
+
 /* When lanes share CPUs, time outside of the calls would have left each CPU to the others. A worker
  * counts each burst by the one or the other; for lanes that take turns, all by their path. Ends of
  * threads take the CPU time that is not the lanes'. */

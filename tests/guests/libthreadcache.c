@@ -4,7 +4,6 @@
  * CACHE_BYTES and writes to all of them; where the thread ends, all but LEFT_BYTES are given back. So
  * resident memory says how many threads live, and how many have ended.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

@@ -671,7 +671,7 @@ static void say_unasked(struct writer *w)
 static bool is_mostly_waiting(const struct ab_session *s)
 {
     for (uint32_t i = 0; i < s->n_results; i++)
-        if (ab_result_is_mostly_waiting(&s->results[i]))
+        if (ab_is_mostly_waiting(s->results[i].subtracted_percent))
             return true;
     return false;
 }
