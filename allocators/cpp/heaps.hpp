@@ -406,8 +406,9 @@ template <typename T> struct handle {
     friend bool operator!=(handle a, handle b) noexcept { return !(a == b); }
 };
 
-// Objects that are named by handles. The destructor of each runs when it is removed, at a flush, or
-// at the end of the arena.
+// Objects that are named by handles. The destructor of each runs once: when it is removed, at a flush,
+// or at the end of the arena. A handle finds its object from the end of its constructor to the begin
+// of its destructor, which may remove others, insert, and flush.
 template <typename T> class handle_arena : detail::fixed {
 public:
     explicit handle_arena(std::uint64_t capacity)
@@ -430,9 +431,10 @@ public:
         handle<T> made{};
         if (ab_handle_insert(&arena_, &made.any) != 0)
             return handle<T>{};
-        auto back = [this, made] { (void)ab_handle_remove(&arena_, made.any); };
-        detail::construct<T>(ab_handle_get_mut(&arena_, made.any), back,
+        auto back = [this, made] { give_back(made); };
+        detail::construct<T>(ab_handle_hide(&arena_, made.any), back,
                              std::forward<Arguments>(arguments)...);
+        (void)ab_handle_show(&arena_, made.any);
         return made;
     }
     template <typename... Arguments> handle<T> insert(Arguments &&...arguments)
@@ -448,11 +450,12 @@ public:
     // False for a stale handle.
     bool remove(handle<T> h) noexcept
     {
-        T *object = get(h);
+        T *object = static_cast<T *>(ab_handle_hide(&arena_, h.any));
         if (object == nullptr)
             return false;
         object->~T();
-        return ab_handle_remove(&arena_, h.any);
+        give_back(h);
+        return true;
     }
     // Calls visit(handle, object) for each; it may remove that one.
     template <typename Visit> void each(Visit visit)
@@ -460,14 +463,26 @@ public:
         for (handle<T> h{}; ab_handle_next(&arena_, &h.any);)
             visit(h, *get(h));
     }
+    // All objects end, also those that their destructors insert.
     void flush() noexcept
     {
-        if constexpr (!std::is_trivially_destructible_v<T>)
-            each([](handle<T>, T &object) { object.~T(); });
-        ab_handle_flush(&arena_);
+        if constexpr (std::is_trivially_destructible_v<T>) {
+            ab_handle_flush(&arena_);
+        } else {
+            for (bool is_any = true; is_any;) {
+                is_any = false;
+                each([&](handle<T> h, T &) { is_any = remove(h); });
+            }
+        }
     }
 
 private:
+    // Of a hidden object, which is not constructed yet or not any more.
+    void give_back(handle<T> h) noexcept
+    {
+        if (ab_handle_show(&arena_, h.any))
+            (void)ab_handle_remove(&arena_, h.any);
+    }
     ab_handle_arena arena_;
 };
 #endif

@@ -8,7 +8,7 @@
  * 64-bit Linux with mmap.
  *
  * One word per slot has its whole state: its version in the high half; in the low half that it is
- * live, that it is retired, or which free slot comes next. The words are in an array of their own,
+ * live, that it is hidden or retired, or which free slot comes next. The words are in an array of their own,
  * so that neither a stale handle nor the search for a free slot touches a value. A slot whose
  * versions are used up is retired and never used again, for a version that came back would revive
  * old handles.
@@ -45,10 +45,11 @@ extern "C" {
 
 #define AB_HANDLE_ALIGN ((size_t)16) /* of every value; what malloc gives */
 
-#define AB_HANDLE_LIVE UINT32_MAX /* low half of a slot's word; below AB_HANDLE_END an index */
+#define AB_HANDLE_LIVE UINT32_MAX /* low half of a slot's word; below AB_HANDLE_HIDDEN an index */
 #define AB_HANDLE_RETIRED (UINT32_MAX - 1)
 #define AB_HANDLE_END (UINT32_MAX - 2) /* of the list of free slots */
-#define AB_HANDLE_CAPACITY_MAX AB_HANDLE_END
+#define AB_HANDLE_HIDDEN (UINT32_MAX - 3)
+#define AB_HANDLE_CAPACITY_MAX AB_HANDLE_HIDDEN
 #define AB_HANDLE_BASE_END ((uint32_t)1 << 31)
 #define AB_HANDLE_BASE_ZERO UINT32_MAX /* versions from 1, as in every arena that says so */
 
@@ -225,6 +226,27 @@ static inline bool AB_HANDLE_PLAIN(remove)(struct ab_handle_arena *arena, struct
     }
     if (__builtin_expect(--arena->n_live == 0, 0))
         AB_HANDLE_PLAIN(flush)(arena);
+    return true;
+}
+
+/* Hides a live value: its handle is stale until ab_handle_show, while its slot stays in use. For who
+ * has something to do at the begin or the end of a value, meanwhile nobody finds it, and it cannot
+ * be removed a second time. NULL when the handle is stale. */
+static inline void *ab_handle_hide(struct ab_handle_arena *arena, struct ab_handle handle)
+{
+    void *value = ab_handle_get_mut(arena, handle);
+    if (value != NULL)
+        ab_handle_set_word(arena, handle.index, handle.version, AB_HANDLE_HIDDEN);
+    return value;
+}
+
+/* False, and nothing happens, when the value is not hidden. */
+static inline bool ab_handle_show(struct ab_handle_arena *arena, struct ab_handle handle)
+{
+    if (handle.index >= arena->n_carved ||
+        arena->words[handle.index] != ((uint64_t)handle.version << 32 | AB_HANDLE_HIDDEN))
+        return false;
+    ab_handle_set_word(arena, handle.index, handle.version, AB_HANDLE_LIVE);
     return true;
 }
 

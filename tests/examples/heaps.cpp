@@ -43,7 +43,8 @@
 #define DEMAND_NONE(what) DEMAND(!(what))
 #endif
 
-namespace {
+namespace
+{
 
 #ifdef __cpp_rtti
 constexpr bool HAS_RTTI = true;
@@ -54,8 +55,14 @@ constexpr bool HAS_RTTI = false;
 int n_alive;
 
 struct counted {
-    explicit counted(int n) : number(n), text(100, 'x') { n_alive++; }
-    ~counted() { n_alive--; }
+    explicit counted(int n) : number(n), text(100, 'x')
+    {
+        n_alive++;
+    }
+    ~counted()
+    {
+        n_alive--;
+    }
     counted(const counted &) = delete;
     int number;
     std::string text; // memory of its own: its destructor has something to do
@@ -67,7 +74,10 @@ struct alignas(64) wide {
 
 #ifdef __cpp_exceptions
 struct thrower {
-    thrower() { throw 7; }
+    thrower()
+    {
+        throw 7;
+    }
 };
 #endif
 
@@ -193,6 +203,84 @@ void handles()
 #endif
 }
 
+// Entities that refer to others, also in circles, and whose destructors remove them, themselves, or
+// all: each destructor runs once, and while it runs nobody finds its object.
+struct entity;
+struct world {
+    unsigned random;
+    std::vector<int> &n_ends;              // by number, as are
+    std::vector<ab::handle<entity>> names; // those of all that there ever were
+    ab::handle_arena<entity> entities{300};
+    unsigned next(unsigned below)
+    {
+        random = random * 1103515245u + 12345u;
+        return (random >> 16 & 0x7fff) % below;
+    }
+    ab::handle<entity> insert();
+};
+
+struct entity {
+    entity(world *where, std::size_t n) : home(where), number(n), text(50, 'e')
+    {
+        home->entities.each([&](ab::handle<entity>, entity &other) { DEMAND(&other != this); });
+    }
+    entity(const entity &) = delete;
+    ~entity();
+    world *home;
+    std::size_t number;
+    std::string text;
+    std::vector<ab::handle<entity>> others;
+};
+
+ab::handle<entity> world::insert()
+{
+    ab::handle<entity> made = entities.try_insert(this, names.size());
+    if (made) {
+        names.push_back(made);
+        n_ends.push_back(0);
+    }
+    return made;
+}
+
+entity::~entity()
+{
+    ab::handle<entity> self = home->names[number];
+    home->n_ends[number]++;
+    DEMAND(home->entities.get(self) == nullptr && !home->entities.remove(self));
+    home->entities.each([&](ab::handle<entity> h, entity &) { DEMAND(h != self); });
+    for (ab::handle<entity> other : others)
+        home->entities.remove(other);
+    if (home->next(40) == 0)
+        home->entities.flush();
+    if (home->next(8) == 0 && home->names.size() < 250)
+        home->insert();
+}
+
+void trees(unsigned seed)
+{
+    std::vector<int> n_ends;
+    {
+        world w{seed, n_ends, {}};
+        auto any = [&w] { return w.names[w.next(unsigned(w.names.size()))]; };
+        for (int i = 0; i < 100; i++) {
+            ab::handle<entity> made = w.insert();
+            for (unsigned k = w.next(4); k > 0; k--) { // its child, its parent, or itself
+                ab::handle<entity> one = any();
+                if (entity *other = w.entities.get(one))
+                    w.next(2) == 0 ? other->others.push_back(made)
+                                   : w.entities.get(made)->others.push_back(one);
+            }
+            if (w.next(20) == 0)
+                w.entities.remove(any());
+        }
+        if (seed % 3 == 0)
+            w.entities.flush();
+        DEMAND(seed % 3 != 0 || w.entities.live() == 0);
+    }
+    for (int n : n_ends)
+        DEMAND(n == 1);
+}
+
 void several_threads()
 {
     ab_slab_shared_options slab_options{};
@@ -306,6 +394,8 @@ int main(int argc, char **)
     arenas();
     pools_and_slabs();
     handles();
+    for (unsigned seed = 1; seed <= 200; seed++)
+        trees(seed);
     several_threads();
     interfaces();
     paged();
