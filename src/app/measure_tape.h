@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures a tape, of a workload or of a trace, under back ends that workers open.
+ * Measures the tape of a workload or trace under back ends. Each runs in worker processes.
  */
 #ifndef AB_APP_MEASURE_TAPE_H
 #define AB_APP_MEASURE_TAPE_H
@@ -14,32 +14,34 @@ struct ab_owners;
 struct ab_scopes;
 struct ab_stacks;
 
-struct ab_subject {   /* what is to be measured; strings are borrowed */
+struct ab_subject {   /* a workload or trace to measure; its strings are borrowed */
     const char *kind; /* "workload" or "trace" */
     const char *name, *about, *path, *text;
-    const char *file;            /* where it can be read again, if that is not `path`; else NULL */
+    const char *file;            /* path to read the trace again, if `path` cannot be; else NULL */
     const char *const *settings; /* ends with NULL */
-    const char *const *backends; /* of the workload, n_backends */
+    const char *const *backends; /* n_backends names that the workload gives */
     size_t n_backends;
-    const char *values; /* of its combination, "n=1000"; "" = no param has a list */
+    const char *values; /* params of this combination, "n=1000"; "" = no param has a list */
     uint64_t seed;
-    const struct ab_tape *tape; /* what is known of it; its ops are the map's */
+    const struct ab_tape *tape; /* facts about the tape; the ops themselves are in `map` */
     const struct ab_tape_map *map;
-    const struct ab_workload *workload; /* for its gates and claims; NULL for a trace */
-    const struct ab_overview *overview; /* of a trace; NULL = none */
-    const struct ab_stacks *stacks;     /* of a trace, for a report; NULL = none */
-    const struct ab_scopes *scopes;     /* of a trace; NULL = not looked for yet */
-    const struct ab_owners *owners;     /* of its blocks; NULL = not measured */
-    uint64_t thread_ends_left_out;      /* as in struct ab_session */
-    uint64_t program_cpu_ns, program_calls, anonymous_bytes, unasked_bytes; /* as there */
+    const struct ab_workload *workload; /* has gates and claims; NULL for a trace */
+    const struct ab_overview *overview; /* sizes and lifetimes in a trace; NULL = none */
+    const struct ab_stacks *stacks;     /* call stacks of a trace, for a report; NULL = none */
+    const struct ab_scopes *scopes;     /* scopes of a trace; NULL = not searched for yet */
+    const struct ab_owners *owners;     /* which call site or set owns each block; NULL = unknown */
+    /* The next two lines are copied to struct ab_session, which explains them. */
+    uint64_t thread_ends_left_out;
+    uint64_t program_cpu_ns, program_calls, anonymous_bytes, unasked_bytes;
     bool is_part;               /* true if only the beginning of the trace is replayed */
-    struct ab_session *resumed; /* a partial session to go on with, --resume; NULL = none */
-    ab_take_session *take;      /* as struct ab_measurement */
+    struct ab_session *resumed; /* partial session that --resume continues; NULL = none */
+    ab_take_session *take;      /* called with `user`, as in struct ab_measurement */
     void *user;
 };
 
-/* Several are the combinations of values of one workload, whose back ends run in the same rounds; they
- * differ in nothing but values, tape and map. */
+/* Measures n subjects in one session and sets *exit_code. More than one subject are the combinations of
+ * values of one workload: they share everything except values, tape and map, and their back ends run in
+ * the same rounds. */
 enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subjects,
                                uint32_t n, int *exit_code, struct ab_err *err);
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * For a library that stands in front of the malloc of a program: operator new and delete of C++
- * behind it. They are read from the tables of the libraries that were loaded at the start, without
- * dlsym: where there is no C++, a dlsym that fails would leave a message for the program's dlerror.
- * Included once in a library, and only before a second thread runs.
+ * Finds the C++ operators new and delete to which a preloaded library passes calls on. A preloaded
+ * library that interposes malloc (the recorder) defines these operators too; the next definitions are
+ * those of libstdc++, or of the malloc library that the program is linked to.
  *
- * A program in C may open libraries in C++ later, with a libstdc++ that is in nobody's sight but
- * theirs. Then our operators have nothing to pass calls on to; so they are taken out of the table of
- * our symbols, and such libraries bind to their own, as they would without us.
+ * The definitions are searched for in the symbol tables of the libraries that were loaded at the start.
+ * dlsym is not used, because in a program without C++ it fails, and leaves a message for the program's
+ * dlerror. To be included in one source of a library, and called before a second thread runs.
+ *
+ * A C program may open C++ libraries later, with a libstdc++ that only these can see. The operators of
+ * the preloaded library would then have none to pass calls on to. So hide_operators() removes them from
+ * the library's symbol table, and the C++ libraries bind to their own operators, as without a preload.
  */
 #ifndef AB_BASE_NEXT_OPERATORS_H
 #define AB_BASE_NEXT_OPERATORS_H
@@ -45,7 +48,7 @@
     X(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t a, const void *t), (p, a, t)) \
     X(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t a, const void *t), (p, a, t))
 
-static struct { /* NULL = there is none behind us */
+static struct { /* the next definition of each operator; NULL = none */
 #define AB_NEXT_NEW(name, parameters, arguments, align) void *(*name)parameters;
 #define AB_NEXT_DELETE(name, parameters, arguments) void(*name) parameters;
     AB_NEXT_NEWS(AB_NEXT_NEW)
@@ -54,8 +57,9 @@ static struct { /* NULL = there is none behind us */
 #undef AB_NEXT_DELETE
 } operators;
 
-/* The first one behind us; *is_of_malloc is set where its library defines malloc too: then what the
- * operator does is no call of malloc that anybody else would see. */
+/* Returns the first definition of the operator `name` in a library that comes after this one, or NULL.
+ * Sets *is_of_malloc if that library defines malloc too: its operators then allocate by themselves, and
+ * an interposed malloc does not see these calls. */
 static inline void *next_operator(const struct link_map *us, const char *name, bool *is_of_malloc)
 {
     for (const struct link_map *map = us->l_next; map != NULL; map = map->l_next) {
@@ -68,7 +72,7 @@ static inline void *next_operator(const struct link_map *us, const char *name, b
     return NULL;
 }
 
-/* Returns true if those behind us are of a library that has a malloc of its own. */
+/* Fills `operators`. Returns true if some of the next operators belong to a library with its own malloc. */
 static inline bool find_next_operators(void)
 {
     const struct link_map *us = own_map();
@@ -82,8 +86,9 @@ static inline bool find_next_operators(void)
     return is_of_malloc;
 }
 
-/* Hides our operators from symbol lookups that come later. Our library is linked so that nothing that is executed
- * shares a page with its symbols. */
+/* Hides this library's operators from later symbol lookups, by zeroing their values in its symbol table.
+ * The library is linked so that no page has both symbols and code, because the pages are writable for a
+ * moment. */
 static inline void hide_operators(void)
 {
     const struct link_map *us = own_map();

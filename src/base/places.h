@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory by places of 64 KiB: where blocks of a program have been, and where its memory is resident.
+ * The size of a place, the unit in which it is noted where a program's blocks have been and where its
+ * memory is resident: an aligned stretch of 64 KiB.
  */
 #ifndef AB_BASE_PLACES_H
 #define AB_BASE_PLACES_H

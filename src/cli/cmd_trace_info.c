@@ -364,7 +364,8 @@ static void print_written(FILE *to, const struct ab_trace_info *i, const struct 
     ab_units_bytes(c, sizeof c, (double)s->large_bytes);
     if (!i->has_written) {
         fprintf(to, "written    not known of the %s in blocks of 64 KiB or more: %s\n", c,
-                i->is_written_unread ? "a pipe says it too late" : "the recording does not say");
+                i->is_written_unread ? "that needs a file, not a pipe"
+                                      : "the recording does not say");
         return;
     }
     fprintf(to, "written    %s of %s in blocks of 64 KiB or more (%.3g %%)",

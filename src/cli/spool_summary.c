@@ -328,7 +328,7 @@ static void print_beside(const struct ab_spool_traces *t)
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
         if (is_written(r) && r->report.asked[0] != 0 && n_asked++ < LINES_MOST)
-            fprintf(stderr, "allocbench: %s: asked of the malloc library beside blocks: %s\n",
+            fprintf(stderr, "allocbench: %s: other calls to the malloc library: %s\n",
                     AB_SHOWN(600, r->path), r->report.asked);
         if (!is_written(r) || !ab_whole_is_unasked(&r->report.info.whole) ||
             n_unasked++ >= LINES_MOST)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded ahead of the C library's malloc in the first, untimed run of `exec`: notes in which places
- * of memory blocks have been, and nothing else. Nothing here calls malloc or stdio or takes a lock. A
- * child of fork notes in its parent's map.
+ * liballocbench-asked.so, preloaded ahead of the C library's malloc in the first, untimed run of `exec`.
+ * It notes in which places of memory blocks have been, and calls neither malloc nor stdio and takes no
+ * lock. A forked child notes in its parent's map.
  */
 #include "inside/asked.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the library that notes where the blocks of a program have been shares with its parent, `exec`: a
- * file, mostly holes, which begins with a head; a map for each process follows.
+ * The file in which liballocbench-asked.so notes, for `exec`, where the blocks of a program have been. A
+ * head is followed by one map for each process, with one bit for each place of 64 KiB in its address
+ * space. Most of the file is holes.
  */
 #ifndef AB_INSIDE_ASKED_H
 #define AB_INSIDE_ASKED_H
@@ -13,15 +14,15 @@
 #define AB_ASKED_NAME "liballocbench-asked.so"
 #define AB_ASKED_VARIABLE "ALLOCBENCH_ASKED" /* the path of the file */
 
-/* More processes than there are maps: the last ones note nothing. */
+/* Processes beyond the first AB_ASKED_MAPS note nothing. */
 enum { AB_ASKED_MAPS = 64, AB_ASKED_HEAD_BYTES = 65536, AB_ASKED_MAP_BYTES = 1 << 28 };
 _Static_assert(UINT64_C(1) << (47 - AB_PLACE_LOG2) == UINT64_C(8) * AB_ASKED_MAP_BYTES,
                "a bit for each place");
 
 struct ab_asked_head {
-    uint32_t n_maps; /* atomic: that were taken */
+    uint32_t n_maps; /* atomic: maps in use; may exceed AB_ASKED_MAPS */
     int32_t pids
-        [AB_ASKED_MAPS]; /* atomic: who notes in each; a later program of a process takes another */
+        [AB_ASKED_MAPS]; /* atomic: the process of each map; after an exec it takes another map */
 };
 
 #endif

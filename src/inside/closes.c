@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded behind the allocator in the untimed runs of `exec`, which looks there at what a process has loaded.
- * Before a library is closed the process asks to be looked at: it unmaps no bytes at the address of what it
- * closes. The filter of system calls that `exec` has set (program/start.c) lets it wait there; without one that
- * call does nothing, and every sandbox allows it.
+ * liballocbench-closes.so, preloaded after the allocator in the untimed runs of `exec`, in which `exec`
+ * looks at the libraries that each process has loaded. Before a library is closed, it makes the process
+ * stop for such a look, by a munmap of 0 bytes at the library's address: the filter of system calls that
+ * `exec` has installed (program/start.c) catches it. Without the filter this call fails and does nothing.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeps where the memory of one process lay when it was most. Where blocks have been is read when the
- * program has ended: a block that is being made is noted a moment later. The program may write to the
- * file: nothing in it is believed to be more than a bit or the number of a process.
+ * Keeps the largest reading of one process's memory. The maps of blocks are read when the program has
+ * ended, because a block is noted a moment after it was allocated. The program can write to the file, so
+ * its content is only used as bits and process numbers.
  */
 #include "program/unasked.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Anonymous memory of a program that malloc was not asked for, which no allocator changes: from a run
- * with a library in front that notes where blocks have been.
+ * Measures how much of a program's anonymous memory was not asked of malloc, so that no other malloc can
+ * change it. It is the memory in places where no block has been, as a run with liballocbench-asked.so
+ * preloaded notes them.
  */
 #ifndef AB_PROGRAM_UNASKED_H
 #define AB_PROGRAM_UNASKED_H
@@ -13,27 +14,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct ab_unasked_run { /* places that follow each other */
+struct ab_unasked_run { /* n places from number `first` on, each with `pages` resident pages */
     uint64_t first, n, pages;
 };
 
 struct ab_unasked {
     int fd;
-    char path[64]; /* of the environment: where the program finds the file */
+    char path[64]; /* environment variable that tells the program where the file is */
     struct ab_asked_head *head;
-    uint64_t looked_bytes;    /* with stacks and variables, at the last look */
-    uint64_t anonymous_bytes; /* at the moment of most that was looked at */
-    uint32_t map;             /* of the process that had them */
+    uint64_t looked_bytes;    /* anonymous memory at the last look, stacks and variables included */
+    uint64_t anonymous_bytes; /* the largest reading, without stacks and variables */
+    uint32_t map;             /* map of the process that had them */
     struct ab_unasked_run *runs;
     size_t n, cap;
 };
 
-/* False: the system has no memory for it. */
+/* Makes the file. Returns false if the system has no memory for it. */
 bool ab_unasked_open(struct ab_unasked *out);
-/* Looks where the memory of a process lies, if that is more than any before had; while it runs, if it is
- * a quarter more. Only of those that note. */
+/* Reads where the memory of `pid` is, if it has more than any process had in an earlier reading (a
+ * quarter more, while the process still runs). Does nothing for a process without a map. */
 void ab_unasked_look(struct ab_unasked *u, pid_t pid, bool is_end);
-/* After the run: how much of anonymous_bytes lies in places where no block ever was. False: not known. */
+/* Sets how much of anonymous_bytes is in places where no block ever was. To be called after the run.
+ * Returns false if it is not known. */
 bool ab_unasked_take(const struct ab_unasked *u, uint64_t *unasked_bytes);
 void ab_unasked_close(struct ab_unasked *u);
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
-/* Where blocks of the process have been, by places of 64 KiB: of addresses below 2^47. */
+/* The places of 64 KiB in which blocks of the process have been, for addresses below 2^47. */
 enum { AB_PLACES = 65536, AB_PLACE_REGIONS = 32767 };
 struct ab_places {     /* begins as {0} */
     uint8_t **regions; /* a bit for each of AB_PLACES places; NULL = none */
@@ -66,27 +66,27 @@ enum ab_bypass_kind {
     AB_BYPASS_OWN,       /* it calls one that the program contains */
 };
 struct ab_bypass_report {
-    bool is_looked_into;            /* the process, when it was about to exit */
-    enum ab_bypass_kind kind;       /* of the first module with calls of its own */
-    char path[PATH_MAX];            /* of that module; "" = none */
-    const struct ab_places *places; /* to be set before ab_bypass_read: where blocks were, … */
-    uint64_t own_bytes;             /* … and how much memory is the recorder's */
+    bool is_looked_into;            /* true if the process was looked into when it was about to exit */
+    enum ab_bypass_kind kind;       /* kind of the first module that calls another malloc */
+    char path[PATH_MAX];            /* path of that module; "" = none */
+    const struct ab_places *places; /* set before ab_bypass_read(): places where blocks were */
+    uint64_t own_bytes;             /* set before ab_bypass_read(): memory of the recorder */
 };
 
-/* While the process waits, at its end or before it closes a library: which of its modules call another malloc than the recorder's, as seen from
- * outside in what the dynamic linker has bound; the process itself would need the linker's locks. They
- * were loaded with RTLD_DEEPBIND or into a namespace of their own, or the program has a malloc of its
- * own. What was found goes into a file of the folder: nothing where the process may not be looked
- * into. What earlier looks have found stays. */
-#define AB_BYPASS_FILE "bypass" /* of a spool: bypass.PID.K */
+/* Finds the modules of a process that call another malloc than the recorder's, because they were loaded
+ * with RTLD_DEEPBIND or dlmopen, or because the program has a malloc of its own. The process waits for
+ * this at its end (is_end), or before it closes a library. What the dynamic linker has bound is read from
+ * outside, because the process itself would need the linker's locks. Appends what it finds to the file
+ * `name` in `folder`; writes nothing if the process may not be looked into. */
+#define AB_BYPASS_FILE "bypass" /* name in a spool: bypass.PID.K */
 void ab_bypass_look(pid_t pid, bool is_end, int folder, const char *name);
 
-/* While it runs: where its anonymous memory lies, if that is half as much again as *sampled_bytes, and
- * worth it. */
+/* Appends where the anonymous memory of the running process is, if it has 16 MiB and half as much again
+ * as *sampled_bytes, which is then set to its size. */
 void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled_bytes);
 
-/* Reads what `record` found when the process was about to exit; most_bytes is not known where it could
- * not: the process ended by _exit or a signal. So is the memory of *whole. */
+/* Reads what the looks have found. The most_bytes of *out and the memory of *whole are unknown if the
+ * process ended by _exit or a signal, because it could not be looked into then. */
 void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
                     struct ab_bypass_report *report, struct ab_trace_bypass *out,
                     struct ab_trace_whole *whole);

@@ -47,6 +47,12 @@ violates() { # PATTERN FILE LINE…
     violates 'no heading #words in src/README.md' src/README.md '[b](#words)'
 }
 
+@test "rows of a table that are cut off from its head are found" {
+    tree docs/a.md '| a | b |' '|---|---|' '| c | d |' '' '```' '| no | table |' '```'
+    violates 'docs/a.md:5: a table without a head' docs/a.md '| a | b |' '|---|---|' '| c | d |' '' '| e | f |' ''
+    violates 'docs/a.md:2: a table without a head' docs/a.md '' '| e | f |'
+}
+
 @test "a source that no test names is found, and a name that is of no source or of several" {
     violates 'src/core/new.c:1: what tests it\?' src/core/new.c ''
     tree src/core/new.c '/* SPDX' ' * New.' ' */' >/dev/null || true

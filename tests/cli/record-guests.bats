@@ -504,8 +504,8 @@ C
     record -- "$GUESTS/prog_asks"
     expect_code 0
     grep -qx 'none none' "$OUT/stdout"
-    grep -q 'asked of the malloc library beside blocks: malloc_trim: 2, mallopt: 2$' "$OUT/stderr" ||
-        grep -q 'asked of the malloc library beside blocks: mallopt: 2, malloc_trim: 2$' "$OUT/stderr"
+    grep -q 'other calls to the malloc library: malloc_trim: 2, mallopt: 2$' "$OUT/stderr" ||
+        grep -q 'other calls to the malloc library: mallopt: 2, malloc_trim: 2$' "$OUT/stderr"
     bench trace info --json - "$OUT/t.abt"
     expect_json '.library_calls == {mallopt: 2, malloc_trim: 2}'
     bench trace dump "$OUT/t.abt"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes what the program asks of its malloc library beside blocks (base/library_calls.def).
+ * Notes the program's requests to its malloc library (base/library_calls.def).
  *
  * malloc_trim and mallopt are in every C library: the recorder exports its own, which call the next
  * ones. mallctl, mi_collect and others are in some libraries only, and programs ask by weak references
