@@ -18,10 +18,12 @@
 #include "core/grow.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "exchange/intake.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum role {
@@ -102,6 +104,22 @@ static const char *right_command(enum ab_command_id command, enum ab_file_kind k
     return NULL;
 }
 
+/* AB_USAGE for the file of another tool in the place of a trace. */
+static enum ab_status check_foreign(enum ab_command_id command, const char *path,
+                                    struct ab_err *err)
+{
+    struct stat st;
+    bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    const struct ab_format *format = is_file ? ab_format_recognize(path) : NULL;
+    if (format == NULL)
+        return AB_OK;
+    return ab_fail(err, AB_USAGE,
+                   "%s: %s is in the format %s, no trace of allocbench; import it first: "
+                   "allocbench trace import %s -o OUT.abt",
+                   ab_commands[command].name, AB_SHOWN(512, path), format->name,
+                   AB_SHOWN(512, path));
+}
+
 static enum ab_status check_kind(enum ab_command_id command, enum role role, const char *path,
                                  struct ab_err *err)
 {
@@ -113,6 +131,8 @@ static enum ab_status check_kind(enum ab_command_id command, enum role role, con
     const char *after;
     enum ab_file_kind kind = role == NO_FILE || strcmp(path, "-") == 0 ? AB_FILE_UNKNOWN
                                                                        : ab_file_kind_of(path);
+    if (role == TRACE && kind == AB_FILE_UNKNOWN && strcmp(path, "-") != 0)
+        return check_foreign(command, path, err);
     const char *right = right_command(command, kind, &after);
     if (right == NULL || is_meant(role, kind, path))
         return AB_OK;

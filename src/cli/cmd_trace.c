@@ -536,6 +536,15 @@ static void say(uint64_t n, const char *one, const char *many)
         fprintf(stderr, "allocbench: %llu %s\n", (unsigned long long)n, n == 1 ? one : many);
 }
 
+/* True if more of the allocations got the address of a live block than the order of threads explains.
+ * gperftools logs no free of an aligned block, so there it is no sign. */
+static bool is_of_several(const struct ab_intake_report *r)
+{
+    enum { ODD_ONE_IN = 100, ODD_LEAST = 10 };
+    return r->n_reused >= ODD_LEAST && r->n_reused > r->n_calls / ODD_ONE_IN &&
+           strcmp(r->format->name, "gperftools") != 0;
+}
+
 static void print_import(const char *path, const struct ab_intake_report *r)
 {
     const struct ab_trace_info *info = &r->info;
@@ -558,6 +567,16 @@ static void print_import(const char *path, const struct ab_intake_report *r)
         "times before those of the events before were raised to them");
     say(r->n_other_process, "call of another process left out",
         "calls of other processes left out");
+    say(r->n_writes, "write to a block left out", "writes to blocks left out");
+    say(r->n_after_end, "line after the last call that the head announces left out",
+        "lines after the last call that the head announces left out");
+    if (is_of_several(r))
+        fputs("allocbench: so many frees that are missing mean that the file does not hold all "
+              "calls of one process: it may be of a program that forks, or mixed from two runs\n",
+              stderr);
+    if (r->is_last_in_doubt)
+        fputs("allocbench: the last line has no newline at its end; it was read as a whole line\n",
+              stderr);
     if (r->is_cut)
         fputs("allocbench: the end of the file is missing\n", stderr);
 }
@@ -565,14 +584,22 @@ static void print_import(const char *path, const struct ab_intake_report *r)
 static enum ab_status trace_import(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct making m;
-    struct ab_import import = {.path = o->args[2], .is_partial = o->is_partial, .user = &m.watch};
+    size_t file = o->n_args - 1;
+    struct ab_import import = {
+        .path = o->args[file], .is_partial = o->is_partial, .user = &m.watch};
     struct ab_intake_report report;
     (void)exit_code;
-    AB_TRY(ab_format_find(o->args[1], &import.format, err));
-    AB_TRY(begin_making(&m, o, "import", 2, err));
+    if (file > 1)
+        AB_TRY(ab_format_find(o->args[1], &import.format, err));
+    else if (ab_format_find(o->args[1], &import.format, &(struct ab_err){0}) == AB_OK)
+        return ab_fail(err, AB_USAGE, "trace import %s needs a FILE to read", import.format->name);
+    AB_TRY(begin_making(&m, o, "import", file, err));
     import.to = m.out.to;
     import.progress = m.walk.progress;
     AB_TRY(end_making(&m, ab_import(&import, &report, err), err));
+    if (!o->is_quiet && import.format == NULL)
+        fprintf(stderr, "allocbench: %s: recognized as %s\n", AB_SHOWN(600, import.path),
+                report.format->name);
     if (!o->is_quiet)
         print_import(o->output, &report);
     return AB_OK;
@@ -658,7 +685,7 @@ static const struct word {
     {"merge", "A.abt B.abt", 2, AB_MERGE_MOST, trace_merge, {"partial", "output", "serial"}},
     {"share", "TRACE.abt", 1, 1, trace_share, {"partial", "output", "functions"}},
     {"model", "TRACE.abt", 1, 1, ab_trace_cmd_model, {"partial", "output"}},
-    {"import", "FORMAT FILE", 2, 2, trace_import, {"partial", "output"}},
+    {"import", "[FORMAT] FILE", 1, 2, trace_import, {"partial", "output"}},
     {"recover", "SPOOL", 1, 1, trace_recover, {"partial", "output"}},
 };
 
@@ -687,6 +714,36 @@ bool ab_trace_command_takes(const char *name, const char *option)
     return is_known && (is_taken || is_of_all);
 }
 
+/* AB_USAGE for a word that people try, and that is called otherwise here. */
+static enum ab_status refuse_other_word(const char *given, struct ab_err *err)
+{
+    static const struct {
+        const char *words, *right;
+    } others[] = {
+        {" slice extract split head trim ", "trace cut --events A..B"},
+        {" inspect show stat stats summary view analyze ", "trace info"},
+        {" validate verify prove fsck ", "trace check"},
+        {" convert from ", "trace import"},
+        {" print cat events text ", "trace dump"},
+        {" join concat combine append ", "trace merge"},
+        {" grep select ", "trace filter"},
+        {" anonymize scrub strip ", "trace share"},
+        {" workload synthesize generate ", "trace model"},
+    };
+    char word[64];
+    if (strcmp(given, "export") == 0)
+        return ab_fail(err, AB_USAGE,
+                       "trace export was removed: trace dump writes the events, trace info "
+                       "--json - the curve of live memory; files of other tools are only imported");
+    if (strcmp(given, "record") == 0 || strcmp(given, "replay") == 0)
+        return ab_fail(err, AB_USAGE, "%s is a command of its own: allocbench %s", given, given);
+    snprintf(word, sizeof word, " %.60s ", given);
+    for (size_t i = 0; i < AB_ARRAY_LEN(others); i++)
+        if (strstr(others[i].words, word) != NULL)
+            return ab_fail(err, AB_USAGE, "trace %s is called %s", given, others[i].right);
+    return AB_OK;
+}
+
 static enum ab_status find_word(const char *given, const struct word **out, struct ab_err *err)
 {
     const char *names[AB_ARRAY_LEN(words)];
@@ -696,12 +753,7 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
             *out = &words[i];
             return AB_OK;
         }
-    if (strcmp(given, "export") == 0)
-        return ab_fail(err, AB_USAGE,
-                       "trace export was removed: trace dump writes the events, trace info "
-                       "--json - the curve of live memory; files of other tools are only imported");
-    if (strcmp(given, "anonymize") == 0)
-        return ab_fail(err, AB_USAGE, "trace anonymize is called trace share");
+    AB_TRY(refuse_other_word(given, err));
     const char *near = ab_text_nearest(given, names, AB_ARRAY_LEN(words));
     char list[256] = "";
     ab_text_printable(shown, sizeof shown, given);

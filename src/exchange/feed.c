@@ -24,7 +24,7 @@
 
 /* ---- packed ---- */
 
-enum { PACKED_BYTES = 1 << 16, SNIFFED = 4, GZIP_WINDOW = 15 + 16 };
+enum { PACKED_BYTES = 1 << 16, SNIFFED = 6, GZIP_WINDOW = 15 + 16 };
 enum { WINDOW_LOG2_MAX = 27, FRAME_HEAD_MAX = 18 }; /* the window is that of the tool */
 
 enum packing { UNKNOWN, PLAIN, GZIP, ZSTD };
@@ -59,11 +59,38 @@ static enum ab_status fill_packed(struct unpack *u, struct ab_err *err)
     return AB_OK;
 }
 
+/* Refuses a file of a packing that is not read, with the command that unpacks it. */
+static enum ab_status refuse_other_packing(const struct unpack *u, struct ab_err *err)
+{
+    static const struct {
+        const char *head;
+        size_t n;
+        const char *name, *tool;
+    } others[] = {
+        {"\xfd"
+         "7zXZ",
+         5, "xz", "xz -dc"},
+        {"BZh", 3, "bzip2", "bzip2 -dc"},
+        {"\x04\x22\x4d\x18", 4, "lz4", "lz4 -dc"},
+        {"PK\x03\x04", 4, "zip", "unzip -p"},
+        {"\x1f\x9d", 2, "compress", "gzip -dc"},
+        {"7z\xbc\xaf", 4, "7-Zip", "7z x -so"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (u->n >= others[i].n && memcmp(u->packed, others[i].head, others[i].n) == 0)
+            return ab_fail(err, AB_INPUT,
+                           "compressed by %s, which is not read; unpack it first: %s FILE | "
+                           "allocbench trace import - -o OUT.abt",
+                           others[i].name, others[i].tool);
+    return AB_OK;
+}
+
 static enum ab_status sniff(struct unpack *u, struct ab_err *err)
 {
     static const uint8_t gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     while (u->n < SNIFFED && !u->is_over)
         AB_TRY(fill_packed(u, err));
+    AB_TRY(refuse_other_packing(u, err));
     u->packing = PLAIN;
     if (u->n >= sizeof gzip && memcmp(u->packed, gzip, sizeof gzip) == 0) {
         if (inflateInit2(&u->z, GZIP_WINDOW) != Z_OK)
@@ -194,6 +221,9 @@ struct ab_feed {
     char path[1024]; /* as shown */
     struct unpack unpack;
     bool is_partial, is_cut, is_over;
+    bool
+        keeps_last; /* the last line is taken also where --partial leaves out one without its end */
+    bool is_unended; /* the line that was handed out last has no newline at its end */
     uint64_t line;   /* number of the last one, from 1; 0 = bytes are read */
     uint64_t offset; /* of the bytes that were handed out last */
     size_t n_last;   /* how many they were */
@@ -234,6 +264,17 @@ enum ab_status ab_feed_open(const char *path, bool is_partial, struct ab_feed **
     return AB_OK;
 }
 
+struct ab_feed *ab_feed_open_text(const char *bytes, size_t n)
+{
+    struct ab_feed *s = ab_alloc(sizeof *s);
+    memset(s, 0, offsetof(struct ab_feed, buffer));
+    s->is_partial = s->is_over = true;
+    s->unpack.fd = -1;
+    s->n = n < BUFFER_BYTES ? n : BUFFER_BYTES;
+    memcpy(s->buffer, bytes, s->n);
+    return s;
+}
+
 void ab_feed_close(struct ab_feed *s)
 {
     if (s == NULL)
@@ -241,7 +282,7 @@ void ab_feed_close(struct ab_feed *s)
     if (s->unpack.packing == GZIP)
         inflateEnd(&s->unpack.z);
     ZSTD_freeDStream(s->unpack.zstd);
-    if (s->unpack.fd != STDIN_FILENO)
+    if (s->unpack.fd > STDIN_FILENO)
         close(s->unpack.fd);
     free(s);
 }
@@ -249,6 +290,16 @@ void ab_feed_close(struct ab_feed *s)
 bool ab_feed_is_cut(const struct ab_feed *s)
 {
     return s->is_cut;
+}
+
+void ab_feed_keep_last(struct ab_feed *s)
+{
+    s->keeps_last = true;
+}
+
+bool ab_feed_last_is_in_doubt(const struct ab_feed *s)
+{
+    return s->is_unended && !s->keeps_last;
 }
 
 enum ab_status ab_feed_blame(const struct ab_feed *s, struct ab_err *err)
@@ -289,10 +340,20 @@ enum ab_status ab_feed_end_early(struct ab_feed *s, struct ab_err *err, const ch
     return status;
 }
 
-enum ab_status ab_feed_odd_line(const struct ab_feed *s, const char *line, const char *expected,
+/* The file ends within a line or record: left out, or refused. */
+static enum ab_status end_within(struct ab_feed *s, const char *what, struct ab_err *err)
+{
+    s->at = s->n;
+    return ab_feed_end_early(s, err, "the file ends within this %s (--partial leaves it out)",
+                             what);
+}
+
+enum ab_status ab_feed_odd_line(struct ab_feed *s, const char *line, const char *expected,
                                 struct ab_err *err)
 {
     char start[SHOWN_BYTES + 1];
+    if (s->is_unended)
+        return end_within(s, "line", err);
     snprintf(start, sizeof start, "%s", line);
     return ab_feed_bad(s, err, "found \"%s%s\"; expected %s", AB_SHOWN(4 * SHOWN_BYTES + 1, start),
                        strlen(line) > SHOWN_BYTES ? "…" : "", expected);
@@ -321,12 +382,18 @@ static enum ab_status fill(struct ab_feed *s, struct ab_err *err)
                    s->path, (unsigned long long)unpack_offset(&s->unpack));
 }
 
-/* The file ends within a line or record: left out, or refused. */
-static enum ab_status end_within(struct ab_feed *s, const char *what, struct ab_err *err)
+/* Skips the mark that some editors of Windows write before UTF-8, and refuses UTF-16. */
+static enum ab_status skip_byte_order_mark(struct ab_feed *s, struct ab_err *err)
 {
-    s->at = s->n;
-    return ab_feed_end_early(s, err, "the file ends within this %s (--partial leaves it out)",
-                             what);
+    const char *text = s->buffer + s->at;
+    size_t n = s->n - s->at;
+    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        s->at += 3;
+    else if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
+        return ab_feed_bad(s, err,
+                           "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 FILE | "
+                           "allocbench trace import - -o OUT.abt");
+    return AB_OK;
 }
 
 enum ab_status ab_feed_line(struct ab_feed *s, char **line, struct ab_err *err)
@@ -343,18 +410,31 @@ enum ab_status ab_feed_line(struct ab_feed *s, char **line, struct ab_err *err)
     if (end == NULL && s->at == s->n)
         return AB_OK;
     s->line++;
-    if (end == NULL && s->n - s->at <= AB_FEED_LINE_MAX)
-        return end_within(s, "line", err);
+    if (s->line == 1)
+        AB_TRY(skip_byte_order_mark(s, err));
     size_t n = end == NULL ? s->n - s->at : (size_t)(end - s->buffer) - s->at;
     if (n > AB_FEED_LINE_MAX)
         return ab_feed_bad(s, err, "a line of more than %d bytes", AB_FEED_LINE_MAX);
     if (memchr(s->buffer + s->at, 0, n) != NULL)
         return ab_feed_bad(s, err, "a NUL byte: this is no text");
+    if (end == NULL && (s->is_cut || (s->is_partial && !s->keeps_last)))
+        return end_within(s, "line", err);
+    s->is_unended = end == NULL;
+    end = s->buffer + s->at + n; /* the buffer has a byte behind the last one */
     *end = 0;
     if (n > 0 && end[-1] == '\r')
         end[-1] = 0;
     *line = s->buffer + s->at;
-    s->at += n + 1;
+    s->at += n + !s->is_unended;
+    return AB_OK;
+}
+
+enum ab_status ab_feed_peek(struct ab_feed *s, const char **bytes, size_t *n, struct ab_err *err)
+{
+    while (s->n < AB_FEED_LINE_MAX && !s->is_over)
+        AB_TRY(fill(s, err));
+    *bytes = s->buffer + s->at;
+    *n = s->n - s->at;
     return AB_OK;
 }
 

@@ -20,10 +20,17 @@ enum { AB_FEED_LINE_MAX = 1 << 18 };
 /* "-" = standard input. is_partial: what is cut ends with its last whole line or record. */
 enum ab_status ab_feed_open(const char *path, bool is_partial, struct ab_feed **out,
                             struct ab_err *err);
+/* A feed of n bytes in memory, which are copied: the begin of a file, read as one that was cut. */
+struct ab_feed *ab_feed_open_text(const char *bytes, size_t n);
 void ab_feed_close(struct ab_feed *s);
 
+/* The first bytes of the file, unpacked, at least AB_FEED_LINE_MAX where there are as many. They are
+ * read again by the next call, and hold until then. */
+enum ab_status ab_feed_peek(struct ab_feed *s, const char **bytes, size_t *n, struct ab_err *err);
+
 /* The next line, without its end; *line is NULL after the last one. The text holds until the next
- * call, and may be changed. */
+ * call, and may be changed. The last line may be without a newline: many editors write none. With
+ * is_partial such a line is left out, since it may have been cut. */
 enum ab_status ab_feed_line(struct ab_feed *s, char **line, struct ab_err *err);
 /* n bytes, n at most AB_FEED_LINE_MAX; *bytes is NULL at the end of the file. */
 enum ab_status ab_feed_bytes(struct ab_feed *s, size_t n, const uint8_t **bytes,
@@ -31,6 +38,10 @@ enum ab_status ab_feed_bytes(struct ab_feed *s, size_t n, const uint8_t **bytes,
 
 /* Has the end been cut off, and was that accepted? */
 bool ab_feed_is_cut(const struct ab_feed *s);
+/* The format says that the file ends with its next line, so that a newline is not missed. */
+void ab_feed_keep_last(struct ab_feed *s);
+/* True if the last line was without a newline, and nothing else shows that it is whole. */
+bool ab_feed_last_is_in_doubt(const struct ab_feed *s);
 
 /* The file ends, but should go on: AB_INPUT with the place, or, where that is accepted, AB_OK. */
 enum ab_status ab_feed_end_early(struct ab_feed *s, struct ab_err *err, const char *fmt, ...)
@@ -41,8 +52,9 @@ enum ab_status ab_feed_bad(const struct ab_feed *s, struct ab_err *err, const ch
     __attribute__((format(printf, 3, 4)));
 /* Puts the place before an error from elsewhere. */
 enum ab_status ab_feed_blame(const struct ab_feed *s, struct ab_err *err);
-/* AB_INPUT: a line that is none of the format. */
-enum ab_status ab_feed_odd_line(const struct ab_feed *s, const char *line, const char *expected,
+/* AB_INPUT: a line that is none of the format. A last line without a newline has been cut: as
+ * ab_feed_end_early. */
+enum ab_status ab_feed_odd_line(struct ab_feed *s, const char *line, const char *expected,
                                 struct ab_err *err);
 
 /* Reads the words of a line, without locale. Each function takes its part off the front of *at and

@@ -57,13 +57,18 @@ static enum ab_status take(struct ab_intake *to, const struct line *l, struct li
 enum ab_status ab_import_gperftools(struct ab_feed *from, struct ab_intake *to, struct ab_err *err)
 {
     struct line l, freed = {0};
+    uint64_t n_starts = 0;
     for (char *text;;) {
         const char *at;
         AB_TRY(ab_feed_line(from, &text, err));
         if (text == NULL)
             return take_free(to, &freed, err);
         at = text;
-        if (ab_scan_text(&at, "Trace started: ") || ab_scan_text(&at, "func\t"))
+        if (ab_scan_text(&at, "Trace started: ") && ++n_starts > 1)
+            return ab_feed_bad(from, err,
+                               "a second trace begins here, of another process; import each by "
+                               "itself");
+        if (at != text || ab_scan_text(&at, "func\t"))
             continue;
         if (!read_line(text, &l))
             return ab_feed_odd_line(from, text, expected, err);

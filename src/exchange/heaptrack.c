@@ -42,6 +42,7 @@ struct heap {
     struct ab_foreign_call *held;
     size_t n_held, cap_held;
     bool is_settled; /* it is known whether there are times, and nothing is held */
+    bool has_version;
     struct site *sites;
     size_t n_sites, cap_sites;
     struct node *nodes;
@@ -184,7 +185,7 @@ static enum ab_status take_site(struct heap *h, const char *line, struct ab_err 
     return add_site(h, size, err);
 }
 
-static enum ab_status take_version(const struct heap *h, const char *line, struct ab_err *err)
+static enum ab_status take_version(struct heap *h, const char *line, struct ab_err *err)
 {
     const char *at = line + 1;
     uint64_t heaptrack, version = 0;
@@ -194,6 +195,9 @@ static enum ab_status take_version(const struct heap *h, const char *line, struc
     if (version < VERSION_LEAST || version > VERSION_MOST)
         return ab_feed_bad(h->from, err, "version %llu of the format; %d to %d are read",
                            (unsigned long long)version, VERSION_LEAST, VERSION_MOST);
+    if (h->has_version)
+        return ab_feed_bad(h->from, err, "a second recording begins here; import each by itself");
+    h->has_version = true;
     return AB_OK;
 }
 

@@ -186,7 +186,9 @@ enum ab_status ab_intake_take(struct ab_intake *in, const struct ab_foreign_call
     in->report.n_calls += own.kind != AB_EVENT_THREAD_END;
     if (in->report.n_calls % TELL_EVERY == 0 && in->progress != NULL)
         in->progress(in->user, in->report.n_calls);
+    uint64_t n_unknown = in->report.n_unknown_frees + in->report.n_unknown_resizes;
     enum ab_status status = take(in, &own, err);
+    in->is_unknown = in->report.n_unknown_frees + in->report.n_unknown_resizes > n_unknown;
     in->report.n_late += in->is_late;
     return status;
 }
@@ -197,6 +199,11 @@ static enum ab_status intake_end(struct ab_intake *in, struct ab_err *err)
     if (in->writer == NULL || in->n_threads == 0)
         return ab_feed_bad(in->from, err, "no call that a trace can hold; no trace was written");
     in->report.is_cut = ab_feed_is_cut(in->from);
+    in->report.is_last_in_doubt = ab_feed_last_is_in_doubt(in->from);
+    if (in->report.is_last_in_doubt && in->is_unknown)
+        return ab_feed_bad(in->from, err,
+                           "the file ends within this line: its block is not live (--partial "
+                           "leaves it out)");
     enum ab_status status = ab_trace_writer_close(in->writer, &in->report.info, err);
     in->writer = NULL;
     return status;
@@ -289,13 +296,108 @@ enum ab_status ab_format_find(const char *name, const struct ab_format **out, st
                         : ab_fail(err, AB_USAGE, "unknown format %s; allowed are %s", shown, list);
 }
 
+/* ---- which format a file has ---- */
+
+/* Refuses files of tools that do not write calls, and says why. */
+static enum ab_status refuse_other_kind(const struct ab_feed *from, const char *bytes, size_t n,
+                                        struct ab_err *err)
+{
+    static const struct {
+        const char *head, *what;
+    } others[] = {
+        {"heap profile:", "a heap profile: sums of each call site"},
+        {"heap_v2/", "a heap profile of jemalloc: sums of each call site"},
+        {"desc: ", "a file of massif: the heap at some moments"},
+        {"{\"dhatFileVersion\"", "a file of DHAT: sums of each call site"},
+    };
+    if (n >= 4 && memcmp(bytes,
+                         "\x89"
+                         "ABT",
+                         4) == 0)
+        return ab_feed_bad(from, err, "this is a trace of allocbench already");
+    for (size_t i = 0; i < AB_ARRAY_LEN(others); i++)
+        if (n >= strlen(others[i].head) &&
+            memcmp(bytes, others[i].head, strlen(others[i].head)) == 0)
+            return ab_feed_bad(from, err,
+                               "%s, without the calls; record the program instead: allocbench "
+                               "record -- ./app",
+                               others[i].what);
+    return AB_OK;
+}
+
+/* How many calls a format finds in the begin of a file, up to the first line that is not of it. */
+static uint64_t count_calls(const struct ab_format *format, const char *bytes, size_t n)
+{
+    struct ab_err ignored = {0};
+    struct ab_intake in = {.to = fopen("/dev/null", "w"), .from = ab_feed_open_text(bytes, n)};
+    if (in.to != NULL)
+        format->read(in.from, &in, &ignored);
+    uint64_t n_calls = in.report.n_calls + in.report.n_other_process;
+    ab_feed_close(in.from);
+    if (in.to != NULL)
+        fclose(in.to);
+    intake_fini(&in);
+    return n_calls;
+}
+
+/* The format that finds most calls in these bytes; NULL if none finds one. */
+static const struct ab_format *recognize(const char *bytes, size_t n)
+{
+    const struct ab_format *best = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; i < AB_ARRAY_LEN(formats); i++) {
+        uint64_t n_calls = count_calls(&formats[i], bytes, n);
+        if (n_calls > most)
+            best = &formats[i];
+        most = n_calls > most ? n_calls : most;
+    }
+    return best;
+}
+
+const struct ab_format *ab_format_recognize(const char *path)
+{
+    struct ab_err ignored = {0};
+    struct ab_feed *from;
+    const struct ab_format *format = NULL;
+    const char *bytes;
+    size_t n;
+    if (ab_feed_open(path, true, &from, &ignored) != AB_OK)
+        return NULL;
+    if (ab_feed_peek(from, &bytes, &n, &ignored) == AB_OK)
+        format = recognize(bytes, n);
+    ab_feed_close(from);
+    return format;
+}
+
+/* Finds the format of an import that names none. */
+static enum ab_status settle_format(struct ab_feed *from, const struct ab_format **format,
+                                    struct ab_err *err)
+{
+    const char *bytes;
+    size_t n;
+    char list[256] = "";
+    AB_TRY(ab_feed_peek(from, &bytes, &n, err));
+    AB_TRY(refuse_other_kind(from, bytes, n, err));
+    if (*format == NULL)
+        *format = recognize(bytes, n);
+    if (*format != NULL)
+        return AB_OK;
+    for (size_t i = 0; i < AB_ARRAY_LEN(formats); i++)
+        ab_text_join(list, sizeof list, ", ", formats[i].name);
+    return ab_feed_bad(from, err, "no call of any format is found at its begin; formats are %s",
+                       list);
+}
+
 enum ab_status ab_import(const struct ab_import *import, struct ab_intake_report *report,
                          struct ab_err *err)
 {
     struct ab_intake in = {.to = import->to, .progress = import->progress, .user = import->user};
     AB_TRY(ab_feed_open(import->path, import->is_partial, &in.from, err));
     struct ab_feed *from = in.from;
-    enum ab_status status = import->format->read(from, &in, err);
+    in.report.format = import->format;
+    enum ab_status status = settle_format(from, &in.report.format, err);
+    if (status == AB_OK)
+        status = in.report.format->read(from, &in, err);
     if (status == AB_OK)
         status = intake_end(&in, err);
     if (status == AB_OK)

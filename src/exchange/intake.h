@@ -65,7 +65,8 @@ bool ab_scan_call(const char **at, const struct ab_call_form *forms, size_t n,
 
 struct ab_intake_report {
     struct ab_trace_info info;
-    uint64_t n_calls; /* of the file: those of the trace, and those left out */
+    const struct ab_format *format; /* the one that was read */
+    uint64_t n_calls;               /* of the file: those of the trace, and those left out */
     uint64_t n_unknown_frees;
     uint64_t n_null_frees;
     uint64_t n_unknown_resizes; /* became allocations, where they gave a block */
@@ -73,7 +74,10 @@ struct ab_intake_report {
     uint64_t n_late;            /* times before that of the event before: raised to it */
     uint64_t n_other_process;   /* left out */
     uint64_t n_guessed;         /* frees of which the file says the site, not the block */
+    uint64_t n_writes;          /* to blocks, left out: a trace has no place for them */
+    uint64_t n_after_end;       /* lines after as many as the file announces, left out */
     bool is_cut;                /* the file's end is missing, as was accepted */
+    bool is_last_in_doubt;      /* the last line has no newline, and was taken as whole */
 };
 
 struct ab_intake {
@@ -85,6 +89,7 @@ struct ab_intake {
     struct ab_block_map live, threads;
     uint32_t n_threads;
     bool has_first, is_late;
+    bool is_unknown; /* the last call was of a block that is not live */
     uint64_t first_ns, last_us;
     struct ab_intake_report report;
     void (*progress)(void *user, uint64_t n_calls); /* NULL = none */
@@ -107,10 +112,13 @@ const struct ab_format *ab_format_at(size_t i);
 /* AB_USAGE with the list and the nearest name. */
 enum ab_status ab_format_find(const char *name, const struct ab_format **out, struct ab_err *err);
 
+/* The format of a file, by reading its begin in each: NULL if it is none. */
+const struct ab_format *ab_format_recognize(const char *path);
+
 struct ab_import {
-    const struct ab_format *format;
-    const char *path; /* "-" = standard input; plain, gzip or zstd */
-    bool is_partial;  /* a file that was cut ends with its last whole line or record */
+    const struct ab_format *format; /* NULL = the one that the file has */
+    const char *path;               /* "-" = standard input; plain, gzip or zstd */
+    bool is_partial; /* a file that was cut ends with its last whole line or record */
     FILE *to;
     void (*progress)(void *user, uint64_t n_calls); /* may be NULL */
     void *user;

@@ -4,6 +4,9 @@
  * a free, "<" and ">" of a resize that moved a block from one address to another, "!" of a resize
  * that failed. CALLER may hold spaces, and lines may be without it, so lines are read from their
  * end. mtrace says of calloc and memalign that they are allocations, and nothing of threads.
+ *
+ * mtrace() writes "= Start" once for a file. A second one is of a process that was forked, whose calls
+ * are mixed with those of its parent, or of another log: what would come of it is no program's trace.
  */
 #include "exchange/intake.h"
 
@@ -50,9 +53,23 @@ static enum ab_status take(struct ab_intake *to, const struct line *l, struct ab
     return ab_intake_take(to, &call, err);
 }
 
+static enum ab_status take_mark(struct ab_feed *from, const char *text, uint64_t *n_starts,
+                                struct ab_err *err)
+{
+    *n_starts += strncmp(text, "= Start", 7) == 0;
+    if (*n_starts < 2)
+        return AB_OK;
+    return ab_feed_bad(
+        from, err,
+        "a second \"= Start\": this log holds the calls of two processes, as of a "
+        "program that forks, or of two runs. Give each process a MALLOC_TRACE of its "
+        "own, or record the program: allocbench record -- ./app");
+}
+
 enum ab_status ab_import_mtrace(struct ab_feed *from, struct ab_intake *to, struct ab_err *err)
 {
     struct line l, moved = {0}; /* the first half of a resize */
+    uint64_t n_starts = 0;
     for (char *text;;) {
         AB_TRY(ab_feed_line(from, &text, err));
         if (text == NULL && moved.sign != 0)
@@ -60,8 +77,10 @@ enum ab_status ab_import_mtrace(struct ab_feed *from, struct ab_intake *to, stru
                                      "the file ends within a resize: > does not follow <");
         if (text == NULL)
             return AB_OK;
-        if (text[0] == '=' || text[0] == 0) /* "= Start", "= End" */
+        if (text[0] == '=' || text[0] == 0) { /* "= Start", "= End" */
+            AB_TRY(take_mark(from, text, &n_starts, err));
             continue;
+        }
         if (!read_line(text, &l))
             return ab_feed_odd_line(from, text, expected, err);
         if ((l.sign == '>') != (moved.sign != 0))

@@ -83,7 +83,7 @@ digest() {
 @test "import: what is missing on the command line is said" {
     bench trace import
     expect_code 2
-    expect_error 'trace import needs FORMAT FILE'
+    expect_error 'trace import needs a file: allocbench trace import \[FORMAT\] FILE'
     bench trace import mtrac x -o "$OUT/x.abt"
     expect_code 2
     expect_error 'unknown format mtrac; did you mean mtrace\?'
@@ -99,6 +99,78 @@ digest() {
     bench trace export mtrace "$TINY" -o "$OUT/x"
     expect_code 2
     expect_error 'trace export was removed: trace dump writes .* only imported$'
+}
+
+@test "import: the file shows its format, packed and from a pipe too" {
+    bench trace import "$GOOD/raw.heaptrack.gz" -o "$OUT/a.abt"
+    expect_code 0
+    expect_error 'raw.heaptrack.gz: recognized as heaptrack'
+    allocbench trace import -q heaptrack "$GOOD/raw.heaptrack" -o "$OUT/b.abt" 3>&-
+    cmp "$OUT/a.abt" "$OUT/b.abt"
+    allocbench trace import -q - -o "$OUT/c.abt" <"$GOOD/raw.heaptrack.gz" 3>&-
+    cmp "$OUT/a.abt" "$OUT/c.abt"
+    printf 'first line\nsecond line\n' >"$OUT/text"
+    bench trace import "$OUT/text" -o "$OUT/x.abt"
+    expect_code 3
+    expect_error 'no call of any format is found at its begin; formats are mtrace, heaptrack'
+    bench trace import mtrace -o "$OUT/x.abt"
+    expect_code 2
+    expect_error 'trace import mtrace needs a FILE to read'
+    bench replay "$GOOD/interpreted.heaptrack.zst" -b glibc
+    expect_code 2
+    expect_error 'is in the format heaptrack, no trace of allocbench; import it first: allocbench trace import .*zst -o OUT.abt'
+    bench trace import mtrace "$ROOT/tests/golden/traces/good/perl-tiny.abt" -o "$OUT/x.abt"
+    expect_code 3
+    expect_error 'this is a trace of allocbench already'
+    [ ! -e "$OUT/x.abt" ]
+}
+
+@test "import: a file without a newline at its end is whole, and what is not taken is counted" {
+    printf '20000\n2\n4\n1\na 0 64\na 1 100\nf 0\nf 1' >"$OUT/t.rep"
+    for partial in "" --partial; do
+        bench trace import rep "$OUT/t.rep" -o "$OUT/x.abt" $partial
+        expect_code 0
+        expect_error 'x.abt: 4 events of 1 thread, from 4 calls'
+        ! grep -q 'newline\|missing' "$OUT/stderr" || fail "the head says that it is whole"
+    done
+    printf '2\n5\na 0 64\na 1 100\nw 1 100\nf 0\nf 1\nf 1\n' >"$OUT/t.rep"
+    bench trace import rep "$OUT/t.rep" -o "$OUT/x.abt"
+    expect_code 0
+    expect_error 'x.abt: 4 events'
+    expect_error '1 write to a block left out'
+    expect_error '1 line after the last call that the head announces left out'
+    bench trace import mtrace "$GOOD/unended.mtrace" -o "$OUT/x.abt"
+    expect_code 0
+    expect_error 'the last line has no newline at its end; it was read as a whole line'
+    bench trace import mtrace "$GOOD/unended.mtrace" -o "$OUT/x.abt" --partial
+    expect_code 0
+    expect_error 'the end of the file is missing'
+}
+
+@test "import: addresses given out again and again are said to be of several processes" {
+    for i in $(seq 40); do echo "$((1 + i % 2)): malloc 0x$((1000 + i % 20)) 8"; done >"$OUT/two"
+    bench trace import memory-replay "$OUT/two" -o "$OUT/x.abt"
+    expect_code 0
+    expect_error '20 frees added'
+    expect_error 'does not hold all calls of one process'
+    head -n 20 "$OUT/two" >"$OUT/one"
+    bench trace import memory-replay "$OUT/one" -o "$OUT/x.abt"
+    expect_code 0
+    ! grep -q 'of one process' "$OUT/stderr"
+}
+
+@test "trace: words of other tools lead to the command" {
+    while IFS=: read -r word right; do
+        bench trace "$word" "$TINY"
+        expect_code 2
+        expect_error "$right"
+    done <<'WORDS'
+slice:trace slice is called trace cut --events A\.\.B
+inspect:trace inspect is called trace info
+validate:trace validate is called trace check
+convert:trace convert is called trace import
+replay:replay is a command of its own: allocbench replay
+WORDS
 }
 
 @test "mtrace: a real recording" {

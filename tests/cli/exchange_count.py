@@ -99,9 +99,14 @@ def logalloc(text):
 
 
 def rep(text):
-    for line in text.splitlines()[4:]:
+    lines = text.splitlines()
+    n_head = 4 if lines[2].strip().isdigit() else 2
+    n_calls = int(lines[2 if n_head == 4 else 1])
+    for line in lines[n_head:n_head + n_calls]:
         w = line.split()
         at = int(w[1]) + 1
+        if w[0] == "w":
+            continue
         yield {"a": ("alloc", at, 0, 1), "r": ("resize", at, at, 1), "f": ("free", 0, at, 0)}[w[0]]
 
 
@@ -121,7 +126,7 @@ def main():
     with open(path, "rb") as f:
         data = f.read()
     if name != "malloc-trace-replay":
-        data = data.decode()
+        data = data.decode("utf-8-sig")
     count = dict.fromkeys(("alloc", "alloc_zeroed", "alloc_aligned", "resize", "free"), 0)
     other = dict.fromkeys(("left_out", "added"), 0)
     live = set()

@@ -86,6 +86,9 @@ static void print_counts(FILE *to, const struct ab_intake_report *r)
         {"late times", r->n_late},
         {"of other processes", r->n_other_process},
         {"guessed", r->n_guessed},
+        {"writes left out", r->n_writes},
+        {"after the end", r->n_after_end},
+        {"last line in doubt", r->is_last_in_doubt},
         {"cut", r->is_cut},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
@@ -192,6 +195,30 @@ static void a_cut_file_is_read_up_to_the_cut_on_request(void **state)
     }
 }
 
+/* Every golden file, packed or not, is known by its begin. */
+static void a_file_shows_its_format(void **state)
+{
+    char path[300];
+    unsigned n = 0;
+    (void)state;
+    DIR *d = opendir(FOLDER "good");
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        if (e->d_name[0] == '.' || strstr(e->d_name, ".expect") != NULL)
+            continue;
+        snprintf(path, sizeof path, FOLDER "good/%.250s", e->d_name);
+        const struct ab_format *found = ab_format_recognize(path);
+        if (found != format_of(path))
+            fail_msg("%s: %s", path, found == NULL ? "none" : found->name);
+        n++;
+    }
+    closedir(d);
+    assert_true(n >= 25);
+    assert_null(ab_format_recognize(FOLDER "make-golden"));
+    assert_null(ab_format_recognize(FOLDER "bad/empty.mtrace"));
+    assert_null(ab_format_recognize("/nowhere"));
+}
+
 static void an_unknown_format_is_named_with_the_nearest(void **state)
 {
     struct ab_err err = {0};
@@ -211,6 +238,7 @@ int main(void)
         cmocka_unit_test(good_files_become_the_calls_they_hold),
         cmocka_unit_test(bad_files_end_in_one_error_at_its_place),
         cmocka_unit_test(a_cut_file_is_read_up_to_the_cut_on_request),
+        cmocka_unit_test(a_file_shows_its_format),
         cmocka_unit_test(an_unknown_format_is_named_with_the_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
