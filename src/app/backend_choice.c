@@ -4,6 +4,7 @@
  */
 #include "app/backend_choice.h"
 
+#include "backend/settings.h"
 #include "tape/tape_file.h"
 
 #include <stdio.h>
@@ -115,13 +116,33 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
     b->status = ab_case_status(s);
 }
 
-const struct ab_selection *ab_case_foreign(const struct ab_options *o,
-                                           const struct ab_selection_list *list)
+enum ab_status ab_case_check_stranger(const struct ab_selection *s, bool is_of_result,
+                                      const char *option, struct ab_err *err)
 {
-    for (size_t i = 0; o->n_backends == 0 && i < list->n; i++)
-        if (list->items[i].is_file)
-            return &list->items[i];
-    return NULL;
+    const char *who = is_of_result ? "result" : "workload";
+    const char *otherwise = is_of_result ? "name all again" : "use --allow-plugins, or name it";
+    if (s->is_file)
+        return ab_fail(err, AB_USAGE,
+                       "the %s names the library %s as a back end; to run its code %s with %s", who,
+                       AB_SHOWN(300, s->name), otherwise, option);
+    for (uint32_t i = 0; i < s->n_env; i++)
+        if (!ab_settings_is_harmless(s->env[i]))
+            return ab_fail(err, AB_USAGE,
+                           "the %s sets %s for the back end %.*s; it may only set variables that "
+                           "cannot name a file (allocbench explain environment); to set it %s "
+                           "with %s",
+                           who, AB_SHOWN(300, s->env[i]), (int)strcspn(s->name, "{"), s->name,
+                           otherwise, option);
+    return AB_OK;
+}
+
+enum ab_status ab_case_check_strangers(const struct ab_options *o,
+                                       const struct ab_selection_list *list, struct ab_err *err)
+{
+    bool is_chosen = o->has_stored_backends || (o->n_backends == 0 && !o->allows_plugins);
+    for (size_t i = 0; is_chosen && i < list->n; i++)
+        AB_TRY(ab_case_check_stranger(&list->items[i], o->has_stored_backends, "-b", err));
+    return AB_OK;
 }
 
 bool ab_case_is_error(const struct ab_backend_info *b)

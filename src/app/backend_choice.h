@@ -36,10 +36,14 @@ void ab_backend_choice_say(const struct ab_backend_wish *wish, const struct ab_s
 
 enum ab_backend_status ab_case_status(const struct ab_selection *s); /* before anything ran */
 void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b);
-/* The first back end that the workload names by a path, and not the command line; NULL = none. Its
- * code would be run on the word of whoever wrote the workload. */
-const struct ab_selection *ab_case_foreign(const struct ab_options *o,
-                                           const struct ab_selection_list *list);
+/* Refuses a back end that a workload or a stored result may not choose by itself: a library that is
+ * named by a path, whose code would be run, or a variable of the environment that could name a file.
+ * `option` is the one that names it instead. */
+enum ab_status ab_case_check_stranger(const struct ab_selection *s, bool is_of_result,
+                                      const char *option, struct ab_err *err);
+/* Does this for a list that the command line neither names nor allows. */
+enum ab_status ab_case_check_strangers(const struct ab_options *o,
+                                       const struct ab_selection_list *list, struct ab_err *err);
 /* Has it no numbers, though it was named or is there? What a default list lacks is no error. */
 bool ab_case_is_error(const struct ab_backend_info *b);
 bool ab_case_has_failed(const struct ab_session *s);

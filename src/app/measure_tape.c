@@ -69,12 +69,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
         .options = o, .listed = s->backends, .n_listed = s->n_backends, .tape = s->map};
     struct ab_text choice = {0};
     AB_TRY(ab_backend_choice_make(&wish, &m->selection, err));
-    const struct ab_selection *foreign = ab_case_foreign(o, &m->selection);
-    if (foreign != NULL && !o->allows_plugins)
-        return ab_fail(err, AB_USAGE,
-                       "the workload names the library %s as a back end; to run its "
-                       "code use --allow-plugins, or name it with -b",
-                       AB_SHOWN(300, foreign->name));
+    AB_TRY(ab_case_check_strangers(o, &m->selection, err));
     ab_backend_choice_say(&wish, &m->selection, &choice);
     if (choice.s != NULL)
         ab_say(o, "back ends: %s", choice.s);

@@ -155,7 +155,9 @@ struct ab_options {
     bool is_alone;                    /* verify --no-fork */
     bool allows_broken;               /* what fails its checks is measured all the same */
     bool is_strict_doctor;            /* doctor: a warning is exit 1 */
-    bool allows_plugins;              /* libraries that the workload names are loaded */
+    bool allows_plugins;      /* libraries, and variables of any name, that the workload names */
+    bool has_stored_backends; /* `backends` comes from the result of --resume, not from -b */
+    bool has_stored_maps;     /* `maps` does, not from --map */
     const char *prepare, *stdin_path; /* exec; NULL = none */
     bool is_output_free;              /* exec --no-check-output */
     bool wants_inside;                /* exec: time the calls in the program */

@@ -75,16 +75,14 @@ static enum ab_status add_row(struct ab_selection_list *list, struct ab_placemen
     return AB_OK;
 }
 
-/* The code of a library that the workload names by a path is run on its word alone. */
-static enum ab_status check_foreign(const struct ab_options *o, const struct ab_placement_rules *p,
-                                    const char *at, struct ab_err *err)
+static enum ab_status check_strangers(const struct ab_options *o,
+                                      const struct ab_placement_rules *p, const char *at,
+                                      struct ab_err *err)
 {
-    for (size_t i = 0; i < p->heaps.n && !o->allows_plugins; i++)
-        if (p->heaps.items[i].is_file)
-            return ab_fail(err, AB_USAGE,
-                           "%s: the workload names the library %s as a back end; to run its code "
-                           "use --allow-plugins, or name it with --map",
-                           at, AB_SHOWN(300, p->heaps.items[i].name));
+    bool is_chosen = o->has_stored_maps || !o->allows_plugins;
+    for (size_t i = 0; is_chosen && i < p->heaps.n; i++)
+        if (ab_case_check_stranger(&p->heaps.items[i], o->has_stored_maps, "--map", err) != AB_OK)
+            return ab_err_context(err, "%s: ", at);
     return AB_OK;
 }
 
@@ -104,7 +102,7 @@ static enum ab_status check_via(const struct ab_options *o, const struct ab_work
         ab_text_addf(&where, "%s: via", at != NULL ? at : "");
         status = ab_rules_parse(rules.s, terms, where.s, &p, err);
         if (status == AB_OK)
-            status = check_foreign(o, &p, where.s, err);
+            status = check_strangers(o, &p, where.s, err);
         ab_rules_fini(&p);
         ab_text_fini(&rules);
         ab_text_fini(&where);
@@ -113,14 +111,12 @@ static enum ab_status check_via(const struct ab_options *o, const struct ab_work
     return status;
 }
 
-static enum ab_status read_one(const char *text, const char *where,
+static enum ab_status read_map(const struct ab_options *o, const char *text,
                                const struct ab_placement_terms *terms,
-                               struct ab_selection_list *list, struct ab_placement_rows *out,
-                               struct ab_err *err)
+                               struct ab_placement_rules *out, struct ab_err *err)
 {
-    struct ab_placement_rules *p = &out->items[out->n++];
-    AB_TRY(ab_rules_parse(text, terms, where, p, err));
-    return add_row(list, p, err);
+    AB_TRY(ab_rules_parse(text, terms, "--map", out, err));
+    return o->has_stored_maps ? check_strangers(o, out, "--map", err) : AB_OK;
 }
 
 enum ab_status ab_placement_rows_read(const struct ab_options *o, const struct ab_subject *subject,
@@ -137,10 +133,12 @@ enum ab_status ab_placement_rows_read(const struct ab_options *o, const struct a
     const struct ab_placement_terms terms = {subject->workload != NULL ? sets.names : NULL, sets.n,
                                              subject->map->image->n_lanes, o->backend_path};
     for (size_t i = 0; i < o->n_maps && status == AB_OK; i++)
-        status = read_one(o->maps[i], "--map", &terms, list, out, err);
+        if ((status = read_map(o, o->maps[i], &terms, &out->items[out->n++], err)) == AB_OK)
+            status = add_row(list, &out->items[i], err);
     if (o->n_maps == 0 && sets.via != NULL && status == AB_OK &&
-        (status = check_via(o, subject->workload, &terms, err)) == AB_OK)
-        status = read_one(sets.via, "via", &terms, list, out, err);
+        (status = check_via(o, subject->workload, &terms, err)) == AB_OK &&
+        (status = ab_rules_parse(sets.via, &terms, "via", &out->items[out->n++], err)) == AB_OK)
+        status = add_row(list, &out->items[0], err);
     if (status == AB_OK && out->n > 0 && sets.n > AB_GROUPS_MAX)
         status = ab_fail(err, AB_USAGE, "a workload of more than %d sets cannot be mapped",
                          AB_GROUPS_MAX);

@@ -10,8 +10,10 @@
 #include "backend/presets.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "report/json_in.h"
 #include "report/suite.h"
 #include "result/session.h"
+#include "workload/yaml_index.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,14 +29,37 @@ static void take_list(struct ab_resume *r, int which, const char *const *items, 
         r->lists[which][i] = items[i];
 }
 
-static void take_path(struct ab_resume *r)
+/* Refuses a workload other than the one whose text is in the result, because errors of a workload show
+ * lines of it, and a result must not choose which file of the user's is shown. */
+static enum ab_status check_text(const struct ab_session *s, struct ab_err *err)
+{
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    const char *text = s->config_text != NULL ? s->config_text : "";
+    size_t n, skipped = 0;
+    char *found;
+    AB_TRY(ab_json_read_file(s->config_path, AB_CONFIG_MAX_BYTES, &found, &n, err));
+    if (n >= 3 && memcmp(found, byte_order_mark, 3) == 0)
+        skipped = 3;
+    bool is_same = n - skipped == strlen(text) && memcmp(found + skipped, text, n - skipped) == 0;
+    free(found);
+    return is_same ? AB_OK
+                   : ab_fail(err, AB_USAGE,
+                             "the workload %s is not the one that was measured; to resume with it "
+                             "name it on the command line",
+                             AB_SHOWN(512, s->config_path));
+}
+
+static enum ab_status take_path(struct ab_resume *r, bool is_trace, struct ab_err *err)
 {
     const char *path = r->stored.session.config_path;
     if (r->options.n_args > 0 || path[0] == 0)
-        return;
+        return AB_OK;
+    if (!is_trace)
+        AB_TRY(check_text(&r->stored.session, err));
     take_list(r, 0, &path, 1);
     r->options.args = r->lists[0];
     r->options.n_args = 1;
+    return AB_OK;
 }
 
 /* A result may come from anywhere: what it says is a library is not run on its word alone. */
@@ -70,6 +95,7 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     }
     if (status == AB_OK)
         take_list(r, 1, names, n);
+    r->options.has_stored_backends = true;
     r->options.backends = r->lists[1];
     r->options.n_backends = n;
     return status;
@@ -101,6 +127,7 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
     if (n == 0)
         return AB_OK;
     take_list(r, 3, maps, n);
+    r->options.has_stored_maps = true;
     r->options.maps = r->lists[3];
     r->options.n_maps = n;
     return AB_OK;
@@ -305,7 +332,7 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
                        "--time-budget and --precision cannot extend a result whose number of "
                        "rounds was fixed");
     take_conditions(r);
-    take_path(r);
+    AB_TRY(take_path(r, is_trace, err));
     enum ab_status status = take_backends(r, err);
     if (status == AB_OK)
         status = take_maps(r, err);

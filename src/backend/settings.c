@@ -151,6 +151,97 @@ enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct 
     return status;
 }
 
+/* ---- variables that a stranger may set ---- */
+
+/* Variables of the allocators in presets.def that change how they use memory and nothing else. Where a
+ * value is a list of options, each key must be listed too, because the same list may name files
+ * (jemalloc's prof_prefix, the log_path of older scudo). A name that ends with '*' is a prefix. */
+static const struct harmless {
+    const char *variable;
+    const char *separators; /* between the options of a value; NULL = the value has none */
+    char equals;            /* between key and value of an option */
+    const char *keys;       /* " KEY KEY "; a key that ends with '*' is a prefix */
+} harmless[] = {
+    {"GLIBC_TUNABLES", ":", '=', " glibc.malloc.* glibc.pthread.* "},
+    {"MALLOC_ARENA_MAX", NULL, 0, NULL},
+    {"MALLOC_ARENA_TEST", NULL, 0, NULL},
+    {"MALLOC_CHECK_", NULL, 0, NULL},
+    {"MALLOC_MMAP_MAX_", NULL, 0, NULL},
+    {"MALLOC_MMAP_THRESHOLD_", NULL, 0, NULL},
+    {"MALLOC_PERTURB_", NULL, 0, NULL},
+    {"MALLOC_TOP_PAD_", NULL, 0, NULL},
+    {"MALLOC_TRIM_THRESHOLD_", NULL, 0, NULL},
+    {"MALLOC_CONF", ",", ':',
+     " abort abort_conf background_thread bin_shards cache_oblivious confirm_conf dirty_decay_ms dss "
+     "experimental_infallible_new hpa hpa_* junk lg_extent_max_active_fit lg_tcache_* "
+     "max_background_threads metadata_thp mutex_max_spin muzzy_decay_ms narenas narenas_ratio "
+     "oversize_threshold percpu_arena retain san_guard_large san_guard_small slab_sizes "
+     "stats_interval stats_interval_opts stats_print stats_print_opts tcache tcache_* thp "
+     "trust_madvise xmalloc zero zero_realloc "},
+    {"MIMALLOC_*", NULL, 0, NULL},
+    {"SCUDO_OPTIONS", ":, ", '=',
+     " allocation_ring_buffer_size dealloc_type_mismatch delete_size_mismatch may_return_null "
+     "pattern_fill_contents quarantine_max_chunk_size quarantine_size_kb release_to_os_interval_ms "
+     "thread_local_quarantine_size_kb zero_contents "},
+    {"TBB_MALLOC_SET_HUGE_SIZE_THRESHOLD", NULL, 0, NULL},
+    {"TBB_MALLOC_USE_HUGE_PAGES", NULL, 0, NULL},
+    {"TCMALLOC_AGGRESSIVE_DECOMMIT", NULL, 0, NULL},
+    {"TCMALLOC_DISABLE_MEMORY_RELEASE", NULL, 0, NULL},
+    {"TCMALLOC_HEAP_LIMIT_MB", NULL, 0, NULL},
+    {"TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES", NULL, 0, NULL},
+    {"TCMALLOC_OVERRIDE_PAGESIZE", NULL, 0, NULL},
+    {"TCMALLOC_RELEASE_RATE", NULL, 0, NULL},
+    {"TCMALLOC_SAMPLE_PARAMETER", NULL, 0, NULL},
+    {"TCMALLOC_SKIP_MMAP", NULL, 0, NULL},
+    {"TCMALLOC_SKIP_SBRK", NULL, 0, NULL},
+    {"TCMALLOC_TRANSFER_NUM_OBJ", NULL, 0, NULL},
+};
+
+/* True if the first n bytes of `word` are `pattern`, the n_pattern bytes of a name. A '*' at its end
+ * stands for any bytes. */
+static bool fits(const char *pattern, size_t n_pattern, const char *word, size_t n)
+{
+    bool is_prefix = n_pattern > 0 && pattern[n_pattern - 1] == '*';
+    n_pattern -= is_prefix;
+    return (is_prefix ? n >= n_pattern : n == n_pattern) && memcmp(pattern, word, n_pattern) == 0;
+}
+
+static bool is_listed_key(const char *keys, const char *word, size_t n)
+{
+    for (const char *key = keys; *key != 0;) {
+        key += strspn(key, " ");
+        size_t n_key = strcspn(key, " ");
+        if (n_key > 0 && fits(key, n_key, word, n))
+            return true;
+        key += n_key;
+    }
+    return false;
+}
+
+/* True if every option of the value has a key that is listed. */
+static bool has_listed_keys(const struct harmless *h, const char *value)
+{
+    const char equals[] = {h->equals, 0};
+    while (*value != 0) {
+        size_t n = strcspn(value, h->separators), n_key = strcspn(value, equals);
+        if (n > 0 && (n_key >= n || !is_listed_key(h->keys, value, n_key)))
+            return false;
+        value += n + (value[n] != 0);
+    }
+    return true;
+}
+
+bool ab_settings_is_harmless(const char *setting)
+{
+    size_t n = strcspn(setting, "=");
+    const char *value = setting + n + (setting[n] == '=');
+    for (size_t i = 0; i < AB_ARRAY_LEN(harmless); i++)
+        if (fits(harmless[i].variable, strlen(harmless[i].variable), setting, n))
+            return strchr(value, '/') == NULL &&
+                   (harmless[i].separators == NULL || has_listed_keys(&harmless[i], value));
+    return false;
+}
+
 /* Where one PARAM=VALUE ends. */
 static size_t setting_length(const char *text)
 {

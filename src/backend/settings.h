@@ -25,6 +25,10 @@ enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_
 /* "A=b;C=d" to s->env. Variables that would change what is loaded are refused. */
 enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct ab_err *err);
 
+/* True if the setting, "VARIABLE=VALUE", is on the list of those that cannot make an allocator read or
+ * write a file. Workloads and stored results may come from anywhere, so they may set these alone. */
+bool ab_settings_is_harmless(const char *setting);
+
 /* What follows a library: "prefix=mi_" alone, or parameters for the worker to check. */
 enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err);
 

@@ -390,13 +390,12 @@ static void print_combinations(const struct check *c)
 
 static void print_all(const struct check *c)
 {
-    const struct ab_selection *foreign = ab_case_foreign(c->options, &c->selection);
+    struct ab_err stranger;
     ab_workload_print_plan(stdout, c->workload, &c->tape.tape);
     print_cost(&c->tape.map);
     print_combinations(c);
-    if (foreign != NULL && !c->options->allows_plugins)
-        printf("\n%s is a library named by the workload: run requires --allow-plugins\n",
-               AB_SHOWN(300, foreign->name));
+    if (ab_case_check_strangers(c->options, &c->selection, &stranger) != AB_OK)
+        printf("\nrun refuses this: %s\n", stranger.text);
     if (c->gates.n_gates + c->gates.n_claims > 0)
         printf("\ngates %zu, claims %zu\n", c->gates.n_gates, c->gates.n_claims);
     print_lints(c);

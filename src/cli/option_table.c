@@ -618,8 +618,9 @@ static const struct ab_option_info table[] = {
      "NAME=VALUE,VALUE… run measures each of them",
      "What runs", 0, RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
     {"allow-plugins", NULL,
-     "allow libraries that the workload names by path (their code is run);\n"
-     "not needed for paths given with -b",
+     "allow libraries that the workload names by path (their code is run) and\n"
+     "any variable of their environment (it may name files to be written);\n"
+     "not needed for what -b names",
      "What runs", 0, RUN | CHECK, FLAG(allows_plugins), RARE},
     {"check", "LIST",
      "run these checks only, or a group: required, info; \"work\": only run the\n"

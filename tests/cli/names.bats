@@ -79,11 +79,38 @@ foreign() { # a workload that names a library
     foreign "$GUESTS/libtoy.so"
     bench check foreign.yaml
     expect_code 0
-    grep -q '^toy is a library named by the workload: run requires --allow-plugins$' "$OUT/stdout"
+    grep -q '^run refuses this: the workload names the library toy .*--allow-plugins' "$OUT/stdout"
     bench run foreign.yaml --rounds 1 --json - --allow-plugins
     expect_code 0
     expect_json '[.backends[].name] == ["glibc", "toy"]'
     bench run foreign.yaml --rounds 1 --json - -b "$GUESTS/libtoy.so" # who names it wants it
+    expect_code 0
+}
+
+with_variable() { # a workload that sets a variable for a back end
+    { sed '/^phases/,$d' "$WORKLOADS/small.yaml"
+      printf '%s\n' 'backends:' "  - {name: glibc, env: ['$1']}"
+      sed -n '/^phases/,$p' "$WORKLOADS/small.yaml"; } >set.yaml
+}
+
+@test "a workload sets only variables that cannot name a file" {
+    for variable in HEAPPROFILE=written MALLOC_CONF=prof_prefix:written TMPDIR=. \
+        TCMALLOC_MEMFS_MALLOC_PATH=written MIMALLOC_VERBOSE=./written; do
+        with_variable "$variable"
+        bench run set.yaml --rounds 1 --json -
+        expect_code 2
+        expect_error "the workload sets $variable for the back end glibc; it may only set variables"
+        [ ! -s "$OUT/stdout" ]
+        bench check set.yaml
+        expect_code 0
+        grep -q "^run refuses this: the workload sets $variable " "$OUT/stdout"
+        bench run set.yaml --rounds 1 --json - -b glibc
+        expect_code 0
+    done
+    bench run set.yaml --rounds 1 --json - --allow-plugins
+    ! grep -q 'may only set' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
+    with_variable MALLOC_ARENA_MAX=1
+    bench run set.yaml --rounds 1 --json -
     expect_code 0
 }
 

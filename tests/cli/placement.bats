@@ -291,6 +291,10 @@ Y
     bench run frames.yaml --rounds 1 -b slab
     expect_code 2
     expect_error 'allow-plugins'
+    write_workload ", via: 'glibc{HEAPPROFILE=x}'"
+    bench run frames.yaml --rounds 1 -b slab
+    expect_code 2
+    expect_error 'frames.yaml:9:39: via: the workload sets HEAPPROFILE=x .*--allow-plugins'
     bench run frames.yaml --rounds 1 -b slab --map 'frme=arena'
     expect_code 2
     expect_error "did you mean 'frame'"

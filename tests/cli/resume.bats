@@ -215,6 +215,22 @@ work_of() { # FILE
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
 }
 
+@test "a result chooses neither variables that may name files nor a file to be read" {
+    make_partial
+    edit '(.. | strings | select(. == "glibc")) |= "glibc{HEAPPROFILE=written}"'
+    bench run --resume "$OUT/partial.json" --results "$OUT/r"
+    expect_code 2
+    expect_error 'the result sets HEAPPROFILE=written for the back end glibc; .* name all again with -b'
+    make_partial
+    printf 'secret: of the user\n' >"$OUT/private"
+    edit ".config.path = \"$OUT/private\""
+    bench run --resume "$OUT/partial.json" --results "$OUT/r"
+    expect_code 2
+    expect_error 'the workload .*/private is not the one that was measured; to resume with it name it'
+    ! grep -q secret "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
+    [ ! -e "$OUT/r" ]
+}
+
 @test "a partial result that cannot be one is refused" {
     expect_refused() { # JQ-PROGRAM MESSAGE
         make_partial

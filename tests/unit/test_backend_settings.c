@@ -3,8 +3,11 @@
  * What -b says, taken apart.
  */
 #include "backend/settings.h"
+
+#include "backend/presets.h"
 #include "support/cmocka.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +111,72 @@ static void variables_are_taken_one_by_one(void **state)
     assert_int_equal(env(longest, &s), AB_USAGE);
 }
 
+static void only_variables_that_cannot_name_a_file_are_harmless(void **state)
+{
+    (void)state;
+    static const char *const harmless[] = {
+        "MALLOC_CONF=dirty_decay_ms:0,narenas:1",
+        "MALLOC_CONF=",
+        "MALLOC_CONF=slab_sizes:1-4096:17|100-200:1,stats_print:true,stats_print_opts:gm",
+        "MALLOC_ARENA_MAX=1",
+        "GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.pthread.rseq=0",
+        "MIMALLOC_LARGE_OS_PAGES=1",
+        "TCMALLOC_RELEASE_RATE=10",
+        "SCUDO_OPTIONS=zero_contents=1:release_to_os_interval_ms=-1",
+        "TBB_MALLOC_USE_HUGE_PAGES=1",
+    };
+    static const char *const others[] = {
+        "HEAPPROFILE=x",
+        "HEAPPROFILE",
+        "MALLOC_TRACE=x",
+        "MALLOC_CONF=narenas:1,prof_prefix:x",
+        "MALLOC_CONF=prof:true",
+        "MALLOC_CONF=log:x",
+        "MALLOC_CONF=narenas",
+        "MALLOC_CONF=narenasprof:1",
+        "MALLOC_CONFX=narenas:1",
+        "MALLOC_ARENA_MAX_=1",
+        "malloc_conf=narenas:1",
+        "GLIBC_TUNABLES=glibc.malloc.tcache_count=0:other=/x",
+        "GLIBC_TUNABLES=glibc.rtld.nns=1",
+        "MIMALLOC_VERBOSE=/x",
+        "MIMALLO=1",
+        "TCMALLOC_MEMFS_MALLOC_PATH=x",
+        "TCMALLOC_DEVMEM_START=0",
+        "SCUDO_OPTIONS=log_path=x",
+        "SCUDO_OPTIONS='zero_contents=1 log_path=x'",
+        "TMPDIR=.",
+        "PATH=.",
+        "",
+        "=",
+    };
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if (!ab_settings_is_harmless(harmless[i]))
+            fail_msg("%s", harmless[i]);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (ab_settings_is_harmless(others[i]))
+            fail_msg("%s", others[i]);
+}
+
+/* The settings of --sweep are what people try: a workload can have them without an option. */
+static void the_settings_of_every_sweep_are_harmless(void **state)
+{
+    (void)state;
+    for (size_t i = 0; ab_sweep_name(i) != NULL; i++) {
+        size_t n;
+        const struct ab_sweep_row *rows = ab_sweep_rows(ab_sweep_name(i), &n);
+        for (size_t k = 0; k < n; k++) {
+            const char *brace = strchr(rows[k].settings, '{');
+            char setting[256];
+            if (brace == NULL)
+                continue;
+            snprintf(setting, sizeof setting, "%.*s", (int)strlen(brace) - 2, brace + 1);
+            if (!ab_settings_is_harmless(setting))
+                fail_msg("%s", setting);
+        }
+    }
+}
+
 static void a_library_has_a_prefix_or_parameters(void **state)
 {
     (void)state;
@@ -130,6 +199,8 @@ int main(void)
         cmocka_unit_test(a_backslash_takes_a_character_as_it_is),
         cmocka_unit_test(commas_in_braces_end_nothing),
         cmocka_unit_test(variables_are_taken_one_by_one),
+        cmocka_unit_test(only_variables_that_cannot_name_a_file_are_harmless),
+        cmocka_unit_test(the_settings_of_every_sweep_are_harmless),
         cmocka_unit_test(a_library_has_a_prefix_or_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
