@@ -78,16 +78,26 @@ static char *arena_reserve(size_t bytes, size_t align, bool is_huge)
     return (char *)ab_pages_huge_if(is_huge, ab_pages_reserve(bytes, align), bytes);
 }
 
+static char *arena_reserve_usual(size_t *bytes, size_t align, bool is_huge)
+{
+    char *base = NULL;
+    for (*bytes = AB_ARENA_RESERVE_USUAL; *bytes >= arena_largest_step_bytes; *bytes /= 2)
+        if ((base = arena_reserve(*bytes, align, is_huge)) != NULL)
+            break;
+    return base;
+}
+
 int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *o)
 {
     size_t page = ab_page_size(), step = o->step_bytes;
     if (o->huge && step < AB_HUGE_PAGE_BYTES)
         step = AB_HUGE_PAGE_BYTES;
     size_t align = step >= AB_HUGE_PAGE_BYTES ? AB_HUGE_PAGE_BYTES : page;
-    if (o->reserve_bytes == 0 || o->reserve_bytes > PTRDIFF_MAX - align)
+    if (o->reserve_bytes > PTRDIFF_MAX - align)
         return ENOMEM;
     size_t bytes = ab_round_up(o->reserve_bytes, page);
-    char *base = arena_reserve(bytes, align, o->huge);
+    char *base = bytes != 0 ? arena_reserve(bytes, align, o->huge)
+                            : arena_reserve_usual(&bytes, align, o->huge);
     if (base == NULL)
         return errno;
     memset(arena, 0, sizeof *arena);

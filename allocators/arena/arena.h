@@ -36,6 +36,8 @@
 #include <string.h>
 
 #define AB_ARENA_ALIGN ((size_t)16) /* of ab_arena_alloc; what malloc gives */
+/* Of addresses, where the options do not say; half as many each time that the system refuses. */
+#define AB_ARENA_RESERVE_USUAL ((size_t)1 << 34)
 #define AB_ARENA_CHECKS AB_CHECKS
 #define AB_ARENA_FRONT AB_CHECKED_FRONT /* what the checked build has around a block */
 #define AB_ARENA_GAP AB_CHECKED_GAP
@@ -81,7 +83,7 @@ struct ab_arena {
 };
 
 struct ab_arena_options {
-    size_t reserve_bytes; /* addresses, rounded up to pages */
+    size_t reserve_bytes; /* addresses, rounded up to pages; 0 = AB_ARENA_RESERVE_USUAL */
     /* 0 commits 64 KiB first and then as much again as there is, at most 64 MiB at a time; else
      * steps of this size. One page is the textbook's form; 2 MiB and more begin at a multiple of
      * it, for huge pages. */

@@ -177,10 +177,14 @@ struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *blo
 
 int ab_shards_ready(struct ab_shard *shard)
 {
-    int error = is_ready(shard) ? 0 : shard->shards->calls.open(shard);
-    if (error == 0)
-        __atomic_store_n(&shard->is_ready, true, __ATOMIC_RELEASE);
-    return error;
+    if (is_ready(shard))
+        return 0;
+    int error = shard->shards->calls.open(shard);
+    if (error != 0)
+        return error;
+    __atomic_add_fetch(&shard->shards->n_open, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&shard->is_ready, true, __ATOMIC_RELEASE);
+    return 0;
 }
 
 /* With the group's mutex held. False: another has it, or there is no memory. */

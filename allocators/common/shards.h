@@ -38,6 +38,7 @@ struct ab_shards {
     unsigned span_log2;
     struct ab_shards_calls calls;
     pthread_mutex_t mutex; /* of which heaps there are and whose they are */
+    uint32_t n_open;       /* heaps that are; atomic */
     uint32_t n_dealt;      /* threads that were given one of several with a lock */
     pthread_key_t key;     /* shards_thread.c: the heap of a thread */
     bool has_key;          /* atomic */

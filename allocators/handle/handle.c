@@ -89,9 +89,9 @@ static uint32_t own_base(void)
 
 static bool is_possible(const struct ab_handle_options *o)
 {
-    bool has_one_capacity = (o->capacity == 0) != (o->capacity_bytes == 0);
+    bool has_two_capacities = o->capacity != 0 && o->capacity_bytes != 0;
     bool is_base = o->version_base < AB_HANDLE_BASE_END || o->version_base == AB_HANDLE_BASE_ZERO;
-    return has_one_capacity && o->capacity <= AB_HANDLE_CAPACITY_MAX && is_base &&
+    return !has_two_capacities && o->capacity <= AB_HANDLE_CAPACITY_MAX && is_base &&
            (o->align & (o->align - 1)) == 0 && !(o->is_dense && o->align != 0);
 }
 
@@ -99,6 +99,25 @@ static uint32_t last_version(const struct ab_handle_options *o, uint32_t base)
 {
     bool is_bounded = o->version_max != 0 && o->version_max < UINT32_MAX - base;
     return is_bounded ? base + o->version_max : UINT32_MAX;
+}
+
+/* Addresses for *capacity values, or, where nobody said how many, for as many as the system has. NULL
+ * and errno. */
+static char *map_values(const struct ab_handle_options *o, const struct layout *l,
+                        uint64_t *capacity, size_t *before_values, size_t *bytes)
+{
+    size_t most = o->capacity_bytes != 0 ? o->capacity_bytes : AB_HANDLE_BYTES_USUAL;
+    char *base = NULL;
+    for (; base == NULL; most /= 2) {
+        *capacity = o->capacity != 0 ? o->capacity : capacity_in(l, most);
+        errno = ENOMEM;
+        if (*capacity == 0 || !measure(l, *capacity, before_values, bytes))
+            return NULL;
+        base = (char *)ab_pages_map(*bytes, l->align);
+        if (o->capacity != 0 || o->capacity_bytes != 0)
+            return base;
+    }
+    return base;
 }
 
 int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_options *options)
@@ -110,10 +129,8 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
         return EINVAL;
     if (!lay_out(o, &layout))
         return ENOMEM;
-    uint64_t capacity = o->capacity != 0 ? o->capacity : capacity_in(&layout, o->capacity_bytes);
-    if (capacity == 0 || !measure(&layout, capacity, &before_values, &bytes))
-        return ENOMEM;
-    char *base = (char *)ab_pages_map(bytes, layout.align);
+    uint64_t capacity;
+    char *base = map_values(o, &layout, &capacity, &before_values, &bytes);
     if (base == NULL)
         return errno;
     memset(arena, 0, sizeof *arena);

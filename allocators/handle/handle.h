@@ -50,6 +50,9 @@ extern "C" {
 #define AB_HANDLE_END (UINT32_MAX - 2) /* of the list of free slots */
 #define AB_HANDLE_HIDDEN (UINT32_MAX - 3)
 #define AB_HANDLE_CAPACITY_MAX AB_HANDLE_HIDDEN
+/* Addresses of an arena whose options give no capacity; half as many each time that the system
+ * refuses. */
+#define AB_HANDLE_BYTES_USUAL ((size_t)1 << 34)
 #define AB_HANDLE_BASE_END ((uint32_t)1 << 31)
 #define AB_HANDLE_BASE_ZERO UINT32_MAX /* versions from 1, as in every arena that says so */
 
@@ -83,7 +86,8 @@ struct ab_handle_arena {
 struct ab_handle_options {
     size_t value_bytes; /* 0 counts as 1; rounded up to the alignment */
     size_t align;       /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
-    uint64_t capacity; /* values at most, 1 … AB_HANDLE_CAPACITY_MAX; 0: capacity_bytes says it */
+    uint64_t capacity; /* values at most, 1 … AB_HANDLE_CAPACITY_MAX; 0: capacity_bytes says it, or,
+                              where that is 0 too, AB_HANDLE_BYTES_USUAL */
     uint32_t version_max;  /* values a slot holds in its life; 0 = as many as there are versions */
     uint32_t version_base; /* versions begin after it, < AB_HANDLE_BASE_END; 0 = one of the arena's
                               own, far from those of the arenas before it. Arenas with bases that
@@ -96,7 +100,7 @@ struct ab_handle_options {
                               version_max is of all values that the arena holds in its life */
 };
 
-/* Reserves addresses for all values and touches none. 0, EINVAL (no capacity or two, more than
+/* Reserves addresses for all values and touches none. 0, EINVAL (two capacities, more than
  * AB_HANDLE_CAPACITY_MAX, an alignment or a base that is none, dense values with an alignment),
  * ENOMEM; *arena is untouched on failure. */
 AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,

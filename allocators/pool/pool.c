@@ -119,7 +119,9 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
     int error = measure(&made, options);
     if (error != 0)
         return error;
-    made.grows = options->grows;
+    if (options->align == 0)
+        made.stride = ab_spread_slots(made.stride, made.align);
+    made.grows = options->grows || options->n_slots == 0;
     made.huge = options->huge;
     if (options->range != NULL) {
         size_t skipped = -(uintptr_t)options->range & (chunk_unit(&made) - 1);

@@ -81,10 +81,11 @@ struct ab_pool {
 
 struct ab_pool_options {
     size_t slot_bytes; /* rounded up to the alignment, and to a pointer */
-    size_t align;      /* of every slot: 0 = AB_POOL_ALIGN, else a power of two. With the one of a
-                          type slots are placed as in an array */
-    size_t n_slots;    /* of the first chunk; 0 = 64 KiB of them, at least 8 */
-    bool grows;        /* false: no more than n_slots */
+    size_t align;      /* of every slot: 0 = AB_POOL_ALIGN, and slots of a multiple of 256 bytes lie
+                          somewhat further apart, or few cache lines would serve all of them. Else a
+                          power of two: with the one of a type slots are placed as in an array */
+    size_t n_slots;    /* of the first chunk; 0 = 64 KiB of them, at least 8, and the pool grows */
+    bool grows;        /* false: no more than n_slots, where that is not 0 */
     bool huge;         /* ask for huge pages: chunks are whole ones of 2 MiB */
     char *range;       /* range_bytes without access, page by page, that chunks are taken from; they
                           stay the caller's. NULL: each chunk a mapping */
@@ -136,8 +137,8 @@ void ab_pool_plain_fini(struct ab_pool *pool);
 bool ab_pool_plain_owns(const struct ab_pool *pool, const void *raw);
 #endif
 
-/* A pool for one type: init as above, n = slots of the first chunk (0 = 64 KiB of them). A slot of
- * it, or NULL; and back. */
+/* A pool for one type: init as above, n = slots of the first chunk (0 = 64 KiB of them, and it
+ * grows). A slot of it, or NULL; and back. */
 #define AB_POOL_INIT(pool, type, n, grows) \
     ab_pool_init_type((pool), sizeof(type), AB_ALIGNOF(type), (n), (grows))
 #define AB_POOL_NEW(pool, type) \

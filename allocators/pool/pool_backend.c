@@ -31,8 +31,6 @@ enum {
 };
 enum { THREADS_LOCKFREE = AB_THREADS_COUNT };
 
-#define CACHE_LINE_BYTES ((uint64_t)64)
-#define CROWDED_BYTES ((uint64_t)256)
 #define SPAN_MIN ((uint64_t)1 << 30)
 #define SPAN_MAX ((uint64_t)1 << 40)
 
@@ -60,15 +58,13 @@ static const struct ab_param params[PARAM_COUNT] = {
                                "to 2 MiB more memory"),
 };
 
-/* Slots a multiple of 256 bytes apart begin in a quarter of all cache lines, or fewer, and push each
- * other out: replacing 100,000 of them at random took 14 ns and takes 5. A sixteenth more, at most a
- * line, spreads them. Not when alignment was asked for, nor against an explicit slot=. */
-static uint64_t slot_for(const struct ab_facts *f)
+/* Slots of a size or an alignment that somebody asked for lie as in an array. */
+static size_t align_for(const struct ab_open_args *args)
 {
-    uint64_t slot = f->largest_bytes, more = slot / 16;
-    if (slot == 0 || slot % CROWDED_BYTES != 0 || f->largest_align > AB_POOL_ALIGN)
-        return slot;
-    return slot + (more < CACHE_LINE_BYTES ? more : CACHE_LINE_BYTES);
+    uint64_t align = args->facts->largest_align;
+    if (align > AB_POOL_ALIGN)
+        return align;
+    return args->values[PARAM_SLOT] != 0 ? AB_POOL_ALIGN : 0;
 }
 
 /* Lanes may run ahead of each other, and one of them may make all the blocks. */
@@ -97,8 +93,8 @@ static struct ab_pool_options options_for(const struct ab_open_args *args)
     const struct ab_facts *facts = args->facts;
     const uint64_t *values = args->values;
     struct ab_pool_options options = {
-        .slot_bytes = values[PARAM_SLOT] != 0 ? values[PARAM_SLOT] : slot_for(facts),
-        .align = facts->largest_align > AB_POOL_ALIGN ? facts->largest_align : AB_POOL_ALIGN,
+        .slot_bytes = values[PARAM_SLOT] != 0 ? values[PARAM_SLOT] : facts->largest_bytes,
+        .align = align_for(args),
         .n_slots = values[PARAM_SLOTS],
         .grows = values[PARAM_GROW] != 0,
         .huge = values[PARAM_HUGE] != 0,
@@ -106,7 +102,8 @@ static struct ab_pool_options options_for(const struct ab_open_args *args)
     if (options.slot_bytes < AB_POOL_ALIGN)
         options.slot_bytes = AB_POOL_ALIGN;
     if (values[PARAM_DEBUG] != 0)
-        options.slot_bytes = ab_guard_bytes(options.align, options.slot_bytes);
+        options.slot_bytes = ab_guard_bytes(options.align != 0 ? options.align : AB_POOL_ALIGN,
+                                            options.slot_bytes);
     if (options.n_slots == 0 && !options.grows)
         options.n_slots = facts->live_peak_blocks;
     return options;

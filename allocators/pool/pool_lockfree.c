@@ -24,6 +24,11 @@ enum { PLACE_BITS = 40, UNIT_LOG2 = 4, PAUSES_MAX = 64 };
 #define NUMBER_MASK ((UINT64_C(1) << AB_POOL_LOCKFREE_NUMBER_BITS) - 1)
 #define ALIGN_LEAST ((size_t)16)
 
+static void *map_slots(size_t bytes, size_t unit, bool is_huge)
+{
+    return ab_pages_huge_if(is_huge, ab_pages_map(bytes, unit), bytes);
+}
+
 int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
                           const struct ab_pool_lockfree_options *options)
 {
@@ -35,12 +40,19 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
         return ENOMEM;
     slot = ab_round_up(slot, align);
     size_t stride = ab_round_up(slot + AB_MARK_GAP, align);
-    if (options->n_slots == 0 || __builtin_mul_overflow(stride, options->n_slots, &span) ||
-        span >> UNIT_LOG2 >= PLACE_MASK)
+    if (options->align == 0)
+        stride = ab_spread_slots(stride, align);
+    size_t n = options->n_slots != 0 ? options->n_slots : AB_POOL_LOCKFREE_USUAL / stride;
+    if (n == 0 || __builtin_mul_overflow(stride, n, &span) || span >> UNIT_LOG2 >= PLACE_MASK)
         return ENOMEM;
     size_t map_bytes = ab_round_up(span, ab_page_size());
     size_t unit = options->huge && align < AB_HUGE_PAGE_BYTES ? AB_HUGE_PAGE_BYTES : align;
-    void *base = ab_pages_huge_if(options->huge, ab_pages_map(map_bytes, unit), map_bytes);
+    void *base = map_slots(map_bytes, unit, options->huge);
+    while (base == NULL && options->n_slots == 0 && (n /= 2) > 0) {
+        span = n * stride;
+        map_bytes = ab_round_up(span, ab_page_size());
+        base = map_slots(map_bytes, unit, options->huge);
+    }
     if (base == NULL)
         return errno;
     memset(pool, 0, sizeof *pool);

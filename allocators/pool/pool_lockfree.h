@@ -43,9 +43,13 @@ struct ab_pool_lockfree {
     AB_ALIGNAS(64) size_t carved; /* bytes handed out so far */
 };
 
+/* Half as many each time that the system refuses. */
+#define AB_POOL_LOCKFREE_USUAL ((size_t)1 << 34)
+
 struct ab_pool_lockfree_options {
     size_t slot_bytes, align; /* as of ab_pool_options */
-    size_t n_slots;           /* at most; addresses are reserved for all, pages come on first use */
+    size_t n_slots;           /* at most; addresses are reserved for all, pages come on first use.
+                                 0 = as many as AB_POOL_LOCKFREE_USUAL addresses hold */
     bool huge;                /* ask for huge pages of 2 MiB */
 };
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 static const size_t first_commit_slabs = 16, largest_commit_slabs = 1024;
+static const size_t least_usual_bytes = (size_t)64 << 20;
 enum { HOT_MAX = 64, HOT_BYTES = 16 << 10 };
 
 AB_STATIC_ASSERT(sizeof(struct ab_slab) == 32, "two records a cache line");
@@ -74,11 +75,17 @@ static void large_leave(struct ab_slabs *s, struct ab_slab_large *r)
     s->large_map_bytes -= r->map_bytes;
 }
 
+/* What this heap may keep of what all that share it may keep together. */
+static size_t share_of(const struct ab_slabs *s, size_t all)
+{
+    uint32_t n = s->n_sharing == NULL ? 1 : __atomic_load_n(s->n_sharing, __ATOMIC_RELAXED);
+    return n <= 1 ? all : all / n + (all % n != 0);
+}
+
 static bool large_keep(struct ab_slabs *s, char *map, size_t map_bytes)
 {
-    size_t bin = map_bytes / ab_page_size() - 1;
-    if (bin >= AB_SLAB_SPARE_PAGES || s->spare_bytes > s->spare_max_bytes ||
-        map_bytes > s->spare_max_bytes - s->spare_bytes)
+    size_t bin = map_bytes / ab_page_size() - 1, most = share_of(s, s->spare_max_bytes);
+    if (bin >= AB_SLAB_SPARE_PAGES || s->spare_bytes > most || map_bytes > most - s->spare_bytes)
         return false;
     struct ab_slab_large *r = large_record(map + LEAD_BYTES);
     struct ab_slab_large record = {NULL, s->spare[bin], NULL, map, map_bytes};
@@ -164,6 +171,8 @@ static void large_drop(struct ab_slabs *s, struct ab_slab_large *r)
     size_t map_bytes = r->map_bytes;
     large_leave(s, r);
     AB_MARK_UNUSED(r + 1, large_usable(r));
+    if (s->spare_bytes > share_of(s, s->spare_max_bytes)) /* more heaps share it than before */
+        large_purge(s);
     if (large_keep(s, map, map_bytes))
         return;
     s->n_os_calls++;
@@ -230,6 +239,23 @@ static void make_classes(struct ab_slabs *s, enum ab_slab_spacing spacing)
     }
 }
 
+/* What the option of a bound stands for. */
+static size_t bound_of(size_t option, size_t usual)
+{
+    return option == 0 ? usual : option == AB_SLAB_KEEP_NOTHING ? 0 : option;
+}
+
+/* The addresses of *span bytes, or, where the caller did not say how many, of as many as the system
+ * has. NULL and errno. */
+static char *reserve_span(const struct ab_slabs_options *o, size_t *span)
+{
+    size_t unit = o->huge ? AB_HUGE_PAGE_BYTES : AB_SLAB_BYTES;
+    char *base = o->range != NULL ? o->range : (char *)ab_pages_reserve(*span, unit);
+    while (base == NULL && o->reserve_bytes == 0 && *span > least_usual_bytes)
+        base = (char *)ab_pages_reserve(*span /= 2, unit);
+    return base;
+}
+
 /* NULL and *error. */
 static struct ab_slab *map_records(size_t span_bytes, int *error)
 {
@@ -241,12 +267,11 @@ static struct ab_slab *map_records(size_t span_bytes, int *error)
 
 int AB_SLABS_PLAIN(init)(struct ab_slabs *slabs, const struct ab_slabs_options *options)
 {
-    size_t reserve = options->reserve_bytes;
-    if (reserve == 0 || reserve > PTRDIFF_MAX)
+    size_t reserve = options->reserve_bytes == 0 ? AB_SLAB_RESERVE_USUAL : options->reserve_bytes;
+    if (reserve > PTRDIFF_MAX || (options->range != NULL && options->reserve_bytes == 0))
         return ENOMEM;
     size_t span = ab_round_up(reserve, AB_SLAB_BYTES);
-    size_t unit = options->huge ? AB_HUGE_PAGE_BYTES : AB_SLAB_BYTES;
-    char *base = options->range != NULL ? options->range : (char *)ab_pages_reserve(span, unit);
+    char *base = reserve_span(options, &span);
     if (base == NULL)
         return errno;
     int error = options->huge ? ab_pages_want_huge(base, span) : 0;
@@ -261,8 +286,8 @@ int AB_SLABS_PLAIN(init)(struct ab_slabs *slabs, const struct ab_slabs_options *
     slabs->span_bytes = span;
     slabs->is_range_given = options->range != NULL;
     slabs->slabs = records;
-    slabs->keep_max = options->keep_max;
-    slabs->spare_max_bytes = options->spare_max_bytes;
+    slabs->keep_max = bound_of(options->keep_max, AB_SLAB_KEEP_USUAL);
+    slabs->spare_max_bytes = bound_of(options->spare_max_bytes, AB_SLAB_SPARE_USUAL);
     slabs->huge = options->huge;
     slabs->n_os_calls = (options->range != NULL ? 1u : 2u) + options->huge;
     make_classes(slabs, options->spacing);
@@ -408,12 +433,10 @@ static void retire(struct ab_slabs *s, struct ab_slab *slab)
     slab->n_out = 0; /* as of those never used */
     slab->is_zero = false;
     AB_MARK_UNUSED(slab_base(s, slab), AB_SLAB_BYTES);
-    if (s->n_kept >= s->keep_max) {
-        give_pages_back(s, slab);
-        return;
-    }
     push(&s->kept, slab);
     s->n_kept++;
+    for (size_t most = share_of(s, s->keep_max); s->n_kept > most; s->n_kept--)
+        give_pages_back(s, pop(&s->kept));
 }
 
 /* ---- classes ---- */
@@ -726,7 +749,7 @@ size_t ab_slabs_live(const struct ab_slabs *s)
 int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options)
 {
     struct ab_slabs_options without_spare = *options;
-    without_spare.spare_max_bytes = 0;
+    without_spare.spare_max_bytes = AB_SLAB_KEEP_NOTHING;
     int error = ab_slabs_plain_init(slabs, &without_spare);
     if (error == 0)
         ab_block_list_open(&slabs->blocks, "slab");

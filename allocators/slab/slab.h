@@ -54,6 +54,13 @@ enum { AB_SLAB_SPARE_PAGES = 64 }; /* larger mappings go back to the system imme
 #define AB_SLAB_BYTES ((size_t)1 << AB_SLAB_LOG2)
 #define AB_SLAB_LARGEST ((size_t)4096) /* of the last class */
 
+/* What an option of 0 stands for: a system call for each empty slab makes a free ten times as dear.
+ * Who wants nothing to be kept says so. */
+#define AB_SLAB_RESERVE_USUAL ((size_t)1 << 34) /* half as much each time that the system refuses */
+#define AB_SLAB_KEEP_USUAL ((size_t)1024)
+#define AB_SLAB_SPARE_USUAL ((size_t)4 << 20)
+#define AB_SLAB_KEEP_NOTHING SIZE_MAX
+
 struct ab_slab_block { /* inside the free block */
     struct ab_slab_block *next;
 };
@@ -105,6 +112,8 @@ struct ab_slabs {
     struct ab_slab_large *spare[AB_SLAB_SPARE_PAGES];
     size_t spare_bytes, spare_max_bytes;
     uint64_t n_os_calls;
+    /* Heaps among which keep_max and spare_max_bytes are divided, atomic; NULL: this is the only one. */
+    const uint32_t *n_sharing;
     /* For several threads, see slab_shared.h: the lock that callers hold, let go around system calls;
      * empty slabs that wait for such a call; and where to look for blocks before new memory is
      * taken: true when there were any. NULL all three for one thread. */
@@ -115,10 +124,13 @@ struct ab_slabs {
 };
 
 struct ab_slabs_options {
-    size_t reserve_bytes;   /* addresses for slabs, rounded up to whole ones; large blocks are not
-                               among them */
-    size_t keep_max;        /* empty slabs that may keep their pages */
-    size_t spare_max_bytes; /* mappings of freed large blocks that may */
+    size_t reserve_bytes; /* addresses for slabs, rounded up to whole ones; large blocks are not
+                               among them. 0 = AB_SLAB_RESERVE_USUAL */
+    size_t keep_max;      /* empty slabs that may keep their pages; 0 = AB_SLAB_KEEP_USUAL, none =
+                               AB_SLAB_KEEP_NOTHING */
+    size_t
+        spare_max_bytes; /* mappings of freed large blocks that may; 0 = AB_SLAB_SPARE_USUAL, none
+                               = AB_SLAB_KEEP_NOTHING */
     enum ab_slab_spacing spacing;
     bool huge;   /* ask for huge pages; 2 MiB of slabs are committed at least */
     char *range; /* reserve_bytes without access, at a multiple of AB_SLAB_BYTES, which stay the

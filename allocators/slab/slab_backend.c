@@ -29,10 +29,10 @@ static const char *const thread_modes[] = {AB_THREADS_CHOICES, NULL};
 static const char *const spacings[] = {"pow2", "fine", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
-    [PARAM_KEEP] = AB_COUNT_ROW("keep", 1024, (uint64_t)1 << 40,
+    [PARAM_KEEP] = AB_COUNT_ROW("keep", AB_SLAB_KEEP_USUAL, (uint64_t)1 << 40,
                                 "empty slabs of 64 KiB kept for reuse; others are returned to the "
                                 "system immediately"),
-    [PARAM_SPARE] = AB_BYTES_ROW("spare", 4 * MIB, (uint64_t)1 << 46,
+    [PARAM_SPARE] = AB_BYTES_ROW("spare", AB_SLAB_SPARE_USUAL, (uint64_t)1 << 46,
                                  "bytes of freed mappings (blocks over 4096 bytes) kept for "
                                  "reuse; 0 = a system call per block"),
     [PARAM_RESERVE] = AB_BYTES_ROW("reserve", 0, (uint64_t)1 << 46,
@@ -68,6 +68,12 @@ static uint64_t reserve_for(const struct ab_facts *f)
     return (uint64_t)least(bytes, 0x1p40) + 64 * MIB;
 }
 
+/* To a user of the row 0 is nothing. */
+static size_t bound_for(uint64_t value)
+{
+    return value == 0 ? AB_SLAB_KEEP_NOTHING : value;
+}
+
 static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const uint64_t *values = args->values;
@@ -75,8 +81,8 @@ static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
     uint64_t reserve = values[PARAM_RESERVE] != 0 ? values[PARAM_RESERVE] : reserve_for(facts);
     struct ab_slab_shared_options options = {
         .slabs = {.reserve_bytes = reserve,
-                  .keep_max = values[PARAM_KEEP],
-                  .spare_max_bytes = values[PARAM_SPARE],
+                  .keep_max = bound_for(values[PARAM_KEEP]),
+                  .spare_max_bytes = bound_for(values[PARAM_SPARE]),
                   .spacing = (enum ab_slab_spacing)values[PARAM_CLASSES],
                   .huge = values[PARAM_HUGE] != 0}};
     int error = ab_threads_options(values[PARAM_THREADS], values[PARAM_SHARDS], facts->lanes,

@@ -54,6 +54,7 @@ static int open_heap(struct ab_shard *shard)
     shard->own_base = (uintptr_t)heap->slabs.base;
     shard->own_bytes = shard->is_plain ? heap->slabs.span_bytes : 0;
     shard->fast_max = shard->is_plain ? AB_SLAB_LARGEST : 0;
+    heap->slabs.n_sharing = &shards->n_open;
     heap->slabs.mutex = shard->is_plain ? NULL : &shard->mutex;
     heap->slabs.collect = shard->is_plain && shards->mode == AB_SHARDS_LOCAL
                               ? ab_slab_shared_collect
@@ -65,18 +66,16 @@ struct ab_slab_shared *ab_slab_shared_open(const struct ab_slab_shared_options *
 {
     static const struct ab_shards_calls calls = AB_SHARDS_CALLS(
         ab_slab_shared, open_heap, settle, free_own, ab_slab_shared_drain, bytes_of);
-    struct ab_slabs_options slabs = options->slabs;
-    if (slabs.reserve_bytes == 0)
-        slabs.reserve_bytes = AB_SHARDS_SPAN_BYTES;
+    size_t span = options->slabs.reserve_bytes;
     struct ab_shards_options threads = options->threads;
     threads.is_guarded |= AB_CHECKS; /* what is wrong shall show at the call itself */
-    struct ab_shards *shards = ab_shards_open(&threads, &calls, slabs.reserve_bytes);
+    struct ab_shards *shards = ab_shards_open(&threads, &calls,
+                                              span != 0 ? span : AB_SHARDS_SPAN_BYTES);
     if (shards == NULL)
         return NULL;
-    slabs.range = NULL;
-    slabs.keep_max = slabs.keep_max / shards->n_shards + (slabs.keep_max % shards->n_shards != 0);
-    slabs.spare_max_bytes /= shards->n_shards;
-    ab_slab_shared_of(ab_shards_at(shards, 0))->options = slabs;
+    struct ab_slab_shared *group = ab_slab_shared_of(ab_shards_at(shards, 0));
+    group->options = options->slabs;
+    group->options.range = NULL;
     return ab_slab_shared_of(ab_shards_begin(shards));
 }
 

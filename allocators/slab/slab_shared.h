@@ -33,8 +33,8 @@ struct ab_slab_shared { /* one heap of the group; the first one is the group */
 };
 
 struct ab_slab_shared_options {
-    /* keep_max and spare_max_bytes are of all together; reserve_bytes of each (0 =
-     * AB_SHARDS_SPAN_BYTES); range is NULL. */
+    /* keep_max and spare_max_bytes are of all together, the same part for each heap that is open at
+     * the time; reserve_bytes of each (0 = AB_SHARDS_SPAN_BYTES); range is NULL. */
     struct ab_slabs_options slabs;
     struct ab_shards_options threads;
 };

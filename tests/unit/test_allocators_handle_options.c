@@ -19,7 +19,6 @@ static void arenas_that_cannot_be_are_refused(void **state)
         struct ab_handle_options options;
         int error;
     } table[] = {
-        {{.value_bytes = 8}, EINVAL},
         {{.value_bytes = 8, .capacity = (uint64_t)AB_HANDLE_CAPACITY_MAX + 1}, EINVAL},
         {{.value_bytes = 8, .capacity = UINT64_MAX}, EINVAL},
         {{.value_bytes = 8, .capacity = 1, .align = 48}, EINVAL},

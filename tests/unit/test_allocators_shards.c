@@ -271,7 +271,6 @@ static void lockfree_pools_that_cannot_be_are_refused(void **state)
 {
     (void)state;
     static const struct ab_pool_lockfree_options table[] = {
-        {.slot_bytes = 16},
         {.slot_bytes = SIZE_MAX, .n_slots = 1},
         {.slot_bytes = 16, .align = 48, .n_slots = 1},
         {.slot_bytes = 64, .n_slots = SIZE_MAX},

@@ -24,7 +24,8 @@ static void *bulk[N_BULK];
 
 static void make(struct ab_slabs *s, size_t reserve, size_t keep)
 {
-    struct ab_slabs_options options = {.reserve_bytes = reserve, .keep_max = keep};
+    struct ab_slabs_options options = {.reserve_bytes = reserve,
+                                       .keep_max = keep == 0 ? AB_SLAB_KEEP_NOTHING : keep};
     assert_int_equal(ab_slabs_init(s, &options), 0);
 }
 
