@@ -124,7 +124,7 @@ void arenas()
     ab::arena_resource little(small.get());
     DEMAND(!(little == memory));
     DEMAND_THROWS(std::pmr::vector<int>(1000, &little), std::bad_alloc);
-    DEMAND_THROWS(ab::arena{std::size_t(0)}, std::system_error);
+    DEMAND_THROWS(ab::arena{SIZE_MAX}, std::system_error);
     while (small.try_make<counted>(1) != nullptr)
         ;
     DEMAND_NONE(small.make<counted>(1));
@@ -390,7 +390,7 @@ void c_headers()
 int main(int argc, char **)
 {
     if (argc > 1)
-        ab::arena none(std::size_t(0));
+        ab::arena none(SIZE_MAX);
     arenas();
     pools_and_slabs();
     handles();
