@@ -7,6 +7,7 @@
 #include "app/say.h"
 #include "base/rng.h"
 #include "core/memory.h"
+#include "core/temporary.h"
 #include "core/text.h"
 #include "inside/strew.h"
 #include "program/program.h"
@@ -51,13 +52,18 @@ static enum ab_status read_trace(const char *path, uint64_t seed, struct ab_exec
                : ab_fail(err, AB_USAGE, "--litter: the program allocates nothing");
 }
 
-/* What it prints goes where our messages go: it was not asked for. */
-static enum ab_status record(const struct ab_options *o, const char *trace, struct ab_err *err)
+/* What it prints goes where our messages go: it was not asked for. The spool is made in `folder`, so
+ * that it goes with it when the recording is killed. */
+static enum ab_status record(const struct ab_options *o, const char *folder, const char *trace,
+                             struct ab_err *err)
 {
     char self[PATH_MAX] = "";
     struct ab_text command = {0};
     if (readlink("/proc/self/exe", self, sizeof self - 1) <= 0)
         return ab_fail_errno(err, AB_SYSTEM, "--litter: cannot record the program");
+    ab_text_add(&command, AB_TEMPORARY_PLACE "=");
+    ab_text_add_shell(&command, folder);
+    ab_text_add(&command, " ");
     ab_text_add_shell(&command, self);
     ab_text_add(&command, " record -q -o ");
     ab_text_add_shell(&command, trace);
@@ -84,18 +90,14 @@ static enum ab_status record(const struct ab_options *o, const char *trace, stru
 static enum ab_status record_and_read(const struct ab_options *o, struct ab_exec_litter *out,
                                       struct ab_err *err)
 {
-    const char *folder = getenv("TMPDIR");
-    char directory[PATH_MAX], trace[PATH_MAX + 16];
-    snprintf(directory, sizeof directory, "%.4000s/allocbench-litter-XXXXXX",
-             folder != NULL && folder[0] != 0 ? folder : "/tmp");
-    if (mkdtemp(directory) == NULL)
-        return ab_fail_errno(err, AB_SYSTEM, "--litter: cannot make %s", AB_SHOWN(512, directory));
-    snprintf(trace, sizeof trace, "%s/program.abt", directory);
-    enum ab_status status = record(o, trace, err);
+    struct ab_temporary folder = {.path = ""};
+    char trace[sizeof folder.path + 16];
+    AB_TRY(ab_temporary_make("litter", &folder, err));
+    snprintf(trace, sizeof trace, "%s/program.abt", folder.path);
+    enum ab_status status = record(o, folder.path, trace, err);
     if (status == AB_OK)
         status = read_trace(trace, o->seed, out, err);
-    unlink(trace);
-    rmdir(directory);
+    ab_temporary_remove(&folder);
     return status;
 }
 

@@ -168,7 +168,7 @@ static void prepare_last_words(const struct ab_launch *l)
 static enum ab_status record(const struct ab_options *o, const struct ab_trace_place *place,
                              int *exit_code, struct ab_err *err)
 {
-    struct ab_launch launch = {.folder = ""};
+    struct ab_launch launch = {.folder = "", .owner_fd = -1};
     struct ab_output out = {0};
     enum ab_status status = ab_launch_prepare(o->args[0], o->is_unconverted ? place->path : NULL,
                                               &launch, exit_code, err);

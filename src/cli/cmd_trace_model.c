@@ -6,12 +6,14 @@
  */
 #include "cli/trace.h"
 #include "core/memory.h"
+#include "core/temporary.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "trace_tools/trace_model.h"
 #include "workload/workload.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,9 +27,9 @@ struct modeling {
     struct ab_trace_model model;
     struct ab_model_distance distance;
     bool has_distance;
-    char stem[1024];           /* of the files: the output without its .yaml */
-    char folder[300];          /* of the draft */
-    char draft[SUFFIXES][400]; /* "": not there */
+    char stem[1024];            /* of the files: the output without its .yaml */
+    struct ab_temporary folder; /* of the draft */
+    char draft[SUFFIXES][1100];
 };
 
 static double change(uint64_t from, uint64_t to)
@@ -79,7 +81,7 @@ static const char *base_name(const char *path)
 static enum ab_status open_draft(struct modeling *s, FILE *files[SUFFIXES], struct ab_err *err)
 {
     for (size_t i = 0; i < SUFFIXES; i++) {
-        snprintf(s->draft[i], sizeof s->draft[i], "%s/draft%s", s->folder, suffixes[i]);
+        snprintf(s->draft[i], sizeof s->draft[i], "%s/draft%s", s->folder.path, suffixes[i]);
         files[i] = fopen(s->draft[i], "we");
         if (files[i] == NULL)
             return ab_fail_errno(err, AB_SYSTEM, "cannot write %s", s->draft[i]);
@@ -106,15 +108,6 @@ static enum ab_status write_draft(struct modeling *s, struct ab_err *err)
         ab_trace_model_write(&s->model, files[1], files[2]);
     }
     return close_draft(files, status, err);
-}
-
-static void remove_draft(struct modeling *s)
-{
-    for (size_t i = 0; i < SUFFIXES; i++)
-        if (s->draft[i][0] != 0)
-            unlink(s->draft[i]);
-    if (s->folder[0] != 0)
-        rmdir(s->folder);
 }
 
 static enum ab_status measure_draft(struct modeling *s, struct ab_err *err)
@@ -163,22 +156,15 @@ static enum ab_status write_files(struct modeling *s, struct ab_output out[SUFFI
                                   struct ab_err *err)
 {
     enum ab_status status = AB_OK;
+    sigset_t all, before;
     ab_trace_model_write(&s->model, out[1].to, out[2].to);
     write_workload(out[0].to, s, base_name(s->stem));
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* none of the three is of use without the others */
     for (size_t i = SUFFIXES; i-- > 0 && status == AB_OK;) /* the workload last */
         status = ab_output_commit(&out[i], err);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
-}
-
-static enum ab_status make_folder(struct modeling *s, struct ab_err *err)
-{
-    const char *temporary = getenv("TMPDIR");
-    int n = snprintf(s->folder, sizeof s->folder, "%s/allocbench-model-XXXXXX",
-                     temporary != NULL && temporary[0] != 0 ? temporary : "/tmp");
-    if (n < (int)sizeof s->folder && mkdtemp(s->folder) != NULL)
-        return AB_OK;
-    s->folder[0] = 0;
-    return ab_fail_errno(err, AB_SYSTEM, "cannot make a folder in $TMPDIR");
 }
 
 static enum ab_status model(struct modeling *s, struct ab_err *err)
@@ -191,14 +177,14 @@ static enum ab_status model(struct modeling *s, struct ab_err *err)
         status = ab_trace_open_file(s->o, 1, path, &out[i], err);
     }
     if (status == AB_OK)
-        status = make_folder(s, err);
+        status = ab_temporary_make("model", &s->folder, err);
     if (status == AB_OK)
         status = find_model(s, err);
     if (status == AB_OK)
         status = write_files(s, out, err);
     for (size_t i = 0; i < SUFFIXES; i++)
         ab_output_abandon(&out[i]);
-    remove_draft(s);
+    ab_temporary_remove(&s->folder);
     return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/descendants.h"
+#include "core/temporary.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "program/program_file.h"
@@ -116,14 +117,16 @@ static enum ab_status make_named_folder(struct ab_launch *l, const char *path, s
 
 static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
 {
-    const char *places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp"};
+    const char *places[] = {ab_temporary_place(), "/tmp", "/var/tmp"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (places[i] == NULL || strpbrk(places[i], " :;,$\t\n") != NULL || places[i][0] != '/' ||
             strlen(places[i]) > sizeof l->folder - 64)
             continue;
         snprintf(l->folder, sizeof l->folder, "%s/allocbench-XXXXXX", places[i]);
-        if (mkdtemp(l->folder) != NULL)
+        if (mkdtemp(l->folder) != NULL) {
+            l->owner_fd = ab_temporary_own(l->folder);
             return AB_OK;
+        }
     }
     l->folder[0] = 0;
     return ab_fail_errno(err, AB_SYSTEM,
@@ -175,7 +178,7 @@ enum ab_status ab_launch_check(const char *path, struct ab_err *err)
 enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
                                  int *exit_code, struct ab_err *err)
 {
-    struct ab_launch l = {.folder = ""};
+    struct ab_launch l = {.folder = "", .owner_fd = -1};
     *exit_code = AB_LAUNCH_NOT_FOUND;
     if (!ab_program_file_find(command, l.program, sizeof l.program)) {
         bool is_there = strchr(command, '/') != NULL && access(command, F_OK) == 0;
@@ -239,6 +242,9 @@ void ab_launch_clean(struct ab_launch *l)
         remove_folder(l->folder);
     } else
         close_to_others(l);
+    if (l->owner_fd >= 0)
+        close(l->owner_fd);
+    l->owner_fd = -1;
     l->folder[0] = l->inner[0] = l->spool[0] = 0;
     drop_signals(l);
 }
@@ -260,6 +266,7 @@ static bool set_environment(const struct ab_launch *l)
     snprintf(pid, sizeof pid, "%d%s", (int)getpid(), l->takes_children ? "+" : "");
     ab_text_addf(&preload, "%s%s%s%s%s", l->recorder, l->frames[0] != 0 ? ":" : "", l->frames,
                  users != NULL && users[0] != 0 ? ":" : "", users != NULL ? users : "");
+    unsetenv(AB_TEMPORARY_PLACE);
     bool is_set = setenv("LD_PRELOAD", preload.s, 1) == 0 &&
                   setenv(AB_SPOOL_ENV_FOLDER, l->spool, 1) == 0 &&
                   setenv(AB_SPOOL_ENV_PID, pid, 1) == 0;

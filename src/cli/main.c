@@ -12,7 +12,9 @@
 #include "cli/options_parse.h"
 #include "cli/show.h"
 #include "cli/version.h"
+#include "core/temporary.h"
 #include "core/text.h"
+#include "record/relay.h"
 #include "report/json.h"
 #include "report/output.h"
 #include "runner/supervise.h"
@@ -78,6 +80,19 @@ static int find_command(const char *name, struct ab_err *err)
     return -1;
 }
 
+/* A spool stays, since it may be all that there is of a long recording. */
+static void name_spool(const char *path, void *user)
+{
+    const struct ab_options *o = user;
+    char shown[1024];
+    ab_text_printable(shown, sizeof shown, path);
+    if (!o->is_quiet)
+        fprintf(stderr,
+                "allocbench: %s has a recording that was not finished: use allocbench trace "
+                "recover %s -o TRACE.abt, or remove the folder\n",
+                shown, shown);
+}
+
 static enum ab_status run_command(int argc, char **argv, int *exit_code, struct ab_err *err)
 {
     struct ab_options options;
@@ -93,6 +108,8 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
     bool has_program = command == AB_COMMAND_EXEC && strcmp(argv[program - 1], "--") != 0;
     options.listener = &ab_show_listener;
     options.command_line = join_command_line(argc, argv, has_program ? program : argc);
+    if (!options.wants_help && !options.wants_help_all)
+        ab_temporary_sweep(AB_SPOOL_FOLDER, name_spool, &options);
     if (options.wants_help || options.wants_help_all)
         ab_options_print_help(stdout, (enum ab_command_id)command,
                               options.n_args > 0 ? options.args[0] : NULL, options.wants_help_all);

@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOWER = 100 }; /* at most so many times as long */
+enum { SLOWER = 100 /* at most so many times as long */, OUT_BYTES = 1100 };
 
 /* The arguments of valgrind and those of the program behind them. A process that forks writes its
  * counts before and begins anew, else those of its child would begin with them. `out` is where names
  * of files are kept. */
 static const char **arguments_of(const struct ab_callgrind *g, const struct ab_program *p,
-                                 char out[128])
+                                 char out[OUT_BYTES])
 {
     const char *const own[] = {
         g->program,
@@ -46,7 +46,7 @@ static const char **arguments_of(const struct ab_callgrind *g, const struct ab_p
     while (p->argv[n] != NULL)
         n++;
     const char **list = ab_alloc_zeroed(n_own + n + 1, sizeof list[0]);
-    snprintf(out, 128, "--callgrind-out-file=%s/n.%%p", g->folder);
+    snprintf(out, OUT_BYTES, "--callgrind-out-file=%s/n.%%p", g->folder.path);
     memcpy(list, own, sizeof own);
     memcpy(list + n_own, p->argv, n * sizeof list[0]);
     return list;
@@ -55,13 +55,13 @@ static const char **arguments_of(const struct ab_callgrind *g, const struct ab_p
 /* All files of the last run: "n.PID", and "n.PID.1" and so on of one that forked. */
 static void add_files(const struct ab_callgrind *g, struct ab_grind_sum *sum)
 {
-    char path[400], maps[400];
-    DIR *folder = opendir(g->folder);
+    char path[sizeof g->folder.path + sizeof((struct dirent *)0)->d_name], maps[sizeof path];
+    DIR *folder = opendir(g->folder.path);
     for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
         if (strncmp(e->d_name, "n.", 2) != 0)
             continue;
-        snprintf(path, sizeof path, "%s/%s", g->folder, e->d_name);
-        snprintf(maps, sizeof maps, "%s/maps.%ld", g->folder, strtol(e->d_name + 2, NULL, 10));
+        snprintf(path, sizeof path, "%s/%s", g->folder.path, e->d_name);
+        snprintf(maps, sizeof maps, "%s/maps.%ld", g->folder.path, strtol(e->d_name + 2, NULL, 10));
         ab_grind_add(sum, path, maps);
     }
     if (folder != NULL)
@@ -91,7 +91,7 @@ enum ab_status ab_instr_count(struct ab_callgrind *g, const struct ab_program *p
                               struct ab_program_outcome *out, struct ab_instr_counts *counts,
                               char *reason, size_t cap, struct ab_err *err)
 {
-    char out_file[128], message[160] = "";
+    char out_file[OUT_BYTES], message[160] = "";
     struct ab_program under = *program;
     struct ab_program_case here = *c;
     struct ab_grind_sum sum = {.wanted = &c->wanted};
@@ -99,7 +99,7 @@ enum ab_status ab_instr_count(struct ab_callgrind *g, const struct ab_program *p
     under.path = g->program;
     under.argv = argv;
     under.timeout_ns *= SLOWER;
-    here.maps_folder = g->folder;
+    here.maps_folder = g->folder.path;
     *counts = (struct ab_instr_counts){.is_known = false};
     reason[0] = 0;
     enum ab_status status = ab_program_run(&under, &here, cache, out, err);

@@ -350,28 +350,13 @@ static bool find_program(struct ab_callgrind *g)
     return false;
 }
 
-static bool make_folder(struct ab_callgrind *g)
-{
-    const char *places[] = {getenv("TMPDIR"), "/tmp"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        int used = places[i] == NULL || places[i][0] != '/'
-                       ? -1
-                       : snprintf(g->folder, sizeof g->folder, "%s/allocbench-counts-XXXXXX",
-                                  places[i]);
-        if (used > 0 && used < (int)sizeof g->folder && mkdtemp(g->folder) != NULL)
-            return true;
-    }
-    g->folder[0] = 0;
-    return false;
-}
-
 bool ab_callgrind_open(struct ab_callgrind *g)
 {
     *g = (struct ab_callgrind){.program = ""};
-    if (!find_program(g) || !make_folder(g))
+    if (!find_program(g) || ab_temporary_make("counts", &g->folder, NULL) != AB_OK)
         return false;
-    snprintf(g->out_file, sizeof g->out_file, "--callgrind-out-file=%s/n", g->folder);
-    snprintf(g->log_file, sizeof g->log_file, "--log-file=%s/log", g->folder);
+    snprintf(g->out_file, sizeof g->out_file, "--callgrind-out-file=%s/n", g->folder.path);
+    snprintf(g->log_file, sizeof g->log_file, "--log-file=%s/log", g->folder.path);
     const char *const arguments[] = {g->program,
                                      "--tool=callgrind",
                                      "--command-line-only=yes", /* no .valgrindrc of the user's */
@@ -405,36 +390,18 @@ static bool callgrind_read(const char *path, uint32_t *phase, uint64_t *n)
     return has_phase && has_total;
 }
 
-/* Calls `visit` with the path of each file, which is then removed. */
-static void drain(const struct ab_callgrind *g, void (*visit)(const char *path, void *user),
-                  void *user)
-{
-    char path[400];
-    DIR *folder = g->folder[0] != 0 ? opendir(g->folder) : NULL;
-    for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
-        if (e->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "%s/%s", g->folder, e->d_name);
-        if (visit != NULL)
-            visit(path, user);
-        unlink(path);
-    }
-    if (folder != NULL)
-        closedir(folder);
-}
-
 struct wanted {
     uint64_t *n;
     uint32_t n_phases;
 };
 
-static void take_file(const char *path, void *user)
+static void take_file(const char *path, struct wanted *w)
 {
-    struct wanted *w = user;
     uint32_t phase;
     uint64_t n;
     if (callgrind_read(path, &phase, &n) && phase < w->n_phases)
         w->n[phase] = n;
+    unlink(path);
 }
 
 void ab_callgrind_take(const struct ab_callgrind *g, uint64_t *n, uint32_t n_phases)
@@ -442,14 +409,22 @@ void ab_callgrind_take(const struct ab_callgrind *g, uint64_t *n, uint32_t n_pha
     struct wanted wanted = {n, n_phases};
     for (uint32_t i = 0; i < n_phases; i++)
         n[i] = AB_NOT_COUNTED;
-    drain(g, take_file, &wanted);
+    DIR *folder = opendir(g->folder.path);
+    for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
+        char path[sizeof g->folder.path + sizeof e->d_name + 2];
+        snprintf(path, sizeof path, "%s/%s", g->folder.path, e->d_name);
+        if (e->d_name[0] != '.')
+            take_file(path, &wanted);
+    }
+    if (folder != NULL)
+        closedir(folder);
 }
 
 /* "==1234== valgrind: …": what comes after the number of the process. */
 void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap)
 {
-    char path[128], line[300];
-    snprintf(path, sizeof path, "%s/log", g->folder);
+    char path[sizeof g->folder.path + 8], line[300];
+    snprintf(path, sizeof path, "%s/log", g->folder.path);
     FILE *f = fopen(path, "re");
     buf[0] = 0;
     while (f != NULL && buf[0] == 0 && fgets(line, sizeof line, f) != NULL) {
@@ -465,8 +440,6 @@ void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap)
 
 void ab_callgrind_close(struct ab_callgrind *g)
 {
-    drain(g, NULL, NULL);
-    if (g->folder[0] != 0)
-        rmdir(g->folder);
+    ab_temporary_remove(&g->folder);
     *g = (struct ab_callgrind){.program = ""};
 }

@@ -7,6 +7,7 @@
 #define AB_RUNNER_COUNT_ROUND_H
 
 #include "core/status.h"
+#include "core/temporary.h"
 #include "runner/run.h"
 #include "tape/tape_file.h"
 #include "wire/run.h"
@@ -46,9 +47,10 @@ enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struc
 #define AB_CALLGRIND_PACKAGE "valgrind"
 
 struct ab_callgrind {
-    char program[4096], folder[64];
+    char program[4096];
+    struct ab_temporary folder;
     const char *arguments[12]; /* for struct ab_run_context.under; ends with NULL */
-    char out_file[96], log_file[96];
+    char out_file[1100], log_file[1100];
 };
 
 /* Looks for valgrind in $PATH and makes a folder for its counts. False: there is none. */

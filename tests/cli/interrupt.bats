@@ -92,3 +92,37 @@ continues() {
     sed '/^warning: interrupted/,/measures the rest$/d' "$OUT/stdout" | cmp - "$OUT/table"
     expect_json '.complete == false' "$(ls "$OUT"/r/*.json)"
 }
+
+# ---- temporary folders ----
+
+has_litter() {
+    [ -n "$(find "$TMPDIR" -path '*/allocbench-litter-*/spool/*.0' 2>/dev/null)" ]
+}
+
+@test "the folder of exec --litter goes with the recording in it on TERM, HUP and INT" {
+    for signal in TERM HUP INT; do
+        start_bench exec --litter 0.5 -b glibc -- sh -c 'sleep 61.5; true'
+        wait_until has_litter || fail "no recording"
+        kill -"$signal" "$pid"
+        await_bench
+        [ "$code" -ge 128 ] || fail "$signal: exit code $code"
+        expect_nothing_left
+        ! pgrep -f '^sleep 61.5$' || fail "$signal: the program lives on"
+    done
+}
+
+has_draft() {
+    [ -n "$(find "$TMPDIR" -path '*/allocbench-model-*/.owner' 2>/dev/null)" ]
+}
+
+@test "the folder of trace model goes on TERM, HUP and INT, and no output is left" {
+    bench record -q -o "$OUT/long.abt" -- "$GUESTS/prog_short_threads" 80
+    for signal in TERM HUP INT; do
+        start_bench trace model "$OUT/long.abt" -o model.yaml
+        wait_until has_draft || fail "no draft"
+        kill -"$signal" "$pid"
+        await_bench
+        [ "$code" -ge 128 ] || fail "$signal: exit code $code"
+        expect_nothing_left
+    done
+}

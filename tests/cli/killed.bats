@@ -74,3 +74,51 @@ kill_it() {
     kill_it
     expect_nothing_left
 }
+
+# ---- what only the next start can remove ----
+
+has_draft() {
+    [ -n "$(find "$TMPDIR" -path '*/allocbench-model-*/.owner' 2>/dev/null)" ]
+}
+
+@test "the folder of a trace model that was killed goes at the next start" {
+    bench record -q -o "$OUT/long.abt" -- "$GUESTS/prog_short_threads" 80
+    start_bench trace model "$OUT/long.abt" -o model.yaml
+    wait_until has_draft || fail "no draft"
+    kill_it
+    [ -n "$(ls "$TMPDIR")" ] || fail "nothing was left"
+    bench trace info "$ROOT/traces/perl-words.abt"
+    expect_code 0
+    [ ! -s "$OUT/stderr" ] || fail "it says something"
+    expect_nothing_left
+}
+
+has_spool() {
+    [ -n "$(find "$TMPDIR" -path '*/spool/*.0' 2>/dev/null)" ]
+}
+
+has_no_perl() {
+    ! pgrep -f "^perl -e sleep 1 while -e \"go\"" >/dev/null
+}
+
+@test "the spool of a record that was killed is named and stays, and can be recovered" {
+    touch go
+    start_bench record -o "$OUT/t.abt" -- perl -e 'sleep 1 while -e "go"'
+    wait_until has_spool || fail "no spool"
+    bench check "$WORKLOADS/tiny.yaml"
+    [ ! -s "$OUT/stderr" ] || fail "a spool in use is named"
+    kill_it
+    rm go
+    wait_until has_no_perl || fail "perl lives on"
+    bench check "$WORKLOADS/tiny.yaml"
+    expect_code 0
+    expect_error '^allocbench: .* has a recording that was not finished: use allocbench trace recover '
+    folder=$(sed -n 's/.*trace recover \(.*\) -o TRACE.*/\1/p' "$OUT/stderr")
+    bench trace recover "$folder" -o "$OUT/recovered.abt" --partial
+    expect_code 0
+    bench trace check "$OUT/recovered.abt"
+    expect_code 0
+    rm -r "$folder"
+    bench check "$WORKLOADS/tiny.yaml"
+    expect_nothing_left
+}

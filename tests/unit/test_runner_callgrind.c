@@ -33,7 +33,7 @@ static int open_it(void **state)
     setenv("TMPDIR", folder, 1);
     assert_true(ab_callgrind_open(&grind));
     assert_string_equal(grind.arguments[0], program);
-    assert_memory_equal(grind.folder, folder, strlen(folder));
+    assert_memory_equal(grind.folder.path, folder, strlen(folder));
     unlink(program);
     return 0;
 }
@@ -41,8 +41,8 @@ static int open_it(void **state)
 static int close_it(void **state)
 {
     (void)state;
-    char folder[sizeof grind.folder];
-    memcpy(folder, grind.folder, sizeof folder);
+    char folder[sizeof grind.folder.path];
+    memcpy(folder, grind.folder.path, sizeof folder);
     ab_callgrind_close(&grind);
     assert_int_equal(access(folder, F_OK), -1);
     *strrchr(folder, '/') = 0;
@@ -52,8 +52,8 @@ static int close_it(void **state)
 
 static void write_file(const char *name, const char *text)
 {
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", grind.folder, name);
+    char path[1200];
+    snprintf(path, sizeof path, "%s/%s", grind.folder.path, name);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fputs(text, f);
