@@ -426,16 +426,30 @@ static void arena_resize_top(struct ab_arena *a, char *block, size_t old_size, s
     AB_CHECKED(ab_block_set_size(block, new_size));
 }
 
+/* The end of the region that the block is in, which names its blocks to the tools. */
+static char *arena_end_around(const struct ab_arena *a, const char *block)
+{
+    char *base = a->base, *end = a->end;
+    for (const struct ab_arena_region *r = a->below; r != NULL && (block < base || block >= end);
+         r = r->below) {
+        base = r->base;
+        end = r->end;
+    }
+    return end;
+}
+
 static void *arena_copy(struct ab_arena *a, size_t align, void *block, size_t old_size,
                         size_t new_size)
 {
+    const char *home = AB_MARKS ? arena_end_around(a, (const char *)block) : NULL;
     void *copy = ab_arena_alloc_aligned(a, align, new_size);
+    (void)home;
     if (copy == NULL)
         return NULL;
     memcpy(copy, block, old_size);
     AB_CHECKED(ab_block_moved(&a->blocks, block));
     AB_CHECKED(memset(block, AB_GUARD_DEAD, old_size));
-    AB_MARK_FREE(a->end, block, old_size);
+    AB_MARK_FREE(home, block, old_size);
     return copy;
 }
 

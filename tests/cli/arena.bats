@@ -59,7 +59,7 @@ expect_asan() { # PROGRAM MISTAKE…
 
 @test "AddressSanitizer reports the use of an arena's dead blocks and of what lies behind one" {
     compile arena_misuse "$ARENA_C" -fsanitize=address
-    expect_asan arena_misuse scope shrink moved reset buffer
+    expect_asan arena_misuse scope shrink moved moved-on reset buffer
     compile arena_misuse "$ARENA_C" -fsanitize=address -DAB_WITH_CHECKS
     expect_asan arena_misuse scope shrink moved reset buffer overflow write-after damaged-resize \
         write-dead
@@ -95,7 +95,7 @@ expect_valgrind() { # PROGRAM MISTAKE…
 @test "Valgrind reports the same of an arena" {
     command -v valgrind >/dev/null || skip "valgrind is not installed"
     compile arena_misuse "$ARENA_C" -DAB_WITH_VALGRIND
-    expect_valgrind arena_misuse scope shrink moved reset buffer
+    expect_valgrind arena_misuse scope shrink moved moved-on reset buffer
     compile arena_misuse "$ARENA_C" -DAB_WITH_VALGRIND -DAB_WITH_CHECKS
     expect_valgrind arena_misuse overflow reset
 }

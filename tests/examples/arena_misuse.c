@@ -5,6 +5,8 @@
  */
 #include "allocators/arena/arena.h"
 
+#include <stdlib.h>
+
 static char buffer[8192];
 static struct ab_arena a, other;
 static const char *mistake;
@@ -87,6 +89,27 @@ static void misuse_marks(void)
     ab_arena_restore(&a, mark);
 }
 
+/* Blocks that move into a further region when they grow, from the top and from below. */
+static void misuse_blocks_of_regions(void)
+{
+    struct ab_arena_options options = {.reserve_bytes = 1 << 16, .chain_bytes = 1 << 16};
+    struct ab_arena chained;
+    if (ab_arena_init(&chained, &options) != 0)
+        exit(1);
+    char *low = ab_arena_alloc(&chained, 100), *top = ab_arena_alloc(&chained, 40000), *old = low;
+    struct ab_arena_mark mark = ab_arena_save(&chained);
+    top = ab_arena_resize(&chained, top, 40000, 50000);
+    low = ab_arena_resize(&chained, low, 100, 70000);
+    low = ab_arena_resize(&chained, low, 70000, 200000);
+    top = ab_arena_resize(&chained, top, 50000, 300000);
+    low[199999] = top[299999] = 1;
+    if (is("moved-on"))
+        old[50] = 1;
+    ab_arena_restore(&chained, mark);
+    ab_arena_alloc_zeroed(&chained, 30000);
+    ab_arena_fini(&chained);
+}
+
 int main(int argc, char **argv)
 {
     struct ab_arena_options options = {.reserve_bytes = 1 << 20};
@@ -99,6 +122,7 @@ int main(int argc, char **argv)
         return 1;
     misuse_blocks();
     misuse_marks();
+    misuse_blocks_of_regions();
     struct ab_arena *none = NULL;
     if (is("null"))
         ab_arena_alloc(none, 100);
