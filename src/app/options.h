@@ -136,6 +136,7 @@ struct ab_options {
     bool shows_progress;               /* record --progress */
     uint64_t most_spool_bytes;         /* record --max-spool; 0 = any number */
     bool is_waiting;                   /* record --wait */
+    bool stops_command;                /* record --stop */
     uint64_t most_events, duration_ns; /* record; 0 = to the end */
     uint32_t site_depth;               /* record --sites: calls of each stack; 0 = none */
     bool has_call_times;               /* record --time */

@@ -12,6 +12,7 @@
 #include "core/text.h"
 #include "record/relay.h"
 #include "report/output.h"
+#include "symbols/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,37 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
                 "allocbench: child processes of %s allocated more than it did and were not "
                 "recorded: --follow records them too\n",
                 launcher);
+}
+
+/* Says that the recording is over and the program is not, so that nobody waits for it. */
+static void print_going_on(const struct ab_launch *l)
+{
+    if (l->end.is_known || l->is_stopped || l->signal != 0)
+        return;
+    fprintf(stderr,
+            "allocbench: the recording is complete; %s (process %d) goes on: ^C ends it, and "
+            "--duration with --stop would have\n",
+            AB_SHOWN(600, basename(l->program)), l->pid);
+}
+
+/* Warns where the call sites of the program will have no lines. Of a command that became another
+ * program, as a shell does, the file is not known. */
+static void print_lineless(const struct ab_launch *l, const struct ab_spool_traces *t)
+{
+    struct ab_symbols *symbols;
+    char name[sizeof t->main->image.program];
+    snprintf(name, sizeof name, "%s", basename(l->program));
+    if (l->site_depth == 0 || t->main == NULL || strcmp(name, t->main->image.program) != 0 ||
+        ab_symbols_open(l->program, NULL, 0, &symbols) != AB_SYMBOLS_OPEN)
+        return;
+    enum ab_symbols_depth depth = ab_symbols_depth(symbols);
+    if (depth != AB_SYMBOLS_LINES)
+        fprintf(stderr,
+                "allocbench: %s has no debug information: its call sites will be %s, without "
+                "lines; compile it with -g%s\n",
+                AB_SHOWN(600, name), depth == AB_SYMBOLS_FUNCTIONS ? "functions" : "addresses",
+                strncmp(l->program, "/usr/", 5) == 0 ? ", or install its -dbgsym package" : "");
+    ab_symbols_close(symbols);
 }
 
 /* A program that shows no frame looks like one that shows them where it is not seen. */
@@ -119,6 +151,7 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         .last_name = l->end.comm,
         .along = l->along,
         .is_quiet = o->is_quiet,
+        .keeps_old = true,
     };
     enum ab_status status = ab_spool_traces_open(&t, err);
     if (status == AB_OK)
@@ -130,6 +163,8 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
     if (status == AB_OK && !o->is_quiet) {
         print_hints(l, &t);
         print_unseen(l);
+        print_lineless(l, &t);
+        print_going_on(l);
     }
     ab_spool_traces_close(&t);
     return status;
@@ -189,11 +224,12 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
     if (status == AB_OK) {
         prepare_last_words(&launch);
         ab_live_line_begin(&launch.live, o->is_quiet, o->shows_progress);
-        ab_launch_await(&launch);
+        if (ab_launch_await(&launch) && o->stops_command)
+            ab_launch_stop(&launch);
         status = keep(&launch, &out, o, place, err);
         int code = ab_launch_finish(&launch);
         if (status == AB_OK)
-            *exit_code = code;
+            *exit_code = launch.is_stopped && launch.signal == 0 ? 0 : code;
     }
     ab_output_abandon(&out);
     ab_launch_clean(&launch);
@@ -209,6 +245,8 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
                        "record needs a command: allocbench record -o app.abt -- ./app …");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
+    if (o->stops_command && o->duration_ns == 0)
+        return ab_fail(err, AB_USAGE, "--stop needs --duration: when to end the command");
     AB_TRY(ab_trace_place_find(o->output, basename(o->args[0]), o->is_unconverted ? "spool" : "abt",
                                &place, err));
     return record(o, &place, exit_code, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads /proc for the children of a process, and theirs, that have a file mapped.
+ * Reads /proc for the children of a process, and theirs, and for what a process has mapped.
  */
 #include "cli/descendants.h"
 
@@ -26,8 +26,10 @@ bool ab_process_maps(pid_t pid, const char *name, ino_t inode)
     return is_found;
 }
 
-/* Those that one thread of a process has started. */
-static bool children_map(const char *task, const char *name, ino_t inode)
+typedef bool (*visitor)(void *user, pid_t pid);
+
+/* Visits the processes that one thread of a process has started. */
+static bool each_child(const char *task, visitor visit, void *user)
 {
     char path[PATH_MAX];
     bool is_found = false;
@@ -35,13 +37,13 @@ static bool children_map(const char *task, const char *name, ino_t inode)
     snprintf(path, sizeof path, "%s/children", task);
     FILE *children = fopen(path, "re");
     while (children != NULL && !is_found && fscanf(children, "%d", &child) == 1)
-        is_found = ab_process_maps(child, name, inode) || ab_descendants_map(child, name, inode);
+        is_found = visit(user, child) || ab_descendants_each(child, visit, user);
     if (children != NULL)
         fclose(children);
     return is_found;
 }
 
-bool ab_descendants_map(pid_t pid, const char *name, ino_t inode)
+bool ab_descendants_each(pid_t pid, visitor visit, void *user)
 {
     char path[64], task[sizeof path + NAME_MAX + 8];
     bool is_found = false;
@@ -49,7 +51,7 @@ bool ab_descendants_map(pid_t pid, const char *name, ino_t inode)
     DIR *tasks = opendir(path);
     for (struct dirent *e; tasks != NULL && !is_found && (e = readdir(tasks)) != NULL;) {
         snprintf(task, sizeof task, "%s/%s", path, e->d_name);
-        is_found = e->d_name[0] != '.' && children_map(task, name, inode);
+        is_found = e->d_name[0] != '.' && each_child(task, visit, user);
     }
     if (tasks != NULL)
         closedir(tasks);

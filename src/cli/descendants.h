@@ -11,7 +11,8 @@
 /* Has `pid` mapped this file: of this name, in whatever folder, and of this inode? */
 bool ab_process_maps(pid_t pid, const char *name, ino_t inode);
 
-/* Has any descendant of `pid`? False also where the system does not list children. */
-bool ab_descendants_map(pid_t pid, const char *name, ino_t inode);
+/* Calls `visit` for each descendant of `pid`, a process ahead of its children, until it returns true.
+ * Returns whether it did: false also where the system does not list children. */
+bool ab_descendants_each(pid_t pid, bool (*visit)(void *user, pid_t pid), void *user);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/descendants.h"
+#include "core/grow.h"
 #include "core/temporary.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -19,6 +20,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,6 +31,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -384,6 +387,7 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
 /* ---- the end ---- */
 
 enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
+#define GRACE_NS UINT64_C(5000000000)
 #define UNSEEN_NS UINT64_C(3000000000)
 
 /* Looks at the recording from outside once a second, less often where that takes long, and only
@@ -543,13 +547,18 @@ static bool has_left(void)
     return pid == 0;
 }
 
-/* Is the recorder in any of those that are left? They may not have made a call yet. */
-static bool is_recording(const struct ab_launch *l)
+/* True if the recorder is in the process, also where it has not made a call yet. */
+static bool maps_spool(const struct ab_launch *l, pid_t pid)
 {
     char path[sizeof l->spool + 16];
     struct stat st;
     snprintf(path, sizeof path, "%s/%s", l->spool, AB_SPOOL_CONTROL);
-    return stat(path, &st) == 0 && ab_descendants_map(getpid(), AB_SPOOL_CONTROL, st.st_ino);
+    return stat(path, &st) == 0 && ab_process_maps(pid, AB_SPOOL_CONTROL, st.st_ino);
+}
+
+static bool is_recorded(void *user, pid_t pid)
+{
+    return maps_spool(user, pid);
 }
 
 /* Those that the command has left: with --wait until none of them is recorded any more. One that is
@@ -566,7 +575,7 @@ static enum ab_spool_stop await_others(struct ab_launch *l, uint64_t deadline)
             return AB_SPOOL_TIME_UP;
         if (signal > 0 && signal != SIGCHLD)
             return AB_SPOOL_SIGNAL;
-        if (is_recording(l))
+        if (ab_descendants_each(getpid(), is_recorded, l))
             seen_ns = ab_clock_now_ns();
         else if (ab_clock_now_ns() - seen_ns > UNSEEN_NS)
             break;
@@ -593,7 +602,7 @@ static uint64_t children_cpu_ns(void)
            (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
 }
 
-void ab_launch_await(struct ab_launch *l)
+bool ab_launch_await(struct ab_launch *l)
 {
     uint64_t deadline = l->duration_ns == 0 ? UINT64_MAX : l->begin_ns + l->duration_ns;
     enum ab_spool_stop why = await_command(l, deadline);
@@ -615,6 +624,68 @@ void ab_launch_await(struct ab_launch *l)
     ab_relay_close(l->relay);
     l->relay = NULL;
     take_held_signals();
+    return why == AB_SPOOL_TIME_UP;
+}
+
+/* A pidfd of each process that is to end: their numbers may be given to others meanwhile. */
+struct stopping {
+    const struct ab_launch *launch;
+    struct pollfd *ends;
+    size_t n, cap;
+};
+
+static bool add_stopping(void *user, pid_t pid)
+{
+    struct stopping *s = user;
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0)
+        return false;
+    AB_GROW(s->ends, s->cap, s->n);
+    s->ends[s->n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    return false;
+}
+
+/* Adds what the command has left to us, and what that has started. */
+static bool add_recorded(void *user, pid_t pid)
+{
+    const struct stopping *s = user;
+    return maps_spool(s->launch, pid) && add_stopping(user, pid);
+}
+
+/* Sends the signal to those that have not ended. Returns how many these are. */
+static size_t signal_stopping(struct stopping *s, int signal)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->ends[i].fd >= 0 && poll(&s->ends[i], 1, 0) == 0) {
+            if (signal != 0)
+                syscall(SYS_pidfd_send_signal, s->ends[i].fd, signal, NULL, 0);
+            n++;
+        }
+    return n;
+}
+
+void ab_launch_stop(struct ab_launch *l)
+{
+    enum { LOOK_US = 20000 };
+    struct stopping s = {.launch = l};
+    uint64_t begin = ab_clock_now_ns();
+    l->is_stopped = true;
+    if (!l->end.is_known) {
+        add_stopping(&s, l->pid);
+        ab_descendants_each(l->pid, add_stopping, &s);
+    } else
+        ab_descendants_each(getpid(), add_recorded, &s);
+    for (size_t n = signal_stopping(&s, SIGTERM); n > 0; n = signal_stopping(&s, 0)) {
+        if (ab_clock_now_ns() - begin > GRACE_NS) {
+            signal_stopping(&s, SIGKILL);
+            break;
+        }
+        usleep(LOOK_US);
+    }
+    for (size_t i = 0; i < s.n; i++)
+        close(s.ends[i].fd);
+    free(s.ends);
 }
 
 int ab_launch_finish(struct ab_launch *l)

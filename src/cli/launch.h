@@ -61,6 +61,7 @@ struct ab_launch {
                              meanwhile; 0 = only at the end */
     bool is_eager;        /* for tests: it does not wait for a CPU that is free */
     bool is_kept;         /* the folder stays */
+    bool is_stopped;      /* by ab_launch_stop */
     struct ab_live_line live;
     int pid; /* of the command */
     struct ab_launch_end end;
@@ -86,7 +87,9 @@ enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err);
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err);
 /* Until the recording is over: the command has ended, and those that are waited for; or what was
  * asked for is recorded, while it goes on. */
-void ab_launch_await(struct ab_launch *l);
+bool ab_launch_await(struct ab_launch *l); /* true: --duration is over before the command */
+/* Ends the command and the processes that it has started: SIGTERM, and SIGKILL after 5 s. */
+void ab_launch_stop(struct ab_launch *l);
 /* Waits for the command where it goes on. Returns the exit code for it. */
 int ab_launch_finish(struct ab_launch *l);
 

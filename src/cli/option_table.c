@@ -955,8 +955,12 @@ static const struct ab_option_info table[] = {
      .range = "must be at least 1MiB", RARE},
     {"duration", "TIME",
      "stop recording after this time and write the traces; the command\n"
-     "continues, and record waits for its end",
+     "continues, and record waits for its end, unless --stop is given",
      "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
+    {"stop", NULL,
+     "after --duration, end the command and its processes: SIGTERM, and SIGKILL\n"
+     "for what is left 5 s later. Exits with 0 if the trace is whole",
+     "What is recorded", 0, RECORD, FLAG(stops_command)},
     {"sites", "[DEPTH]",
      "also where each allocation is called from: its caller, and callers of these,\n"
      "DEPTH in all (1 to 64, default 8). Functions and lines are found later, by\n"

@@ -99,6 +99,18 @@ static void print_sizes(const struct ab_spool_traces *t)
     free(rows);
 }
 
+static void print_old(const struct ab_spool_traces *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_results; i++)
+        if (t->results[i].has_old && n++ < LINES_MOST)
+            fprintf(stderr, "allocbench: %s was there before: it is %s.old now\n",
+                    AB_SHOWN(512, t->results[i].path), AB_SHOWN(512, basename(t->results[i].path)));
+    if (n > LINES_MOST)
+        fprintf(stderr, "allocbench: %zu more traces were there before, and are .old now\n",
+                n - LINES_MOST);
+}
+
 /* ---- what is missing from them ---- */
 
 struct sum { /* over all traces */
@@ -595,6 +607,7 @@ void ab_spool_summary_print(struct ab_spool_traces *t)
         t->ns_per_tick = clock.ns_per_tick;
     }
     print_sizes(t);
+    print_old(t);
     print_empty(t);
     print_unseen(t);
     print_short(t);

@@ -149,6 +149,7 @@ static enum ab_status convert_one(struct ab_spool_traces *t, struct ab_spool_res
     r->outcome = outcome_of(&r->report);
     if (r->outcome == AB_SPOOL_EMPTY)
         return AB_OK;
+    out->has_old = t->keeps_old ? &r->has_old : NULL;
     return ab_output_commit(out, err);
 }
 

@@ -24,6 +24,7 @@ struct ab_spool_result { /* what became of one program of one process */
     char *path; /* of its trace */
     enum ab_spool_outcome outcome;
     bool is_running; /* its process goes on */
+    bool has_old;    /* a trace of this name was there, and is PATH.old now */
     struct ab_convert_report report;
     char *why;
 };
@@ -34,6 +35,7 @@ struct ab_spool_traces {
     double wall_ns;            /* that the command took; 0 = not known */
     double cpu_ns;             /* of all its processes; 0 = not known */
     bool is_quiet;
+    bool keeps_old;   /* a file in the place of a trace is renamed, not replaced */
     bool is_partial;  /* that a trace is short is no failure */
     const char *part; /* the trace that was being made beside it; NULL = none */
     struct ab_live_converter

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,6 +335,19 @@ static enum ab_status end_file(struct ab_output *out, int reason, const char *wh
     return status;
 }
 
+/* Renames the file that an output replaces to FILE.old. Returns 0, also where there is none, or an
+ * errno. */
+static int rename_old(const struct ab_output *out)
+{
+    char old[NAME_MAX + 8];
+    const char *name = base_name(out->path);
+    if (faccessat(out->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+        return 0;
+    snprintf(old, sizeof old, "%s.old", name);
+    *out->has_old = renameat(out->directory, name, out->directory, old) == 0;
+    return *out->has_old ? 0 : errno;
+}
+
 enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err)
 {
     if (out->to == NULL)
@@ -344,6 +358,8 @@ enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err)
     }
     char what[1200];
     int reason = flush_file(out);
+    if (reason == 0 && out->has_old != NULL)
+        reason = rename_old(out);
     if (reason == 0)
         reason = temporary_replace(fileno(out->to), out->directory, out->temporary,
                                    base_name(out->path));

@@ -22,6 +22,8 @@ struct ab_output {
     char *path, *temporary; /* NULL for stdout; `temporary` is relative to `directory`, and NULL for
                                a file without a name */
     int directory;          /* of path; kept open, so that a moved folder is still the right one */
+    bool *has_old; /* NULL: a file that is there is replaced. Else commit renames it to FILE.old, in
+                      place of an older one, and sets this */
     bool is_draft;          /* not synced by commit: outlives this process, not the machine */
 };
 enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab_err *err);

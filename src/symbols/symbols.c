@@ -134,6 +134,22 @@ enum ab_symbols_state ab_symbols_open(const char *path, const uint8_t *build_id,
     return AB_SYMBOLS_OPEN;
 }
 
+/* A stripped program has the symbols of the libraries that it calls, which have no size there. */
+enum ab_symbols_depth ab_symbols_depth(const struct ab_symbols *s)
+{
+    Dwarf_Addr bias;
+    int n = dwfl_module_getsymtab(s->module);
+    if (dwfl_module_getdwarf(s->module, &bias) != NULL)
+        return AB_SYMBOLS_LINES;
+    for (int i = 0; i < n; i++) {
+        GElf_Sym symbol;
+        if (dwfl_module_getsym(s->module, i, &symbol, NULL) != NULL && symbol.st_size > 0 &&
+            GELF_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF)
+            return AB_SYMBOLS_FUNCTIONS;
+    }
+    return AB_SYMBOLS_ADDRESSES;
+}
+
 /* Returns the name as people write it, to be freed, or NULL if it is none of C++ or Rust. A name of
  * Rust's older form is one of C++ as well. */
 static char *demangle(const char *name, bool *is_rust)

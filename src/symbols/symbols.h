@@ -37,6 +37,11 @@ enum ab_symbols_state ab_symbols_open(const char *path, const uint8_t *build_id,
                                       struct ab_symbols **out);
 void ab_symbols_close(struct ab_symbols *s);
 
+enum ab_symbols_depth { AB_SYMBOLS_ADDRESSES, AB_SYMBOLS_FUNCTIONS, AB_SYMBOLS_LINES };
+
+/* Returns as what addresses of the file can be told at best. */
+enum ab_symbols_depth ab_symbols_depth(const struct ab_symbols *s);
+
 /* `address`: in the addresses of the file, within the instruction. The function that was compiled
  * comes last, ahead of it those inlined there, the innermost first. Returns how many: one at least.
  * Texts live until `s` is closed. */

@@ -322,7 +322,75 @@ UNTIL_TOLD='$| = 1; until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; } print "wh
     expect_code 9
     [ "$(cat "$OUT/stdout")" = whole ]
     expect_error 'recording stopped at --duration'
+    expect_error 'the recording is complete; perl \(process [0-9]+\) goes on: \^C ends it'
     expect_nothing_left
+}
+
+STUBBORN='$| = 1; $SIG{TERM} = $ARGV[1] ? "IGNORE" : sub { print "told\n"; exit 9 };
+if (!($child = fork)) { $SIG{TERM} = "DEFAULT"; sleep 100; exit } print "$child\n";
+until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; }'
+
+@test "--stop ends the command after --duration, with its children, and exits with 0" {
+    need perl
+    bench record --duration 300ms --stop -o "$OUT/t.abt" -- perl -e "$STUBBORN" /nowhere 0
+    expect_code 0
+    expect_clean "$OUT/t.abt"
+    [ "$(tail -n 1 "$OUT/stdout")" = told ] # SIGTERM, which it could answer
+    wait_until is_gone "$(head -n 1 "$OUT/stdout")" || fail "its child goes on"
+    ! grep -q 'goes on' "$OUT/stderr"
+    expect_nothing_left
+}
+
+@test "--stop: SIGKILL for what does not end by SIGTERM; a command that ends before has its own code" {
+    need perl
+    bench record --duration 300ms --stop -o "$OUT/t.abt" -- perl -e "$STUBBORN" /nowhere 1
+    expect_code 0
+    expect_clean "$OUT/t.abt"
+    bench record --duration 100s --stop -o "$OUT/t.abt" -- perl -e 'exit 3'
+    expect_code 3
+    bench record --stop -o "$OUT/t.abt" -- perl -e 1
+    expect_code 125
+    expect_error 'stop needs --duration'
+    expect_nothing_left
+}
+
+@test "a trace that is there becomes FILE.old, one generation" {
+    need perl
+    cd "$OUT"
+    for n in 1 2 3; do
+        bench record -- perl -e "\$x = 'x' x $n"
+        expect_code 0
+        [ "$n" -gt 1 ] || ! grep -q 'was there before' stderr
+        [ "$n" -eq 1 ] || expect_error 'perl.abt was there before: it is perl.abt.old now'
+        cp perl.abt "seen.$n"
+    done
+    cmp seen.2 perl.abt.old
+    [ "$(ls | grep -c '^perl.abt')" -eq 2 ]
+    bench record -q -o perl.abt -- perl -e 1
+    expect_code 0
+    cmp seen.3 perl.abt.old
+    allocbench record --no-convert -o s -- perl -e 1 3>&- # what is not record replaces
+    cp perl.abt now
+    bench trace recover s -o perl.abt
+    expect_code 0
+    cmp seen.3 perl.abt.old
+    ! cmp -s now perl.abt
+}
+
+@test "--sites of a program without debug information says so" {
+    need gcc
+    echo 'int main(void) { return !__builtin_malloc(10); }' >"$OUT/p.c"
+    gcc -O0 -g -o "$OUT/with" "$OUT/p.c"
+    gcc -O0 -o "$OUT/without" "$OUT/p.c"
+    gcc -O0 -s -o "$OUT/stripped" "$OUT/p.c"
+    bench record --sites -o "$OUT/t.abt" -- "$OUT/with"
+    ! grep -q 'debug information' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
+    bench record --sites -o "$OUT/t.abt" -- "$OUT/without"
+    expect_error 'without has no debug information: its call sites will be functions, without lines; compile it with -g$'
+    bench record --sites -o "$OUT/t.abt" -- "$OUT/stripped"
+    expect_error 'stripped has no debug information: its call sites will be addresses, without lines'
+    bench record -o "$OUT/t.abt" -- "$OUT/stripped"
+    ! grep -q 'debug information' "$OUT/stderr"
 }
 
 DAEMON='setsid sh -c "sleep 1; exec \"$0\" self none 3000" >/dev/null 2>&1 & exit 3'

@@ -67,18 +67,33 @@ static pid_t start_family(void)
     return child;
 }
 
+static bool has_mapped(void *user, pid_t pid)
+{
+    (void)user;
+    return ab_process_maps(pid, name, inode);
+}
+
+static bool count(void *user, pid_t pid)
+{
+    (void)pid;
+    ++*(int *)user;
+    return false;
+}
+
 static void a_grandchild_is_found_while_it_lives(void **state)
 {
+    int n = 0;
     (void)state;
-    assert_false(ab_descendants_map(getpid(), name, inode));
+    assert_false(ab_descendants_each(getpid(), has_mapped, NULL));
     pid_t child = start_family();
-    assert_true(ab_descendants_map(getpid(), name, inode));
+    assert_true(ab_descendants_each(getpid(), has_mapped, NULL));
     assert_false(ab_process_maps(child, name, inode));
-    assert_false(ab_descendants_map(getpid(), name, inode + 1));
-    assert_false(ab_descendants_map(getpid(), "another", inode));
+    assert_false(ab_process_maps(child, "another", inode));
+    assert_false(ab_descendants_each(getpid(), count, &n));
+    assert_int_equal(n, 2);
     kill(-child, SIGKILL);
     waitpid(child, NULL, 0);
-    assert_false(ab_descendants_map(child, name, inode));
+    assert_false(ab_descendants_each(child, has_mapped, NULL));
 }
 
 static void a_process_knows_what_it_has_mapped(void **state)
