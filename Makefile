@@ -544,12 +544,14 @@ install-develop:
 # The library of allocators, its headers in one folder. They know no marks, as it does.
 HEAPS_INCLUDE := $(INCLUDE)/heaps
 HEAPS_LIB := $(DESTDIR)$(LIBDIR)
+HEAPS_CMAKE := $(HEAPS_LIB)/cmake/allocbench-heaps
 .PHONY: install-heaps
 install-heaps: heaps
-	install -d $(HEAPS_INCLUDE) $(HEAPS_LIB)/pkgconfig
+	install -d $(HEAPS_INCLUDE) $(HEAPS_LIB)/pkgconfig $(HEAPS_CMAKE)
 	install -m 644 $(HEAPS_A) $(HEAPS_SO) $(HEAPS_LIB)
 	ln -sf $(notdir $(HEAPS_SO)) $(HEAPS_LIB)/liballocbench-heaps.so
-	for header in $(HEAPS_HEADERS); do \
+	./scripts/single-headers $(B)/single
+	for header in $(HEAPS_HEADERS) $(patsubst allocators/buffer/%,$(B)/single/%,$(wildcard allocators/buffer/*.h)); do \
 	  sed -e 's|^#include ".*/\([a-z_]*\.h\)"|#include "\1"|' \
 	    -e 's|^#define AB_ALLOCATORS_MARKS_H|&\n\n#define AB_MARKS_OFF|' \
 	    -e 's|^#define AB_ALLOCATORS_LANGUAGE_H|&\n\n#ifdef AB_WITH_CHECKS\n#error "compile the sources: the library has no checked build"\n#endif|' \
@@ -563,6 +565,11 @@ install-heaps: heaps
 	  'Version: $(VERSION)' 'Description: arena, pool, slab, paged arena and handle arena' \
 	  'Cflags: -I$${prefix}/include' 'Libs: -L$${libdir} -lallocbench-heaps' 'Libs.private: -pthread' \
 	  >$(HEAPS_LIB)/pkgconfig/allocbench-heaps.pc
+	for file in allocators/cmake/*; do \
+	  sed -e 's|@VERSION@|$(VERSION)|' \
+	    -e "s|@INCLUDE@|$$(realpath -ms --relative-to='$(LIBDIR)' '$(PREFIX)/include')|" \
+	    $$file >$(HEAPS_CMAKE)/$${file##*/} || exit 1; \
+	done
 
 # What install puts there, and the folders that are empty then.
 uninstall:
@@ -571,7 +578,7 @@ uninstall:
 	rm -f $(foreach p,$(MAN_PAGES),$(MAN_DIR)/man$(subst .,,$(suffix $(p)))/$(p))
 	rm -f $(PKGCONFIG)/allocbench.pc $(HEAPS_LIB)/pkgconfig/allocbench-heaps.pc
 	rm -f $(addprefix $(HEAPS_LIB)/liballocbench-heaps.,a so so.0)
-	rm -rf $(LIBEXEC) $(LIB_DIR) $(SHARE) $(DOC) $(INCLUDE)
+	rm -rf $(LIBEXEC) $(LIB_DIR) $(SHARE) $(DOC) $(INCLUDE) $(HEAPS_CMAKE)
 
 clean:
 	rm -rf build compile_commands.json
@@ -593,7 +600,7 @@ help:
 	@echo '  stress-record  ten million contended calls: is the order that is recorded a possible one?'
 	@echo '  aarch64      compiles every source for aarch64; needs its gcc'
 	@echo '  heaps        the allocators as a library: liballocbench-heaps.a and .so.0'
-	@echo '  single-headers  build/single/arena.h, pool.h, slab.h, paged.h, handle.h, heaps.hpp'
+	@echo '  single-headers  build/single/: each allocator in one header; over a buffer, also for 32 bits'
 	@echo '  man          manual pages and completions for bash, zsh and fish'
 	@echo '  install      to PREFIX (default /usr/local), honours DESTDIR'
 	@echo '  uninstall    removes what install puts there'

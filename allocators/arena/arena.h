@@ -5,7 +5,7 @@
  * Or the same over a buffer of the caller's. One thread at a time; each thread may have its own.
  * Examples: allocators/examples/frame_loop.c, allocators/examples/request_scope.c, and before and
  * after: allocators/examples/frame-game/frame_game.c.
- * 64-bit Linux with mmap, also over a buffer of the caller's.
+ * 64-bit Linux with mmap; ../buffer/arena_buffer.h is for other systems.
  *
  * It does not free single blocks and does not run destructors; what must be done when blocks die
  * can be left to the arena (ab_arena_defer). The fast path is inline: one comparison, one addition.
@@ -26,6 +26,10 @@
  */
 #ifndef AB_ALLOCATORS_ARENA_H
 #define AB_ALLOCATORS_ARENA_H
+
+#ifdef AB_ALLOCATORS_ARENA_BUFFER_H
+#error "arena_buffer.h was included before: a program uses one of the two headers"
+#endif
 
 #include "../common/language.h"
 #include "../common/marks.h"

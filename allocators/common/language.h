@@ -5,7 +5,7 @@
 #ifndef AB_ALLOCATORS_LANGUAGE_H
 #define AB_ALLOCATORS_LANGUAGE_H
 
-#if __SIZEOF_POINTER__ < 8
+#if __SIZEOF_POINTER__ < 8 && !defined(AB_ANY_POINTER_SIZE)
 #error "these allocators need a 64-bit system: they reserve addresses for all that may come"
 #endif
 

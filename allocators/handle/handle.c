@@ -89,9 +89,9 @@ static uint32_t own_base(void)
 
 static bool is_possible(const struct ab_handle_options *o)
 {
-    bool has_two_capacities = o->capacity != 0 && o->capacity_bytes != 0;
+    int n_capacities = (o->capacity != 0) + (o->capacity_bytes != 0) + (o->values_bytes != 0);
     bool is_base = o->version_base < AB_HANDLE_BASE_END || o->version_base == AB_HANDLE_BASE_ZERO;
-    return !has_two_capacities && o->capacity <= AB_HANDLE_CAPACITY_MAX && is_base &&
+    return n_capacities <= 1 && o->capacity <= AB_HANDLE_CAPACITY_MAX && is_base &&
            (o->align & (o->align - 1)) == 0 && !(o->is_dense && o->align != 0);
 }
 
@@ -101,43 +101,15 @@ static uint32_t last_version(const struct ab_handle_options *o, uint32_t base)
     return is_bounded ? base + o->version_max : UINT32_MAX;
 }
 
-/* Addresses for *capacity values, or, where nobody said how many, for as many as the system has. NULL
- * and errno. */
-static char *map_values(const struct ab_handle_options *o, const struct layout *l,
-                        uint64_t *capacity, size_t *before_values, size_t *bytes)
+/* Opens the arena; its words, which are zero, and values are at these places. */
+static void start(struct ab_handle_arena *arena, const struct ab_handle_options *o,
+                  const struct layout *l, uint64_t capacity, void *words, char *values)
 {
-    size_t most = o->capacity_bytes != 0 ? o->capacity_bytes : AB_HANDLE_BYTES_USUAL;
-    char *base = NULL;
-    for (; base == NULL; most /= 2) {
-        *capacity = o->capacity != 0 ? o->capacity : capacity_in(l, most);
-        errno = ENOMEM;
-        if (*capacity == 0 || !measure(l, *capacity, before_values, bytes))
-            return NULL;
-        base = (char *)ab_pages_map(*bytes, l->align);
-        if (o->capacity != 0 || o->capacity_bytes != 0)
-            return base;
-    }
-    return base;
-}
-
-int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_options *options)
-{
-    const struct ab_handle_options *o = options;
-    struct layout layout;
-    size_t before_values, bytes;
-    if (!is_possible(o))
-        return EINVAL;
-    if (!lay_out(o, &layout))
-        return ENOMEM;
-    uint64_t capacity;
-    char *base = map_values(o, &layout, &capacity, &before_values, &bytes);
-    if (base == NULL)
-        return errno;
     memset(arena, 0, sizeof *arena);
-    arena->words = (uint64_t *)(void *)base;
-    arena->values = base + before_values;
-    arena->slot_bytes = layout.slot_bytes;
-    arena->stride = layout.stride;
+    arena->words = (uint64_t *)words;
+    arena->values = values;
+    arena->slot_bytes = l->slot_bytes;
+    arena->stride = l->stride;
     arena->capacity = (uint32_t)capacity;
     arena->next_free = AB_HANDLE_END;
     arena->version_base = o->version_base == 0                     ? own_base()
@@ -146,15 +118,98 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
     arena->version_max = last_version(o, arena->version_base);
     arena->newest = arena->version_base;
     arena->is_ordered = o->is_ordered;
-    arena->map_bytes = bytes;
-    arena->n_os_calls = 1;
 #ifdef AB_WITH_CHECKS
     ab_block_list_open(&arena->blocks, "handle");
-    arena->align = layout.align;
-    arena->lead = ab_checked_lead(layout.align);
+    arena->align = l->align;
+    arena->lead = ab_checked_lead(l->align);
     arena->value_bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
 #endif
     AB_MARK_POOL_CREATE(arena->values);
+}
+
+/* Returns the number of values that the options ask for, where they say a number. */
+static uint64_t capacity_asked(const struct ab_handle_options *o, const struct layout *l)
+{
+    uint64_t n = o->values_bytes / l->stride;
+    if (o->capacity != 0)
+        return o->capacity;
+    return n < AB_HANDLE_CAPACITY_MAX ? n : AB_HANDLE_CAPACITY_MAX;
+}
+
+/* Addresses for *capacity values, or, where nobody said how many, for as many as the system has. NULL
+ * and errno. */
+static char *map_values(const struct ab_handle_options *o, const struct layout *l,
+                        uint64_t *capacity, size_t *before_values, size_t *bytes)
+{
+    size_t most = o->capacity_bytes != 0 ? o->capacity_bytes : AB_HANDLE_BYTES_USUAL;
+    bool is_number = o->capacity != 0 || o->values_bytes != 0;
+    char *base = NULL;
+    for (; base == NULL; most /= 2) {
+        *capacity = is_number ? capacity_asked(o, l) : capacity_in(l, most);
+        errno = ENOMEM;
+        if (*capacity == 0 || !measure(l, *capacity, before_values, bytes))
+            return NULL;
+        base = (char *)ab_pages_map(*bytes, l->align);
+        if (is_number || o->capacity_bytes != 0)
+            return base;
+    }
+    return base;
+}
+
+int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_options *options)
+{
+    struct layout layout;
+    size_t before_values, bytes;
+    if (!is_possible(options))
+        return EINVAL;
+    if (!lay_out(options, &layout))
+        return ENOMEM;
+    uint64_t capacity;
+    char *base = map_values(options, &layout, &capacity, &before_values, &bytes);
+    if (base == NULL)
+        return errno;
+    start(arena, options, &layout, capacity, base, base + before_values);
+    arena->map_bytes = bytes;
+    arena->n_os_calls = 1;
+    return 0;
+}
+
+/* Returns how far after `words` the values of so many slots begin; 0 if they end after `end`. */
+static size_t values_at(const struct layout *l, const char *words, const char *end,
+                        uint64_t capacity)
+{
+    size_t room = (size_t)(end - words), at, bytes;
+    if (capacity == 0 || capacity > room / sizeof(uint64_t))
+        return 0;
+    at = (size_t)capacity * sizeof(uint64_t);
+    at += -((uintptr_t)words + at) & (l->align - 1);
+    bool is_too_much = __builtin_mul_overflow((size_t)capacity, l->stride, &bytes) || at > room;
+    return is_too_much || bytes > room - at ? 0 : at;
+}
+
+int ab_handle_arena_init_buffer(struct ab_handle_arena *arena, void *buffer, size_t bytes,
+                                const struct ab_handle_options *options)
+{
+    struct layout layout;
+    size_t head = -(uintptr_t)buffer & (sizeof(uint64_t) - 1);
+    char *words = (char *)buffer + (head < bytes ? head : bytes), *end = (char *)buffer + bytes;
+    if (!is_possible(options))
+        return EINVAL;
+    if (!lay_out(options, &layout))
+        return ENOMEM;
+    uint64_t capacity = options->capacity;
+    if (capacity == 0) {
+        capacity = (size_t)(end - words) / (layout.stride + sizeof(uint64_t));
+        capacity = capacity < AB_HANDLE_CAPACITY_MAX ? capacity : AB_HANDLE_CAPACITY_MAX;
+        while (capacity > 0 && values_at(&layout, words, end, capacity) == 0)
+            capacity--;
+    }
+    size_t at = values_at(&layout, words, end, capacity);
+    if (at == 0)
+        return ENOMEM;
+    memset(words, 0, (size_t)capacity * sizeof(uint64_t));
+    start(arena, options, &layout, capacity, words, words + at);
+    AB_MARK_UNUSED(arena->values, (size_t)capacity * layout.stride);
     return 0;
 }
 
@@ -162,8 +217,12 @@ void AB_HANDLE_PLAIN(arena_fini)(struct ab_handle_arena *arena)
 {
     if (arena->words != NULL) {
         AB_MARK_POOL_DESTROY(arena->values);
-        AB_MARK_DEFINED(arena->values, larger(arena->n_named, arena->n_carved) * arena->stride);
-        ab_pages_release(arena->words, arena->map_bytes);
+        bool is_mapped = arena->map_bytes != 0;
+        size_t n = is_mapped ? larger(arena->n_named, arena->n_carved) : arena->capacity;
+        (void)n;
+        AB_MARK_DEFINED(arena->values, n * arena->stride);
+        if (is_mapped)
+            ab_pages_release(arena->words, arena->map_bytes);
     }
     memset(arena, 0, sizeof *arena);
 }
@@ -216,7 +275,7 @@ int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out
     (void)is_recycled;
     memset(value, 0, arena->value_bytes);
 #else
-    if (is_recycled || made.index < arena->n_dirty)
+    if (is_recycled || made.index < arena->n_dirty || arena->map_bytes == 0)
         memset(value, 0, arena->slot_bytes);
 #endif
     *out = made;
@@ -267,7 +326,7 @@ void ab_handle_purge(struct ab_handle_arena *arena)
     size_t begin = ab_round_up(arena->n_carved * stride, page);
     size_t end = ab_round_up(n_values * stride, page);
     arena->n_named = larger(arena->n_named, arena->n_carved);
-    if (AB_CHECKS || begin >= end) /* values that died are poison */
+    if (AB_CHECKS || arena->map_bytes == 0 || begin >= end) /* values that died are poison */
         return;
     arena->n_os_calls++;
     if (ab_pages_discard(arena->values + begin, end - begin) != 0)

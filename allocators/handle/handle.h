@@ -5,11 +5,11 @@
  * it is found to be stale, however often its slot was used again. Capacity is fixed when the arena
  * is made. Example: allocators/examples/entity_table.c. Usable on its own: this folder and
  * ../common. One thread at a time; only get may run beside insertions and removals of other values.
- * 64-bit Linux with mmap.
+ * 64-bit Linux with mmap; ../buffer/handle_buffer.h is for other systems.
  *
  * One word per slot has its whole state: its version in the high half; in the low half that it is
- * live, that it is hidden or retired, or which free slot comes next. The words are in an array of their own,
- * so that neither a stale handle nor the search for a free slot touches a value. A slot whose
+ * live, that it is hidden or retired, or which free slot comes next. The words are in an array of
+ * their own, so that neither a stale handle nor the search for a free slot touches a value. A slot whose
  * versions are used up is retired and never used again, for a version that came back would revive
  * old handles.
  *
@@ -20,8 +20,13 @@
 #ifndef AB_ALLOCATORS_HANDLE_H
 #define AB_ALLOCATORS_HANDLE_H
 
+#ifdef AB_ALLOCATORS_HANDLE_BUFFER_H
+#error "handle_buffer.h was included before: a program uses one of the two headers"
+#endif
+
 #include "../common/language.h"
 #include "../common/marks.h"
+#include "handle_define.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -75,7 +80,7 @@ struct ab_handle_arena {
     uint32_t version_max;  /* a slot's last one */
     uint32_t newest;       /* when ordered: the version that was given last */
     bool is_ordered;
-    size_t map_bytes; /* words, then values */
+    size_t map_bytes; /* words, then values; 0: they are in a buffer of the caller */
     uint64_t n_os_calls;
 #ifdef AB_WITH_CHECKS
     struct ab_block_list blocks;
@@ -84,16 +89,18 @@ struct ab_handle_arena {
 };
 
 struct ab_handle_options {
-    size_t value_bytes; /* 0 counts as 1; rounded up to the alignment */
-    size_t align;       /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
-    uint64_t capacity; /* values at most, 1 … AB_HANDLE_CAPACITY_MAX; 0: capacity_bytes says it, or,
-                              where that is 0 too, AB_HANDLE_BYTES_USUAL */
+    size_t value_bytes;    /* 0 counts as 1; rounded up to the alignment */
+    size_t align;          /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
+    uint64_t capacity;     /* values at most, 1 … AB_HANDLE_CAPACITY_MAX; 0: capacity_bytes or
+                          values_bytes says it, or, where all are 0, AB_HANDLE_BYTES_USUAL */
     uint32_t version_max;  /* values a slot holds in its life; 0 = as many as there are versions */
     uint32_t version_base; /* versions begin after it, < AB_HANDLE_BASE_END; 0 = one of the arena's
                               own, far from those of the arenas before it. Arenas with bases that
                               differ find each other's handles stale, until a slot has held as many
                               values as the bases are apart */
     size_t capacity_bytes; /* as many values as fit in so much memory, with their slots' words */
+    size_t values_bytes;   /* as many values as fit in so much memory, not counting the words: dense
+                              values of one byte, a million for each MB */
     bool is_dense;   /* values are placed as in an array: value_bytes apart, aligned to the largest
                               power of two, at most AB_HANDLE_ALIGN, that divides value_bytes */
     bool is_ordered; /* of any two handles the newer one has the higher version. Then
@@ -105,6 +112,11 @@ struct ab_handle_options {
  * ENOMEM; *arena is untouched on failure. */
 AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,
                                      const struct ab_handle_options *options);
+/* Opens the arena over `bytes` at `buffer`, which stay the caller's and need not be aligned or zero.
+ * Makes no system call. Of the options only `capacity` says how many values there are; 0 means as
+ * many as fit. 0, EINVAL as above, or ENOMEM (the values do not fit); *arena is untouched then. */
+AB_MUST_USE int ab_handle_arena_init_buffer(struct ab_handle_arena *arena, void *buffer,
+                                            size_t bytes, const struct ab_handle_options *options);
 /* Gives everything back to the system. The checked build lists the values that were never removed,
  * unless a flush came before. */
 void ab_handle_arena_fini(struct ab_handle_arena *arena);
@@ -254,52 +266,13 @@ static inline bool ab_handle_show(struct ab_handle_arena *arena, struct ab_handl
     return true;
 }
 
-/* Handles of a type of their own, so that the compiler refuses that of a ship where one of a shot is
- * meant. AB_HANDLE_DEFINE(ship, struct ship), outside of functions, defines struct ship_handle and
- * struct ship_arena (`any` in each is the plain one), and as the functions above
- *     int ship_arena_init(arena, capacity)         void ship_arena_fini(arena)
- *     struct ship *ship_insert(arena, &handle)     its bytes are zero; NULL: the arena is full
- *     struct ship *ship_get_mut(arena, handle)     NULL: the handle is stale; also ship_get
- *     bool ship_remove(arena, handle)              bool ship_next(arena, &handle) */
-#define AB_HANDLE_DEFINE(name, type) \
-    struct name##_handle { \
-        struct ab_handle any; \
-    }; \
-    struct name##_arena { \
-        struct ab_handle_arena any; \
-    }; \
+/* What AB_HANDLE_DEFINE (handle_define.h) defines to open an arena of a type. */
+#define AB_HANDLE_DEFINE_INIT(name, type) \
     AB_HANDLE_INLINE int name##_arena_init(struct name##_arena *arena, uint64_t capacity) \
     { \
         return ab_handle_arena_init_type(&arena->any, sizeof(type), AB_ALIGNOF(type), capacity); \
     } \
-    AB_HANDLE_INLINE void name##_arena_fini(struct name##_arena *arena) \
-    { \
-        ab_handle_arena_fini(&arena->any); \
-    } \
-    AB_HANDLE_INLINE type *name##_get_mut(struct name##_arena *arena, struct name##_handle handle) \
-    { \
-        return (type *)ab_handle_get_mut(&arena->any, handle.any); \
-    } \
-    AB_HANDLE_INLINE const type *name##_get(const struct name##_arena *arena, \
-                                            struct name##_handle handle) \
-    { \
-        return (const type *)ab_handle_get(&arena->any, handle.any); \
-    } \
-    AB_HANDLE_INLINE type *name##_insert(struct name##_arena *arena, struct name##_handle *out) \
-    { \
-        return ab_handle_insert_zeroed(&arena->any, &out->any) == 0 ? name##_get_mut(arena, *out) \
-                                                                    : NULL; \
-    } \
-    AB_HANDLE_INLINE bool name##_remove(struct name##_arena *arena, struct name##_handle handle) \
-    { \
-        return ab_handle_remove(&arena->any, handle.any); \
-    } \
-    AB_HANDLE_INLINE bool name##_next(const struct name##_arena *arena, \
-                                      struct name##_handle *handle) \
-    { \
-        return ab_handle_next(&arena->any, &handle->any); \
-    }
-#define AB_HANDLE_INLINE static inline __attribute__((unused))
+    AB_HANDLE_DEFINE_INIT_BUFFER(name, type)
 
 static inline int ab_handle_arena_init_type(struct ab_handle_arena *arena, size_t value_bytes,
                                             size_t align, uint64_t capacity)
@@ -310,6 +283,17 @@ static inline int ab_handle_arena_init_type(struct ab_handle_arena *arena, size_
     options.align = align > AB_HANDLE_ALIGN ? align : 0;
     options.capacity = capacity;
     return ab_handle_arena_init(arena, &options);
+}
+
+static inline int ab_handle_arena_init_type_buffer(struct ab_handle_arena *arena,
+                                                   size_t value_bytes, size_t align, void *buffer,
+                                                   size_t bytes)
+{
+    struct ab_handle_options options;
+    memset(&options, 0, sizeof options);
+    options.value_bytes = value_bytes;
+    options.align = align > AB_HANDLE_ALIGN ? align : 0;
+    return ab_handle_arena_init_buffer(arena, buffer, bytes, &options);
 }
 
 #ifdef __cplusplus

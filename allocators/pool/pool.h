@@ -6,7 +6,7 @@
  * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder, ../common and ../ab_allocator.h. One
  * thread at a time; pool_shared.h and pool_lockfree.h are for more. Example:
  * allocators/examples/particles.c.
- * 64-bit Linux with mmap and pthread, also over a buffer of the caller's.
+ * 64-bit Linux with mmap and pthread; ../buffer/pool_buffer.h is for other systems.
  *
  * The struct may be moved, but not under Valgrind, which knows it by its address.
  *
@@ -20,6 +20,10 @@
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
+
+#ifdef AB_ALLOCATORS_POOL_BUFFER_H
+#error "pool_buffer.h was included before: a program uses one of the two headers"
+#endif
 
 #include "../ab_allocator.h"
 #include "../common/language.h"

@@ -10,11 +10,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* True for `@map`, `@map2` …: names that allocbench gives itself, which no spreadsheet can take for
+ * more than a name. */
+static bool is_map_row(const char *text)
+{
+    return strncmp(text, "@map", 4) == 0 && text[4 + strspn(text + 4, "0123456789")] == 0;
+}
+
 void ab_csv_text(FILE *to, const char *s)
 {
     char text[2048];
     ab_text_printable(text, sizeof text, s);
-    bool is_formula = text[0] != 0 && strchr("=+-@", text[0]) != NULL;
+    bool is_formula = text[0] != 0 && strchr("=+-@", text[0]) != NULL && !is_map_row(text);
     bool is_quoted = strpbrk(text, ",\"") != NULL || text[0] == ' ';
     if (is_quoted)
         fputc('"', to);

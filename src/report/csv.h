@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* One text cell, quoted where needed. Control characters come as \xNN, so that a row is a line. */
+/* One text cell, quoted where needed, with a ' in front of what a spreadsheet could take for a formula. Control characters come as \xNN, so that a row is a line. */
 void ab_csv_text(FILE *to, const char *s);
 /* The cell `run`: the first 12 digits of the digest of the row's tape, "-", the seed; and its comma. */
 void ab_csv_run(FILE *to, const struct ab_session *s, uint32_t backend);

@@ -217,3 +217,22 @@ stub_make() {
         grep -q "'$source'" "$OUT/made" || fail "$source is missing"
     done
 }
+
+@test "the packages are built without lintian too, and that nothing judged them is said" {
+    git -C "$ROOT" rev-parse HEAD >/dev/null 2>&1 || skip "no git"
+    mkdir "$OUT/bin"
+    for tool in sh dirname mkdir sed mktemp rm git tar cp cat tail mv ls touch; do
+        ln -s "$(command -v $tool)" "$OUT/bin"
+    done
+    printf '#!/bin/sh\ntouch ../allocbench_1_amd64.deb ../allocbench_1_amd64.changes ../allocbench_1_amd64.buildinfo\n' \
+        >"$OUT/bin/dpkg-buildpackage"
+    chmod +x "$OUT/bin/dpkg-buildpackage"
+    PATH=$OUT/bin sh "$ROOT/scripts/package/build-deb" "$OUT/packages" >"$OUT/stdout" 2>"$OUT/stderr" ||
+        fail "it ends with $?"
+    expect_error 'there is no lintian'
+    grep -q '/allocbench_1_amd64.deb$' "$OUT/stdout" || fail "it names no package"
+    printf '#!/bin/sh\nexit 3\n' >"$OUT/bin/lintian"
+    chmod +x "$OUT/bin/lintian"
+    ! PATH=$OUT/bin sh "$ROOT/scripts/package/build-deb" "$OUT/packages" >"$OUT/stdout" 2>"$OUT/stderr" ||
+        fail "what lintian finds does not count"
+}

@@ -84,3 +84,15 @@ violates() { # PATTERN FILE LINE…
     tree src/core/text.c '/* text.c, ../core/other.c, <gone.h>, "gone.h" and site:gone.c:8 */' \
         'const char *s = "/* gone.c */";' || fail "$(cat "$OUT/stdout")"
 }
+
+@test "numbered lists of the pages are whole: no item is indented as text of the one before" {
+    cd "$ROOT"
+    git ls-files '*.md' | xargs awk '
+        FNR == 1 { last = 0 }
+        match($0, /^ *[0-9]+\. /) {
+            at = index($0, $1)
+            if (last > 0 && $1 + 0 == last + 1 && at != column) { print FILENAME ":" FNR ": " $0; bad = 1 }
+            if (at == 1 || $1 + 0 == 1) { last = $1 + 0; column = at }
+        }
+        END { exit bad }' || fail "an item is indented otherwise than the one before"
+}

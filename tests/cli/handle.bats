@@ -74,7 +74,7 @@ load helpers
 
 @test "the example uses the public header alone" {
     mkdir -p "$OUT/alone/allocators/handle"
-    cp "$ROOT"/allocators/handle/handle.[ch] "$OUT/alone/allocators/handle"
+    cp "$ROOT"/allocators/handle/handle{.[ch],_define.h} "$OUT/alone/allocators/handle"
     cp -r "$ROOT/allocators/common" "$OUT/alone/allocators"
     (cd "$OUT/alone" && "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I. -o example \
         "$ROOT/tests/examples/handle.c" allocators/handle/handle.c allocators/common/pages.c)

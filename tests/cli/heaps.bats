@@ -275,11 +275,85 @@ cxx_program() {
     need_compilers
     [ "$(uname -m)" = x86_64 ] || skip "no -m32"
     "$ROOT/scripts/single-headers" "$OUT"
-    # Not those that only the sources include.
-    for header in "$OUT"/*.h $(library_files h | grep -vE '/common/|size_class'); do
+    # Not those that only other headers or the sources include, nor those for small systems.
+    rm "$OUT"/*_buffer.h
+    for header in "$OUT"/*.h $(library_files h | grep -vE '/common/|size_class|handle_define'); do
         ! (cd "$ROOT" && ${CC:-cc} -m32 -std=c11 -fsyntax-only -x c "$header" 2>"$OUT/stderr") ||
             fail "$header is accepted"
         grep -m1 'error:' "$OUT/stderr" | grep -q '64-bit system' || fail "$header: $(cat "$OUT/stderr")"
+    done
+}
+
+# One program, built with each form of the headers; it prints which slots and handles it got.
+buffers_print() { # COMPILER FLAG…
+    # shellcheck disable=SC2086 # words
+    compile "$@" $STRICT -I"$OUT/single" "$ROOT/tests/examples/buffers.c"
+    "$OUT/prog"
+}
+
+@test "the headers over a buffer do what the full ones do, on 64 and 32 bits, and need no library" {
+    need_compilers g++ clang
+    "$ROOT/scripts/single-headers" "$OUT/single"
+    full=$(buffers_print cc -std=c11 -DFULL)
+    for compiler in "cc -std=c11 -O2 -Wconversion -Wshadow" "g++ -std=c++17 -x c++" "clang -std=c11 -O1"; do
+        # shellcheck disable=SC2086 # words
+        [ "$(buffers_print $compiler)" = "$full" ] || fail "$compiler: another result"
+    done
+    for flags in "-fsanitize=address,undefined" "-DFULL -fsanitize=address,undefined" "-DFULL -DAB_WITH_CHECKS"; do
+        # shellcheck disable=SC2086 # words
+        buffers_print cc -std=c11 -g -O1 $flags
+    done
+    if echo 'int main(void) { return 0; }' | cc -m32 -x c - -o "$OUT/prog" 2>"$OUT/stderr"; then
+        [ "$(buffers_print cc -m32 -std=c11 -O2 -Wconversion)" = "$full" ] || fail "32 bits: another result"
+    else
+        echo "# no 32-bit library: it is compiled, not run" >&3
+    fi
+}
+
+@test "the headers over a buffer are short and ask nothing of the system" {
+    need_compilers
+    "$ROOT/scripts/single-headers" "$OUT"
+    for name in arena pool handle; do
+        header=$OUT/${name}_buffer.h
+        [ "$(wc -l <"$header")" -le 900 ] || fail "$header is long"
+        ! grep -nE '#include "|#include <(pthread|sys/|unistd|stdio|stdlib)' "$header" || fail "$header"
+        ! printf '#include "%s"\n#include "%s"\n' "$header" "$OUT/$name.h" |
+            cc -std=c11 -fsyntax-only -x c - 2>"$OUT/stderr" || fail "$name: both are taken"
+        expect_error "${name}_buffer.h was included before"
+        ! printf '#include "%s"\n#include "%s"\n' "$OUT/$name.h" "$header" |
+            cc -std=c11 -fsyntax-only -x c - 2>"$OUT/stderr" || fail "$name: both are taken"
+        expect_error "$name.h was included before"
+        ! cc -DAB_WITH_CHECKS -fsyntax-only -x c "$header" 2>"$OUT/stderr" || fail "a checked build"
+        expect_error "no checked build: include $name.h"
+    done
+    # A freestanding program of them asks for what gcc itself asks for and nothing else.
+    sed '/include <std[il]/d; s/printf([^;]*);/;/; s/exit(1);/__builtin_trap();/' \
+        "$ROOT/tests/examples/buffers.c" >"$OUT/bare.c"
+    cc -std=c11 -O2 -ffreestanding -fno-stack-protector -I"$OUT" -c -o "$OUT/bare.o" "$OUT/bare.c"
+    ! nm -u "$OUT/bare.o" | grep -vE ' (memcpy|memset|_GLOBAL_OFFSET_TABLE_)$' || fail "it asks for more"
+}
+
+@test "AddressSanitizer names a use of what is dead in a buffer" {
+    need_compilers
+    "$ROOT/scripts/single-headers" "$OUT"
+    for mistake in \
+        'char *p = ab_arena_alloc(&arena, 40); ab_arena_reset(&arena); p[3] = 1;' \
+        'char *p = ab_arena_alloc(&arena, 40); p[40] = 1;' \
+        'char *p; { AB_ARENA_SCOPED(&arena); p = AB_ARENA_NEW(&arena, char); } *p = 1;' \
+        'char *p = ab_pool_alloc(&pool, 30); ab_pool_alloc(&pool, 30); ab_pool_free(&pool, p); p[9] = 1;' \
+        'char *p = ab_pool_alloc(&pool, 30); ab_pool_alloc(&pool, 30); ab_pool_free(&pool, p); ab_pool_free(&pool, p);' \
+        'int *p = ints_insert(&ints, &h); ints_remove(&ints, h); *p = 1;'; do
+        printf '%s\n' '#include "arena_buffer.h"' '#include "pool_buffer.h"' '#include "handle_buffer.h"' \
+            'AB_HANDLE_DEFINE(ints, int)' 'static char memory[3][1000];' 'int main(void)' '{' \
+            '    struct ab_arena arena;' '    struct ab_pool pool;' '    struct ints_arena ints;' \
+            '    struct ints_handle h = {{0, 0}};' '    struct ab_pool_options options = {.slot_bytes = 30};' \
+            '    ab_arena_init_buffer(&arena, memory[0], 1000);' '    (void)h;' \
+            '    if (ab_pool_init_buffer(&pool, memory[1], 1000, &options) != 0 ||' \
+            '        ints_arena_init_buffer(&ints, memory[2], 1000) != 0)' '        return 9;' \
+            "    $mistake" '    return 0;' '}' >"$OUT/main.c"
+        cc -std=c11 -g -fsanitize=address -o "$OUT/prog" "$OUT/main.c"
+        ! "$OUT/prog" 2>"$OUT/stderr" || fail "silent: $mistake"
+        expect_error "ERROR: AddressSanitizer"
     done
 }
 
@@ -354,6 +428,51 @@ install_library() {
     rm "$OUT/prefix/lib/liballocbench-heaps.so"*
     # shellcheck disable=SC2046 # words
     in_c_and_cxx "$OUT/main.c" $(pkg-config --cflags --static --libs allocbench-heaps)
+}
+
+@test "installed, CMake finds the library: shared and static, C and C++, where it was moved to as well" {
+    need_compilers g++ cmake
+    install_library
+    mkdir "$OUT/project"
+    # shellcheck disable=SC2086 # words
+    program installed $NAMES >"$OUT/project/main.c"
+    printf '%s\n' '#include <allocbench/heaps/heaps.hpp>' 'int main()' '{' '    ab::arena arena(1 << 20);' \
+        '    return *arena.make<int>(0);' '}' >"$OUT/project/main.cpp"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.10)' 'project(game C CXX)' 'set(CMAKE_C_STANDARD 11)' \
+        'set(CMAKE_CXX_STANDARD 17)' 'find_package(allocbench-heaps 0.1 CONFIG REQUIRED)' \
+        'add_executable(shared main.c)' 'target_link_libraries(shared PRIVATE allocbench::heaps)' \
+        'add_executable(static main.c)' 'target_link_libraries(static PRIVATE allocbench::heaps_static)' \
+        'add_executable(cxx main.cpp)' 'target_link_libraries(cxx PRIVATE allocbench::heaps)' \
+        >"$OUT/project/CMakeLists.txt"
+    mv "$OUT/prefix" "$OUT/moved"
+    cmake -S "$OUT/project" -B "$OUT/b" -DCMAKE_PREFIX_PATH="$OUT/moved" >"$OUT/stdout" 2>"$OUT/stderr" &&
+        cmake --build "$OUT/b" >"$OUT/stdout" 2>"$OUT/stderr" || fail "$(cat "$OUT/stdout" "$OUT/stderr")"
+    for program in shared static cxx; do
+        "$OUT/b/$program" || fail "$program ends with $?"
+    done
+    readelf -d "$OUT/b/shared" | grep -q 'NEEDED.*liballocbench-heaps.so.0' || fail "not linked to it"
+    ! readelf -d "$OUT/b/static" | grep -q 'NEEDED.*liballocbench-heaps' || fail "linked to the shared one"
+    sed -i 's/heaps 0.1/heaps 99/' "$OUT/project/CMakeLists.txt"
+    ! cmake -S "$OUT/project" -B "$OUT/c" -DCMAKE_PREFIX_PATH="$OUT/moved" >"$OUT/stdout" 2>"$OUT/stderr" ||
+        fail "a version that it is not"
+}
+
+@test "where library and headers lie apart, the CMake package finds both" {
+    need_compilers cmake
+    make -C "$ROOT" --no-print-directory B="$BUILD" DESTDIR="$OUT/root" PREFIX=/usr \
+        LIBDIR=/usr/lib/some-arch install-heaps >"$OUT/made" 2>&1 || fail "$(cat "$OUT/made")"
+    mkdir "$OUT/project"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.10)' 'project(game C)' \
+        'find_package(allocbench-heaps CONFIG REQUIRED)' 'add_executable(game main.c)' \
+        'target_link_libraries(game PRIVATE allocbench::heaps)' >"$OUT/project/CMakeLists.txt"
+    printf '%s\n' '#include <allocbench/heaps/arena_buffer.h>' '#include <allocbench/heaps/handle.h>' \
+        'int main(void)' '{' '    static char memory[64];' '    struct ab_arena arena;' \
+        '    ab_arena_init_buffer(&arena, memory, 64);' '    return ab_arena_alloc(&arena, 9) == NULL;' '}' \
+        >"$OUT/project/main.c"
+    cmake -S "$OUT/project" -B "$OUT/b" >"$OUT/stdout" 2>"$OUT/stderr" \
+        -Dallocbench-heaps_DIR="$OUT/root/usr/lib/some-arch/cmake/allocbench-heaps" &&
+        cmake --build "$OUT/b" >>"$OUT/stdout" 2>>"$OUT/stderr" || fail "$(cat "$OUT/stdout" "$OUT/stderr")"
+    "$OUT/b/game"
 }
 
 @test "the shared library shows what its headers declare and nothing else, with a version" {

@@ -25,6 +25,8 @@ static void arenas_that_cannot_be_are_refused(void **state)
         {{.value_bytes = 8, .capacity = 1, .align = 12}, EINVAL},
         {{.value_bytes = 8, .capacity = 1, .version_base = AB_HANDLE_BASE_END}, EINVAL},
         {{.value_bytes = 8, .capacity = 1, .capacity_bytes = 1 << 20}, EINVAL},
+        {{.value_bytes = 8, .values_bytes = 1, .capacity_bytes = 1 << 20}, EINVAL},
+        {{.value_bytes = 8, .values_bytes = 1}, ENOMEM}, /* not one value */
         {{.value_bytes = 8, .capacity = 1, .align = 16, .is_dense = true}, EINVAL},
         {{.value_bytes = 8, .capacity_bytes = 4096}, ENOMEM}, /* a page of words, none of values */
         {{.value_bytes = 8, .capacity_bytes = 1}, ENOMEM},
@@ -233,6 +235,57 @@ static void large_values_do_not_all_begin_in_the_same_cache_set(void **state)
     ab_handle_arena_fini(&a);
 }
 
+static void a_capacity_may_be_given_in_bytes_of_values(void **state)
+{
+    (void)state;
+    struct ab_handle_options o = {.value_bytes = 1, .values_bytes = 10 << 20, .is_dense = true};
+    struct ab_handle_arena a;
+    assert_int_equal(ab_handle_arena_init(&a, &o), 0);
+    assert_int_equal((size_t)a.capacity, (10u << 20) / a.stride);
+    assert_true(AB_MARKS || AB_CHECKS || a.capacity == 10 << 20);
+    ab_handle_arena_fini(&a);
+}
+
+/* Wherever the buffer begins, all that fits in it is used and nothing behind it. */
+static void an_arena_may_lie_in_a_buffer(void **state)
+{
+    (void)state;
+    static unsigned char memory[5000];
+    for (size_t offset = 0; offset < 20; offset++) {
+        struct ab_handle_options o = {.value_bytes = 24, .align = offset % 2 == 0 ? 0 : 64};
+        struct ab_handle_arena a;
+        memset(memory, 0xAA, sizeof memory);
+        assert_int_equal(ab_handle_arena_init_buffer(&a, memory + offset, 4000, &o), 0);
+        assert_int_equal(a.map_bytes, 0);
+        uint32_t n = a.capacity;
+        for (uint32_t i = 0; i < n; i++) {
+            struct ab_handle h;
+            assert_int_equal(ab_handle_insert_zeroed(&a, &h), 0);
+            unsigned char *value = ab_handle_get_mut(&a, h);
+            assert_true(value >= memory + offset && value + 24 <= memory + offset + 4000);
+            assert_int_equal((uintptr_t)value % (o.align == 0 ? 16 : o.align), 0);
+            for (size_t k = 0; k < 24; k++)
+                assert_int_equal(value[k], 0);
+        }
+        expect_full(&a);
+        ab_handle_purge(&a); /* there is nothing to give back */
+        ab_handle_flush(&a);
+        o.capacity = n;
+        ab_handle_arena_fini(&a);
+        assert_int_equal(ab_handle_arena_init_buffer(&a, memory + offset, 4000, &o), 0);
+        ab_handle_arena_fini(&a);
+        o.capacity = n + 1;
+        assert_int_equal(ab_handle_arena_init_buffer(&a, memory + offset, 4000, &o), ENOMEM);
+        for (size_t k = 0; k < offset; k++)
+            assert_int_equal(memory[k], 0xAA);
+        assert_int_equal(memory[offset + 4000], 0xAA);
+    }
+    struct ab_handle_options o = {.value_bytes = 24};
+    struct ab_handle_arena a;
+    assert_int_equal(ab_handle_arena_init_buffer(&a, memory, 7, &o), ENOMEM);
+    assert_int_equal(ab_handle_arena_init_buffer(&a, memory, 0, &o), ENOMEM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +297,8 @@ int main(void)
         cmocka_unit_test(an_ordered_arena_ends_with_its_versions),
         cmocka_unit_test(dense_values_lie_as_in_an_array),
         cmocka_unit_test(a_capacity_may_be_given_in_bytes),
+        cmocka_unit_test(a_capacity_may_be_given_in_bytes_of_values),
+        cmocka_unit_test(an_arena_may_lie_in_a_buffer),
         cmocka_unit_test(large_values_do_not_all_begin_in_the_same_cache_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

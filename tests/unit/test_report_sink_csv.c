@@ -107,6 +107,9 @@ static void hostile_names_are_quoted_and_defused(void **state)
     assert_cell("+1", "'+1");
     assert_cell("-1", "'-1");
     assert_cell("@sum", "'@sum");
+    assert_cell("@map", "@map");
+    assert_cell("@map12", "@map12");
+    assert_cell("@map2(A1)", "'@map2(A1)");
     assert_cell("a,b", "\"a,b\"");
     assert_cell("say \"hi\"", "\"say \"\"hi\"\"\"");
     assert_cell("=\"a\",b", "\"'=\"\"a\"\",b\"");
