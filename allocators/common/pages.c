@@ -16,11 +16,33 @@
  *                 the contents open                           had
  *   release       VirtualFree (MEM_RELEASE): a reservation    munmap
  *                 only as a whole, so `reserve` cannot trim
- *   remap         none                                        none (mach_vm_remap copies the map)
+ *   remap         none: NULL, and a block that grows is       none: the same (mach_vm_remap copies
+ *                 copied into another mapping                 the map)
  *   want_huge     VirtualAlloc (MEM_LARGE_PAGES): when it is  mmap (VM_FLAGS_SUPERPAGE_SIZE_2MB),
  *                 reserved, with a privilege                  x86-64 only
  *   populate      PrefetchVirtualMemory, or touch each page   madvise (MADV_WILLNEED), or touch
- */
+ *
+ * On Windows a map counts against the commit limit when it is made, not when it is touched: handle
+ * arenas and lock-free pools want a capacity there.
+ *
+ * What else of a system and of a compiler the allocators use, everywhere as macOS has it:
+ *
+ *   what                           where                           Windows
+ *   pthread_mutex_lock, _trylock,  lock.h, shard.h, shards*.c,     SRWLOCK; or the pthread.h of
+ *   _unlock                        *_shared.[ch]                   MinGW-w64, which has all of these
+ *   pthread_once, pthread_key_…,   arena_scratch.c,                InitOnceExecuteOnce, FlsAlloc (its
+ *   pthread_getspecific,           shards_thread.c, shards.c       callback runs at the end of a
+ *   pthread_setspecific,                                           thread), GetCurrentThreadId
+ *   pthread_self, pthread_equal
+ *   sched_yield                    shards.c                        SwitchToThread
+ *   __thread                       arena_scratch.c                 clang and gcc have it
+ *   syscall: a line, and abort     guard.c, where a check fails    WriteFile, TerminateProcess
+ *   weak symbols                   pages.c: of sanitizers          leave them out
+ *   errno, EBUSY … EOWNERDEAD      what is returned                errno.h has all of them
+ *   attributes, __builtin_…,       everywhere                      clang and gcc; not MSVC
+ *   __atomic_…
+ *
+ * and memcpy and its like of the C library. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mremap */
 #endif
@@ -55,6 +77,9 @@ extern "C" {
 #endif
 __attribute__((weak)) void __lsan_register_root_region(const void *p, size_t bytes);
 __attribute__((weak)) void __lsan_unregister_root_region(const void *p, size_t bytes);
+/* Of ThreadSanitizer, which is not told that pages move: what other threads did at the old addresses
+ * stays written there, and looks like a race with whoever is given them next. */
+__attribute__((weak)) void __tsan_init(void);
 #ifdef __cplusplus
 }
 #endif
@@ -145,6 +170,10 @@ AB_COMMON_API void ab_pages_release(void *p, size_t bytes)
 
 AB_COMMON_API void *ab_pages_remap(void *p, size_t old_bytes, size_t new_bytes)
 {
+    if (__tsan_init != NULL) {
+        errno = ENOTSUP;
+        return NULL;
+    }
     end_root(p, old_bytes);
     void *moved = mremap(p, old_bytes, new_bytes, MREMAP_MAYMOVE);
     bool is_moved = moved != MAP_FAILED;

@@ -42,7 +42,7 @@ AB_COMMON_API int ab_pages_discard(void *p, size_t bytes);
 /* The addresses are gone too: exactly what was reserved or mapped. */
 AB_COMMON_API void ab_pages_release(void *p, size_t bytes);
 /* What was mapped becomes larger or smaller and may move, without a copy of its bytes. NULL leaves
- * it as it was; so does a system that has no such call. */
+ * it as it was; so does a system that has no such call, and under ThreadSanitizer: callers copy then. */
 AB_COMMON_API void *ab_pages_remap(void *p, size_t old_bytes, size_t new_bytes);
 
 /* Asks for huge pages from now on. */

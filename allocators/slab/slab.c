@@ -577,15 +577,29 @@ void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
     return block;
 }
 
+/* What a system that moves no mapping does instead: the bytes from `lead` on go into another one. */
+static char *large_copy(char *old, size_t old_bytes, size_t map_bytes, size_t lead)
+{
+    char *map = (char *)ab_pages_map(map_bytes, 0);
+    if (map == NULL)
+        return NULL;
+    memcpy(map + lead, old + lead, (old_bytes < map_bytes ? old_bytes : map_bytes) - lead);
+    large_give_back(old, old_bytes);
+    return map;
+}
+
 static void *large_move(struct ab_slabs *s, struct ab_slab_large *r, size_t map_bytes)
 {
     size_t lead = (size_t)((char *)(r + 1) - r->map), old_bytes = r->map_bytes;
     char *old = r->map;
     large_leave(s, r);
-    s->n_os_calls++;
     ab_lock_let_go(s->mutex);
     char *map = (char *)ab_pages_remap(old, old_bytes, map_bytes);
+    bool is_moved = map != NULL;
+    if (!is_moved)
+        map = large_copy(old, old_bytes, map_bytes, lead);
     ab_lock_take_back(s->mutex);
+    s->n_os_calls += is_moved ? 1 : 2;
     if (map == NULL) {
         large_enter(s, r, old, old_bytes);
         return NULL;

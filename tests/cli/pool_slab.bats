@@ -134,3 +134,42 @@ build() { # OUTPUT SOURCE FLAGS…
     expect_json '.memory | map(select(.backend == "slab:classes=pow2") | .internal_ratio) | min > 0.25'
     expect_json '.memory | map(select(.backend == "slab:classes=fine") | .internal_ratio) | max <= 0.08'
 }
+
+# Of a unit test over the port, all that fails: what asks for huge pages, or counts pages that move.
+ported() { # TEST
+    ${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O1 -w -I. -Isrc -Itests -o "$OUT/$1" "tests/unit/test_allocators_$1.c" \
+        tests/support/heap_model.c tests/examples/pages_posix.c "$BUILD/liballocbench.a" \
+        -lcmocka -lm -pthread -ldl
+    "$OUT/$1" >"$OUT/stdout" 2>&1 || true
+    grep -Eq '^\[ +PASSED +\] [1-9]' "$OUT/stdout" || fail "$1: $(tail -3 "$OUT/stdout")"
+    ! grep -E '^\[ +FAILED +\] [a-z]' "$OUT/stdout" | grep -Evq 'huge|grow_and_shrink_with_their_pages' ||
+        fail "$1: $(grep -E 'LINE|FAILED' "$OUT/stdout")"
+}
+
+# bats test_tags=full
+@test "a port of pages.c by its table is all that the allocators need of a system without mremap" {
+    command -v "${CC:-cc}" >/dev/null && [ -e /usr/include/cmocka.h ] || skip "no compiler or no cmocka"
+    cd "$ROOT"
+    for name in arena arena_ends pool slab paged paged_arena handle shared shared_own; do
+        ported $name
+    done
+}
+
+@test "what the allocators use of the system is in the table of pages.c" {
+    command -v nm >/dev/null && [ -e "$BUILD/liballocbench-heaps.a" ] || skip "needs nm and make all"
+    sed -n '1,/\*\//p' "$ROOT/allocators/common/pages.c" >"$OUT/table"
+    nm -u "$BUILD/liballocbench-heaps.a" | awk '
+        /:$/ { of_pages = /^pages\.o:/ }
+        !of_pages && $1 == "U" { print $2 }' | sort -u |
+        grep -Ev '^(ab_|mem(cpy|set|move)$|str|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__asan|__tsan|__ubsan)' >"$OUT/used"
+    grep -q pthread_mutex_lock "$OUT/used" || fail "nothing found"
+    while read -r name; do
+        case $name in
+        __errno_location) name=errno ;;
+        __tls_get_addr) name=__thread ;;
+        pthread_mutex_*) name=${name#pthread_mutex} ;;
+        pthread_key_*) name=pthread_key_ ;;
+        esac
+        grep -qF "$name" "$OUT/table" || fail "$name is not in the table"
+    done <"$OUT/used"
+}
