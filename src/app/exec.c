@@ -516,6 +516,7 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
         return ab_fail(err, AB_USAGE,
                        "--sites says where the calls of --inside come from: give both");
     AB_TRY(find_program(&o, &w, err));
+    ab_guardian_begin();
     enum ab_status status = read_server(&o, &w.server, err);
     if (status == AB_OK)
         status = describe_work(&o, &w, err);

@@ -6,8 +6,8 @@
  */
 #include "cli/trace.h"
 #include "core/memory.h"
-#include "core/temporary.h"
 #include "core/text.h"
+#include "core/unfinished.h"
 #include "core/units_show.h"
 #include "trace_tools/trace_model.h"
 #include "workload/workload.h"

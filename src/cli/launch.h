@@ -47,7 +47,7 @@ struct ab_launch {
     char recorder[4096]; /* liballocbench-record.so */
     char frames[4096];   /* liballocbench-frames.so; "" = frames are not marked */
     char folder[1024];   /* private, the spool is in it; "" until it is made */
-    int owner_fd;        /* the lock file of a temporary folder (core/temporary.h); -1 = none */
+    int owner_fd;        /* the lock file of a temporary folder (core/unfinished.h); -1 = none */
     char inner[1064];    /* the same, or one in it with a name that cannot be guessed */
     char spool[1080];
     char part[1080];     /* the trace that is made meanwhile */

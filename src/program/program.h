@@ -69,6 +69,19 @@ struct ab_program_started {
 enum ab_status ab_program_start(const struct ab_program_start *start,
                                 struct ab_program_started *out, struct ab_err *err);
 
+/* ---- what ends a program when allocbench is killed: program/start.c ---- */
+
+struct ab_processes;
+
+/* Starts the process that waits for our end. Call it once, before the first thread and before
+ * ab_supervise_begin, which then takes it for a child that is none of the program's. Without it the
+ * two functions below do nothing. */
+void ab_guardian_begin(void);
+/* A process group that ab_program_start began has ended: another may get its number. */
+void ab_guardian_forget(pid_t group);
+/* The processes that the program has now, also those that have left its group; NULL = none. */
+void ab_guardian_list(const struct ab_processes *processes);
+
 /* Which allocator serves malloc in a running process, from what it has mapped. The dynamic linker
  * resolves malloc to the first object that defines it: the program itself, then what is preloaded,
  * then the libraries, the C library last. So it is the one asked for when

@@ -101,6 +101,7 @@ static void doubt(struct watched *w, const char *why)
 static void look_at_memory(struct watched *w, uint64_t now)
 {
     ab_processes_update(&w->processes, now);
+    ab_guardian_list(&w->processes);
     bool is_there = w->processes.bytes > 0; /* nothing is resident of what has ended */
     if (is_there && now > w->started.begin_ns)
         ab_memory_curve_add(&w->curve, now - w->started.begin_ns, w->processes.bytes);
@@ -506,6 +507,8 @@ static enum ab_status supervise(struct watched *w, const struct ab_program *prog
     ab_server_started(&w->server, w->started.pid, w->started.begin_ns);
     check_program(w);
     struct ab_ending e = ab_supervise_watched(w->started.pid, deadline, &watch);
+    ab_guardian_forget(w->started.pid);
+    ab_guardian_list(NULL);
     getrusage(RUSAGE_CHILDREN, &after);
     o->output = ab_program_output_finish(&w->out);
     ab_program_output_finish(&w->errors);

@@ -226,6 +226,7 @@ static bool has_ended(struct ab_server_run *run, int *wait_status)
         kill(-run->beside, SIGKILL);
     if (!is_ours || waitpid(run->beside, wait_status, 0) != run->beside)
         *wait_status = -1;
+    ab_guardian_forget(run->beside);
     run->is_beside_running = false;
     if (run->beside_fd >= 0)
         close(run->beside_fd);

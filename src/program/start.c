@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fork + exec with a word in between: the child makes itself ready, hands over the listener, and
- * waits for the start, so that what this takes is in no time.
+ * waits for the start, so that what this takes is in no time. And a process that ends the program when
+ * allocbench is killed.
  */
 #include "base/bits.h"
 #include "base/clock.h"
 #include "core/status.h"
+#include "core/system_file.h"
 #include "core/text.h"
 #include "program/program.h"
 #include "runner/supervise.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -19,12 +22,191 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* ---- the guardian ----
+ *
+ * A process that waits for the end of a pipe. When allocbench is killed, also by SIGKILL, it ends the
+ * processes of the program that allocbench was measuring. It is neither the parent nor an ancestor of
+ * any of them, so that the program sees nothing of it. */
+
+enum { GROUPS = 8, LISTED = 4096, MARKS = 32768, PASSES_MOST = 1000, QUIET_PASSES = 2 };
+
+/* What the two processes share: written by allocbench, read by the guardian when it is gone. */
+struct known {
+    pid_t groups[GROUPS]; /* process groups of what was started; 0 = unused */
+    uint32_t n;
+    pid_t listed[LISTED]; /* processes of the program at the last look */
+    uint64_t looked_ns;   /* CLOCK_BOOTTIME of that look */
+};
+
+static struct known *known;
+
+struct found {
+    pid_t pid, parent, group;
+    char state;
+    uint64_t start_ns; /* since the boot */
+};
+
+static pid_t marks[MARKS]; /* processes that were found and stopped */
+static size_t n_marks;
+
+static uint64_t boot_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+static bool read_process(const char *name, struct found *out)
+{
+    char path[300], text[1024];
+    unsigned long long ticks;
+    int parent, group;
+    snprintf(path, sizeof path, "/proc/%.250s/stat", name);
+    out->pid = (pid_t)strtol(name, NULL, 10);
+    if (out->pid <= 1 || ab_system_file_read(path, text, sizeof text) == 0)
+        return false;
+    const char *rest = strrchr(text, ')');
+    if (rest == NULL || sscanf(rest + 1,
+                               " %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                               "%*s %*s %llu",
+                               &out->state, &parent, &group, &ticks) != 4)
+        return false;
+    out->parent = parent;
+    out->group = group;
+    out->start_ns = (uint64_t)((double)ticks * 1e9 / (double)sysconf(_SC_CLK_TCK));
+    return true;
+}
+
+static bool is_marked(pid_t pid)
+{
+    for (size_t i = 0; i < n_marks; i++)
+        if (marks[i] == pid)
+            return true;
+    return false;
+}
+
+/* A process that began after the look has only the number of one that was listed. */
+static bool is_listed(const struct found *s)
+{
+    for (uint32_t i = 0; i < known->n && i < LISTED; i++)
+        if (known->listed[i] == s->pid)
+            return s->start_ns <= known->looked_ns;
+    return false;
+}
+
+static bool is_in_group(const struct found *s)
+{
+    for (size_t i = 0; i < GROUPS; i++)
+        if (known->groups[i] > 0 && known->groups[i] == s->group)
+            return true;
+    return false;
+}
+
+/* Stops each process of the program that was not found before, so that it starts no other. Returns how
+ * many there were. */
+static size_t stop_more(void)
+{
+    size_t before = n_marks;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *e; proc != NULL && (e = readdir(proc)) != NULL;) {
+        struct found s;
+        if (e->d_name[0] < '1' || e->d_name[0] > '9' || n_marks == MARKS ||
+            !read_process(e->d_name, &s) || s.state == 'Z' || s.pid == getpid() ||
+            is_marked(s.pid) || !(is_in_group(&s) || is_listed(&s) || is_marked(s.parent)))
+            continue;
+        marks[n_marks++] = s.pid;
+        kill(s.pid, SIGSTOP);
+    }
+    if (proc != NULL)
+        closedir(proc);
+    return n_marks - before;
+}
+
+static void end_all(void)
+{
+    int n_quiet = 0;
+    for (int i = 0; i < PASSES_MOST && n_quiet < QUIET_PASSES; i++)
+        n_quiet = stop_more() == 0 ? n_quiet + 1 : 0;
+    for (size_t i = 0; i < n_marks; i++)
+        kill(marks[i], SIGKILL);
+}
+
+/* Holds nothing open but the pipe, which ends with allocbench. */
+static _Noreturn void guard(int end)
+{
+    char byte;
+    setpgid(0, 0); /* a ^C is not for it */
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_IGN);
+    prctl(PR_SET_NAME, "allocbench-end");
+    dup2(end, 0);
+    close_range(1, ~0u, 0);
+    while (read(0, &byte, 1) < 0 && errno == EINTR)
+        ;
+    end_all();
+    _exit(0);
+}
+
+void ab_guardian_begin(void)
+{
+    int ends[2];
+    if (known != NULL || pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    void *page = mmap(NULL, sizeof *known, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                      0);
+    known = page != MAP_FAILED ? page : NULL;
+    pid_t pid = known != NULL ? fork() : -1;
+    if (pid == 0)
+        guard(ends[0]);
+    close(ends[0]);
+    if (pid > 0)
+        return; /* ends[1] stays open as long as we live */
+    close(ends[1]);
+    if (known != NULL)
+        munmap(known, sizeof *known);
+    known = NULL;
+}
+
+static void add_group(pid_t group)
+{
+    for (size_t i = 0; known != NULL && i < GROUPS; i++)
+        if (known->groups[i] == 0) {
+            known->groups[i] = group;
+            return;
+        }
+}
+
+void ab_guardian_forget(pid_t group)
+{
+    for (size_t i = 0; known != NULL && i < GROUPS; i++)
+        if (known->groups[i] == group)
+            known->groups[i] = 0;
+}
+
+void ab_guardian_list(const struct ab_processes *processes)
+{
+    if (known == NULL)
+        return;
+    uint32_t n = 0;
+    known->looked_ns = boot_ns();
+    for (size_t i = 0; processes != NULL && i < processes->n && n < LISTED; i++)
+        known->listed[n++] = processes->items[i].pid;
+    known->n = n;
+}
+
+/* ---- the start ---- */
 
 static bool send_descriptor(int to, int fd)
 {
@@ -138,6 +320,7 @@ enum ab_status ab_program_start(const struct ab_program_start *start,
         return ab_fail_errno(err, AB_SYSTEM, "cannot start the program: fork");
     }
     setpgid(started.pid, started.pid);
+    add_group(started.pid);
     int why = let_go(link[0], &started);
     close(link[0]);
     if (why == 0) {
@@ -146,6 +329,7 @@ enum ab_status ab_program_start(const struct ab_program_start *start,
     }
     kill(started.pid, SIGKILL); /* its end would wait for an answer */
     waitpid(started.pid, NULL, 0);
+    ab_guardian_forget(started.pid);
     if (started.listener >= 0)
         close(started.listener);
     errno = why;
@@ -180,6 +364,7 @@ enum ab_status ab_program_prepare(const char *command, int fd, uint64_t timeout_
     AB_TRY(ab_program_start_shell(command, fd, fd, &shell, err));
     struct ab_ending e = ab_supervise(
         shell, timeout_ns == 0 ? UINT64_MAX : ab_clock_now_ns() + timeout_ns, UINT64_MAX);
+    ab_guardian_forget(shell);
     if (e.end == AB_END_INTERRUPTED)
         return ab_fail(err, AB_INTERRUPTED, "interrupted");
     if (e.end == AB_END_DEADLINE)

@@ -7,7 +7,7 @@
 #define AB_RUNNER_COUNT_ROUND_H
 
 #include "core/status.h"
-#include "core/temporary.h"
+#include "core/unfinished.h"
 #include "runner/run.h"
 #include "tape/tape_file.h"
 #include "wire/run.h"

@@ -215,6 +215,60 @@ END
     expect_nothing_left
 }
 
+# In the group of the program, in a session of its own without its environment, and as an orphan of that.
+starts_three() {
+    cat >"$OUT/three" <<END
+cat /proc/\$PPID/comm >"$OUT/parent"
+'$PROG' deaf 3600 &
+setsid sh -c "env -i '$PROG' deaf 3600 & exit"
+exec '$PROG' deaf 3600
+END
+}
+
+has_three() {
+    [ "$(programs | wc -l)" -eq 3 ]
+}
+
+@test "when exec is killed all that its program has started ends, whatever its group, session and parent" {
+    starts_three
+    start_bench exec -b glibc -- sh "$OUT/three"
+    wait_until has_three || fail "it does not start"
+    [ "$(cat "$OUT/parent")" = allocbench ] || fail "the program has another parent"
+    sleep 1 # processes are listed every 10 ms
+    kill -KILL "$pid"
+    await_bench 2>/dev/null
+    expect_code 137
+    wait_until has_no_program || fail "programs live on"
+}
+
+@test "when exec is killed what --prepare, --server and --load have started ends too" {
+    for stage in prepare load; do
+        case $stage in
+        prepare) start_bench exec -b glibc --prepare "'$PROG' deaf 3600 & '$PROG' deaf 3600" -- "$PROG" ;;
+        load) start_bench exec -b glibc --server --ready "cmd:test -e '$OUT/up'" \
+            --load "'$PROG' deaf 3600 & '$PROG' deaf 3600" -- sh -c "touch '$OUT/up'; '$PROG' deaf 3600 & sleep 3671.5" ;;
+        esac
+        wait_until has_program || fail "$stage: it does not start"
+        sleep 0.5
+        kill -KILL "$pid"
+        await_bench 2>/dev/null
+        expect_code 137
+        wait_until has_no_program || fail "$stage: programs live on"
+        ! pgrep -f '^sleep 3671.5$' || fail "the server lives on"
+    done
+}
+
+@test "when exec ends what else runs on is left alone, also a child that it had before" {
+    "$PROG" deaf &
+    other=$!
+    sh -c "'$PROG' deaf & echo \$! >'$OUT/child'; exec allocbench exec -b glibc --rounds 2 -- '$PROG'" \
+        >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || fail "it failed"
+    sleep 0.3
+    kill -0 "$other" || fail "an unrelated program was ended"
+    kill -0 "$(cat "$OUT/child")" || fail "a child of before was ended"
+    kill -KILL "$other" "$(cat "$OUT/child")"
+}
+
 @test "what the proof of processes takes is in no wall time where all others wait, and is said where not" {
     command -v bash >/dev/null || skip "no bash"
     cat >"$OUT/turns" <<'END'

@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     else if (strcmp(how, "deaf") == 0) {
         signal(SIGTERM, SIG_IGN);
         fprintf(stderr, "not yet\n");
-        rest(60000);
+        rest(argc > 2 ? n * 1000 : 60000);
     }
     printf("done\n");
     return code;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Temporary folders: whose they are, what a signal takes with it, and what a later start removes.
+ * tests: unfinished.c
  */
-#include "core/temporary.h"
+#include "core/unfinished.h"
 
 #include "support/cmocka.h"
 
