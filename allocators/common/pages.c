@@ -28,7 +28,7 @@
  * What else of a system and of a compiler the allocators use, everywhere as macOS has it:
  *
  *   what                           where                           Windows
- *   pthread_mutex_lock, _trylock,  lock.h, shard.h, shards*.c,     SRWLOCK; or the pthread.h of
+ *   pthread_mutex_lock, _trylock,  lock.h, shard.h, shards*.c,     SRWLOCK; or winpthreads, of
  *   _unlock                        *_shared.[ch]                   MinGW-w64, which has all of these
  *   pthread_once, pthread_key_…,   arena_scratch.c,                InitOnceExecuteOnce, FlsAlloc (its
  *   pthread_getspecific,           shards_thread.c, shards.c       callback runs at the end of a
@@ -38,7 +38,7 @@
  *   __thread                       arena_scratch.c                 clang and gcc have it
  *   syscall: a line, and abort     guard.c, where a check fails    WriteFile, TerminateProcess
  *   weak symbols                   pages.c: of sanitizers          leave them out
- *   errno, EBUSY … EOWNERDEAD      what is returned                errno.h has all of them
+ *   errno, EBUSY … EOWNERDEAD      what is returned                all of them are there
  *   attributes, __builtin_…,       everywhere                      clang and gcc; not MSVC
  *   __atomic_…
  *
