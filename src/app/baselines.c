@@ -117,13 +117,14 @@ enum ab_status ab_baseline_fail_missing(const char *folder, const char *name, st
 
 /* ---- results ---- */
 
-static void tell_unchecked(const struct ab_options *o, const struct ab_base *base)
+void ab_unsealed_tell(const struct ab_options *o, const char *shown, enum ab_checksum checksum,
+                      bool is_unsealed)
 {
-    if (base->stored.checksum == AB_CHECKSUM_NONE)
-        ab_say(o,
-               "allocbench: warning: %s has no checksum (of an older version): a change to it "
-               "would not be seen",
-               base->label);
+    if (is_unsealed)
+        ab_say(o, "allocbench: warning: %s is unsealed: %s, so a change to it would not be seen",
+               shown,
+               checksum == AB_CHECKSUM_NONE ? "it has no checksum"
+                                            : "it was made from a result without a checksum");
 }
 
 /* Takes `label`. */
@@ -136,7 +137,7 @@ static enum ab_status read_base(const struct ab_options *o, const char *path, ch
         free(label);
         return status;
     }
-    tell_unchecked(o, &base);
+    ab_unsealed_tell(o, label, base.stored.checksum, base.stored.session.is_unsealed);
     *out = base;
     return AB_OK;
 }

@@ -32,8 +32,11 @@ void ab_baseline_names_fini(char **names, size_t n);
 /* AB_INPUT that there is no such baseline, with the nearest name. */
 enum ab_status ab_baseline_fail_missing(const char *folder, const char *name, struct ab_err *err);
 
+/* Says that a result is unsealed, if it is: it has no checksum, or was made from one without. */
+void ab_unsealed_tell(const struct ab_options *o, const char *shown, enum ab_checksum checksum,
+                      bool is_unsealed);
 /* A result that may be compared: readable, and not altered since it was written (AB_INPUT). One
- * without a checksum, of an older version, is taken with a word on standard error. */
+ * that is unsealed is taken with a word on standard error. */
 enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct ab_base *out,
                             struct ab_err *err);
 /* A file, and not the name of a baseline: what has a '/' or ends in .json or .html. */

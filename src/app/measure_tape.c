@@ -212,6 +212,7 @@ static void describe(struct ab_measurement *m)
     session->shard = o->shard;
     session->is_window_given = o->has_window;
     session->resumed_from = m->resumed != NULL ? o->resume : NULL;
+    session->is_unsealed = m->resumed != NULL && m->resumed->is_unsealed;
     session->timer.floor_ns = NAN;
 #if defined(__x86_64__)
     session->timer.source = "rdtsc/rdtscp";

@@ -6,6 +6,7 @@
 #include "app/resume_result.h"
 
 #include "allocators/builtin.h"
+#include "app/baselines.h"
 #include "app/say.h"
 #include "backend/presets.h"
 #include "core/memory.h"
@@ -360,6 +361,7 @@ enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, str
                      : ab_stored_read_unaltered(o->resume, &r.stored, err);
         if (status != AB_OK)
             return status;
+        ab_unsealed_tell(o, shown, r.stored.checksum, r.stored.session.is_unsealed);
         r.is_done = !o->is_trial && r.stored.session.is_complete &&
                     !asks_for_more(o, &r.stored.session);
         if (r.is_done)

@@ -254,6 +254,8 @@ enum ab_status ab_suite_find_file(const struct ab_options *o, const char *name_o
                      "%s is not the result of several workloads, as of run FILE FILE or run "
                      "@GROUP",
                      AB_SHOWN(512, name_or_file));
+    if (status == AB_OK)
+        ab_unsealed_tell(o, AB_SHOWN(512, name_or_file), out->checksum, out->is_unsealed);
     free(path);
     return status;
 }
@@ -524,6 +526,7 @@ static enum ab_status prepare(struct work *w, struct ab_outputs *outputs, struct
     AB_TRY(read_others(w, err));
     suite->kind = w->kind;
     suite->command_line = o->command_line;
+    suite->is_unsealed = w->resumed.is_unsealed;
     suite->time_budget_s = (double)o->time_budget_ns * 1e-9;
     suite->base = o->base;
     w->began_ns = ab_clock_now_ns();

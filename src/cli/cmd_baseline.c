@@ -44,7 +44,7 @@ static enum ab_status choose_result(const struct ab_options *o, char **out, stru
     return AB_OK;
 }
 
-/* Copies the document of `from`, with a checksum whether it had one or not. */
+/* Copies the document of `from`, with a checksum whether it had one or not; one without is marked. */
 static enum ab_status write_document(const char *from, FILE *to, struct ab_err *err)
 {
     json_t *document = NULL;
@@ -53,7 +53,8 @@ static enum ab_status write_document(const char *from, FILE *to, struct ab_err *
                                          &document, err);
     if (status != AB_OK)
         return status;
-    ab_checksum_take(document);
+    if (ab_checksum_take(document) == AB_CHECKSUM_NONE)
+        ab_json_put(document, AB_SEALED_KEY, json_false());
     ab_checksum_make(document, text);
     ab_json_put(document, AB_CHECKSUM_KEY, ab_json_string(text));
     ab_json_write(document, to, 12);

@@ -320,6 +320,8 @@ static enum ab_status read_parts(const struct ab_options *o, struct ab_stored *s
         status = ab_stored_read_unaltered(o->args[i], &stored[i], err);
         if (status != AB_OK)
             break;
+        ab_unsealed_tell(o, AB_SHOWN(512, o->args[i]), stored[i].checksum,
+                         stored[i].session.is_unsealed);
         *n = (uint32_t)i + 1;
         parts[i] = (struct ab_merge_part){.session = &stored[i].session, .file = o->args[i]};
         if (!ab_file_digest(o->args[i], parts[i].sha256))

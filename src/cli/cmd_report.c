@@ -66,6 +66,7 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     AB_TRY((makes_file ? ab_stored_read_unaltered : ab_stored_read)(path, &stored, err));
     if (stored.checksum == AB_CHECKSUM_WRONG)
         warn_altered(path);
+    ab_unsealed_tell(o, AB_SHOWN(512, path), stored.checksum, stored.session.is_unsealed);
     enum ab_status status = report_stored(o, path, &stored, &outputs, err);
     ab_outputs_abandon(&outputs);
     ab_stored_fini(&stored);

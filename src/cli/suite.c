@@ -5,6 +5,7 @@
  */
 #include "cli/suite.h"
 
+#include "app/baselines.h"
 #include "app/outputs.h"
 #include "cli/show.h"
 #include "cli/terminal.h"
@@ -84,6 +85,7 @@ enum ab_status ab_report_suite(const struct ab_options *o, const char *path, str
     if (suite.checksum == AB_CHECKSUM_WRONG)
         fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
                 AB_SHOWN(512, path));
+    ab_unsealed_tell(o, AB_SHOWN(512, path), suite.checksum, suite.is_unsealed);
     if (o->base != NULL) {
         suite.base = o->base;
         ab_suite_settle(&suite);

@@ -237,6 +237,8 @@ static const struct ab_member comparison_members[] = {
             .values = AB_IS_CHARS, .stride = AB_COMPARE_NOTE_BYTES, .flags = AB_NEVER_NULL,
             .text = "must be a text below 300 bytes"),
     AB_FLAG("jointly", struct ab_comparison, is_joint, .flags = AB_OMIT),
+    AB_RULE(AB_SEALED_KEY, struct ab_comparison, is_unsealed, .write = ab_unsealed_write,
+            .read = ab_unsealed_read),
     AB_LIST("cells", struct ab_comparison, cells, n_cells, AB_STORED_RECORDS_MAX,
             .record = &cell_record),
 };

@@ -43,6 +43,9 @@ void ab_json_write(json_t *document, FILE *to, unsigned digits);
 #define AB_CHECKSUM_KEY "checksum"
 enum { AB_CHECKSUM_BYTES = 72 };
 
+/* The key that is false in a document that was made from one without a checksum; else there is none. */
+#define AB_SEALED_KEY "sealed"
+
 enum ab_checksum {
     AB_CHECKSUM_NONE, /* of an older allocbench */
     AB_CHECKSUM_GOOD,

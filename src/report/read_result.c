@@ -206,6 +206,7 @@ enum ab_status ab_stored_take(void *document, const char *shown, struct ab_store
                                  .room = ab_hdr_room_new(),
                                  .hdr_bytes_left = AB_STORED_HISTOGRAMS_MAX};
     read_document(&r, &stored);
+    stored.session.is_unsealed |= stored.checksum == AB_CHECKSUM_NONE;
     free(r.room);
     if (r.json.status == AB_OK)
         *out = stored;

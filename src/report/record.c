@@ -502,3 +502,16 @@ void ab_record_settle(const struct ab_record *table, void *record)
         if (table->members[i].group == table->group && !has_flag(&table->members[i], AB_SHOWN))
             settle_member(&table->members[i], record);
 }
+
+json_t *ab_unsealed_write(const struct ab_writing *x)
+{
+    return *(const bool *)x->p ? json_false() : NULL;
+}
+
+void ab_unsealed_read(const struct ab_reading *x)
+{
+    if (!ab_json_has(x->r, x->o, x->m->key))
+        return;
+    struct ab_json_node node = ab_json_member(x->r, x->o, x->m->key);
+    *(bool *)x->p = !ab_json_flag_at(x->r, &node);
+}

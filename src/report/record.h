@@ -206,6 +206,9 @@ void ab_record_put(json_t *o, const struct ab_record *table, const void *record,
  * malloc'ed is in it, with its count. */
 void ab_record_read(struct ab_json_reader *r, const struct ab_json_node *o,
                     const struct ab_record *table, void *record, void *context);
+/* `write` and `read` of a bool that is AB_SEALED_KEY turned round: only false is written. */
+json_t *ab_unsealed_write(const struct ab_writing *x);
+void ab_unsealed_read(const struct ab_reading *x);
 /* Every member of it is as if it were null. */
 void ab_record_forget(const struct ab_record *table, void *record);
 

@@ -1948,6 +1948,8 @@ static const struct ab_member document_members[] = {
     AB_FIXED("schema", SCHEMA, .read = read_schema),
     AB_RECORD_HERE("tool", &tool_record),
     AB_FLAG("complete", struct ab_session, is_complete),
+    AB_RULE(AB_SEALED_KEY, struct ab_session, is_unsealed, .write = ab_unsealed_write,
+            .read = ab_unsealed_read),
     AB_RECORD_HERE("config", &config_record),
     COUNT("seed", struct ab_session, seed),
     AB_RECORD("host", struct ab_session, host, &host_record),

@@ -129,8 +129,10 @@ void ab_suite_settle(struct ab_suite *s)
 {
     uint32_t n = 0, at = 0;
     forget(s);
-    for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t i = 0; i < s->n; i++) {
         n += works_of(&s->items[i]);
+        s->is_unsealed |= s->items[i].stored.session.is_unsealed;
+    }
     s->works = ab_alloc_zeroed(n + 1u, sizeof s->works[0]);
     s->names = ab_alloc_zeroed(n + 1u, sizeof s->names[0]);
     for (uint32_t i = 0; i < s->n; at += works_of(&s->items[i++]))
@@ -322,6 +324,8 @@ static const struct ab_member suite_members[] = {
     AB_WORD("kind", struct ab_suite, kind, 2, .names = kinds),
     AB_TEXT("command", struct ab_suite, command_line),
     AB_FLAG("complete", struct ab_suite, is_complete),
+    AB_RULE(AB_SEALED_KEY, struct ab_suite, is_unsealed, .write = ab_unsealed_write,
+            .read = ab_unsealed_read),
     AB_NUMBER("time_budget_s", struct ab_suite, time_budget_s, .flags = AB_ZERO),
     AB_RULE("base", struct ab_suite, base, .write = write_base, .read = read_base),
     AB_RULE("means", struct ab_suite, figures, .write = write_means),
@@ -360,12 +364,14 @@ enum ab_status ab_suite_read(const char *path, struct ab_suite *out, struct ab_e
     AB_TRY(ab_json_load(path, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX, &document, err));
     suite.document = document;
     suite.checksum = ab_checksum_take(document);
+    bool is_unsealed = suite.checksum == AB_CHECKSUM_NONE;
     struct ab_json_node node = {.json = document};
     struct ab_json_reader r = {.file = path, .err = err};
     if (!json_is_object(document))
         ab_json_fail(&r, &node, "is not an allocbench result: not an object");
     ab_record_read(&r, &node, &suite_record, &suite, NULL);
     enum ab_status status = r.status;
+    suite.is_unsealed |= is_unsealed;
     if (status == AB_OK) {
         ab_suite_settle(&suite);
         status = read_gates(path, &suite, err);

@@ -27,6 +27,7 @@ struct ab_suite {
     const char *version;      /* of what measured it; NULL = this build */
     double time_budget_s;     /* of all together; 0 = none */
     bool is_complete;         /* every workload was measured to its end, or cannot be */
+    bool is_unsealed;         /* it, or one of its results, comes from a file without a checksum */
     struct ab_suite_item *items;
     uint32_t n;
     const char *base; /* the back end that the others are compared with; NULL = none */

@@ -530,7 +530,8 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_part *parts; /* n_parts results that this one was merged from; NULL = none. Owned */
     uint32_t n_parts;
     const char *command_line;
-    struct { /* what measured; NULL = this build */
+    bool is_unsealed; /* numbers come from a stored result that had no checksum */
+    struct {          /* what measured; NULL = this build */
         const char *version, *compiler, *flags;
     } tool;
     const char *resumed_from; /* the result that the first rounds were taken from; NULL = none */

@@ -695,6 +695,7 @@ void ab_compare_results(const struct ab_session *base, const struct ab_session *
                         struct ab_comparison *out)
 {
     *out = (struct ab_comparison){.base = base, .now = now};
+    out->is_unsealed = base->is_unsealed || now->is_unsealed;
     fill(out, limit);
 }
 

@@ -28,6 +28,7 @@ struct ab_comparison {
     char advisory[240]; /* which and why; "" = not */
     bool is_strict;     /* --strict: an advisory comparison fails the command */
     bool is_joint;      /* ab_comparisons_join was used */
+    bool is_unsealed;   /* one of the two is */
 };
 
 /* Is a result whole enough to be compared? AB_INPUT: incomplete, or without rounds; AB_BACKEND: no

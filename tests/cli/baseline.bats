@@ -66,7 +66,11 @@ again() { # OPTIONS…: the same measurement again
     bench baseline save old old.json
     expect_code 0
     expect_json '.checksum | test("^sha256:[0-9a-f]{64}$")' res/baselines/old.json
-    [ "$(jq .checksum res/baselines/old.json)" = "$(jq .checksum base.json)" ] || fail "another sum"
+    expect_json '.sealed == false' res/baselines/old.json
+    [ "$(jq 'del(.sealed, .checksum)' res/baselines/old.json)" = "$(jq 'del(.checksum)' base.json)" ] ||
+        fail "another document"
+    bench compare old base.json # it is said of each that is read, however its own sum was made
+    expect_error 'warning: baseline old is unsealed: it was made from a result without a checksum'
 }
 
 @test "without a file the newest stored result is taken" {

@@ -226,9 +226,31 @@ prepare() {
     edited . base.json old.json
     bench compare old.json base.json --limit 1000%
     expect_code 0
-    expect_error 'warning: old.json has no checksum'
+    expect_error 'warning: old.json is unsealed: it has no checksum'
     bench report old.json
     expect_code 0
+    expect_error 'warning: old.json is unsealed: it has no checksum'
+    grep -q 'these numbers come from a result without a checksum' "$OUT/stdout" || fail "the table does not say it"
+}
+
+@test "what is written from a result without a checksum says so, and is said to be unsealed itself" {
+    prepare
+    edited . base.json old.json
+    bench report old.json --json made.json --html made.html --markdown made.md -q
+    expect_json '.sealed == false and .complete' made.json
+    grep -q 'without a checksum' made.md || fail "$(cat made.md)"
+    for file in made.json made.html; do
+        bench compare base.json "$file" --limit 1000% --json -
+        expect_json '.comparisons[0].sealed == false'
+        expect_error "warning: $file is unsealed: it was made from a result without a checksum"
+        bench report "$file" --json again.json -q
+        expect_json '.sealed == false' again.json
+    done
+    bench report base.json --json again.json --html again.html -q
+    expect_json 'has("sealed") | not' again.json
+    bench compare base.json again.html --json -
+    expect_json '.comparisons[0] | has("sealed") | not'
+    ! grep -q unsealed "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
 }
 
 @test "an incomplete result is exit 3, and says how to complete it" {

@@ -64,6 +64,18 @@ exact() { # FILE
     expect_nothing_left
 }
 
+@test "one part without a checksum makes the whole unsealed" {
+    with_shards
+    merge
+    expect_json 'has("sealed") | not' "$OUT/merged.json"
+    edit 3 .
+    merge
+    expect_code 0
+    expect_error 'warning: .*/3.json is unsealed: it has no checksum'
+    [ "$(grep -c unsealed "$OUT/stderr")" = 1 ] || fail "$(cat "$OUT/stderr")"
+    expect_json '.sealed == false' "$OUT/merged.json"
+}
+
 @test "a shard has whole rounds, with the orders and samples that they have in the whole" {
     with_shards
     for i in 1 2 3 4; do

@@ -61,7 +61,8 @@ work_of() { # FILE
     bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
-    expect_json ".complete and .config.rounds_resumed == 2
+    expect_error 'warning: .*partial.json is unsealed: it has no checksum'
+    expect_json ".complete and .sealed == false and .config.rounds_resumed == 2
         and .config.resumed_from == \"$OUT/partial.json\"" "$OUT/resumed.json"
     [ "$sum" = "$(sha256sum <"$OUT/partial.json")" ] || fail "the partial result was changed"
 }

@@ -78,6 +78,14 @@ several() { # ARGUMENT…
     bench report "$OUT/bad.json" --csv "$OUT/x.csv"
     expect_code 3
     expect_error 'altered'
+    jq 'del(.results[0].result.checksum, .checksum)' "$OUT/s.json" >"$OUT/bare.json"
+    bench report "$OUT/bare.json" --json "$OUT/made.json"
+    expect_code 0
+    expect_error 'warning: .*/bare.json is unsealed: it has no checksum'
+    expect_json '.sealed == false' "$OUT/made.json"
+    bench compare "$OUT/s.json" "$OUT/made.json" --json "$OUT/c.json"
+    expect_error 'warning: .*/made.json is unsealed: it was made from a result without a checksum'
+    expect_json '[.comparisons[].sealed] == [false, null]' "$OUT/c.json"
 }
 
 @test "all errors of all files, before anything is measured" {

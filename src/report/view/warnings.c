@@ -237,6 +237,15 @@ static void add_incomplete(const struct ab_session *s, struct ab_view_texts *t,
                                      strcmp(s->kind, "trace") == 0 ? "replay" : "run"));
 }
 
+static void add_unsealed(const struct ab_session *s, struct ab_view_warnings *w)
+{
+    if (s->is_unsealed)
+        warning_list_add(w, "unsealed", AB_VIEW_WARNING,
+                         "these numbers come from a result without a checksum: a change to it "
+                         "would not be seen",
+                         "measure again, or take the file as allocbench wrote it");
+}
+
 static void add_few_rounds(const struct ab_session *s, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
 {
@@ -1031,6 +1040,7 @@ void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *tex
     *out = (struct ab_view_warnings){0};
     view_warnings_backends(s, texts, out);
     add_incomplete(s, texts, out);
+    add_unsealed(s, out);
     add_noise(s, texts, out);
     add_preemption(s, texts, out);
     add_held_up(s, texts, out);

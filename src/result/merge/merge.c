@@ -486,6 +486,8 @@ static void begin_session(const struct ab_merge *m)
     out->n_claims = 0;
     out->comparison = NULL;
     out->comparison = NULL;
+    for (uint32_t i = 0; i < m->n; i++)
+        out->is_unsealed |= m->parts[i].session->is_unsealed;
     out->resumed_from = NULL;
     out->n_rounds_resumed = 0;
     out->shard = (struct ab_run_shard){0};
