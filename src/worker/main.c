@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct ab_worker worker;
@@ -68,6 +70,62 @@ static void watch_end(void)
         ab_call_note_open(&worker.page->report.calls);
 }
 
+/* What a library must leave alone while it is loaded: descriptors and limits of the process. Taken before
+ * its constructors run, where nothing is timed: the pre-flight sees it before anything is measured. */
+
+static const struct limit {
+    int resource;
+    const char *name;
+} limits[] = {
+    {RLIMIT_NOFILE, "open files (RLIMIT_NOFILE)"},
+    {RLIMIT_AS, "the address space (RLIMIT_AS)"},
+    {RLIMIT_DATA, "data (RLIMIT_DATA)"},
+    {RLIMIT_STACK, "the stack (RLIMIT_STACK)"},
+    {RLIMIT_FSIZE, "the size of files (RLIMIT_FSIZE)"},
+    {RLIMIT_CPU, "CPU time (RLIMIT_CPU)"},
+};
+
+static struct {
+    bool is_taken;
+    struct stat tape, run;
+    rlim_t limits[AB_ARRAY_LEN(limits)];
+} before_load;
+
+static rlim_t limit_of(int resource)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    getrlimit((__rlimit_resource_t)resource, &limit);
+    return limit.rlim_cur;
+}
+
+static void take_before_load(void)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(limits); i++)
+        before_load.limits[i] = limit_of(limits[i].resource);
+    before_load.is_taken = fstat(AB_WORKER_FD_TAPE, &before_load.tape) == 0 &&
+                           fstat(AB_WORKER_FD_RUN, &before_load.run) == 0;
+}
+
+static bool is_same_file(int fd, const struct stat *before)
+{
+    struct stat now;
+    return fstat(fd, &now) == 0 && now.st_dev == before->st_dev && now.st_ino == before->st_ino;
+}
+
+static void check_load(void)
+{
+    if (!before_load.is_taken)
+        return;
+    for (size_t i = 0; i < AB_ARRAY_LEN(limits); i++)
+        if (limit_of(limits[i].resource) < before_load.limits[i])
+            ab_worker_fail(&worker, AB_FAILURE_CHECK, "it lowered the limit of the process on ",
+                           limits[i].name, " while it was loaded", NULL);
+    if (!is_same_file(AB_WORKER_FD_TAPE, &before_load.tape) ||
+        !is_same_file(AB_WORKER_FD_RUN, &before_load.run))
+        ab_worker_fail(&worker, AB_FAILURE_CHECK,
+                       "it closed descriptors of the process while it was loaded", NULL);
+}
+
 /* Runs before the constructors of all libraries, so that a crash in one of them has a place. Where
  * something is measured the order of things stays as it is without us. */
 static void watch_constructors(void)
@@ -82,6 +140,7 @@ static void watch_constructors(void)
         return;
     map_block();
     watch_end();
+    take_before_load();
 }
 static void (*const early)(void)
     __attribute__((section(".preinit_array"), used)) = watch_constructors;
@@ -91,6 +150,9 @@ static void map_tape(void)
     off_t bytes = lseek(AB_WORKER_FD_TAPE, 0, SEEK_END);
     const struct ab_tape_image *p = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED,
                                          AB_WORKER_FD_TAPE, 0);
+    if (p == MAP_FAILED && bytes < 0 && worker.page->request.source != AB_SOURCE_NULL)
+        ab_worker_fail(&worker, AB_FAILURE_CHECK,
+                       "it closed descriptors of the process while it was loaded", NULL);
     if (p == MAP_FAILED)
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot map the tape", NULL);
     worker.image = p;
@@ -282,6 +344,7 @@ static void run_heap(struct ab_run_request *request)
         ab_placed_open(&worker, &face);
     else
         ab_worker_open_heap(&worker, &face);
+    check_load(); /* a plug-in was loaded by now */
     set_state(AB_WORKER_OPENED);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
@@ -317,6 +380,7 @@ int main(void)
         watch_end();
     }
     set_state(AB_WORKER_STARTED);
+    check_load();
     if (worker.page->request.pass == AB_PASS_SETTINGS)
         tell_settings();
     map_tape();

@@ -140,6 +140,32 @@ guest_works() { # NAME
     guest_works closesfds
 }
 
+@test "a guest that closes our descriptors as it is loaded fails alone, in verify too" {
+    guest_fails closesctor failed_check '^it closed descriptors of the process while it was loaded$'
+    bench verify "$GUESTS/libclosesctor.so"
+    expect_code 4
+    grep -q 'it closed descriptors of the process while it was loaded' "$OUT/stdout" "$OUT/stderr" ||
+        fail "verify says another reason"
+}
+
+@test "a guest that lowers a limit as it is loaded fails alone, with the name of the limit, in verify too" {
+    while read -r limit name; do
+        bench run "$WORKLOADS/small.yaml" --rounds 2 --drain 0 --json - \
+            -b "glibc,$GUESTS/liblimitsctor.so{LIMIT=$limit}"
+        expect_code 4
+        expect_json ".backends[1] | .status == \"failed_check\" and
+            (.reason | test(\"^it lowered the limit of the process on .*\\\\(RLIMIT_$name\\\\) while it was loaded\"))"
+        glibc_is_whole
+        bench verify "$GUESTS/liblimitsctor.so{LIMIT=$limit}"
+        expect_code 4
+        grep -q "RLIMIT_$name" "$OUT/stdout" "$OUT/stderr" || fail "verify says another reason"
+    done <<'END'
+files NOFILE
+space AS
+data DATA
+END
+}
+
 @test "a guest that changes errno disturbs nothing" {
     guest_works changeserrno
 }
