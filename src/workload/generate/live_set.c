@@ -1,13 +1,82 @@
 /* SPDX-License-Identifier: MIT
  *
  * One array split into live and empty positions with its inverse, and a doubly linked list by age:
- * 16 bytes a position.
+ * 16 bytes a position. An index by age, up to 36 bytes a position, only where it is needed.
  */
 #include "workload/generate/live_set.h"
 
 #include "core/memory.h"
 
 #include <stdlib.h>
+
+/* Steps along the list that take longer than a search in the index. */
+enum { INDEX_FROM = 32, INDEX_MOST = 1 << 30 };
+
+/* ---- the index by age ---- */
+
+static void index_drop(struct ab_age_index *x)
+{
+    free(x->tree);
+    free(x->position_of);
+    free(x->number_of);
+    *x = (struct ab_age_index){0};
+}
+
+static void index_count(struct ab_age_index *x, uint32_t number, uint32_t change)
+{
+    for (uint32_t i = number + 1; i <= x->cap; i += i & -i)
+        x->tree[i] += change;
+}
+
+/* Numbers the live positions anew, in their order, with room for at least as many more. */
+static void index_make(struct ab_live_set *s)
+{
+    struct ab_age_index *x = &s->index;
+    if (x->tree == NULL) {
+        for (x->cap = 64; x->cap < 2 * s->n;)
+            x->cap *= 2;
+        x->tree = ab_alloc(((size_t)x->cap + 1) * sizeof x->tree[0]);
+        x->position_of = ab_alloc((size_t)x->cap * sizeof x->position_of[0]);
+        x->number_of = ab_alloc((size_t)s->n * sizeof x->number_of[0]);
+    }
+    x->next = 0;
+    for (uint32_t p = s->oldest; p != AB_NO_POSITION; p = s->newer[p]) {
+        x->position_of[x->next] = p;
+        x->number_of[p] = x->next++;
+    }
+    for (uint32_t i = 1; i <= x->cap;
+         i++) /* of the numbers in (i - (i & -i), i] those below next */
+        x->tree[i] = (i < x->next ? i : x->next) -
+                     (i - (i & -i) < x->next ? i - (i & -i) : x->next);
+}
+
+static void index_add(struct ab_live_set *s, uint32_t position)
+{
+    struct ab_age_index *x = &s->index;
+    if (x->tree == NULL)
+        return;
+    if (x->next == x->cap) {
+        index_make(s); /* it is in the list already */
+        return;
+    }
+    x->position_of[x->next] = position;
+    x->number_of[position] = x->next;
+    index_count(x, x->next++, 1);
+}
+
+/* Returns the live position that has `rank` older ones. */
+static uint32_t index_find(const struct ab_age_index *x, uint64_t rank)
+{
+    uint32_t at = 0;
+    for (uint32_t step = x->cap; step > 0; step /= 2)
+        if (at + (uint64_t)step <= x->cap && x->tree[at + step] <= rank) {
+            at += step;
+            rank -= x->tree[at];
+        }
+    return x->position_of[at];
+}
+
+/* ---- the set ---- */
 
 void ab_live_set_init(struct ab_live_set *s, uint32_t n)
 {
@@ -29,6 +98,7 @@ void ab_live_set_grow(struct ab_live_set *s, uint32_t n)
     struct ab_live_set old = *s;
     if (n == 0)
         return;
+    index_drop(&s->index); /* of as many positions as there were */
     uint32_t *memory = ab_alloc((size_t)n * 4 * sizeof *memory);
     point_into(s, memory, n);
     for (uint32_t i = 0; i < old.n; i++) {
@@ -46,6 +116,7 @@ void ab_live_set_grow(struct ab_live_set *s, uint32_t n)
 void ab_live_set_fini(struct ab_live_set *s)
 {
     free(s->members);
+    index_drop(&s->index);
     *s = (struct ab_live_set){0};
 }
 
@@ -69,6 +140,7 @@ void ab_live_set_add(struct ab_live_set *s, uint32_t position)
     else
         s->oldest = position;
     s->youngest = position;
+    index_add(s, position);
 }
 
 void ab_live_set_remove(struct ab_live_set *s, uint32_t position)
@@ -77,14 +149,19 @@ void ab_live_set_remove(struct ab_live_set *s, uint32_t position)
     exchange(s, s->where[position], --s->n_live);
     *(older != AB_NO_POSITION ? &s->newer[older] : &s->oldest) = newer;
     *(newer != AB_NO_POSITION ? &s->older[newer] : &s->youngest) = older;
+    if (s->index.tree != NULL)
+        index_count(&s->index, s->index.number_of[position], UINT32_MAX);
 }
 
-void ab_live_set_oldest(const struct ab_live_set *s, uint32_t *out, uint32_t n, uint64_t step)
+void ab_live_set_oldest(struct ab_live_set *s, uint32_t *out, uint32_t n, uint64_t step)
 {
+    bool is_indexed = step >= INDEX_FROM && n > 1 && s->n <= INDEX_MOST;
     uint32_t position = s->oldest;
+    if (is_indexed && s->index.tree == NULL)
+        index_make(s);
     for (uint32_t i = 0; i < n; i++) {
-        out[i] = position;
-        for (uint64_t k = 0; k < step && position != AB_NO_POSITION; k++)
+        out[i] = is_indexed ? index_find(&s->index, i * step) : position;
+        for (uint64_t k = 0; k < step && !is_indexed && i + 1 < n; k++)
             position = s->newer[position];
     }
 }
