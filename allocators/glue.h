@@ -2,13 +2,13 @@
  *
  * What the back ends share: rows of their tables of parameters, the lock of those whose allocator is
  * for one thread and has no other form, and the parameters and hooks of those over a group of heaps
- * (common/shard.h) with guards between canaries (common/guard.h).
+ * (common/shard.h) with guards between canaries (common/checked.h).
  */
 #ifndef AB_ALLOCATORS_GLUE_H
 #define AB_ALLOCATORS_GLUE_H
 
 #include "allocators/ab_backend.h"
-#include "allocators/common/guard.h"
+#include "allocators/common/checked.h"
 #include "allocators/common/lock.h"
 #include "allocators/common/pages.h"
 #include "allocators/common/shard.h"

@@ -44,7 +44,7 @@ static const uint32_t arena_magic = 0xA7E4AB0Bu;
 static void arena_demand_open(const struct ab_arena *a)
 {
     if (AB_CHECKS && (a == NULL || a->magic != arena_magic))
-        ab_guard_end("arena", a, "an arena that is not open");
+        ab_guard_end("arena", a, AB_SAYS_CLOSED);
 }
 
 /* ---- regions ---- */
@@ -297,11 +297,20 @@ static void *arena_place_anywhere(struct ab_arena *a, size_t align, size_t size)
     return block;
 }
 
+static bool arena_ask(struct ab_arena *a, size_t size)
+{
+    AB_CHECKED(const void *place = ab_block_step_out(&a->blocks));
+    bool has_made_room = a->exhausted(a, size, a->exhausted_context);
+    AB_CHECKED(ab_block_step_in(&a->blocks, place));
+    return has_made_room;
+}
+
 __attribute__((noinline)) void *ab_arena_take_slow(struct ab_arena *a, size_t align, size_t size)
 {
     arena_demand_open(a);
+    AB_CHECKED_CALL(a, "arena");
     void *block = arena_place_anywhere(a, align, size);
-    if (block == NULL && a->exhausted != NULL && a->exhausted(a, size, a->exhausted_context))
+    if (block == NULL && a->exhausted != NULL && arena_ask(a, size))
         block = arena_place_anywhere(a, align, size);
     return block;
 }
@@ -320,6 +329,7 @@ __attribute__((noinline)) void *ab_arena_take_packed(struct ab_arena *a, size_t 
 
 void *ab_arena_alloc_aligned(struct ab_arena *a, size_t align, size_t size)
 {
+    AB_CHECKED_CALL(a, "arena");
     if (align == 0 || (align & (align - 1)) != 0)
         return NULL;
     if (align <= AB_ARENA_ALIGN)
@@ -342,12 +352,14 @@ static void *arena_clear(const struct ab_arena *a, void *block, size_t size)
 
 void *ab_arena_alloc_zeroed(struct ab_arena *a, size_t size)
 {
+    AB_CHECKED_CALL(a, "arena");
     return arena_clear(a, ab_arena_alloc(a, size), size);
 }
 
 void *ab_arena_alloc_array(struct ab_arena *a, size_t align, size_t n, size_t each_bytes)
 {
     size_t bytes;
+    AB_CHECKED_CALL(a, "arena");
     if (__builtin_mul_overflow(n, each_bytes, &bytes))
         return NULL;
     return ab_arena_alloc_aligned(a, align, bytes);
@@ -355,6 +367,7 @@ void *ab_arena_alloc_array(struct ab_arena *a, size_t align, size_t n, size_t ea
 
 void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align, size_t n, size_t each_bytes)
 {
+    AB_CHECKED_CALL(a, "arena");
     void *block = ab_arena_alloc_array(a, align, n, each_bytes);
     return block == NULL ? NULL : arena_clear(a, block, n * each_bytes);
 }
@@ -423,7 +436,8 @@ static void arena_resize_top(struct ab_arena *a, char *block, size_t old_size, s
     AB_MARK_RESIZE(a->end, block, new_size);
     AB_MARK_UNUSED(block + kept, (size_t)(next - block) - kept);
     AB_MARK_DEFINED(block, new_size);
-    AB_CHECKED(ab_block_set_size(block, new_size));
+    AB_CHECKED(
+        ab_block_set_size(block, new_size, ab_block_tail((size_t)(next - block) - new_size)));
 }
 
 /* The end of the region that the block is in, which names its blocks to the tools. */
@@ -457,10 +471,11 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
                               size_t new_size)
 {
     char *p = (char *)block;
+    arena_demand_open(a);
+    AB_CHECKED_CALL(a, "arena");
     if (p == NULL)
         return ab_arena_alloc_aligned(a, align, new_size);
-    arena_demand_open(a);
-    AB_CHECKED(ab_block_demand(&a->blocks, block, old_size));
+    AB_CHECKED(ab_block_demand(&a->blocks, block, old_size, ab_arena_checked_holds(a, block)));
     /* A block of another arena may end where this one begins. */
     bool is_top = p >= a->base && p < a->next &&
                   arena_end_for(a, p, old_size) == arena_end_of_blocks(a);
@@ -471,7 +486,7 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
     /* A block owns the bytes up to the next multiple of 16, unless the arena packs its blocks. */
     size_t own = a->plain_bytes != 0 ? ab_arena_block_bytes(old_size) - AB_ARENA_GAP : old_size;
     if (!is_top && new_size <= own) {
-        AB_CHECKED(ab_block_set_size(block, new_size));
+        AB_CHECKED(ab_block_set_size_within(block, new_size));
         AB_MARK_DEFINED(p, new_size);
         return p;
     }
@@ -497,6 +512,7 @@ static bool arena_resize_plain(struct ab_arena *a, char *p, size_t old_size, siz
 
 void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_size, size_t new_size)
 {
+    AB_CHECKED_CALL(a, "arena");
     if (block != NULL && arena_resize_plain(a, (char *)block, old_size, new_size))
         return block;
     return ab_arena_resize_aligned(a, AB_ARENA_ALIGN, block, old_size, new_size);
@@ -518,7 +534,9 @@ static void arena_run_deferred(struct ab_arena *a, size_t position)
     while (a->deferred != NULL && a->deferred->position >= position) {
         struct ab_arena_deferred *record = a->deferred;
         a->deferred = record->below;
+        AB_CHECKED(const void *place = ab_block_step_out(&a->blocks));
         record->act(record->context);
+        AB_CHECKED(ab_block_step_in(&a->blocks, place));
     }
 }
 
@@ -553,6 +571,7 @@ static void arena_go_back(struct ab_arena *a, size_t position)
 
 void ab_arena_restore_position(struct ab_arena *a, size_t position)
 {
+    AB_CHECKED_CALL(a, "arena");
     arena_go_back(a, position);
 #ifdef AB_WITH_CHECKS
     if (position == 0)
@@ -565,15 +584,17 @@ void ab_arena_restore_position(struct ab_arena *a, size_t position)
 void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mark)
 {
     arena_demand_open(a);
+    AB_CHECKED_CALL(a, "arena");
     AB_CHECKED(ab_block_demand_mark(&a->blocks, mark.arena_id, mark.serial));
     if (AB_CHECKS && (mark.position & (AB_ARENA_ALIGN - 1)) != 0)
-        ab_guard_end("arena", a, "a save point of another arena, or of none");
+        ab_guard_end("arena", a, AB_SAYS_NO_MARK);
     arena_go_back(a, mark.position);
     AB_CHECKED(ab_block_forget_after(&a->blocks, mark.serial));
 }
 
 bool ab_arena_defer(struct ab_arena *a, void (*act)(void *context), void *context)
 {
+    AB_CHECKED_CALL(a, "arena");
     size_t position = ab_arena_save(a).position;
     struct ab_arena_deferred *record = (struct ab_arena_deferred *)ab_arena_alloc(
         a, sizeof(struct ab_arena_deferred));
@@ -661,6 +682,7 @@ static void arena_forget_contents(struct ab_arena *a, char *from)
 void ab_arena_purge(struct ab_arena *a)
 {
     arena_demand_open(a);
+    AB_CHECKED_CALL(a, "arena");
     char *from = arena_spare_pages(a, 0);
     arena_drop_spare(a);
     if (from >= a->limit)
@@ -673,6 +695,7 @@ void ab_arena_purge(struct ab_arena *a)
 void ab_arena_trim(struct ab_arena *a, size_t keep_bytes)
 {
     arena_demand_open(a);
+    AB_CHECKED_CALL(a, "arena");
     char *from = arena_spare_pages(a, keep_bytes);
     if (a->spare != NULL && (size_t)(a->spare->own_limit - (char *)a->spare) > keep_bytes)
         arena_drop_spare(a);
@@ -696,8 +719,23 @@ void ab_arena_release(struct ab_arena *a)
 /* ---- the checked build ---- */
 
 #ifdef AB_WITH_CHECKS
+/* In one of its regions, with room for a head before it. */
+bool ab_arena_checked_holds(const struct ab_arena *a, const void *block)
+{
+    const char *base = a->base, *next = a->next;
+    const struct ab_arena_region *below = a->below;
+    while (((const char *)block < base + AB_ARENA_FRONT || (const char *)block > next) &&
+           below != NULL) {
+        base = below->base;
+        next = below->next;
+        below = below->below;
+    }
+    return (const char *)block >= base + AB_ARENA_FRONT && (const char *)block <= next;
+}
+
 void *ab_arena_checked_born(struct ab_arena *a, void *block, size_t size)
 {
+    AB_CHECKED_CALL(a, "arena");
     return ab_block_born(&a->blocks, a->end, block, size, ab_arena_block_bytes(size));
 }
 

@@ -34,14 +34,16 @@ struct ab_arena_shared *ab_arena_shared_open(const struct ab_arena_shared_option
 __attribute__((noinline)) void *ab_arena_shared_alloc_locked(struct ab_arena_shared *own,
                                                              size_t size)
 {
-    pthread_mutex_lock(&own->shard.mutex);
+    AB_CHECKED_OWN(own, "arena");
+    ab_shard_lock(&own->shard);
     void *block = ab_arena_alloc(&own->arena, size);
-    pthread_mutex_unlock(&own->shard.mutex);
+    ab_shard_unlock(&own->shard);
     return block;
 }
 
 void *ab_arena_shared_alloc_aligned(struct ab_arena_shared *own, size_t align, size_t size)
 {
+    AB_CHECKED_OWN(own, "arena");
     ab_shard_lock(&own->shard);
     void *block = ab_arena_alloc_aligned(&own->arena, align, size);
     ab_shard_unlock(&own->shard);
@@ -50,6 +52,7 @@ void *ab_arena_shared_alloc_aligned(struct ab_arena_shared *own, size_t align, s
 
 void *ab_arena_shared_alloc_zeroed(struct ab_arena_shared *own, size_t size)
 {
+    AB_CHECKED_OWN(own, "arena");
     ab_shard_lock(&own->shard);
     void *block = ab_arena_alloc_zeroed(&own->arena, size);
     ab_shard_unlock(&own->shard);
@@ -71,7 +74,7 @@ static bool is_of_another(struct ab_arena_shared *own, const void *block, size_t
            (each == own || each->arena.blocks.id != ab_block_head_of(block)->list_id))
         each = ab_arena_shared_next(first, each);
     if (each != NULL)
-        ab_block_demand(&each->arena.blocks, block, old_size);
+        ab_block_demand(&each->arena.blocks, block, old_size, true);
     return each != NULL;
 #else
     return own->shard.shards->n_shards > 1;
@@ -91,6 +94,7 @@ static void *copy_here(struct ab_arena *a, void *block, size_t old_size, size_t 
 void *ab_arena_shared_resize(struct ab_arena_shared *own, void *block, size_t old_size,
                              size_t new_size)
 {
+    AB_CHECKED_OWN(own, "arena");
     ab_shard_lock(&own->shard);
     void *resized = is_of_another(own, block, old_size)
                         ? copy_here(&own->arena, block, old_size, new_size)
@@ -101,6 +105,7 @@ void *ab_arena_shared_resize(struct ab_arena_shared *own, void *block, size_t ol
 
 struct ab_arena_mark ab_arena_shared_save(struct ab_arena_shared *own)
 {
+    AB_CHECKED_OWN(own, "arena");
     ab_shard_lock(&own->shard);
     struct ab_arena_mark mark = ab_arena_save(&own->arena);
     ab_shard_unlock(&own->shard);
@@ -109,6 +114,7 @@ struct ab_arena_mark ab_arena_shared_save(struct ab_arena_shared *own)
 
 void ab_arena_shared_restore(struct ab_arena_shared *own, struct ab_arena_mark mark)
 {
+    AB_CHECKED_OWN(own, "arena");
     ab_shard_lock(&own->shard);
     ab_arena_restore(&own->arena, mark);
     ab_shard_unlock(&own->shard);

@@ -54,9 +54,10 @@ AB_SHARDS_API(ab_arena_shared);
 void *ab_arena_shared_alloc_locked(struct ab_arena_shared *own, size_t size);
 
 /* As ab_arena_alloc. */
-static inline void *ab_arena_shared_alloc(struct ab_arena_shared *own, size_t size)
+AB_CHECKED_INLINE static inline void *ab_arena_shared_alloc(struct ab_arena_shared *own,
+                                                            size_t size)
 {
-    if (__builtin_expect(!own->shard.is_plain, 0))
+    if (__builtin_expect(AB_CHECKS || !own->shard.is_plain, 0))
         return ab_arena_shared_alloc_locked(own, size);
     return ab_arena_alloc(&own->arena, size);
 }

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checked build: what stands around each block, and which blocks are live.
+ * Canaries and poison around blocks, and what is known of each block: for the checked build,
+ * -DAB_WITH_CHECKS, and for rows with debug=on, which lay the same around the blocks of an allocator
+ * that knows nothing of it.
  *
- *   below, above, size, serial … | 0xDEADBEEFCAFEBABE | block | 0xFEEDFACEDEADC0DE
+ *   head, 64 bytes: links, size, place, … | 0xDEADBEEFCAFEBABE | block: 0xCD | 0xFEEDFACEDEADC0DE …
  *
- * The live blocks are a list in the order of their birth, each with a serial number that its arena
- * never gives again. A save point keeps the number of arena and block; it is stale once that block
- * died by a reset or a restore. A block that has moved leaves the list, and the one below answers
- * for its number (`covers`). Whoever finds a fault ends the process with one line on the standard
- * error: what is damaged cannot be trusted any more.
+ * The canary behind a block goes on to the end of what the block takes, 16 bytes at least; a seal in
+ * the head is of all that is in it. A dead block is 0xDD from its begin to its end, but for the links
+ * that an allocator keeps at the begin; before the memory is handed out again it is read, and who
+ * wrote to it meanwhile ends the process. What is handed in is looked at before anything is done: a
+ * resize of a dead block must not take its memory for the new one.
  *
- * What frees single blocks (pool, slab, paged pool, handle arena) is below the checks: it
- * gets larger requests and is not changed.
+ * Whoever finds a fault ends the process with one line on the standard error: what is damaged cannot
+ * be trusted any more. The line says where the block was allocated, and freed, as far as that is
+ * known: "pool: 0x00007f0123456780: overflow past its end, at byte 40; 40 bytes, allocated at
+ * ./game+0x12ab", which addr2line -e ./game 0x12ab translates.
  *
- *   raw … | head, 48 bytes | block: 0xCD | 0xFEEDFACEDEADC0DE, 16 bytes
- *
- * A dead block is 0xDD from its raw begin to its raw end, but for the links that the allocator
- * keeps at the begin; before the memory is handed out again it is read, and who wrote to it
- * meanwhile ends the process. What is handed in is looked at before anything is done: a resize of a
- * dead block must not take its memory for the new one.
+ * The live blocks of the checked build are a list in the order of their birth, each with a serial
+ * number that its arena never gives again. A save point keeps the number of arena and block; it is
+ * stale once that block died by a reset or a restore. A block that has moved leaves the list, and the
+ * one below answers for its number (`covers`). A lock-free pool has no list, nor have rows with
+ * debug=on.
  *
  * With a sanitizer or Valgrind watching, dead bytes and those after a block are theirs, and not looked
  * at. Whoever locks the allocator locks this.
@@ -26,7 +29,7 @@
 #ifndef AB_ALLOCATORS_CHECKED_H
 #define AB_ALLOCATORS_CHECKED_H
 
-#include "guard.h"
+#include "language.h"
 #include "marks.h"
 
 #include <stdbool.h>
@@ -37,6 +40,111 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define AB_GUARD_FRONT UINT64_C(0xDEADBEEFCAFEBABE)
+#define AB_GUARD_BACK UINT64_C(0xFEEDFACEDEADC0DE)
+#define AB_GUARD_DEAD_ID UINT32_C(0xDDDDDDDD)
+#define AB_GUARD_NOWHERE PTRDIFF_MIN
+#define AB_BLOCK_TAIL_MAX ((size_t)1 << 16)
+enum { AB_GUARD_NEW = 0xCD, AB_GUARD_DEAD = 0xDD };
+
+/* What is said, of every kind of heap. */
+#define AB_SAYS_OVERFLOW "overflow past its end"
+#define AB_SAYS_UNDERFLOW "corrupted before its start"
+#define AB_SAYS_FREED "freed already"
+#define AB_SAYS_DEAD "dead already" /* of an arena, which frees nothing */
+#define AB_SAYS_FOREIGN "not from this heap"
+#define AB_SAYS_NO_BLOCK "not the begin of a live block"
+#define AB_SAYS_SIZE "its size is another one"
+#define AB_SAYS_WRITTEN "written to after it was dead"
+#define AB_SAYS_STALE "a stale save point: what it was after is dead"
+#define AB_SAYS_NO_MARK "a save point of another arena, or of none"
+#define AB_SAYS_CLOSED "a heap that is not open"
+#define AB_SAYS_TWO_THREADS "used by two threads at the same time"
+#define AB_SAYS_THREAD "the heap of another thread"
+
+/* "NAME: 0x00007f0123456780: WHAT" on the standard error, then SIGABRT. */
+AB_COMMON_API void ab_guard_end(const char *name, const void *block, const char *what)
+    __attribute__((noreturn));
+/* The same with the byte of the block where it shows, or AB_GUARD_NOWHERE, and what is known of the
+ * block, or NULL. */
+AB_COMMON_API void ab_guard_end_at(const char *name, const void *block, const char *what,
+                                   ptrdiff_t at, const struct ab_block_death *of)
+    __attribute__((noreturn));
+/* The same, and the process goes on. */
+AB_COMMON_API void ab_guard_note(const char *name, const void *block, const char *what,
+                                 const struct ab_block_death *of);
+
+/* ---- who calls, and from where ---- */
+
+/* Of this thread: the place of the call of the program that is in progress, or NULL. Its address
+ * names the thread. */
+AB_COMMON_API const void **ab_guard_place(void);
+
+struct ab_block_call {
+    const void **user;  /* NULL: of a heap that several threads may use */
+    const void *before; /* who was in a call of it: this thread, or nobody */
+    bool is_outer;
+};
+
+/* user: the thread that is in a call, of a heap of one thread at a time; else NULL. */
+static inline struct ab_block_call ab_block_call_of(const void **user, const char *name,
+                                                    const void *heap, const void *place)
+{
+    const void **own = ab_guard_place();
+    struct ab_block_call call = {user, NULL, *own == NULL};
+    if (user != NULL)
+        call.before = __atomic_exchange_n(user, (const void *)own, __ATOMIC_ACQ_REL);
+    if (call.before != NULL && call.before != (const void *)own)
+        ab_guard_end(name, heap, AB_SAYS_TWO_THREADS);
+    if (call.is_outer)
+        *own = place;
+    return call;
+}
+
+static inline struct ab_block_call ab_block_call_begin(struct ab_block_list *list, const char *name,
+                                                       const void *place)
+{
+    if (list == NULL || list->id == 0)
+        ab_guard_end(name, list, AB_SAYS_CLOSED);
+    return ab_block_call_of(list->is_locked ? NULL : &list->user, name, list, place);
+}
+
+static inline void ab_block_call_end(const struct ab_block_call *call)
+{
+    if (call->is_outer)
+        *ab_guard_place() = NULL;
+    if (call->user != NULL)
+        __atomic_store_n(call->user, call->before, __ATOMIC_RELEASE);
+}
+
+/* To the end of the block around it the heap, which may be NULL, is in a call of this thread. */
+#ifdef AB_WITH_CHECKS
+#define AB_CHECKED_CALL(heap, name) \
+    __attribute__((cleanup(ab_block_call_end), unused)) const struct ab_block_call ab_call = \
+        ab_block_call_begin((heap) == NULL ? NULL : (struct ab_block_list *)&(heap)->blocks, name, \
+                            __builtin_return_address(0))
+#else
+#define AB_CHECKED_CALL(heap, name) ((void)0)
+#endif
+
+/* Around what belongs to the program, which may leave by longjmp. */
+static inline const void *ab_block_step_out(struct ab_block_list *list)
+{
+    const void **own = ab_guard_place(), *place = *own;
+    *own = NULL;
+    __atomic_store_n(&list->user, (const void *)NULL, __ATOMIC_RELEASE);
+    return place;
+}
+
+static inline void ab_block_step_in(struct ab_block_list *list, const void *place)
+{
+    const void **own = ab_guard_place();
+    *own = place;
+    __atomic_store_n(&list->user, (const void *)own, __ATOMIC_RELEASE);
+}
+
+/* ---- a block ---- */
 
 #ifdef AB_WITH_CHECKS
 /* One in the program, whichever of its files has an allocator. Atomic. */
@@ -57,50 +165,134 @@ static inline struct ab_block_head *ab_block_head_of(const void *block)
     return (struct ab_block_head *)(uintptr_t)block - 1;
 }
 
-static inline uint32_t ab_block_size_check(size_t size)
+static inline uint64_t ab_block_seal_of(const struct ab_block_head *head)
 {
-    return (uint32_t)size * UINT32_C(2654435761) ^ (uint32_t)(size >> 20);
+    uint64_t words[offsetof(struct ab_block_head, seal) / 8], seal = AB_GUARD_FRONT;
+    memcpy(words, (const void *)head, sizeof words);
+    for (size_t i = 0; i < sizeof words / 8; i++) {
+        seal = (seal ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        seal ^= seal >> 29;
+    }
+    return seal;
 }
 
-static inline void ab_block_set_size(void *block, size_t size)
+static inline void ab_block_seal(struct ab_block_head *head)
+{
+    head->seal = ab_block_seal_of(head);
+}
+
+static inline unsigned char ab_block_tail_byte(size_t i)
+{
+    return (unsigned char)(AB_GUARD_BACK >> 8 * (i & 7));
+}
+
+/* How long a canary may be where there is so much behind a block of the checked build. */
+static inline size_t ab_block_tail(size_t bytes)
+{
+    return AB_MARKS ? 0 : bytes < AB_BLOCK_TAIL_MAX ? bytes : AB_BLOCK_TAIL_MAX;
+}
+
+/* tail: bytes behind the block that are its own. */
+static inline void ab_block_set_size(void *block, size_t size, size_t tail)
 {
     struct ab_block_head *head = ab_block_head_of(block);
-    uint64_t back = AB_GUARD_BACK;
+    unsigned char *end = (unsigned char *)block + size;
     head->size = size;
-    head->size_check = ab_block_size_check(size);
-    if (!AB_MARKS)
-        memcpy((char *)block + size, &back, sizeof back);
+    head->tail = (uint32_t)tail;
+    for (size_t i = 0; i < head->tail; i++)
+        end[i] = ab_block_tail_byte(i);
+    ab_block_seal(head);
 }
 
-/* A new live block: AB_BLOCK_FRONT before and AB_BLOCK_TAIL after it are ours. */
-static inline void ab_block_begin(struct ab_block_list *list, void *block, size_t size)
+/* In the bytes that it takes already. */
+static inline void ab_block_set_size_within(void *block, size_t size)
+{
+    const struct ab_block_head *head = ab_block_head_of(block);
+    size_t old_size = head->size, all = old_size + head->tail;
+    if (!AB_MARKS && size > old_size)
+        memset((char *)block + old_size, AB_GUARD_NEW, size - old_size);
+    ab_block_set_size(block, size, ab_block_tail(all - size));
+}
+
+static inline struct ab_block_death ab_block_facts(const struct ab_block_head *head)
+{
+    struct ab_block_death facts = {(const char *)(head + 1), head->size, head->place, NULL};
+    return facts;
+}
+
+/* Nobody may use the head before: it may be anything. */
+static inline void ab_block_demand_head(const char *name, const struct ab_block_head *head)
+{
+    bool is_sealed = head->seal == ab_block_seal_of(head);
+    if (head->canary == AB_GUARD_FRONT && is_sealed)
+        return;
+    struct ab_block_death facts = ab_block_facts(head);
+    const unsigned char *canary = (const unsigned char *)&head->canary;
+    ptrdiff_t at = sizeof head->canary; /* bytes before the block, the nearest that is wrong */
+    while (at > 0 && canary[sizeof head->canary - (size_t)at] ==
+                         (unsigned char)(AB_GUARD_FRONT >> 8 * (sizeof head->canary - (size_t)at)))
+        at--;
+    ab_guard_end_at(name, head + 1, AB_SAYS_UNDERFLOW, at > 0 ? -at : AB_GUARD_NOWHERE,
+                    is_sealed ? &facts : NULL);
+}
+
+static inline void ab_block_look_at(const char *name, const struct ab_block_head *head)
+{
+    ab_block_demand_head(name, head);
+    const unsigned char *end = (const unsigned char *)(head + 1) + head->size;
+    size_t at = 0;
+    while (at < head->tail && end[at] == ab_block_tail_byte(at))
+        at++;
+    if (at == head->tail)
+        return;
+    struct ab_block_death facts = ab_block_facts(head);
+    ab_guard_end_at(name, head + 1, AB_SAYS_OVERFLOW, (ptrdiff_t)(head->size + at), &facts);
+}
+
+/* ---- the list ---- */
+
+/* A new live block, in no list: AB_BLOCK_FRONT before and `tail` after it are ours. */
+static inline struct ab_block_head *ab_block_make(uint32_t list_id, void *block, size_t size,
+                                                  size_t tail, size_t covers)
 {
     struct ab_block_head *head = ab_block_head_of(block);
-    AB_MARK_DEFINED(head, sizeof *head);
-    head->below = list->top;
-    head->above = NULL;
-    head->serial = head->covers = ++list->serial;
-    head->list_id = list->id;
+    memset((void *)head, 0, sizeof *head);
+    head->place = *ab_guard_place();
+    head->list_id = list_id;
+    head->covers = (uint32_t)covers;
     head->canary = AB_GUARD_FRONT;
-    ab_block_set_size(block, size);
-    if (list->top != NULL)
+    ab_block_set_size(block, size, tail);
+    return head;
+}
+
+static inline void ab_block_enter(struct ab_block_list *list, struct ab_block_head *head)
+{
+    head->below = list->top;
+    head->serial = ++list->serial;
+    if (head->covers == 0)
+        head->covers = head->serial;
+    ab_block_seal(head);
+    if (list->top != NULL) {
+        ab_block_demand_head(list->name, list->top);
         list->top->above = head;
+        ab_block_seal(list->top);
+    }
     list->top = head;
 }
 
-/* The same where blocks are handed out: filled, and shown to the tools. `pool` names its arena to
+/* The same where an arena hands blocks out: filled, and shown to the tools. `pool` names its arena to
  * them; block_bytes reach to the end of its tail. NULL stays NULL. */
 static inline void *ab_block_born(struct ab_block_list *list, const void *pool, void *block,
                                   size_t size, size_t block_bytes)
 {
     char *p = (char *)block;
     size_t kept = size & ~(size_t)7;
-    (void)pool, (void)kept, (void)block_bytes;
+    (void)pool, (void)kept;
     if (p == NULL)
         return NULL;
-    AB_MARK_DEFINED(p, size);
+    AB_MARK_DEFINED(ab_block_head_of(p), AB_BLOCK_FRONT + size);
     memset(p, AB_GUARD_NEW, size);
-    ab_block_begin(list, p, size);
+    ab_block_enter(list, ab_block_make(list->id, p, size, ab_block_tail(block_bytes - size), 0));
     AB_MARK_UNUSED(p + kept, block_bytes - kept);
     AB_MARK_ALLOC(pool, p, size);
     return p;
@@ -118,57 +310,80 @@ static inline void ab_block_visit(const struct ab_block_list *list,
     }
 }
 
-static inline void ab_block_look_at(const struct ab_block_list *list,
-                                    const struct ab_block_head *head)
-{
-    const char *block = (const char *)(head + 1);
-    uint64_t back = AB_GUARD_BACK;
-    if (head->canary != AB_GUARD_FRONT || head->size_check != ab_block_size_check(head->size))
-        ab_guard_end(list->name, block, "corrupted before its start");
-    if (!AB_MARKS)
-        memcpy(&back, block + head->size, sizeof back);
-    if (back != AB_GUARD_BACK)
-        ab_guard_end(list->name, block, "overflow past its end");
-}
-
-/* What the caller says of a block that it hands in must be so. */
-__attribute__((no_sanitize_address)) static inline void ab_block_demand(
-    const struct ab_block_list *list, const void *block, size_t size)
-{
-    const struct ab_block_head *head = ab_block_head_of(block);
-    if (((uintptr_t)block & 15) != 0)
-        ab_guard_end(list->name, block, "not a block of this arena");
-    if (head->list_id == UINT32_C(0xDDDDDDDD))
-        ab_guard_end(list->name, block, "dead already");
-    if (head->list_id != list->id)
-        ab_guard_end(list->name, block,
-                     head->canary == AB_GUARD_FRONT ? "a block of another arena"
-                                                    : "not a block of this arena");
-    ab_block_look_at(list, head);
-    if (head->size != size)
-        ab_guard_end(list->name, block, "its size is another one");
-}
-
 /* The block leaves the list, wherever it is there. */
 static inline void ab_block_take_out(struct ab_block_list *list, const struct ab_block_head *head)
 {
-    if (head->below != NULL)
-        head->below->above = head->above;
-    if (head->above != NULL)
-        head->above->below = head->below;
-    else
-        list->top = head->below;
+    struct ab_block_head *below = head->below, *above = head->above;
+    if (below != NULL) {
+        ab_block_demand_head(list->name, below);
+        below->above = above;
+        ab_block_seal(below);
+    }
+    if (above == NULL) {
+        list->top = below;
+        return;
+    }
+    ab_block_demand_head(list->name, above);
+    above->below = below;
+    ab_block_seal(above);
+}
+
+/* The last few that died are known for a while. */
+static inline void ab_block_note_death(struct ab_block_list *list, const struct ab_block_head *head)
+{
+    struct ab_block_death death = ab_block_facts(head);
+    death.died = *ab_guard_place();
+    list->deaths[list->n_deaths++ % AB_BLOCK_DEATHS] = death;
+}
+
+/* The last death of a block that had the byte at p, or its own begin there; or NULL. */
+static inline const struct ab_block_death *ab_block_death_at(const struct ab_block_list *list,
+                                                             const void *p)
+{
+    for (uint32_t i = 1; i <= AB_BLOCK_DEATHS && i <= list->n_deaths; i++) {
+        const struct ab_block_death *d = &list->deaths[(list->n_deaths - i) % AB_BLOCK_DEATHS];
+        if ((const char *)p == d->block || (uintptr_t)p - (uintptr_t)d->block < d->size)
+            return d;
+    }
+    return NULL;
+}
+
+/* ---- of arenas ---- */
+
+/* What the caller says of a block that it hands in must be so. is_inside: it is in memory of this
+ * arena, so that what is before it may be read. */
+__attribute__((no_sanitize_address)) static inline void ab_block_demand(
+    const struct ab_block_list *list, const void *block, size_t size, bool is_inside)
+{
+    const struct ab_block_head *head = ab_block_head_of(block);
+    if (!is_inside)
+        ab_guard_end(list->name, block, AB_SAYS_FOREIGN);
+    if (((uintptr_t)block & 15) != 0)
+        ab_guard_end(list->name, block, AB_SAYS_NO_BLOCK);
+    if (head->list_id == AB_GUARD_DEAD_ID)
+        ab_guard_end_at(list->name, block, AB_SAYS_DEAD, AB_GUARD_NOWHERE,
+                        ab_block_death_at(list, block));
+    if (head->list_id != list->id)
+        ab_guard_end(list->name, block, AB_SAYS_NO_BLOCK);
+    ab_block_look_at(list->name, head);
+    if (head->size == size)
+        return;
+    struct ab_block_death facts = ab_block_facts(head);
+    ab_guard_end_at(list->name, block, AB_SAYS_SIZE, AB_GUARD_NOWHERE, &facts);
 }
 
 /* Of a block that moved away: nothing about it is known any more, its number stays known. */
 static inline void ab_block_moved(struct ab_block_list *list, void *block)
 {
-    struct ab_block_head *head = ab_block_head_of(block);
-    uint32_t *covers = head->below != NULL ? &head->below->covers : &list->covers;
+    struct ab_block_head *head = ab_block_head_of(block), *below = head->below;
+    uint32_t *covers = below != NULL ? &below->covers : &list->covers;
+    ab_block_note_death(list, head);
+    ab_block_take_out(list, head);
     if (*covers < head->covers)
         *covers = head->covers;
-    ab_block_take_out(list, head);
-    memset(head, AB_GUARD_DEAD, sizeof *head);
+    if (below != NULL)
+        ab_block_seal(below);
+    memset((void *)head, AB_GUARD_DEAD, sizeof *head);
 }
 
 /* What a save point keeps. */
@@ -183,22 +398,25 @@ static inline void ab_block_demand_mark(const struct ab_block_list *list, uint32
 {
     const struct ab_block_head *head = list->top;
     if (list_id != list->id)
-        ab_guard_end(list->name, list, "a save point of another arena, or of none");
+        ab_guard_end(list->name, list, AB_SAYS_NO_MARK);
     while (head != NULL && head->serial > serial)
         head = head->below;
     if (serial < list->reset || (head != NULL ? head->covers : list->covers) < serial)
-        ab_guard_end(list->name, list, "a stale save point: what it was after is dead");
+        ab_guard_end(list->name, list, AB_SAYS_STALE);
 }
 
 /* Blocks in [from, end) die, the youngest first; each is looked at. */
 static inline void ab_block_kill_in(struct ab_block_list *list, const char *from, const char *end)
 {
     while (list->top != NULL && (const char *)list->top >= from && (const char *)list->top < end) {
-        ab_block_look_at(list, list->top);
+        ab_block_look_at(list->name, list->top);
         list->top = list->top->below;
     }
-    if (list->top != NULL)
-        list->top->above = NULL;
+    if (list->top == NULL)
+        return;
+    ab_block_demand_head(list->name, list->top);
+    list->top->above = NULL;
+    ab_block_seal(list->top);
 }
 
 /* Numbers after `serial` are dead, which is the last one of those that live, or of a save point. */
@@ -207,6 +425,8 @@ static inline void ab_block_forget_after(struct ab_block_list *list, uint32_t se
     uint32_t *covers = list->top != NULL ? &list->top->covers : &list->covers;
     if (*covers > serial)
         *covers = serial;
+    if (list->top != NULL)
+        ab_block_seal(list->top);
 }
 
 /* All numbers after the youngest that lives. */
@@ -231,7 +451,7 @@ static inline void ab_block_cut_short(struct ab_block_list *list, const char *be
     char *block = (char *)(list->top + 1);
     if (block >= begin && block + AB_BLOCK_TAIL <= end &&
         block + list->top->size + AB_BLOCK_TAIL > end)
-        ab_block_set_size(block, (size_t)(end - block) - AB_BLOCK_TAIL);
+        ab_block_set_size(block, (size_t)(end - block) - AB_BLOCK_TAIL, AB_BLOCK_TAIL);
 }
 
 /* [from, to), which may be empty, was filled with AB_GUARD_DEAD when it died: who wrote to it since?
@@ -245,9 +465,13 @@ __attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
     uint64_t word = dead;
     while (to - from >= (ptrdiff_t)sizeof word && memcpy(&word, from, sizeof word) && word == dead)
         from += sizeof word;
-    for (; from < to; from++)
-        if ((unsigned char)*from != AB_GUARD_DEAD)
-            ab_guard_end(list->name, from, "written to after it was dead");
+    for (; from < to; from++) {
+        if ((unsigned char)*from == AB_GUARD_DEAD)
+            continue;
+        const struct ab_block_death *of = ab_block_death_at(list, from);
+        ab_guard_end_at(list->name, of != NULL ? of->block : from, AB_SAYS_WRITTEN,
+                        of != NULL ? from - of->block : AB_GUARD_NOWHERE, of);
+    }
 }
 
 /* ---- of what frees single blocks ---- */
@@ -257,7 +481,7 @@ enum { AB_CHECKED_LEAKS_MAX = 16 }; /* that are listed */
 /* Bytes before a block that is aligned so; 0, as 16 and less: as malloc does. */
 static inline size_t ab_checked_lead(size_t align)
 {
-    return align <= 16 ? AB_BLOCK_FRONT : (AB_BLOCK_FRONT + align - 1) & ~(align - 1);
+    return align <= AB_BLOCK_FRONT ? AB_BLOCK_FRONT : align;
 }
 
 /* What to ask the allocator for. SIZE_MAX, which none has, when there is no such size. */
@@ -267,21 +491,53 @@ static inline size_t ab_checked_bytes(size_t align, size_t size)
     return is_absurd ? SIZE_MAX : ab_checked_lead(align) + size + AB_BLOCK_TAIL;
 }
 
-/* raw may be NULL: so is the result then. */
-static inline void *ab_checked_begin(struct ab_block_list *list, void *raw, size_t align,
-                                     size_t size)
+/* A block in raw memory, which is not NULL; in no list. What is before its head is poison as long as
+ * it lives. */
+static inline void *ab_checked_wrap(uint32_t list_id, void *raw, size_t align, size_t size,
+                                    size_t tail)
+{
+    size_t lead = ab_checked_lead(align);
+    if (!AB_MARKS)
+        memset(raw, AB_GUARD_DEAD, lead - AB_BLOCK_FRONT);
+    return ab_block_make(list_id, (char *)raw + lead, size, tail, lead) + 1;
+}
+
+/* In raw memory, which is not NULL, and in no list. Of raw_bytes all but the block are ours. */
+static inline void *ab_checked_make(uint32_t list_id, void *raw, size_t align, size_t size,
+                                    size_t raw_bytes)
 {
     size_t lead = ab_checked_lead(align);
     char *block = (char *)raw + lead;
-    if (raw == NULL)
-        return NULL;
     AB_MARK_UNUSED(raw, lead + size + AB_BLOCK_TAIL);
     AB_MARK_FRESH(block, size);
-    ab_block_begin(list, block, size);
-    ab_block_head_of(block)->covers = (uint32_t)lead;
+    AB_MARK_DEFINED(ab_block_head_of(block), AB_BLOCK_FRONT);
+    ab_checked_wrap(list_id, raw, align, size, ab_block_tail(raw_bytes - lead - size));
     if (!AB_MARKS) /* the tools shall see that it is not written yet */
         memset(block, AB_GUARD_NEW, size);
     return block;
+}
+
+/* The same in the list. raw may be NULL: so is the result then. */
+static inline void *ab_checked_begin(struct ab_block_list *list, void *raw, size_t align,
+                                     size_t size, size_t raw_bytes)
+{
+    if (raw == NULL)
+        return NULL;
+    void *block = ab_checked_make(list->id, raw, align, size, raw_bytes);
+    ab_block_enter(list, ab_block_head_of(block));
+    return block;
+}
+
+/* As ab_block_look_at, and at what is before the head. */
+static inline void ab_checked_look_at(const char *name, const struct ab_block_head *head)
+{
+    ab_block_look_at(name, head);
+    const unsigned char *block = (const unsigned char *)(head + 1), *at = block - head->covers;
+    if (AB_MARKS)
+        return;
+    for (; at < (const unsigned char *)head; at++)
+        if (*at != AB_GUARD_DEAD)
+            ab_guard_end_at(name, block, AB_SAYS_UNDERFLOW, at - block, NULL);
 }
 
 /* For the message alone: is a block there, whose head was overwritten? What is past another head
@@ -300,16 +556,35 @@ __attribute__((no_sanitize_address)) static inline void ab_checked_demand(
     const struct ab_block_list *list, const void *block, bool is_inside)
 {
     const struct ab_block_head *head = ab_block_head_of(block);
-    if (!is_inside)
-        ab_guard_end(list->name, block, "not from this heap");
+    const struct ab_block_death *death = ab_block_death_at(list, block);
     bool is_aligned = ((uintptr_t)block & 15) == 0;
-    if (is_aligned && head->list_id == UINT32_C(0xDDDDDDDD))
-        ab_guard_end(list->name, block, "freed already");
-    if (!is_aligned || head->list_id != list->id || head->canary != AB_GUARD_FRONT)
-        ab_guard_end(list->name, block,
-                     is_aligned && ab_checked_lists(list, block) ? "corrupted before its start"
-                                                                 : "not the begin of a live block");
-    ab_block_look_at(list, head);
+    if (!is_inside && (death == NULL || death->block != block))
+        ab_guard_end(list->name, block, AB_SAYS_FOREIGN);
+    if (!is_inside || (is_aligned && head->list_id == AB_GUARD_DEAD_ID))
+        ab_guard_end_at(list->name, block, AB_SAYS_FREED, AB_GUARD_NOWHERE, death);
+    if (!is_aligned || head->list_id != list->id || head->canary != AB_GUARD_FRONT) {
+        if (is_aligned && ab_checked_lists(list, block))
+            ab_block_demand_head(list->name, head);
+        ab_guard_end(list->name, block, AB_SAYS_NO_BLOCK);
+    }
+    ab_checked_look_at(list->name, head);
+}
+
+/* The same where there is no list. `lead` bytes before the block is a place where a raw block begins. */
+__attribute__((no_sanitize_address)) static inline void ab_checked_demand_alone(const char *name,
+                                                                                uint32_t list_id,
+                                                                                const void *block,
+                                                                                size_t lead)
+{
+    const struct ab_block_head *head = ab_block_head_of(block);
+    if (head->list_id == AB_GUARD_DEAD_ID)
+        ab_guard_end(name, block, AB_SAYS_FREED);
+    if (head->list_id != list_id && head->canary != AB_GUARD_FRONT)
+        ab_guard_end(name, block, AB_SAYS_NO_BLOCK);
+    ab_block_demand_head(name, head);
+    if (head->list_id != list_id || head->covers != lead)
+        ab_guard_end(name, block, AB_SAYS_NO_BLOCK);
+    ab_checked_look_at(name, head);
 }
 
 /* Of a block that lives. */
@@ -326,26 +601,29 @@ static inline char *ab_checked_raw(const void *block)
 static inline void ab_checked_demand_size(const struct ab_block_list *list, const void *block,
                                           size_t size)
 {
-    if (ab_checked_size(block) != size)
-        ab_guard_end(list->name, block, "its size is another one");
+    struct ab_block_death facts = ab_block_facts(ab_block_head_of(block));
+    if (facts.size != size)
+        ab_guard_end_at(list->name, block, AB_SAYS_SIZE, AB_GUARD_NOWHERE, &facts);
 }
 
 /* The block is dead, all raw_bytes are poison. The allocator may be given what this returns. */
 static inline char *ab_checked_end(struct ab_block_list *list, void *block, size_t raw_bytes)
 {
     char *raw = ab_checked_raw(block);
+    ab_block_note_death(list, ab_block_head_of(block));
     ab_block_take_out(list, ab_block_head_of(block));
     AB_MARK_DEFINED(raw, raw_bytes);
     memset(raw, AB_GUARD_DEAD, raw_bytes);
     return raw;
 }
 
-/* In place. What the block gains or loses between its end and the canary's is marked. */
-static inline void ab_checked_set_size(void *block, size_t new_size)
+/* In place. What the block gains or loses between its end and the canary's is marked. raw_bytes: what
+ * it takes from now on. */
+static inline void ab_checked_set_size(void *block, size_t new_size, size_t raw_bytes)
 {
-    size_t old_size = ab_checked_size(block);
+    size_t old_size = ab_checked_size(block), lead = ab_block_head_of(block)->covers;
     char *kept = (char *)block + (old_size < new_size ? old_size : new_size);
-    ab_block_set_size(block, new_size);
+    ab_block_set_size(block, new_size, ab_block_tail(raw_bytes - lead - new_size));
     if (new_size > old_size) {
         AB_MARK_FRESH(kept, new_size - old_size);
         if (!AB_MARKS)
@@ -358,24 +636,91 @@ static inline void ab_checked_set_size(void *block, size_t new_size)
 /* At the close: what still lives is looked at and listed, the youngest first. what: "never freed". */
 static inline void ab_checked_leaks(const struct ab_block_list *list, const char *what)
 {
-    size_t n = 0, bytes = 0;
+    struct ab_block_death more = {NULL, 0, NULL, NULL};
+    size_t n = 0;
     for (const struct ab_block_head *head = list->top; head != NULL; head = head->below) {
-        ab_block_look_at(list, head);
+        struct ab_block_death facts = ab_block_facts(head);
+        ab_checked_look_at(list->name, head);
         if (n++ < AB_CHECKED_LEAKS_MAX)
-            ab_guard_note(list->name, head + 1, what, head->size);
+            ab_guard_note(list->name, head + 1, what, &facts);
         else
-            bytes += head->size;
+            more.size += head->size;
     }
     if (n > AB_CHECKED_LEAKS_MAX)
-        ab_guard_note(list->name, list, "and older ones, together", bytes);
+        ab_guard_note(list->name, list, "and older ones, together", &more);
+}
+
+/* ---- under a whole allocator: rows with debug=on ---- */
+
+/* The allocator below; heap is what its functions take. */
+struct ab_guard_below {
+    const char *name;
+    void *(*alloc)(void *heap, size_t align, size_t size, bool is_zeroed);
+    void (*free)(void *heap, void *raw);
+    bool (*owns)(void *heap, const void *raw);
+};
+
+enum { AB_GUARD_ID = 1 }; /* no list has it */
+
+static inline void *ab_guard_alloc(const struct ab_guard_below *below, void *heap, size_t align,
+                                   size_t size, bool is_zeroed)
+{
+    size_t bytes = ab_checked_bytes(align, size);
+    void *raw = below->alloc(heap, align, bytes, false);
+    if (raw == NULL)
+        return NULL;
+    void *block = ab_checked_wrap(AB_GUARD_ID, raw, align, size, AB_BLOCK_TAIL);
+    return memset(block, is_zeroed ? 0 : AB_GUARD_NEW, size);
+}
+
+/* Returns only when the block is in order. The places where a raw block may begin are few: one for
+ * each power of two. Looked for before anything there is read: a foreign pointer may point nowhere. */
+static inline void ab_guard_demand(const struct ab_guard_below *below, void *heap,
+                                   const void *block)
+{
+    size_t lead = AB_BLOCK_FRONT, most = (size_t)1 << 31;
+    while (lead <= most && lead <= (uintptr_t)block &&
+           !below->owns(heap, (const char *)block - lead))
+        lead *= 2;
+    if (lead > most || lead > (uintptr_t)block)
+        ab_guard_end(below->name, block, AB_SAYS_FOREIGN);
+    ab_checked_demand_alone(below->name, AB_GUARD_ID, block, lead);
+}
+
+static inline void ab_guard_free(const struct ab_guard_below *below, void *heap, void *block)
+{
+    if (block == NULL)
+        return;
+    ab_guard_demand(below, heap, block);
+    char *raw = ab_checked_raw(block);
+    memset(raw, AB_GUARD_DEAD,
+           (size_t)((char *)block - raw) + ab_checked_size(block) + ab_block_head_of(block)->tail);
+    below->free(heap, raw);
+}
+
+/* Always moves: what still uses the old place reads poison. The block is looked at before another
+ * one is taken: the memory of a freed one would be the first to be handed out, with new canaries,
+ * and look like a live block. */
+static inline void *ab_guard_resize(const struct ab_guard_below *below, void *heap, void *block,
+                                    size_t new_size)
+{
+    ab_guard_demand(below, heap, block);
+    size_t old_size = ab_checked_size(block);
+    void *copy = ab_guard_alloc(below, heap, 0, new_size, false);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, block, old_size < new_size ? old_size : new_size);
+    ab_guard_free(below, heap, block);
+    return copy;
 }
 
 /* What is called in the checked build and is the same of all that free single blocks: free_sized, reset
- * and fini. demand(heap, block) ends the process unless the block lives; end_block(heap, block) makes
- * it poison and takes it out of the list. */
-#define AB_CHECKED_DEFINE(name, type, demand, end_block) \
+ * and fini. says: the name of the allocator. demand(heap, block) ends the process unless the block
+ * lives; end_block(heap, block) makes it poison and takes it out of the list. */
+#define AB_CHECKED_DEFINE(name, type, says, demand, end_block) \
     void name##_free_sized(type *heap, void *block, size_t size) \
     { \
+        AB_CHECKED_CALL(heap, says); \
         if (block == NULL) \
             return; \
         demand(heap, block); \
@@ -384,6 +729,7 @@ static inline void ab_checked_leaks(const struct ab_block_list *list, const char
     } \
     void name##_reset(type *heap) \
     { \
+        AB_CHECKED_CALL(heap, says); \
         while (heap->blocks.top != NULL) { \
             demand(heap, heap->blocks.top + 1); \
             end_block(heap, heap->blocks.top + 1); \
@@ -392,6 +738,7 @@ static inline void ab_checked_leaks(const struct ab_block_list *list, const char
     } \
     void name##_fini(type *heap) \
     { \
+        (void)ab_block_call_begin(heap == NULL ? NULL : &heap->blocks, says, NULL); \
         ab_checked_leaks(&heap->blocks, "never freed"); \
         name##_plain_fini(heap); \
     }

@@ -112,31 +112,48 @@ static inline void ab_mark_expect(const void *p, int is_block)
 #define AB_CHECKED(...)
 #endif
 
+/* The place of a call is that of the program, also where functions of a header are in between. */
+#define AB_CHECKED_INLINE AB_CHECKED(__attribute__((always_inline)))
+
 struct ab_block_head { /* just before the block */
     struct ab_block_head *below, *above;
     size_t size;
+    const void *place; /* of the call that allocated it */
     uint32_t serial, list_id;
     /* In an arena: numbers serial … covers are this block's or of those that moved away above. In
      * what frees single blocks: bytes before the block that are its own. */
     uint32_t covers;
-    uint32_t size_check;
+    uint32_t tail; /* bytes behind the block that are its own: a canary as long as that */
+    uint64_t seal; /* of all above */
     uint64_t canary;
 };
 
-/* What a block takes besides its bytes: in front, a multiple of 16, and at least so much after them. */
+/* What a block takes besides its bytes: in front, a power of two, and at least so much after them. */
 #define AB_BLOCK_FRONT sizeof(struct ab_block_head)
 #define AB_BLOCK_TAIL ((size_t)16)
 /* The same of the blocks of an arena, in this build. */
 #define AB_CHECKED_FRONT (AB_CHECKS ? AB_BLOCK_FRONT : 0)
 #define AB_CHECKED_GAP (AB_CHECKS ? AB_BLOCK_TAIL : 0)
 
+enum { AB_BLOCK_DEATHS = 16 };
+
+struct ab_block_death {
+    const char *block;
+    size_t size;
+    const void *born, *died; /* places of calls */
+};
+
 struct ab_block_list {
     const char *name; /* of the allocator, in messages; a literal */
     struct ab_block_head *top;
-    uint32_t id;     /* of the allocator: no other has it */
-    uint32_t serial; /* the last one given */
-    uint32_t covers; /* as in a block, when there is none below */
-    uint32_t reset;  /* save points with a smaller number are older than the last reset */
+    uint32_t id;       /* of the allocator: no other has it */
+    uint32_t serial;   /* the last one given */
+    uint32_t covers;   /* as in a block, when there is none below */
+    uint32_t reset;    /* save points with a smaller number are older than the last reset */
+    bool is_locked;    /* several threads may be in a call, one of them with the lock */
+    const void *user;  /* the thread that is in a call, or NULL; atomic */
+    uint32_t n_deaths; /* the last few are known, for messages */
+    struct ab_block_death deaths[AB_BLOCK_DEATHS];
 };
 
 #endif

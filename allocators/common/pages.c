@@ -36,7 +36,7 @@
  *   pthread_self, pthread_equal
  *   sched_yield                    shards.c                        SwitchToThread
  *   __thread                       arena_scratch.c                 clang and gcc have it
- *   syscall: a line, and abort     guard.c, where a check fails    WriteFile, TerminateProcess
+ *   syscall: a line, and abort     checked.c, where a check fails  WriteFile, TerminateProcess
  *   weak symbols                   pages.c: of sanitizers          leave them out
  *   errno, EBUSY … EOWNERDEAD      what is returned                all of them are there
  *   attributes, __builtin_…,       everywhere                      clang and gcc; not MSVC

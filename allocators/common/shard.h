@@ -35,6 +35,7 @@
 #define AB_ALLOCATORS_SHARD_H
 
 #include "language.h"
+#include "marks.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -56,7 +57,7 @@ struct ab_shards_options {
     /* local: threads at the same time that have a heap of their own, others share the first one;
      * sharded: heaps. 0: AB_SHARDS_…_USUAL. Else of no meaning. */
     uint32_t n;
-    /* For who lays guard.h over it: every call takes a lock, none is inline, nothing waits in a
+    /* For who lays checked.h over it: every call takes a lock, none is inline, nothing waits in a
      * queue. So in the checked build, for pool and slab. */
     bool is_guarded;
 };
@@ -84,6 +85,7 @@ struct ab_shard {
     bool is_plain;      /* used by one thread only: no lock */
     bool is_guarded;    /* its blocks are between canaries */
     bool is_ready;      /* its allocator is open; atomic */
+    AB_CHECKED(const void *user;) /* the thread that is in a call; atomic */
     struct ab_shards *shards;
     struct ab_shard *to; /* whose blocks wait here to be sent */
     struct ab_shards_link *first, *last;

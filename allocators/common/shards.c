@@ -268,6 +268,30 @@ void ab_shards_leave(struct ab_shard *shard)
         ab_shard_give_up(shard);
 }
 
+#ifdef AB_WITH_CHECKS
+
+/* The first heap of a group is for all. */
+static void demand_own(const struct ab_shard *shard, const char *name)
+{
+    uint32_t state = state_of(shard);
+    bool has_thread = state == AB_SHARD_OWNED || state == AB_SHARD_ENTERED;
+    if (shard->shards->mode == AB_SHARDS_LOCAL && index_of(shard) != 0 &&
+        (!has_thread || !pthread_equal(shard->thread, pthread_self())))
+        ab_guard_end(name, shard, AB_SAYS_THREAD);
+}
+
+struct ab_block_call ab_shard_call_begin(struct ab_shard *shard, const char *name,
+                                         const void *place)
+{
+    if (shard == NULL || shard->shards == NULL)
+        ab_guard_end(name, shard, AB_SAYS_CLOSED);
+    demand_own(shard, name);
+    bool is_alone = shard->shards->mode == AB_SHARDS_ONE;
+    return ab_block_call_of(is_alone ? &shard->user : NULL, name, shard, place);
+}
+
+#endif
+
 /* ---- all of them ---- */
 
 static void done_with(struct ab_shard *shard)

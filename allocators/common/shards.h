@@ -8,6 +8,7 @@
 #ifndef AB_ALLOCATORS_SHARDS_H
 #define AB_ALLOCATORS_SHARDS_H
 
+#include "checked.h"
 #include "shard.h"
 
 #ifdef __cplusplus
@@ -86,6 +87,19 @@ AB_COMMON_API void ab_shards_leave(struct ab_shard *shard);
 /* Around fork, by the thread that forks. */
 AB_COMMON_API void ab_shards_before_fork(struct ab_shards *shards);
 AB_COMMON_API void ab_shards_after_fork(struct ab_shards *shards, bool is_child);
+
+/* To the end of the block around it a call on this heap is in progress, which must be that of its
+ * thread where it is one thread's own. */
+#ifdef AB_WITH_CHECKS
+AB_COMMON_API struct ab_block_call ab_shard_call_begin(struct ab_shard *shard, const char *name,
+                                                       const void *place);
+#define AB_CHECKED_OWN(own, name) \
+    __attribute__((cleanup(ab_block_call_end), unused)) \
+    const struct ab_block_call ab_call = ab_shard_call_begin((own) == NULL ? NULL : &(own)->shard, \
+                                                             name, __builtin_return_address(0))
+#else
+#define AB_CHECKED_OWN(own, name) ((void)0)
+#endif
 
 /* ---- shards_queue.c: the way of a block back to the heap that it is of ----
  *

@@ -4,7 +4,7 @@
  * looks that the target is gone, though another ship has its slot by then. There is no need to notify the
  * holders of a reference that it has ended.
  *     cc -I. -o entity_table allocators/examples/entity_table.c allocators/handle/handle.c \
- *        allocators/common/guard.c allocators/common/pages.c
+ *        allocators/common/checked.c allocators/common/pages.c
  */
 #include "allocators/handle/handle.h"
 

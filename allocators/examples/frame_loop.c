@@ -4,7 +4,7 @@
  * next frame begins. Particles, commands for the screen and pairs that collide live 16 ms and are
  * never freed one by one; after the first frames the loop asks the system for nothing.
  *     cc -I. -o frame_loop allocators/examples/frame_loop.c allocators/arena/arena.c \
- *        allocators/common/guard.c allocators/common/pages.c
+ *        allocators/common/checked.c allocators/common/pages.c
  */
 #include "allocators/arena/arena.h"
 

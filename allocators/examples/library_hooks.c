@@ -4,7 +4,7 @@
  * no size, as ImGui::SetAllocatorFunctions; a script whose one hook is a lua_Alloc. The
  * two below have only the shape of these. Their memory is bounded, counted, and gone at the end.
  *     cc -pthread -I. -o library_hooks allocators/examples/library_hooks.c \
- *        allocators/paged/paged_pool.c allocators/slab/slab.c allocators/common/guard.c \
+ *        allocators/paged/paged_pool.c allocators/slab/slab.c allocators/common/checked.c \
  *        allocators/common/pages.c
  */
 #include "allocators/ab_allocator_hooks.h"

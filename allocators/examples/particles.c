@@ -4,7 +4,7 @@
  * place of one that dies (swap and pop). Both are O(1), nothing is searched for and nothing is
  * fragmented, however the particles come and go.
  *     cc -I. -o particles allocators/examples/particles.c allocators/pool/pool.c \
- *        allocators/arena/arena.c allocators/common/guard.c allocators/common/pages.c
+ *        allocators/arena/arena.c allocators/common/checked.c allocators/common/pages.c
  */
 #include "allocators/arena/arena_array.h"
 #include "allocators/pool/pool.h"

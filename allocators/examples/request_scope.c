@@ -4,7 +4,7 @@
  * memory and grows without a bound that must be known before. Files that a request opens are
  * closed when it ends, whichever way it ends, the last one first.
  *     cc -I. -o request_scope allocators/examples/request_scope.c allocators/arena/arena.c \
- *        allocators/common/guard.c allocators/common/pages.c
+ *        allocators/common/checked.c allocators/common/pages.c
  */
 #include "allocators/arena/arena_text.h"
 

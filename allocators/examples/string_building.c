@@ -4,7 +4,7 @@
  * arena of its thread, what it returns from the arena that its caller gave. Naming that arena as a
  * conflict keeps the two apart, also when the caller's is a scratch arena itself.
  *     cc -pthread -I. -o string_building allocators/examples/string_building.c \
- *        allocators/arena/arena.c allocators/arena/arena_scratch.c allocators/common/guard.c \
+ *        allocators/arena/arena.c allocators/arena/arena_scratch.c allocators/common/checked.c \
  *        allocators/common/pages.c
  */
 #include "allocators/arena/arena_array.h"

@@ -8,7 +8,7 @@
  *        allocators/pool/pool.c allocators/pool/pool_shared.c allocators/pool/pool_shared_own.c \
  *        allocators/slab/slab.c allocators/slab/slab_shared.c allocators/slab/slab_shared_own.c \
  *        allocators/common/pages.c allocators/common/shards.c allocators/common/shards_queue.c \
- *        allocators/common/shards_thread.c allocators/common/guard.c
+ *        allocators/common/shards_thread.c allocators/common/checked.c
  */
 #include "allocators/pool/pool_shared.h"
 #include "allocators/slab/slab_shared.h"

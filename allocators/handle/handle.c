@@ -264,6 +264,7 @@ __attribute__((noinline)) int AB_HANDLE_PLAIN(insert_ordered)(struct ab_handle_a
 
 int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out)
 {
+    AB_CHECKED_CALL(arena, "handle");
     bool is_recycled = arena->next_free != AB_HANDLE_END;
     struct ab_handle made;
     int error = ab_handle_insert(arena, &made);
@@ -340,13 +341,14 @@ void ab_handle_purge(struct ab_handle_arena *arena)
 
 int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
 {
+    AB_CHECKED_CALL(arena, "handle");
     int error = ab_handle_plain_insert(arena, out);
     if (error != 0)
         return error;
     char *raw = arena->values + (size_t)out->index * arena->stride;
     if (out->index < arena->n_dirty) /* all that died there raised it */
         ab_block_demand_dead(&arena->blocks, raw, raw + arena->stride);
-    ab_checked_begin(&arena->blocks, raw, arena->align, arena->value_bytes);
+    ab_checked_begin(&arena->blocks, raw, arena->align, arena->value_bytes, arena->stride);
     return 0;
 }
 
@@ -365,6 +367,7 @@ static void end_value(struct ab_handle_arena *arena, void *value)
 
 bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_handle handle)
 {
+    AB_CHECKED_CALL(arena, "handle");
     void *value = ab_handle_get_mut(arena, handle);
     if (value == NULL)
         return false;
@@ -376,6 +379,7 @@ bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_handle handle)
 
 void ab_handle_flush(struct ab_handle_arena *arena)
 {
+    AB_CHECKED_CALL(arena, "handle");
     while (arena->blocks.top != NULL)
         end_value(arena, arena->blocks.top + 1);
     ab_handle_plain_flush(arena);

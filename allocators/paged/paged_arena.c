@@ -58,7 +58,7 @@ static bool fits(const struct ab_paged_arena *a, const char *from, size_t size)
 static void demand_open(const struct ab_paged_arena *a)
 {
     if (AB_CHECKS && (a == NULL || a->top == NULL))
-        ab_guard_end("paged arena", a, "an arena that is not open");
+        ab_guard_end("paged arena", a, AB_SAYS_CLOSED);
 }
 
 /* ---- pages ---- */
@@ -267,6 +267,7 @@ static size_t pad_for(const struct ab_paged_arena *a, size_t front, size_t align
 static char *take(struct ab_paged_arena *a, size_t front, size_t align, size_t size)
 {
     demand_open(a);
+    AB_CHECKED_CALL(a, "paged arena");
     page_check(a->top);
     size_t pad = pad_for(a, front, align), room = (size_t)(a->limit - a->next);
     if (pad > room || !fits(a, a->next + pad, size)) {
@@ -296,6 +297,7 @@ void *ab_paged_arena_alloc_aligned(struct ab_paged_arena *a, size_t align, size_
 {
     if (!is_alignment(align))
         return NULL;
+    AB_CHECKED_CALL(a, "paged arena");
     if (align <= AB_PAGED_ALIGN)
         return ab_paged_arena_alloc(a, size);
     return ab_paged_born(a, ab_paged_arena_take_slow(a, align, size), size);
@@ -303,6 +305,7 @@ void *ab_paged_arena_alloc_aligned(struct ab_paged_arena *a, size_t align, size_
 
 void *ab_paged_arena_alloc_zeroed(struct ab_paged_arena *a, size_t size)
 {
+    AB_CHECKED_CALL(a, "paged arena");
     void *block = ab_paged_arena_alloc(a, size);
     return block == NULL ? NULL : memset(block, 0, size);
 }
@@ -321,6 +324,7 @@ unsigned ab_paged_arena_tag(struct ab_paged_arena *a, const char *name)
 
 void *ab_paged_arena_push(struct ab_paged_arena *a, size_t align, size_t size, unsigned tag)
 {
+    AB_CHECKED_CALL(a, "paged arena");
     if (tag == 0)
         return ab_paged_arena_alloc_aligned(a, align, size);
     if (tag >= AB_PAGED_TAGS || !is_alignment(align) || size > AB_PAGED_POOL_MAX)
@@ -343,6 +347,7 @@ void *ab_paged_arena_push(struct ab_paged_arena *a, size_t align, size_t size, u
 
 void *ab_paged_arena_alloc_tagged(struct ab_paged_arena *a, size_t size, unsigned tag)
 {
+    AB_CHECKED_CALL(a, "paged arena");
     return ab_paged_arena_push(a, AB_PAGED_ALIGN, size, tag);
 }
 
@@ -350,6 +355,7 @@ void *ab_paged_arena_push_array(struct ab_paged_arena *a, size_t align, size_t n
                                 unsigned tag)
 {
     size_t bytes;
+    AB_CHECKED_CALL(a, "paged arena");
     if (__builtin_mul_overflow(n, each_bytes, &bytes))
         return NULL;
     return ab_paged_arena_push(a, align, bytes, tag);
@@ -358,6 +364,7 @@ void *ab_paged_arena_push_array(struct ab_paged_arena *a, size_t align, size_t n
 void *ab_paged_arena_push_array_zeroed(struct ab_paged_arena *a, size_t align, size_t n,
                                        size_t each_bytes, unsigned tag)
 {
+    AB_CHECKED_CALL(a, "paged arena");
     void *block = ab_paged_arena_push_array(a, align, n, each_bytes, tag);
     return block == NULL ? NULL : memset(block, 0, n * each_bytes);
 }
@@ -367,6 +374,7 @@ void *ab_paged_arena_push_array_zeroed(struct ab_paged_arena *a, size_t align, s
 void ab_paged_arena_clear(struct ab_paged_arena *a)
 {
     demand_open(a);
+    AB_CHECKED_CALL(a, "paged arena");
     uint32_t serial = a->top->serial + 1; /* what was saved before is older than the first page */
     while (a->top->below != NULL)
         page_pop(a);
@@ -413,6 +421,8 @@ static void go_back(struct ab_paged_arena *a, uint64_t place)
 
 void ab_paged_arena_restore_place(struct ab_paged_arena *a, uint64_t place)
 {
+    demand_open(a);
+    AB_CHECKED_CALL(a, "paged arena");
     go_back(a, place);
     AB_CHECKED(ab_block_forget_dead(&a->blocks));
 }
@@ -420,14 +430,28 @@ void ab_paged_arena_restore_place(struct ab_paged_arena *a, uint64_t place)
 void ab_paged_arena_restore(struct ab_paged_arena *a, struct ab_paged_mark mark)
 {
     demand_open(a);
+    AB_CHECKED_CALL(a, "paged arena");
     AB_CHECKED(ab_block_demand_mark(&a->blocks, mark.arena_id, mark.serial));
     go_back(a, mark.place);
     AB_CHECKED(ab_block_forget_after(&a->blocks, mark.serial));
 }
 
 #ifdef AB_WITH_CHECKS
+/* In one of its pages, with room for a head before it. */
+static bool holds(const struct ab_paged_arena *a, const void *block)
+{
+    for (struct ab_paged_page *page = a->top; page != NULL; page = page->below) {
+        page_check(page);
+        if ((const char *)block >= ab_paged_page_begin(page) + AB_PAGED_FRONT &&
+            (const char *)block <= page_end(a, page))
+            return true;
+    }
+    return false;
+}
+
 void *ab_paged_checked_born(struct ab_paged_arena *a, void *block, size_t size)
 {
+    AB_CHECKED_CALL(a, "paged arena");
     return ab_block_born(&a->blocks, a->top, block, size, ab_paged_bytes(size));
 }
 #endif
@@ -500,7 +524,7 @@ static void resize_last(struct ab_paged_arena *a, struct ab_paged_page *page, ch
     AB_MARK_DEFINED(block, new_size);
     if (AB_CHECKS && new_size > old_size)
         memset(block + old_size, AB_GUARD_NEW, new_size - old_size);
-    AB_CHECKED(ab_block_set_size(block, new_size));
+    AB_CHECKED(ab_block_set_size(block, new_size, ab_block_tail((size_t)(to - block) - new_size)));
     AB_MARK_UNUSED(block + kept, (size_t)(to - block) - kept);
     AB_MARK_DEFINED(block + kept, new_size - kept);
     (void)old_size, (void)kept;
@@ -575,7 +599,7 @@ static void *resize_here(struct ab_paged_arena *a, struct ab_paged_page *home, c
     }
     if (new_size > ab_paged_bytes(old_size) - AB_PAGED_GAP)
         return NULL;
-    AB_CHECKED(ab_block_set_size(block, new_size));
+    AB_CHECKED(ab_block_set_size_within(block, new_size));
     AB_MARK_DEFINED(block, new_size);
     return block;
 }
@@ -597,9 +621,10 @@ void *ab_paged_arena_resize(struct ab_paged_arena *a, void *block, size_t old_si
                             unsigned tag)
 {
     demand_open(a);
+    AB_CHECKED_CALL(a, "paged arena");
     if (grow_plain(a, (char *)block, old_size, new_size, tag))
         return block;
-    AB_CHECKED(ab_block_demand(&a->blocks, block, old_size));
+    AB_CHECKED(ab_block_demand(&a->blocks, block, old_size, holds(a, block)));
     if (!has_tag(a, block, tag))
         return NULL;
     struct ab_paged_page *home = home_of(a, (char *)block, old_size);
@@ -617,6 +642,7 @@ bool ab_paged_arena_pop(struct ab_paged_arena *a, void *block, size_t size, unsi
 {
     char *p = (char *)block;
     demand_open(a);
+    AB_CHECKED_CALL(a, "paged arena");
     if (p == NULL || !is_last(a, a->top, p, size) || !has_tag(a, block, tag))
         return false;
     AB_MARK_FREE(a->top, p, size);

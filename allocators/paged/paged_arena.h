@@ -144,7 +144,8 @@ static inline size_t ab_paged_bytes(size_t size)
     return ((size - (size != 0)) | (AB_PAGED_ALIGN - 1)) + 1 + AB_PAGED_GAP;
 }
 
-static inline void *ab_paged_born(struct ab_paged_arena *a, void *block, size_t size)
+AB_CHECKED_INLINE static inline void *ab_paged_born(struct ab_paged_arena *a, void *block,
+                                                    size_t size)
 {
     (void)a, (void)size;
 #ifdef AB_WITH_CHECKS
@@ -159,7 +160,7 @@ static inline void *ab_paged_born(struct ab_paged_arena *a, void *block, size_t 
 }
 
 /* Size 0 gives a block of its own. NULL when the pool is exhausted. */
-static inline void *ab_paged_arena_alloc(struct ab_paged_arena *a, size_t size)
+AB_CHECKED_INLINE static inline void *ab_paged_arena_alloc(struct ab_paged_arena *a, size_t size)
 {
     if (AB_CHECKS)
         return ab_paged_born(a, ab_paged_arena_take_slow(a, AB_PAGED_ALIGN, size), size);

@@ -204,6 +204,7 @@ void AB_PAGED_PLAIN(reset)(struct ab_paged_pool *pool)
 
 void ab_paged_pool_purge(struct ab_paged_pool *pool)
 {
+    AB_CHECKED_CALL(pool, "paged pool");
     size_t page = ab_page_size();
     for (struct ab_paged_header *h = pool->free; h != NULL; h = links_of(h)->next) {
         uintptr_t from = ab_round_up((uintptr_t)(links_of(h) + 1), page);
@@ -263,7 +264,7 @@ static void take(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t
 void *AB_PAGED_PLAIN(alloc)(struct ab_paged_pool *pool, size_t size, unsigned tag)
 {
     uint32_t units = units_for(pool, size);
-    if (units == 0)
+    if (units == 0 || tag >= AB_PAGED_TAGS)
         return NULL;
     struct ab_paged_header *h = pool->free;
     while (h != NULL && h->units < units)
@@ -300,7 +301,7 @@ void *AB_PAGED_PLAIN(alloc_aligned)(struct ab_paged_pool *pool, size_t align, si
                                     unsigned tag)
 {
     uint32_t units = units_for(pool, size);
-    if (align == 0 || (align & (align - 1)) != 0 || units == 0)
+    if (align == 0 || (align & (align - 1)) != 0 || units == 0 || tag >= AB_PAGED_TAGS)
         return NULL;
     if (align <= AB_PAGED_ALIGN)
         return AB_PAGED_PLAIN(alloc)(pool, size, tag);
@@ -490,16 +491,18 @@ static void *checked_alloc(struct ab_paged_pool *pool, size_t align, size_t size
     size_t dead_bytes = raw < dirty ? (size_t)(dirty - raw) : 0;
     ab_block_demand_dead(&pool->blocks, raw + LINKS_BYTES,
                          raw + (raw_bytes < dead_bytes ? raw_bytes : dead_bytes));
-    return ab_checked_begin(&pool->blocks, raw, align, size);
+    return ab_checked_begin(&pool->blocks, raw, align, size, raw_bytes);
 }
 
 void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag)
 {
+    AB_CHECKED_CALL(pool, "paged pool");
     return checked_alloc(pool, 0, size, tag);
 }
 
 void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag)
 {
+    AB_CHECKED_CALL(pool, "paged pool");
     void *block = checked_alloc(pool, 0, size, tag);
     return block == NULL ? NULL : memset(block, 0, size);
 }
@@ -507,6 +510,7 @@ void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsign
 void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size_t size,
                                   unsigned tag)
 {
+    AB_CHECKED_CALL(pool, "paged pool");
     return align == 0 || (align & (align - 1)) != 0 ? NULL : checked_alloc(pool, align, size, tag);
 }
 
@@ -518,13 +522,14 @@ static char *end_block(struct ab_paged_pool *pool, void *block)
 
 bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block)
 {
+    AB_CHECKED_CALL(pool, "paged pool");
     if (block == NULL)
         return true;
     demand(pool, block);
     return ab_paged_pool_plain_free(pool, end_block(pool, block));
 }
 
-AB_CHECKED_DEFINE(ab_paged_pool, struct ab_paged_pool, demand, end_block)
+AB_CHECKED_DEFINE(ab_paged_pool, struct ab_paged_pool, "paged pool", demand, end_block)
 
 size_t ab_paged_pool_usable(const void *block)
 {
@@ -534,6 +539,7 @@ size_t ab_paged_pool_usable(const void *block)
 /* What a block loses is poison before it is the pool's again. */
 bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size_t new_size)
 {
+    AB_CHECKED_CALL(pool, "paged pool");
     demand(pool, block);
     char *raw = ab_checked_raw(block), *end = raw + ab_paged_pool_plain_usable(raw);
     const char *dirty = pool->dirty; /* from here on there is no poison */
@@ -551,15 +557,17 @@ bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size
     const char *new_end = raw + ab_paged_pool_plain_usable(raw);
     ab_block_demand_dead(&pool->blocks, end, new_end < dirty ? new_end : dirty);
     if (new_size >= ab_checked_size(block))
-        ab_checked_set_size(block, new_size);
+        ab_checked_set_size(block, new_size, (size_t)(new_end - raw));
     else
-        ab_block_set_size(block, new_size);
+        ab_block_set_size(block, new_size,
+                          ab_block_tail((size_t)(new_end - (char *)block) - new_size));
     AB_MARK_UNUSED((char *)block + new_size, AB_BLOCK_TAIL);
     return true;
 }
 
 void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size)
 {
+    AB_CHECKED_CALL(pool, "paged pool");
     if (ab_paged_pool_resize_in_place(pool, block, new_size))
         return block;
     unsigned tag = header_of(ab_checked_raw(block))->tag;

@@ -64,7 +64,8 @@ AB_MUST_USE int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name,
 /* The checked build lists what was never freed, unless a reset came before. */
 void ab_paged_pool_fini(struct ab_paged_pool *pool);
 
-/* Size 0 gives a block of its own. tag < AB_PAGED_TAGS. NULL when no free block is large enough. */
+/* Size 0 gives a block of its own. NULL when no free block is large enough, and for a tag that is not
+ * below AB_PAGED_TAGS. */
 void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag);
 void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag);
 /* align must be a power of two; NULL else. */

@@ -238,6 +238,7 @@ __attribute__((noinline)) void *ab_pool_alloc_slow(struct ab_pool *pool, size_t 
 
 void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size)
 {
+    AB_CHECKED_CALL(pool, "pool");
     const struct ab_pool_slot *before = pool->free;
     char *block = (char *)ab_pool_alloc(pool, size);
     if (block == NULL)
@@ -275,6 +276,7 @@ static bool give_back(struct ab_pool *pool, const char *from, const char *to)
 
 void ab_pool_purge(struct ab_pool *pool)
 {
+    AB_CHECKED_CALL(pool, "pool");
     if (pool->is_buffer)
         return;
     unmap_from(pool, pool->current + 1);
@@ -351,6 +353,7 @@ static struct ab_pool_chunk *chunk_of(struct ab_pool *pool, const void *p)
 
 void *ab_pool_alloc(struct ab_pool *pool, size_t size)
 {
+    AB_CHECKED_CALL(pool, "pool");
     char *raw = size > pool->slot_bytes ? NULL : (char *)ab_pool_take(pool, 0);
     if (raw == NULL)
         return NULL;
@@ -358,7 +361,7 @@ void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     const char *end = raw + pool->stride;
     ab_block_demand_dead(&pool->blocks, raw + sizeof(struct ab_pool_slot),
                          end < dirty ? end : dirty);
-    return ab_checked_begin(&pool->blocks, raw, pool->align, size);
+    return ab_checked_begin(&pool->blocks, raw, pool->align, size, pool->stride);
 }
 
 static void demand(struct ab_pool *pool, const void *block)
@@ -378,6 +381,7 @@ static char *end_block(struct ab_pool *pool, void *block)
 
 void ab_pool_free(struct ab_pool *pool, void *block)
 {
+    AB_CHECKED_CALL(pool, "pool");
     if (block == NULL)
         return;
     demand(pool, block);
@@ -386,7 +390,7 @@ void ab_pool_free(struct ab_pool *pool, void *block)
     AB_MARK_UNUSED(raw, pool->stride);
 }
 
-AB_CHECKED_DEFINE(ab_pool, struct ab_pool, demand, end_block)
+AB_CHECKED_DEFINE(ab_pool, struct ab_pool, "pool", demand, end_block)
 
 bool ab_pool_owns(const struct ab_pool *pool, const void *p)
 {

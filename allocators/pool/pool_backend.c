@@ -102,8 +102,8 @@ static struct ab_pool_options options_for(const struct ab_open_args *args)
     if (options.slot_bytes < AB_POOL_ALIGN)
         options.slot_bytes = AB_POOL_ALIGN;
     if (values[PARAM_DEBUG] != 0)
-        options.slot_bytes = ab_guard_bytes(options.align != 0 ? options.align : AB_POOL_ALIGN,
-                                            options.slot_bytes);
+        options.slot_bytes = ab_checked_bytes(options.align != 0 ? options.align : AB_POOL_ALIGN,
+                                              options.slot_bytes);
     if (options.n_slots == 0 && !options.grows)
         options.n_slots = facts->live_peak_blocks;
     return options;
@@ -180,7 +180,7 @@ static ab_ref resize(const struct ab_guard_below *guards, struct ab_heap *heap, 
 static size_t usable_size(const struct ab_heap *heap, ab_ref ref, size_t slot_bytes)
 {
     if (ab_heap_is_guarded(heap))
-        return ab_guard_size((const void *)ref);
+        return ab_checked_size((const void *)ref);
     AB_MARK_DEFINED((void *)ref, slot_bytes);
     return slot_bytes;
 }

@@ -6,7 +6,7 @@
  */
 #include "pool_lockfree.h"
 
-#include "../common/marks.h"
+#include "../common/checked.h"
 #include "../common/pages.h"
 
 #include <errno.h>
@@ -39,7 +39,10 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
     if (slot > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 4)
         return ENOMEM;
     slot = ab_round_up(slot, align);
-    size_t stride = ab_round_up(slot + AB_MARK_GAP, align);
+    size_t extra = AB_CHECKS ? ab_checked_bytes(align, AB_MARK_GAP) : AB_MARK_GAP;
+    if (extra > PTRDIFF_MAX / 4)
+        return ENOMEM;
+    size_t stride = ab_round_up(slot + extra, align);
     if (options->align == 0)
         stride = ab_spread_slots(stride, align);
     size_t n = options->n_slots != 0 ? options->n_slots : AB_POOL_LOCKFREE_USUAL / stride;
@@ -63,17 +66,85 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
     pool->span_bytes = span;
     pool->map_bytes = map_bytes;
     pool->huge = options->huge;
+    AB_CHECKED(ab_block_list_open(&pool->blocks, "pool"));
+    AB_CHECKED(pool->blocks.is_locked = true);
     AB_MARK_POOL_CREATE(pool);
     return 0;
 }
 
-void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool)
+#ifdef AB_WITH_CHECKS
+
+/* ---- the checked build ---- */
+
+/* The slot of the block must be one, and the block a live one that is whole. */
+static char *demand(const struct ab_pool_lockfree *pool, const void *block)
 {
-    AB_MARK_POOL_DESTROY(pool);
-    AB_MARK_DEFINED(pool->base, pool->carved);
-    ab_pages_release(pool->base, pool->map_bytes);
-    memset(pool, 0, sizeof *pool);
+    size_t lead = ab_checked_lead(pool->align);
+    size_t offset = (uintptr_t)block - (uintptr_t)pool->base;
+    if (offset < lead || offset >= __atomic_load_n(&pool->carved, __ATOMIC_RELAXED))
+        ab_guard_end("pool", block, AB_SAYS_FOREIGN);
+    if ((offset - lead) % pool->stride != 0)
+        ab_guard_end("pool", block, AB_SAYS_NO_BLOCK);
+    ab_checked_demand_alone("pool", pool->blocks.id, block, lead);
+    return (char *)(uintptr_t)block - lead;
 }
+
+/* Of two threads that free the same block one is late. */
+static void end_block(const struct ab_pool_lockfree *pool, void *block)
+{
+    char *slot = demand(pool, block);
+    uint32_t id = pool->blocks.id;
+    if (!__atomic_compare_exchange_n(&ab_block_head_of(block)->list_id, &id, AB_GUARD_DEAD_ID,
+                                     false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        ab_guard_end("pool", block, AB_SAYS_FREED);
+    AB_MARK_DEFINED(slot, pool->stride);
+    memset(slot, AB_GUARD_DEAD, pool->stride);
+    AB_MARK_UNUSED(slot, pool->stride);
+}
+
+/* is_carved: it is dead since a reset, or new. */
+static void *begin_block(const struct ab_pool_lockfree *pool, char *slot, size_t size,
+                         bool is_carved)
+{
+    if (!is_carved || (size_t)(slot - pool->base) < pool->dirty)
+        ab_block_demand_dead(&pool->blocks, slot + sizeof(uint64_t), slot + pool->stride);
+    return ab_checked_make(pool->blocks.id, slot, pool->align, size, pool->stride);
+}
+
+/* The next live block from the slot at *at on, or NULL. While no other thread calls. */
+__attribute__((no_sanitize_address)) static void *next_live(const struct ab_pool_lockfree *pool,
+                                                            size_t *at)
+{
+    for (; *at < pool->carved; *at += pool->stride) {
+        char *block = pool->base + *at + ab_checked_lead(pool->align);
+        if (ab_block_head_of(block)->list_id != AB_GUARD_DEAD_ID) {
+            *at += pool->stride;
+            return block;
+        }
+    }
+    return NULL;
+}
+
+static void list_leaks(struct ab_pool_lockfree *pool)
+{
+    (void)ab_block_call_begin(pool == NULL ? NULL : &pool->blocks, "pool", NULL);
+    size_t at = 0;
+    for (void *block; (block = next_live(pool, &at)) != NULL;) {
+        struct ab_block_death facts = ab_block_facts(ab_block_head_of(block));
+        demand(pool, block);
+        ab_guard_note("pool", block, "never freed", &facts);
+    }
+}
+
+static void end_all(struct ab_pool_lockfree *pool)
+{
+    size_t at = 0;
+    for (void *block; (block = next_live(pool, &at)) != NULL;)
+        end_block(pool, block);
+    pool->dirty = pool->carved > pool->dirty ? pool->carved : pool->dirty;
+}
+
+#endif
 
 /* ---- the stack ---- */
 
@@ -156,42 +227,72 @@ static void *carve(struct ab_pool_lockfree *pool)
 
 void *ab_pool_lockfree_alloc(struct ab_pool_lockfree *pool, size_t size)
 {
+    AB_CHECKED_CALL(pool, "pool");
     if (size > pool->slot_bytes)
         return NULL;
-    void *slot = pop(pool);
+    void *popped = pop(pool), *slot = popped != NULL ? popped : carve(pool);
     if (slot == NULL)
-        slot = carve(pool);
-    if (slot != NULL) {
-        AB_MARK_UNUSED(slot, pool->stride);
-        AB_MARK_ALLOC(pool, slot, size);
-    }
+        return NULL;
+    AB_MARK_UNUSED(slot, pool->stride);
+#ifdef AB_WITH_CHECKS
+    return begin_block(pool, (char *)slot, size, popped == NULL);
+#else
+    AB_MARK_ALLOC(pool, slot, size);
     return slot;
+#endif
 }
 
 void *ab_pool_lockfree_alloc_zeroed(struct ab_pool_lockfree *pool, size_t size)
 {
+    AB_CHECKED_CALL(pool, "pool");
     void *block = ab_pool_lockfree_alloc(pool, size);
     return block != NULL ? memset(block, 0, size) : NULL;
 }
 
 void ab_pool_lockfree_free(struct ab_pool_lockfree *pool, void *block)
 {
+    AB_CHECKED_CALL(pool, "pool");
     if (block == NULL)
         return;
+#ifdef AB_WITH_CHECKS
+    end_block(pool, block);
+    block = (char *)block - ab_checked_lead(pool->align);
+#else
     AB_MARK_FREE(pool, block, pool->slot_bytes);
+#endif
     push(pool, (uint64_t *)block);
+}
+
+void ab_pool_lockfree_free_sized(struct ab_pool_lockfree *pool, void *block, size_t size)
+{
+    (void)size;
+    AB_CHECKED_CALL(pool, "pool");
+    AB_CHECKED(if (block != NULL) demand(pool, block));
+    AB_CHECKED(if (block != NULL) ab_checked_demand_size(&pool->blocks, block, size));
+    ab_pool_lockfree_free(pool, block);
 }
 
 bool ab_pool_lockfree_owns(const struct ab_pool_lockfree *pool, const void *p)
 {
-    uintptr_t offset = (uintptr_t)p - (uintptr_t)pool->base;
+    size_t lead = AB_CHECKS ? ab_checked_lead(pool->align) : 0;
+    uintptr_t offset = (uintptr_t)p - (uintptr_t)pool->base - lead;
     return offset < __atomic_load_n(&pool->carved, __ATOMIC_RELAXED) && offset % pool->stride == 0;
 }
 
 /* ---- while no other thread calls ---- */
 
+void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool)
+{
+    AB_CHECKED(list_leaks(pool));
+    AB_MARK_POOL_DESTROY(pool);
+    AB_MARK_DEFINED(pool->base, pool->carved);
+    ab_pages_release(pool->base, pool->map_bytes);
+    memset(pool, 0, sizeof *pool);
+}
+
 void ab_pool_lockfree_reset(struct ab_pool_lockfree *pool)
 {
+    AB_CHECKED(end_all(pool));
     AB_MARK_POOL_TRIM(pool, pool->base, 0);
     AB_MARK_UNUSED(pool->base, pool->carved);
     pool->head &= ~PLACE_MASK;
@@ -215,4 +316,5 @@ void ab_pool_lockfree_purge(struct ab_pool_lockfree *pool)
     size_t unit = pool->huge ? AB_HUGE_PAGE_BYTES : ab_page_size();
     used = ab_round_up(used, unit);
     ab_pages_discard(pool->base, used < pool->map_bytes ? used : pool->map_bytes);
+    AB_CHECKED(pool->dirty = used < pool->dirty ? pool->dirty : 0);
 }

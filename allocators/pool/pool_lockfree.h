@@ -17,6 +17,9 @@
  *   AB_POOL_LOCKFREE_NUMBER_BITS  of the number, 24 at most; 0 is no protection at all
  *
  * Usable on its own: these two files, ../common and ../ab_allocator.h.
+ * The checked build, -DAB_WITH_CHECKS, looks after blocks as in a pool for one thread; see ../pool/pool.h.
+ * It has no list of them, so that its messages know less, and no lock.
+ *
  * Not for few threads: each call is an atomic operation or two on the same cache line. It does not
  * notice that it ran empty, because nothing is counted.
  */
@@ -25,6 +28,7 @@
 
 #include "../ab_allocator.h"
 #include "../common/language.h"
+#include "../common/marks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +45,10 @@ struct ab_pool_lockfree {
     bool huge;
     AB_ALIGNAS(64) uint64_t head; /* number << 40 | (offset / 16 + 1), which is 0 for none */
     AB_ALIGNAS(64) size_t carved; /* bytes handed out so far */
+#ifdef AB_WITH_CHECKS
+    struct ab_block_list blocks; /* always empty */
+    size_t dirty;                /* bytes from here on were not handed out since they were zero */
+#endif
 };
 
 /* Half as many each time that the system refuses. */
@@ -57,12 +65,15 @@ struct ab_pool_lockfree_options {
  * an errno; *pool is untouched on failure. */
 AB_MUST_USE int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
                                       const struct ab_pool_lockfree_options *options);
+/* The checked build lists what was never freed, unless a reset came before. */
 void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool);
 
 /* From any thread. NULL when size is larger than a slot, or all are used. */
 void *ab_pool_lockfree_alloc(struct ab_pool_lockfree *pool, size_t size);
 void *ab_pool_lockfree_alloc_zeroed(struct ab_pool_lockfree *pool, size_t size);
 void ab_pool_lockfree_free(struct ab_pool_lockfree *pool, void *block); /* NULL does nothing */
+/* size is what the block was asked for with: the checked build looks whether it is. */
+void ab_pool_lockfree_free_sized(struct ab_pool_lockfree *pool, void *block, size_t size);
 bool ab_pool_lockfree_owns(const struct ab_pool_lockfree *pool, const void *p);
 
 /* While no other thread calls. */
@@ -74,7 +85,7 @@ size_t ab_pool_lockfree_live(const struct ab_pool_lockfree *pool);
 
 /* With the interface of ab_allocator.h, from any thread. NULL for what is larger than a slot. */
 AB_ALLOCATOR_DEFINE(ab_pool_lockfree, struct ab_pool_lockfree, ab_pool_lockfree_alloc(heap, size),
-                    ab_pool_lockfree_free(heap, ptr), NULL)
+                    ab_pool_lockfree_free_sized(heap, ptr, size), NULL)
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
  */
 #include "pool_shared.h"
 
-#include "../common/guard.h"
+#include "../common/checked.h"
 #include "../common/shards.h"
 
 AB_SHARDS_DEFINE(ab_pool_shared, pool, ab_pool)
@@ -35,6 +35,7 @@ static int open_heap(struct ab_shard *shard)
         return error;
     shard->fast_max = shard->is_plain ? heap->pool.slot_bytes : 0;
     heap->pool.mutex = shard->is_plain ? NULL : &shard->mutex;
+    AB_CHECKED(heap->pool.blocks.is_locked = true);
     heap->pool.collect = shard->is_plain && shards->mode == AB_SHARDS_LOCAL ? ab_pool_shared_collect
                                                                             : NULL;
     return 0;
@@ -61,6 +62,7 @@ struct ab_pool_shared *ab_pool_shared_open(const struct ab_pool_shared_options *
 
 void *ab_pool_shared_alloc_slow(struct ab_pool_shared *own, size_t align, size_t size, bool zeroed)
 {
+    AB_CHECKED_OWN(own, "pool");
     ab_shard_lock(&own->shard);
     void *block = zeroed ? ab_pool_alloc_zeroed(&own->pool, size)
                          : ab_pool_alloc_aligned(&own->pool, align, size);
@@ -70,22 +72,24 @@ void *ab_pool_shared_alloc_slow(struct ab_pool_shared *own, size_t align, size_t
 
 void ab_pool_shared_free_slow(struct ab_pool_shared *own, void *block)
 {
+    AB_CHECKED_OWN(own, "pool");
     struct ab_shard *owner = ab_shards_owner(own->shard.shards, block);
     if (block == NULL)
         return;
     if (AB_CHECKS && owner == NULL)
-        ab_guard_end("pool", block, "not from this heap");
+        ab_guard_end("pool", block, AB_SAYS_FOREIGN);
     ab_shard_free(&own->shard, owner, block, false);
 }
 
 #ifdef AB_WITH_CHECKS
 void ab_pool_shared_free_sized(struct ab_pool_shared *own, void *block, size_t size)
 {
+    AB_CHECKED_OWN(own, "pool");
     struct ab_pool_shared *owner = ab_pool_shared_of(ab_shards_owner(own->shard.shards, block));
     if (block == NULL)
         return;
     if (owner == NULL)
-        ab_guard_end("pool", block, "not from this heap");
+        ab_guard_end("pool", block, AB_SAYS_FOREIGN);
     ab_shard_lock(&owner->shard);
     ab_pool_free_sized(&owner->pool, block, size);
     ab_shard_unlock(&owner->shard);

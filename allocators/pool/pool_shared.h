@@ -58,27 +58,28 @@ void *ab_pool_shared_alloc_slow(struct ab_pool_shared *own, size_t align, size_t
 void ab_pool_shared_free_slow(struct ab_pool_shared *own, void *block);
 
 /* NULL when size is larger than a slot, or the pool is exhausted. */
-static inline void *ab_pool_shared_alloc(struct ab_pool_shared *own, size_t size)
+AB_CHECKED_INLINE static inline void *ab_pool_shared_alloc(struct ab_pool_shared *own, size_t size)
 {
     if (__builtin_expect(size - 1 >= own->shard.fast_max, 0))
         return ab_pool_shared_alloc_slow(own, 0, size, false);
     return ab_pool_take(&own->pool, size);
 }
 
-static inline void *ab_pool_shared_alloc_zeroed(struct ab_pool_shared *own, size_t size)
+AB_CHECKED_INLINE static inline void *ab_pool_shared_alloc_zeroed(struct ab_pool_shared *own,
+                                                                  size_t size)
 {
     return ab_pool_shared_alloc_slow(own, 0, size, true);
 }
 
 /* As ab_pool_shared_alloc; also NULL when slots are not that much aligned. */
-static inline void *ab_pool_shared_alloc_aligned(struct ab_pool_shared *own, size_t align,
-                                                 size_t size)
+AB_CHECKED_INLINE static inline void *ab_pool_shared_alloc_aligned(struct ab_pool_shared *own,
+                                                                   size_t align, size_t size)
 {
     return ab_pool_shared_alloc_slow(own, align, size, false);
 }
 
 /* A block of any thread; NULL does nothing. */
-static inline void ab_pool_shared_free(struct ab_pool_shared *own, void *block)
+AB_CHECKED_INLINE static inline void ab_pool_shared_free(struct ab_pool_shared *own, void *block)
 {
     if (__builtin_expect((uintptr_t)block - own->shard.own_base >= own->shard.own_bytes, 0))
         ab_pool_shared_free_slow(own, block);

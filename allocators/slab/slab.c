@@ -727,6 +727,7 @@ static void give_huge_pages_back(const struct ab_slabs *s)
 
 void ab_slabs_purge(struct ab_slabs *s)
 {
+    AB_CHECKED_CALL(s, "slab");
     if (s->collect != NULL)
         s->collect(s);
     for (struct ab_slab_class *c = s->classes; c < s->classes + s->n_classes; c++) {
@@ -802,63 +803,71 @@ static void demand(const struct ab_slabs *s, const void *block)
     ab_checked_demand(&s->blocks, block, is_inside(s, block));
 }
 
-/* What dies with a block: all of its class's, of a large one what it uses. */
+/* All of its class's, or to the end of its mapping. */
+static size_t raw_bytes_of(const struct ab_slabs *s, const char *raw)
+{
+    return ab_slabs_is_small(s, raw) ? s->classes[ab_slab_of(s, raw)->class_index].bytes
+                                     : ab_slabs_large_usable(raw);
+}
+
 static char *end_block(struct ab_slabs *s, void *block)
 {
-    const char *raw = ab_checked_raw(block);
-    size_t bytes = ab_slabs_is_small(s, raw)
-                       ? s->classes[ab_slab_of(s, raw)->class_index].bytes
-                       : (size_t)((const char *)block - raw) + ab_checked_size(block);
-    return ab_checked_end(&s->blocks, block, bytes);
+    return ab_checked_end(&s->blocks, block, raw_bytes_of(s, ab_checked_raw(block)));
 }
 
 static void *checked_alloc(struct ab_slabs *s, size_t align, size_t size)
 {
-    size_t bytes = ab_checked_bytes(align, size);
+    size_t bytes = ab_checked_bytes(align, size), raw_bytes = 0;
     char *raw = (char *)(align <= 16 ? ab_slabs_plain_alloc(s, bytes)
                                      : ab_slabs_plain_alloc_aligned(s, align, bytes));
+    if (raw != NULL)
+        raw_bytes = raw_bytes_of(s, raw);
     if (raw != NULL && ab_slabs_is_small(s, raw))
-        ab_block_demand_dead(&s->blocks, raw + sizeof(struct ab_slab_block),
-                             raw + s->classes[ab_slab_of(s, raw)->class_index].bytes);
-    return ab_checked_begin(&s->blocks, raw, align, size);
+        ab_block_demand_dead(&s->blocks, raw + sizeof(struct ab_slab_block), raw + raw_bytes);
+    return ab_checked_begin(&s->blocks, raw, align, size, raw_bytes);
 }
 
 void *ab_slabs_alloc(struct ab_slabs *s, size_t size)
 {
+    AB_CHECKED_CALL(s, "slab");
     return checked_alloc(s, 0, size);
 }
 
 void *ab_slabs_alloc_aligned(struct ab_slabs *s, size_t align, size_t size)
 {
+    AB_CHECKED_CALL(s, "slab");
     return align == 0 || (align & (align - 1)) != 0 ? NULL : checked_alloc(s, align, size);
 }
 
 void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
 {
+    AB_CHECKED_CALL(s, "slab");
     void *block = checked_alloc(s, 0, size);
     return block == NULL ? NULL : memset(block, 0, size);
 }
 
 void ab_slabs_free(struct ab_slabs *s, void *block)
 {
+    AB_CHECKED_CALL(s, "slab");
     if (block == NULL)
         return;
     demand(s, block);
     ab_slabs_plain_free(s, end_block(s, block));
 }
 
-AB_CHECKED_DEFINE(ab_slabs, struct ab_slabs, demand, end_block)
+AB_CHECKED_DEFINE(ab_slabs, struct ab_slabs, "slab", demand, end_block)
 
 /* Always moves: who still uses the old place reads poison. */
 void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t new_size)
 {
+    AB_CHECKED_CALL(s, "slab");
     demand(s, block);
     ab_checked_demand_size(&s->blocks, block, old_size);
     void *copy = checked_alloc(s, 0, new_size);
     if (copy == NULL) {
         if (new_size > old_size)
             return NULL;
-        ab_checked_set_size(block, new_size);
+        ab_checked_set_size(block, new_size, raw_bytes_of(s, ab_checked_raw(block)));
         return block;
     }
     memcpy(copy, block, old_size < new_size ? old_size : new_size);

@@ -146,7 +146,7 @@ static ab_ref slab_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, siz
 static size_t slab_usable_size(struct ab_heap *heap, ab_ref ref)
 {
     const void *block = (const void *)ref;
-    return ab_heap_is_guarded(heap) ? ab_guard_size(block)
+    return ab_heap_is_guarded(heap) ? ab_checked_size(block)
                                     : ab_slab_shared_usable(&heap->own, block);
 }
 

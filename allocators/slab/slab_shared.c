@@ -56,6 +56,7 @@ static int open_heap(struct ab_shard *shard)
     shard->fast_max = shard->is_plain ? AB_SLAB_LARGEST : 0;
     heap->slabs.n_sharing = &shards->n_open;
     heap->slabs.mutex = shard->is_plain ? NULL : &shard->mutex;
+    AB_CHECKED(heap->slabs.blocks.is_locked = true);
     heap->slabs.collect = shard->is_plain && shards->mode == AB_SHARDS_LOCAL
                               ? ab_slab_shared_collect
                               : NULL;
@@ -81,30 +82,51 @@ struct ab_slab_shared *ab_slab_shared_open(const struct ab_slab_shared_options *
 
 /* ---- with a lock, or of another heap ---- */
 
-/* Where the slabs have the block: in the checked build before it. */
-static const void *raw_of(const void *block)
-{
 #ifdef AB_WITH_CHECKS
-    if (ab_block_head_of(block)->canary != AB_GUARD_FRONT)
-        ab_guard_end("slab", block, "not the begin of a live block");
-    return ab_checked_raw(block);
-#else
-    return block;
-#endif
+
+/* The heap that has the block, or had it. NULL: none. */
+static struct ab_slab_shared *find_heap(struct ab_shards *shards, const void *block, bool is_dead)
+{
+    for (uint32_t i = 0; i < shards->n_shards; i++) {
+        struct ab_slab_shared *each = ab_slab_shared_of(ab_shards_at(shards, i));
+        if (!__atomic_load_n(&each->shard.is_ready, __ATOMIC_ACQUIRE))
+            continue;
+        ab_shard_lock(&each->shard);
+        bool is_it = is_dead ? ab_block_death_at(&each->slabs.blocks, block) != NULL
+                             : ab_slabs_owns(&each->slabs, block);
+        ab_shard_unlock(&each->shard);
+        if (is_it)
+            return each;
+    }
+    return NULL;
 }
 
-static struct ab_slab_shared *owner_of(const struct ab_slab_shared *heap, const void *block)
+/* Nothing before the block is read: it may be anybody's, and the caller's heap says so then. */
+static struct ab_slab_shared *owner_of(struct ab_slab_shared *heap, const void *block)
+{
+    struct ab_slab_shared *owner = find_heap(heap->shard.shards, block, false);
+    if (owner == NULL)
+        owner = find_heap(heap->shard.shards, block, true);
+    return owner != NULL ? owner : heap;
+}
+
+#else
+
+static struct ab_slab_shared *owner_of(struct ab_slab_shared *heap, const void *block)
 {
     struct ab_shard *owner = ab_shards_owner(heap->shard.shards, block);
     if (owner != NULL)
         return ab_slab_shared_of(owner);
-    struct ab_slabs *home = ((const struct ab_slab_large *)raw_of(block) - 1)->home;
+    struct ab_slabs *home = ((const struct ab_slab_large *)block - 1)->home;
     return (struct ab_slab_shared *)(void *)((char *)home - offsetof(struct ab_slab_shared, slabs));
 }
+
+#endif
 
 void *ab_slab_shared_alloc_slow(struct ab_slab_shared *own, size_t align, size_t size, bool zeroed)
 {
     void *block;
+    AB_CHECKED_OWN(own, "slab");
     ab_shard_lock(&own->shard);
     if (zeroed)
         block = ab_slabs_alloc_zeroed(&own->slabs, size);
@@ -118,6 +140,7 @@ void *ab_slab_shared_alloc_slow(struct ab_slab_shared *own, size_t align, size_t
 
 void ab_slab_shared_free_slow(struct ab_slab_shared *own, void *block)
 {
+    AB_CHECKED_OWN(own, "slab");
     if (block == NULL)
         return;
     struct ab_slab_shared *owner = owner_of(own, block);
@@ -127,6 +150,7 @@ void ab_slab_shared_free_slow(struct ab_slab_shared *own, void *block)
 #ifdef AB_WITH_CHECKS
 void ab_slab_shared_free_sized(struct ab_slab_shared *own, void *block, size_t size)
 {
+    AB_CHECKED_OWN(own, "slab");
     if (block == NULL)
         return;
     struct ab_slab_shared *owner = owner_of(own, block);
@@ -154,6 +178,7 @@ static void *take_over(struct ab_slab_shared *own, struct ab_slab_shared *owner,
 void *ab_slab_shared_resize(struct ab_slab_shared *own, void *block, size_t old_size,
                             size_t new_size)
 {
+    AB_CHECKED_OWN(own, "slab");
     struct ab_slab_shared *owner = owner_of(own, block);
     if (owner != own && owner->shard.is_plain)
         return take_over(own, owner, block, old_size, new_size);
@@ -166,7 +191,7 @@ void *ab_slab_shared_resize(struct ab_slab_shared *own, void *block, size_t old_
 /* No lock: nothing that it reads changes while the block lives, but for the caller's own resize. */
 size_t ab_slab_shared_usable(const struct ab_slab_shared *own, const void *block)
 {
-    return ab_slabs_usable(&owner_of(own, block)->slabs, block);
+    return ab_slabs_usable(&owner_of((struct ab_slab_shared *)(uintptr_t)own, block)->slabs, block);
 }
 
 /* By address where there is one, else whoever has a large block there. */

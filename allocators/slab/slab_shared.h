@@ -53,7 +53,7 @@ void *ab_slab_shared_alloc_slow(struct ab_slab_shared *own, size_t align, size_t
 void ab_slab_shared_free_slow(struct ab_slab_shared *own, void *block);
 
 /* Size 0 gives a block of its own. NULL when exhausted. */
-static inline void *ab_slab_shared_alloc(struct ab_slab_shared *own, size_t size)
+AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc(struct ab_slab_shared *own, size_t size)
 {
     if (__builtin_expect(size - 1 >= own->shard.fast_max, 0))
         return ab_slab_shared_alloc_slow(own, 0, size, false);
@@ -62,20 +62,21 @@ static inline void *ab_slab_shared_alloc(struct ab_slab_shared *own, size_t size
     return ab_slabs_alloc_from(&own->slabs, ab_slab_class_of(&own->slabs, size), size);
 }
 
-static inline void *ab_slab_shared_alloc_zeroed(struct ab_slab_shared *own, size_t size)
+AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc_zeroed(struct ab_slab_shared *own,
+                                                                  size_t size)
 {
     return ab_slab_shared_alloc_slow(own, 0, size, true);
 }
 
 /* align must be a power of two. NULL else, or when exhausted. */
-static inline void *ab_slab_shared_alloc_aligned(struct ab_slab_shared *own, size_t align,
-                                                 size_t size)
+AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc_aligned(struct ab_slab_shared *own,
+                                                                   size_t align, size_t size)
 {
     return align == 0 ? NULL : ab_slab_shared_alloc_slow(own, align, size, false);
 }
 
 /* A block of any thread; NULL does nothing. */
-static inline void ab_slab_shared_free(struct ab_slab_shared *own, void *block)
+AB_CHECKED_INLINE static inline void ab_slab_shared_free(struct ab_slab_shared *own, void *block)
 {
     if (__builtin_expect((uintptr_t)block - own->shard.own_base >= own->shard.own_bytes, 0))
         ab_slab_shared_free_slow(own, block);

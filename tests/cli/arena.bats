@@ -115,7 +115,7 @@ expect_checked() { # PROGRAM MISTAKE "WHAT"
     code=0
     "$OUT/$1" "$2" >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
     [ "$code" -eq 134 ] || fail "$1 $2: exit code $code"
-    expect_error "^(paged )?arena: 0x[0-9a-f]{16}: $3\$"
+    expect_error "^(paged )?arena: 0x[0-9a-f]{16}: $3(, at byte -?[0-9]+)?(; .*)?\$"
     [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$1 $2: more than one line"
 }
 
@@ -130,11 +130,11 @@ expect_checked() { # PROGRAM MISTAKE "WHAT"
     expect_checked arena_misuse write-dead "written to after it was dead"
     expect_checked arena_misuse reset "written to after it was dead"
     expect_checked arena_misuse wrong-size "its size is another one"
-    expect_checked arena_misuse foreign "a block of another arena"
-    expect_checked arena_misuse inner "not a block of this arena"
+    expect_checked arena_misuse foreign "not from this heap"
+    expect_checked arena_misuse inner "not the begin of a live block"
     expect_checked arena_misuse twice-moved "dead already"
-    expect_checked arena_misuse closed "an arena that is not open"
-    expect_checked arena_misuse null "an arena that is not open"
+    expect_checked arena_misuse closed "a heap that is not open"
+    expect_checked arena_misuse null "a heap that is not open"
 }
 
 @test "the checked build reports save points that are stale, of another arena, or made up" {
@@ -161,9 +161,9 @@ expect_checked() { # PROGRAM MISTAKE "WHAT"
     expect_checked paged_misuse vector-overflow "overflow past its end"
     expect_checked paged_misuse write-dead "written to after it was dead"
     expect_checked paged_misuse wrong-size "its size is another one"
-    expect_checked paged_misuse foreign "a block of another arena"
+    expect_checked paged_misuse foreign "not from this heap"
     expect_checked paged_misuse twice-moved "dead already"
-    expect_checked paged_misuse null "an arena that is not open"
+    expect_checked paged_misuse null "a heap that is not open"
     expect_checked paged_misuse header "the header of a page was overwritten"
 }
 

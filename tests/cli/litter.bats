@@ -131,7 +131,7 @@ count_exec() { # NAME SUFFIX
 }
 
 @test "the example does the same with a region and with malloc" {
-    local sources='allocators/arena/arena.c allocators/common/guard.c allocators/common/pages.c'
+    local sources='allocators/arena/arena.c allocators/common/checked.c allocators/common/pages.c'
     need_compilers gcc
     (cd "$ROOT" && gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -O1 -fsanitize=address,undefined -I. \
         -o "$OUT/expressions" allocators/examples/expressions/expressions.c $sources)

@@ -5,7 +5,7 @@
  * reset; with malloc each node and name is freed. docs/measuring.md measures both, on a fresh heap and
  * on one that is not.
  *     cc -O2 -I. -o expressions allocators/examples/expressions/expressions.c \
- *        allocators/arena/arena.c allocators/common/guard.c allocators/common/pages.c
+ *        allocators/arena/arena.c allocators/common/checked.c allocators/common/pages.c
  *     ./expressions region|malloc [LEAVES [REQUESTS]]
  */
 #include "allocators/arena/arena.h"

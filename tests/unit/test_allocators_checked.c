@@ -3,7 +3,7 @@
  * Canaries and poison around the blocks of pool and slab (debug=on). Each mistake is made in a
  * process of its own, which must end with a word on it.
  */
-#include "allocators/common/guard.h"
+#include "allocators/common/checked.h"
 
 #include "allocators/builtin.h"
 #include "allocators/common/marks.h"
@@ -68,6 +68,18 @@ static void zeroes_before(struct made *m)
 {
     memset(m->first - 16, 0, 16);
     give(m, m->first);
+}
+
+static void a_word_far_before(struct made *m)
+{
+    memset(m->first - 60, 1, 4);
+    give(m, m->first);
+}
+
+static void sixteen_bytes_behind(struct made *m)
+{
+    m->second[41 + 15] = 0;
+    give(m, m->second);
 }
 
 static void twice(struct made *m)
@@ -152,7 +164,9 @@ static const struct {
     {"none", none, NULL, false},
     {"one_byte_behind", one_byte_behind, "overflow past its end", false},
     {"one_byte_before", one_byte_before, "corrupted before its start", false},
-    {"zeroes_before", zeroes_before, "never allocated", false},
+    {"zeroes_before", zeroes_before, "corrupted before its start", false},
+    {"a_word_far_before", a_word_far_before, "corrupted before its start", false},
+    {"sixteen_bytes_behind", sixteen_bytes_behind, "overflow past its end, at byte 56", false},
     {"twice", twice, "freed already", true},
     {"twice_with_others_between", twice_with_others_between, "freed already", true},
     {"of_the_stack", of_the_stack, "not from this heap", false},
@@ -260,21 +274,18 @@ static void guards_lie_where_they_are_said_to(void **state)
 {
     (void)state;
     _Alignas(64) unsigned char raw[256];
-    uint64_t front, back;
-    assert_int_equal(ab_guard_bytes(0, 20), 44);
-    assert_int_equal(ab_guard_bytes(64, 20), 92);
-    assert_int_equal(ab_guard_bytes(0, SIZE_MAX - 3), SIZE_MAX);
-    assert_null(ab_guard_wrap(NULL, 0, 5, false));
-    unsigned char *block = ab_guard_wrap(raw, 64, 20, false);
-    assert_ptr_equal(block, raw + 64);
+    uint64_t front, back[2];
+    assert_int_equal(ab_checked_bytes(0, 20), 100);
+    assert_int_equal(ab_checked_bytes(128, 20), 164);
+    assert_int_equal(ab_checked_bytes(0, SIZE_MAX - 3), SIZE_MAX);
+    unsigned char *block = ab_checked_wrap(AB_GUARD_ID, raw, 128, 20, 16);
+    assert_ptr_equal(block, raw + 128);
+    assert_ptr_equal(ab_checked_raw(block), raw);
+    assert_int_equal(ab_checked_size(block), 20);
     memcpy(&front, block - 8, 8);
-    memcpy(&back, block + 20, 8);
+    memcpy(back, block + 20, 16);
     assert_true(front == 0xDEADBEEFCAFEBABE);
-    assert_true(back == 0xFEEDFACEDEADC0DE);
-    assert_int_equal(ab_guard_check(block), AB_GUARD_OK);
-    assert_ptr_equal(ab_guard_unwrap(block), raw);
-    assert_int_equal(ab_guard_check(block), AB_GUARD_NOT_LIVE);
-    assert_int_equal(block[0], 0xDD);
+    assert_true(back[0] == 0xFEEDFACEDEADC0DE && back[1] == back[0]);
 }
 
 int main(void)
@@ -285,5 +296,5 @@ int main(void)
         cmocka_unit_test(usable_is_what_was_asked_for),
         cmocka_unit_test(guards_lie_where_they_are_said_to),
     };
-    return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("checked", tests, NULL, NULL);
 }

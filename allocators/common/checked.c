@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a checked heap says what it found, and ends the process. Neither stdio nor malloc: they may
+ * be what is broken.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* syscall */
+#endif
+
+#include "checked.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if !defined(__cplusplus) && !defined(_DEFAULT_SOURCE)
+extern long syscall(long, ...); /* not declared in strict C, where a header was read before this */
+#endif
+
+/* Dl_info and dladdr, which strict C does not declare either; NULL in a static program. */
+struct place {
+    const char *file;
+    const unsigned char *base;
+    const char *symbol;
+    const void *address;
+};
+__attribute__((weak)) extern int ab_guard_dladdr(const void *, struct place *) __asm__("dladdr");
+
+AB_COMMON_API const void **ab_guard_place(void)
+{
+    static __thread const void *place;
+    return &place;
+}
+
+/* What does not fit is cut off. */
+struct line {
+    char text[600];
+    size_t n;
+};
+
+static void put(struct line *line, const char *text)
+{
+    while (*text != 0 && line->n + 1 < sizeof line->text)
+        line->text[line->n++] = *text++;
+}
+
+static void put_number(struct line *line, uintptr_t number, unsigned base, size_t n_least)
+{
+    char digits[24];
+    size_t first = sizeof digits - 1;
+    digits[first] = 0;
+    for (size_t n = 0; n < n_least || number != 0; n++, number /= base)
+        digits[--first] = "0123456789abcdef"[number % base];
+    put(line, &digits[first]);
+}
+
+static void put_name(struct line *line, const char *name, const void *block, const char *what)
+{
+    put(line, name);
+    put(line, ": 0x");
+    put_number(line, (uintptr_t)block, 16, 16);
+    put(line, ": ");
+    put(line, what);
+}
+
+/* As addr2line takes it: the file, and where in it, which is the address in one that is not moved. */
+static void put_place(struct line *line, const char *did, const void *place)
+{
+    enum { ELF_TYPE = 16, ELF_TYPE_FIXED = 2 };
+    struct place found = {NULL, NULL, NULL, NULL};
+    if (place == NULL)
+        return;
+    put(line, did);
+    uintptr_t at = (uintptr_t)place - 1; /* within the call */
+    if (ab_guard_dladdr != NULL && ab_guard_dladdr((const void *)at, &found) != 0 &&
+        found.file != NULL) {
+        put(line, found.file);
+        put(line, "+");
+        at -= found.base[ELF_TYPE] == ELF_TYPE_FIXED ? 0 : (uintptr_t)found.base;
+    }
+    put(line, "0x");
+    put_number(line, at, 16, 1);
+}
+
+static void put_facts(struct line *line, const struct ab_block_death *of)
+{
+    if (of == NULL)
+        return;
+    put(line, "; ");
+    put_number(line, of->size, 10, 1);
+    put(line, " bytes");
+    put_place(line, ", allocated at ", of->born);
+    put_place(line, ", freed at ", of->died);
+}
+
+static void write_out(struct line *line)
+{
+    line->text[line->n++] = '\n';
+    syscall(SYS_write, 2, line->text, line->n);
+}
+
+AB_COMMON_API void ab_guard_note(const char *name, const void *block, const char *what,
+                                 const struct ab_block_death *of)
+{
+    struct line line;
+    line.n = 0;
+    put_name(&line, name, block, what);
+    put_facts(&line, of);
+    write_out(&line);
+}
+
+AB_COMMON_API __attribute__((noinline)) void ab_guard_end_at(const char *name, const void *block,
+                                                             const char *what, ptrdiff_t at,
+                                                             const struct ab_block_death *of)
+{
+    struct line line;
+    line.n = 0;
+    put_name(&line, name, block, what);
+    if (at != AB_GUARD_NOWHERE) {
+        put(&line, at < 0 ? ", at byte -" : ", at byte ");
+        put_number(&line, (uintptr_t)(at < 0 ? -at : at), 10, 1);
+    }
+    put_facts(&line, of);
+    write_out(&line);
+    syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), SIGABRT);
+    __builtin_trap();
+}
+
+AB_COMMON_API void ab_guard_end(const char *name, const void *block, const char *what)
+{
+    ab_guard_end_at(name, block, what, AB_GUARD_NOWHERE, NULL);
+}
