@@ -42,6 +42,18 @@ enum ab_advice_call {
 /* "malloc" "new" "std", as in JSON. */
 const char *ab_advice_call_name(enum ab_advice_call call);
 
+/* How functions of the C++ library show the container that they are of. A set of rows is a bit mask. */
+struct ab_advice_container {
+    const char *class_name; /* without std:: and template arguments */
+    const char *type;       /* as a program writes it, without std:: */
+    char family;            /* containers of one implementation */
+    bool is_base;           /* the class is that of the implementation: the type is a guess */
+};
+enum { AB_ADVICE_CONTAINERS = 22 };
+extern const struct ab_advice_container ab_advice_containers[AB_ADVICE_CONTAINERS];
+/* Returns true if `seen` has the row, and no earlier row that shows the same container. */
+bool ab_advice_container_counts(uint32_t seen, uint32_t row);
+
 enum {
     AB_ADVICE_SIZES = 16,     /* distinct sizes that are told apart */
     AB_ADVICE_SURVIVORS = 8,  /* of a group that are kept */
@@ -69,6 +81,7 @@ struct ab_advice_group {
     int line;           /* 0 = not known */
     int column;         /* of the call, where its line has several; else 0 */
     enum ab_advice_call call;
+    uint32_t containers; /* of a call AB_ADVICE_CALL_STD: rows of ab_advice_containers; 0 = not known */
     bool is_shadowed; /* its key is "", for a rule would take blocks of other groups as well */
     uint64_t calls, resizes, frees, never_freed;
     uint64_t bytes;                               /* asked for, all calls together */

@@ -120,66 +120,145 @@ static void add_instruction(struct ab_text *out, const struct ab_advice_heap *he
     ab_text_add(out, "\n");
 }
 
-/* The same where C++ asks. Arenas give back at the end of a scope, others block by block. */
-static void add_cxx_instruction(struct ab_text *out, const struct ab_advice_heap *heap,
-                                const char *name, enum ab_advice_call call)
+/* Adds how to declare each container that asks for memory there. */
+static void add_containers(struct ab_text *out, const char *name, uint32_t containers)
 {
-    bool has_marks = heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_NESTED;
-    bool dies_alone = heap->kind == AB_ADVICE_POOL || heap->kind == AB_ADVICE_SLAB;
-    if (call == AB_ADVICE_CALL_STD)
+    if (containers == 0)
         ab_text_addf(out,
-                     " *       std::vector<T> v -> std::pmr::vector<T> v(&advised::%s);\n"
-                     " *       std::string s -> std::pmr::string s(&advised::%s), and so on\n",
-                     name, name);
-    else
-        ab_text_addf(
-            out,
-            " *       new T(...) -> new (advised::%s.allocate(sizeof(T), alignof(T))) T(...)\n"
-            " *       delete p -> p->~T()",
-            name);
-    if (call != AB_ADVICE_CALL_STD && dies_alone)
+                     " *       the container of std:: -> that of std::pmr::, made with "
+                     "&advised::%s\n",
+                     name);
+    for (uint32_t i = 0; i < AB_ADVICE_CONTAINERS; i++) {
+        const char *type = ab_advice_containers[i].type;
+        if (ab_advice_container_counts(containers, i))
+            ab_text_addf(out, " *       std::%s x -> std::pmr::%s x(&advised::%s);\n", type, type,
+                         name);
+    }
+}
+
+static bool dies_alone(const struct ab_advice_heap *heap)
+{
+    return heap->kind == AB_ADVICE_POOL || heap->kind == AB_ADVICE_SLAB;
+}
+
+static void add_cxx_instruction(struct ab_text *out, const struct ab_advice_heap *heap,
+                                const char *name, const struct ab_advice_group *g)
+{
+    if (g->call == AB_ADVICE_CALL_STD) {
+        add_containers(out, name, g->containers);
+        return;
+    }
+    ab_text_addf(out,
+                 " *       new T(...) -> new (advised::%s.allocate(sizeof(T), alignof(T))) T(...)\n"
+                 " *       delete p -> p->~T()",
+                 name);
+    if (dies_alone(heap))
         ab_text_addf(out, ", advised::%s.deallocate(p, sizeof(T), alignof(T))", name);
-    if (call != AB_ADVICE_CALL_STD)
-        ab_text_add(out, "\n");
+    ab_text_add(out, "\n");
+}
+
+/* Adds what holds for all places of a heap in C++: containers in containers, temporaries, and when its
+ * memory is given back, if not block by block. */
+static void add_cxx_end(struct ab_text *out, const struct ab_advice *a, uint32_t number,
+                        const char *name)
+{
+    const struct ab_advice_heap *heap = &a->heaps[number];
+    bool has_marks = heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_NESTED;
+    unsigned n_types = 0;
+    bool has_strings = false;
+    uint32_t seen = 0;
+    for (size_t i = 0; i < a->n_groups; i++)
+        if (heap_of(a, &a->groups[i]) == number && a->groups[i].call == AB_ADVICE_CALL_STD)
+            seen |= a->groups[i].containers;
+    for (uint32_t i = 0; i < AB_ADVICE_CONTAINERS; i++) {
+        n_types += ab_advice_container_counts(seen, i);
+        has_strings |= (seen >> i & 1) != 0 && ab_advice_containers[i].family == 's';
+    }
+    if (n_types > 1)
+        ab_text_add(out, " *   Where one container holds another, both types are of std::pmr; the inner one "
+                         "takes the\n *   resource of the outer one by itself.\n");
+    if (has_strings)
+        ab_text_add(out, " *   A temporary string, such as the result of a + b, stays in malloc.\n");
     if (has_marks && ab_advice_is_shared(heap))
-        ab_text_addf(out, " *       m = %s_begin() before them, %s_end(m) when they are gone\n",
+        ab_text_addf(out,
+                     " *   In C++: m = %s_begin() before they are made, %s_end(m) when they are gone.\n",
                      name, name);
     else if (has_marks)
-        ab_text_addf(out, " *       all within { ab::arena_scope scope(&advised_%s); ... }\n",
+        ab_text_addf(out, " *   In C++: all within { ab::arena_scope scope(&advised_%s); ... }\n",
                      name);
-    else if (!dies_alone)
+    else if (!dies_alone(heap))
         ab_text_addf(out,
-                     " *       delete nothing: the resource frees at %sadvised_scope_end(); what "
-                     "uses it is\n *       gone by then\n",
+                     " *   In C++: no delete is needed. The memory is released at %sadvised_scope_end(), "
+                     "so\n *   nothing may still point to it then.\n",
                      heap->kind == AB_ADVICE_DOUBLE ? "the second " : "");
 }
 
-/* The groups of heap number `heap`, or AB_ADVICE_NO_HEAP. */
+/* Returns true if the same is to be done, or is said, of two groups of one heap. */
+static bool has_same_instruction(const struct ab_advice_group *g, const struct ab_advice_group *h)
+{
+    bool is_kept = g->heap == AB_ADVICE_NO_HEAP && h->heap == AB_ADVICE_NO_HEAP;
+    const char *why = g->why != NULL ? g->why : "", *other = h->why != NULL ? h->why : "";
+    if (is_kept || g->heap != h->heap)
+        return is_kept && strcmp(why, other) == 0;
+    return g->call == h->call && g->containers == h->containers &&
+           (g->frees != 0) == (h->frees != 0) && (g->resizes != 0) == (h->resizes != 0);
+}
+
+static void add_what_to_do(struct ab_text *out, const struct ab_advice *a, const char *name,
+                           const struct ab_advice_group *g)
+{
+    uint32_t heap = heap_of(a, g);
+    if (heap != AB_ADVICE_NO_HEAP && g->call != AB_ADVICE_CALL_MALLOC)
+        add_cxx_instruction(out, &a->heaps[heap], name, g);
+    else if (heap != AB_ADVICE_NO_HEAP)
+        add_instruction(out, &a->heaps[heap], name, g);
+    else if (g->heap != AB_ADVICE_NO_HEAP)
+        ab_text_add(out, " *       a heap was proposed, and is not advised\n");
+    else if (g->why != NULL && *g->why != '\0') {
+        ab_text_add(out, " *       ");
+        add_foreign(out, g->why);
+        ab_text_add(out, "\n");
+    }
+}
+
+/* Adds the groups of heap number `heap`, or AB_ADVICE_NO_HEAP; what is to be done stands once, below all
+ * the places that it is about. */
 static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t heap,
                        const char *name)
 {
+    const struct ab_advice_group *listed[PLACES_MOST];
     size_t n = 0;
-    for (size_t i = 0; i < a->n_groups; i++) {
-        const struct ab_advice_group *g = &a->groups[i];
-        if (heap_of(a, g) != heap || ++n > PLACES_MOST)
-            continue;
-        ab_text_add(out, " *   ");
-        add_place(out, g);
-        ab_text_addf(out, "  (%" PRIu64 " call%s)\n", g->calls, g->calls == 1 ? "" : "s");
-        if (heap != AB_ADVICE_NO_HEAP && g->call != AB_ADVICE_CALL_MALLOC)
-            add_cxx_instruction(out, &a->heaps[heap], name, g->call);
-        else if (heap != AB_ADVICE_NO_HEAP)
-            add_instruction(out, &a->heaps[heap], name, g);
-        else if (g->heap != AB_ADVICE_NO_HEAP)
-            ab_text_add(out, " *       a heap was proposed, and is not advised\n");
-        else if (g->why != NULL && *g->why != '\0') {
-            ab_text_add(out, " *       ");
-            add_foreign(out, g->why);
-            ab_text_add(out, "\n");
+    for (size_t i = 0; i < a->n_groups; i++)
+        if (heap_of(a, &a->groups[i]) == heap && n++ < PLACES_MOST)
+            listed[n - 1] = &a->groups[i];
+    for (size_t i = 0; i < n && i < PLACES_MOST; i++) {
+        const struct ab_advice_group *first = listed[i];
+        for (size_t k = i; first != NULL && k < n && k < PLACES_MOST; k++) {
+            const struct ab_advice_group *g = listed[k];
+            if (g == NULL || !has_same_instruction(first, g))
+                continue;
+            ab_text_add(out, " *   ");
+            add_place(out, g);
+            ab_text_addf(out, "  (%" PRIu64 " call%s)\n", g->calls, g->calls == 1 ? "" : "s");
+            listed[k] = NULL;
         }
+        if (first != NULL)
+            add_what_to_do(out, a, name, first);
     }
     if (n > PLACES_MOST)
         ab_text_addf(out, " *   and %zu more\n", n - PLACES_MOST);
+}
+
+/* C++ asks heap number `heap`, or with `heap` AB_ADVICE_NO_HEAP any that is built. */
+static bool has_cxx(const struct ab_advice *a, uint32_t heap)
+{
+    for (size_t i = 0; i < a->n_groups; i++) {
+        uint32_t own = heap_of(a, &a->groups[i]);
+        if (own != AB_ADVICE_NO_HEAP && (own == heap || heap == AB_ADVICE_NO_HEAP) &&
+            a->groups[i].call != AB_ADVICE_CALL_MALLOC)
+            return true;
+    }
+    return false;
 }
 
 static void add_placement(struct ab_text *out, const struct ab_advice *a)
@@ -199,6 +278,8 @@ static void add_placement(struct ab_text *out, const struct ab_advice *a)
         if (heap->kind == AB_ADVICE_NESTED)
             ab_text_addf(out, " *   %" PRIu64 " nested scopes in the trace\n", heap->n_nested);
         add_places(out, a, (uint32_t)i, name);
+        if (has_cxx(a, (uint32_t)i))
+            add_cxx_end(out, a, (uint32_t)i, name);
     }
     for (size_t i = 0; i < a->n_groups; i++)
         keeps |= heap_of(a, &a->groups[i]) == AB_ADVICE_NO_HEAP;
@@ -213,18 +294,6 @@ static bool any(const struct ab_advice *a, bool (*holds)(const struct ab_advice_
     for (size_t i = 0; i < a->n_heaps; i++)
         if (is_built(&a->heaps[i]) && holds(&a->heaps[i]))
             return true;
-    return false;
-}
-
-/* C++ asks heap number `heap`, or with `heap` AB_ADVICE_NO_HEAP any that is built. */
-static bool has_cxx(const struct ab_advice *a, uint32_t heap)
-{
-    for (size_t i = 0; i < a->n_groups; i++) {
-        uint32_t own = heap_of(a, &a->groups[i]);
-        if (own != AB_ADVICE_NO_HEAP && (own == heap || heap == AB_ADVICE_NO_HEAP) &&
-            a->groups[i].call != AB_ADVICE_CALL_MALLOC)
-            return true;
-    }
     return false;
 }
 

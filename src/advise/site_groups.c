@@ -24,6 +24,7 @@ struct place {                /* of a frame */
     uint32_t symbol;          /* index in `symbols`: of the innermost that is no wrapper */
     bool is_wrapper;          /* all of them are */
     enum ab_advice_call call; /* of its wrappers, within the place */
+    uint32_t containers;      /* that its wrappers are functions of */
 };
 
 struct symbol { /* a call in the source, by file, line and column; several frames may have it */
@@ -104,6 +105,58 @@ static enum ab_advice_call call_of(const struct ab_symbol *wrapper)
                                                             : AB_ADVICE_CALL_MALLOC;
 }
 
+/* ---- containers of C++ ---- */
+
+/* Those of libstdc++. Bases come last: they count where no type of their family is seen. */
+const struct ab_advice_container ab_advice_containers[AB_ADVICE_CONTAINERS] = {
+    {"vector", "vector<T>", 'v', false},
+    {"deque", "deque<T>", 'd', false},
+    {"__cxx11::list", "list<T>", 'l', false},
+    {"forward_list", "forward_list<T>", 'f', false},
+    {"__cxx11::basic_string", "string", 's', false},
+    {"map", "map<K, T>", 'm', false},
+    {"multimap", "multimap<K, T>", 'm', false},
+    {"set", "set<T>", 'm', false},
+    {"multiset", "multiset<T>", 'm', false},
+    {"unordered_map", "unordered_map<K, T>", 'h', false},
+    {"unordered_multimap", "unordered_multimap<K, T>", 'h', false},
+    {"unordered_set", "unordered_set<T>", 'h', false},
+    {"unordered_multiset", "unordered_multiset<T>", 'h', false},
+    {"__detail::_Map_base", "unordered_map<K, T>", 'h', false},
+    {"_Vector_base", "vector<T>", 'v', true},
+    {"_Bvector_base", "vector<bool>", 'v', true},
+    {"_Deque_base", "deque<T>", 'd', true},
+    {"__cxx11::_List_base", "list<T>", 'l', true},
+    {"_Fwd_list_base", "forward_list<T>", 'f', true},
+    {"_Rb_tree", "map<K, T>", 'm', true},
+    {"_Hashtable", "unordered_map<K, T>", 'h', true},
+    {"__detail::_Hashtable_alloc", "unordered_map<K, T>", 'h', true},
+};
+
+bool ab_advice_container_counts(uint32_t seen, uint32_t row)
+{
+    const struct ab_advice_container *c = &ab_advice_containers[row];
+    for (uint32_t i = 0; i < row; i++)
+        if ((seen >> i & 1) != 0 && (strcmp(ab_advice_containers[i].type, c->type) == 0 ||
+                                     (c->is_base && ab_advice_containers[i].family == c->family)))
+            return false;
+    return (seen >> row & 1) != 0;
+}
+
+/* Returns the row of the container that the function is of, as a bit; 0 = of none. */
+static uint32_t container_of_function(const struct ab_symbol *wrapper)
+{
+    char name[512];
+    ab_wrappers_bare_name(wrapper->function, name, sizeof name);
+    for (uint32_t i = 0; i < AB_ADVICE_CONTAINERS && strncmp(name, "std::", 5) == 0; i++) {
+        size_t n = strlen(ab_advice_containers[i].class_name);
+        if (strncmp(name + 5, ab_advice_containers[i].class_name, n) == 0 &&
+            strncmp(name + 5 + n, "::", 2) == 0)
+            return UINT32_C(1) << i;
+    }
+    return 0;
+}
+
 static void name_frame(struct maker *m, size_t frame)
 {
     const struct ab_site_module *module = ab_site_module_of(m->table, &m->table->frames[frame]);
@@ -119,6 +172,8 @@ static void name_frame(struct maker *m, size_t frame)
         p->is_wrapper = p->is_wrapper && !is_place;
         if (p->is_wrapper && call_of(&named.items[i]) > p->call)
             p->call = call_of(&named.items[i]);
+        if (p->is_wrapper)
+            p->containers |= container_of_function(&named.items[i]);
     }
 }
 
@@ -251,8 +306,9 @@ static void note_call(const struct maker *m, uint32_t stack, size_t own,
                       struct ab_advice_group *group)
 {
     for (size_t i = 0; i <= own; i++) {
-        enum ab_advice_call call = m->places[frame_at(m, stack, i)].call;
-        group->call = call > group->call ? call : group->call;
+        const struct place *p = &m->places[frame_at(m, stack, i)];
+        group->call = p->call > group->call ? p->call : group->call;
+        group->containers |= p->containers;
     }
 }
 

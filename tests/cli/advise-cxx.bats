@@ -103,6 +103,59 @@ EOF
     done
 }
 
+@test "the container that asks is known at each place, with and without inlining" {
+    need_compilers g++
+    cat >"$OUT/calls.cpp" <<'EOF'
+#include <deque>
+#include <list>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+static std::string text(int i) { return std::string(40, (char)i); } // string
+static unsigned long frame()
+{
+    unsigned long n = 0;
+    std::vector<int> v;
+    std::deque<int> d(20); // deque<T>
+    std::list<int> l;
+    std::map<int, int> m;
+    std::set<int> s;
+    std::unordered_map<int, int> um;
+    std::unordered_set<int> us;
+    for (int i = 0; i < 9; i++) {
+        v.push_back(i); // vector<T>
+        l.push_back(i); // list<T>
+        m[i] = i; // map<K, T>
+        s.insert(i); // set<T>
+        um[i] = i; // unordered_map<K, T>
+        us.insert(i); // unordered_set<T>
+        n += text(i).size();
+    }
+    return n + v.size() + d.size() + l.size() + m.size() + s.size() + um.size() + us.size();
+}
+int main()
+{
+    unsigned long n = 0;
+    for (int i = 0; i < 300; i++)
+        n += frame();
+    return n == 0;
+}
+EOF
+    grep -n '// [a-z_]*\(<.*>\)*$' "$OUT/calls.cpp" | sed 's|:.*// | std::|' | sort >"$OUT/wanted"
+    for level in -O0 -O2; do
+        g++ -std=c++17 -g -fno-allocation-dce $level -o "$OUT/calls" "$OUT/calls.cpp"
+        allocbench record --sites=32 -q -o "$OUT/t.abt" -- "$OUT/calls" 3>&-
+        bench advise -q -b glibc --rounds 1 --json "$OUT/advice.json" "$OUT/t.abt"
+        expect_code 0
+        jq -r '.groups[] | select(.file == "calls.cpp") | "\(.line) \(.containers | join(" "))"' \
+            "$OUT/advice.json" | sort -u >"$OUT/found"
+        diff "$OUT/wanted" "$OUT/found" || fail "$level: other containers"
+    done
+}
+
 # The very goldens of tests/unit/test_advise_code.c.
 @test "--code for C++: containers and objects live in the resources that it writes" {
     need_compilers g++

@@ -80,7 +80,7 @@ expect_picture() { # NAME FILE-IN-PICTURES
         grep -o -- '--[a-z][a-z-]*' | sort -u >"$OUT/options"
     [ "$(wc -l <"$OUT/options")" -ge 4 ]
     local command option
-    for command in run replay record exec compare report; do
+    for command in run replay record exec compare report advise; do
         allocbench "$command" --help-all
     done >"$OUT/help"
     while read -r option; do
@@ -133,9 +133,23 @@ expect_picture() { # NAME FILE-IN-PICTURES
     jq -e '[.iterations[] | select(.backend == "glibc" or .backend == "@map")] | group_by(.backend)
         | map([.[].p50] | add) | .[0] < .[1]' "$(ls results/*.json | tail -1)" >/dev/null || fail "no gain per frame"
     {
-        printf '#include "allocators/cpp/heaps.hpp"\n#include <vector>\nstruct hit { float at[3]; };\nint main()\n{\n'
-        sed -n '/^```cpp$/,/^```$/{/^```/!p;}' "$ROOT/docs/arena-for-my-frame.md"
-        printf '    return 0;\n}\n'
+        cat <<'EOF'
+#include "allocators/cpp/heaps.hpp"
+#include <string>
+#include <unordered_map>
+#include <vector>
+struct Unit { std::string name; int hp; };
+static int cell(int i) { return i / 2; }
+namespace advised { static ab::arena heap(1 << 20); static ab::arena_resource frame(heap.get()); }
+static void advised_scope_end() {}
+int main()
+{
+    int n = 9;
+    std::vector<Unit> units(3);
+    {
+EOF
+        sed -n '/^```cpp$/,/^```$/{/^```/!p;}' "$ROOT/docs/arena-for-my-frame.md" | sed 's,^// after,} {,'
+        printf '    }\n    return 0;\n}\n'
     } >page.cpp
     c++ -std=c++17 -Wall -fsyntax-only -I"$ROOT" page.cpp || fail "the C++ of the page does not compile"
 }

@@ -137,6 +137,50 @@ static void nothing_gains(void **state)
     expect_golden("keep", &a);
 }
 
+static uint32_t row_of(const char *class_name)
+{
+    for (uint32_t i = 0; i < AB_ADVICE_CONTAINERS; i++)
+        if (strcmp(ab_advice_containers[i].class_name, class_name) == 0)
+            return UINT32_C(1) << i;
+    fail_msg("there is no container %s", class_name);
+    return 0;
+}
+
+/* A map of vectors in one line, strings in three others: what is to be done with each stands once. */
+static void containers_have_their_names_and_an_instruction_stands_once(void **state)
+{
+    (void)state;
+    struct ab_advice_group places[] = {
+        {.function = "broadphase", .file = "game.cpp", .line = 23, .column = 74, .calls = 400},
+        {.function = "broadphase", .file = "game.cpp", .line = 23, .column = 85, .calls = 388},
+        {.function = "ui", .file = "game.cpp", .line = 35, .calls = 96},
+        {.function = "ui", .file = "game.cpp", .line = 36, .calls = 20},
+        {.function = "ui", .file = "game.cpp", .line = 37, .calls = 2},
+        {.function = "load", .file = "game.cpp", .line = 66, .calls = 9, .why = "too few calls"},
+        {.function = "load", .file = "game.cpp", .line = 67, .calls = 8, .why = "too few calls"},
+    };
+    const uint32_t containers[] = {row_of("unordered_map") | row_of("_Hashtable"),
+                                   row_of("_Vector_base"),
+                                   row_of("__cxx11::basic_string"),
+                                   row_of("__cxx11::basic_string"),
+                                   0};
+    struct ab_advice a = {.groups = places,
+                          .n_groups = AB_ARRAY_LEN(places),
+                          .heaps = {kinds[0]},
+                          .n_heaps = 1,
+                          .calls = 1000,
+                          .n_scopes = 300,
+                          .program = "game"};
+    for (size_t i = 0; i < a.n_groups; i++) {
+        bool is_built = i < AB_ARRAY_LEN(containers);
+        places[i].heap = is_built ? 0 : AB_ADVICE_NO_HEAP;
+        places[i].call = AB_ADVICE_CALL_STD;
+        places[i].containers = is_built ? containers[i] : 0;
+        places[i].frees = places[i].calls;
+    }
+    expect_golden("containers", &a);
+}
+
 static bool has(const struct ab_advice *a, const char *what)
 {
     struct ab_text text = {0};
@@ -318,6 +362,7 @@ int main(void)
         cmocka_unit_test(each_kind_of_heap_for_several_threads),
         cmocka_unit_test(scopes_of_each_thread_end_by_themselves),
         cmocka_unit_test(nothing_gains),
+        cmocka_unit_test(containers_have_their_names_and_an_instruction_stands_once),
         cmocka_unit_test(heaps_of_one_kind_have_names_of_their_own),
         cmocka_unit_test(
             blocks_that_another_thread_frees_make_a_shared_heap_but_not_a_shared_arena),

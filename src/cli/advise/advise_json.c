@@ -50,6 +50,15 @@ static json_t *write_more_sizes(const struct ab_writing *x)
     return json_boolean(*(const uint32_t *)x->p > AB_ADVICE_SIZES);
 }
 
+static json_t *write_containers(const struct ab_writing *x)
+{
+    json_t *types = json_array();
+    for (uint32_t i = 0; i < AB_ADVICE_CONTAINERS; i++)
+        if (ab_advice_container_counts(*(const uint32_t *)x->p, i))
+            json_array_append_new(types, json_sprintf("std::%s", ab_advice_containers[i].type));
+    return types;
+}
+
 static json_t *write_nearly_scoped(const struct ab_writing *x)
 {
     return json_boolean(ab_advise_is_nearly_scoped(x->record));
@@ -72,6 +81,7 @@ static const struct ab_member group_members[] = {
     GROUP(WHOLE, "line", line, .flags = AB_ZERO),
     GROUP(CHARS, "module", module),
     GROUP(NAME, "call", call, .name = ab_advice_call_name),
+    GROUP(RULE, "containers", containers, .write = write_containers),
     GROUP(NAME, "kind", kind, .name = ab_advice_kind_name),
     GROUP(TEXT, "why", why),
     GROUP(RULE, "heap", heap, .write = write_heap_name),
