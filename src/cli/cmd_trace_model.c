@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST_PARTS = 32, SUFFIXES = 3 };
+enum { LEAST_PARTS = 32, SUFFIXES = 3, BURST_BYTES = 4 << 20 };
 #define NEAR_PEAK 0.02
 static const char *const suffixes[SUFFIXES] = {".yaml", "-blocks.csv", "-sequence.csv"};
 
@@ -105,26 +105,37 @@ static enum ab_status write_draft(struct modeling *s, struct ab_err *err)
     enum ab_status status = open_draft(s, files, err);
     if (status == AB_OK) {
         write_workload(files[0], s, "draft");
-        ab_trace_model_write(&s->model, files[1], files[2]);
+        status = ab_trace_model_write(&s->model, files[1], files[2], err);
     }
     return close_draft(files, status, err);
+}
+
+static enum ab_status take_burst(void *user, const struct ab_tape *burst, bool is_only,
+                                 struct ab_err *err)
+{
+    (void)is_only;
+    (void)err;
+    ab_trace_model_take(user, burst);
+    return AB_OK;
 }
 
 static enum ab_status measure_draft(struct modeling *s, struct ab_err *err)
 {
     struct ab_workload *w = NULL;
     struct ab_workload_options options = {0};
-    struct ab_tape tape = {0};
+    struct ab_tape total = {0};
+    struct ab_workload_bursts bursts = {
+        .most_bytes = BURST_BYTES, .take = take_burst, .user = &s->model};
     char *messages = NULL;
     AB_TRY(write_draft(s, err));
     enum ab_status status = ab_workload_load(s->draft[0], &options, &w, &messages, err);
     if (status == AB_CONFIG)
         ab_fail(err, status, "%.900s", messages != NULL ? messages : "");
     if (status == AB_OK)
-        status = ab_workload_compile(w, &tape, err);
+        status = ab_workload_compile_bursts(w, &bursts, &total, err);
     if (status == AB_OK)
-        ab_trace_model_compare(&s->model, &tape, &s->distance);
-    ab_tape_fini(&tape);
+        ab_trace_model_compare(&s->model, &total, &s->distance);
+    ab_tape_fini(&total);
     ab_workload_free(w);
     free(messages);
     return status;
@@ -157,7 +168,7 @@ static enum ab_status write_files(struct modeling *s, struct ab_output out[SUFFI
 {
     enum ab_status status = AB_OK;
     sigset_t all, before;
-    ab_trace_model_write(&s->model, out[1].to, out[2].to);
+    AB_TRY(ab_trace_model_write(&s->model, out[1].to, out[2].to, err));
     write_workload(out[0].to, s, base_name(s->stem));
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before); /* none of the three is of use without the others */

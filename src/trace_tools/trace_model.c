@@ -8,9 +8,12 @@
 #include "base/bits.h"
 #include "core/grow.h"
 #include "core/memory.h"
+#include "tape/tape_file.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CONTEXT = 4 }; /* so many kinds before say which one may come next */
 enum { EXACT_SIZES = 4096, EXACT_SIZE_TO = 1024, SIZE_BITS = 7, LIFE_BITS = 4 };
@@ -75,6 +78,74 @@ static uint64_t *count_of(struct ab_size_counts *c, uint64_t key)
         *found = (struct ab_size_count){.key = key};
     }
     return &found->value;
+}
+
+/* ---- a number for each allocation, in a file ---- */
+
+/* Pages of the file that lie in memory. Blocks end near where others ended before, mostly. */
+enum { PAGE_NUMBERS = 4096, PAGES = 256 };
+
+struct ab_number_file {
+    int fd;
+    int error;               /* errno of what failed first; 0 = nothing has */
+    uint64_t page_of[PAGES]; /* which page of the file lies there, + 1; 0 = none */
+    bool is_changed[PAGES];
+    uint32_t numbers[PAGES][PAGE_NUMBERS];
+};
+
+static enum ab_status number_file_open(struct ab_number_file **out, struct ab_err *err)
+{
+    const char *folder;
+    int fd = ab_unnamed_file(&folder);
+    if (fd < 0)
+        return ab_fail_errno(err, AB_SYSTEM,
+                             "cannot make a file for the kinds of blocks in $TMPDIR, /var/tmp or "
+                             "/tmp");
+    *out = ab_alloc_zeroed(1, sizeof **out);
+    (*out)->fd = fd;
+    return AB_OK;
+}
+
+static void number_file_close(struct ab_number_file *f)
+{
+    if (f != NULL)
+        close(f->fd);
+    free(f);
+}
+
+/* Brings a page into memory in place of another one. Behind the end of the file all numbers are 0. */
+static void change_page(struct ab_number_file *f, size_t i, uint64_t page)
+{
+    ssize_t bytes = sizeof f->numbers[i], n = bytes;
+    if (f->is_changed[i])
+        n = pwrite(f->fd, f->numbers[i], (size_t)bytes, (off_t)(f->page_of[i] - 1) * bytes);
+    if (n != bytes && f->error == 0)
+        f->error = n < 0 ? errno : ENOSPC;
+    n = pread(f->fd, f->numbers[i], (size_t)bytes, (off_t)page * bytes);
+    if (n < 0 && f->error == 0)
+        f->error = errno;
+    n = n < 0 ? 0 : n;
+    memset((char *)f->numbers[i] + n, 0, (size_t)(bytes - n));
+    f->page_of[i] = page + 1;
+    f->is_changed[i] = false;
+}
+
+static uint32_t *number_at(struct ab_number_file *f, uint64_t at, bool is_write)
+{
+    uint64_t page = at / PAGE_NUMBERS;
+    size_t i = page % PAGES;
+    if (f->page_of[i] != page + 1)
+        change_page(f, i, page);
+    f->is_changed[i] = f->is_changed[i] || is_write;
+    return &f->numbers[i][at % PAGE_NUMBERS];
+}
+
+static enum ab_status number_file_check(const struct ab_number_file *f, struct ab_err *err)
+{
+    errno = f->error;
+    return f->error == 0 ? AB_OK
+                         : ab_fail_errno(err, AB_SYSTEM,
+                                         "cannot keep the kinds of blocks in a file in $TMPDIR");
 }
 
 /* ---- kinds of blocks ---- */
@@ -231,7 +302,7 @@ static void end_block(struct pass *p, const struct living *x, uint64_t call, uin
         k.last_size = size_of(p, x->last_size > 0 ? x->last_size : 1);
         k.grown = grown_of(x, call != UINT64_MAX ? life : m->part_calls);
     }
-    m->kind_of[x->number] = know_kind(m->kinds, &k);
+    *number_at(m->kind_of, x->number, true) = know_kind(m->kinds, &k);
 }
 
 static void begin_block(struct pass *p, const struct ab_event *e, uint64_t call, uint16_t lane)
@@ -320,6 +391,7 @@ static enum ab_status make(struct ab_trace_model *m, const struct ab_walk *walk,
     struct pass first = {.m = m, .is_first = true}, second = {.m = m};
     struct ab_trace_info info;
     m->sizes = ab_alloc_zeroed(1, sizeof *m->sizes);
+    m->played = ab_alloc_zeroed(1, sizeof *m->played);
     m->kinds = ab_alloc_zeroed(1, sizeof *m->kinds);
     AB_TRY(run_pass(&first, walk, &info, err));
     if (m->n_allocs == 0 || m->n_allocs >= UINT32_MAX)
@@ -329,7 +401,7 @@ static enum ab_status make(struct ab_trace_model *m, const struct ab_walk *walk,
     m->n_calls = info.events;
     m->live_peak_bytes = info.live_peak_bytes;
     m->part_calls = (info.events + m->n_parts - 1) / m->n_parts;
-    m->kind_of = ab_alloc((size_t)m->n_allocs * sizeof m->kind_of[0]);
+    AB_TRY(number_file_open(&m->kind_of, err));
     m->groups = ab_alloc_zeroed((size_t)m->n_parts * m->n_parts, sizeof m->groups[0]);
     m->first = ab_alloc_zeroed(m->n_parts + 1u, sizeof m->first[0]);
     m->n_allocs = 0;
@@ -337,7 +409,7 @@ static enum ab_status make(struct ab_trace_model *m, const struct ab_walk *walk,
     AB_TRY(run_pass(&second, walk, NULL, err));
     while (second.part < m->n_parts)
         m->first[++second.part] = m->n_allocs;
-    return AB_OK;
+    return number_file_check(m->kind_of, err);
 }
 
 enum ab_status ab_trace_model_make(const struct ab_walk *walk, uint32_t n_parts,
@@ -354,6 +426,8 @@ void ab_trace_model_fini(struct ab_trace_model *m)
 {
     if (m->sizes != NULL)
         free(m->sizes->items);
+    if (m->played != NULL)
+        free(m->played->items);
     if (m->kinds != NULL) {
         free(m->kinds->items);
         free(m->kinds->next);
@@ -361,9 +435,10 @@ void ab_trace_model_fini(struct ab_trace_model *m)
         free(m->kinds->number);
     }
     free(m->sizes);
+    free(m->played);
     free(m->kinds);
     free(m->groups);
-    free(m->kind_of);
+    number_file_close(m->kind_of);
     free(m->first);
     *m = (struct ab_trace_model){0};
 }
@@ -381,9 +456,10 @@ static uint8_t order_of(const struct ab_model_group *g)
 
 static uint32_t settled_kind(struct ab_trace_model *m, uint32_t part, uint64_t number)
 {
-    struct kind k = m->kinds->items[m->kind_of[number]];
+    uint32_t kind = *number_at(m->kind_of, number, false);
+    struct kind k = m->kinds->items[kind];
     if (k.ends != ENDS_RANDOM)
-        return m->kind_of[number];
+        return kind;
     const struct ab_model_group *g = &m->groups[(size_t)part * m->n_parts + part + k.life];
     k.ends = order_of(g);
     k.from = (uint8_t)(g->from * UINT64_C(20) / m->part_calls * 5);
@@ -404,14 +480,32 @@ static uint32_t written_kind(struct ab_trace_model *m, uint32_t kind, FILE *bloc
     return m->kinds->number[kind] = (uint32_t)++m->n_kinds;
 }
 
-struct step {
+struct step { /* all of one state and kind */
     uint32_t state, kind, next;
+    uint64_t n;
 };
 
 static int by_step(const void *a, const void *b)
 {
     const struct step *x = a, *y = b;
     return x->state != y->state ? AB_COMPARE(x->state, y->state) : AB_COMPARE(x->kind, y->kind);
+}
+
+struct steps {
+    struct step *items;
+    size_t n, cap;
+    struct ab_size_counts places; /* by state and kind: its place in items, + 1 */
+};
+
+static void count_step(struct steps *steps, uint32_t state, uint32_t kind, uint32_t next)
+{
+    uint64_t *place = count_of(&steps->places, (uint64_t)state << 32 | kind);
+    if (*place == 0) {
+        AB_GROW(steps->items, steps->cap, steps->n);
+        steps->items[steps->n] = (struct step){state, kind, next, 0};
+        *place = ++steps->n;
+    }
+    steps->items[*place - 1].n++;
 }
 
 /* The state is the kinds that came last; states are numbered in the order in which they come. */
@@ -428,42 +522,42 @@ static uint32_t find_state(struct ab_size_counts *states, const uint32_t last[CO
 
 static void write_part(struct ab_trace_model *m, uint32_t part, FILE *blocks, FILE *sequence)
 {
-    size_t n = (size_t)(m->first[part + 1] - m->first[part]);
-    struct step *steps = ab_alloc((n + 1) * sizeof steps[0]);
+    struct steps steps = {0};
     struct ab_size_counts states = {0};
     uint32_t last[CONTEXT] = {0};
-    for (size_t i = 0; i < n; i++) {
-        uint32_t kind = written_kind(m, settled_kind(m, part, m->first[part] + i), blocks);
-        steps[i].state = find_state(&states, last);
-        steps[i].kind = kind;
+    for (uint64_t i = m->first[part]; i < m->first[part + 1]; i++) {
+        uint32_t kind = written_kind(m, settled_kind(m, part, i), blocks);
+        uint32_t state = find_state(&states, last);
         memmove(last + 1, last, sizeof last - sizeof last[0]);
         last[0] = kind;
-        steps[i].next = find_state(&states, last);
+        count_step(&steps, state, kind, find_state(&states, last));
     }
-    qsort(steps, n, sizeof steps[0], by_step);
-    for (size_t i = 0, k; i < n; i = k) {
-        for (k = i + 1; k < n && by_step(&steps[i], &steps[k]) == 0;)
-            k++;
-        fprintf(sequence, "%u,%u,%u,%u,%zu\n", part, steps[i].state, steps[i].kind, steps[i].next,
-                k - i);
-        m->n_rows++;
-    }
+    if (steps.n > 0)
+        qsort(steps.items, steps.n, sizeof steps.items[0], by_step);
+    for (size_t i = 0; i < steps.n; i++)
+        fprintf(sequence, "%u,%u,%u,%u,%llu\n", part, steps.items[i].state, steps.items[i].kind,
+                steps.items[i].next, (unsigned long long)steps.items[i].n);
+    m->n_rows += steps.n;
     free(states.items);
-    free(steps);
+    free(steps.items);
+    free(steps.places.items);
 }
 
-void ab_trace_model_write(struct ab_trace_model *m, FILE *blocks, FILE *sequence)
+enum ab_status ab_trace_model_write(struct ab_trace_model *m, FILE *blocks, FILE *sequence,
+                                    struct ab_err *err)
 {
     m->n_kinds = m->n_rows = 0;
     for (uint32_t part = 0; part < m->n_parts; part++) /* so that their number is known */
         for (uint64_t i = m->first[part]; i < m->first[part + 1]; i++)
             settled_kind(m, part, i);
+    AB_TRY(number_file_check(m->kind_of, err));
     free(m->kinds->number);
     m->kinds->number = ab_alloc_zeroed(m->kinds->n + 1, sizeof m->kinds->number[0]);
     fputs("size,align,zeroed,lane,freed_by,resizes,last_size,grown,ends,life,from,to\n", blocks);
     fputs("part,state,block,next,count\n", sequence);
     for (uint32_t part = 0; part < m->n_parts; part++)
         write_part(m, part, blocks, sequence);
+    return number_file_check(m->kind_of, err);
 }
 
 /* ---- the distance ---- */
@@ -507,18 +601,20 @@ static double kolmogorov(const struct ab_size_counts *a, const struct ab_size_co
     return most;
 }
 
-void ab_trace_model_compare(const struct ab_trace_model *m, const struct ab_tape *tape,
-                            struct ab_model_distance *out)
+void ab_trace_model_take(struct ab_trace_model *m, const struct ab_tape *burst)
 {
-    struct ab_size_counts sizes = {0};
-    *out = (struct ab_model_distance){.calls = ab_tape_ops(tape),
-                                      .live_peak_bytes = tape->facts.live_peak_bytes};
-    for (uint32_t i = 0; i < tape->n_ops; i++) {
-        struct ab_op_view op = ab_op_decode(tape->ops[i], tape->wide);
+    for (uint32_t i = 0; i < burst->n_ops; i++) {
+        struct ab_op_view op = ab_op_decode(burst->ops[i], burst->wide);
         if (op.kind == AB_OP_ALLOC || op.kind == AB_OP_ALLOC_ZEROED ||
             op.kind == AB_OP_ALLOC_ALIGNED || op.kind == AB_OP_RESIZE)
-            ++*count_of(&sizes, op.size);
+            ++*count_of(m->played, op.size);
     }
-    out->sizes = kolmogorov(m->sizes, &sizes);
-    free(sizes.items);
+}
+
+void ab_trace_model_compare(const struct ab_trace_model *m, const struct ab_tape *total,
+                            struct ab_model_distance *out)
+{
+    *out = (struct ab_model_distance){.calls = ab_tape_ops(total),
+                                      .live_peak_bytes = total->facts.live_peak_bytes,
+                                      .sizes = kolmogorov(m->sizes, m->played)};
 }

@@ -89,3 +89,20 @@ MISTAKES
         [ ! -e "$file" ] || fail "$file is left"
     done
 }
+
+# Resident memory of allocbench at its peak, in KiB.
+peak_kib() { # ARGUMENT…
+    python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' allocbench "$@" 3>&-
+}
+
+@test "memory is for the live blocks: ten times as many events take no more" {
+    command -v python3 >/dev/null || skip "no python3"
+    local few many
+    allocbench record -q -o few.abt -- "$GUESTS/prog_exec" works 200000 >/dev/null 3>&-
+    allocbench record -q -o many.abt -- "$GUESTS/prog_exec" works 2000000 >/dev/null 3>&-
+    few=$(peak_kib trace model few.abt -o few.yaml)
+    many=$(peak_kib trace model many.abt -o many.yaml)
+    [ "$many" -lt $((few + 6000)) ] || fail "$few KiB for 400,000 events, $many KiB for 4 million"
+}
