@@ -334,6 +334,8 @@ void *ab_arena_alloc_aligned(struct ab_arena *a, size_t align, size_t size)
         return NULL;
     if (align <= AB_ARENA_ALIGN)
         return ab_arena_alloc_packed(a, align, size);
+    if (!AB_CHECKS && a == NULL)
+        return NULL;
     return ab_arena_born(a, ab_arena_take_slow(a, align, size), size);
 }
 

@@ -191,6 +191,12 @@ bool ab_arena_checked_holds(const struct ab_arena *arena, const void *block);
     __attribute__((cleanup(ab_arena_scope_end), \
                    unused)) struct ab_arena_scope ab_scope_##n = ab_arena_scope_begin(arena)
 
+/* The same with a name, to allocate by: a function that gets the scope needs no arena.
+ *     { AB_ARENA_SCOPE(frame, &arena); char *text = ab_arena_scope_alloc(&frame, 100); … } */
+#define AB_ARENA_SCOPE(name, arena) \
+    __attribute__((cleanup(ab_arena_scope_end), \
+                   unused)) struct ab_arena_scope name = ab_arena_scope_begin(arena)
+
 /* Sum of all blocks with padding. */
 static inline size_t ab_arena_used(const struct ab_arena *a)
 {
@@ -237,9 +243,12 @@ AB_CHECKED_INLINE static inline void *ab_arena_born(struct ab_arena *a, void *bl
 #endif
 }
 
-/* Size 0 gives a block of its own. NULL when exhausted. */
+/* Size 0 gives a block of its own; NULL by ab_allocator.h. NULL when exhausted, and of an arena that
+ * is NULL, which the checked build reports. */
 AB_CHECKED_INLINE static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
+    if (!AB_CHECKS && __builtin_expect(a == NULL, 0))
+        return NULL;
     if (AB_CHECKS)
         return ab_arena_born(a, ab_arena_take_slow(a, AB_ARENA_ALIGN, size), size);
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->limit - a->next);
@@ -259,6 +268,8 @@ AB_CHECKED_INLINE static inline void *ab_arena_alloc_packed(struct ab_arena *a, 
         return ab_arena_alloc_aligned(a, align, size);
     if (AB_MARKS || AB_CHECKS || align == AB_ARENA_ALIGN)
         return ab_arena_alloc(a, size);
+    if (__builtin_expect(a == NULL, 0))
+        return NULL;
     char *from = a->packed_end == a->next ? a->packed : a->next;
     size_t pad = -(uintptr_t)from & (align - 1), room = (size_t)(a->limit - from);
     size_t last = ab_arena_last_byte(size);
@@ -328,6 +339,12 @@ static inline struct ab_arena_scope ab_arena_scope_begin(struct ab_arena *arena)
 {
     struct ab_arena_scope scope = {arena, ab_arena_save(arena)};
     return scope;
+}
+
+/* As ab_arena_alloc of the arena of the scope. */
+static inline void *ab_arena_scope_alloc(const struct ab_arena_scope *scope, size_t size)
+{
+    return ab_arena_alloc(scope->arena, size);
 }
 
 static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)

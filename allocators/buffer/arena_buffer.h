@@ -276,6 +276,11 @@ static inline struct ab_arena_scope ab_arena_scope_begin(struct ab_arena *arena)
     return scope;
 }
 
+static inline void *ab_arena_scope_alloc(const struct ab_arena_scope *scope, size_t size)
+{
+    return ab_arena_alloc(scope->arena, size);
+}
+
 static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
 {
     ab_arena_restore(scope->arena, scope->mark);
@@ -288,5 +293,10 @@ static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
 #define AB_ARENA_SCOPED_NAMED(arena, n) \
     __attribute__((cleanup(ab_arena_scope_end), \
                    unused)) struct ab_arena_scope ab_scope_##n = ab_arena_scope_begin(arena)
+
+/* The same with a name, to allocate by with ab_arena_scope_alloc. */
+#define AB_ARENA_SCOPE(name, arena) \
+    __attribute__((cleanup(ab_arena_scope_end), \
+                   unused)) struct ab_arena_scope name = ab_arena_scope_begin(arena)
 
 #endif

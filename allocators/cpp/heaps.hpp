@@ -6,7 +6,8 @@
 //     ab::arena frame(64 << 20);
 //     ab::arena_resource memory(frame.get());
 //     std::pmr::vector<hit> hits(&memory);
-//     { ab::arena_scope scope(frame.get()); … }     what is allocated in it dies at its end
+//     { ab::arena_scope scope(frame); … }           what is allocated in it dies at its end
+//     float *heights = frame.allocate_array<float>(n);
 //
 // What a resource or an allocator refers to is not owned by it and must outlive it. One thread at a
 // time, as the allocators; ab::shared_slabs, shared_pool and shared_arena are for several.
@@ -22,12 +23,15 @@
 
 #include "../ab_allocator.h"
 #include "../arena/arena.h"
+#include "../arena/arena_array.h"
+#include "../arena/arena_scratch.h"
 #include "../arena/arena_shared.h"
+#include "../arena/arena_text.h"
 #ifndef AB_HEAPS_WITHOUT_HANDLE
 #include "../handle/handle.h"
 #endif
 #ifndef AB_HEAPS_WITHOUT_PAGED
-#include "../paged/paged_arena.h"
+#include "../paged/paged_ready.h"
 #endif
 #ifndef AB_HEAPS_WITHOUT_POOL
 #include "../pool/pool.h"
@@ -44,8 +48,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <memory_resource>
 #include <new>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <type_traits>
@@ -182,8 +188,157 @@ private:
 
 // ---- arena ----
 
+using arena_mark = ab_arena_mark;
+
+// The calls of whatever has an arena: its owner, a scope, a scratch. What they return lives until the
+// arena goes back behind it: at a reset, a restore, the end of a scope or of the arena. Functions
+// try_… return null when memory is exhausted.
+template <typename Self> class arena_calls {
+public:
+    void *try_allocate(std::size_t bytes, std::size_t align = AB_ARENA_ALIGN)
+    {
+        return ab_arena_alloc_aligned(own(), align, bytes);
+    }
+    void *allocate(std::size_t bytes, std::size_t align = AB_ARENA_ALIGN)
+    {
+        return detail::or_throw(try_allocate(bytes, align));
+    }
+
+    // Room for n objects of a type that needs no constructor, as it is or zero. Null or bad_alloc also
+    // when n is too large.
+    template <typename T> T *try_allocate_array(std::size_t n, std::size_t align = alignof(T))
+    {
+        demand_plain<T>();
+        return static_cast<T *>(ab_arena_alloc_array(own(), align, n, sizeof(T)));
+    }
+    template <typename T> T *allocate_array(std::size_t n, std::size_t align = alignof(T))
+    {
+        return detail::or_throw(try_allocate_array<T>(n, align));
+    }
+    template <typename T>
+    T *try_allocate_array_zeroed(std::size_t n, std::size_t align = alignof(T))
+    {
+        demand_plain<T>();
+        return static_cast<T *>(ab_arena_alloc_array_zeroed(own(), align, n, sizeof(T)));
+    }
+    template <typename T> T *allocate_array_zeroed(std::size_t n, std::size_t align = alignof(T))
+    {
+        return detail::or_throw(try_allocate_array_zeroed<T>(n, align));
+    }
+
+    // An object. Its destructor, where it is not trivial, runs when the object dies, the last one made
+    // first.
+    template <typename T, typename... Arguments> T *try_make(Arguments &&...arguments)
+    {
+        void *block = try_allocate(sizeof(T), alignof(T));
+        if (block == nullptr)
+            return nullptr;
+        T *object = ::new (block) T(std::forward<Arguments>(arguments)...);
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            if (!ab_arena_defer(
+                    own(), [](void *p) { static_cast<T *>(p)->~T(); }, object)) {
+                object->~T();
+                return nullptr;
+            }
+        }
+        return object;
+    }
+    template <typename T, typename... Arguments> T *make(Arguments &&...arguments)
+    {
+        return detail::or_throw(try_make<T>(std::forward<Arguments>(arguments)...));
+    }
+    // n objects, each made without arguments; destructors as above.
+    template <typename T> T *try_make_array(std::size_t n)
+    {
+        T *objects = static_cast<T *>(ab_arena_alloc_array(own(), alignof(T), n, sizeof(T)));
+        if (objects == nullptr)
+            return nullptr;
+        std::uninitialized_value_construct_n(objects, n);
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            if (!try_defer([objects, n] { destroy(objects, n); })) {
+                destroy(objects, n);
+                return nullptr;
+            }
+        }
+        return objects;
+    }
+    template <typename T> T *make_array(std::size_t n)
+    {
+        return detail::or_throw(try_make_array<T>(n));
+    }
+
+    // Calls act() when what is allocated now dies, the last one left first. False: no memory to
+    // remember it.
+    template <typename Act> bool try_defer(Act act)
+    {
+        void *block = try_allocate(sizeof(Act), alignof(Act));
+        if (block == nullptr)
+            return false;
+        Act *kept = ::new (block) Act(std::move(act));
+        auto run = [](void *p) {
+            Act *left = static_cast<Act *>(p);
+            (*left)();
+            left->~Act();
+        };
+        if (ab_arena_defer(own(), run, kept))
+            return true;
+        kept->~Act();
+        return false;
+    }
+    template <typename Act> bool defer(Act act)
+    {
+        return detail::or_throw(try_defer(std::move(act)));
+    }
+
+    // A copy of the text that ends with a zero byte.
+    char *try_text(std::string_view text)
+    {
+        return ab_arena_strndup(own(), text.data(), text.size());
+    }
+    char *text(std::string_view text) { return detail::or_throw(try_text(text)); }
+    // What printf would print. Null also for a format that fails.
+    __attribute__((format(printf, 2, 3))) char *try_format(const char *format, ...)
+    {
+        va_list arguments;
+        va_start(arguments, format);
+        char *made = ab_arena_vprintf(own(), format, arguments);
+        va_end(arguments);
+        return made;
+    }
+    __attribute__((format(printf, 2, 3))) char *format(const char *format, ...)
+    {
+        va_list arguments;
+        va_start(arguments, format);
+        char *made = ab_arena_vprintf(own(), format, arguments);
+        va_end(arguments);
+        return detail::or_throw(made);
+    }
+
+    // A save point, and back to it: what was allocated since dies.
+    arena_mark save() noexcept { return ab_arena_save(own()); }
+    void restore(arena_mark mark) noexcept { ab_arena_restore(own(), mark); }
+
+    std::size_t used() noexcept { return ab_arena_used(own()); }
+    std::size_t available() noexcept { return ab_arena_available(own()); }
+    std::size_t committed() noexcept { return ab_arena_committed(own()); }
+
+private:
+    ab_arena *own() noexcept { return static_cast<Self *>(this)->get(); }
+    template <typename T> static void demand_plain()
+    {
+        static_assert(std::is_trivially_default_constructible_v<T> &&
+                          std::is_trivially_destructible_v<T>,
+                      "make_array is for a type that needs a constructor or a destructor");
+    }
+    template <typename T> static void destroy(T *objects, std::size_t n)
+    {
+        while (n > 0)
+            objects[--n].~T();
+    }
+};
+
 // This owner and those below open with the constructor and close with the destructor.
-class arena : detail::fixed {
+class arena : detail::fixed, public arena_calls<arena> {
 public:
     explicit arena(const ab_arena_options &options)
     {
@@ -200,42 +355,86 @@ public:
 
     ab_arena *get() noexcept { return &arena_; }
     void reset() noexcept { ab_arena_reset(&arena_); }
+    using arena_calls<arena>::used;
     std::size_t used() const noexcept { return ab_arena_used(&arena_); }
-
-    // An object in the arena, or null. Its destructor, where it is not trivial, runs when it dies
-    // there: at reset, restore, or the end of a scope or of the arena, the last one made first.
-    template <typename T, typename... Arguments> T *try_make(Arguments &&...arguments)
-    {
-        void *block = ab_arena_alloc_aligned(&arena_, alignof(T), sizeof(T));
-        if (block == nullptr)
-            return nullptr;
-        T *object = ::new (block) T(std::forward<Arguments>(arguments)...);
-        if constexpr (!std::is_trivially_destructible_v<T>) {
-            if (!ab_arena_defer(&arena_, [](void *p) { static_cast<T *>(p)->~T(); }, object)) {
-                object->~T();
-                return nullptr;
-            }
-        }
-        return object;
-    }
-    template <typename T, typename... Arguments> T *make(Arguments &&...arguments)
-    {
-        return detail::or_throw(try_make<T>(std::forward<Arguments>(arguments)...));
-    }
 
 private:
     ab_arena arena_;
 };
 
-// What is allocated while it lives dies with it.
-class arena_scope : detail::fixed {
+// What is allocated while it lives dies with it. Has the calls of its arena: scope.make<hit>().
+class arena_scope : detail::fixed, public arena_calls<arena_scope> {
 public:
     explicit arena_scope(ab_arena *arena) noexcept : arena_(arena), mark_(ab_arena_save(arena)) {}
+    explicit arena_scope(arena &arena) noexcept : arena_scope(arena.get()) {}
     ~arena_scope() { ab_arena_restore(arena_, mark_); }
+
+    ab_arena *get() noexcept { return arena_; }
 
 private:
     ab_arena *arena_;
     ab_arena_mark mark_;
+};
+
+// Memory for the moment, from an arena of this thread that is none of the conflicts: arenas in which
+// the caller wants a result. What is allocated in it dies with it (arena_scratch.h).
+class scratch : detail::fixed, public arena_calls<scratch> {
+public:
+    template <typename... Arenas> explicit scratch(Arenas *...conflicts)
+    {
+        ab_arena *const all[] = {conflicts..., nullptr};
+        scratch_ = ab_scratch_begin(all, sizeof...(conflicts));
+        detail::demand(scratch_.arena == nullptr ? ENOMEM : 0, "ab::scratch");
+    }
+    ~scratch() { ab_scratch_end(scratch_); }
+
+    ab_arena *get() noexcept { return scratch_.arena; }
+
+private:
+    ab_scratch scratch_;
+};
+
+// Values at the end of an arena that become more: in place as long as nothing else is allocated, else
+// by a copy into twice the room. It lives as long as what the arena held when it last grew.
+template <typename T> class array {
+public:
+    static_assert(std::is_trivially_copyable_v<T>, "values are copied as bytes");
+    explicit array(ab_arena *arena) noexcept : arena_(arena) {}
+
+    // False when memory is exhausted; nothing has changed then.
+    bool try_reserve(std::size_t least)
+    {
+        at_ = static_cast<T *>(
+            ab_array_grow(arena_, at_, alignof(T), sizeof(T), &capacity_, least));
+        return capacity_ >= least;
+    }
+    bool try_push(const T &value)
+    {
+        T kept = value; // which may be one of the array
+        if (!try_reserve(n_ + 1))
+            return false;
+        ::new (static_cast<void *>(at_ + n_)) T(kept);
+        n_++;
+        return true;
+    }
+    bool push(const T &value) { return detail::or_throw(try_push(value)); }
+    // The last one takes the place of the one at `index`.
+    void swap_pop(std::size_t index) { at_[index] = at_[--n_]; }
+    void clear() noexcept { n_ = 0; }
+
+    T &operator[](std::size_t index) noexcept { return at_[index]; }
+    const T &operator[](std::size_t index) const noexcept { return at_[index]; }
+    T *begin() noexcept { return at_; }
+    T *end() noexcept { return at_ + n_; }
+    const T *begin() const noexcept { return at_; }
+    const T *end() const noexcept { return at_ + n_; }
+    std::size_t size() const noexcept { return n_; }
+    std::size_t capacity() const noexcept { return capacity_; }
+
+private:
+    ab_arena *arena_;
+    T *at_ = nullptr;
+    std::size_t n_ = 0, capacity_ = 0;
 };
 
 class arena_resource final : public resource<arena_resource> {
@@ -273,6 +472,29 @@ private:
         (void)ab_paged_arena_pop(arena_, block, bytes, 0);
     }
     ab_paged_arena *arena_;
+};
+
+// The arenas of a game by name, each with a budget in bytes, 0 for the usual one (paged_ready.h).
+class ready : detail::fixed {
+public:
+    explicit ready(std::size_t engine = 0, std::size_t game = 0, std::size_t scratch = 0)
+    {
+        const std::size_t bytes[] = {engine, game, scratch};
+        static_assert(sizeof bytes / sizeof bytes[0] == AB_READY_COUNT, "a budget for each");
+        detail::demand(ab_ready_open(&ready_, bytes), "ab_ready_open");
+    }
+    ~ready() { ab_ready_close(&ready_); }
+
+    ab_ready *get() noexcept { return &ready_; }
+    ab_paged_arena *engine() noexcept { return &ready_.arena[AB_READY_ENGINE]; }
+    ab_paged_arena *game() noexcept { return &ready_.arena[AB_READY_GAME]; }
+    ab_paged_arena *scratch() noexcept { return &ready_.arena[AB_READY_SCRATCH]; }
+    // By name; null, or false, when there is none of that name.
+    ab_paged_arena *arena(const char *name) noexcept { return ab_ready_arena(&ready_, name); }
+    bool reset(const char *name) noexcept { return ab_ready_reset(&ready_, name); }
+
+private:
+    ab_ready ready_;
 };
 #endif
 
@@ -324,9 +546,7 @@ private:
 class pool_resource final : public resource<pool_resource> {
 public:
     explicit pool_resource(ab_pool *pool, std::pmr::memory_resource *upstream = nullptr) noexcept
-        : pool_(pool), upstream_(upstream)
-    {
-    }
+        : pool_(pool), upstream_(upstream) {}
     auto key() const noexcept { return std::make_pair(pool_, upstream_); }
 
 private:
@@ -499,9 +719,7 @@ public:
 
     explicit allocator(const ab_allocator &interface) noexcept : interface_(interface) {}
     template <typename U>
-    allocator(const allocator<U> &other) noexcept : interface_(other.interface())
-    {
-    }
+    allocator(const allocator<U> &other) noexcept : interface_(other.interface()) {}
 
     T *allocate(std::size_t n)
     {

@@ -5,7 +5,7 @@
 
 load helpers
 
-PATTERNS='scratch region particles replacement realloc-growth handles'
+PATTERNS='scratch region particles replacement realloc-growth handles rare-mixed'
 
 documents() {
     KEPT=$BATS_TEST_TMPDIR/kept DOC=$BATS_TEST_TMPDIR/doc.md
@@ -43,7 +43,7 @@ choose() { # OPTION…
     some_results
     choose --from "$KEPT"
     expect_code 0
-    [ "$(grep -c '| `paged` or `slab` |$' "$DOC")" = 6 ] || fail "$(cat "$DOC")"
+    [ "$(grep -c '| `paged` or `slab` |$' "$DOC")" = 7 ] || fail "$(cat "$DOC")"
     grep -Fq '| 1 · 1.5 | n/a | 0.1 · 30 | 0.5 (0.2) · 1 | 0.45 · 1.25 | n/a | n/a |' "$DOC" || fail "$(cat "$DOC")"
     grep -Fq 'n/a: `handle` in `scratch`: crashed, SIGSEGV.' "$DOC"
     grep -Eq '^20[0-9-]{8}; CPU, 2 CPUs \(load at most 0.25\), Linux 6.1, glibc 2.36; allocbench 1 \(cc\); 8 rounds\.$' "$DOC"
@@ -53,10 +53,10 @@ choose() { # OPTION…
     cmp "$DOC" "$BATS_TEST_TMPDIR/once" || fail "not the same again"
     some_results '(.ratios[] | select(.backend == "slab") | .low) = 0.49'
     choose --from "$KEPT"
-    [ "$(grep -c '| `paged` |$' "$DOC")" = 6 ] || fail "slab is clearly slower"
+    [ "$(grep -c '| `paged` |$' "$DOC")" = 7 ] || fail "slab is clearly slower"
     some_results '(.memory[] | select(.backend == "pool") | .rss_peak_bytes) = 2000'
     choose --from "$KEPT"
-    [ "$(grep -c '| `pool` |$' "$DOC")" = 6 ] || fail "twice the least is within"
+    [ "$(grep -c '| `pool` |$' "$DOC")" = 7 ] || fail "twice the least is within"
 }
 
 @test "what is no result, or no document, is an error and changes nothing" {
@@ -86,7 +86,7 @@ choose() { # OPTION…
     documents
     AB_BUILD=$BUILD choose --rounds 1 --keep "$KEPT"
     expect_code 0
-    [ "$(grep -c '^| .*| [^|]*`[a-z:=+]*`[^|]* |$' "$DOC")" -ge 6 ] || fail "$(cat "$DOC")"
+    [ "$(grep -c '^| .*| [^|]*`[a-z:=+]*`[^|]* |$' "$DOC")" -ge 7 ] || fail "$(cat "$DOC")"
     for name in $PATTERNS; do
         expect_json '(.backends | length) == 10 and ([.backends[] | select(.status == "ok")] | length) >= 8' "$KEPT/$name.json"
     done

@@ -132,6 +132,95 @@ void arenas()
     DEMAND(n_alive == 1);
 }
 
+struct counted_plain : counted {
+    counted_plain() : counted(7) {}
+};
+
+std::string joined(ab::arena_scope &scope, const char *name, int n)
+{
+    return scope.format("%s-%d", name, n);
+}
+
+// What an arena, a scope and a scratch have alike.
+template <typename Calls> void calls_of(Calls &calls)
+{
+    std::size_t used = calls.used(), room = calls.available();
+    ab::arena_mark mark = calls.save();
+    int before = n_alive, n_run = 0;
+    float *floats = calls.template allocate_array<float>(100);
+    double *zeros = calls.template allocate_array_zeroed<double>(50, 64);
+    DEMAND((reinterpret_cast<std::uintptr_t>(zeros) & 63) == 0 && zeros[49] == 0);
+    floats[99] = 1;
+    DEMAND((reinterpret_cast<std::uintptr_t>(calls.allocate(10, 256)) & 255) == 0);
+    DEMAND(calls.template try_allocate_array<int>(SIZE_MAX / 2) == nullptr);
+    DEMAND_NONE(calls.template allocate_array<int>(SIZE_MAX / 2));
+    counted_plain *many = calls.template make_array<counted_plain>(20);
+    DEMAND(n_alive == before + 20 && many[19].number == 7);
+    DEMAND(calls.defer([&n_run, before] { n_run += n_alive == before + 20 ? 1 : 100; }));
+    char *text = calls.text(std::string_view("a longer text").substr(2, 6));
+    DEMAND(std::string(text) == "longer");
+    DEMAND(std::string(calls.format("%s-%d", text, 42)) == "longer-42");
+    DEMAND(std::string(calls.text("")).empty());
+    DEMAND(calls.used() > used && calls.available() < room && calls.committed() >= calls.used());
+    calls.restore(mark);
+    DEMAND(calls.used() == used && n_alive == before && n_run == 1);
+}
+
+void arena_calls()
+{
+    ab::arena frame(16 << 20);
+    calls_of(frame);
+    {
+        ab::arena_scope scope(frame);
+        calls_of(scope);
+        DEMAND(joined(scope, "ship", 3) == "ship-3" && frame.used() > 0);
+    }
+    DEMAND(frame.used() == 0);
+    {
+        ab::scratch one, other(one.get());
+        DEMAND(one.get() != other.get());
+        calls_of(one);
+        calls_of(other);
+        DEMAND_THROWS(ab::scratch(one.get(), other.get()), std::system_error);
+    }
+    ab::array<int> numbers(frame.get());
+    for (int i = 0; i < 1000; i++)
+        DEMAND(numbers.push(i));
+    DEMAND(numbers.push(numbers[999]) && numbers.size() == 1001 && numbers[1000] == 999);
+    numbers.swap_pop(0);
+    int sum = 0;
+    for (int n : numbers)
+        sum += n;
+    DEMAND(numbers[0] == 999 && numbers.size() == 1000 && sum == 999 * 500 + 999);
+    DEMAND(!numbers.try_reserve(SIZE_MAX / 8) && numbers[999] == 999);
+    static char few[256];
+    ab::arena small(few, sizeof few);
+    DEMAND(small.try_allocate(300) == nullptr && small.try_text(std::string(300, 'x')) == nullptr);
+    DEMAND(small.try_make_array<counted_plain>(100) == nullptr);
+    DEMAND(small.try_format("%300d", 1) == nullptr);
+    DEMAND_NONE(small.text(std::string(300, 'x')));
+    ab_arena *none = nullptr;
+    if (!AB_CHECKS) {
+        DEMAND(ab_arena_alloc(none, 10) == nullptr && ab_arena_alloc_zeroed(none, 10) == nullptr);
+        DEMAND(ab_arena_alloc_aligned(none, 4, 10) == nullptr);
+        DEMAND(ab_arena_alloc_aligned(none, 64, 10) == nullptr);
+        DEMAND(AB_ARENA_NEW(none, int) == nullptr && AB_ARENA_ARRAY(none, double, 3) == nullptr);
+    }
+}
+
+void ready_arenas()
+{
+    ab::ready memory(1 << 20, 2 << 20, 1 << 20);
+    DEMAND(memory.arena("game") == memory.game() && memory.arena("none") == nullptr);
+    DEMAND(memory.engine() != memory.scratch());
+    ab::paged_resource level(memory.game());
+    std::pmr::vector<int> numbers(1000, 7, &level);
+    DEMAND(numbers[999] == 7 && ab_paged_arena_used(memory.game()) >= 4000);
+    DEMAND(ab_paged_arena_alloc(memory.scratch(), 8 << 20) == nullptr);
+    DEMAND(memory.reset("scratch") && !memory.reset("none"));
+    DEMAND_THROWS(ab::ready(SIZE_MAX / 2), std::system_error);
+}
+
 void pools_and_slabs()
 {
     ab::pool<counted> objects(10, false);
@@ -392,6 +481,8 @@ int main(int argc, char **)
     if (argc > 1)
         ab::arena none(SIZE_MAX);
     arenas();
+    arena_calls();
+    ready_arenas();
     pools_and_slabs();
     handles();
     for (unsigned seed = 1; seed <= 200; seed++)

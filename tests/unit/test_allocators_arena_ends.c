@@ -505,6 +505,36 @@ static void zeroed_arrays_of_any_alignment_are_zero(void **state)
     ab_arena_fini(&a);
 }
 
+static char *text_in(const struct ab_arena_scope *scope)
+{
+    char *text = ab_arena_scope_alloc(scope, 100);
+    assert_non_null(text);
+    return strcpy(text, "text");
+}
+
+static void a_scope_with_a_name_allocates_by_itself(void **state)
+{
+    (void)state;
+    char buffer[4096];
+    struct ab_arena a;
+    ab_arena_init_buffer(&a, buffer, sizeof buffer);
+    size_t used = ab_arena_used(&a);
+    {
+        AB_ARENA_SCOPE(outer, &a);
+        assert_string_equal(text_in(&outer), "text");
+        size_t used_outer = ab_arena_used(&a);
+        {
+            AB_ARENA_SCOPE(inner, &a);
+            text_in(&inner);
+            assert_true(ab_arena_used(&a) > used_outer);
+        }
+        assert_int_equal(ab_arena_used(&a), used_outer);
+        assert_true(used_outer > used);
+    }
+    assert_int_equal(ab_arena_used(&a), used);
+    ab_arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +557,7 @@ int main(void)
         cmocka_unit_test(a_close_block_never_grows_over_a_live_one),
         cmocka_unit_test(a_close_block_grows_to_the_end_of_a_buffer),
         cmocka_unit_test(zeroed_arrays_of_any_alignment_are_zero),
+        cmocka_unit_test(a_scope_with_a_name_allocates_by_itself),
     };
     test_with_small_pages();
     return cmocka_run_group_tests_name("arena ends", tests, NULL, NULL);

@@ -130,9 +130,9 @@ static void a_decimal_comma_locale_changes_nothing(void **state)
 static void the_shipped_workloads_compile_and_stay_within_their_promises(void **state)
 {
     (void)state;
-    static const char *const names[] = {"quickstart",        "churn",    "realloc-growth",
-                                        "random-free",       "exchange", "game-frame",
-                                        "producer-consumer", "handles",  "region"};
+    static const char *const names[] = {
+        "quickstart",        "churn",   "realloc-growth", "random-free", "exchange", "game-frame",
+        "producer-consumer", "handles", "region",         "rare-mixed"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[5000], *messages = NULL;
         struct ab_workload *w = NULL;
