@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "core/memory.h"
+#include "core/system_file.h"
 #include "core/units_show.h"
 #include "runner/supervise.h"
 
@@ -18,10 +19,13 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -135,6 +139,101 @@ static bool answers(const struct ab_server_ready *ready)
     return false;
 }
 
+/* ---- a regular expression, in a process of its own ---- */
+
+/* regcomp and regexec have no limit of time or memory, and some expressions take hours and all memory
+ * there is. The kernel ends a process that goes beyond these. */
+enum { PATTERN_CPU_S = 5 };
+#define PATTERN_BYTES (UINT64_C(512) << 20)
+
+struct match {
+    int error;       /* of regcomp or regexec; 0 = none */
+    size_t n_groups; /* subexpressions */
+    regmatch_t at[2];
+};
+
+static void limit_pattern(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    char buf[AB_SYSTEM_FILE_BYTES];
+    const char *statm = ab_system_file("", "/proc/self/statm", buf);
+    unsigned long long pages;
+    for (size_t i = 0; i < AB_ARRAY_LEN(signals); i++)
+        signal(signals[i], SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    setrlimit(RLIMIT_CPU, &(struct rlimit){PATTERN_CPU_S, PATTERN_CPU_S});
+    if (statm == NULL || sscanf(statm, "%llu", &pages) != 1)
+        return;
+    rlim_t most = pages * (rlim_t)sysconf(_SC_PAGESIZE) + PATTERN_BYTES;
+    struct rlimit old;
+    if (getrlimit(RLIMIT_AS, &old) == 0 && old.rlim_max > most)
+        setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
+}
+
+/* `text` of NULL: the pattern is only compiled. */
+static void match_here(const char *pattern, const char *text, struct match *out)
+{
+    regex_t compiled;
+    out->error = regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE);
+    if (out->error != 0)
+        return;
+    out->n_groups = compiled.re_nsub;
+    if (text != NULL)
+        out->error = regexec(&compiled, text, 2, out->at, 0);
+}
+
+/* Waits for the answer. False: there is none, because the process was ended. */
+static bool await_match(pid_t pid, int fd, struct match *out)
+{
+    struct pollfd wake = {.fd = fd, .events = POLLIN};
+    int wait_status;
+    while (poll(&wake, 1, 100) <= 0)
+        if (ab_supervise_signal() != 0)
+            kill(pid, SIGKILL);
+    bool is_there = read(fd, out, sizeof *out) == sizeof *out;
+    while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+        ;
+    return is_there;
+}
+
+/* AB_USAGE: the pattern is none, or takes too much; `why` says so. */
+static enum ab_status match(const char *pattern, const char *text, struct match *out, char *why,
+                            size_t cap)
+{
+    int ends[2];
+    struct match m = {.error = REG_ESPACE};
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        snprintf(why, cap, "cannot be looked for: pipe: %s", strerror(errno));
+        return AB_SYSTEM;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        limit_pattern();
+        match_here(pattern, text, &m);
+        _exit(write(ends[1], &m, sizeof m) == sizeof m ? 0 : 1);
+    }
+    int error = errno;
+    close(ends[1]);
+    bool is_there = pid > 0 && await_match(pid, ends[0], &m);
+    close(ends[0]);
+    *out = m;
+    if (pid < 0) {
+        snprintf(why, cap, "cannot be looked for: fork: %s", strerror(error));
+        return AB_SYSTEM;
+    }
+    if (!is_there || m.error == REG_ESPACE)
+        snprintf(why, cap,
+                 "the regular expression takes more than %d s of CPU time or %d MiB to be %s; use "
+                 "smaller bounds, and no \\1",
+                 PATTERN_CPU_S, (int)(PATTERN_BYTES >> 20), text != NULL ? "found" : "read");
+    else if (m.error != 0 && m.error != REG_NOMATCH)
+        regerror(m.error, NULL, why, cap);
+    else
+        return AB_OK;
+    return AB_USAGE;
+}
+
 /* ---- --metric ---- */
 
 static bool is_own_name(const char *name)
@@ -149,6 +248,7 @@ enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *
                                      struct ab_err *err)
 {
     struct ab_server_metric m = {.text = text};
+    struct match compiled;
     char name[AB_NAMED_BYTES + 1], why[200]; /* one that is too long stays so */
     const char *sign = strchr(text, '=');
     if (sign == NULL)
@@ -161,12 +261,11 @@ enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *
     if (is_own_name(name))
         return ab_fail(err, AB_USAGE, "--metric '%s': %s is a metric of allocbench itself",
                        AB_SHOWN(SHOWN, text), name);
-    int wrong = regcomp(&m.pattern, sign + 1, REG_EXTENDED | REG_NEWLINE);
-    if (wrong != 0) {
-        regerror(wrong, &m.pattern, why, sizeof why);
-        return ab_fail(err, AB_USAGE, "--metric '%s': %s", AB_SHOWN(SHOWN, text), why);
-    }
-    if (m.pattern.re_nsub == 0)
+    m.pattern = sign + 1;
+    enum ab_status status = match(m.pattern, NULL, &compiled, why, sizeof why);
+    if (status != AB_OK)
+        return ab_fail(err, status, "--metric '%s': %s", AB_SHOWN(SHOWN, text), why);
+    if (compiled.n_groups == 0)
         ab_fail(err, AB_USAGE, "--metric '%s': ( ) must be around the number",
                 AB_SHOWN(SHOWN, text));
     else if ((m.field = ab_named_field(name, is_higher ? AB_FIELD_HIGHER : AB_FIELD_LOWER)) == NULL)
@@ -175,18 +274,14 @@ enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *
             "--metric '%s': a name has up to %d letters, digits and '_', and does not begin with "
             "a digit; there are at most %d metrics",
             AB_SHOWN(SHOWN, text), AB_NAMED_BYTES - 1, AB_NAMED_MAX);
-    if (m.field == NULL) {
-        regfree(&m.pattern);
+    if (m.field == NULL)
         return AB_USAGE;
-    }
     *out = m;
     return AB_OK;
 }
 
 void ab_server_fini(struct ab_server *server)
 {
-    for (size_t i = 0; i < server->n_metrics; i++)
-        regfree(&server->metrics[i].pattern);
     free(server->metrics);
     server->metrics = NULL;
     server->n_metrics = 0;
@@ -368,9 +463,12 @@ static void take_printed(struct ab_server_run *run)
 static const char *find_number(const struct ab_server_metric *m, const char *printed, char *shown,
                                size_t cap, double *out)
 {
-    regmatch_t at[2];
     char number[64], *end;
-    if (regexec(&m->pattern, printed, 2, at, 0) != 0)
+    struct match found;
+    const regmatch_t *at = found.at;
+    if (match(m->pattern, printed, &found, shown, cap) != AB_OK)
+        return shown;
+    if (found.error == REG_NOMATCH)
         return "matches nothing in what the load printed";
     if (at[1].rm_so < 0)
         return "matches, but not what is in ( )";

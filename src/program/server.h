@@ -12,7 +12,6 @@
 #include "result/result_fields.h"
 
 #include <poll.h>
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,7 +39,7 @@ enum ab_status ab_server_read_ready(const char *text, struct ab_server_ready *ou
 struct ab_server_metric { /* a number that the load prints */
     const char *text;     /* as it was given; borrowed */
     const struct ab_field *field;
-    regex_t pattern; /* its first subexpression is the number */
+    const char *pattern; /* its first subexpression is the number; borrowed */
 };
 
 /* "NAME=REGEX", "NAME+=REGEX" where higher is better; AB_USAGE: it is none. */

@@ -31,6 +31,19 @@ adds_up() { # LEAST moments
         | length >= $least' result.json
 }
 
+# bats test_tags=full
+@test "no name of a result is markup in Markdown" {
+    bench run "$WORKLOADS/small.yaml" -b glibc --rounds 2 --drain 0 --at 1000 -v pins --no-store -q --json r.json
+    expect_code 0
+    python3 "$ROOT/tests/cli/hostile_result.py" r.json hostile.json '<b>x</b> [go](http://a.b) |# *y*' >places
+    grep -qFx 'pins[].function' places || fail "$(cat places)"
+    jq '(.pins[].at | select(. == "1000")) = "<b>x</b> [go](http://a.b)"' hostile.json >r.json && mv r.json hostile.json
+    bench report hostile.json -q --markdown hostile.md
+    expect_code 0
+    [ "$(grep -c 'go' hostile.md)" -gt 5 ] || fail "the names are not there"
+    ! grep -nE '<b>|(^|[^\\])\[go|http://a' hostile.md || fail "markup"
+}
+
 @test "pins: a planted pinner is the first in the end, under each allocator, and all add up" {
     for seed in $(seq "$([ -n "${AB_FULL-}" ] && echo 10 || echo 2)"); do
         allocbench record --sites=8 -o "t$seed.abt" -- "$GUESTS/prog_pins" "$seed" >/dev/null 2>&1

@@ -152,6 +152,18 @@ ask() { # N SIZE
     expect_nothing_left
 }
 
+@test "a regular expression has a bound in time and memory" {
+    serve "" true -b glibc --metric 'x=((((((a{1,255}){1,255}){1,255}){1,255}){1,255}){1,255})'
+    expect_code 2
+    expect_error "--metric 'x=.*': the regular expression takes more than 5 s of CPU time or 512 MiB to be read"
+    serve "" 'head -c 3000 /dev/zero | tr "\0" a' -b glibc --metric 'x=(a*)(a*)(a*)(a*)(a*)\1\2\3\4\5b'
+    expect_code 4
+    expect_error "--metric 'x=.* the regular expression takes more than 5 s of CPU time or 512 MiB to be found"
+    serve "" "echo 7,7 is 7" -q -b glibc --metric 'x=([0-9]),\1' # a bounded one works
+    expect_code 0
+    expect_nothing_left
+}
+
 @test "the allocator of a server is proven, and an interruption leaves nothing" {
     bench exec --server --rounds 1 --rest 0 --ready "unix:$OUT/s" --load "$(ask 10 10)" -b "glibc,toy=$TOY" \
         -- env -u LD_PRELOAD "$PROG" "unix:$OUT/s"

@@ -301,6 +301,50 @@ static void hostile_names_break_nothing(void **state)
     fake_session_free(f);
 }
 
+static void expect_markdown(const char *text, const char *wanted)
+{
+    struct ab_text t = {0};
+    ab_sinks_markdown_text(&t, text);
+    assert_string_equal(t.s, wanted);
+    ab_text_fini(&t);
+}
+
+static void a_name_is_no_markup_in_markdown(void **state)
+{
+    (void)state;
+    expect_markdown("<b>x</b> [go](http://a.b)", "&lt;b&gt;x&lt;/b&gt; \\[go\\](http\\://a.b)");
+    expect_markdown("www.a.b", "www\\.a.b");
+    expect_markdown("- x", "\\- x");
+    expect_markdown("---", "\\---");
+    expect_markdown("--rounds 10", "--rounds 10");
+    expect_markdown("12. x 3. y", "12\\. x 3. y");
+    expect_markdown("arena-1.5 = 2", "arena-1.5 = 2");
+}
+
+/* The moment of a list of owners is a mark of a trace, or what a result says. */
+static void titles_are_no_markup_in_markdown(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    struct ab_pin pin = {.backend = FAKE_GLIBC,
+                         .phase = "steady",
+                         .at = "<b>x</b> [go](http://a.b)",
+                         .function = "f",
+                         .pinned_bytes = 4096,
+                         .retained_bytes = 0,
+                         .blocks = 1};
+    f->s.pins = &pin;
+    f->s.n_pins = 1;
+    char *page = form(f, AB_SINK_MARKDOWN);
+    f->s.pins = NULL;
+    f->s.n_pins = 0;
+    assert_non_null(strstr(page, "who pins the pages at &lt;b&gt;x"));
+    assert_null(strstr(page, "<b>"));
+    assert_null(strstr(page, "[go]("));
+    free(page);
+    fake_session_free(f);
+}
+
 static struct ab_checked *many_gates(struct fake_session *f, uint32_t n)
 {
     struct ab_checked *many = calloc(n, sizeof *many);
@@ -413,6 +457,8 @@ int main(void)
         cmocka_unit_test(what_fails_the_command_comes_first),
         cmocka_unit_test(another_machine_warns_only),
         cmocka_unit_test(hostile_names_break_nothing),
+        cmocka_unit_test(a_name_is_no_markup_in_markdown),
+        cmocka_unit_test(titles_are_no_markup_in_markdown),
         cmocka_unit_test(github_shows_ten_of_a_kind),
         cmocka_unit_test(a_summary_is_never_too_long_for_github),
         cmocka_unit_test(what_is_not_known_is_left_out),

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_BYTES = 900000, RESERVE = 10000 }; /* kept for what closes the document */
 
@@ -50,6 +51,20 @@ static const char *sign_of(const struct ab_finding *f)
 
 /* The answer as Markdown. */
 
+/* True if the character would begin a list, a rule or a heading where `text` begins a line, or a link
+ * that needs no brackets. */
+static bool begins_markup(const char *text, const char *c)
+{
+    static const char digits[] = "0123456789";
+    size_t n = strspn(text, digits);
+    bool is_marker = strchr("-+=", text[0]) != NULL &&
+                     (text[1] == ' ' || text[strspn(text, "-+= ")] == 0);
+    return (c == text && is_marker) ||
+           (n > 0 && c == text + n && (*c == '.' || *c == ')') && c[1] == ' ') ||
+           strncmp(c, "://", 3) == 0 ||
+           (*c == '.' && c - text >= 3 && strncasecmp(c - 3, "www", 3) == 0);
+}
+
 void ab_sinks_markdown_text(struct ab_text *to, const char *s)
 {
     struct ab_text printable = {0};
@@ -62,7 +77,7 @@ void ab_sinks_markdown_text(struct ab_text *to, const char *s)
             ab_text_add(to, "&gt;");
         else if (*c == '&')
             ab_text_add(to, "&amp;");
-        else if (strchr("\\`*_[]|~#!", *c) != NULL)
+        else if (strchr("\\`*_[]|~#!", *c) != NULL || begins_markup(printable.s, c))
             ab_text_add(to, (one[1] = *c, one[0] = '\\', one));
         else
             ab_text_add(to, one);
@@ -149,7 +164,8 @@ static void add_pins(struct ab_text *t, const struct ab_session *s)
     for (uint32_t i = 0; (at = ab_pins_shown(s, i)) != NULL; i++) {
         struct ab_grid g;
         if (ab_pins_grid(s, at, &g)) {
-            ab_text_addf(t, "%s\n\n", g.title);
+            ab_sinks_markdown_text(t, g.title);
+            ab_text_add(t, "\n\n");
             if (g.remark != NULL) {
                 ab_sinks_markdown_text(t, g.remark);
                 ab_text_add(t, "\n\n");
@@ -280,7 +296,9 @@ static void add_number(const struct ab_session *s, const struct ab_series *x, vo
     ab_sinks_markdown_text(&row, s->backends[x->backend].name);
     ab_text_add(&row, " | ");
     ab_sinks_markdown_text(&row, x->metric.phase);
-    ab_text_addf(&row, " | %s | ", x->place);
+    ab_text_add(&row, " | ");
+    ab_sinks_markdown_text(&row, x->place);
+    ab_text_add(&row, " | ");
     ab_sinks_markdown_text(&row, x->name);
     ab_text_addf(&row, " | %s%s | ", x->is_floor ? "&lt; " : "",
                  ab_format_value(value, x->value, unit));

@@ -48,7 +48,9 @@ void ab_suite_table(FILE *to, const struct ab_suite *suite, struct ab_table_styl
 
 static void put_markdown_grid(struct ab_text *t, const struct ab_grid *g)
 {
-    ab_text_addf(t, "| %s |", g->rows_are);
+    ab_text_add(t, "| ");
+    ab_sinks_markdown_text(t, g->rows_are);
+    ab_text_add(t, " |");
     for (unsigned c = 0; c < g->n_columns; c++)
         if (g->columns[c].title != NULL) {
             ab_text_add(t, " ");
