@@ -28,30 +28,48 @@ static const char *name_code(const struct ab_site_module *m, uint64_t address, c
     return out;
 }
 
-/* The outermost first; returns how many. */
-static size_t name_stack(struct ab_site_names *names, uint32_t site, const char *stack[NAMES_MOST])
+/* Adds the line to the name of a function, if it is known: "parse (parser.c:12)". */
+static const char *name_line(const struct ab_symbol *s, char *out, size_t cap)
 {
-    static char texts[AB_SITE_DEPTH_MAX][512];
+    if (s->file[0] == 0 || s->line <= 0)
+        return s->function;
+    snprintf(out, cap, "%.380s (%.100s:%d)", s->function, basename(s->file), s->line);
+    return out;
+}
+
+/* Names the frames of a site, the outermost first, and returns how many there are. The names are valid until
+ * the next call. */
+static size_t name_stack(struct ab_site_names *names, uint32_t site, bool has_lines,
+                         const char *stack[NAMES_MOST])
+{
+    static char texts[NAMES_MOST][512];
     const struct ab_site_table *t = names->table;
     size_t n = 0, depth = site == 0 ? 0 : t->stacks[site - 1].depth;
     for (size_t i = depth; i-- > 0;) { /* the table has the innermost first */
         const struct ab_site_frame *frame = ab_site_frame(t, site, i);
         struct ab_site_named named = ab_site_names_find(names, frame);
-        for (size_t k = named.n; k-- > 0 && n < NAMES_MOST;)
-            stack[n++] = named.items[k].function[0] != 0
-                             ? named.items[k].function
-                             : name_code(ab_site_module_of(t, frame), frame->address, texts[i],
-                                         sizeof texts[i]);
+        for (size_t k = named.n; k-- > 0 && n < NAMES_MOST; n++)
+            stack[n] = named.items[k].function[0] == 0
+                           ? name_code(ab_site_module_of(t, frame), frame->address, texts[n],
+                                       sizeof texts[n])
+                       : has_lines ? name_line(&named.items[k], texts[n], sizeof texts[n])
+                                   : named.items[k].function;
     }
     return n;
+}
+
+static void add_stack(struct ab_flame *flame, struct ab_site_names *names, uint32_t site,
+                      bool has_lines, uint64_t value)
+{
+    const char *stack[NAMES_MOST] = {"not known"};
+    size_t n = name_stack(names, site, has_lines, stack);
+    ab_flame_add(flame, stack, n > 0 ? n : 1, value);
 }
 
 void ab_stacks_add(struct ab_flame *flame, struct ab_site_names *names, uint32_t site,
                    uint64_t value)
 {
-    const char *stack[NAMES_MOST] = {"not known"};
-    size_t n = name_stack(names, site, stack);
-    ab_flame_add(flame, stack, n > 0 ? n : 1, value);
+    add_stack(flame, names, site, true, value);
 }
 
 /* Into each flame graph that is there; order: enum ab_flame_by. */
@@ -60,7 +78,7 @@ static void add_site(struct ab_flame *const flames[AB_FLAME_KEYS], struct ab_sit
 {
     for (unsigned by = 0; by < AB_FLAME_KEYS; by++)
         if (flames[by] != NULL && s->calls > 0 && value_of(s, by) > 0)
-            ab_stacks_add(flames[by], names, site, value_of(s, by));
+            add_stack(flames[by], names, site, false, value_of(s, by));
 }
 
 static void add_sites(struct ab_flame *const flames[AB_FLAME_KEYS],

@@ -14,7 +14,8 @@
 /* By one key; ends by ab_flame_close. */
 struct ab_flame *ab_trace_flame(const struct ab_site_table *table,
                                 const struct ab_site_stats *stats, enum ab_flame_by by);
-/* Adds the value to the stack of a site, 0 = one that is not known. */
+/* Adds the value to the stack of a site, 0 = one that is not known. Frames are named by function and line, so
+ * that two lines of one function are two boxes. */
 void ab_stacks_add(struct ab_flame *flame, struct ab_site_names *names, uint32_t site,
                    uint64_t value);
 /* By each key; ends by ab_stacks_fini. */
