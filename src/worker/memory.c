@@ -13,6 +13,7 @@
 #include "worker/memory_pass.h"
 #include "worker/pins.h"
 #include "worker/residency.h"
+#include "worker/touch.h"
 
 #include <string.h>
 
@@ -188,6 +189,12 @@ static void dispute(struct ab_memory_pass *m, const struct ab_memory_state *s,
         m->report->phases[m->phase].n_disputed++;
 }
 
+/* Returns the last byte that ab_touch_pages writes. */
+static uint64_t last_of_pages(uint64_t from, uint64_t size)
+{
+    return size - from > AB_TOUCH_PAGE_BYTES ? size - 1 : from;
+}
+
 /* First and last byte that is written to of a block of `size` bytes, with none further apart than
  * 4096 between them (worker/touch.h); false where it is not told. */
 static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t *first,
@@ -195,10 +202,11 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
 {
     const uint32_t operand = AB_OP_SIZE(op);
     const uint64_t n = AB_TOUCH_BYTES(operand);
+    uint64_t reach;
     *first = *last = 0;
     if (AB_OP_CODE(op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE)) { /* once a page from its old size */
         *first = old_size;
-        *last = old_size + ((size - 1 - old_size) & ~UINT64_C(4095));
+        *last = last_of_pages(old_size, size);
         return size > old_size;
     }
     if (AB_OP_CODE(op) == AB_CODE_ACCESS)
@@ -211,7 +219,8 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     case AB_TOUCH_NONE:
         if (!ab_touch_is_leading(operand) || AB_LEADING_PAGES(operand) == 0)
             return false;
-        *last = (ab_touch_reach(operand, size) - 1) & ~UINT64_C(4095);
+        reach = ab_touch_reach(operand, size);
+        *last = reach < size ? reach - AB_TOUCH_PAGE_BYTES : last_of_pages(0, size);
         return true;
     case AB_TOUCH_FIRST:
         *last = n < size ? n - 1 : size - 1;
@@ -220,7 +229,7 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
         return true;
     case AB_TOUCH_PAGE:
     case AB_TOUCH_APART:
-        *last = (size - 1) & ~UINT64_C(4095);
+        *last = last_of_pages(0, size);
         return true;
     case AB_TOUCH_LINE:
         *last = (size - 1) & ~UINT64_C(63);

@@ -80,14 +80,14 @@ struct ab_apart {
 };
 void ab_apart_stop(const struct ab_lane *lane, struct ab_apart *since);
 void ab_apart_go_on(struct ab_lane *lane, const struct ab_apart *since);
-/* One byte of each page of it, apart. Out of line, so that the loops of all other work stay as they
- * are. */
+/* Writes to pages of the block as the operand of the touch says, while the lane's clock stands still. Out of
+ * line, so that the loops of all other work stay as they are. */
 static __attribute__((noinline, unused)) void ab_touch_apart(struct ab_lane *lane, void *block,
-                                                             size_t size)
+                                                             size_t size, uint32_t operand)
 {
     struct ab_apart since;
     ab_apart_stop(lane, &since);
-    ab_touch_pages(block, 0, size);
+    ab_touch_block(block, size, operand);
     ab_apart_go_on(lane, &since);
 }
 /* The lane has waited for the other one for so many ticks; or the other one's turn is next. */

@@ -336,8 +336,7 @@ INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, const uint64_t *words, str
         if (AB_TOUCH_MODE(AB_OP_SIZE(op)) == AB_TOUCH_WALK)
             return timing == UNTIMED && FN(walk)(lane, f, words);
         if (AB_UNLIKELY(ab_touch_is_apart(AB_OP_SIZE(op))))
-            ab_touch_apart(lane, ADDRESS(f, slot->ref),
-                           ab_touch_reach(AB_OP_SIZE(op), slot->size_seq));
+            ab_touch_apart(lane, ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
         else
             ab_touch_block(ADDRESS(f, slot->ref), slot->size_seq, AB_OP_SIZE(op));
         break;

@@ -34,14 +34,27 @@ static inline void ab_touch_first(void *block)
     *(volatile unsigned char *)block = 1;
 }
 
-/* First byte, then one every 4096; from = 0 for a new block, the old size for a grown one. */
+/* Writes the first byte, one every 4096 after it, and the last one, which may lie on a page of its own:
+ * jemalloc begins large blocks anywhere in a page. `from` is 0 for a new block, the old size for one that
+ * has grown. */
 static inline __attribute__((always_inline)) void ab_touch_pages(void *block, size_t from,
                                                                  size_t size)
 {
     volatile unsigned char *p = block;
     p[from] = 1;
-    if (AB_UNLIKELY(size - from > AB_TOUCH_PAGE_BYTES))
+    if (AB_UNLIKELY(size - from > AB_TOUCH_PAGE_BYTES)) {
         ab_touch_stride(p, from + AB_TOUCH_PAGE_BYTES, size, AB_TOUCH_PAGE_BYTES);
+        p[size - 1] = 1;
+    }
+}
+
+/* Writes one byte on each of the first pages of the block, which are the first `reach` bytes of it. */
+static inline void ab_touch_leading(void *block, size_t size, size_t reach)
+{
+    if (reach < size)
+        ab_touch_stride(block, 0, reach, AB_TOUCH_PAGE_BYTES);
+    else
+        ab_touch_pages(block, 0, size);
 }
 
 /* One cache line of a block, as a program uses it now and then. */
@@ -61,7 +74,7 @@ static inline void ab_touch_block(void *block, size_t size, uint32_t operand)
     switch (AB_TOUCH_MODE(operand)) {
     case AB_TOUCH_NONE:
         if (ab_touch_is_leading(operand))
-            ab_touch_pages(block, 0, ab_touch_reach(operand, size));
+            ab_touch_leading(block, size, ab_touch_reach(operand, size));
         break;
     case AB_TOUCH_WALK:
         break;
