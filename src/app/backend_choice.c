@@ -107,7 +107,9 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
     copy(b->path, sizeof b->path, s->path);
     copy(b->build_id, sizeof b->build_id, s->build_id);
     copy(b->package, sizeof b->package, s->package);
-    copy(b->settings, sizeof b->settings, ab_backend_settings(s->name));
+    copy(b->full_name, sizeof b->full_name, s->full_name);
+    copy(b->settings, sizeof b->settings,
+         ab_backend_settings(s->full_name[0] != 0 ? s->full_name : s->name));
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
     b->is_along = s->is_along;

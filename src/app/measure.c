@@ -41,6 +41,7 @@ static void describe_backends(struct ab_measurement *m)
         ab_case_describe(&m->selection.items[i % m->selection.n], &s->backends[i]);
         m->engine->add_case(m, i, &s->backends[i]);
     }
+    ab_backends_set_labels(s->backends, s->n_backends);
     ab_verified_find(m->options, s);
 }
 

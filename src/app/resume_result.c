@@ -66,16 +66,31 @@ static enum ab_status take_path(struct ab_resume *r, bool is_trace, struct ab_er
 /* A result may come from anywhere: what it says is a library is not run on its word alone. */
 static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err *err)
 {
-    char name[AB_BACKEND_NAME_BYTES], shown[256];
-    ab_backend_own_name(b, name);
+    char name[AB_BACKEND_FULL_BYTES], shown[256];
+    ab_backend_spelling(b, name);
     name[strcspn(name, ":{")] = 0;
     const char *plus = strchr(name, '+'), *known = plus != NULL ? plus + 1 : name;
-    if (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL)
+    bool is_file = b->full_name[0] != 0 && b->path[0] != 0 && b->package[0] == 0 &&
+                   strcmp(known, "glibc") != 0;
+    if (!is_file && (ab_builtin_find(known) != NULL || ab_preset_find(known) != NULL))
         return AB_OK;
     return ab_fail(err, AB_USAGE,
                    "its back end %s is a library given by path: give all back ends "
                    "again with -b, with their paths",
                    ab_text_printable(shown, sizeof shown, b->name));
+}
+
+/* Writes "jemalloc{A=b}", or "bg=jemalloc{A=b}" for a row that was given a name. A decorator stands in
+ * both names; of a given one -b takes it in front of the other. */
+static const char *spell_for_b(const struct ab_backend_info *b, char *to, size_t cap)
+{
+    char full[AB_BACKEND_FULL_BYTES];
+    const char *own = AB_OWN_NAME(b), *plus = strchr(own, '+');
+    if (b->full_name[0] == 0)
+        return strcpy(to, own);
+    own = plus != NULL ? plus + 1 : own;
+    snprintf(to, cap, "%.*s=%s", (int)strcspn(own, ":"), own, ab_backend_spelling(b, full));
+    return to;
 }
 
 static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
@@ -90,7 +105,7 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     for (uint32_t i = 0; i < s->n_backends && status == AB_OK; i++) {
         if (s->backends[i].n_heaps > 0 || s->backends[i].combination > 0) /* take_maps; again */
             continue;
-        names[n] = ab_backend_own_name(&s->backends[i], r->names[n]);
+        names[n] = spell_for_b(&s->backends[i], r->names[n], sizeof r->names[n]);
         n++;
         status = check_known(&s->backends[i], err);
     }

@@ -16,7 +16,7 @@ struct ab_resume {
     bool is_done;              /* … with a complete result: nothing to run */
     struct ab_stored stored;
     const char **lists[4];
-    char (*names)[AB_BACKEND_NAME_BYTES]; /* of the back ends in lists[1] */
+    char (*names)[AB_BACKEND_NAME_BYTES + AB_BACKEND_FULL_BYTES]; /* of the back ends in lists[1] */
 };
 
 /* Without --resume out->options is *o. `kind` is of the results that the command resumes, "workload"

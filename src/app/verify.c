@@ -223,16 +223,18 @@ static void add_backend(struct ab_text *t, const struct ab_selection *s)
 {
     struct ab_text spelled = {0};
     char stem[sizeof s->name];
+    const char *full = s->full_name[0] != 0 ? s->full_name : s->name;
     size_t n = strcspn(s->name, ":{");
+    bool is_given = s->full_name[0] != 0;
     if (s->is_file) {
         ab_selection_stem(s->path, stem, sizeof stem);
-        if (strlen(stem) != n || strncmp(stem, s->name, n) != 0)
-            ab_text_addf(&spelled, "%.*s=", (int)n, s->name);
-        add_path(&spelled, s->path);
-        ab_text_add(&spelled, s->name + n);
-    } else {
-        ab_text_add(&spelled, s->name);
+        is_given = strlen(stem) != n || strncmp(stem, s->name, n) != 0;
     }
+    if (is_given)
+        ab_text_addf(&spelled, "%.*s=", (int)n, s->name);
+    if (s->is_file)
+        add_path(&spelled, s->path);
+    ab_text_add(&spelled, s->is_file ? full + strcspn(full, ":{") : full);
     add_word(t, spelled.s);
     ab_text_fini(&spelled);
 }

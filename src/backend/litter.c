@@ -72,16 +72,23 @@ void ab_litter_judge(struct ab_selection *s)
 }
 
 /* "glibc:trim=2s{A=b}" becomes "glibc:trim=2s:litter=0.75{A=b}". */
+static enum ab_status add_setting(char *name, size_t cap, const char *said, struct ab_err *err)
+{
+    char longer[sizeof((struct ab_selection *)0)->full_name];
+    int at = (int)strcspn(name, "{");
+    int n = snprintf(longer, sizeof longer, "%.*s:litter=%s%s", at, name, said, name + at);
+    if (n >= (int)cap)
+        return ab_fail(err, AB_USAGE, "a back end's name may have at most %zu characters: %.64s…",
+                       cap - 1, longer);
+    memcpy(name, longer, (size_t)n + 1);
+    return AB_OK;
+}
+
 static enum ab_status name_row(struct ab_selection *row, const char *said, struct ab_err *err)
 {
-    char name[sizeof row->name];
-    int at = (int)strcspn(row->name, "{");
-    int n = snprintf(name, sizeof name, "%.*s:litter=%s%s", at, row->name, said, row->name + at);
-    if (n >= (int)sizeof name)
-        return ab_fail(err, AB_USAGE, "a back end's name may have at most %zu characters: %.64s…",
-                       sizeof name - 1, name);
-    memcpy(row->name, name, sizeof name);
-    return AB_OK;
+    if (row->full_name[0] != 0)
+        AB_TRY(add_setting(row->full_name, sizeof row->full_name, said, err));
+    return add_setting(row->name, sizeof row->name, said, err);
 }
 
 /* One row of `from` with what is said; "0" is `from` itself. */

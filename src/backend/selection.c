@@ -287,19 +287,16 @@ static const char *take_decorator(char **name)
     return "";
 }
 
-/* A name of its own is for a path, and none that means something else already. */
-static enum ab_status check_own(const struct ab_spelling *spelling, bool is_file,
-                                struct ab_err *err)
+/* Refuses a given name that already means something else. */
+static enum ab_status check_own(const struct ab_spelling *spelling, struct ab_err *err)
 {
     char stem[128];
     const char *own = AB_SHOWN(128, spelling->own);
-    if (!is_file)
-        return ab_fail(err, AB_USAGE, "%s=: only a path can be given a name, as in %s=./libmine.so",
-                       own, own);
     if (*own == 0 || strcmp(ab_selection_stem(own, stem, sizeof stem), own) != 0)
         return ab_fail(err, AB_USAGE, "%s=: a name has 1 to 64 letters, digits, '.', '_' and '-'",
                        own);
-    if (ab_builtin_find(own) != NULL || ab_preset_find(own) != NULL)
+    if (ab_builtin_find(own) != NULL || ab_preset_find(own) != NULL || strcmp(own, all) == 0 ||
+        strcmp(own, libraries) == 0)
         return ab_fail(err, AB_USAGE, "%s=: this name belongs to a known back end", own);
     return AB_OK;
 }
@@ -353,26 +350,42 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
     return AB_OK;
 }
 
-/* The name that is shown: what was asked for, of a path the stem. */
-static enum ab_status name_selection(const struct ab_spelling *spelling, const char *decorator,
-                                     bool is_file, struct ab_selection *s, struct ab_err *err)
+/* Writes what was asked for, of a path the stem, and its settings. */
+static enum ab_status spell_out(const struct ab_spelling *spelling, const char *decorator,
+                                bool is_file, char *to, size_t cap, struct ab_err *err)
 {
-    char stem[128], printable[4 * sizeof s->name];
-    const char *base = !is_file ? spelling->name
-                       : spelling->own[0] != 0
-                           ? spelling->own
-                           : ab_selection_stem(spelling->name, stem, sizeof stem);
-    int n = snprintf(s->name, sizeof s->name, "%s%s%s%s%s%s%s", decorator, base,
+    char stem[128], printable[4 * sizeof((struct ab_selection *)0)->full_name];
+    const char *base = is_file ? ab_selection_stem(spelling->name, stem, sizeof stem)
+                               : spelling->name;
+    int n = snprintf(to, cap, "%s%s%s%s%s%s%s", decorator, base,
                      spelling->params[0] != 0 ? ":" : "", spelling->params,
                      spelling->env[0] != 0 ? "{" : "", spelling->env,
                      spelling->env[0] != 0 ? "}" : "");
-    const char *settings = s->name + strcspn(s->name, ":{");
+    const char *settings = to + strcspn(to, ":{");
     if (strcmp(ab_text_printable(printable, sizeof printable, settings), settings) != 0)
         return ab_fail(err, AB_USAGE, "settings must be printable text, found \"%s\"", printable);
-    if (n >= (int)sizeof s->name)
-        return ab_fail(err, AB_USAGE, "a back end's name may have at most %zu characters: %s…",
-                       sizeof s->name - 1, AB_SHOWN(64, s->name));
-    return AB_OK;
+    if (n < (int)cap)
+        return AB_OK;
+    return ab_fail(err, AB_USAGE, "a back end's name may have at most %zu characters: %s…%s",
+                   cap - 1, AB_SHOWN(64, to),
+                   spelling->own[0] == 0 ? "; give it a short one: NAME=…" : "");
+}
+
+/* Sets the name that is shown. A given name hides the settings, except those of litter, because
+ * --litter makes several rows of one back end. */
+static enum ab_status name_selection(const struct ab_spelling *spelling, const char *decorator,
+                                     bool is_file, struct ab_selection *s, struct ab_err *err)
+{
+    if (spelling->own[0] == 0)
+        return spell_out(spelling, decorator, is_file, s->name, sizeof s->name, err);
+    char params[256], litter[32];
+    snprintf(params, sizeof params, "%s", spelling->params);
+    bool has_litter = take_param(params, "litter=", litter, sizeof litter);
+    snprintf(s->name, sizeof s->name, "%s%s%s%s", decorator, spelling->own,
+             has_litter ? ":litter=" : "", has_litter ? litter : "");
+    if (is_file && spelling->params[0] == 0 && spelling->env[0] == 0)
+        return AB_OK;
+    return spell_out(spelling, decorator, is_file, s->full_name, sizeof s->full_name, err);
 }
 
 static enum ab_status select_one(char *text, const char *folders, struct ab_selection *s,
@@ -388,7 +401,7 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
         decorator = take_decorator(&spelling.name);
     bool is_file = s->is_file = is_path(spelling.name);
     if (has_own)
-        AB_TRY(check_own(&spelling, is_file, err));
+        AB_TRY(check_own(&spelling, err));
     AB_TRY(name_selection(&spelling, decorator, is_file, s, err));
     AB_TRY(read_decorator(&spelling, decorator, s, err));
     AB_TRY(ab_settings_env(spelling.env, s, err));
@@ -432,6 +445,10 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
     for (size_t i = 0; i < list->n; i++) {
         const struct ab_selection *other = &list->items[i];
         bool has_same_name = strcmp(other->name, s->name) == 0;
+        if (has_same_name && strcmp(other->full_name, s->full_name) != 0)
+            return ab_fail(err, AB_USAGE, "two back ends are named %s (%s and %s); rename one",
+                           s->name, other->full_name[0] != 0 ? other->full_name : other->path,
+                           s->full_name[0] != 0 ? s->full_name : s->path);
         if (has_same_name && (s->path[0] == 0 || strcmp(other->path, s->path) == 0))
             return ab_fail(err, AB_USAGE, "the back end %s is given twice", s->name);
         if (has_same_name)

@@ -27,7 +27,9 @@ enum { AB_SELECTION_ENV_MAX = 8 };
 
 struct ab_selection {
     char name[128]; /* as shown: "glibc", "arena:reserve=1GiB", "jemalloc{MALLOC_CONF=…}", or a
-                       file's stem and its settings */
+                       file's stem and its settings; or the name that it was given */
+    char full_name
+        [512]; /* with a given name: what it stands for, "jemalloc{MALLOC_CONF=…}"; "" = name */
     enum ab_source source; /* absent or wrong: what it would have been, as far as known */
     enum ab_selection_state state;
     char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
@@ -62,7 +64,7 @@ struct ab_selection_list {
 enum { AB_SELECTION_MAX = 64 };
 
 /* Each argument is a comma-separated list of names or paths (anything with a '/' or ending in ".so"
- * or ".so.N", with a name of its own as OWN=PATH), each with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
+ * or ".so.N"), each with a name of its own in front of it if wanted (OWN=NAME, OWN=PATH) and with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
  * a library ":prefix=mi_" or, of a malloc, ":purge=10s" (of the C library ":trim=10s" too), and of all
  * that free single blocks ":litter=0.75x2" (backend/litter.h); an argument that is a file as a whole is one path, commas and all.
  * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked

@@ -12,7 +12,7 @@
 #include "core/status.h"
 
 struct ab_spelling { /* parts of the text, which is cut up; "" = not there */
-    char *own;       /* a name that is given to a path */
+    char *own;       /* the name that it is given */
     char *name, *params, *env;
 };
 

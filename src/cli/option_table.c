@@ -78,8 +78,9 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "                        by the time of the work\n" \
             "  jemalloc:litter=0.75  on a heap that is not fresh\n" \
             "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
-            "  mine=./lib.so         a path under another name;\n" \
-            "                        quote others with \\: './a\\,b'\n" \
+            "  bg=jemalloc{A=1}      a short name: bg in tables, gates,\n" \
+            "                        --base; also mine=./lib.so\n" \
+            "  './a\\,b.so'           a path with a comma (quoted)\n" \
             "  inline+slab           compiled into the timed loop\n" \
             "  cursor+pool           ... through its cursor\n" \
             "  checked+NAME          every call checked, not timed\n" \
@@ -520,7 +521,7 @@ static const struct ab_option_info table[] = {
      "libraries, all that are installed)",
      "What runs", 'b', EXEC, LIST_OF(backends),
      .more = "jemalloc{A=1;B=2}: with environment variables;\n"
-             "mine=./lib.so: a path under another name"},
+             "bg=jemalloc{A=1}, mine=./lib.so: under a short name"},
     {"sweep", "LIST",
      "measure the usual settings of these allocators, a row for each, beside\n"
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena,\n"

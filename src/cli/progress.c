@@ -282,8 +282,8 @@ static uint32_t rank(const struct ab_session *s, struct ranked *out)
             continue;
         struct ab_effect e = ab_session_lead(s, i, base);
         if (i == base || e.ratio > 0)
-            out[n++] = (struct ranked){s->backends[i].name, i == base ? 1 : e.ratio, i == base,
-                                       i == base || ab_effect_is_clear(&e)};
+            out[n++] = (struct ranked){ab_backend_label(&s->backends[i]), i == base ? 1 : e.ratio,
+                                       i == base, i == base || ab_effect_is_clear(&e)};
     }
     qsort(out, n, sizeof out[0], by_speed);
     return n;
@@ -335,7 +335,7 @@ static void say_backend(char *buf, size_t cap, const struct ab_session *s, uint3
     const struct ab_backend_info *b = &s->backends[backend];
     char name[PART_BYTES], cell[32];
     double ns = time_of_op(s, backend, round);
-    ab_format_name(name, sizeof name, b->name, 24, false);
+    ab_format_name(name, sizeof name, ab_backend_label(b), 24, false);
     if (!ab_backend_status_has_numbers(b->status))
         snprintf(buf, cap, "  %s %s", name, ab_backend_status_name(b->status));
     else

@@ -160,7 +160,7 @@ const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *u
 const char *ab_format_backend(char *dst, size_t cap, const struct ab_backend_info *b)
 {
     bool is_aside = ab_backend_status_is_aside(b->status);
-    snprintf(dst, cap, "%s%s%s%s", b->name, is_aside ? " (" : "",
+    snprintf(dst, cap, "%s%s%s%s", ab_backend_label(b), is_aside ? " (" : "",
              is_aside ? ab_backend_status_name(b->status) : "", is_aside ? ")" : "");
     return dst;
 }

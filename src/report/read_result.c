@@ -208,6 +208,7 @@ enum ab_status ab_stored_take(void *document, const char *shown, struct ab_store
     read_document(&r, &stored);
     stored.session.is_unsealed |= stored.checksum == AB_CHECKSUM_NONE;
     free(r.room);
+    ab_backends_set_labels(stored.session.backends, stored.session.n_backends);
     if (r.json.status == AB_OK)
         *out = stored;
     else

@@ -800,7 +800,8 @@ AB_TABLE(proof, struct ab_setting);
 static void check_backend(const struct ab_reading *x)
 {
     struct ab_backend_info *b = x->record, *all = session_of(x)->backends;
-    snprintf(b->settings, sizeof b->settings, "%s", ab_backend_settings(b->name));
+    snprintf(b->settings, sizeof b->settings, "%s",
+             ab_backend_settings(b->full_name[0] != 0 ? b->full_name : b->name));
     if (b->name[0] == 0 || strlen(b->name) >= AB_BACKEND_NAME_BYTES)
         ab_json_fail(x->r, x->o, "has no name, or one of more than %d bytes",
                      AB_BACKEND_NAME_BYTES - 1);
@@ -819,6 +820,8 @@ static json_t *write_own_name(const struct ab_writing *x)
 
 static const struct ab_member backend_members[] = {
     AB_CHARS("name", struct ab_backend_info, name, .write = write_own_name),
+    AB_CHARS("full_name", struct ab_backend_info, full_name, .flags = AB_OMIT,
+             .when = offsetof(struct ab_backend_info, full_name), .when_bytes = 1),
     AB_RULE("params", struct ab_backend_info, values, .write = write_values),
     AB_CHARS("version", struct ab_backend_info, version),
     AB_CHARS("path", struct ab_backend_info, path),

@@ -102,8 +102,10 @@ static void summarize(struct ab_suite *s)
     for (uint32_t r = 0; r < s->figures.n_rows; r++) {
         struct ab_backend_info *b = &to->backends[r];
         snprintf(b->name, sizeof b->name, "%s", s->figures.rows[r].name);
+        snprintf(b->full_name, sizeof b->full_name, "%s", s->figures.rows[r].full_name);
         b->status = s->figures.rows[r].is_compared ? AB_BACKEND_OK : AB_BACKEND_ABSENT;
     }
+    ab_backends_set_labels(to->backends, to->n_backends);
 }
 
 /* Work of one item, of each combination of values where there are some. */

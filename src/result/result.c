@@ -69,11 +69,17 @@ const char *ab_backend_status_name(enum ab_backend_status status)
     return (unsigned)status < AB_BACKEND_STATUS_COUNT ? ab_backend_status_names[status] : "unknown";
 }
 
+static const char *without_values(const struct ab_backend_info *b, const char *name,
+                                  char buf[AB_BACKEND_NAME_BYTES])
+{
+    size_t n = strlen(name), behind = b->values[0] != 0 ? strlen(b->values) + 1 : 0;
+    snprintf(buf, AB_BACKEND_NAME_BYTES, "%.*s", (int)(n - behind), name);
+    return buf;
+}
+
 const char *ab_backend_own_name(const struct ab_backend_info *b, char buf[AB_BACKEND_NAME_BYTES])
 {
-    size_t n = strlen(b->name), behind = b->values[0] != 0 ? strlen(b->values) + 1 : 0;
-    snprintf(buf, AB_BACKEND_NAME_BYTES, "%.*s", (int)(n - behind), b->name);
-    return buf;
+    return without_values(b, b->name, buf);
 }
 
 bool ab_backend_is_named(const struct ab_backend_info *b, const char *own_name)
@@ -82,12 +88,135 @@ bool ab_backend_is_named(const struct ab_backend_info *b, const char *own_name)
                              : strcmp(AB_OWN_NAME(b), own_name) == 0;
 }
 
+/* ---- labels ---- */
+
+enum { LABEL_BYTES = 24 };
+
+/* Returns how many bytes of s, up to n, end with a whole name: not within "dirty_" of dirty_decay_ms and
+ * dirty_decay_max, nor at the point of 0.5, which is a value. */
+static size_t whole_names(const char *s, size_t n)
+{
+    while (n > 0 && s[n - 1] != '{' && s[n - 1] != '=' &&
+           (s[n - 1] != '.' || n < 2 || (s[n - 2] >= '0' && s[n - 2] <= '9')))
+        n--;
+    return memchr(s, '{', n) != NULL ? n : 0;
+}
+
+/* A value alone says nothing: its name stays with it. */
+static size_t keep_name(const char *s, size_t n)
+{
+    bool is_value = n > 0 && s[n - 1] == '=' && strcspn(s + n, "=:") >= strcspn(s + n, ";}");
+    return is_value ? whole_names(s, n - 1) : n;
+}
+
+static size_t shared_bytes(const char *a, const char *b, size_t most)
+{
+    size_t n = 0;
+    while (n < most && a[n] != 0 && a[n] == b[n])
+        n++;
+    return n;
+}
+
+/* Returns the length of the beginning that all rows of this allocator share: "jemalloc{MALLOC_CONF=". */
+static size_t shared_head(const struct ab_backend_info *list, uint32_t n, const char *name)
+{
+    size_t brace = strcspn(name, "{"), head = strlen(name);
+    for (int is_second = 0; is_second < 2; is_second++) {
+        for (uint32_t i = 0; i < n; i++) {
+            const char *other = AB_OWN_NAME(&list[i]);
+            if (strncmp(other, name, brace) != 0 || other[brace] != '{')
+                continue;
+            head = is_second ? keep_name(other, head) : shared_bytes(name, other, head);
+        }
+        head = is_second ? head : whole_names(name, head);
+    }
+    return head;
+}
+
+/* True if another row shows this text, too. */
+static bool is_taken(const struct ab_backend_info *list, uint32_t n, uint32_t own,
+                     const char *label)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(list[i].label, label) == 0 &&
+            strcmp(AB_OWN_NAME(&list[i]), AB_OWN_NAME(&list[own])) != 0)
+            return true;
+    return false;
+}
+
+/* Writes "jemalloc{narenas:1}" for "jemalloc{MALLOC_CONF=narenas:1}". */
+static void shorten(const struct ab_backend_info *list, uint32_t n, uint32_t at, char *to,
+                    size_t cap)
+{
+    const char *name = AB_OWN_NAME(&list[at]);
+    size_t brace = strcspn(name, "{"), head = name[brace] != 0 ? shared_head(list, n, name) : 0;
+    snprintf(to, cap, "%.*s%s", (int)(head > 0 ? brace + 1 : 0), name, name + head);
+}
+
+/* Writes "jemalloc{2}" for the second row whose name is too long. */
+static void number(const struct ab_backend_info *list, uint32_t n, uint32_t at, char *to,
+                   size_t cap)
+{
+    const char *name = AB_OWN_NAME(&list[at]);
+    size_t stem = strcspn(name, ":{");
+    for (unsigned k = 1; k <= n; k++) {
+        snprintf(to, cap, "%.*s{%u}", (int)stem, name, k);
+        if (!is_taken(list, n, at, to))
+            return;
+    }
+}
+
+static void set_label(struct ab_backend_info *list, uint32_t n, uint32_t at)
+{
+    struct ab_backend_info *b = &list[at];
+    char label[AB_BACKEND_NAME_BYTES];
+    snprintf(label, sizeof label, "%s", AB_OWN_NAME(b));
+    if (strlen(label) > LABEL_BYTES && ab_backend_settings(label)[0] != 0) {
+        shorten(list, n, at, label, sizeof label);
+        if (strlen(label) > LABEL_BYTES || is_taken(list, n, at, label))
+            number(list, n, at, label, sizeof label);
+    }
+    snprintf(b->label, sizeof b->label, "%s", label);
+}
+
+void ab_backends_set_labels(struct ab_backend_info *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        list[i].label[0] = 0;
+    for (uint32_t i = 0; i < n; i++)
+        set_label(list, n, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].values[0] != 0)
+            snprintf(list[i].label + strlen(list[i].label), AB_VALUES_BYTES, " %.*s",
+                     AB_VALUES_BYTES - 2, list[i].values);
+}
+
+const char *ab_backend_label(const struct ab_backend_info *b)
+{
+    return b->label[0] != 0 ? b->label : b->name;
+}
+
+const char *ab_backend_own_label(const struct ab_backend_info *b, char buf[AB_BACKEND_NAME_BYTES])
+{
+    return without_values(b, ab_backend_label(b), buf);
+}
+
+/* ---- states ---- */
+
 void ab_backend_set_values(struct ab_backend_info *b, const char *values)
 {
     char own[AB_BACKEND_NAME_BYTES];
     snprintf(own, sizeof own, "%.*s", AB_BACKEND_NAME_BYTES - 1, b->name);
     snprintf(b->values, sizeof b->values, "%s", values);
     snprintf(b->name, sizeof b->name, "%s%s%s", own, values[0] != 0 ? " " : "", b->values);
+}
+
+const char *ab_backend_spelling(const struct ab_backend_info *b, char buf[AB_BACKEND_FULL_BYTES])
+{
+    if (b->full_name[0] == 0)
+        return ab_backend_own_name(b, buf);
+    snprintf(buf, AB_BACKEND_FULL_BYTES, "%s", b->full_name);
+    return buf;
 }
 
 const char *ab_backend_settings(const char *name)

@@ -42,7 +42,7 @@ bool ab_backend_status_has_numbers(enum ab_backend_status status);
 /* Has numbers, and is out of every comparison. */
 bool ab_backend_status_is_aside(enum ab_backend_status status);
 
-enum { AB_BACKEND_NAME_BYTES = 128 };
+enum { AB_BACKEND_NAME_BYTES = 128, AB_BACKEND_FULL_BYTES = 512 };
 
 /* Did a library take a setting of its environment? */
 enum ab_setting_state {
@@ -65,6 +65,8 @@ enum { AB_SETTINGS_MAX = 16, AB_VERIFY_FAILED_MAX = 32, AB_VERIFY_NAME_BYTES = 4
 struct ab_backend_info {
     /* As asked for: "glibc", "slab:threads=sharded", a file's stem; then, behind a blank, the values. */
     char name[AB_BACKEND_NAME_BYTES + AB_VALUES_BYTES];
+    char full_name[AB_BACKEND_FULL_BYTES]; /* "jemalloc{A=b}" of a row that was named; "" = name */
+    char label[AB_BACKEND_NAME_BYTES + AB_VALUES_BYTES]; /* see ab_backend_label(); "" = name */
     char values[AB_VALUES_BYTES]; /* "n=1000 m=4"; "" = no param has a list */
     uint32_t combination;         /* of ab_session.combinations; 0 where there are none */
     const char *boundary;         /* of ab_boundary_names; NULL = unknown */
@@ -74,8 +76,8 @@ struct ab_backend_info {
     /* What a process with the preloaded library takes before its first block, beyond one without; of that
      * private memory. 0: no library is preloaded, or it was not measured. */
     double library_bytes, library_private_bytes;
-    char package[64];   /* what to install when absent; "" = unknown */
-    char settings[128]; /* the end of name: "keep=8:spare=0{A=b;C=d}"; "" = none */
+    char package[64];                          /* what to install when absent; "" = unknown */
+    char settings[AB_BACKEND_FULL_BYTES];      /* "keep=8:spare=0{A=b;C=d}"; "" = none */
     struct ab_setting proofs[AB_SETTINGS_MAX]; /* of the environment */
     uint32_t n_proofs;
     enum ab_backend_status status;
@@ -115,6 +117,16 @@ extern const char *const ab_order_names[];
 const char *ab_backend_own_name(const struct ab_backend_info *b, char buf[AB_BACKEND_NAME_BYTES]);
 #define AB_OWN_NAME(b) ab_backend_own_name(b, (char[AB_BACKEND_NAME_BYTES]){0})
 bool ab_backend_is_named(const struct ab_backend_info *b, const char *own_name);
+/* Returns what -b was told without a given name: "jemalloc{A=b}"; of a named library without settings
+ * the given name. */
+const char *ab_backend_spelling(const struct ab_backend_info *b, char buf[AB_BACKEND_FULL_BYTES]);
+/* Returns the name for tables and sentences. It is short even where settings are long. */
+const char *ab_backend_label(const struct ab_backend_info *b);
+const char *ab_backend_own_label(const struct ab_backend_info *b, char buf[AB_BACKEND_NAME_BYTES]);
+#define AB_OWN_LABEL(b) ab_backend_own_label(b, (char[AB_BACKEND_NAME_BYTES]){0})
+/* Sets the labels: a name of more than 24 bytes becomes "jemalloc{narenas:1}", without what all rows of
+ * this allocator share, or "jemalloc{2}" where that is still too long. */
+void ab_backends_set_labels(struct ab_backend_info *list, uint32_t n);
 /* Makes it the row of a combination. */
 void ab_backend_set_values(struct ab_backend_info *b, const char *values);
 

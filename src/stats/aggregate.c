@@ -27,7 +27,8 @@ bool ab_backend_is_inlined(const struct ab_backend_info *b)
 
 bool ab_backend_is_null(const struct ab_backend_info *b)
 {
-    return strncmp(b->name, "null", 4) == 0 && strchr(":{ ", b->name[4]) != NULL;
+    const char *name = b->full_name[0] != 0 ? b->full_name : b->name;
+    return strncmp(name, "null", 4) == 0 && strchr(":{ ", name[4]) != NULL;
 }
 
 bool ab_backend_is_comparable(const struct ab_backend_info *b)

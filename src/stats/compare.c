@@ -168,6 +168,9 @@ static void note_library(struct ab_comparison *c, const struct ab_backend_info *
     note_text(c, what, a->version, b->version);
     snprintf(what, sizeof what, "%s, build id", name);
     note_text(c, what, a->build_id, b->build_id);
+    if (strcmp(a->settings, b->settings) != 0)
+        note(c, "%s, settings: %.90s, now %.90s", name, a->settings[0] != 0 ? a->settings : "none",
+             b->settings[0] != 0 ? b->settings : "none");
 }
 
 /* Other code ahead of the timed ops changes what they take. */

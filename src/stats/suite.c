@@ -40,11 +40,12 @@ static uint32_t backend_in(const struct ab_suite_work *w, const char *name)
     return UINT32_MAX;
 }
 
-static uint32_t add_row(struct ab_suite_figures *f, const char *name)
+static uint32_t add_row(struct ab_suite_figures *f, const char *name, const char *full_name)
 {
     struct ab_suite_row *row = &f->rows[f->n_rows];
     *row = (struct ab_suite_row){0};
     snprintf(row->name, sizeof row->name, "%s", name);
+    row->full_name = full_name;
     return f->n_rows++;
 }
 
@@ -62,7 +63,7 @@ static void add_rows(struct ab_suite_figures *f)
             const char *name = AB_OWN_NAME(info);
             uint32_t row = row_of(f, name);
             if (is_shown && row == UINT32_MAX)
-                row = add_row(f, name);
+                row = add_row(f, name, info->full_name);
             if (is_shown && ab_backend_is_comparable(info))
                 f->rows[row].is_compared = true;
         }

@@ -55,6 +55,7 @@ struct ab_suite_mean {
 
 struct ab_suite_row { /* a back end */
     char name[AB_BACKEND_NAME_BYTES];
+    const char *full_name;     /* of the first session that has the row; "" = name */
     bool is_compared, is_base; /* compared: some workload has numbers of it that count */
     struct ab_suite_mean mean[AB_SUITE_METRICS];
     uint32_t

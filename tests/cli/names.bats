@@ -49,13 +49,44 @@ load helpers
     expect_json '.backends[0].name == "checked+new"'
 }
 
-@test "a name of one's own is for a path, and is no name that there is" {
+# Wherever settings can be given: on the command line, in workloads, in suites; and with everything that
+# names a back end: gates, --base, reports of stored results.
+@test "settings can have a name, which tables, pages, gates and suites use" {
+    long='MALLOC_CONF=background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0,narenas:2'
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --json r.json --html r.html --base bg \
+        -b "glibc,bg=jemalloc{$long},big=arena:reserve=1GiB" --gate 'bg:fill/all/ns_per_op < 1000000x big'
+    expect_code 0
+    expect_json '[.backends[] | .name, .full_name] == ["glibc", null, "bg", "jemalloc{'"$long"'}", "big", "arena:reserve=1GiB"]' r.json
+    expect_json '.backends[1].settings == ["'"$long"'"] and .gates[0].verdict == "pass"' r.json
+    legend() { # a line that is longer than the screen goes on in the next one
+        sed -n '/^bg: /,$p' "$OUT/stdout" | sed -n ':a;N;s/\n  //;ta;P;q' | grep -qxF "bg: jemalloc{$long}" ||
+            fail "$(cat "$OUT/stdout")"
+    }
+    legend
+    grep -q '^  bg  *[0-9]' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q "bg: <code>jemalloc{$long}</code>" r.html || fail "no legend in the page"
+    bench report r.json
+    legend
+    { sed '/^phases/,$d' "$WORKLOADS/small.yaml"
+      printf '%s\n' 'backends:' '  - {name: glibc}' '  - {name: bg=jemalloc, env: ["MALLOC_CONF=narenas:1"]}'
+      sed -n '/^phases/,$p' "$WORKLOADS/small.yaml"; } >named.yaml
+    bench run named.yaml --rounds 1 --json w.json
+    expect_code 0
+    expect_json '[.backends[].name] == ["glibc", "bg"]' w.json
+    bench run named.yaml "$WORKLOADS/small.yaml" --rounds 1 -b 'glibc,bg=jemalloc{MALLOC_CONF=narenas:1}'
+    expect_code 0
+    grep -q '^bg: jemalloc{MALLOC_CONF=narenas:1}$' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
+
+@test "a name of one's own is no name that there is" {
     refused() { # PATTERN LIST
         bench run "$WORKLOADS/small.yaml" -b "$2"
         expect_code 2
         expect_error "$1"
     }
-    refused 'only a path can be given a name' fast=jemalloc
+    refused 'this name belongs to a known back end' all=jemalloc
+    refused 'two back ends are named a' 'a=jemalloc,a=glibc'
+    refused 'a and b are the same back end' 'a=jemalloc{A=1},b=jemalloc{A=1}'
     refused 'this name belongs to a known back end' "jemalloc=$GUESTS/libtoy.so"
     refused 'this name belongs to a known back end' "null=$GUESTS/libtoy.so"
     refused 'a name has 1 to 64 letters' "a+b=$GUESTS/libtoy.so"

@@ -190,6 +190,19 @@ work_of() { # FILE
         and all(.rounds[2:][]; .order | sort == ["glibc", "skeleton"])' "$OUT/resumed.json"
 }
 
+@test "settings with a name are resumed under it, and only with these settings" {
+    bench run "$ROOT/$config" --set ops=3000 --drain 0 --rounds 4 --json "$OUT/whole.json" -q \
+        -b 'glibc,bg=jemalloc{MALLOC_CONF=narenas:1}'
+    cut_to 2
+    bench run --resume "$OUT/partial.json" --json "$OUT/resumed.json"
+    expect_code 0
+    expect_json '[.backends[] | .name, .full_name] == ["glibc", null, "bg", "jemalloc{MALLOC_CONF=narenas:1}"]
+        and (.rounds | length) == 4' "$OUT/resumed.json"
+    bench run --resume "$OUT/partial.json" -b 'glibc,bg=jemalloc{MALLOC_CONF=narenas:2}'
+    expect_code 2
+    expect_error "a back end's setting is \{MALLOC_CONF=narenas:2\}, was"
+}
+
 @test "a trace is resumed by replay, with its touch" {
     trace=$ROOT/traces/sqlite-index.abt
     bench replay "$trace" -b glibc,arena --rounds 2 --drain 0 --touch 'first(8)' --json "$OUT/whole.json" -q

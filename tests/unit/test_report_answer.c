@@ -319,6 +319,7 @@ static void a_sweep_shows_what_stays_after_free(void **state)
     struct screen *x = screen_new(1);
     for (unsigned b = 0; b < SCREEN_BACKENDS; b++)
         snprintf(x->backends[b].name, sizeof x->backends[b].name, "jemalloc%s", settings[b]);
+    ab_backends_set_labels(x->backends, SCREEN_BACKENDS);
     check_all(x, "sweep");
     screen_free(x);
 }

@@ -232,12 +232,64 @@ static void numbers_that_do_not_exist_print_as_a_dash(void **state)
     fake_session_free(f);
 }
 
+/* Prose ends at 100 columns, however wide the terminal is: joins its lines again. */
+static char *join_lines(const char *text)
+{
+    char *joined = strdup(text), *to = joined;
+    for (const char *from = text; *from != 0; from++) {
+        bool goes_on = strncmp(from, "\n  ", 3) == 0 && from[3] != ' ';
+        *to++ = goes_on ? ' ' : *from;
+        from += goes_on ? 2 : 0;
+    }
+    *to = 0;
+    return joined;
+}
+
 static void expect(struct fake_session *f, unsigned width, const char *what, bool is_there)
 {
-    char *text = table(f, width, true);
-    if ((strstr(text, what) != NULL) != is_there)
+    char *text = table(f, width, true), *joined = join_lines(text);
+    if ((strstr(text, what) != NULL || strstr(joined, what) != NULL) != is_there)
         fail_msg("'%s' %s:\n%s", what, is_there ? "is missing" : "is there", text);
+    free(joined);
     free(text);
+}
+
+/* Lines of prose have one or two blanks in front at most, rows of tables have two or more between cells. */
+static void prose_ends_at_100_columns(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    char *text = table(f, 200, true);
+    unsigned n_long = 0;
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        n_long += strlen(line) > 90;
+        assert_true(ab_format_width(line) <= 100 || strstr(line + 2, "  ") != NULL);
+    }
+    assert_true(n_long > 0);
+    free(text);
+    fake_session_free(f);
+}
+
+/* Settings of 100 characters are no name for a row: it has a short one, and a line says what that is. */
+static void long_settings_have_short_names(void **state)
+{
+    static const char *const settings = "jemalloc{MALLOC_CONF=background_thread:true,"
+                                        "dirty_decay_ms:1000,muzzy_decay_ms:0,narenas:2}";
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    snprintf(f->backends[FAKE_JEMALLOC].name, sizeof f->backends->name, "%s", settings);
+    ab_backends_set_labels(f->backends, f->s.n_backends);
+    expect(f, 80, "\n  jemalloc{1}  ", true);
+    expect(f, 80, "jemalloc{MALLOC_CONF=background_thread:true,dirty_decay_ms:1000,", true);
+    char *text = table(f, 80, true), *first = strstr(text, "MALLOC_CONF");
+    assert_null(strstr(first + 1, "MALLOC_CONF")); /* once */
+    free(text);
+    strcpy(f->backends[FAKE_JEMALLOC].name, "bg");
+    strcpy(f->backends[FAKE_JEMALLOC].full_name, settings);
+    ab_backends_set_labels(f->backends, f->s.n_backends);
+    expect(f, 80, "\n  bg  ", true);
+    expect(f, 80, "\nbg: jemalloc{MALLOC_CONF=background_thread:true,dirty_", true);
+    fake_session_free(f);
 }
 
 static void what_the_width_leaves_out_is_named(void **state)
@@ -511,6 +563,8 @@ int main(void)
         cmocka_unit_test(failed_back_ends_are_named_and_have_no_numbers),
         cmocka_unit_test(a_session_without_numbers_still_says_why),
         cmocka_unit_test(colour_only_emphasises),
+        cmocka_unit_test(prose_ends_at_100_columns),
+        cmocka_unit_test(long_settings_have_short_names),
         cmocka_unit_test(numbers_that_do_not_exist_print_as_a_dash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

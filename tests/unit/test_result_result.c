@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -195,6 +196,61 @@ static void more_than_a_fifth_of_waits_is_waiting(void **state)
     }
 }
 
+/* The labels of rows with these names, one line each. */
+static const char *labels_of(const char *const *names)
+{
+    static char text[1000];
+    struct ab_backend_info list[8] = {0};
+    uint32_t n = 0;
+    text[0] = 0;
+    for (; names[n] != NULL; n++)
+        strcpy(list[n].name, names[n]);
+    ab_backends_set_labels(list, n);
+    for (uint32_t i = 0; i < n; i++)
+        sprintf(text + strlen(text), "%s%s", i > 0 ? " " : "", ab_backend_label(&list[i]));
+    return text;
+}
+#define LABELS(...) labels_of((const char *const[]){__VA_ARGS__, NULL})
+
+static void long_settings_have_short_labels(void **state)
+{
+    (void)state;
+    assert_string_equal(LABELS("glibc", "slab:keep=8:spare=0", "jemalloc{A=1}"),
+                        "glibc slab:keep=8:spare=0 jemalloc{A=1}");
+    assert_string_equal(
+        LABELS("jemalloc", "jemalloc{MALLOC_CONF=narenas:1}", "jemalloc{MALLOC_CONF=tcache:false}"),
+        "jemalloc jemalloc{narenas:1} jemalloc{tcache:false}");
+    assert_string_equal(LABELS("glibc{GLIBC_TUNABLES=glibc.malloc.mxfast=0}",
+                               "glibc{GLIBC_TUNABLES=glibc.malloc.arena_max=1}"),
+                        "glibc{mxfast=0} glibc{arena_max=1}");
+    assert_string_equal(LABELS("jemalloc{MALLOC_CONF=dirty_decay_ms:0,narenas:1}",
+                               "jemalloc{MALLOC_CONF=dirty_decay_ms:0,narenas:2}"),
+                        "jemalloc{1} jemalloc{2}");
+    /* A value alone says nothing, and a decimal point ends no name. */
+    assert_string_equal(
+        LABELS("jemalloc{MALLOC_CONF_OF_IT=0.5}", "jemalloc{MALLOC_CONF_OF_IT=0.25}"),
+        "jemalloc{1} jemalloc{2}");
+    /* What would be the same text is numbered. */
+    assert_string_equal(LABELS("jemalloc{A_LONG_VARIABLE=x:1}", "scudo{A_LONG_VARIABLE=x:1}"),
+                        "jemalloc{x:1} scudo{x:1}");
+    assert_string_equal(
+        LABELS("arena:reserve=1GiB:commit=64KiB:x=1", "arena:reserve=2GiB:commit=64KiB"),
+        "arena{1} arena{2}");
+}
+
+static void a_label_keeps_the_values_of_its_row(void **state)
+{
+    (void)state;
+    struct ab_backend_info list[2] = {0};
+    for (uint32_t i = 0; i < 2; i++) {
+        strcpy(list[i].name, "jemalloc{MALLOC_CONF=narenas:1}");
+        ab_backend_set_values(&list[i], i == 0 ? "n=1" : "n=2");
+    }
+    ab_backends_set_labels(list, 2);
+    assert_string_equal(ab_backend_label(&list[1]), "jemalloc{narenas:1} n=2");
+    assert_string_equal(AB_OWN_LABEL(&list[1]), "jemalloc{narenas:1}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +264,8 @@ int main(void)
         cmocka_unit_test(fields_exist_where_they_were_measured),
         cmocka_unit_test(bins_of_a_window_cover_all_times),
         cmocka_unit_test(more_than_a_fifth_of_waits_is_waiting),
+        cmocka_unit_test(long_settings_have_short_labels),
+        cmocka_unit_test(a_label_keeps_the_values_of_its_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void draw_name(struct ab_plot *p, const struct ab_report *report, uint32_
     struct ab_point *points = ab_alloc_zeroed(b->n_values + 1u, sizeof points[0]),
                     last = {NAN, NAN};
     struct ab_paint paint = ab_report_paint(report, info->name);
-    paint.title = AB_OWN_NAME(info);
+    paint.title = AB_OWN_LABEL(info);
     for (uint32_t k = 0; k < b->n_values; k++) {
         points[k] = (struct ab_point){place_of(b, k), ab_view_by_value_at(v, name, k, of)};
         last = isfinite(points[k].y) ? points[k] : last;

@@ -20,7 +20,8 @@ static void put_order(struct ab_html *h, const struct ab_session *s)
         ab_html_f(h, "<li>");
         for (uint32_t i = 0; i < s->rounds[r].n_order; i++)
             if (s->rounds[r].order[i] < s->n_backends)
-                ab_html_f(h, "%s%s", i > 0 ? ", " : "", s->backends[s->rounds[r].order[i]].name);
+                ab_html_f(h, "%s%s", i > 0 ? ", " : "",
+                          ab_backend_label(&s->backends[s->rounds[r].order[i]]));
         ab_html_f(h, "</li>\n");
     }
     ab_html_f(h, "</ol>\n");

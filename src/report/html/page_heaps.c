@@ -14,11 +14,13 @@ static void put_rest(struct ab_html *h, const struct ab_report *report, uint32_t
     const struct ab_session *s = report->session;
     char title[sizeof s->backends->name + 100];
     struct ab_grid g;
-    snprintf(title, sizeof title, "%s by heap and op: %.64s", s->backends[backend].name, phase);
+    snprintf(title, sizeof title, "%s by heap and op: %.64s",
+             ab_backend_label(&s->backends[backend]), phase);
     if (ab_heaps_latency_grid(s, backend, phase, scratch, &g))
         ab_page_grid(h, report, title, &g);
     ab_grid_fini(&g);
-    snprintf(title, sizeof title, "%s memory by heap: %.64s", s->backends[backend].name, phase);
+    snprintf(title, sizeof title, "%s memory by heap: %.64s",
+             ab_backend_label(&s->backends[backend]), phase);
     if (ab_heaps_memory_grid(s, backend, phase, &g))
         ab_page_grid(h, report, title, &g);
     ab_grid_fini(&g);
@@ -47,7 +49,8 @@ void ab_page_heaps(struct ab_html *h, const struct ab_report *report)
                     "heap or held one last, at the peak of the row; committed: as the heap "
                     "reports it, written to or not.</p>\n");
             is_begun = true;
-            snprintf(title, sizeof title, "%s: %.64s", s->backends[b].name, s->phases[p]);
+            snprintf(title, sizeof title, "%s: %.64s", ab_backend_label(&s->backends[b]),
+                     s->phases[p]);
             ab_page_grid(h, report, title, &g);
             ab_grid_fini(&g);
             put_rest(h, report, b, s->phases[p], scratch);

@@ -159,8 +159,9 @@ static void put_whys(struct ab_html *h, const struct ab_session *s,
         for (unsigned k = 0; k < PARTS && ab_view_shows(s, b); k++)
             if (!isfinite(view->rows[b].parts[k]) && view->rows[b].whys[k] != NULL &&
                 view->rows[b].whys[k][0] != 0)
-                ab_html_f(h, "<p class=\"soft\">%s, %s n/a: %s.</p>\n", s->backends[b].name,
-                          ab_view_memory_part_names[k], view->rows[b].whys[k]);
+                ab_html_f(h, "<p class=\"soft\">%s, %s n/a: %s.</p>\n",
+                          ab_backend_label(&s->backends[b]), ab_view_memory_part_names[k],
+                          view->rows[b].whys[k]);
 }
 
 /* ---- walks ---- */

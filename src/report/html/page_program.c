@@ -20,12 +20,12 @@ static void draw_rounds(struct ab_plot *p, const struct ab_report *report,
                         const struct ab_view_strip *strip, uint32_t row, double y)
 {
     const struct ab_session *s = report->session;
-    const char *name = s->backends[strip->backends[row]].name;
+    const struct ab_backend_info *b = &s->backends[strip->backends[row]];
     double median = strip->medians[row];
     char cut[120];
-    struct ab_paint paint = ab_report_paint(report, name);
+    struct ab_paint paint = ab_report_paint(report, b->name);
     ab_plot_text(p, AB_COLOUR_INK, p->x.from - 7, ab_axis_at(&p->y, y) + 4, "end",
-                 ab_page_cut(cut, sizeof cut, name, NAME_CHARS));
+                 ab_page_cut(cut, sizeof cut, ab_backend_label(b), NAME_CHARS));
     for (uint32_t r = 0; r < s->n_rounds; r++) {
         double of_round = strip->rounds[(size_t)row * s->n_rounds + r];
         if (isfinite(of_round))
@@ -93,7 +93,7 @@ static void put_numbers(struct ab_html *h, const struct ab_report *report)
             ab_html_f(h,
                       "; below them how much more or less than under %s, with the 90 %% "
                       "interval of the pairs of rounds. ~: no clear difference",
-                      report->session->backends[base].name);
+                      ab_backend_label(&report->session->backends[base]));
         ab_html_f(h, ".</p>\n");
     }
     ab_grid_fini(&g);
@@ -113,7 +113,7 @@ static void put_prediction(struct ab_html *h, const struct ab_report *report)
             "always in the caches, to a cold one, with other code between its calls, as the calls in the program take "
             "it, and as the whole program has it, from its CPU time by the calls in the trace. Not "
             "measurable: the interval inside contains 0.</p>\n",
-            report->session->backends[report->view->ranking.base].name);
+            ab_backend_label(&report->session->backends[report->view->ranking.base]));
     }
     ab_grid_fini(&g);
 }

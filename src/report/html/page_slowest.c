@@ -31,11 +31,11 @@ static void find_range(const struct ab_session *s, const struct ab_view_slowest 
 static void put_repeated(struct ab_plot *plot, const struct ab_report *report,
                          const struct ab_view_slowest *x, const struct ab_view_slow_call *c)
 {
-    const char *name = report->session->backends[c->backend].name;
-    struct ab_paint paint = ab_report_paint(report, name);
+    const struct ab_backend_info *b = &report->session->backends[c->backend];
+    struct ab_paint paint = ab_report_paint(report, b->name);
     char title[256], time[48];
-    snprintf(title, sizeof title, "%.100s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32, name,
-             ab_result_op_name(c->op), c->position,
+    snprintf(title, sizeof title, "%.100s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32,
+             ab_backend_label(b), ab_result_op_name(c->op), c->position,
              ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, x->n_rounds);
     paint.title = title;
     ab_plot_mark(plot, paint, (struct ab_point){c->position, c->ns}, 4);

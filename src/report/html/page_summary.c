@@ -185,6 +185,7 @@ void ab_page_summary(struct ab_html *h, const struct ab_report *report)
 {
     put_headline(h, report->view);
     put_ranking(h, report);
+    ab_page_names(h, report->session);
     if (report->session->n_combinations == 0) { /* else there is no one amount of work */
         ab_page_figures_begin(h);
         put_scatter(h, report);

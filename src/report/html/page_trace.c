@@ -206,7 +206,7 @@ static void put_pictures(struct ab_html *h, const struct ab_overview *o)
 static void put_stacks(struct ab_html *h, const struct ab_session *s)
 {
     if (s->stacks != NULL)
-        ab_flame_figures(h, s->stacks, s->backends[0].name);
+        ab_flame_figures(h, s->stacks, ab_backend_label(&s->backends[0]));
     else
         ab_html_f(
             h, "<p class=\"few\">Flame graphs of a trace with call sites (<code>allocbench "

@@ -31,7 +31,7 @@ struct ab_paint ab_report_paint(const struct ab_report *report, const char *name
             return (struct ab_paint){.colour = s->style.colour,
                                      .dash = ab_dashes[s->style.dash],
                                      .series = s->number,
-                                     .title = s->name};
+                                     .title = s->title};
     }
     return (struct ab_paint){.colour = AB_COLOUR_INK, .title = name};
 }
@@ -56,7 +56,18 @@ static void put_name(struct ab_html *h, struct ab_paint paint, const char *label
 
 void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name)
 {
-    put_name(h, ab_report_paint(report, name), name);
+    struct ab_paint paint = ab_report_paint(report, name);
+    put_name(h, paint, paint.title);
+}
+
+void ab_page_names(struct ab_html *h, const struct ab_session *s)
+{
+    struct ab_view_texts names = {0};
+    ab_view_names(s, &names);
+    for (size_t i = 0; i + 1 < names.n; i += 2)
+        ab_html_f(h, "%s%s: <code>%s</code>%s", i == 0 ? "<p class=\"soft\">" : "<br>",
+                  names.items[i], names.items[i + 1], i + 2 == names.n ? "</p>\n" : "");
+    ab_view_texts_fini(&names);
 }
 
 uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place)

@@ -12,8 +12,8 @@
 #include "result/result.h"
 #include "stats/compare.h"
 
-struct ab_report_series { /* a back end's name; of all results of the report */
-    const char *name;
+struct ab_report_series {     /* a back end's name; of all results of the report */
+    const char *name, *title; /* identity, and the short name that is shown */
     struct ab_series_style style;
     uint32_t number; /* from 1 on, for ab_paint.series */
 };
@@ -37,6 +37,9 @@ extern const size_t ab_n_pages;
 
 /* How a back end of this name is drawn; title is its name. */
 struct ab_paint ab_report_paint(const struct ab_report *report, const char *name);
+
+/* The settings that short names stand for, below a table. */
+void ab_page_names(struct ab_html *h, const struct ab_session *s);
 
 /* A swatch and a name, of any result of the report. */
 void ab_page_name(struct ab_html *h, const struct ab_report *report, const char *name);

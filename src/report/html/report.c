@@ -36,14 +36,15 @@ static size_t count_names(const struct ab_session *s, const struct ab_comparison
     return count;
 }
 
-static void add_names(const struct ab_session *s, const char **names, size_t *n)
+static void add_names(const struct ab_session *s, struct ab_report_series *series, size_t *n)
 {
     for (uint32_t b = 0; b < s->n_backends; b++) {
         size_t i = 0;
-        while (i < *n && strcmp(names[i], s->backends[b].name) != 0)
+        while (i < *n && strcmp(series[i].name, s->backends[b].name) != 0)
             i++;
         if (i == *n)
-            names[(*n)++] = s->backends[b].name;
+            series[(*n)++] = (struct ab_report_series){.name = s->backends[b].name,
+                                                       .title = ab_backend_label(&s->backends[b])};
     }
 }
 
@@ -56,14 +57,18 @@ static struct ab_report_series *make_series(const struct ab_session *s,
     const char **names = ab_alloc_zeroed(most, sizeof names[0]);
     struct ab_series_style *styles = ab_alloc_zeroed(most, sizeof styles[0]);
     struct ab_report_series *series = ab_alloc_zeroed(most, sizeof series[0]);
-    add_names(s, names, &n);
+    add_names(s, series, &n);
     for (size_t i = 0; i < n_c; i++) {
-        add_names(c[i]->base, names, &n);
-        add_names(c[i]->now, names, &n);
+        add_names(c[i]->base, series, &n);
+        add_names(c[i]->now, series, &n);
     }
-    ab_palette_assign(names, n, styles);
     for (size_t i = 0; i < n; i++)
-        series[i] = (struct ab_report_series){names[i], styles[i], (uint32_t)i + 1};
+        names[i] = series[i].name;
+    ab_palette_assign(names, n, styles);
+    for (size_t i = 0; i < n; i++) {
+        series[i].style = styles[i];
+        series[i].number = (uint32_t)i + 1;
+    }
     *n_out = n;
     free(names);
     free(styles);

@@ -136,6 +136,18 @@ static void add_table(struct ab_text *t, const struct ab_grid *g, size_t end)
     ab_text_add(t, "\n");
 }
 
+void ab_sinks_markdown_names(struct ab_text *t, const struct ab_session *s)
+{
+    struct ab_view_texts names = {0};
+    ab_view_names(s, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        ab_text_add(t, i % 2 == 0 ? "- " : ": ");
+        ab_sinks_markdown_text(t, names.items[i]);
+        ab_text_add(t, i % 2 == 0 ? "" : i + 1 < names.n ? "\n" : "\n\n");
+    }
+    ab_view_texts_fini(&names);
+}
+
 /* With what stays after free; of those that are ranked, which come first. */
 static void add_ranking(struct ab_text *t, const struct ab_view *v)
 {
@@ -145,6 +157,7 @@ static void add_ranking(struct ab_text *t, const struct ab_view *v)
         g.columns[AB_RANKING_AFTER_FREE].in_html = "#after free";
     add_table(t, &g, v->ranking.n_ranked + (size_t)1); /* below the heading */
     ab_grid_fini(&g);
+    ab_sinks_markdown_names(t, v->session);
 }
 
 static void add_over_time(struct ab_text *t, const struct ab_session *s)
@@ -293,7 +306,7 @@ static void add_number(const struct ab_session *s, const struct ab_series *x, vo
     char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
     const char *unit = ab_metric_unit(&x->metric);
     ab_text_add(&row, "| ");
-    ab_sinks_markdown_text(&row, s->backends[x->backend].name);
+    ab_sinks_markdown_text(&row, ab_backend_label(&s->backends[x->backend]));
     ab_text_add(&row, " | ");
     ab_sinks_markdown_text(&row, x->metric.phase);
     ab_text_add(&row, " | ");

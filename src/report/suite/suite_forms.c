@@ -36,6 +36,7 @@ void ab_suite_table(FILE *to, const struct ab_suite *suite, struct ab_table_styl
     ab_legend_grid(to, &v.matrix, style, &legend);
     ab_legend_grid(to, &v.means, style, &legend);
     ab_table_prose(to, style, AB_FAINT, ab_view_texts_addf(&v.texts, "%s %s", reading, unclear));
+    ab_table_names(to, &suite->summary, style);
     if (v.n_judged[0] != 0)
         ab_table_line(to, style, AB_STRONG, ab_view_texts_addf(&v.texts, "Gates: %s", v.n_judged));
     for (size_t i = 0; i < v.n_verdicts; i++)
@@ -93,6 +94,7 @@ static void write_markdown(FILE *to, const struct ab_suite_view *v)
     ab_text_add(&t, "\n");
     put_markdown_grid(&t, &v->matrix);
     put_markdown_grid(&t, &v->means);
+    ab_sinks_markdown_names(&t, &v->suite->summary);
     ab_sinks_markdown_text(&t, reading);
     ab_text_add(&t, " ");
     ab_sinks_markdown_text(&t, unclear);
@@ -304,6 +306,7 @@ static void put_summary(struct ab_html *h, const void *user)
     ab_html_f(h, "</div>\n");
     put_grid(h, "Geometric means", &v->means);
     ab_html_f(h, "<p class=\"soft\">%s In brackets: 90 %% interval.</p>\n", reading);
+    ab_page_names(h, &v->suite->summary);
     put_picture(h, v);
     if (v->n_judged[0] != 0)
         ab_html_f(h, "<h3>Gates</h3>\n<p>%s</p>\n<ul class=\"gates\">\n", v->n_judged);

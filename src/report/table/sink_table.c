@@ -139,7 +139,8 @@ bool ab_table_heap_memory(FILE *to, const struct ab_session *s, const char *phas
         char name[AB_CELL_BYTES * 4];
         if (ab_heaps_memory_grid(s, b, phase, &g)) {
             ab_table_linef(to, style, "memory by heap / %s, %.64s: at its peak",
-                           ab_format_name(name, sizeof name, s->backends[b].name, 24, style.utf8),
+                           ab_format_name(name, sizeof name, ab_backend_label(&s->backends[b]), 24,
+                                          style.utf8),
                            phase);
             ab_legend_grid(to, &g, style, legend);
             is_any = true;
@@ -365,7 +366,8 @@ static void print_reasons(FILE *to, const struct ab_session *s, struct ab_table_
         char line[1600], name[300], why[1000];
         if (b->uncounted[0] == 0)
             continue;
-        snprintf(line, sizeof line, "%s: %s", ab_text_printable(name, sizeof name, b->name),
+        snprintf(line, sizeof line, "%s: %s",
+                 ab_text_printable(name, sizeof name, ab_backend_label(b)),
                  ab_text_printable(why, sizeof why, b->uncounted));
         ab_table_prose(to, style, AB_FAINT, line);
     }
@@ -575,9 +577,9 @@ static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_styl
         const struct ab_view_warning *w = &v->warnings.items[i];
         if (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE &&
             (v->session->backends[w->backend].litter.occupancy > 0) == is_litter)
-            ab_text_addf(
-                &line, "%s%s", line.s == NULL ? begin : ", ",
-                ab_text_printable(name, sizeof name, v->session->backends[w->backend].name));
+            ab_text_addf(&line, "%s%s", line.s == NULL ? begin : ", ",
+                         ab_text_printable(name, sizeof name,
+                                           ab_backend_label(&v->session->backends[w->backend])));
     }
     ab_table_note(to, style, AB_FAINT, &line);
 }

@@ -25,6 +25,7 @@ enum {
     LINE_BYTES = 2048,
     WIDTH_LEAST = 20,
     WIDTH_MOST = 400,
+    PROSE_MOST = 100,
 };
 
 static unsigned width_of(struct ab_table_style style)
@@ -56,11 +57,11 @@ struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is
     return row;
 }
 
-struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b)
+/* Adds a row for a back end: its name, "(partial)" and faint where it is out of the comparison. */
+static struct ab_table_row *add_backend(struct ab_table *t, const struct ab_backend_info *b)
 {
     char label[sizeof b->name + 32];
     struct ab_table_row *row = ab_table_add(t, ab_format_backend(label, sizeof label, b), false);
-    row->is_backend = true;
     if (ab_backend_status_is_aside(b->status))
         row->emphasis = AB_FAINT;
     return row;
@@ -69,7 +70,6 @@ struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_ba
 struct layout {
     unsigned label, columns[AB_TABLE_COLUMNS_MAX]; /* widths; 0 = dropped */
     bool utf8;
-    char head[AB_LABEL_HEAD_BYTES]; /* of labels: left out of each */
 };
 
 static unsigned larger(unsigned a, unsigned b)
@@ -77,18 +77,11 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-static const char *label_of(char dst[AB_TABLE_LABEL_BYTES], const struct layout *l,
-                            const struct ab_table_row *row)
-{
-    return row->is_backend ? ab_table_label_short(dst, AB_TABLE_LABEL_BYTES, l->head, row->label)
-                           : row->label;
-}
-
 static unsigned label_width(const struct ab_table_row *row, const struct layout *l)
 {
-    char label[AB_TABLE_LABEL_BYTES], shorter[AB_TABLE_LABEL_BYTES];
+    char label[AB_TABLE_LABEL_BYTES];
     unsigned width = ab_format_width(
-        ab_format_label(label, sizeof label, label_of(shorter, l, row), UINT_MAX, l->utf8));
+        ab_format_label(label, sizeof label, row->label, UINT_MAX, l->utf8));
     return row->is_heading && width > INDENT ? width - INDENT : width;
 }
 
@@ -124,7 +117,6 @@ static void shrink_label(const struct ab_table *t, struct layout *l, unsigned wi
 static struct layout lay_out(const struct ab_table *t, unsigned width, bool utf8)
 {
     struct layout l = {.utf8 = utf8};
-    ab_table_label_head(t, l.head);
     for (unsigned c = 0; c < t->n_columns; c++)
         l.columns[c] = ab_format_width(t->columns[c].title);
     for (size_t r = 0; r < t->n_rows; r++) {
@@ -153,10 +145,10 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
                       struct ab_table_style style)
 {
     const struct ab_table_row *row = &t->rows[index];
-    char label[AB_TABLE_LABEL_BYTES], shorter[AB_TABLE_LABEL_BYTES];
+    char label[AB_TABLE_LABEL_BYTES];
     struct ab_text line = {0};
     unsigned indent = row->is_heading ? 0 : INDENT, room = INDENT + l->label - indent;
-    ab_format_name(label, sizeof label, label_of(shorter, l, row), room, l->utf8);
+    ab_format_name(label, sizeof label, row->label, room, l->utf8);
     add_blanks(&line, indent);
     ab_text_add(&line, label);
     unsigned pending = room - ab_format_width(label); /* no blanks at the end of a line */
@@ -248,7 +240,6 @@ static void table_print_stacked(FILE *to, const struct ab_table *t, struct ab_ta
     shrink_label(t, &all, width, LABEL_WANTED);
     for (unsigned first = 0, n; first < t->n_columns; first += n) {
         struct layout part = {.label = all.label, .utf8 = all.utf8};
-        memcpy(part.head, all.head, sizeof part.head);
         n = columns_that_fit(t, &all, first, width);
         memcpy(&part.columns[first], &all.columns[first], n * sizeof part.columns[0]);
         shrink_label(t, &part, width, LABEL_LEAST);
@@ -289,6 +280,13 @@ void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis empha
     ab_text_fini(text);
 }
 
+/* Longer lines than this are hard to read, however wide the terminal is. */
+static unsigned prose_width(struct ab_table_style style)
+{
+    unsigned width = width_of(style);
+    return width < PROSE_MOST ? width : PROSE_MOST;
+}
+
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text)
 {
@@ -302,7 +300,7 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
         memcpy(word, s, kept);
         word[kept] = 0;
         s += n;
-        bool fits = ab_format_width(line) + 1 + ab_format_width(word) <= width_of(style) &&
+        bool fits = ab_format_width(line) + 1 + ab_format_width(word) <= prose_width(style) &&
                     used + kept + 2 <= sizeof line;
         if (!is_empty && !fits) {
             ab_table_line(to, style, emphasis, line);
@@ -414,8 +412,6 @@ static void add(struct ab_text *t, const char *text)
 /* Notes the signs of the cells that are shown: bit c is column c. */
 static void see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8)
 {
-    if (legend->label_head[0] == 0)
-        ab_table_label_head(t, legend->label_head);
     for (size_t r = 0; r < t->n_rows; r++)
         for (unsigned c = 0; c < t->n_columns && !t->rows[r].is_heading; c++) {
             const char *cell = t->rows[r].cells[c];
@@ -503,7 +499,7 @@ static struct ab_table_row *add_row(struct ab_table *t, const struct ab_grid *g,
     char name[AB_TABLE_LABEL_BYTES / 2], label[AB_TABLE_LABEL_BYTES];
     struct ab_table_row *row;
     if (from->backend != UINT32_MAX)
-        return ab_table_add_backend(t, &g->session->backends[from->backend]);
+        return add_backend(t, &g->session->backends[from->backend]);
     if (from->tail[0] == 0)
         return ab_table_add(t, from->label, from->is_heading);
     ab_format_name(name, sizeof name, from->label, NAME_COLUMNS, utf8);
@@ -558,17 +554,46 @@ unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style
     return bits;
 }
 
+/* Returns how many bytes of settings fit into `room`: up to behind a separator, if there is one. */
+static size_t settings_that_fit(const char *text, size_t room)
+{
+    size_t n = strlen(text), cut = room;
+    if (n <= room)
+        return n;
+    while (cut > 0 && strchr(",;:{", text[cut - 1]) == NULL)
+        cut--;
+    return cut > 0 ? cut : room;
+}
+
+void ab_table_names(FILE *to, const struct ab_session *s, struct ab_table_style style)
+{
+    struct ab_view_texts names = {0};
+    ab_view_names(s, &names);
+    for (size_t i = 0; i + 1 < names.n; i += 2) {
+        char line[LINE_BYTES];
+        int lead = snprintf(line, sizeof line, "%.200s: ", names.items[i]);
+        for (const char *text = names.items[i + 1]; *text != 0;) {
+            unsigned width = width_of(style);
+            size_t room = width > (unsigned)lead + INDENT ? width - (unsigned)lead : INDENT;
+            size_t n = settings_that_fit(text, room);
+            snprintf(line + lead, sizeof line - (size_t)lead, "%.*s", (int)n, text);
+            ab_table_line(to, style, AB_FAINT, line);
+            lead = snprintf(line, sizeof line, "%*s", INDENT, "");
+            text += n;
+        }
+    }
+    ab_view_texts_fini(&names);
+}
+
 void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
                      struct ab_table_style style)
 {
     struct ab_text t = {0};
     char base[AB_CELL_BYTES * 4];
-    if (legend->label_head[0] != 0)
-        ab_text_addf(&t, "Rows with { begin with %s.", legend->label_head);
     if (legend->has_unclear)
         ab_text_addf(&t, "%s~: not clearly different from %s.", t.n > 0 ? " " : "",
                      ab_format_label(base, sizeof base,
-                                     AB_OWN_NAME(&v->session->backends[v->ranking.base]), 24,
+                                     AB_OWN_LABEL(&v->session->backends[v->ranking.base]), 24,
                                      style.utf8));
     if (legend->has_interval)
         add(&t, "[low, high]: 90 % interval");
@@ -593,67 +618,6 @@ void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *
     if (legend->has_multiple)
         add(&t, "x live: peak by the most live bytes");
     ab_table_note(to, style, AB_FAINT, &t);
+    ab_table_names(to, v->session, style);
     ab_footnotes_print(to, &legend->notes, style);
-}
-
-/* The longest beginning that all rows with settings share, up to where a value begins. */
-
-static size_t shared_bytes(const char *a, const char *b, size_t most)
-{
-    size_t n = 0;
-    while (n < most && a[n] != 0 && a[n] == b[n])
-        n++;
-    return n;
-}
-
-/* Back to the end of a name: not into "dirty_" of dirty_decay_ms and dirty_decay_max. */
-static size_t whole_names(const char *s, size_t n)
-{
-    while (n > 0 && s[n - 1] != '{' && s[n - 1] != '=' &&
-           (s[n - 1] != '.' || n < 2 || (s[n - 2] >= '0' && s[n - 2] <= '9'))) /* 0.5 is a value */
-        n--;
-    return memchr(s, '{', n) != NULL ? n : 0;
-}
-
-/* A value alone says nothing: its name stays with it. */
-static size_t keep_name(const char *s, size_t n)
-{
-    bool is_value = n > 0 && s[n - 1] == '=' && strcspn(s + n, "=:") >= strcspn(s + n, ";}");
-    return is_value ? whole_names(s, n - 1) : n;
-}
-
-/* A row whose settings the labels show. */
-static bool has_settings(const struct ab_table_row *row)
-{
-    return row->is_backend && strchr(row->label, '{') != NULL;
-}
-
-void ab_table_label_head(const struct ab_table *t, char head[AB_LABEL_HEAD_BYTES])
-{
-    const char *first = NULL;
-    size_t n = AB_LABEL_HEAD_BYTES - 1;
-    unsigned n_rows = 0;
-    for (size_t r = 0; r < t->n_rows; r++) {
-        const struct ab_table_row *row = &t->rows[r];
-        if (!has_settings(row))
-            continue;
-        first = first == NULL ? row->label : first;
-        n = shared_bytes(first, row->label, n);
-        n_rows += strcmp(first, row->label) != 0 || first == row->label;
-    }
-    n = n_rows < 2 ? 0 : whole_names(first, n);
-    for (size_t r = 0; r < t->n_rows && n > 0; r++)
-        if (has_settings(&t->rows[r]))
-            n = keep_name(t->rows[r].label, n);
-    memcpy(head, n > 0 ? first : "", n);
-    head[n] = 0;
-}
-
-const char *ab_table_label_short(char *dst, size_t cap, const char *head, const char *label)
-{
-    size_t n = strlen(head);
-    if (n == 0 || strncmp(label, head, n) != 0)
-        return label;
-    snprintf(dst, cap, "{%s", label + n);
-    return dst;
 }

@@ -17,19 +17,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Rows that are settings of one back end begin alike: "jemalloc{MALLOC_CONF=narenas:1}". What they
- * share is left out of all of them, so that what differs has room; a legend says it once. */
-
-enum { AB_LABEL_HEAD_BYTES = 128 };
-
-struct ab_table;
-
-/* What is left out, "jemalloc{MALLOC_CONF="; "" = nothing: fewer than two rows of back ends have
- * settings, or they are of several back ends. */
-void ab_table_label_head(const struct ab_table *t, char head[AB_LABEL_HEAD_BYTES]);
-/* The label with "{" in the place of `head`, in dst; the label itself where it begins otherwise. */
-const char *ab_table_label_short(char *dst, size_t cap, const char *head, const char *label);
-
 enum { AB_TABLE_COLUMNS_MAX = 12, AB_TABLE_LABEL_BYTES = 512 };
 
 struct ab_table_column {
@@ -40,7 +27,6 @@ struct ab_table_column {
 };
 
 struct ab_table_row {
-    bool is_backend;           /* ab_table_add_backend made it */
     bool is_heading;           /* of the rows after it; the first one carries the titles */
     enum ab_emphasis emphasis; /* of the whole row; headings are strong */
     char label[AB_TABLE_LABEL_BYTES];
@@ -63,8 +49,6 @@ void ab_table_fini(struct ab_table *t);
 
 /* A new row with empty cells; `label` may be hostile. */
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
-/* A row for a back end: its name, "(partial)" and faint where it is out of the comparison. */
-struct ab_table_row *ab_table_add_backend(struct ab_table *t, const struct ab_backend_info *b);
 /* Bit c: column c fits into the width. For what is said of a column that does not, before printing. */
 unsigned ab_table_shown(const struct ab_table *t, struct ab_table_style style);
 /* Names in a line of its own what the width left out. Bit c of the result: column c is shown. */
@@ -105,23 +89,24 @@ void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_ta
  * else. */
 
 struct ab_legend {
-    bool has_unclear;                     /* "~" */
-    bool has_interval;                    /* "[1.69, 1.80]" */
-    bool has_floor;                       /* "<20" */
-    bool has_tail;                        /* columns p99 and p99.9 of the ranking */
-    bool has_litter;                      /* column "litter" */
-    bool has_during;                      /* column "in calls" */
-    bool has_drain;                       /* column "after free" */
-    bool has_multiple;                    /* column "x live" */
-    bool has_live;                        /* column "live" */
-    bool has_at_floor;                    /* a p50 that is the timer's floor */
-    char label_head[AB_LABEL_HEAD_BYTES]; /* what rows leave out, "" = nothing */
+    bool has_unclear;  /* "~" */
+    bool has_interval; /* "[1.69, 1.80]" */
+    bool has_floor;    /* "<20" */
+    bool has_tail;     /* columns p99 and p99.9 of the ranking */
+    bool has_litter;   /* column "litter" */
+    bool has_during;   /* column "in calls" */
+    bool has_drain;    /* column "after free" */
+    bool has_multiple; /* column "x live" */
+    bool has_live;     /* column "live" */
+    bool has_at_floor; /* a p50 that is the timer's floor */
     struct ab_footnotes notes;
 };
 
 /* Draws a grid and notes its signs; bit c of the result: column c of the grid is shown. */
 unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
                         struct ab_legend *legend);
+/* Prints what the short names stand for, a line each. */
+void ab_table_names(FILE *to, const struct ab_session *s, struct ab_table_style style);
 void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
                      struct ab_table_style style);
 

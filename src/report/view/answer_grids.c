@@ -101,7 +101,7 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
     g->columns[VERSUS].title = ab_grid_versus(g, "vs", base, 20);
     g->columns[VERSUS].in_html = ab_view_texts_addf(
         &g->texts, "against %.150s",
-        base != UINT32_MAX ? AB_OWN_NAME(&s->backends[base]) : "the base");
+        base != UINT32_MAX ? AB_OWN_LABEL(&s->backends[base]) : "the base");
     ab_grid_heading(g, "", "");
     for (uint32_t i = 0; i < v->ranking.n_rows; i++)
         if (s->backends[v->ranking.rows[i].backend].status != AB_BACKEND_ABSENT)

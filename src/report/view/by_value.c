@@ -90,7 +90,7 @@ static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_gr
         const struct ab_backend_info *info = &v->session->backends[b->rows[n * b->n_values]];
         if (info->status == AB_BACKEND_ABSENT)
             continue;
-        ab_grid_add(g, AB_OWN_NAME(info), "");
+        ab_grid_add(g, AB_OWN_LABEL(info), "");
         for (uint32_t k = 0; k < b->n_values; k++)
             put(g, k, of, ab_view_by_value_at(v, n, k, of));
     }
@@ -110,7 +110,7 @@ static void fill_long(const struct ab_view *v, struct ab_by_value_of of, struct 
         left += n_names == AB_BY_VALUE_COLUMNS;
         if (n_names == AB_BY_VALUE_COLUMNS)
             continue;
-        const char *name = ab_view_texts_addf(&g->texts, "%s", AB_OWN_NAME(info));
+        const char *name = ab_view_texts_addf(&g->texts, "%s", AB_OWN_LABEL(info));
         g->columns[n_names] = (struct ab_grid_column){
             name, n_names, ab_view_texts_addf(&g->texts, "#%s", name), NULL, 14};
         names[n_names++] = n;

@@ -65,7 +65,7 @@ const char *ab_grid_versus(struct ab_grid *g, const char *before, uint32_t base,
     char name[AB_CELL_BYTES * 4];
     if (base == UINT32_MAX)
         return "";
-    ab_format_label(name, sizeof name, AB_OWN_NAME(&g->session->backends[base]), width, true);
+    ab_format_label(name, sizeof name, AB_OWN_LABEL(&g->session->backends[base]), width, true);
     return ab_view_texts_addf(&g->texts, "%s %s", before, name);
 }
 

@@ -102,7 +102,7 @@ struct writer {
 
 static const char *name_of(const struct writer *w, uint32_t backend, char buf[NAME_BYTES])
 {
-    return ab_text_printable(buf, NAME_BYTES, AB_OWN_NAME(&w->s->backends[backend]));
+    return ab_text_printable(buf, NAME_BYTES, AB_OWN_LABEL(&w->s->backends[backend]));
 }
 #define NAME(backend) name_of(w, backend, (char[NAME_BYTES]){0})
 
@@ -758,7 +758,9 @@ static bool is_plain(const char *text, size_t n, const char *also)
 
 static bool is_preloadable(const struct ab_backend_info *b)
 {
-    return b->boundary != NULL && b->n_heaps == 0 && strstr(b->name, ":prefix=") == NULL &&
+    char name[AB_BACKEND_FULL_BYTES];
+    return b->boundary != NULL && b->n_heaps == 0 &&
+           strstr(ab_backend_spelling(b, name), ":prefix=") == NULL &&
            strcmp(b->boundary, ab_boundary_names[AB_BOUNDARY_MALLOC]) == 0;
 }
 
@@ -766,10 +768,10 @@ static bool is_preloadable(const struct ab_backend_info *b)
  * nothing to set, or not in plain characters. */
 static const char *environment_of(const struct ab_backend_info *b, struct ab_view_texts *texts)
 {
-    char set[sizeof b->name] = "";
-    const char *brace = strchr(b->name, '{'), *path = b->path;
-    size_t n_name = strcspn(b->name, "{"), n = brace != NULL ? strcspn(brace + 1, "}") : 0;
-    bool is_own = n_name == strlen("glibc") && strncmp(b->name, "glibc", n_name) == 0;
+    char set[AB_BACKEND_FULL_BYTES] = "", name[AB_BACKEND_FULL_BYTES];
+    const char *brace = strchr(ab_backend_spelling(b, name), '{'), *path = b->path;
+    size_t n_name = strcspn(name, "{"), n = brace != NULL ? strcspn(brace + 1, "}") : 0;
+    bool is_own = n_name == strlen("glibc") && strncmp(name, "glibc", n_name) == 0;
     if (n > 0 && !is_plain(brace + 1, n, ";:,"))
         return "";
     for (size_t i = 0; i < n; i++)
@@ -785,8 +787,9 @@ static const char *environment_of(const struct ab_backend_info *b, struct ab_vie
  * is not in plain characters. Settings need quotes, because a shell reads ; and braces. */
 static const char *selection_of(const struct ab_backend_info *b, struct ab_view_texts *texts)
 {
-    bool is_file = b->package[0] == 0 && b->path[0] == '/' && strncmp(b->name, "glibc", 5) != 0;
-    const char *name = AB_OWN_NAME(b), *settings = ab_backend_settings(name);
+    char name[AB_BACKEND_FULL_BYTES];
+    const char *settings = ab_backend_settings(ab_backend_spelling(b, name));
+    bool is_file = b->package[0] == 0 && b->path[0] == '/' && strncmp(name, "glibc", 5) != 0;
     size_t n_name = strcspn(name, ":{");
     const char *own = is_file ? b->path : name;
     size_t n_own = is_file ? strlen(b->path) : n_name;
@@ -821,7 +824,8 @@ static void add_start(const struct ab_backend_info *b, struct ab_view_texts *tex
 {
     if (!ab_view_is_unverified(b) && b->n_verify_failed == 0)
         add(out, environment_of(b, texts),
-            ab_view_texts_addf(texts, "runs a program with %s", AB_SHOWN(128, b->name)));
+            ab_view_texts_addf(texts, "runs a program with %s",
+                               AB_SHOWN(128, ab_backend_label(b))));
     else if (b->path[0] == '/' && is_plain(b->path, strlen(b->path), "@,"))
         add(out, ab_view_texts_addf(texts, "allocbench verify %s", b->path),
             "before a program runs with it");

@@ -108,7 +108,7 @@ static void put_title(struct ab_grid *g, uint32_t backend, const char *what, con
 {
     char tail[200];
     snprintf(tail, sizeof tail, " %s, %.64s", what, phase);
-    ab_grid_heading(g, g->session->backends[backend].name, tail);
+    ab_grid_heading(g, ab_backend_label(&g->session->backends[backend]), tail);
 }
 
 bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *phase,

@@ -184,7 +184,7 @@ const char *ab_inside_sentence(const struct ab_view *v, uint32_t row, char *buf,
     const struct ab_effect *sum = &all[AB_INSIDE_SUM].change;
     if (!isfinite(sum->low) || !isfinite(sum->high))
         return NULL;
-    ab_text_addf(&t, "%s: ", v->session->backends[rank->backend].name);
+    ab_text_addf(&t, "%s: ", ab_backend_label(&v->session->backends[rank->backend]));
     say_sum(&t, sum);
     say_parts(&t, all);
     snprintf(buf, cap, "%s.", t.s);
@@ -247,7 +247,7 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
             continue;
         n++;
         if ((e.low > 1 || e.high < 1) && fabs(e.ratio - 1) > allowed_change)
-            add_excess(&beyond, s->backends[backend].name, &e);
+            add_excess(&beyond, ab_backend_label(&s->backends[backend]), &e);
     }
     if (!(most > 0)) { /* no allocator has numbers */
         ab_text_fini(&beyond);

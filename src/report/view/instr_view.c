@@ -59,7 +59,7 @@ static void put_note(const struct ab_view *v, struct ab_grid *g)
         uint32_t b = v->ranking.rows[i].backend;
         char why[600];
         if (ab_session_has_numbers(s, b) && why_uncounted(s, b)[0] != 0)
-            ab_text_addf(&t, "\n%s: %s", s->backends[b].name,
+            ab_text_addf(&t, "\n%s: %s", ab_backend_label(&s->backends[b]),
                          ab_text_printable(why, sizeof why, why_uncounted(s, b)));
     }
     g->note = ab_view_texts_addf(&g->texts, "%s", t.s);

@@ -457,8 +457,9 @@ const char *ab_view_libraries(const struct ab_session *s, char *buf, size_t cap)
         const struct ab_backend_info *b = &s->backends[i];
         if (b->library_bytes > 0 && ab_session_has_numbers(s, i))
             ab_text_addf(&t, "%s%s %s (%s private)",
-                         t.n == 0 ? "Before their first block, in no row above: " : ", ", b->name,
-                         AB_BYTES(b->library_bytes), AB_BYTES(b->library_private_bytes));
+                         t.n == 0 ? "Before their first block, in no row above: " : ", ",
+                         ab_backend_label(b), AB_BYTES(b->library_bytes),
+                         AB_BYTES(b->library_private_bytes));
     }
     snprintf(buf, cap, "%s%s", t.n > 0 ? t.s : "", t.n > 0 ? "." : "");
     ab_text_fini(&t);

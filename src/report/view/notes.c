@@ -16,6 +16,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- what is said of rounds ---- */
 
@@ -313,8 +314,9 @@ static void add_placements(const struct ab_session *s, struct ab_view_texts *out
         struct ab_text note = {0};
         for (uint32_t h = 0; h < b->n_heaps; h++) {
             const struct ab_mapped_heap *heap = &b->heaps[h];
-            ab_text_addf(&note, "%s%s%s %s %s of %s, ", h == 0 ? b->name : "", h == 0 ? ": " : "; ",
-                         heap->name, ab_units_count(count, sizeof count, (double)heap->n_requests),
+            ab_text_addf(&note, "%s%s%s %s %s of %s, ", h == 0 ? ab_backend_label(b) : "",
+                         h == 0 ? ": " : "; ", heap->name,
+                         ab_units_count(count, sizeof count, (double)heap->n_requests),
                          heap->n_requests == 1 ? "request" : "requests",
                          ab_units_bytes(bytes, sizeof bytes, (double)heap->requested_bytes));
             ab_text_addf(&note, "up to %s live",
@@ -343,4 +345,17 @@ void ab_view_notes(const struct ab_session *s, bool has_time, const char *spread
     add_placements(s, out);
     ab_rounds_note_passes(s, &fewer);
     add(out, &fewer);
+}
+
+void ab_view_names(const struct ab_session *s, struct ab_view_texts *out)
+{
+    char full[AB_BACKEND_FULL_BYTES], shown[4 * AB_BACKEND_FULL_BYTES];
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        const char *label = AB_OWN_LABEL(b), *means = ab_backend_spelling(b, full);
+        if (b->combination == 0 && strcmp(label, means) != 0) {
+            ab_view_texts_addf(out, "%s", ab_text_printable(shown, sizeof shown, label));
+            ab_view_texts_addf(out, "%s", ab_text_printable(shown, sizeof shown, means));
+        }
+    }
 }

@@ -19,7 +19,7 @@ enum { SHOWN = 5 };
 static void add_row(struct ab_grid *g, uint32_t backend, const struct ab_pin *pin)
 {
     ab_grid_add(g, pin->function, "");
-    ab_grid_say(g, ALLOCATOR, "%s", g->session->backends[backend].name);
+    ab_grid_say(g, ALLOCATOR, "%s", ab_backend_label(&g->session->backends[backend]));
     if (pin->line > 0)
         ab_grid_say(g, PLACE, "%s:%u", pin->file, pin->line);
     else if (pin->file[0] != 0)
@@ -84,7 +84,7 @@ static void put_pin(struct ab_grid *g, const struct ab_pin *pin, const struct ab
 
 static void add_backend(struct ab_grid *g, uint32_t backend, const struct ab_pins_of *m)
 {
-    ab_grid_heading(g, g->session->backends[backend].name, "");
+    ab_grid_heading(g, ab_backend_label(&g->session->backends[backend]), "");
     for (uint32_t i = 0; i < m->n && i < SHOWN; i++) {
         if (m->pins[i].pinned_bytes + m->pins[i].retained_bytes <= 0)
             break;
@@ -128,7 +128,7 @@ static void add_others(struct ab_text *t, const struct ab_session *s, const char
         const struct ab_pin *same = ab_pins_same(&m, pin);
         ab_text_addf(t, "%s%.3g %% under %s", before,
                      same != NULL ? 100 * same->pinned_bytes / m.resident_bytes : 0.0,
-                     s->backends[b].name);
+                     ab_backend_label(&s->backends[b]));
         before = ", ";
     }
 }
@@ -149,7 +149,7 @@ static const char *sentence_of(const struct ab_session *s, const char *at,
         &t, "%s: %s blocks of %s, %.3g %% of live bytes, pin %.3g %% of resident memory under %s",
         name, ab_units_count((char[32]){0}, 32, pin->blocks), AB_BYTES(pin->median_bytes),
         100 * pin->live_bytes / m.live_bytes, 100 * pin->pinned_bytes / m.resident_bytes,
-        s->backends[worst].name);
+        ab_backend_label(&s->backends[worst]));
     add_others(&t, s, at, worst, pin);
     const char *sentence = ab_view_texts_addf(texts, "%s.", t.s);
     ab_text_fini(&t);

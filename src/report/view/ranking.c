@@ -171,7 +171,7 @@ static void fill_all(const struct ab_session *s, const struct ab_view_memory *me
         struct ab_view_rank *row = &out->rows[i];
         *row = (struct ab_view_rank){.backend = i,
                                      .combination = s->backends[i].combination,
-                                     .name = s->backends[i].name,
+                                     .name = ab_backend_label(&s->backends[i]),
                                      .standing = standing_of(s, i),
                                      .twin = ab_drift_twin(s, i),
                                      .taken_back = find_taken_back(s, i),

@@ -93,7 +93,7 @@ static void add_row(struct ab_grid *g, uint32_t backend, const struct place *p,
         snprintf(name + n, sizeof name - (size_t)n, " (%s:%u)",
                  slash != NULL ? slash + 1 : site->file, site->line);
     ab_grid_add(g, name, "");
-    ab_grid_say(g, ALLOCATOR, "%s", g->session->backends[backend].name);
+    ab_grid_say(g, ALLOCATOR, "%s", ab_backend_label(&g->session->backends[backend]));
     ab_grid_put(g, CALLS, AB_GRID_AMOUNT, p->calls / all->rounds, NULL);
     ab_grid_put(g, A_CALL, AB_GRID_TIME, above_zero(p->inside_ns) / p->timed_calls, NULL);
     ab_grid_put(g, INSIDE, AB_GRID_TIME, above_zero(p->inside_ns) / all->timed_rounds, NULL);
@@ -119,7 +119,8 @@ bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g)
             continue;
         collect(v->session, v->ranking.rows[i].backend, &all);
         if (all.n > 0)
-            ab_grid_heading(g, v->session->backends[v->ranking.rows[i].backend].name, "");
+            ab_grid_heading(g, ab_backend_label(&v->session->backends[v->ranking.rows[i].backend]),
+                            "");
         for (size_t k = 0; k < all.n && k < SHOWN; k++)
             add_row(g, v->ranking.rows[i].backend, &all.items[k], &all);
         free(all.items);

@@ -19,11 +19,21 @@
 
 enum { NAME = 14, TIME = AB_SUITE_COLUMNS, MEMORY = 2 * AB_SUITE_COLUMNS };
 
-static const char *shown_name(struct ab_suite_view *v, const char *name)
+static const char *label_of(const struct ab_suite_view *v, uint32_t row)
+{
+    return ab_backend_label(&v->suite->summary.backends[row]);
+}
+
+static const char *label_of_row(const struct ab_suite_view *v, const struct ab_suite_row *row)
+{
+    return label_of(v, (uint32_t)(row - v->suite->figures.rows));
+}
+
+static const char *shown_name(struct ab_suite_view *v, uint32_t row)
 {
     char text[4 * NAME + 4];
     return ab_view_texts_addf(&v->texts, "%s",
-                              ab_format_label(text, sizeof text, name, NAME, true));
+                              ab_format_label(text, sizeof text, label_of(v, row), NAME, true));
 }
 
 /* ---- workloads by allocators ---- */
@@ -115,7 +125,7 @@ static void make_matrix(struct ab_suite_view *v)
     *g = (struct ab_grid){
         .session = &v->suite->summary, .rows_are = v->suite->kind, .n_columns = MEMORY + n};
     for (uint32_t i = 0; i < n; i++) {
-        const char *name = shown_name(v, f->rows[order[i]].name);
+        const char *name = shown_name(v, order[i]);
         g->columns[i] = (struct ab_grid_column){.title = name, .drop = i};
         g->columns[TIME + i].in_html = ab_view_texts_addf(&v->texts, "%s, time", name);
         g->columns[MEMORY + i].in_html = ab_view_texts_addf(&v->texts, "%s, memory", name);
@@ -165,12 +175,12 @@ static void make_means(struct ab_suite_view *v)
         const struct ab_suite_row *row = &f->rows[r];
         if (!row->is_compared)
             continue;
-        struct ab_grid_row *line = ab_grid_add(g, row->name, "");
+        struct ab_grid_row *line = ab_grid_add(g, label_of(v, r), "");
         const struct ab_suite_mean *m = &row->mean[AB_SUITE_TIME];
         put_mean(g, MEAN_TIME, row, AB_SUITE_TIME);
         put_mean(g, MEAN_MEMORY, row, AB_SUITE_MEMORY);
         ab_grid_say(g, BETTER, "%s",
-                    row->better != UINT32_MAX ? shown_name(v, f->rows[row->better].name)
+                    row->better != UINT32_MAX ? shown_name(v, row->better)
                     : isfinite(row->mean[AB_SUITE_MEMORY].ratio) && isfinite(m->ratio) ? "none"
                                                                                        : "-");
         line->emphasis = m->high < 1 ? AB_GOOD : m->low > 1 ? AB_BAD : AB_PLAIN;
@@ -186,8 +196,8 @@ static void make_dots(struct ab_suite_view *v)
                                    *m = &f->rows[r].mean[AB_SUITE_MEMORY];
         if (isfinite(t->ratio) && isfinite(m->ratio))
             v->dots[v->n_dots++] = (struct ab_suite_dot){
-                f->rows[r].name, t->ratio, m->ratio, t->low,
-                t->high,         m->low,   m->high,  f->rows[r].better == UINT32_MAX};
+                label_of(v, r), t->ratio, m->ratio, t->low,
+                t->high,        m->low,   m->high,  f->rows[r].better == UINT32_MAX};
     }
 }
 
@@ -238,8 +248,9 @@ static void say_leanest(struct ab_suite_view *v, const struct ab_suite_row *firs
         return;
     const struct ab_suite_mean *m = &least->mean[AB_SUITE_MEMORY];
     ab_text_addf(&t, "Least memory at the peak in the geometric mean: %s (%s%s than %s).",
-                 AB_SHOWN(300, least->name), m->high < 1 || m->low > 1 ? "" : "~",
-                 ab_view_change_words(words, sizeof words, m->ratio), AB_SHOWN(300, base->name));
+                 AB_SHOWN(300, label_of_row(v, least)), m->high < 1 || m->low > 1 ? "" : "~",
+                 ab_view_change_words(words, sizeof words, m->ratio),
+                 AB_SHOWN(300, label_of_row(v, base)));
     say(v, &t);
 }
 
@@ -263,15 +274,16 @@ static void say_fastest(struct ab_suite_view *v)
     struct ab_effect speed = {.ratio = 1 / m->ratio, .low = 1 / m->high, .high = 1 / m->low};
     struct ab_view_factor factor = ab_view_factor_of(&speed);
     if (isnan(m->high) && first != base)
-        ab_text_addf(&t, "Too few rounds to be sure: %s is %s than %s", AB_SHOWN(300, first->name),
+        ab_text_addf(&t, "Too few rounds to be sure: %s is %s than %s",
+                     AB_SHOWN(300, label_of_row(v, first)),
                      ab_view_factor_words(words, sizeof words, &factor, "faster", "slower"),
-                     AB_SHOWN(300, base->name));
+                     AB_SHOWN(300, label_of_row(v, base)));
     else if (first == base || !(m->high < 1))
-        ab_text_addf(&t, "Nothing is clearly faster than %s", AB_SHOWN(300, base->name));
+        ab_text_addf(&t, "Nothing is clearly faster than %s", AB_SHOWN(300, label_of_row(v, base)));
     else
-        ab_text_addf(&t, "%s is %s than %s", AB_SHOWN(300, first->name),
+        ab_text_addf(&t, "%s is %s than %s", AB_SHOWN(300, label_of_row(v, first)),
                      ab_view_factor_words(words, sizeof words, &factor, "faster", "slower"),
-                     AB_SHOWN(300, base->name));
+                     AB_SHOWN(300, label_of_row(v, base)));
     ab_text_addf(&t, " in the geometric mean of %u %s%s", f->n_counted[AB_SUITE_TIME],
                  v->suite->kind, plural);
     bool names_first = first != base && (isnan(m->high) || m->high < 1);
@@ -315,7 +327,7 @@ static void make_title(struct ab_suite_view *v)
         &v->texts, "%u %s%s, %u allocator%s%s%s", f->n_works, v->suite->kind,
         f->n_works == 1 ? "" : "s", f->n_rows, f->n_rows == 1 ? "" : "s",
         f->base != UINT32_MAX && f->n_rows > 1 ? ": time, peak memory; against " : "",
-        f->base != UINT32_MAX && f->n_rows > 1 ? AB_SHOWN(300, f->rows[f->base].name) : "");
+        f->base != UINT32_MAX && f->n_rows > 1 ? AB_SHOWN(300, label_of(v, f->base)) : "");
 }
 
 /* ---- verdicts ---- */

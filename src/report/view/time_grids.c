@@ -433,7 +433,7 @@ bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
     for (unsigned i = 0; i < n; i++) {
         const struct ab_backend_info *b = &s->backends[backends[i]];
         g->columns[FIRST + i] = (struct ab_grid_column){
-            .title = b->name,
+            .title = ab_backend_label(b),
             .in_html = ab_view_texts_addf(&g->texts, "#%s",
                                           ab_format_backend(label, sizeof label, b)),
             .width = NAME_COLUMNS};

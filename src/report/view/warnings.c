@@ -380,7 +380,7 @@ static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
                 x[m++] = s->results[i].cpu_ns_per_op;
         if (m > 0)
             ab_text_addf(&text, " %s %.1f",
-                         ab_text_printable(name, sizeof name, s->backends[b].name),
+                         ab_text_printable(name, sizeof name, ab_backend_label(&s->backends[b])),
                          ab_median(x, m));
     }
     free(x);
@@ -491,9 +491,9 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
                      ab_format_ratio(high, range.high));
         if (range.high > range.low * ratio_worth_saying)
             ab_text_addf(&text, " (%s) to %s (%s)",
-                         AB_SHOWN(NAME_BYTES, s->backends[range.of_high].name),
+                         AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[range.of_high])),
                          ab_format_ratio(low, range.low),
-                         AB_SHOWN(NAME_BYTES, s->backends[range.of_low].name));
+                         AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[range.of_low])));
         between = ", ";
     }
     add_note(w, "faults", t, &text);
@@ -526,10 +526,10 @@ static void say_thread_ends(const struct ab_session *s, const char *phase, struc
     ab_text_addf(text, "%s%s: %.0f %s, each followed by a fresh one, which takes %s (%s)",
                  text->s != NULL ? "; " : "", AB_SHOWN(600, phase), n,
                  n == 1 ? "thread ends" : "threads end", AB_TIME(range.low),
-                 AB_SHOWN(NAME_BYTES, s->backends[range.of_low].name));
+                 AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[range.of_low])));
     if (range.of_high != range.of_low)
         ab_text_addf(text, " to %s (%s)", AB_TIME(range.high),
-                     AB_SHOWN(NAME_BYTES, s->backends[range.of_high].name));
+                     AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[range.of_high])));
 }
 
 /* Lanes that play several recorded threads at once keep their threads. */
@@ -578,7 +578,7 @@ static void add_trims(const struct ab_session *s, struct ab_view_texts *t,
         n_without = fmax(n_without, other);
         if (done > 0 || other > 0)
             ab_text_addf(to, "%s%s", to->s != NULL ? ", " : "",
-                         AB_SHOWN(NAME_BYTES, s->backends[b].name));
+                         AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[b])));
     }
     if (n > 0)
         ab_text_addf(&text, ": malloc_trim was called %.0f %s, as by the program", n,
@@ -621,7 +621,8 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
         for (uint32_t i = 0; i < s->n_backends; i++) {
             if (!ab_session_has_numbers(s, i) || ab_session_did_reset(s, i) != bulk)
                 continue;
-            ab_text_addf(&text, "%s%s", between, AB_SHOWN(NAME_BYTES, s->backends[i].name));
+            ab_text_addf(&text, "%s%s", between,
+                         AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[i])));
             between = ", ";
         }
     }
@@ -737,7 +738,7 @@ static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_te
     if (b->status == AB_BACKEND_OK)
         return;
     add(w, i, id, is_absent && !b->was_named ? AB_VIEW_NOTE : AB_VIEW_FAILURE,
-        ab_view_texts_addf(t, "%s: %s%s%s%s", AB_SHOWN(SHOWN_BYTES, b->name),
+        ab_view_texts_addf(t, "%s: %s%s%s%s", AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)),
                            ab_backend_status_name(b->status), b->reason[0] != 0 ? ", " : "",
                            AB_SHOWN(4 * sizeof b->reason, b->reason), after(b->status)),
         remedy_of(s, b, t));
@@ -757,7 +758,8 @@ static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
         const struct ab_backend_info *b = &s->backends[i];
         if (!ab_view_is_unverified(b))
             continue;
-        ab_text_addf(&names, "%s%s", names.n > 0 ? ", " : "", AB_SHOWN(SHOWN_BYTES, b->name));
+        ab_text_addf(&names, "%s%s", names.n > 0 ? ", " : "",
+                     AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)));
         ab_text_addf(&paths, " %s", AB_SHOWN(4 * sizeof b->path, b->path));
     }
     if (names.s != NULL && paths.s != NULL)
@@ -785,7 +787,8 @@ static void add_failed_verify(const struct ab_session *s, uint32_t i, struct ab_
         return;
     add_failed_checks(b, &checks);
     add(w, i, "verify-failed", AB_VIEW_WARNING,
-        ab_view_texts_addf(t, "%s FAILED verify (%s)", AB_SHOWN(SHOWN_BYTES, b->name), checks.s),
+        ab_view_texts_addf(t, "%s FAILED verify (%s)", AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)),
+                           checks.s),
         ab_view_texts_addf(t, "allocbench verify %s", AB_SHOWN(4 * sizeof b->path, b->path)));
     ab_text_fini(&checks);
 }
@@ -799,7 +802,7 @@ static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_te
             ab_view_texts_addf(t,
                                "%s: deviates from the standards, where this work does not need "
                                "them: %s",
-                               AB_SHOWN(SHOWN_BYTES, b->name),
+                               AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)),
                                AB_SHOWN(4 * sizeof b->caveat, b->caveat)),
             "");
 }
@@ -815,8 +818,9 @@ static void add_sized_frees(const struct ab_session *s, struct ab_view_texts *t,
         struct ab_text *to = is_plain ? &plain : &own;
         if (b->sized_free[0] == 0)
             continue;
-        ab_text_addf(to, "%s%s%s%s", to->n > 0 ? ", " : "", AB_SHOWN(SHOWN_BYTES, b->name),
-                     is_plain ? "" : " by ", is_plain ? "" : AB_SHOWN(200, b->sized_free));
+        ab_text_addf(to, "%s%s%s%s", to->n > 0 ? ", " : "",
+                     AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)), is_plain ? "" : " by ",
+                     is_plain ? "" : AB_SHOWN(200, b->sized_free));
     }
     if (own.n + plain.n > 0)
         warning_list_add(w, "sized-frees", AB_VIEW_NOTE,
@@ -878,7 +882,7 @@ static void add_unproven(const struct ab_session *s, struct ab_view_texts *t,
             is_said = is_same && k < i;
             if (is_same && !is_said)
                 ab_text_addf(&rows, "%s%s", rows.n > 0 ? ", " : "",
-                             AB_SHOWN(SHOWN_BYTES, s->backends[k].name));
+                             AB_SHOWN(SHOWN_BYTES, ab_backend_label(&s->backends[k])));
         }
         if (rows.n > 0)
             warning_list_add(w, "settings", AB_VIEW_NOTE,
@@ -909,7 +913,7 @@ static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_vi
         files = strlen(b->deepbound) > strlen(files) ? b->deepbound : files;
         if (b->path[0] != 0)
             ab_text_addf(&past, "%s%s", past.n > 0 ? ", " : ", not to ",
-                         AB_SHOWN(SHOWN_BYTES, b->name));
+                         AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)));
     }
     if (files[0] != 0)
         warning_list_add(
@@ -953,7 +957,7 @@ static void add_not_inside(const struct ab_session *s, uint32_t i, struct ab_vie
     if (b->not_inside[0] != 0 && ab_backend_status_has_numbers(b->status))
         add(w, i, "not-inside", AB_VIEW_WARNING,
             ab_view_texts_addf(t, "%s: --inside cannot time its calls in this program: %s",
-                               AB_SHOWN(SHOWN_BYTES, b->name),
+                               AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)),
                                AB_SHOWN(4 * sizeof b->not_inside, b->not_inside)),
             "");
 }
@@ -977,7 +981,7 @@ static void add_below_empty(const struct ab_session *s, uint32_t i, struct ab_vi
                 t,
                 "%s: in %u of %u rounds its timed calls took less than an empty call "
                 "(%.3g ns): their time inside and outside of malloc is n/a",
-                AB_SHOWN(SHOWN_BYTES, s->backends[i].name), n, s->n_rounds, empty_ns),
+                AB_SHOWN(SHOWN_BYTES, ab_backend_label(&s->backends[i])), n, s->n_rounds, empty_ns),
             "--rounds 20, or a longer run");
 }
 

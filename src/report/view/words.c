@@ -134,7 +134,7 @@ void ab_harness_name(const struct ab_session *s, uint32_t backend, char buf[AB_H
     bool is_boundary = is_alone(s, backend);
     snprintf(buf, AB_HARNESS_NAME_BYTES, "%s", is_boundary ? s->backends[backend].boundary : "");
     for (uint32_t i = backend; i < s->n_backends && !is_boundary; i++) {
-        const char *name = AB_OWN_NAME(&s->backends[i]);
+        const char *name = AB_OWN_LABEL(&s->backends[i]);
         if (!has(s, i, backend))
             continue;
         if (n > 0 && n + strlen(name) + 2 > cap) {

@@ -634,6 +634,8 @@ static void compare_backends(struct ab_differences *d, const struct ab_session *
     differences_add_number(d, "the number of back ends", now->n_backends, was->n_backends);
     for (uint32_t i = 0; i < now->n_backends && now->n_backends == was->n_backends; i++) {
         ab_differences_add(d, "a back end", now->backends[i].name, was->backends[i].name);
+        ab_differences_add(d, "a back end's setting", now->backends[i].settings,
+                           was->backends[i].settings);
         ab_differences_add(d, "a back end's boundary", now->backends[i].boundary,
                            was->backends[i].boundary);
         ab_differences_add(d, "a placement (--map)", now->backends[i].map, was->backends[i].map);
