@@ -154,7 +154,7 @@ static void tell_failures(const struct ab_session *session, const char *where,
             (told != NULL && failed_in(told, b->name)))
             continue;
         fprintf(stderr, "allocbench: %s: %s%s: %s: %s\n", is_error ? "error" : "warning", where,
-                AB_SHOWN(300, ab_backend_label(b)), ab_backend_status_name(b->status),
+                AB_SHOWN(300, b->name), ab_backend_status_name(b->status),
                 AB_SHOWN(1400, b->reason));
     }
 }

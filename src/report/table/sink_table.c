@@ -537,8 +537,10 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
     for (unsigned i = 0; i < v->headline.n_sentences; i++)
         ab_table_prose(to, style, i == 0 ? AB_STRONG : AB_PLAIN, v->headline.sentences[i]);
     fputc('\n', to);
-    if (!has_numbers(v))
+    if (!has_numbers(v)) {
+        ab_table_names(to, v->session, style);
         return;
+    }
     if (v->session->n_combinations > 0) {
         print_by_value(to, v, style, &legend);
         if (style.topics != 0)
