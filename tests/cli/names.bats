@@ -64,7 +64,7 @@ load helpers
     }
     legend
     grep -q '^  bg  *[0-9]' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
-    grep -q "bg: <code>jemalloc{$long}</code>" r.html || fail "no legend in the page"
+    grep -q "<code>bg: jemalloc{$long}</code>" r.html || fail "no legend in the page"
     bench report r.json
     legend
     { sed '/^phases/,$d' "$WORKLOADS/small.yaml"

@@ -64,9 +64,9 @@ void ab_page_names(struct ab_html *h, const struct ab_session *s)
 {
     struct ab_view_texts names = {0};
     ab_view_names(s, &names);
-    for (size_t i = 0; i + 1 < names.n; i += 2)
-        ab_html_f(h, "%s%s: <code>%s</code>%s", i == 0 ? "<p class=\"soft\">" : "<br>",
-                  names.items[i], names.items[i + 1], i + 2 == names.n ? "</p>\n" : "");
+    for (size_t i = 0; i < names.n; i++)
+        ab_html_f(h, "%s<code>%s</code>%s", i == 0 ? "<p class=\"soft\">" : "<br>", names.items[i],
+                  i + 1 == names.n ? "</p>\n" : "");
     ab_view_texts_fini(&names);
 }
 

@@ -136,18 +136,6 @@ static void add_table(struct ab_text *t, const struct ab_grid *g, size_t end)
     ab_text_add(t, "\n");
 }
 
-void ab_sinks_markdown_names(struct ab_text *t, const struct ab_session *s)
-{
-    struct ab_view_texts names = {0};
-    ab_view_names(s, &names);
-    for (size_t i = 0; i < names.n; i++) {
-        ab_text_add(t, i % 2 == 0 ? "- " : ": ");
-        ab_sinks_markdown_text(t, names.items[i]);
-        ab_text_add(t, i % 2 == 0 ? "" : i + 1 < names.n ? "\n" : "\n\n");
-    }
-    ab_view_texts_fini(&names);
-}
-
 /* With what stays after free; of those that are ranked, which come first. */
 static void add_ranking(struct ab_text *t, const struct ab_view *v)
 {
@@ -157,7 +145,14 @@ static void add_ranking(struct ab_text *t, const struct ab_view *v)
         g.columns[AB_RANKING_AFTER_FREE].in_html = "#after free";
     add_table(t, &g, v->ranking.n_ranked + (size_t)1); /* below the heading */
     ab_grid_fini(&g);
-    ab_sinks_markdown_names(t, v->session);
+    struct ab_view_texts names = {0};
+    ab_view_names(v->session, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        ab_text_add(t, "- ");
+        ab_sinks_markdown_text(t, names.items[i]);
+        ab_text_add(t, i + 1 < names.n ? "\n" : "\n\n");
+    }
+    ab_view_texts_fini(&names);
 }
 
 static void add_over_time(struct ab_text *t, const struct ab_session *s)

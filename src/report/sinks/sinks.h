@@ -46,8 +46,6 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
 
 /* Adds text as it is, in a table of Markdown as well: no markup, no HTML, no cell's end. */
 void ab_sinks_markdown_text(struct ab_text *to, const char *s);
-/* A list of what short names stand for; nothing where there are none. */
-void ab_sinks_markdown_names(struct ab_text *to, const struct ab_session *s);
 
 /* JUnit XML of several results, a testsuite for each by the name of the work. */
 void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n);

@@ -94,7 +94,14 @@ static void write_markdown(FILE *to, const struct ab_suite_view *v)
     ab_text_add(&t, "\n");
     put_markdown_grid(&t, &v->matrix);
     put_markdown_grid(&t, &v->means);
-    ab_sinks_markdown_names(&t, &v->suite->summary);
+    struct ab_view_texts names = {0};
+    ab_view_names(&v->suite->summary, &names);
+    for (size_t i = 0; i < names.n; i++) {
+        ab_text_add(&t, "- ");
+        ab_sinks_markdown_text(&t, names.items[i]);
+        ab_text_add(&t, i + 1 < names.n ? "\n" : "\n\n");
+    }
+    ab_view_texts_fini(&names);
     ab_sinks_markdown_text(&t, reading);
     ab_text_add(&t, " ");
     ab_sinks_markdown_text(&t, unclear);

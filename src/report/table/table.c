@@ -560,7 +560,7 @@ static size_t settings_that_fit(const char *text, size_t room)
     size_t n = strlen(text), cut = room;
     if (n <= room)
         return n;
-    while (cut > 0 && strchr(",;:{", text[cut - 1]) == NULL)
+    while (cut > 0 && strchr(",;:{ ", text[cut - 1]) == NULL)
         cut--;
     return cut > 0 ? cut : room;
 }
@@ -569,16 +569,13 @@ void ab_table_names(FILE *to, const struct ab_session *s, struct ab_table_style 
 {
     struct ab_view_texts names = {0};
     ab_view_names(s, &names);
-    for (size_t i = 0; i + 1 < names.n; i += 2) {
+    for (size_t i = 0; i < names.n; i++) {
         char line[LINE_BYTES];
-        int lead = snprintf(line, sizeof line, "%.200s: ", names.items[i]);
-        for (const char *text = names.items[i + 1]; *text != 0;) {
-            unsigned width = width_of(style);
-            size_t room = width > (unsigned)lead + INDENT ? width - (unsigned)lead : INDENT;
-            size_t n = settings_that_fit(text, room);
-            snprintf(line + lead, sizeof line - (size_t)lead, "%.*s", (int)n, text);
+        size_t lead = 0, width = width_of(style);
+        for (const char *text = names.items[i]; *text != 0; lead = INDENT) {
+            size_t n = settings_that_fit(text, width - lead);
+            snprintf(line, sizeof line, "%*s%.*s", (int)lead, "", (int)n, text);
             ab_table_line(to, style, AB_FAINT, line);
-            lead = snprintf(line, sizeof line, "%*s", INDENT, "");
             text += n;
         }
     }

@@ -349,13 +349,12 @@ void ab_view_notes(const struct ab_session *s, bool has_time, const char *spread
 
 void ab_view_names(const struct ab_session *s, struct ab_view_texts *out)
 {
-    char full[AB_BACKEND_FULL_BYTES], shown[4 * AB_BACKEND_FULL_BYTES];
+    char full[AB_BACKEND_FULL_BYTES];
     for (uint32_t i = 0; i < s->n_backends; i++) {
         const struct ab_backend_info *b = &s->backends[i];
         const char *label = AB_OWN_LABEL(b), *means = ab_backend_spelling(b, full);
-        if (b->combination == 0 && strcmp(label, means) != 0) {
-            ab_view_texts_addf(out, "%s", ab_text_printable(shown, sizeof shown, label));
-            ab_view_texts_addf(out, "%s", ab_text_printable(shown, sizeof shown, means));
-        }
+        if (b->combination == 0 && strcmp(label, means) != 0)
+            ab_view_texts_addf(out, "%s: %s", AB_SHOWN(4 * AB_BACKEND_NAME_BYTES, label),
+                               AB_SHOWN(4 * AB_BACKEND_FULL_BYTES, means));
     }
 }
