@@ -139,10 +139,13 @@ SQL
     ask() {
         redis-cli -s "$OUT/redis" "$@"
     }
+    answers() {
+        ask ping >/dev/null 2>&1
+    }
     serve() { # OUTPUT PRELOAD
         LD_PRELOAD=$2 redis-server --port 0 --unixsocket "$OUT/redis" --save '' --dir "$OUT" >/dev/null 3>&- &
-        local server=$! i # mapped: lines of its memory map that are the library's
-        for i in $(seq 100); do ask ping >/dev/null 2>&1 && break; sleep 0.05; done
+        local server=$! # mapped: lines of its memory map that are the library's
+        wait_until answers || fail "redis-server does not answer"
         mapped=$(grep -c "$library" "/proc/$server/maps" || true)
         { ask eval 'for i = 1, 20000 do redis.call("set", "k" .. i, string.rep("v", i % 300)) end
             for i = 1, 20000, 3 do redis.call("del", "k" .. i) end return redis.call("dbsize")' 0

@@ -3,10 +3,11 @@
  * A server for `exec --server`: prog_server [OPTION…] unix:PATH|tcp:PORT listens there until a signal
  * ends it; and its client: prog_server ask unix:PATH|tcp:PORT N SIZE asks it N times to allocate SIZE
  * bytes and to keep them, prints what it was told about and fails if it was not answered.
- * prog_server port prints a TCP port that is free.
+ * prog_server port prints a TCP port that is free, and that the system gives to nobody by itself.
  */
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,14 +45,19 @@ static socklen_t address(const char *text, struct sockaddr_storage *out)
 
 static int print_port(void)
 {
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t n = sizeof in;
+    enum { FIRST = 20000, LAST = 32000 }; /* below those that connections get */
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(fd, (struct sockaddr *)&in, n) != 0 ||
-        getsockname(fd, (struct sockaddr *)&in, &n) != 0)
-        return 1;
-    printf("%d\n", ntohs(in.sin_port));
-    return 0;
+    for (int i = 0, at = getpid(); i < LAST - FIRST; i++, at++) {
+        uint16_t port = (uint16_t)(FIRST + at % (LAST - FIRST));
+        struct sockaddr_in in = {.sin_family = AF_INET,
+                                 .sin_port = htons(port),
+                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        if (bind(fd, (struct sockaddr *)&in, sizeof in) != 0)
+            continue;
+        printf("%d\n", port);
+        return 0;
+    }
+    return 1;
 }
 
 static void free_all(void)
@@ -95,8 +101,10 @@ static int listens(const char *where)
     if (strncmp(where, "unix:", 5) == 0)
         unlink(where + 5);
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    rest(strcmp(how, "late") == 0 ? 60000 : 20); /* it is not there immediately */
-    if (bind(fd, (struct sockaddr *)&at, n) != 0 || listen(fd, 64) != 0) {
+    rest(strcmp(how, "late") == 0 ? 60000 : 10); /* it is not there immediately */
+    bool is_bound = bind(fd, (struct sockaddr *)&at, n) == 0;
+    rest(10); /* nor does it answer as soon as its socket is there */
+    if (!is_bound || listen(fd, 64) != 0) {
         perror("listen");
         return 1;
     }
