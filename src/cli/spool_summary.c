@@ -131,6 +131,8 @@ static const char *const stops[] = {
     [AB_SPOOL_NO_SLOT] = "more than 65,536 concurrent threads",
     [AB_SPOOL_SHARE] = "the spool had taken half of the space that was free on its disk "
                        "(--max-spool sets another bound)",
+    [AB_SPOOL_STRICT] = "the program entered seccomp's strict mode, which forbids what a recorder "
+                        "does",
 };
 
 static const char *const ends[] = {

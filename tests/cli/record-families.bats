@@ -103,6 +103,19 @@ expect_events() { # NUMBERS
     expect_nothing_left
 }
 
+@test "recording ends where a program enters seccomp's strict mode, and the program goes on" {
+    local option
+    for option in --follow --sites --time; do
+        rm -f "$OUT"/t*.abt
+        record $option -- "$CONFINED" self strict 40000
+        expect_code 125
+        grep -qx strict "$OUT/stdout" || fail "the program was ended"
+        expect_events 40002
+        expect_error "recording stopped after 40002 events: the program entered seccomp's strict mode"
+    done
+    expect_nothing_left
+}
+
 @test "a forked child that gives up rights is recorded to its end, also before its first call" {
     local how who
     [ "$(id -u)" -eq 0 ] || skip "needs root"

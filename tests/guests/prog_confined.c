@@ -9,15 +9,19 @@
  *   exec      makes N calls, then becomes /inside of the folder HOW, its root from then on
  * HOW it gives up: none, free (a block that was inherited, and ends), idle (ends without a call),
  * chroot, setuid, nofile (no descriptor beyond 2), nofile0 (none at all), fsize (files of no
- * size), closed (all descriptors), all (chroot, setuid, nofile, fsize, closed).
+ * size), closed (all descriptors), all (chroot, setuid, nofile, fsize, closed), strict (seccomp's strict
+ * mode, in which only read, write and the end of the thread are left).
  */
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +55,12 @@ static void give_up(void)
         if (how[0] == 'f')
             free(inherited);
         _exit(0);
+    }
+    if (strcmp(how, "strict") == 0) {
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+            _exit(26);
+        work(n_calls);
+        syscall(SYS_exit, write(STDOUT_FILENO, "strict\n", 7) == 7 ? 5 : 27);
     }
     if (is("closed"))
         closefrom(3);

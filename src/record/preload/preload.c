@@ -16,6 +16,7 @@
 #include "record/preload/preload_written.h"
 
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -123,6 +124,14 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
     _exit(status);
 }
 
+/* Without a system call. The first reason counts. */
+static void stop_in_strict_mode(void)
+{
+    uint32_t running = AB_SPOOL_RUNNING;
+    __atomic_compare_exchange_n(&ab_process->image->stop, &running, AB_SPOOL_STRICT, false,
+                                __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
 /* A filter of system calls may end the program at one that it does not know: from the step before it
  * on, which every filter of an ordinary user needs, the kernel is not asked about blocks any more. */
 EXPORT int prctl(int option, ...)
@@ -135,7 +144,11 @@ EXPORT int prctl(int option, ...)
     va_end(list);
     if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
         ab_written_stop();
-    return (int)syscall(SYS_prctl, option, x[0], x[1], x[2], x[3]);
+    bool is_strict = option == PR_SET_SECCOMP && x[0] == SECCOMP_MODE_STRICT && ab_spool_is_own();
+    int result = (int)syscall(SYS_prctl, option, x[0], x[1], x[2], x[3]);
+    if (is_strict && result == 0)
+        stop_in_strict_mode();
+    return result;
 }
 
 /* ---- the malloc family ---- */

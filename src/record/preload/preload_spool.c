@@ -462,15 +462,14 @@ AB_HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
 /* A child of vfork ends alone. */
 AB_HIDDEN void ab_spool_end_blocks(void)
 {
-    const struct ab_spool_process *p = ab_process;
-    if (p->image != NULL && p->image->pid == ab_process_id())
+    if (ab_spool_is_own())
         ab_written_end_all();
 }
 
 AB_HIDDEN void ab_spool_end(void)
 {
     struct ab_spool_process *p = ab_process;
-    bool is_own = p->image != NULL && p->image->pid == ab_process_id();
+    bool is_own = ab_spool_is_own();
     if (is_own) /* ahead of what is done for the recording only */
         p->image->cpu_ns = cpu_now_ns() - p->image->cpu_begin_ns;
     ab_spool_end_blocks();

@@ -63,6 +63,12 @@ extern const char *ab_is_alone AB_HIDDEN;
 
 extern __thread struct ab_spool_tail *ab_own_tail AB_HIDDEN; /* initial-exec, by -ftls-model */
 
+/* True if this process writes the image, and is no child of vfork. */
+static inline bool ab_spool_is_own(void)
+{
+    return ab_process->image != NULL && ab_process->image->pid == ab_process_id();
+}
+
 /* Where the usual way ends; NULL = nothing is recorded. */
 struct ab_spool_tail *ab_spool_find_tail(void) AB_HIDDEN;
 void ab_spool_put_in_next_half(struct ab_spool_tail *tail, uint64_t place, uint64_t stamp_kind,

@@ -60,6 +60,7 @@ enum ab_spool_stop { /* why recording stopped before the program did */
                      AB_SPOOL_SIGNAL,  /* until a signal came, */
                      AB_SPOOL_ENDED,   /* until the command had ended */
                      AB_SPOOL_SHARE, /* it had the share of the disk that is its without being asked */
+                     AB_SPOOL_STRICT, /* a thread may only read, write and end: seccomp's strict mode */
 };
 
 struct ab_spool_image {
