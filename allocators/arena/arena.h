@@ -342,7 +342,8 @@ static inline struct ab_arena_scope ab_arena_scope_begin(struct ab_arena *arena)
 }
 
 /* As ab_arena_alloc of the arena of the scope. */
-static inline void *ab_arena_scope_alloc(const struct ab_arena_scope *scope, size_t size)
+AB_CHECKED_INLINE static inline void *ab_arena_scope_alloc(const struct ab_arena_scope *scope,
+                                                           size_t size)
 {
     return ab_arena_alloc(scope->arena, size);
 }

@@ -16,16 +16,16 @@ static const uint32_t magic_page = 0xA7E4A5EDu;
 /* In front of a block with a tag, and of what the checked build has there. */
 struct ab_paged_tagged {
     struct ab_paged_tagged *below;
-    uint64_t size_and_tag; /* size << 28 | a magic number << 4 | tag; tag 0: it has moved away */
+    uint64_t size_and_tag; /* size << 28 | a magic number << 16 | tag; tag 0: it has moved away */
 };
 AB_STATIC_ASSERT(sizeof(struct ab_paged_tagged) == AB_PAGED_ALIGN, "blocks stay aligned");
 
 #define TAGGED_BYTES sizeof(struct ab_paged_tagged)
-#define TAGGED_MAGIC UINT64_C(0x7A66ED)
+#define TAGGED_MAGIC UINT64_C(0x7A6)
 
 static unsigned tagged_tag(const struct ab_paged_tagged *t)
 {
-    return (unsigned)(t->size_and_tag & (AB_PAGED_TAGS - 1));
+    return (unsigned)(t->size_and_tag & AB_PAGED_TAGS_MAX);
 }
 
 static size_t tagged_size(const struct ab_paged_tagged *t)
@@ -35,7 +35,7 @@ static size_t tagged_size(const struct ab_paged_tagged *t)
 
 static void tagged_set(struct ab_paged_tagged *t, size_t size, unsigned tag)
 {
-    t->size_and_tag = (uint64_t)size << 28 | TAGGED_MAGIC << 4 | tag;
+    t->size_and_tag = (uint64_t)size << 28 | TAGGED_MAGIC << 16 | tag;
 }
 
 static struct ab_paged_tagged *tagged_of(const void *block)
@@ -70,10 +70,15 @@ static void page_check(const struct ab_paged_page *page)
         ab_guard_end("paged arena", page, "the header of a page was overwritten");
 }
 
+static struct ab_paged_tag_count *count_of(struct ab_paged_arena *a, unsigned tag)
+{
+    return (struct ab_paged_tag_count *)(uintptr_t)ab_paged_arena_tag_count(a, tag);
+}
+
 /* To what is counted under a tag; (size_t)-1 and 0 − bytes take away. Tag 0: nothing. */
 static void tags_add(struct ab_paged_arena *a, unsigned tag, size_t n_blocks, size_t bytes)
 {
-    struct ab_paged_tag_count *c = &a->tags[tag];
+    struct ab_paged_tag_count *c = count_of(a, tag);
     if (tag == 0)
         return;
     c->n_blocks += n_blocks;
@@ -252,6 +257,7 @@ void ab_paged_arena_fini(struct ab_paged_arena *arena)
 {
     while (arena->top != NULL)
         page_pop(arena);
+    ab_paged_pool_free(arena->pool, arena->more);
     memset(arena, 0, sizeof *arena);
 }
 
@@ -310,16 +316,58 @@ void *ab_paged_arena_alloc_zeroed(struct ab_paged_arena *a, size_t size)
     return block == NULL ? NULL : memset(block, 0, size);
 }
 
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name != 0; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+/* Returns one more tag from AB_PAGED_TAGS on; 0 when the pool has no memory for its count. */
+static unsigned add_tag(struct ab_paged_arena *a)
+{
+    enum { FIRST = 48 };
+    if (a->n_more == a->more_capacity) {
+        unsigned n = a->more_capacity == 0 ? (unsigned)FIRST : 2 * a->more_capacity;
+        size_t bytes = n * sizeof *a->more;
+        void *table = a->more == NULL ? ab_paged_pool_alloc(a->pool, bytes, a->pool_tag)
+                                      : ab_paged_pool_resize(a->pool, a->more, bytes);
+        if (table == NULL)
+            return 0;
+        a->more = (struct ab_paged_tag_count *)table;
+        a->more_capacity = n;
+    }
+    memset(&a->more[a->n_more], 0, sizeof *a->more);
+    return AB_PAGED_TAGS + a->n_more++;
+}
+
+/* Returns the first tag below AB_PAGED_TAGS without a name and a block, or one more; 0: none. */
+static unsigned unused_tag(struct ab_paged_arena *a)
+{
+    for (unsigned tag = 1; tag < AB_PAGED_TAGS && a->n_more == 0; tag++)
+        if (a->tags[tag].name == NULL && a->tags[tag].n_all == 0)
+            return tag;
+    return ab_paged_arena_tags(a) <= AB_PAGED_TAGS_MAX ? add_tag(a) : 0;
+}
+
 unsigned ab_paged_arena_tag(struct ab_paged_arena *a, const char *name)
 {
-    for (unsigned tag = 1; tag < AB_PAGED_TAGS; tag++) {
-        struct ab_paged_tag_count *c = &a->tags[tag];
-        if (c->name == NULL && c->n_all == 0)
-            c->name = name;
-        if (c->name == name || (c->name != NULL && strcmp(c->name, name) == 0))
+    uint32_t hash = hash_of(name), *first = &a->buckets[hash % AB_PAGED_BUCKETS];
+    for (unsigned tag = *first; tag != 0; tag = count_of(a, tag)->next) {
+        const struct ab_paged_tag_count *c = count_of(a, tag);
+        if (c->name_hash == hash && strcmp(c->name, name) == 0)
             return tag;
     }
-    return 0;
+    unsigned tag = unused_tag(a);
+    if (tag == 0)
+        return 0;
+    struct ab_paged_tag_count *c = count_of(a, tag);
+    c->name = name;
+    c->name_hash = hash;
+    c->next = *first;
+    *first = tag;
+    return tag;
 }
 
 void *ab_paged_arena_push(struct ab_paged_arena *a, size_t align, size_t size, unsigned tag)
@@ -327,7 +375,7 @@ void *ab_paged_arena_push(struct ab_paged_arena *a, size_t align, size_t size, u
     AB_CHECKED_CALL(a, "paged arena");
     if (tag == 0)
         return ab_paged_arena_alloc_aligned(a, align, size);
-    if (tag >= AB_PAGED_TAGS || !is_alignment(align) || size > AB_PAGED_POOL_MAX)
+    if (tag >= ab_paged_arena_tags(a) || !is_alignment(align) || size > AB_PAGED_POOL_MAX)
         return NULL;
     size_t usual = align > AB_PAGED_ALIGN ? align : AB_PAGED_ALIGN;
     char *block = take(a, AB_PAGED_FRONT + TAGGED_BYTES, usual, size);
@@ -339,9 +387,10 @@ void *ab_paged_arena_push(struct ab_paged_arena *a, size_t align, size_t size, u
     tagged_set(t, size, tag);
     a->tagged = t;
     tags_add(a, tag, 1, size);
-    a->tags[tag].n_all++;
-    if (a->tags[tag].align < align)
-        a->tags[tag].align = align;
+    struct ab_paged_tag_count *c = count_of(a, tag);
+    c->n_all++;
+    if (c->align < align)
+        c->align = align;
     return ab_paged_born(a, block, size);
 }
 
@@ -367,6 +416,20 @@ void *ab_paged_arena_push_array_zeroed(struct ab_paged_arena *a, size_t align, s
     AB_CHECKED_CALL(a, "paged arena");
     void *block = ab_paged_arena_push_array(a, align, n, each_bytes, tag);
     return block == NULL ? NULL : memset(block, 0, n * each_bytes);
+}
+
+void *ab_paged_arena_push_named(struct ab_paged_arena *a, size_t align, size_t size,
+                                const char *name)
+{
+    AB_CHECKED_CALL(a, "paged arena");
+    return ab_paged_arena_push(a, align, size, ab_paged_arena_tag(a, name));
+}
+
+void *ab_paged_arena_push_array_named(struct ab_paged_arena *a, size_t align, size_t n,
+                                      size_t each_bytes, const char *name)
+{
+    AB_CHECKED_CALL(a, "paged arena");
+    return ab_paged_arena_push_array(a, align, n, each_bytes, ab_paged_arena_tag(a, name));
 }
 
 /* ---- how they end ---- */
@@ -468,7 +531,7 @@ static bool has_tag(const struct ab_paged_arena *a, const void *block, unsigned 
     const struct ab_paged_tagged *t = tagged_of(block);
     if (tag == 0)
         return a->tagged != t;
-    return tag < AB_PAGED_TAGS && (t->size_and_tag >> 4 & 0xFFFFFF) == TAGGED_MAGIC &&
+    return tag < ab_paged_arena_tags(a) && (t->size_and_tag >> 16 & 0xFFF) == TAGGED_MAGIC &&
            tagged_tag(t) == tag;
 }
 
@@ -583,7 +646,7 @@ static void *copy_up(struct ab_paged_arena *a, struct ab_paged_page *home, char 
     void *copy = ab_paged_arena_push(a, AB_PAGED_ALIGN, new_size, tag);
     memcpy(copy, block, old_size);
     if (tag != 0) {
-        a->tags[tag].n_all--; /* it is the same one */
+        count_of(a, tag)->n_all--; /* it is the same one */
         tags_add(a, tag, (size_t)-1, 0 - old_size);
     }
     leave(a, home, block, old_size, tag);

@@ -9,7 +9,7 @@
  * goes back to the pool immediately. So a vector that grows to n bytes in small steps moves O(log n)
  * times at most, and holds 2n at most once it has moved.
  *
- * What is allocated can be counted under tags with names (ab_paged_arena_tag), which cost 16 bytes a
+ * What is allocated can be counted under tags with names (AB_PAGED_NEW_NAMED), which cost 16 bytes a
  * block, follow it through resize, pop, restore and clear, and are shown by
  * ab_paged_arena_report (paged_report.h). paged_ready.h opens the arenas of a game by name.
  *
@@ -51,9 +51,15 @@ struct ab_paged_tag_count {
     uint64_t n_blocks, bytes;
     uint64_t n_all, peak_bytes; /* since the arena was opened */
     size_t align;               /* the largest that was asked for */
+    uint32_t name_hash, next;   /* next: of the same bucket, or 0 */
 };
 
 struct ab_paged_tagged;
+
+enum {
+    AB_PAGED_BUCKETS = 64,
+    AB_PAGED_TAGS_MAX = 65535, /* names of an arena */
+};
 
 struct ab_paged_arena {
     char *next, *limit; /* in the top page */
@@ -66,6 +72,9 @@ struct ab_paged_arena {
     unsigned pool_tag;              /* what the pool counts them under */
     struct ab_paged_tagged *tagged; /* the youngest block with a tag */
     struct ab_paged_tag_count tags[AB_PAGED_TAGS];
+    struct ab_paged_tag_count *more; /* tags from AB_PAGED_TAGS on, in a block of the pool */
+    unsigned n_more, more_capacity;
+    uint32_t buckets[AB_PAGED_BUCKETS]; /* the first tag of each; 0: none */
     AB_CHECKED(struct ab_block_list blocks;)
 };
 
@@ -82,11 +91,12 @@ void *ab_paged_arena_take_slow(struct ab_paged_arena *arena, size_t align, size_
 void *ab_paged_arena_alloc_aligned(struct ab_paged_arena *arena, size_t align, size_t size);
 void *ab_paged_arena_alloc_zeroed(struct ab_paged_arena *arena, size_t size);
 
-/* The tag of that name, 1 … AB_PAGED_TAGS − 1: the one it has, or the next that has none. The name
- * is kept by its address. 0 when all are taken. */
+/* Returns the tag of that name: the one it has, or the next that is not used. Any number of names, up
+ * to AB_PAGED_TAGS_MAX; from the 16th on they take memory of the pool. The name is kept by its
+ * address. 0 when there is no memory for one more. */
 unsigned ab_paged_arena_tag(struct ab_paged_arena *arena, const char *name);
-/* Counted under a tag below AB_PAGED_TAGS; tag 0 is not counted, here and below. NULL for another
- * tag, for an alignment that is no power of two, and when the pool has no memory. */
+/* Counted under a tag that has a name, or one below AB_PAGED_TAGS; tag 0 is not counted, here and
+ * below. NULL for another tag, for an alignment that is no power of two, and when the pool has no memory. */
 void *ab_paged_arena_alloc_tagged(struct ab_paged_arena *arena, size_t size, unsigned tag);
 void *ab_paged_arena_push(struct ab_paged_arena *arena, size_t align, size_t size, unsigned tag);
 /* n objects of each_bytes, zero or as they are. */
@@ -94,6 +104,16 @@ void *ab_paged_arena_push_array(struct ab_paged_arena *arena, size_t align, size
                                 size_t each_bytes, unsigned tag);
 void *ab_paged_arena_push_array_zeroed(struct ab_paged_arena *arena, size_t align, size_t n,
                                        size_t each_bytes, unsigned tag);
+/* The same by the name of the tag, which need not be known before. Where there is no memory for one
+ * more name the block is not counted. For pop and resize: ab_paged_arena_tag(arena, name). */
+void *ab_paged_arena_push_named(struct ab_paged_arena *arena, size_t align, size_t size,
+                                const char *name);
+void *ab_paged_arena_push_array_named(struct ab_paged_arena *arena, size_t align, size_t n,
+                                      size_t each_bytes, const char *name);
+#define AB_PAGED_NEW_NAMED(arena, type, name) \
+    ((type *)ab_paged_arena_push_named((arena), AB_ALIGNOF(type), sizeof(type), (name)))
+#define AB_PAGED_ARRAY_NAMED(arena, type, n, name) \
+    ((type *)ab_paged_arena_push_array_named((arena), AB_ALIGNOF(type), (n), sizeof(type), (name)))
 #define AB_PAGED_NEW(arena, type, tag) \
     ((type *)ab_paged_arena_push((arena), AB_ALIGNOF(type), sizeof(type), (tag)))
 #define AB_PAGED_ARRAY(arena, type, n, tag) \
@@ -126,6 +146,19 @@ void ab_paged_arena_restore_place(struct ab_paged_arena *arena, uint64_t place);
 #ifdef AB_WITH_CHECKS
 void *ab_paged_checked_born(struct ab_paged_arena *arena, void *block, size_t size);
 #endif
+
+/* Returns how many tags there are: all are smaller. */
+static inline unsigned ab_paged_arena_tags(const struct ab_paged_arena *arena)
+{
+    return AB_PAGED_TAGS + arena->n_more;
+}
+
+/* Returns what is counted under a tag below ab_paged_arena_tags(). */
+static inline const struct ab_paged_tag_count *ab_paged_arena_tag_count(
+    const struct ab_paged_arena *arena, unsigned tag)
+{
+    return tag < AB_PAGED_TAGS ? &arena->tags[tag] : &arena->more[tag - AB_PAGED_TAGS];
+}
 
 static inline char *ab_paged_page_begin(struct ab_paged_page *page)
 {

@@ -60,8 +60,8 @@ void ab_paged_arena_report(const struct ab_paged_arena *arena, ab_paged_write *w
     struct report_line line;
     line.n = 0;
     report_titles(&line, write, context);
-    for (unsigned tag = 1; tag < AB_PAGED_TAGS; tag++) {
-        const struct ab_paged_tag_count *c = &arena->tags[tag];
+    for (unsigned tag = 1; tag < ab_paged_arena_tags(arena); tag++) {
+        const struct ab_paged_tag_count *c = ab_paged_arena_tag_count(arena, tag);
         uint64_t columns[] = {c->n_blocks, c->bytes, c->peak_bytes, c->n_all, c->align};
         if (c->n_all == 0)
             continue;

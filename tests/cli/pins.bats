@@ -208,3 +208,19 @@ live_at_mark() {
     bench report -v pins result.json
     grep -A2 'who pins the pages in the end' "$OUT/stdout" | grep -q 'keep_header *prog_pins.c:'
 }
+
+@test "what lives under each of forty names is in the result of a paged arena, to the byte" {
+    {
+        printf '%s\n' 'allocbench: 1' 'name: tags' 'about: "many names"' 'seed: 1' 'sets:'
+        for i in $(seq 40); do echo "  - {name: tag$i, count: $((i * 10))}"; done
+        printf '%s\n' 'phases:' '  - name: load' '    do:'
+        for i in $(seq 40); do echo "      - {alloc: tag$i, size: $((i * 16)), count: all, touch: all}"; done
+    } >tags.yaml
+    bench run tags.yaml -b paged,pool --passes memory:1 --rounds 1 --no-store -v pins --json r.json
+    expect_code 0
+    for backend in paged pool; do
+        expect_json '[.pins[] | select(.backend == "'$backend'" and .at == "live_peak") | select(.function | startswith("tag"))]
+            | length == 40 and all(.[]; (.function[3:] | tonumber) as $i
+                | .group == "set" and .blocks == $i * 10 and .live_bytes == $i * 10 * $i * 16)' r.json
+    done
+}

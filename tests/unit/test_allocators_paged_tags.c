@@ -64,15 +64,60 @@ static void tags_have_names_and_alignment(void **state)
     assert_non_null(ab_paged_arena_push(&a, 16, 10, 0));
 }
 
-static void there_are_fifteen_names(void **state)
+/* A name at the call is all that is needed, however many there are; each keeps its count. */
+static void there_may_be_any_number_of_names(void **state)
 {
     (void)state;
+    enum { N = 3000 };
+    static char names[N][8];
+    for (unsigned i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "t%u", i);
+        for (unsigned k = 0; k < 1 + i % 3; k++)
+            assert_non_null(ab_paged_arena_push_named(&a, 8, 10 + i % 99, names[i]));
+    }
+    assert_non_null(AB_PAGED_NEW_NAMED(&a, int, "t2999"));
+    assert_non_null(AB_PAGED_ARRAY_NAMED(&a, double, 10, "t2999"));
+    assert_null(AB_PAGED_ARRAY_NAMED(&a, double, SIZE_MAX / 4, "t2999"));
+    for (unsigned i = 0; i < N; i++) {
+        char same[8];
+        memcpy(same, names[i], sizeof same);
+        unsigned tag = ab_paged_arena_tag(&a, same), more = i == N - 1 ? 2 : 0;
+        assert_true(tag != 0 && tag < ab_paged_arena_tags(&a));
+        const struct ab_paged_tag_count *c = ab_paged_arena_tag_count(&a, tag);
+        assert_string_equal(c->name, names[i]);
+        assert_int_equal(c->n_blocks, 1 + i % 3 + more);
+        assert_int_equal(c->bytes, (1 + i % 3) * (10 + i % 99) + more * 42);
+    }
+    assert_int_equal(ab_paged_arena_tags(&a), N + 1);
+    void *last = ab_paged_arena_push_named(&a, 16, 100, "t2000");
+    unsigned tag = ab_paged_arena_tag(&a, "t2000");
+    assert_false(ab_paged_arena_pop(&a, last, 100, tag + 1));
+    assert_non_null(last = ab_paged_arena_resize(&a, last, 100, 300, tag));
+    assert_true(ab_paged_arena_pop(&a, last, 300, tag));
+    assert_int_equal(ab_paged_arena_tag_count(&a, tag)->n_blocks, 1 + 2000 % 3);
+    ab_paged_arena_clear(&a);
+    assert_int_equal(ab_paged_arena_tag_count(&a, tag)->n_blocks, 0);
+    assert_null(ab_paged_arena_push(&a, 16, 10, N + 1));
+}
+
+/* A pool that has no room for one more name serves the block all the same. */
+static void a_block_without_room_for_its_name_is_not_counted(void **state)
+{
+    (void)state;
+    struct ab_paged_pool small;
+    struct ab_paged_arena arena;
+    assert_int_equal(ab_paged_pool_init(&small, "small", 16 * KIB), 0);
+    assert_int_equal(ab_paged_arena_init(&arena, &small, 14 * KIB, 0), 0);
     static char names[AB_PAGED_TAGS][4];
     for (unsigned i = 1; i < AB_PAGED_TAGS; i++) {
         snprintf(names[i], sizeof names[i], "t%02u", i);
-        assert_int_equal(ab_paged_arena_tag(&a, names[i]), i);
+        assert_int_equal(ab_paged_arena_tag(&arena, names[i]), i);
     }
-    assert_int_equal(ab_paged_arena_tag(&a, "one more"), 0);
+    assert_int_equal(ab_paged_arena_tag(&arena, "one more"), 0);
+    assert_non_null(ab_paged_arena_push_named(&arena, 8, 10, "one more"));
+    ab_paged_arena_fini(&arena);
+    assert_int_equal(small.live_blocks, 0);
+    ab_paged_pool_fini(&small);
 }
 
 static void a_pop_under_another_tag_is_refused(void **state)
@@ -273,10 +318,15 @@ int main(void)
 {
 #define WITH_ARENA(test) cmocka_unit_test_setup_teardown(test, make, end)
     const struct CMUnitTest tests[] = {
-        WITH_ARENA(tags_have_names_and_alignment),      WITH_ARENA(there_are_fifteen_names),
-        WITH_ARENA(a_pop_under_another_tag_is_refused), WITH_ARENA(a_restore_counts_what_is_left),
-        WITH_ARENA(moved_blocks_are_counted_once),      WITH_ARENA(random_work_is_counted_right),
-        WITH_ARENA(the_report_shows_tags_by_name),      WITH_ARENA(what_was_never_freed_is_listed),
+        WITH_ARENA(tags_have_names_and_alignment),
+        WITH_ARENA(there_may_be_any_number_of_names),
+        WITH_ARENA(a_block_without_room_for_its_name_is_not_counted),
+        WITH_ARENA(a_pop_under_another_tag_is_refused),
+        WITH_ARENA(a_restore_counts_what_is_left),
+        WITH_ARENA(moved_blocks_are_counted_once),
+        WITH_ARENA(random_work_is_counted_right),
+        WITH_ARENA(the_report_shows_tags_by_name),
+        WITH_ARENA(what_was_never_freed_is_listed),
         WITH_ARENA(arenas_are_ready_by_name),
     };
     test_with_small_pages();
