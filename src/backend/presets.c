@@ -13,6 +13,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,27 +40,91 @@ static const char *const standard_dirs[] = {
 #include "backend/presets.def"
 #undef AB_PRESET
 
-static const struct ab_preset presets[] = {
-#define AB_PRESET(name, package, summary, ...) {#name, package, summary, name##_files},
+/* ---- the names of packages, which depend on the release ---- */
+
+/* Both names of the package of each preset, with '|' between where there are two. */
+static const char *const package_names[] = {
+#define AB_PRESET(name, package, summary, ...) package,
 #include "backend/presets.def"
 #undef AB_PRESET
 };
 
+enum { PRESETS = AB_ARRAY_LEN(package_names), PACKAGE_BYTES = 64 };
+
+/* The value of a line "KEY=value" or 'KEY="value"'; "" = there is none. */
+static void read_release(const char *key, char value[32])
+{
+    const char *of_test = getenv("ALLOCBENCH_TEST_OS_RELEASE");
+    char line[256];
+    size_t n = strlen(key);
+    FILE *f = fopen(of_test != NULL ? of_test : "/etc/os-release", "re");
+    value[0] = 0;
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, key, n) == 0 && line[n] == '=')
+            snprintf(value, 32, "%.*s", (int)strcspn(line + n + 1 + (line[n + 1] == '"'), "\"\n"),
+                     line + n + 1 + (line[n + 1] == '"'));
+    if (f != NULL)
+        fclose(f);
+}
+
+/* Debian's testing has no number. */
+static bool has_new_name(const char *name)
+{
+    char id[32], version[32];
+    read_release("ID", id);
+    read_release("VERSION_ID", version);
+    if (strcmp(id, "debian") == 0)
+        return version[0] == 0 || strtol(version, NULL, 10) >= 13;
+    return strcmp(id, "ubuntu") == 0 && ab_text_ends_with(name, "t64") &&
+           strtod(version, NULL) >= 24.04;
+}
+
+/* Copies the first or the second name of the package. Returns false where there is no second one. */
+static bool name_package(const char *names, unsigned which, char name[PACKAGE_BYTES])
+{
+    const char *other = strchr(names, '|');
+    if (which > 0 && other == NULL)
+        return false;
+    size_t n = which == 0 && other != NULL ? (size_t)(other - names) : PACKAGE_BYTES - 1;
+    snprintf(name, PACKAGE_BYTES, "%.*s", (int)n, which == 0 ? names : other + 1);
+    return true;
+}
+
+static struct ab_preset presets[] = {
+#define AB_PRESET(name, package, summary, ...) {#name, NULL, summary, name##_files},
+#include "backend/presets.def"
+#undef AB_PRESET
+};
+
+/* Returns the presets, with the names that their packages have on this system. */
+static const struct ab_preset *table(void)
+{
+    static char names[PRESETS][PACKAGE_BYTES];
+    for (size_t i = 0; i < PRESETS && presets[i].package == NULL; i++) {
+        char newer[PACKAGE_BYTES];
+        name_package(package_names[i], 0, names[i]);
+        if (name_package(package_names[i], 1, newer) && has_new_name(newer))
+            strcpy(names[i], newer);
+        presets[i].package = names[i];
+    }
+    return presets;
+}
+
 size_t ab_preset_count(void)
 {
-    return AB_ARRAY_LEN(presets);
+    return PRESETS;
 }
 
 const struct ab_preset *ab_preset_at(size_t index)
 {
-    return &presets[index];
+    return &table()[index];
 }
 
 const struct ab_preset *ab_preset_find(const char *name)
 {
-    for (size_t i = 0; i < AB_ARRAY_LEN(presets); i++)
+    for (size_t i = 0; i < PRESETS; i++)
         if (strcmp(presets[i].name, name) == 0)
-            return &presets[i];
+            return &table()[i];
     return NULL;
 }
 
@@ -164,7 +229,9 @@ const char *ab_package_version(const char *package, const char *status_file, cha
 {
     char line[1024];
     bool is_it = false, is_installed = false;
-    FILE *f = fopen(status_file != NULL ? status_file : "/var/lib/dpkg/status", "re");
+    const char *of_test = getenv("ALLOCBENCH_TEST_DPKG_STATUS");
+    const char *of_system = of_test != NULL ? of_test : "/var/lib/dpkg/status";
+    FILE *f = fopen(status_file != NULL ? status_file : of_system, "re");
     buf[0] = 0;
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
         const char *value;
@@ -184,14 +251,15 @@ const char *ab_package_version(const char *package, const char *status_file, cha
     return buf;
 }
 
-/* Its own, unless the file is another preset's first choice and only a substitute here. */
+/* The names of its own package, unless the file is another preset's first choice and only a substitute
+ * here. */
 static const char *package_of(const struct ab_preset *preset, const char *path)
 {
-    for (size_t i = 0; i < AB_ARRAY_LEN(presets); i++)
+    for (size_t i = 0; i < PRESETS; i++)
         if (presets[i].files[0] != NULL && presets[i].files[0][0] != '/' &&
             strstr(path, presets[i].files[0]) != NULL)
-            return presets[i].package;
-    return preset->package;
+            return package_names[i];
+    return package_names[preset - presets];
 }
 
 const char *ab_preset_version(const struct ab_preset *preset, const char *path, char *buf,
@@ -210,7 +278,10 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
     buf[0] = 0;
     if (strstr(path, "/local/") != NULL) /* no package put it there */
         return buf;
-    return ab_package_version(package_of(preset, path), NULL, buf, cap);
+    char name[PACKAGE_BYTES];
+    for (unsigned i = 0; buf[0] == 0 && name_package(package_of(preset, path), i, name); i++)
+        ab_package_version(name, NULL, buf, cap);
+    return buf;
 }
 
 /* The tests of defaults.def. Each needs sums only, no look at the single requests: Markov's

@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 struct ab_preset {
-    const char *name, *package, *summary;
+    const char *name;
+    const char *package; /* of Debian, as this release calls it */
+    const char *summary;
     const char *const *files; /* ends with NULL; empty for what needs no file */
 };
 

@@ -108,6 +108,23 @@ deps() {
     expect_error 'libjemalloc2 is not in this system'
 }
 
+@test "an allocator is installed by the name that this release has for it" {
+    printf 'libmimalloc2.0\nlibmimalloc3\nlibtcmalloc-minimal4\nlibtcmalloc-minimal4t64\n' >"$OUT/missing"
+    stub apt-cache 'case "$2" in libmimalloc2.0 | libtcmalloc-minimal4) exit 100 ;; esac'
+    deps build
+    expect_code 0
+    expect_error '^scripts/deps: installing libtcmalloc-minimal4t64 libmimalloc3$'
+    grep -q 'install .* libmimalloc3$' "$OUT/log"
+    grep -q 'install .* libtcmalloc-minimal4t64$' "$OUT/log"
+    ! grep -q 'libmimalloc2.0\|minimal4$' "$OUT/log" || fail "$(cat "$OUT/log")"
+    # either name will do
+    printf 'libmimalloc2.0\nlibtcmalloc-minimal4\n' >"$OUT/missing"
+    : >"$OUT/log"
+    deps build
+    expect_code 0
+    [ ! -s "$OUT/log" ] || fail "$(cat "$OUT/log")"
+}
+
 @test "another system than Debian is told what is needed, and goes on" {
     rm "$BIN/dpkg-query"
     deps build

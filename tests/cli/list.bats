@@ -94,3 +94,24 @@ a_tree() {
     bench list metrics --json /nowhere/x.json
     expect_code 2
 }
+
+# What `list backends` calls the packages of a release.
+packages_of() { # os-release
+    printf '%b' "$1" >"$OUT/os-release"
+    ALLOCBENCH_TEST_OS_RELEASE=$OUT/os-release bench list backends --json -
+    expect_code 0
+    jq -r '[.backends[] | select(.name | test("^(tcmalloc|mimalloc)$")) | .package] | join(" ")' "$OUT/stdout"
+}
+
+@test "packages have the names of this release, and their versions are found by either" {
+    [ "$(packages_of 'ID=debian\nVERSION_ID="12"\n')" = "libgoogle-perftools4 libmimalloc2.0" ]
+    [ "$(packages_of 'ID=debian\nVERSION_ID="13"\n')" = "libgoogle-perftools4t64 libmimalloc3" ]
+    [ "$(packages_of 'ID=debian\nVERSION_CODENAME=forky\n')" = "libgoogle-perftools4t64 libmimalloc3" ]
+    [ "$(packages_of 'ID=ubuntu\nVERSION_ID="24.04"\n')" = "libgoogle-perftools4t64 libmimalloc2.0" ]
+    [ "$(packages_of 'ID=ubuntu\nVERSION_ID="22.04"\n')" = "libgoogle-perftools4 libmimalloc2.0" ]
+    [ "$(packages_of '')" = "libgoogle-perftools4 libmimalloc2.0" ]
+    need_library mimalloc
+    printf 'Package: libmimalloc3\nStatus: install ok installed\nVersion: 9.8.7\n' >"$OUT/status"
+    ALLOCBENCH_TEST_DPKG_STATUS=$OUT/status bench list backends --json -
+    expect_json '.backends[] | select(.name == "mimalloc") | .version == "9.8.7"'
+}
