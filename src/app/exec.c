@@ -224,8 +224,8 @@ static enum ab_status find_program(const struct ab_options *o, struct work *w, s
         return ab_fail(err, AB_USAGE,
                        "exec needs a command: allocbench exec -b glibc,jemalloc -- ./app …");
     if (!ab_program_file_find(o->args[0], w->program, sizeof w->program))
-        return ab_fail(err, AB_USAGE, "%s: no such program, or it is not executable",
-                       AB_SHOWN(512, o->args[0]));
+        return ab_fail(err, AB_USAGE, "%s: no such program, or it is not executable%s",
+                       AB_SHOWN(512, o->args[0]), ab_program_file_hint(o->args[0]));
     return ab_program_file_check(w->program, &measuring, err);
 }
 

@@ -199,6 +199,9 @@ static enum ab_status fail_unknown(const struct store *store, const struct ab_wo
                        store->list);
     if (nearest == NULL && is_near)
         nearest = group;
+    for (size_t i = 0; nearest == NULL && text[1] != 0 && i < list->n; i++)
+        if (strncmp(list->names[i], text + 1, strlen(text + 1)) == 0)
+            nearest = list->names[i]; /* @perl for @perl-words */
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "no %s is called %s; did you mean @%s?", store->what, shown,
                        nearest);

@@ -77,6 +77,28 @@ static size_t list_names(const char *names[NAMES_MAX])
     return n;
 }
 
+/* Allocators that no Debian package has, with the file that their build makes. */
+static const struct {
+    const char *name, *file;
+} unpackaged[] = {
+    {"snmalloc", "libsnmallocshim.so"},
+    {"rpmalloc", "librpmallocwrap.so"},
+    {"hoard", "libhoard.so"},
+    {"mesh", "libmesh.so"},
+    {"hardened_malloc", "libhardened_malloc.so"},
+    {"supermalloc", "libsupermalloc_pthread.so"},
+    {"lockless", "libllalloc.so"},
+    {"ltalloc", "libltalloc.so"},
+};
+
+static const char *find_unpackaged(const char *name)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(unpackaged); i++)
+        if (strcmp(unpackaged[i].name, name) == 0)
+            return unpackaged[i].file;
+    return NULL;
+}
+
 static enum ab_status fail_unknown(const char *name, const char *folders, struct ab_err *err)
 {
     const char *names[NAMES_MAX];
@@ -85,6 +107,12 @@ static enum ab_status fail_unknown(const char *name, const char *folders, struct
     const char *nearest = ab_text_nearest(name, names, n);
     struct ab_text t = {0};
     ab_text_addf(&t, "unknown back end \"%s\"", ab_text_printable(shown, sizeof shown, name));
+    const char *file = find_unpackaged(name);
+    if (file != NULL)
+        nearest = NULL;
+    if (file != NULL)
+        ab_text_addf(&t, ": Debian has no package of it; build it and give its path: -b ./%s",
+                     file);
     if (nearest != NULL)
         ab_text_addf(&t, "; did you mean \"%s\"?", nearest);
     ab_text_add(&t, nearest != NULL ? " Known:" : ". Known:");
@@ -544,7 +572,9 @@ static enum ab_status add_argument(struct ab_selection_list *list, const char *a
         if (next != NULL)
             *next++ = 0;
         status = *at != 0 ? add_entry(list, at, is_file, folders, err)
-                          : ab_fail(err, AB_USAGE, "an empty name in the list of back ends \"%s\"",
+                          : ab_fail(err, AB_USAGE,
+                                    "an empty name in the list of back ends \"%s\"; "
+                                    "the list has no blank after a comma: -b glibc,jemalloc",
                                     AB_SHOWN(256, arg));
     }
     free(copy);

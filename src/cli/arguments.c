@@ -6,6 +6,7 @@
  */
 #include "cli/arguments.h"
 
+#include "allocators/builtin.h"
 #include "app/file_kind.h"
 #include "app/named_workload.h"
 #include "app/options.h"
@@ -151,6 +152,21 @@ static bool is_without_end(enum role role, const char *text, const char **end)
     *end = ends[role];
     int n = *end != NULL ? snprintf(path, sizeof path, "%s%s", text, *end) : 0;
     return n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0;
+}
+
+/* Refuses an allocator in the place of a file: "-b glibc jemalloc", "-b glibc, jemalloc". */
+static enum ab_status refuse_backend(enum ab_command_id command, const struct ab_options *o,
+                                     const char *text, struct ab_err *err)
+{
+    bool is_backend = ab_builtin_find(text) != NULL || ab_preset_find(text) != NULL;
+    if (!is_backend || access(text, F_OK) == 0)
+        return AB_OK;
+    const char *list = o->n_backends > 0 ? o->backends[o->n_backends - 1] : "";
+    int n = (int)strlen(list);
+    n -= n > 0 && list[n - 1] == ',';
+    return ab_fail(err, AB_USAGE,
+                   "%s: %s is an allocator; the list has commas and no blanks: -b %.*s%s%s",
+                   ab_commands[command].name, text, n, AB_SHOWN(512, list), n > 0 ? "," : "", text);
 }
 
 /* A file that is not there, by what one nearly typed: without its end, or a workload that is installed
@@ -333,8 +349,13 @@ enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options
 {
     AB_TRY(sweep_rows_expand(o, command == AB_COMMAND_ADVISE, err));
     AB_TRY(expand_groups(command, o, out, err));
-    for (size_t i = 0; i < o->n_args; i++)
+    bool takes_backends = command == AB_COMMAND_RUN || command == AB_COMMAND_CHECK ||
+                          command == AB_COMMAND_REPLAY || command == AB_COMMAND_EXEC;
+    for (size_t i = 0; i < o->n_args; i++) {
+        if (takes_backends && (i == 0 || command != AB_COMMAND_EXEC))
+            AB_TRY(refuse_backend(command, o, o->args[i], err));
         AB_TRY(settle(command, o, role_of(command, i), &o->args[i], out, err));
+    }
     AB_TRY(settle(command, o, RESULT, &o->resume, out, err));
     AB_TRY(settle(command, o, BASE, &o->baseline, out, err));
     return settle(command, o, TRACE, &o->trace, out, err);

@@ -664,6 +664,8 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
     if (o->n_args != 1)
         return ab_fail(err, AB_USAGE,
                        "list takes one topic: allocbench list backends|workloads|metrics");
+    if (strcmp(o->args[0], "allocators") == 0)
+        return list_backends(o, err);
     for (size_t i = 0; i < AB_ARRAY_LEN(topics); i++)
         if (strcmp(o->args[0], names[i] = topics[i].name) == 0)
             return topics[i].list(o, err);
@@ -672,7 +674,8 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "list: \"%s\" is not a topic of list; did you mean \"%s\"?",
                        shown, nearest);
-    return ab_fail(err, AB_USAGE,
-                   "list: \"%s\" is not a topic of list; allowed: backends, workloads, metrics",
-                   shown);
+    return ab_fail(
+        err, AB_USAGE,
+        "list: \"%s\" is not a topic of list; allowed: backends (or allocators), workloads, metrics",
+        shown);
 }

@@ -187,8 +187,8 @@ enum ab_status ab_launch_prepare(const char *command, const char *spool, struct 
         bool is_there = strchr(command, '/') != NULL && access(command, F_OK) == 0;
         if (is_there)
             *exit_code = AB_LAUNCH_CANNOT_RUN;
-        return ab_fail(err, AB_USAGE, is_there ? "%s is not executable" : "%s: no such program",
-                       AB_SHOWN(512, command));
+        return ab_fail(err, AB_USAGE, is_there ? "%s is not executable%s" : "%s: no such program%s",
+                       AB_SHOWN(512, command), ab_program_file_hint(command));
     }
     *exit_code = AB_LAUNCH_FAILED;
     enum ab_status status = ab_launch_check(l.program, err);

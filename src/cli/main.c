@@ -69,7 +69,11 @@ static int find_command(const char *name, struct ab_err *err)
             return i;
     const char *near = ab_text_nearest(name, names, AB_COMMAND_COUNT);
     ab_text_printable(shown, sizeof shown, name);
-    if (strcmp(name, "deploy") == 0)
+    if (name[0] == '-')
+        ab_fail(err, AB_USAGE,
+                "%s is no command; the options of a command follow it: allocbench run %s", shown,
+                shown);
+    else if (strcmp(name, "deploy") == 0)
         ab_fail(err, AB_USAGE,
                 "unknown command deploy; the answer of run, replay, exec and report ends with the "
                 "LD_PRELOAD line of the winner");
@@ -91,6 +95,20 @@ static void name_spool(const char *path, void *user)
                 "allocbench: %s has a recording that was not finished: use allocbench trace "
                 "recover %s -o TRACE.abt, or remove the folder\n",
                 shown, shown);
+}
+
+/* Prints the help of one command, "run" or "trace info", or of all. */
+static enum ab_status print_help(const char *name, const char *part, struct ab_err *err)
+{
+    if (name == NULL || name[0] == '-') {
+        ab_options_print_overview(stdout);
+        return AB_OK;
+    }
+    int command = find_command(name, err);
+    if (command < 0)
+        return err->status;
+    ab_options_print_help(stdout, (enum ab_command_id)command, part, false);
+    return AB_OK;
 }
 
 static enum ab_status run_command(int argc, char **argv, int *exit_code, struct ab_err *err)
@@ -168,9 +186,11 @@ int main(int argc, char **argv)
         return ab_status_exit_code(AB_USAGE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help-all") == 0)
-        ab_options_print_overview(stdout);
-    else if (strcmp(argv[1], "--version") == 0)
+        strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help-all") == 0 ||
+        strcmp(argv[1], "--help=all") == 0)
+        status = print_help(argv[2], argv[2] != NULL ? argv[3] : NULL, &err);
+    else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0 ||
+             strcmp(argv[1], "version") == 0)
         ab_version_print(stdout);
     else if (strcmp(argv[1], "--man") == 0)
         status = ab_manual_print(stdout, argv[2], &err);

@@ -149,9 +149,11 @@ void ab_options_print_overview(FILE *to)
     for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
         fprintf(to, "  %-*s  %s\n", widest, ab_commands[i].name, ab_commands[i].summary);
     fputs("\n"
-          "Options of a command: allocbench COMMAND --help. What a word means: allocbench\n"
-          "explain. This build: allocbench --version. Documentation:\n"
-          "share/doc/allocbench, or docs/ in the source tree.\n"
+          "Options of a command: allocbench help COMMAND, or all of them: allocbench\n"
+          "COMMAND --help-all. What a word means: allocbench explain. This build:\n"
+          "allocbench version. Manual page: allocbench --man allocbench-run | man -l -\n"
+          "(make install installs them). Documentation: share/doc/allocbench, or docs/\n"
+          "in the source tree.\n"
           "\n"
           "Exit codes:\n",
           to);

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,58 @@ static const char *find_retired(enum ab_command_id command, const char *name)
     return NULL;
 }
 
+/* What other measuring tools call it, and what it is here; where the command has the option `ours`. */
+static const struct {
+    const char *name, *ours, *instead;
+} habits[] = {
+#define ROUNDS "use --rounds N"
+#define FILES "use --json FILE, --csv FILE, --html FILE or --markdown FILE"
+#define LANES "in a workload it is lanes: N of a phase; --set NAME=N sets a param of it"
+#define PHASE "-v phase=NAME shows one phase"
+#define WARM \
+    "no warm-up is needed, because each round runs in fresh processes; in a workload a phase with " \
+    "measure: false warms up"
+    {"runs", "rounds", ROUNDS},
+    {"r", "rounds", ROUNDS},
+    {"n", "rounds", ROUNDS},
+    {"repeat", "rounds", ROUNDS},
+    {"repetitions", "rounds", ROUNDS},
+    {"benchmark_repetitions", "rounds", ROUNDS},
+    {"iterations", "rounds",
+     ROUNDS "; in a workload until: iters(N) says how often a phase repeats"},
+    {"warmup", "rounds", WARM},
+    {"w", "rounds", WARM},
+    {"duration", "time-budget", "use --time-budget TIME"},
+    {"benchmark_min_time", "time-budget", "use --time-budget TIME"},
+    {"allocator", "backend", "use -b NAME,NAME"},
+    {"allocators", "backend", "use -b NAME,NAME"},
+    {"malloc", "backend", "use -b NAME,NAME"},
+    {"o", "json", FILES},
+    {"out", "json", FILES},
+    {"output", "json", FILES},
+    {"format", "json", FILES},
+    {"benchmark_out", "json", FILES},
+    {"benchmark_format", "json", FILES},
+    {"export-json", "json", "use --json FILE"},
+    {"export-csv", "csv", "use --csv FILE"},
+    {"export-markdown", "markdown", "use --markdown FILE"},
+    {"t", "set", LANES},
+    {"threads", "set", LANES},
+    {"filter", "gate", PHASE},
+    {"benchmark_filter", "gate", PHASE},
+};
+
+static const char *find_habit(enum ab_command_id command, const char *name)
+{
+    const struct ab_option_info *info;
+    for (size_t i = 0; i < AB_ARRAY_LEN(habits); i++)
+        for (size_t k = 0; strcmp(habits[i].name, name) == 0 && (info = ab_options_info(k)) != NULL;
+             k++)
+            if (ab_options_has(info, command) && strcmp(info->name, habits[i].ours) == 0)
+                return habits[i].instead;
+    return NULL;
+}
+
 static enum ab_status unknown_option(enum ab_command_id command, const char *given,
                                      struct ab_err *err)
 {
@@ -126,8 +179,14 @@ static enum ab_status unknown_option(enum ab_command_id command, const char *giv
             names[n++] = info->name;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
     const char *bare = word + strspn(word, "-");
+    if (bare == word + 1 && word[1] != 0 && isdigit((unsigned char)word[2]))
+        word[2] = 0; /* the value of -n5 */
     const char *instead = find_retired(command, bare), *near = ab_text_nearest(bare, names, n);
+    const char *habit = find_habit(command, bare);
     ab_text_printable(shown, sizeof shown, word);
+    if (habit != NULL)
+        return ab_fail(err, AB_USAGE, "%s: unknown option %s; %s", ab_commands[command].name, shown,
+                       habit);
     if (instead != NULL)
         return ab_fail(err, AB_USAGE, "%s: %s was removed: %s", ab_commands[command].name, shown,
                        instead);
@@ -171,6 +230,8 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
     const struct ab_option_info *info = find_option(command, argv[*i], &value);
     if (info == NULL)
         return unknown_option(command, argv[*i], err);
+    if (value != NULL && strcmp(info->name, "help") == 0 && strcmp(value, "all") == 0)
+        info = find_option(command, "--help-all", &value);
     if (info->arg == NULL && value != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes no value", info->name);
     if (info->is_value != NULL && value == NULL) {

@@ -15,6 +15,7 @@
 #include "report/format.h"
 #include "report/table/sink_checks.h"
 #include "report/table/sink_table.h"
+#include "report/view/warnings.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -147,9 +148,17 @@ static bool failed_in(const struct ab_session *s, const char *name)
 static void tell_failures(const struct ab_session *session, const char *where,
                           const struct ab_session *told, bool is_quiet)
 {
+    bool is_program = ab_view_program_fails(session), is_said = false;
     for (uint32_t i = 0; i < session->n_backends; i++) {
         const struct ab_backend_info *b = &session->backends[i];
         bool is_error = ab_case_is_error(b);
+        if (is_program && b->status == AB_BACKEND_FAILED_CHECK) {
+            if (!is_said)
+                fprintf(stderr, "allocbench: error: %s%s (under every allocator)\n", where,
+                        AB_SHOWN(1400, b->reason));
+            is_said = true;
+            continue;
+        }
         if (ab_backend_status_has_numbers(b->status) || (is_quiet && !is_error) ||
             (told != NULL && failed_in(told, b->name)))
             continue;

@@ -43,6 +43,16 @@ bool ab_program_file_find(const char *command, char *out, size_t cap)
     return false;
 }
 
+const char *ab_program_file_hint(const char *command)
+{
+    char first[PATH_MAX], found[PATH_MAX];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(command, " "), command);
+    bool has_arguments = strchr(command, ' ') != NULL;
+    return has_arguments && ab_program_file_find(first, found, sizeof found)
+               ? ": leave out the quotes around the program and its arguments"
+               : "";
+}
+
 /* "#!interpreter" of a script; false when it is none. */
 static bool read_interpreter(const char *path, char *out, size_t cap)
 {

@@ -107,13 +107,32 @@ static const char *list_names(char buf[LIST_BYTES], const struct names *names)
     return buf;
 }
 
+/* Returns the name that `word` probably stands for: near as it is or without "_bytes", else the first that
+ * has the word in it; NULL = none. */
+static const char *find_near(const char *word, const struct names *names)
+{
+    const char *near = ab_text_nearest(word, names->items, names->n);
+    for (size_t i = 0; i < names->n && near == NULL; i++) {
+        char stem[WORD_BYTES];
+        size_t n = strlen(names->items[i]), end = strlen("_bytes");
+        if (n > end && strcmp(names->items[i] + n - end, "_bytes") == 0) {
+            snprintf(stem, sizeof stem, "%.*s", (int)(n - end), names->items[i]);
+            near = ab_text_nearest(word, (const char *const[]){stem}, 1) != NULL ? names->items[i]
+                                                                                 : NULL;
+        }
+    }
+    for (size_t i = 0; i < names->n && near == NULL && strlen(word) > 2; i++)
+        near = strstr(names->items[i], word) != NULL ? names->items[i] : NULL;
+    return near;
+}
+
 /* "unknown WHAT 'x'; did you mean 'y'? Allowed are …" */
 static bool fail_unknown(struct parser *p, struct span at, const char *what,
                          const struct names *names)
 {
     char word[WORD_BYTES], list[LIST_BYTES];
     snprintf(word, sizeof word, "%.*s", (int)(at.n < WORD_BYTES ? at.n : WORD_BYTES - 1), at.s);
-    const char *near = ab_text_nearest(word, names->items, names->n);
+    const char *near = find_near(word, names);
     list_names(list, names);
     if (near == NULL)
         return fail(p, at, "unknown %s '%s'; allowed are %s", what, SHOWN(at), list);

@@ -3,6 +3,7 @@
  * The only file that knows libcyaml. Aliases are refused and its memory is capped, although the
  * pre-scan has already turned away what would need either: one wall behind the other.
  */
+#include "base/bits.h"
 #include "workload/parse.h"
 
 #include "core/memory.h"
@@ -100,6 +101,26 @@ static void hide(struct check *c, struct ab_node *map, struct ab_node *node)
     map->has_bad_key = c->has_unknown = true;
 }
 
+/* What other tools call a thing, and what it is here. */
+static const char *find_habit(const char *key)
+{
+    static const char *const habits[][2] = {
+        {"threads", "; write lanes: N in a phase: each lane is a thread"},
+        {"seconds", "; write until: seconds(N) in a phase"},
+        {"duration", "; write until: seconds(N) in a phase"},
+        {"time", "; write until: seconds(N) in a phase"},
+        {"iterations", "; write until: iters(N) in a phase, or repeat: N before do: in a verb"},
+        {"iters", "; write until: iters(N) in a phase, or repeat: N before do: in a verb"},
+        {"bytes", "; write size: BYTES in a verb"},
+        {"allocators", "; write backends: [{name: NAME}]"},
+        {"malloc", "; write alloc: SET"},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(habits); i++)
+        if (strcmp(habits[i][0], key) == 0)
+            return habits[i][1];
+    return NULL;
+}
+
 static void add_unknown(struct check *c, const struct ab_node *node,
                         const struct ab_key_block *block)
 {
@@ -110,9 +131,11 @@ static void add_unknown(struct check *c, const struct ab_node *node,
         keys[i] = block->keys[i].name;
         ab_text_join(known, sizeof known, i > 0 ? ", " : "", keys[i]);
     }
+    const char *habit = find_habit(node->key);
     ab_diag_add(c->diag, node->key_at, "unknown key '%s' in %s%s",
                 AB_QUOTED(node->key, strlen(node->key)), block->what,
-                ab_suggest(suggestion, node->key, keys, block->n_keys, known));
+                habit != NULL ? habit
+                              : ab_suggest(suggestion, node->key, keys, block->n_keys, known));
 }
 
 static const char *shape_name(const struct ab_node *node)
@@ -179,15 +202,35 @@ static bool check_shape(struct check *c, struct ab_node *n, const struct ab_key 
     return n->kind != AB_NODE_LIST || check_items(c, n, key);
 }
 
+/* True if the value has a '(' that it does not close: YAML has cut "size: normal(64, 8)" in { }. */
+static bool is_cut(const struct ab_node *n)
+{
+    return n->kind == AB_NODE_SCALAR && strchr(n->text, '(') != NULL &&
+           strchr(n->text, ')') == NULL;
+}
+
+static void refuse_cut(struct check *c, struct ab_node *map, struct ab_node *node)
+{
+    ab_diag_add(c->diag, node->at,
+                "'%s': the closing ')' is missing; inside { } a value that has commas needs quotes",
+                node->key);
+    hide(c, map, node);
+}
+
 static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block)
 {
+    struct ab_node *cut = NULL; /* the last value whose '(' is open; what follows may be its rest */
     for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL; n = ab_tree_next(c->tree, n)) {
         const struct ab_key *key = block->keys, *end = block->keys + block->n_keys;
         while (key < end && strcmp(key->name, n->key) != 0)
             key++;
         bool ok = !n->is_twin && key < end && check_shape(c, n, key);
-        if (!n->is_twin && key == end)
+        bool is_rest = cut != NULL && key == end;
+        if (is_rest && cut->key[0] != AB_HIDDEN)
+            refuse_cut(c, map, cut);
+        else if (!n->is_twin && key == end && !is_rest)
             add_unknown(c, n, block);
+        cut = !is_rest ? (ok && is_cut(n) ? n : NULL) : strchr(n->key, ')') == NULL ? cut : NULL;
         if (!ok)
             hide(c, map, n);
     }

@@ -208,3 +208,77 @@ YAML
     ! grep -q "$(printf '\033')" "$OUT/stderr" || fail "an escape character came through"
     [ "$(wc -l <"$OUT/stderr")" -eq 1 ]
 }
+
+# What hyperfine, perf and google benchmark call it, and what people write first.
+@test "what other tools call it is answered with what it is called here" {
+    answer() { # PATTERN ARGUMENT…
+        bench "${@:2}"
+        expect_code 2
+        expect_error "$1"
+        [ "$(wc -l <"$OUT/stderr")" -le 2 ] || fail "more than one error: $(cat "$OUT/stderr")"
+    }
+    for option in '--runs 5' '-n 5' -n5 '-r 5' '--repetitions=5' '--iterations 5'; do
+        # shellcheck disable=SC2086
+        answer 'unknown option -.*--rounds N' run "$WORKLOADS/small.yaml" $option
+        # shellcheck disable=SC2086
+        answer 'unknown option -.*--rounds N' exec $option -- true
+    done
+    answer 'no warm-up is needed' run "$WORKLOADS/small.yaml" --warmup 3
+    answer 'use --json FILE' run "$WORKLOADS/small.yaml" -o out.json
+    answer 'use --json FILE' run "$WORKLOADS/small.yaml" --format json
+    answer 'use -b NAME' run "$WORKLOADS/small.yaml" --allocator glibc
+    answer 'lanes: N of a phase' run "$WORKLOADS/small.yaml" --threads 4
+    answer 'unknown option --runs; see allocbench trace --help' trace info --runs 3
+    answer 'options of a command follow it: allocbench run --rounds' --rounds 3 run
+    answer 'jemalloc is an allocator; .*-b glibc,jemalloc$' run "$WORKLOADS/small.yaml" -b glibc jemalloc
+    answer 'jemalloc is an allocator; .*-b glibc,jemalloc$' run "$WORKLOADS/small.yaml" -b glibc, jemalloc
+    answer 'jemalloc is an allocator; .*-b glibc,jemalloc$' exec -b glibc jemalloc -- true
+    answer 'no blank after a comma' run "$WORKLOADS/small.yaml" -b glibc,
+    answer 'snmalloc.*no package of it.*-b \./libsnmallocshim\.so' run "$WORKLOADS/small.yaml" -b glibc,snmalloc
+    answer 'leave out the quotes' exec -- 'sleep 10'
+    code=0 && allocbench record -- 'sleep 10' 2>"$OUT/stderr" || code=$?
+    [ "$code" = 127 ] && expect_error 'leave out the quotes'
+    answer 'no such program, or it is not executable$' exec -- 'no-such-program 10'
+    answer 'did you mean @perl-words' replay @perl
+    answer "did you mean 'peak_bytes'" run "$WORKLOADS/small.yaml" --gate 'churn/memory/peek < 3x live'
+    answer "did you mean 'rss_peak_bytes'" run "$WORKLOADS/small.yaml" --gate 'churn/memory/rss_peak_byte < 3x live'
+}
+
+@test "a program that fails by itself is said once, and that all checked calls were right" {
+    printf '#!/bin/sh\nexit 3\n' >fails
+    chmod +x fails
+    bench exec --rounds 1 --no-store -b glibc,jemalloc,mimalloc,tcmalloc -- ./fails
+    expect_code 4
+    [ "$(cat "$OUT/stdout" "$OUT/stderr" | grep -c 'exit status 3')" = 2 ] || fail "$(cat "$OUT/stdout" "$OUT/stderr")"
+    bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b checked+slab
+    expect_code 0
+    grep -q '^All calls were right: every one was checked' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    ! grep -q 'No back end has comparable' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
+
+@test "help, version and list have the forms that people try" {
+    bench help run
+    expect_code 0
+    cp "$OUT/stdout" help
+    bench run --help
+    cmp help "$OUT/stdout" || fail "help run is not run --help"
+    bench run --help-all
+    cp "$OUT/stdout" all
+    bench run --help=all
+    cmp all "$OUT/stdout" || fail "--help=all is not --help-all"
+    bench help nosuch
+    expect_code 2
+    expect_error 'unknown command nosuch'
+    bench version
+    expect_code 0
+    cp "$OUT/stdout" version
+    bench --version
+    cmp version "$OUT/stdout" || fail "version is not --version"
+    bench list backends
+    cp "$OUT/stdout" backends
+    bench list allocators
+    expect_code 0
+    cmp backends "$OUT/stdout" || fail "list allocators is not list backends"
+    bench --help
+    grep -q 'allocbench help COMMAND' "$OUT/stdout"
+}

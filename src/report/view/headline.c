@@ -676,6 +676,21 @@ static bool is_mostly_waiting(const struct ab_session *s)
     return false;
 }
 
+/* True if every row is checked+NAME, and all of them passed. */
+static bool are_all_checked(const struct ab_session *s)
+{
+    bool is_any = false;
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->status == AB_BACKEND_ABSENT && !b->was_named)
+            continue;
+        if (b->status != AB_BACKEND_DECORATED || strncmp(b->name, "checked+", 8) != 0)
+            return false;
+        is_any = true;
+    }
+    return is_any;
+}
+
 void ab_view_headline_make(const struct ab_session *s, const struct ab_view_ranking *ranking,
                            const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
                            struct ab_view_headline *out)
@@ -695,6 +710,10 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
         ab_text_add(&w.text, "The program itself fails, in the same way under every allocator: it "
                              "has to succeed alone first");
         end_sentence(&w);
+    } else if (n == 0 && are_all_checked(s)) {
+        ab_text_add(&w.text,
+                    "All calls were right: every one was checked, and nothing was measured");
+        end_sentence(&w);
     } else if (n == 0) {
         ab_text_add(&w.text, is_mostly_waiting(s)
                                  ? "No time is known: threads wait for each other most of the time"
@@ -711,7 +730,8 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
         say_same_builds(&w);
     say_share(&w);
     say_unasked(&w);
-    add_left_out(&w);
+    if (!ab_view_program_fails(s) && !are_all_checked(s))
+        add_left_out(&w);
     add_unverified(&w);
     add_incomplete(&w);
 }

@@ -737,6 +737,15 @@ static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_te
                                                                 : "failed";
     if (b->status == AB_BACKEND_OK)
         return;
+    if (b->status == AB_BACKEND_FAILED_CHECK && ab_view_program_fails(s)) {
+        bool is_said = false; /* for all of them */
+        for (size_t k = 0; k < w->n; k++)
+            is_said = is_said || strcmp(w->items[k].id, "failed") == 0;
+        if (!is_said)
+            add(w, i, "failed", AB_VIEW_FAILURE,
+                ab_view_texts_addf(t, "%s", AB_SHOWN(4 * sizeof b->reason, b->reason)), "");
+        return;
+    }
     add(w, i, id, is_absent && !b->was_named ? AB_VIEW_NOTE : AB_VIEW_FAILURE,
         ab_view_texts_addf(t, "%s: %s%s%s%s", AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)),
                            ab_backend_status_name(b->status), b->reason[0] != 0 ? ", " : "",

@@ -448,8 +448,11 @@ static enum ab_status make_room(struct ab_generator *g, struct ab_instance *s)
 
 static enum ab_status fail_full(struct ab_generator *g, uint32_t set, const struct ab_instance *s)
 {
-    return ab_generate_fail(g, g->lane->verb->place, "full: all %u positions of '%s' are occupied",
-                            s->live.n, g->w->sets[set].name);
+    return ab_generate_fail(
+        g, g->lane->verb->place,
+        "full: all %u positions of '%s' are occupied; free some first, or use a "
+        "larger count",
+        s->live.n, g->w->sets[set].name);
 }
 
 static enum ab_status fail_occupied(struct ab_generator *g, const char *what, uint32_t set,
