@@ -621,25 +621,33 @@ enum ab_status ab_scopes_part_threads(const struct ab_walk *file, struct ab_scop
 
 /* ---- what people are asked ---- */
 
+static bool is_another_size(const struct ab_scope_kind *k, size_t n)
+{
+    return k->count > 0 && (k->count > 1.5 * (double)n || 1.5 * k->count < (double)n);
+}
+
 static void offer(struct ab_text *line, const char *which, const struct ab_scope_kind *k, size_t n)
 {
-    if (k->count > 0 && (k->count > 1.5 * (double)n || 1.5 * k->count < (double)n))
+    if (is_another_size(k, n))
         ab_text_addf(line, " --scope %s: %.0f scopes of %.0f allocations each.", which, k->count,
                      k->typical);
 }
 
-void ab_scopes_ask(struct ab_text *line, const struct ab_scopes *s, double median_calls,
+bool ab_scopes_ask(struct ab_text *line, const struct ab_scopes *s, double median_calls,
                    uint64_t time_us)
 {
+    bool has_several = is_another_size(&s->nested, s->n) || is_another_size(&s->outer, s->n);
     if (s->from != AB_SCOPES_FOUND)
-        return;
-    ab_text_addf(line, "%zu scopes of %.0f calls", s->n, median_calls);
+        return false;
+    ab_text_addf(line, "Found %zu scopes of about %.0f calls", s->n, median_calls);
     if (time_us > 0 && s->n > 0)
-        ab_text_addf(line, " and about %s", AB_TIME((double)time_us * 1e3 / (double)s->n));
-    ab_text_add(line, " each: are these your frames?");
+        ab_text_addf(line, " and %s", AB_TIME((double)time_us * 1e3 / (double)s->n));
+    ab_text_add(line, ".");
     offer(line, "nested", &s->nested, s->n);
     offer(line, "outer", &s->outer, s->n);
-    ab_text_add(line, " allocbench_mark(\"frame\") at the end of each makes it certain.");
+    ab_text_addf(line, " If %s your frames, mark them with allocbench_mark(\"frame\") to be sure.",
+                 has_several ? "one of these is" : "these are");
+    return has_several;
 }
 
 /* Keeps the live blocks by age. What outlives an end says how far back the span goes: ends whose

@@ -113,8 +113,9 @@ enum ab_status ab_scopes_part_threads(const struct ab_walk *file, struct ab_scop
                                       struct ab_scopes_of_threads *out, struct ab_err *err);
 
 /* Appends what scopes that were found are like, and what else could be meant; nothing about marks.
- * time_us: of the whole trace, 0 = not known. */
-void ab_scopes_ask(struct ab_text *line, const struct ab_scopes *s, double median_calls,
+ * time_us: of the whole trace, 0 = not known. Returns true if scopes of several sizes were found, so that
+ * --scope nested and --scope outer differ. */
+bool ab_scopes_ask(struct ab_text *line, const struct ab_scopes *s, double median_calls,
                    uint64_t time_us);
 
 /* Scopes with begin and end, also within each other, as a heap with save points could serve them:

@@ -139,18 +139,45 @@ record_frames() {
     [ ! -e o.abt ]
 }
 
-@test "a budget is of scopes that were marked, or that --scope names" {
+@test "a budget is of scopes that were marked, that --scope names, or of the only ones that were found" {
     need_compilers gcc
     gcc -O2 -g -o "$OUT/game" "$ROOT/allocators/examples/frame-game/frame_game.c"
     bench record --sites --time -q -o "$OUT/game.abt" -- "$OUT/game"
     expect_code 0
     bench advise "$OUT/game.abt" --rounds 1 -b glibc,slab --budget 1ms
-    expect_code 2
-    expect_error 'scopes were only found: .* calls each: are these your frames'
-    expect_error 'allocbench_mark'
+    expect_code 0
+    grep -q '^budget of 1.00 ms a scope: ' "$OUT/stdout"
     bench trace info --scopes --scope nested "$OUT/game.abt"
     expect_code 0
-    grep -Eq '^[0-9]+ scopes of [0-9]+ calls and about [0-9.]+ .s each: are these your frames' "$OUT/stdout"
+    tr '\n' ' ' <"$OUT/stdout" | grep -Eq 'Found [0-9]+ scopes of about [0-9]+ calls and [0-9.]+ .s\. If these are your frames, mark'
+    cat >"$OUT/levels.c" <<'EOF'
+#include <stdlib.h>
+int main(void)
+{
+    static void *volatile level[6000], *volatile frame[50];
+    for (int l = 0; l < 20; l++) {
+        for (int i = 0; i < 6000; i++)
+            level[i] = malloc(40);
+        for (int f = 0; f < 200; f++) {
+            for (int i = 0; i < 50; i++)
+                frame[i] = malloc(40);
+            for (int i = 0; i < 50; i++)
+                free(frame[i]);
+        }
+        for (int i = 0; i < 6000; i++)
+            free(level[i]);
+    }
+}
+EOF
+    gcc -O1 -g -o "$OUT/levels" "$OUT/levels.c"
+    bench record --sites -q -o "$OUT/levels.abt" -- "$OUT/levels"
+    bench advise "$OUT/levels.abt" --rounds 1 -b glibc,slab --budget 1ms
+    expect_code 2
+    expect_error 'which scopes is it for.* Add --scope nested or --scope outer: the trace has no marks'
+    expect_error '--scope nested: 4[0-9]* scopes|--scope outer: 2[0-9] scopes'
+    expect_error 'allocbench_mark'
+    bench advise "$OUT/levels.abt" --rounds 1 -b glibc,slab --budget 1ms --scope outer
+    expect_code 0
     bench trace info --scopes --scope inner "$OUT/game.abt"
     expect_code 2
     expect_error 'must be best, nested or outer'

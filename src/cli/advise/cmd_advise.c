@@ -56,19 +56,20 @@ static struct ab_site_named name_frame(void *user, const struct ab_site_table *t
     return ab_site_names_find(&n->names, frame);
 }
 
-/* A budget of frames says nothing of levels: who asks for it says which they are. */
+/* Refuses a budget where the search found scopes of several sizes: a budget of frames says nothing of levels,
+ * so the user has to choose. */
 static enum ab_status require_scope(const struct work *w, struct ab_err *err)
 {
     struct ab_text question = {0};
-    if (w->scopes.from != AB_SCOPES_FOUND || w->options->scopes_wish != AB_SCOPES_BEST)
-        return AB_OK;
-    ab_scopes_ask(&question, &w->scopes, ab_scopes_median_calls(&w->scopes), 0);
-    ab_fail(err, AB_USAGE,
-            "--budget: the trace has no marks, its scopes were only found: %s --scope nested or "
-            "--scope outer says which the budget is for",
-            question.s != NULL ? question.s : "");
+    enum ab_status status = AB_OK;
+    if (w->options->scopes_wish == AB_SCOPES_BEST &&
+        ab_scopes_ask(&question, &w->scopes, ab_scopes_median_calls(&w->scopes), 0))
+        status = ab_fail(err, AB_USAGE,
+                         "--budget: which scopes is it for? Add --scope nested or --scope outer: the "
+                         "trace has no marks. %s",
+                         question.s);
     ab_text_fini(&question);
-    return AB_USAGE;
+    return status;
 }
 
 static enum ab_status find_scopes(struct work *w, struct ab_err *err)
