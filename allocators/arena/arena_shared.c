@@ -70,6 +70,8 @@ static bool is_of_another(struct ab_arena_shared *own, const void *block, size_t
 #ifdef AB_WITH_CHECKS
     struct ab_arena_shared *first = ab_arena_shared_of(ab_shards_at(own->shard.shards, 0)),
                            *each = first;
+    if (!ab_guard_can_read(ab_block_head_of(block), AB_BLOCK_FRONT))
+        ab_guard_end("arena", block, AB_SAYS_FOREIGN);
     while (each != NULL &&
            (each == own || each->arena.blocks.id != ab_block_head_of(block)->list_id))
         each = ab_arena_shared_next(first, each);

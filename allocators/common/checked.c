@@ -9,8 +9,10 @@
 
 #include "checked.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #if !defined(__cplusplus) && !defined(_DEFAULT_SOURCE)
@@ -30,6 +32,16 @@ AB_COMMON_API const void **ab_guard_place(void)
 {
     static __thread const void *place;
     return &place;
+}
+
+/* The kernel reads them; where it may not, they are taken for readable. */
+AB_COMMON_API bool ab_guard_can_read(const void *from, size_t bytes)
+{
+    char copy[sizeof(struct ab_block_head)];
+    struct iovec here = {copy, bytes < sizeof copy ? bytes : sizeof copy};
+    struct iovec there = {(void *)(uintptr_t)from, here.iov_len};
+    long n = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &here, 1L, &there, 1L, 0L);
+    return n == (long)here.iov_len || (n < 0 && errno != EFAULT);
 }
 
 /* What does not fit is cut off. */

@@ -15,7 +15,7 @@
  * Whoever finds a fault ends the process with one line on the standard error: what is damaged cannot
  * be trusted any more. The line says where the block was allocated, and freed, as far as that is
  * known: "pool: 0x00007f0123456780: overflow past its end, at byte 40; 40 bytes, allocated at
- * ./game+0x12ab", which addr2line -e ./game 0x12ab translates.
+ * ./game+0x12ab", which addr2line -i -e ./game 0x12ab translates.
  *
  * The live blocks of the checked build are a list in the order of their birth, each with a serial
  * number that its arena never gives again. A save point keeps the number of arena and block; it is
@@ -74,6 +74,9 @@ AB_COMMON_API void ab_guard_end_at(const char *name, const void *block, const ch
 /* The same, and the process goes on. */
 AB_COMMON_API void ab_guard_note(const char *name, const void *block, const char *what,
                                  const struct ab_block_death *of);
+
+/* May so many bytes be read there? */
+AB_COMMON_API bool ab_guard_can_read(const void *from, size_t bytes);
 
 /* ---- who calls, and from where ---- */
 
@@ -181,9 +184,28 @@ static inline void ab_block_seal(struct ab_block_head *head)
     head->seal = ab_block_seal_of(head);
 }
 
-static inline unsigned char ab_block_tail_byte(size_t i)
+/* The canary behind a block is AB_GUARD_BACK again and again, and a part of it at last. */
+static inline void ab_block_write_tail(char *end, size_t n)
 {
-    return (unsigned char)(AB_GUARD_BACK >> 8 * (i & 7));
+    uint64_t back = AB_GUARD_BACK;
+    for (; n >= sizeof back; n -= sizeof back, end += sizeof back)
+        memcpy(end, &back, sizeof back);
+    memcpy(end, &back, n);
+}
+
+/* The first byte of it that is not as it was written, or n. */
+static inline size_t ab_block_tail_whole(const char *end, size_t n)
+{
+    uint64_t back = AB_GUARD_BACK, word;
+    size_t at = 0;
+    for (; n - at >= sizeof back; at += sizeof back) {
+        memcpy(&word, end + at, sizeof word);
+        if (word != back)
+            break;
+    }
+    while (at < n && (unsigned char)end[at] == (unsigned char)(back >> 8 * (at & 7)))
+        at++;
+    return at;
 }
 
 /* How long a canary may be where there is so much behind a block of the checked build. */
@@ -196,11 +218,9 @@ static inline size_t ab_block_tail(size_t bytes)
 static inline void ab_block_set_size(void *block, size_t size, size_t tail)
 {
     struct ab_block_head *head = ab_block_head_of(block);
-    unsigned char *end = (unsigned char *)block + size;
     head->size = size;
     head->tail = (uint32_t)tail;
-    for (size_t i = 0; i < head->tail; i++)
-        end[i] = ab_block_tail_byte(i);
+    ab_block_write_tail((char *)block + size, tail);
     ab_block_seal(head);
 }
 
@@ -239,10 +259,7 @@ static inline void ab_block_demand_head(const char *name, const struct ab_block_
 static inline void ab_block_look_at(const char *name, const struct ab_block_head *head)
 {
     ab_block_demand_head(name, head);
-    const unsigned char *end = (const unsigned char *)(head + 1) + head->size;
-    size_t at = 0;
-    while (at < head->tail && end[at] == ab_block_tail_byte(at))
-        at++;
+    size_t at = ab_block_tail_whole((const char *)(head + 1) + head->size, head->tail);
     if (at == head->tail)
         return;
     struct ab_block_death facts = ab_block_facts(head);
@@ -556,12 +573,13 @@ __attribute__((no_sanitize_address)) static inline void ab_checked_demand(
     const struct ab_block_list *list, const void *block, bool is_inside)
 {
     const struct ab_block_head *head = ab_block_head_of(block);
-    const struct ab_block_death *death = ab_block_death_at(list, block);
     bool is_aligned = ((uintptr_t)block & 15) == 0;
-    if (!is_inside && (death == NULL || death->block != block))
-        ab_guard_end(list->name, block, AB_SAYS_FOREIGN);
-    if (!is_inside || (is_aligned && head->list_id == AB_GUARD_DEAD_ID))
+    if (!is_inside || (is_aligned && head->list_id == AB_GUARD_DEAD_ID)) {
+        const struct ab_block_death *death = ab_block_death_at(list, block);
+        if (!is_inside && (death == NULL || death->block != block))
+            ab_guard_end(list->name, block, AB_SAYS_FOREIGN);
         ab_guard_end_at(list->name, block, AB_SAYS_FREED, AB_GUARD_NOWHERE, death);
+    }
     if (!is_aligned || head->list_id != list->id || head->canary != AB_GUARD_FRONT) {
         if (is_aligned && ab_checked_lists(list, block))
             ab_block_demand_head(list->name, head);

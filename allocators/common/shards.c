@@ -102,7 +102,11 @@ static void release(struct ab_shards *shards)
         shards->forget_key(shards);
     if (shards->range != NULL)
         ab_pages_release(shards->range, (size_t)shards->n_shards << shards->span_log2);
+#ifdef AB_WITH_CHECKS /* zero from now on: who goes on with it finds that it is not open */
+    ab_pages_discard(shards, shards->map_bytes);
+#else
     ab_pages_release(shards, shards->map_bytes);
+#endif
 }
 
 struct ab_shard *ab_shards_begin(struct ab_shards *shards)

@@ -36,8 +36,10 @@ static inline void ab_paged_locked_fini(struct ab_paged_locked *own)
 
 /* Each is the function of the pool with the lock held. */
 #define AB_PAGED_LOCKED(result, name, parameters, arguments) \
-    static inline result ab_paged_locked_##name parameters \
+    AB_CHECKED_INLINE static inline result ab_paged_locked_##name parameters \
     { \
+        if (AB_CHECKS && own == NULL) \
+            return ab_paged_pool_##name arguments; /* says so, and ends */ \
         AB_LOCK_GUARD(&own->lock); \
         return ab_paged_pool_##name arguments; \
     }

@@ -258,6 +258,7 @@ void ab_pool_lockfree_free(struct ab_pool_lockfree *pool, void *block)
     end_block(pool, block);
     block = (char *)block - ab_checked_lead(pool->align);
 #else
+    AB_MARK_EXPECT(block, ab_pool_lockfree_owns(pool, block)); /* not whether it is free already */
     AB_MARK_FREE(pool, block, pool->slot_bytes);
 #endif
     push(pool, (uint64_t *)block);

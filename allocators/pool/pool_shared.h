@@ -60,7 +60,7 @@ void ab_pool_shared_free_slow(struct ab_pool_shared *own, void *block);
 /* NULL when size is larger than a slot, or the pool is exhausted. */
 AB_CHECKED_INLINE static inline void *ab_pool_shared_alloc(struct ab_pool_shared *own, size_t size)
 {
-    if (__builtin_expect(size - 1 >= own->shard.fast_max, 0))
+    if (AB_CHECKS || __builtin_expect(size - 1 >= own->shard.fast_max, 0))
         return ab_pool_shared_alloc_slow(own, 0, size, false);
     return ab_pool_take(&own->pool, size);
 }
@@ -81,7 +81,8 @@ AB_CHECKED_INLINE static inline void *ab_pool_shared_alloc_aligned(struct ab_poo
 /* A block of any thread; NULL does nothing. */
 AB_CHECKED_INLINE static inline void ab_pool_shared_free(struct ab_pool_shared *own, void *block)
 {
-    if (__builtin_expect((uintptr_t)block - own->shard.own_base >= own->shard.own_bytes, 0))
+    if (AB_CHECKS ||
+        __builtin_expect((uintptr_t)block - own->shard.own_base >= own->shard.own_bytes, 0))
         ab_pool_shared_free_slow(own, block);
     else
         ab_pool_free(&own->pool, block);

@@ -90,6 +90,9 @@ static bool large_keep(struct ab_slabs *s, char *map, size_t map_bytes)
     struct ab_slab_large *r = large_record(map + LEAD_BYTES);
     struct ab_slab_large record = {NULL, s->spare[bin], NULL, map, map_bytes};
     *r = record;
+    AB_CHECKED(AB_MARK_DEFINED(r + 1, map_bytes - LEAD_BYTES));
+    AB_CHECKED(memset((void *)(r + 1), AB_GUARD_DEAD, map_bytes - LEAD_BYTES));
+    AB_CHECKED(AB_MARK_UNUSED(r + 1, map_bytes - LEAD_BYTES));
     s->spare[bin] = r;
     s->spare_mask |= UINT64_C(1) << bin;
     s->spare_bytes += map_bytes;
@@ -103,6 +106,7 @@ static struct ab_slab_large *large_take_from(struct ab_slabs *s, unsigned bin)
     if (r->next == NULL)
         s->spare_mask &= ~(UINT64_C(1) << bin);
     s->spare_bytes -= r->map_bytes;
+    AB_CHECKED(ab_block_demand_dead(&s->blocks, (char *)(r + 1), r->map + r->map_bytes));
     return r;
 }
 
@@ -758,20 +762,25 @@ size_t ab_slabs_live(const struct ab_slabs *s)
 /* ---- the checked build: what is called, over the plain slabs ----
  *
  * Each request is one for a larger block, with a head before it and a canary behind it;
- * ../common/checked.h says how. A large block is a mapping that goes back at once when it dies: who
- * uses it then crashes there. */
+ * ../common/checked.h says how. The mapping of a large block that dies is kept as far as the options
+ * allow; one that goes back to the system at once, because it has more than AB_SLAB_SPARE_PAGES, ends
+ * who uses it then with a crash. */
 
 int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options)
 {
-    struct ab_slabs_options without_spare = *options;
-    without_spare.spare_max_bytes = AB_SLAB_KEEP_NOTHING;
-    int error = ab_slabs_plain_init(slabs, &without_spare);
+    int error = ab_slabs_plain_init(slabs, options);
     if (error == 0)
         ab_block_list_open(&slabs->blocks, "slab");
     return error;
 }
 
-/* The block of a class or the large one that p points into; NULL: there is none. */
+static bool is_in_mapping(const struct ab_slab_large *r, const void *p)
+{
+    return (const char *)p >= (const char *)(r + 1) && (const char *)p < r->map + r->map_bytes;
+}
+
+/* The block of a class or the large one, which may be a spare one, that p points into; NULL: there
+ * is none. */
 static const char *raw_around(const struct ab_slabs *s, const void *p)
 {
     if (ab_slabs_is_small(s, p)) {
@@ -782,9 +791,11 @@ static const char *raw_around(const struct ab_slabs *s, const void *p)
         return (const char *)p - offset % s->classes[slab->class_index].bytes;
     }
     const struct ab_slab_large *r = s->large;
-    while (r != NULL &&
-           ((const char *)p < (const char *)(r + 1) || (const char *)p >= r->map + r->map_bytes))
+    while (r != NULL && !is_in_mapping(r, p))
         r = r->next;
+    for (unsigned bin = 0; r == NULL && bin < AB_SLAB_SPARE_PAGES; bin++)
+        for (r = s->spare[bin]; r != NULL && !is_in_mapping(r, p);)
+            r = r->next;
     return (const char *)(r == NULL ? NULL : r + 1);
 }
 

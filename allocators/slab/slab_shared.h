@@ -55,7 +55,7 @@ void ab_slab_shared_free_slow(struct ab_slab_shared *own, void *block);
 /* Size 0 gives a block of its own. NULL when exhausted. */
 AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc(struct ab_slab_shared *own, size_t size)
 {
-    if (__builtin_expect(size - 1 >= own->shard.fast_max, 0))
+    if (AB_CHECKS || __builtin_expect(size - 1 >= own->shard.fast_max, 0))
         return ab_slab_shared_alloc_slow(own, 0, size, false);
     if (size > AB_SLAB_LARGEST)
         __builtin_unreachable(); /* fast_max is no more: said for sizes that are constants */
@@ -78,7 +78,8 @@ AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc_aligned(struct ab_sla
 /* A block of any thread; NULL does nothing. */
 AB_CHECKED_INLINE static inline void ab_slab_shared_free(struct ab_slab_shared *own, void *block)
 {
-    if (__builtin_expect((uintptr_t)block - own->shard.own_base >= own->shard.own_bytes, 0))
+    if (AB_CHECKS ||
+        __builtin_expect((uintptr_t)block - own->shard.own_base >= own->shard.own_bytes, 0))
         ab_slab_shared_free_slow(own, block);
     else
         ab_slabs_free_small(&own->slabs, (struct ab_slab_block *)block);

@@ -27,7 +27,10 @@ expect_end() { # MISTAKE ALLOCATOR WHAT
     code=0
     "$OUT/cells" "$1" "$2" >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
     [ "$code" -eq 134 ] || fail "$1, $2: exit code $code"
-    expect_error "^$2: 0x[0-9a-f]{16}: $3(, at byte -?[0-9]+)?(; .*)?\$"
+    local says=${2#shared }
+    says=${says#lock-free }
+    says=${says#locked }
+    expect_error "^$says: 0x[0-9a-f]{16}: $3(, at byte -?[0-9]+)?(; .*)?\$"
     [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$1, $2: more than one line"
 }
 
@@ -56,6 +59,54 @@ expect_end() { # MISTAKE ALLOCATOR WHAT
     done
     expect_end "free in another allocator" arena "not from this heap"
     expect_end "free in another allocator" "paged arena" "not from this heap"
+}
+
+@test "the checked build ends the process at the same in shared, lock-free and locked heaps" {
+    build_cells -DAB_WITH_CHECKS
+    for name in "shared arena" "shared pool" "shared slab" "lock-free pool" "locked paged pool"; do
+        "$OUT/cells" none "$name" 2>"$OUT/stderr" || fail "$name: exit code $?"
+        [ ! -s "$OUT/stderr" ] || fail "$name: says something without a mistake"
+        expect_end "overflow by 16 bytes" "$name" "overflow past its end, at byte 79; 64 bytes, allocated at .*"
+        expect_end "underflow by 40 bytes" "$name" "corrupted before its start"
+        expect_end "use after reset" "$name" "written to after it was dead"
+        expect_end "wrong size" "$name" "its size is another one; 64 bytes, allocated at .*"
+        expect_end "free of an address that is nowhere" "$name" "not from this heap"
+        expect_end "heap that is closed" "$name" "a heap that is not open"
+        expect_end "heap that is NULL" "$name" "a heap that is not open"
+        [ "$name" != "shared arena" ] || continue
+        expect_end "double free" "$name" "freed already"
+        expect_end "free of a pointer into a block" "$name" "not the begin of a live block"
+        expect_end "write after free" "$name" "written to after it was dead"
+        "$OUT/cells" leak "$name" 2>"$OUT/stderr"
+        [ "$(grep -c "never freed; 64 bytes" "$OUT/stderr")" -eq 3 ] || fail "$name: leaks"
+    done
+}
+
+@test "the checked build names the wrong thread, and what is done to a large block" {
+    build_cells -DAB_WITH_CHECKS
+    for name in arena "paged arena" pool slab "paged pool" handle; do
+        expect_end "two threads at the same time" "$name" "used by two threads at the same time"
+    done
+    for name in "shared arena" "shared pool" "shared slab"; do
+        expect_end "heap of another thread" "$name" "the heap of another thread"
+    done
+    for name in slab "shared slab"; do
+        expect_end "double free of a large block" "$name" "freed already; 20000 bytes, .*"
+        expect_end "free of a large block in another heap" "$name" "not from this heap"
+        expect_end "write after the free of a large block" "$name" "written to after it was dead, at byte 100; .*"
+        expect_end "underflow of a large block" "$name" "corrupted before its start"
+    done
+    [ "$("$OUT/cells" "tag that is none" "paged pool")" = refused ]
+}
+
+@test "a message of the checked build names the call of the program, also without optimization" {
+    command -v addr2line >/dev/null || skip "no addr2line"
+    build_cells -DAB_WITH_CHECKS -O0
+    for name in arena pool slab "paged pool" "paged arena" handle "shared arena" "shared slab" "lock-free pool"; do
+        expect_end overflow "$name" "overflow past its end"
+        at=$(sed 's/.*allocated at .*+\(0x[0-9a-f]*\)$/\1/' "$OUT/stderr")
+        addr2line -i -e "$OUT/cells" "$at" | grep -q 'misuse_cells.c:' || fail "$name: $(cat "$OUT/stderr")"
+    done
 }
 
 @test "the checked build looks at the size of a free in a heap of several threads" {

@@ -4,18 +4,25 @@
  * build. Exit code 77 where an allocator has no such mistake; "refused" where a call said no.
  *   usage: misuse_cells MISTAKE ALLOCATOR      (the mistake `none`: much work and no mistake)
  */
-#include "allocators/arena/arena.h"
+#include "allocators/arena/arena_shared.h"
 #include "allocators/handle/handle.h"
 #include "allocators/paged/paged_arena.h"
-#include "allocators/pool/pool.h"
-#include "allocators/slab/slab.h"
+#include "allocators/paged/paged_locked.h"
+#include "allocators/pool/pool_lockfree.h"
+#include "allocators/pool/pool_shared.h"
+#include "allocators/slab/slab_shared.h"
 
 #include <stdio.h>
+#include <time.h>
 
 enum { HEAPS = 2, SIZE = 64, SHORT_SIZE = 40, WORK = 3000, HELD = 50, NO_SUCH_MISTAKE = 77 };
+enum { NO_HEAP = -1, LARGE = 20000, RACE_SECONDS = 60 };
+
+/* The heap of that number; of NO_HEAP NULL. */
+#define AT(heaps) (which < 0 ? NULL : &(heaps)[which])
 
 /* Of an arena, which frees no block, `give` is a resize that moves it. `which` is 0 or 1: two heaps
- * of a kind. */
+ * of a kind; get takes NO_HEAP too. */
 struct kind {
     const char *name;
     bool (*open)(int which, size_t size);
@@ -29,6 +36,7 @@ struct kind {
     bool (*grow_over_dead)(void); /* of what grows in place: the memory behind was written to */
     bool frees, takes_sizes;
     size_t largest;
+    bool is_alone; /* one thread at a time */
 };
 
 /* ---- the allocators ---- */
@@ -44,7 +52,7 @@ static bool arena_open(int which, size_t size)
 
 static char *arena_get(int which, size_t size)
 {
-    return ab_arena_alloc(&arenas[which], size);
+    return ab_arena_alloc(AT(arenas), size);
 }
 
 static bool arena_give(int which, char *block, size_t size)
@@ -97,7 +105,7 @@ static bool pool_open(int which, size_t size)
 
 static char *pool_get(int which, size_t size)
 {
-    return ab_pool_alloc(&pools[which], size);
+    return ab_pool_alloc(AT(pools), size);
 }
 
 static bool pool_give(int which, char *block, size_t size)
@@ -132,7 +140,7 @@ static bool slab_open(int which, size_t size)
 
 static char *slab_get(int which, size_t size)
 {
-    return ab_slabs_alloc(&slabs[which], size);
+    return ab_slabs_alloc(AT(slabs), size);
 }
 
 static bool slab_give(int which, char *block, size_t size)
@@ -172,7 +180,7 @@ static bool paged_pool_open(int which, size_t size)
 
 static char *paged_pool_get(int which, size_t size)
 {
-    return ab_paged_pool_alloc(&paged_pools[which], size, 0);
+    return ab_paged_pool_alloc(AT(paged_pools), size, 0);
 }
 
 /* The sized one says nothing, so it is asked where the size is in order. */
@@ -224,7 +232,7 @@ static bool paged_arena_open(int which, size_t size)
 
 static char *paged_arena_get(int which, size_t size)
 {
-    return ab_paged_arena_alloc(&paged_arenas[which], size);
+    return ab_paged_arena_alloc(AT(paged_arenas), size);
 }
 
 static bool paged_arena_give(int which, char *block, size_t size)
@@ -278,7 +286,7 @@ static char *handle_get(int which, size_t size)
 {
     struct ab_handle handle;
     (void)size;
-    if (ab_handle_insert(&tables[which], &handle) != 0)
+    if (ab_handle_insert(AT(tables), &handle) != 0)
         return NULL;
     char *value = ab_handle_get_mut(&tables[which], handle);
     unsigned at = 0;
@@ -314,21 +322,211 @@ static void handle_close(int which)
     ab_handle_arena_fini(&tables[which]);
 }
 
+/* ---- those for several threads: of the two heaps each thread has one of its own ---- */
+
+static struct ab_arena_shared *shared_arenas[HEAPS], *own_arenas[HEAPS];
+
+static bool shared_arena_open(int which, size_t size)
+{
+    struct ab_arena_shared_options options = {.arena = {.reserve_bytes = (size_t)1 << 24},
+                                              .threads = {.mode = AB_SHARDS_LOCAL, .n = 2}};
+    (void)size;
+    shared_arenas[which] = ab_arena_shared_open(&options);
+    own_arenas[which] = ab_arena_shared_enter(shared_arenas[which], 0);
+    return own_arenas[which] != NULL;
+}
+
+static char *shared_arena_get(int which, size_t size)
+{
+    return ab_arena_shared_alloc(which < 0 ? NULL : own_arenas[which], size);
+}
+
+static bool shared_arena_give(int which, char *block, size_t size)
+{
+    return ab_arena_shared_resize(own_arenas[which], block, size, 10 * size) != NULL;
+}
+
+static bool shared_arena_restore_stale(int which)
+{
+    struct ab_arena_mark mark = ab_arena_shared_save(own_arenas[which]);
+    ab_arena_shared_reset(shared_arenas[which]);
+    ab_arena_shared_alloc(own_arenas[which], 1000);
+    ab_arena_shared_restore(own_arenas[which], mark);
+    return true;
+}
+
+static struct ab_pool_shared *shared_pools[HEAPS], *own_pools[HEAPS];
+
+static bool shared_pool_open(int which, size_t size)
+{
+    struct ab_pool_shared_options options = {.pool = {.slot_bytes = SIZE + 32, .grows = true},
+                                             .threads = {.mode = AB_SHARDS_LOCAL, .n = 2}};
+    (void)size;
+    shared_pools[which] = ab_pool_shared_open(&options);
+    own_pools[which] = ab_pool_shared_enter(shared_pools[which], 0);
+    return own_pools[which] != NULL;
+}
+
+static char *shared_pool_get(int which, size_t size)
+{
+    return ab_pool_shared_alloc(which < 0 ? NULL : own_pools[which], size);
+}
+
+static bool shared_pool_give(int which, char *block, size_t size)
+{
+    ab_pool_shared_free_sized(own_pools[which], block, size);
+    return true;
+}
+
+static struct ab_slab_shared *shared_slabs[HEAPS], *own_slabs[HEAPS];
+
+static bool shared_slab_open(int which, size_t size)
+{
+    struct ab_slab_shared_options options = {.threads = {.mode = AB_SHARDS_LOCAL, .n = 2}};
+    (void)size;
+    shared_slabs[which] = ab_slab_shared_open(&options);
+    own_slabs[which] = ab_slab_shared_enter(shared_slabs[which], 0);
+    return own_slabs[which] != NULL;
+}
+
+static char *shared_slab_get(int which, size_t size)
+{
+    return ab_slab_shared_alloc(which < 0 ? NULL : own_slabs[which], size);
+}
+
+static bool shared_slab_give(int which, char *block, size_t size)
+{
+    ab_slab_shared_free_sized(own_slabs[which], block, size);
+    return true;
+}
+
+static bool shared_slab_resize_dead(char *block, size_t new_size)
+{
+    ab_slab_shared_free(own_slabs[0], block);
+    return ab_slab_shared_resize(own_slabs[0], block, SIZE, new_size) != NULL;
+}
+
+#define SHARED(name, heaps) \
+    static void shared_##name##_reset(int which) \
+    { \
+        ab_##name##_shared_reset(heaps[which]); \
+    } \
+    static void shared_##name##_purge(int which) \
+    { \
+        ab_##name##_shared_purge(heaps[which]); \
+    } \
+    static void shared_##name##_close(int which) \
+    { \
+        ab_##name##_shared_close(heaps[which]); \
+    }
+SHARED(arena, shared_arenas)
+SHARED(pool, shared_pools)
+SHARED(slab, shared_slabs)
+
+static struct ab_pool_lockfree lockfree_pools[HEAPS];
+
+static bool lockfree_open(int which, size_t size)
+{
+    struct ab_pool_lockfree_options options = {.slot_bytes = SIZE + 32, .n_slots = 1000};
+    (void)size;
+    return ab_pool_lockfree_init(&lockfree_pools[which], &options) == 0;
+}
+
+static char *lockfree_get(int which, size_t size)
+{
+    return ab_pool_lockfree_alloc(AT(lockfree_pools), size);
+}
+
+static bool lockfree_give(int which, char *block, size_t size)
+{
+    ab_pool_lockfree_free_sized(&lockfree_pools[which], block, size);
+    return true;
+}
+
+static void lockfree_reset(int which)
+{
+    ab_pool_lockfree_reset(&lockfree_pools[which]);
+}
+
+static void lockfree_purge(int which)
+{
+    ab_pool_lockfree_purge(&lockfree_pools[which]);
+}
+
+static void lockfree_close(int which)
+{
+    ab_pool_lockfree_fini(&lockfree_pools[which]);
+}
+
+static struct ab_paged_locked locked_pools[HEAPS];
+
+static bool locked_open(int which, size_t size)
+{
+    (void)size;
+    return ab_paged_locked_init(&locked_pools[which], "level", (size_t)1 << 24) == 0;
+}
+
+static char *locked_get(int which, size_t size)
+{
+    return ab_paged_locked_alloc(AT(locked_pools), size, 0);
+}
+
+static bool locked_give(int which, char *block, size_t size)
+{
+    if (size == SIZE || size == SHORT_SIZE)
+        return ab_paged_locked_free(&locked_pools[which], block);
+    ab_paged_locked_free_sized(&locked_pools[which], block, size);
+    return true;
+}
+
+static void locked_reset(int which)
+{
+    ab_paged_locked_reset(&locked_pools[which]);
+}
+
+static void locked_purge(int which)
+{
+    ab_paged_locked_purge(&locked_pools[which]);
+}
+
+static void locked_close(int which)
+{
+    ab_paged_locked_fini(&locked_pools[which]);
+}
+
+static bool locked_resize_dead(char *block, size_t new_size)
+{
+    ab_paged_locked_free(&locked_pools[0], block);
+    return ab_paged_locked_resize(&locked_pools[0], block, new_size) != NULL;
+}
+
 static const struct kind kinds[] = {
+    {"shared arena", shared_arena_open, shared_arena_get, shared_arena_give, shared_arena_reset,
+     shared_arena_purge, shared_arena_close, shared_arena_restore_stale, NULL, NULL, false, true,
+     3000, false},
+    {"shared pool", shared_pool_open, shared_pool_get, shared_pool_give, shared_pool_reset,
+     shared_pool_purge, shared_pool_close, NULL, NULL, NULL, true, true, SIZE, false},
+    {"shared slab", shared_slab_open, shared_slab_get, shared_slab_give, shared_slab_reset,
+     shared_slab_purge, shared_slab_close, NULL, shared_slab_resize_dead, NULL, true, true, 9000,
+     false},
+    {"lock-free pool", lockfree_open, lockfree_get, lockfree_give, lockfree_reset, lockfree_purge,
+     lockfree_close, NULL, NULL, NULL, true, true, SIZE, false},
+    {"locked paged pool", locked_open, locked_get, locked_give, locked_reset, locked_purge,
+     locked_close, NULL, locked_resize_dead, NULL, true, true, 9000, false},
     {"arena", arena_open, arena_get, arena_give, arena_reset, arena_purge, arena_close,
-     arena_restore_stale, NULL, arena_grow_over_dead, false, true, 3000},
+     arena_restore_stale, NULL, arena_grow_over_dead, false, true, 3000, true},
     {"paged arena", paged_arena_open, paged_arena_get, paged_arena_give, paged_arena_reset,
      paged_pool_purge, paged_arena_close, paged_arena_restore_stale, NULL,
-     paged_arena_grow_over_dead, false, true, 3000},
+     paged_arena_grow_over_dead, false, true, 3000, true},
     {"pool", pool_open, pool_get, pool_give, pool_reset, pool_purge, pool_close, NULL, NULL, NULL,
-     true, true, SIZE},
+     true, true, SIZE, true},
     {"slab", slab_open, slab_get, slab_give, slab_reset, slab_purge, slab_close, NULL,
-     slab_resize_dead, NULL, true, true, 9000},
+     slab_resize_dead, NULL, true, true, 9000, true},
     {"paged pool", paged_pool_open, paged_pool_get, paged_pool_give, paged_pool_reset,
      paged_pool_purge, paged_pool_close, NULL, paged_pool_resize_dead, paged_pool_grow_over_dead,
-     true, true, 9000},
+     true, true, 9000, true},
     {"handle", handle_open, handle_get, handle_give, handle_reset, handle_purge, handle_close, NULL,
-     NULL, NULL, true, false, 0},
+     NULL, NULL, true, false, 0, true},
 };
 
 /* ---- the mistakes ---- */
@@ -382,6 +580,70 @@ static int work(void)
     return 0;
 }
 
+/* ---- threads ---- */
+
+static time_t race_end;
+
+/* Two threads do this at the same time: the heap may be in any state then. */
+static void *race(void *context)
+{
+    while (time(NULL) < race_end) {
+        struct ab_handle handle;
+        if (kind->largest == 0) {
+            if (ab_handle_insert(&tables[0], &handle) == 0)
+                ab_handle_remove(&tables[0], handle);
+            continue;
+        }
+        char *block = kind->get(0, SIZE);
+        if (block == NULL)
+            kind->reset(0);
+        else if (kind->frees)
+            kind->give(0, block, SIZE);
+    }
+    return context;
+}
+
+static void *use_once(void *context)
+{
+    kind->get(0, SIZE);
+    return context;
+}
+
+/* The heap is this thread's. */
+static int in_a_thread(void *(*work)(void *), bool is_race)
+{
+    pthread_t other;
+    race_end = time(NULL) + RACE_SECONDS;
+    if (pthread_create(&other, NULL, work, NULL) != 0)
+        return 2;
+    if (is_race)
+        work(NULL);
+    pthread_join(other, NULL);
+    return 0;
+}
+
+/* ---- blocks beyond the size classes ---- */
+
+static int with_large(void)
+{
+    if (kind->largest < LARGE / 4 || strstr(kind->name, "slab") == NULL)
+        return NO_SUCH_MISTAKE;
+    volatile char *block = kind->get(0, LARGE), *other = kind->get(1, LARGE);
+    if (is("overflow of a large block"))
+        block[LARGE] = 1;
+    if (is("underflow of a large block"))
+        block[-40] = 1;
+    if (is("free of a large block in another heap"))
+        kind->give(0, (char *)other, LARGE);
+    else
+        kind->give(0, (char *)block, LARGE);
+    if (is("double free of a large block"))
+        kind->give(0, (char *)block, LARGE);
+    if (is("write after the free of a large block"))
+        block[100] = 1;
+    return 0;
+}
+
 /* A block of an allocator of another kind. */
 static char *get_elsewhere(void)
 {
@@ -400,6 +662,11 @@ static int hand_in_wrongly(char *block, char *other)
         return refused_unless(kind->give(0, other, SIZE));
     if (is("free in another allocator"))
         return is_handle ? NO_SUCH_MISTAKE : refused_unless(kind->give(0, get_elsewhere(), SIZE));
+    if (is("free of an address on the stack") || is("free of an address that is nowhere")) {
+        _Alignas(16) char bytes[512] = {0};
+        char *at = is("free of an address on the stack") ? bytes + 256 : (char *)0x123456780;
+        return is_handle ? NO_SUCH_MISTAKE : refused_unless(kind->give(0, at, SIZE));
+    }
     if (is("free of a pointer into a block"))
         return is_handle ? NO_SUCH_MISTAKE : refused_unless(kind->give(0, block + 16, SIZE));
     if (is("wrong size"))
@@ -421,6 +688,26 @@ static int hand_in_wrongly(char *block, char *other)
     if (is("stale save point"))
         return kind->restore_stale == NULL ? NO_SUCH_MISTAKE
                                            : refused_unless(kind->restore_stale(0));
+    if (is("tag that is none"))
+        return strcmp(kind->name, "paged pool") != 0
+                   ? NO_SUCH_MISTAKE
+                   : refused_unless(ab_paged_pool_alloc(&paged_pools[0], SIZE, 99) != NULL);
+    if (is("alignment that is none"))
+        return strcmp(kind->name, "slab") != 0 && strcmp(kind->name, "arena") != 0 ? NO_SUCH_MISTAKE
+               : strcmp(kind->name, "slab") == 0
+                   ? refused_unless(ab_slabs_alloc_aligned(&slabs[0], 24, SIZE) != NULL)
+                   : refused_unless(ab_arena_alloc_aligned(&arenas[0], 24, SIZE) != NULL);
+    if (is("heap that is NULL")) {
+        kind->get(NO_HEAP, SIZE);
+        return 0;
+    }
+    if (is("heap of another thread"))
+        return strncmp(kind->name, "shared", 6) != 0 ? NO_SUCH_MISTAKE
+                                                     : in_a_thread(use_once, false);
+    if (is("two threads at the same time"))
+        return kind->is_alone ? in_a_thread(race, true) : NO_SUCH_MISTAKE;
+    if (strstr(mistake, "large block") != NULL)
+        return with_large();
     return 2; /* no such word */
 }
 
@@ -431,8 +718,12 @@ static int blunder(volatile char *block, char *other)
         block[SHORT_SIZE] = 64;
     else if (is("overflow into the next block"))
         block[SIZE] = 64;
+    else if (is("overflow by 16 bytes"))
+        block[SIZE + 15] = 64;
     else if (is("underflow"))
         block[-1] = 64;
+    else if (is("underflow by 40 bytes"))
+        block[-40] = 64;
     else if (is("write after free")) {
         if (!kind->frees)
             return NO_SUCH_MISTAKE;
@@ -444,6 +735,8 @@ static int blunder(volatile char *block, char *other)
         block[SHORT_SIZE] = 3;
         for (int i = 0; i < 4; i++)
             get(SIZE);
+        return 0;
+    } else if (is("heap that is closed")) {
         return 0;
     } else if (is("leak")) {
         return kind->frees ? 0 : NO_SUCH_MISTAKE;
@@ -473,6 +766,8 @@ int main(int argc, char **argv)
     if (!is("leak"))
         kind->reset(0);
     kind->close(0);
+    if (is("heap that is closed"))
+        kind->get(0, SIZE);
     kind->reset(1);
     kind->close(1);
     return 0;
