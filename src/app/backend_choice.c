@@ -45,6 +45,8 @@ enum ab_status ab_backend_choice_make(const struct ab_backend_wish *wish,
                               err));
     for (size_t i = 0; !is_asked && i < out->n; i++)
         out->items[i].was_named = false;
+    if (is_asked && !o->has_stored_backends)
+        AB_TRY(ab_case_check_files(out, err));
     return is_chosen_by_work(wish) ? add_suited(wish, out, err) : AB_OK;
 }
 
@@ -144,6 +146,15 @@ enum ab_status ab_case_check_strangers(const struct ab_options *o,
     bool is_chosen = o->has_stored_backends || (o->n_backends == 0 && !o->allows_plugins);
     for (size_t i = 0; is_chosen && i < list->n; i++)
         AB_TRY(ab_case_check_stranger(&list->items[i], o->has_stored_backends, "-b", err));
+    return AB_OK;
+}
+
+enum ab_status ab_case_check_files(const struct ab_selection_list *list, struct ab_err *err)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].is_file && list->items[i].state != AB_SELECTION_OK)
+            return ab_fail(err, AB_BACKEND, "%s: %s; nothing was measured",
+                           AB_SHOWN(256, list->items[i].name), list->items[i].reason);
     return AB_OK;
 }
 

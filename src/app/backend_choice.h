@@ -44,6 +44,9 @@ enum ab_status ab_case_check_stranger(const struct ab_selection *s, bool is_of_r
 /* Does this for a list that the command line neither names nor allows. */
 enum ab_status ab_case_check_strangers(const struct ab_options *o,
                                        const struct ab_selection_list *list, struct ab_err *err);
+/* AB_BACKEND for a path of the command line that is no file, or none that can be measured: a typing
+ * error is not worth a measurement of the others. */
+enum ab_status ab_case_check_files(const struct ab_selection_list *list, struct ab_err *err);
 /* Has it no numbers, though it was named or is there? What a default list lacks is no error. */
 bool ab_case_is_error(const struct ab_backend_info *b);
 bool ab_case_has_failed(const struct ab_session *s);

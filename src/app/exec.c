@@ -294,6 +294,8 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     const struct ab_options *o = m->options;
     name_metrics(w, &m->session);
     AB_TRY(ab_selection_parse(o->backends, o->n_backends, o->backend_path, &m->selection, err));
+    if (!o->has_stored_backends)
+        AB_TRY(ab_case_check_files(&m->selection, err));
     AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
     AB_TRY(ab_litter_rows_add(o->litters, o->n_litters, &m->selection, err));
     AB_TRY(ab_own_malloc_find(w->program, o->args, &w->own, err));

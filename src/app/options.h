@@ -152,10 +152,10 @@ struct ab_options {
     enum ab_flame_by flame_by;
     bool has_flame_by;
     enum ab_color color;
-    const char *only_check;           /* verify: NULL = all */
-    bool is_alone;                    /* verify --no-fork */
-    bool allows_broken;               /* what fails its checks is measured all the same */
-    bool is_strict_doctor;            /* doctor: a warning is exit 1 */
+    const char *only_check;   /* verify: NULL = all */
+    bool is_alone;            /* verify --no-fork */
+    bool allows_broken;       /* what fails its checks is measured all the same */
+    bool is_strict_doctor;    /* doctor: a warning is exit 1 */
     bool allows_plugins;      /* libraries, and variables of any name, that the workload names */
     bool has_stored_backends; /* `backends` comes from the result of --resume, not from -b */
     bool has_stored_maps;     /* `maps` does, not from --map */

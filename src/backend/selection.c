@@ -188,6 +188,38 @@ static void classify_prefix(const char *path, struct ab_selection *s)
     refuse(s, AB_SELECTION_WRONG_LIBRARY, err.text);
 }
 
+/* "defines mm_malloc and mm_free: …": for a library whose functions have a prefix that is well known
+ * or the name of the file. */
+static void refuse_without_malloc(struct ab_selection *s)
+{
+    static const char *const known[] = {"mm_", "my_", "my", "mi_", "je_", "tc_", "sn_", "rp", "dl"};
+    enum { KNOWN = AB_ARRAY_LEN(known), TRIED = KNOWN + 2 };
+    char stem[128], names[2 * TRIED][80];
+    const char *wanted[2 * TRIED];
+    struct ab_elf elf;
+    struct ab_err err;
+    ab_selection_stem(s->path, stem, sizeof stem);
+    for (size_t i = 0; i < TRIED; i++) {
+        const char *prefix = i < KNOWN ? known[i] : stem;
+        for (size_t k = 0; k < 2; k++) {
+            snprintf(names[2 * i + k], sizeof names[0], "%.60s%s%s", prefix, i == KNOWN ? "_" : "",
+                     k == 0 ? "malloc" : "free");
+            wanted[2 * i + k] = names[2 * i + k];
+        }
+    }
+    bool is_read = ab_elf_read(s->path, wanted, 2 * TRIED, &elf, &err) == AB_OK;
+    for (size_t i = 0; is_read && i < TRIED; i++)
+        if ((elf.defined >> (2 * i) & 3) == 3) {
+            ab_fail(&err, AB_BACKEND, "has no malloc, but %s and %s: give it as %s:prefix=%.*s",
+                    names[2 * i], names[2 * i + 1], s->path,
+                    (int)(strlen(names[2 * i]) - strlen("malloc")), names[2 * i]);
+            refuse(s, AB_SELECTION_WRONG_LIBRARY, err.text);
+            return;
+        }
+    refuse(s, AB_SELECTION_WRONG_LIBRARY,
+           "has no malloc and no " AB_BACKEND_SYMBOL ": nothing to measure");
+}
+
 static void classify_symbols(const struct ab_elf *elf, struct ab_selection *s)
 {
     if (elf->is_executable)
@@ -203,8 +235,7 @@ static void classify_symbols(const struct ab_elf *elf, struct ab_selection *s)
     else if ((elf->defined & 1) != 0)
         refuse_part(s, elf->defined);
     else
-        refuse(s, AB_SELECTION_WRONG_LIBRARY,
-               "defines neither malloc nor " AB_BACKEND_SYMBOL ": nothing to measure");
+        refuse_without_malloc(s);
 }
 
 /* Fills path, dev, ino, build_id, source, and state with its reason, from the file `path`. */
@@ -218,7 +249,7 @@ static void library_classify(const char *path, struct ab_selection *s)
         bool is_absent = real == NULL && (errno == ENOENT || errno == ENOTDIR);
         ab_fail(&err, AB_BACKEND, "%s", real != NULL ? "has too long a path" : strerror(errno));
         refuse(s, is_absent ? AB_SELECTION_ABSENT : AB_SELECTION_WRONG_LIBRARY,
-               is_absent ? "does not exist" : err.text);
+               is_absent ? "no such file" : err.text);
         goto out;
     }
     strcpy(s->path, real);
@@ -267,7 +298,7 @@ static enum ab_status select_file(const char *path, const char *params, struct a
         return ab_settings_purge(params, false, s, err);
     }
     if (s->state == AB_SELECTION_ABSENT)
-        snprintf(s->reason, sizeof s->reason, "does not exist: %s", AB_SHOWN(512, path));
+        snprintf(s->reason, sizeof s->reason, "no such file: %s", AB_SHOWN(512, path));
     return AB_OK;
 }
 

@@ -48,7 +48,8 @@ struct ab_selection {
     bool is_inline;    /* "inline+NAME", "cursor+NAME": a built-in, compiled into the loop */
     bool has_cursor;   /* "cursor+NAME" */
     uint64_t values[AB_PARAMS_MAX];
-    char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check */
+    char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check; of
+                          AB_SOURCE_PREFIX the functions of init=, "A+B" */
     char prefix[32];   /* of AB_SOURCE_PREFIX, "mi_" */
     uint64_t purge_ns; /* of the work's time: each time it is told to give memory back; 0 = never */
     struct ab_litter_request litter;     /* its seed is not set here */
@@ -65,7 +66,7 @@ enum { AB_SELECTION_MAX = 64 };
 
 /* Each argument is a comma-separated list of names or paths (anything with a '/' or ending in ".so"
  * or ".so.N"), each with a name of its own in front of it if wanted (OWN=NAME, OWN=PATH) and with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
- * a library ":prefix=mi_" or, of a malloc, ":purge=10s" (of the C library ":trim=10s" too), and of all
+ * a library ":prefix=mi_" (":prefix=mm_:init=mm_init") or, of a malloc, ":purge=10s" (of the C library ":trim=10s" too), and of all
  * that free single blocks ":litter=0.75x2" (backend/litter.h); an argument that is a file as a whole is one path, commas and all.
  * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked
  * for, as libNAME.so or NAME.so. "libraries" stands for the malloc libraries that are installed, "all"

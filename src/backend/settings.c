@@ -266,17 +266,57 @@ static enum ab_status check_form(const char *params, const struct ab_selection *
     return AB_OK;
 }
 
-enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err)
+/* Copies the value of `key` out of "KEY=VALUE:…", or "" where it is not there. Returns how often it
+ * is there. */
+static size_t find_value(const char *params, const char *key, char *value, size_t cap)
 {
-    static const char key[] = "prefix=";
-    const char *prefix = params + sizeof key - 1;
-    if (strncmp(params, key, sizeof key - 1) != 0) {
-        if (strlen(params) >= sizeof s->params)
-            return ab_fail(err, AB_USAGE, "%s: more than %zu characters of parameters", s->name,
-                           sizeof s->params - 1);
-        strcpy(s->params, params);
-        return check_form(params, s, err);
+    size_t n = 0;
+    value[0] = 0;
+    for (const char *p = params; *p != 0;) {
+        size_t length = strcspn(p, ":"), n_key = strlen(key);
+        if (length >= n_key && strncmp(p, key, n_key) == 0) {
+            snprintf(value, cap, "%.*s", (int)(length - n_key), p + n_key);
+            n++;
+        }
+        p += length + (p[length] == ':');
     }
+    return n;
+}
+
+/* Names of functions with '+' between them. */
+static bool are_functions(const char *names)
+{
+    for (const char *p = names;; p++) {
+        size_t n = strcspn(p, "+");
+        if (!is_variable(p, n))
+            return false;
+        p += n;
+        if (*p == 0)
+            return true;
+    }
+}
+
+/* "prefix=mm_", with "init=NAME" beside it, which goes to s->params. */
+static enum ab_status read_prefix(const char *params, struct ab_selection *s, struct ab_err *err)
+{
+    size_t n_all = 1;
+    char prefix[128];
+    for (const char *p = params; *p != 0; p++)
+        n_all += *p == ':';
+    size_t n_prefixes = find_value(params, "prefix=", prefix, sizeof prefix);
+    size_t n_inits = find_value(params, "init=", s->params, sizeof s->params);
+    if (n_prefixes + n_inits != n_all || n_prefixes > 1 || n_inits > 1)
+        return ab_fail(err, AB_USAGE, "\"%s\": beside prefix=NAME there can only be init=FUNCTION",
+                       AB_SHOWN(256, params));
+    if (prefix[0] == 0 && s->params[0] != 0)
+        return ab_fail(err, AB_USAGE,
+                       "%s: init= is for functions with a prefix, as in prefix=mm_:init=mm_init; a "
+                       "malloc library has a constructor for that",
+                       s->name);
+    if (s->params[0] != 0 && !are_functions(s->params))
+        return ab_fail(err, AB_USAGE,
+                       "\"%s\": init= names a function, or several with + between them, or none",
+                       AB_SHOWN(256, params));
     if (strlen(prefix) >= sizeof s->prefix || !is_variable(prefix, strlen(prefix)))
         return ab_fail(err, AB_USAGE,
                        "\"%s\": a prefix is the beginning of a C name, at most %zu "
@@ -284,6 +324,18 @@ enum ab_status ab_settings_library(const char *params, struct ab_selection *s, s
                        AB_SHOWN(256, params), sizeof s->prefix - 1);
     strcpy(s->prefix, prefix);
     return AB_OK;
+}
+
+enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err)
+{
+    if (strncmp(params, "prefix=", 7) != 0 && strncmp(params, "init=", 5) != 0) {
+        if (strlen(params) >= sizeof s->params)
+            return ab_fail(err, AB_USAGE, "%s: more than %zu characters of parameters", s->name,
+                           sizeof s->params - 1);
+        strcpy(s->params, params);
+        return check_form(params, s, err);
+    }
+    return read_prefix(params, s, err);
 }
 
 enum ab_status ab_settings_purge(const char *params, bool is_libc, struct ab_selection *s,

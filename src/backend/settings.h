@@ -29,7 +29,7 @@ enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct 
  * write a file. Workloads and stored results may come from anywhere, so they may set these alone. */
 bool ab_settings_is_harmless(const char *setting);
 
-/* What follows a library: "prefix=mi_" alone, or parameters for the worker to check. */
+/* What follows a library: "prefix=mi_", with "init=FUNCTION" or without, or parameters for the worker to check. */
 enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err);
 
 /* What follows a malloc library otherwise: "purge=10s" alone or nothing; of the C library "trim=10s" is

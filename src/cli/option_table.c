@@ -78,6 +78,7 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "                        by the time of the work\n" \
             "  jemalloc:litter=0.75  on a heap that is not fresh\n" \
             "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
+            "  ./libmm.so:prefix=mm_:init=mm_init  called first\n" \
             "  bg=jemalloc{A=1}      a short name: bg in tables, gates,\n" \
             "                        --base; also mine=./lib.so\n" \
             "  './a\\,b.so'           a path with a comma (quoted)\n" \

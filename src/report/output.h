@@ -24,7 +24,7 @@ struct ab_output {
     int directory;          /* of path; kept open, so that a moved folder is still the right one */
     bool *has_old; /* NULL: a file that is there is replaced. Else commit renames it to FILE.old, in
                       place of an older one, and sets this */
-    bool is_draft;          /* not synced by commit: outlives this process, not the machine */
+    bool is_draft; /* not synced by commit: outlives this process, not the machine */
 };
 enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab_err *err);
 enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);

@@ -131,7 +131,8 @@ struct ab_run_request {
     char builtin[65];
     char path[4096]; /* plug-in: what to dlopen */
     char prefix[32];
-    char params[256]; /* plug-in: "PARAM=VALUE:…", for its own table */
+    char params[256]; /* plug-in: "PARAM=VALUE:…", for its own table; with a prefix: functions to
+                         call first, "A+B"; "" = PREFIXinit, if there is one; "none" */
     uint64_t values[AB_PARAMS_MAX];
     uint32_t n_samples; /* LATENCY: entries of positions and ticks so far */
     uint32_t verify_ops;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A malloc under other names (mi_malloc, je_malloc …), by dlopen, so that the process's own malloc
- * stays the C library's. Each function must come from that very file.
+ * stays the C library's. Each function must come from that very file. One that has to be initialized
+ * first, as an allocator of the malloc lab by mm_init, is.
  */
 #include "worker/worker.h"
 
@@ -50,6 +51,53 @@ static void find_aligned(struct ab_worker *w, struct ab_malloc_calls *face)
     face->memalign = by_posix_memalign;
 }
 
+static void call_init(struct ab_worker *w, const char *name)
+{
+    int (*init)(void);
+    *(void **)&init = dlsym(library, name);
+    if (init == NULL)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "does not define ", name, ", which init= names",
+                       NULL);
+    if (init() == -1)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "could not be initialized: ", name, " returned -1",
+                       NULL);
+}
+
+/* Calls the functions of init=, which have '+' between them. */
+static void call_inits(struct ab_worker *w, const char *names)
+{
+    char name[sizeof w->page->request.params];
+    for (const char *p = names; *p != 0; p += *p == '+') {
+        size_t n = strcspn(p, "+");
+        memcpy(name, p, n);
+        name[n] = 0;
+        call_init(w, name);
+        p += n;
+    }
+}
+
+/* Initializes a library that has a function for it. In the malloc lab that is mm_init, and mem_init
+ * ahead of it for the memory that its driver simulates. */
+static void initialize(struct ab_worker *w)
+{
+    const char *asked = w->page->request.params;
+    int (*init)(void);
+    if (strcmp(asked, "none") == 0)
+        return;
+    if (asked[0] != 0) {
+        call_inits(w, asked);
+        return;
+    }
+    *(void **)&init = find(w, "init");
+    if (init == NULL)
+        return;
+    if (strcmp(w->page->request.prefix, "mm_") == 0 && dlsym(library, "mem_init") != NULL)
+        call_init(w, "mem_init");
+    if (init() == -1)
+        ab_worker_fail(w, AB_FAILURE_LIBRARY, "could not be initialized: ", w->page->request.prefix,
+                       "init returned -1", NULL);
+}
+
 uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face)
 {
     library = dlopen(w->page->request.path, RTLD_NOW | RTLD_LOCAL);
@@ -66,6 +114,7 @@ uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face
     *(void **)&face->usable_size = find(w, "malloc_usable_size");
     if (face->usable_size == NULL)
         *(void **)&face->usable_size = find(w, "usable_size");
+    initialize(w);
     find_aligned(w, face);
     ab_worker_find_sized_free(w, face, find);
     ab_worker_find_trim(w, find);

@@ -45,12 +45,99 @@ expect_refused() { # LIST REGEX
 
 @test "functions with a prefix are measured, and are those of that file" {
     need_library mimalloc
-    run_with "$library:prefix=mi_,$library:prefix=xx_"
-    expect_code 4
+    run_with "$library:prefix=mi_"
+    expect_code 0
     expect_json '.backends[0] | .name == "mimalloc:prefix=mi_" and .status == "ok"
         and .boundary == "malloc" and (.path | test("libmimalloc"))
         and (.version | test("^[0-9]+[.][0-9]")) and .settings == ["prefix=mi_"]'
-    expect_json '.backends[1] | .status == "wrong_library" and (.reason | test("xx_malloc"))'
+    run_with "$library:prefix=mi_,$library:prefix=xx_"
+    expect_code 4
+    expect_error 'mimalloc:prefix=xx_: does not define xx_malloc and xx_free'
+}
+
+# An allocator in the shape of the malloc lab: nothing works before mm_init, which needs mem_init.
+make_lab() { # FOLDER, options of gcc
+    cat >"$1/mm.c" <<'C'
+#include <stddef.h>
+#include <string.h>
+static char heap[64 << 20], *lab_break;
+static int has_memory, n_inits;
+#ifdef MEMLIB
+void mem_init(void) { has_memory = 1; }
+#endif
+#ifndef INIT
+#define INIT mm_init
+#endif
+int INIT(void)
+{
+#ifdef MEMLIB
+    if (!has_memory) return -1;
+#endif
+#ifdef FAILS
+    return -1;
+#endif
+    if (n_inits++) return -1;
+    lab_break = heap + 16;
+    return 0;
+}
+void *mm_malloc(size_t n)
+{
+    size_t bytes = (n + 31) & ~(size_t)15;
+    if (n == 0 || bytes > (size_t)(heap + sizeof heap - lab_break)) return NULL;
+    char *p = lab_break + 16;
+    *(size_t *)(p - 16) = n;
+    lab_break += bytes;
+    return p;
+}
+void mm_free(void *p) { (void)p; }
+void *mm_realloc(void *p, size_t n)
+{
+    void *q = mm_malloc(n);
+    size_t old = p ? *(size_t *)((char *)p - 16) : 0;
+    if (q && p) memcpy(q, p, old < n ? old : n);
+    return q;
+}
+C
+    gcc -O1 -fPIC -shared "${@:2}" -o "$1/libmm.so" "$1/mm.c"
+}
+
+@test "an allocator of the malloc lab is initialized first: mm_init, mem_init ahead of it, or init=" {
+    command -v gcc >/dev/null || skip "no gcc"
+    printf '20000\n2\n4\n1\na 0 64\na 1 100\nr 0 200\nf 1\n' >"$OUT/t.rep"
+    allocbench trace import -q "$OUT/t.rep" -o "$OUT/t.abt" 3>&-
+    replay_lab() { # SETTINGS
+        bench replay "$OUT/t.abt" --rounds 1 --json - -b "glibc,$OUT/libmm.so:prefix=mm_$1"
+    }
+    make_lab "$OUT"
+    replay_lab ""
+    expect_code 0
+    expect_json '.backends[1] | .status == "ok" and .settings == ["prefix=mm_"]'
+    replay_lab ":init=none" # a null pointer is written
+    expect_code 4
+    expect_json '.backends[1].status == "crashed"'
+    make_lab "$OUT" -DMEMLIB
+    replay_lab ""
+    expect_code 0
+    make_lab "$OUT" -DINIT=start -DMEMLIB
+    replay_lab ":init=mem_init+start"
+    expect_code 0
+    expect_json '.backends[1] | .settings == ["prefix=mm_", "init=mem_init+start"]'
+    replay_lab ":init=begin"
+    expect_code 4
+    expect_json '.backends[1].reason | test("does not define begin, which init= names")'
+    make_lab "$OUT" -DFAILS
+    replay_lab ""
+    expect_code 4
+    expect_json '.backends[1].reason | test("could not be initialized: mm_init returned -1")'
+    bench replay "$OUT/t.abt" -b "glibc,$OUT/libmm.so"
+    expect_code 4
+    expect_error 'mm: has no malloc, but mm_malloc and mm_free: give it as .*/libmm.so:prefix=mm_;'
+    bench replay "$OUT/t.abt" -b "glibc,$OUT/libmm.so:init=mm_init"
+    expect_code 2
+    expect_error 'init= is for functions with a prefix'
+    replay_lab ":keep=8"
+    expect_code 2
+    expect_error 'beside prefix=NAME there can only be init=FUNCTION'
 }
 
 @test "a prefix without all functions makes the run partial, out of every ratio" {

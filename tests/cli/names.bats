@@ -19,7 +19,7 @@ load helpers
     expect_json '.backends[1].path | endswith("/a:b/libodd,one{x}.so")'
     bench run "$WORKLOADS/small.yaml" -b './libtoy=a,b.so,glibc' # without: two names
     expect_code 4
-    expect_error 'toy_a: absent|absent'
+    expect_error 'toy_a: no such file'
 }
 
 @test "the same in a workload, with settings as lists" {

@@ -85,8 +85,8 @@ small() { # OPTION…
     expect_error "r.json: --base: no back end 'glbc' to compare with; did you mean 'glibc'\?"
 }
 
-@test "a base that is absent leaves nothing to compare, and says so" {
-    small -b "glibc,arena,$OUT/none.so" --base none --rounds 1 --json "$OUT/r.json"
+@test "a base that fails leaves nothing to compare, and says so" {
+    small -b "glibc,arena,$GUESTS/libctorcrash.so" --base ctorcrash --rounds 1 --json "$OUT/r.json"
     expect_json '.ratios == []' "$OUT/r.json"
-    tr -s '\n ' '  ' <"$OUT/stdout" | grep -q 'no ratios: the base, none, has no numbers' || fail "not said"
+    tr -s '\n ' '  ' <"$OUT/stdout" | grep -q 'no ratios: the base, ctorcrash, has no numbers' || fail "not said"
 }

@@ -186,6 +186,16 @@ static void a_library_has_a_prefix_or_parameters(void **state)
     assert_int_equal(ab_settings_library("prefix=", &s, &err), AB_USAGE);
     assert_int_equal(ab_settings_library("prefix=a-b", &s, &err), AB_USAGE);
     s = (struct ab_selection){.name = "x"};
+    assert_int_equal(ab_settings_library("prefix=mm_:init=mem_init+mm_init", &s, &err), AB_OK);
+    assert_string_equal(s.prefix, "mm_");
+    assert_string_equal(s.params, "mem_init+mm_init");
+    assert_int_equal(ab_settings_library("init=a:prefix=b", &s, &err), AB_OK);
+    assert_string_equal(s.params, "a");
+    assert_int_equal(ab_settings_library("init=a", &s, &err), AB_USAGE);
+    assert_int_equal(ab_settings_library("prefix=b:init=a+", &s, &err), AB_USAGE);
+    assert_int_equal(ab_settings_library("prefix=b:init=a:init=b", &s, &err), AB_USAGE);
+    assert_int_equal(ab_settings_library("prefix=b:size=4", &s, &err), AB_USAGE);
+    s = (struct ab_selection){.name = "x"};
     assert_int_equal(ab_settings_library("size=4:mode=fast", &s, &err), AB_OK);
     assert_string_equal(s.params, "size=4:mode=fast");
     assert_string_equal(s.prefix, "");
