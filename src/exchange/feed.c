@@ -287,19 +287,16 @@ void ab_feed_close(struct ab_feed *s)
     free(s);
 }
 
-bool ab_feed_is_cut(const struct ab_feed *s)
+enum ab_feed_end ab_feed_end(const struct ab_feed *s)
 {
-    return s->is_cut;
+    return s->is_cut                         ? AB_FEED_CUT
+           : s->is_unended && !s->keeps_last ? AB_FEED_IN_DOUBT
+                                             : AB_FEED_WHOLE;
 }
 
 void ab_feed_keep_last(struct ab_feed *s)
 {
     s->keeps_last = true;
-}
-
-bool ab_feed_last_is_in_doubt(const struct ab_feed *s)
-{
-    return s->is_unended && !s->keeps_last;
 }
 
 enum ab_status ab_feed_blame(const struct ab_feed *s, struct ab_err *err)

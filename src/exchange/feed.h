@@ -36,12 +36,15 @@ enum ab_status ab_feed_line(struct ab_feed *s, char **line, struct ab_err *err);
 enum ab_status ab_feed_bytes(struct ab_feed *s, size_t n, const uint8_t **bytes,
                              struct ab_err *err);
 
-/* Has the end been cut off, and was that accepted? */
-bool ab_feed_is_cut(const struct ab_feed *s);
+enum ab_feed_end {
+    AB_FEED_WHOLE,
+    AB_FEED_IN_DOUBT, /* the last line was without a newline, and nothing else shows that it is whole */
+    AB_FEED_CUT,      /* its end has been cut off, as was accepted */
+};
+/* Returns how the file ended, once it has. */
+enum ab_feed_end ab_feed_end(const struct ab_feed *s);
 /* The format says that the file ends with its next line, so that a newline is not missed. */
 void ab_feed_keep_last(struct ab_feed *s);
-/* True if the last line was without a newline, and nothing else shows that it is whole. */
-bool ab_feed_last_is_in_doubt(const struct ab_feed *s);
 
 /* The file ends, but should go on: AB_INPUT with the place, or, where that is accepted, AB_OK. */
 enum ab_status ab_feed_end_early(struct ab_feed *s, struct ab_err *err, const char *fmt, ...)

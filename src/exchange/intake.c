@@ -198,8 +198,8 @@ static enum ab_status intake_end(struct ab_intake *in, struct ab_err *err)
 {
     if (in->writer == NULL || in->n_threads == 0)
         return ab_feed_bad(in->from, err, "no call that a trace can hold; no trace was written");
-    in->report.is_cut = ab_feed_is_cut(in->from);
-    in->report.is_last_in_doubt = ab_feed_last_is_in_doubt(in->from);
+    in->report.is_cut = ab_feed_end(in->from) == AB_FEED_CUT;
+    in->report.is_last_in_doubt = ab_feed_end(in->from) == AB_FEED_IN_DOUBT;
     if (in->report.is_last_in_doubt && in->is_unknown)
         return ab_feed_bad(in->from, err,
                            "the file ends within this line: its block is not live (--partial "

@@ -68,11 +68,11 @@ static void call_inits(struct ab_worker *w, const char *names)
 {
     char name[sizeof w->page->request.params];
     for (const char *p = names; *p != 0; p += *p == '+') {
-        size_t n = strcspn(p, "+");
-        memcpy(name, p, n);
+        size_t n = 0;
+        for (; *p != 0 && *p != '+' && n + 1 < sizeof name; p++)
+            name[n++] = *p;
         name[n] = 0;
         call_init(w, name);
-        p += n;
     }
 }
 

@@ -112,7 +112,7 @@ static void lines_come_once_and_whole(void **state)
             assert_int_equal(ab_feed_line(feed, &line, &err), AB_OK);
             assert_null(line);
         }
-        assert_false(ab_feed_is_cut(feed));
+        assert_int_equal(ab_feed_end(feed), AB_FEED_WHOLE);
         ab_feed_bad(feed, &err, "wrong");
         assert_non_null(strstr(err.text, ":60000: wrong"));
         ab_feed_close(feed);
@@ -137,7 +137,7 @@ static void records_come_once_and_whole(void **state)
         }
         assert_int_equal(ab_feed_bytes(feed, RECORD, &record, &err), AB_OK);
         assert_null(record);
-        assert_true(ab_feed_is_cut(feed) == (n_text % RECORD != 0));
+        assert_true((ab_feed_end(feed) == AB_FEED_CUT) == (n_text % RECORD != 0));
         ab_feed_close(feed);
         close(fd);
     }
