@@ -35,8 +35,9 @@ enum ab_color { AB_COLOR_AUTO, AB_COLOR_ALWAYS, AB_COLOR_NEVER };
 /* Which part of a command a session is. What comes after it is expected to take as long as `again`
  * of its rounds, and `runs` of one back end in one of its rounds. */
 struct ab_stage {
-    const char *name;    /* "replay 1 of 4"; NULL = all */
-    uint32_t number, n;  /* it is said ahead of the name; 0 = nothing is */
+    const char *name; /* "replay 1 of 4"; NULL = all */
+    uint32_t number,
+        n; /* they are said ahead of the name; number 0 = nothing is; n 0 = not known */
     uint64_t started_ns; /* the command; 0 = with this session */
     double again, runs;
 };

@@ -362,6 +362,9 @@ const char *ab_progress_text_round(char buf[AB_PROGRESS_BYTES], const struct ab_
         snprintf(part, sizeof part, "[%2u] %.0f s%s", v->round, spent_s, left);
     add(&l, part);
     for (uint32_t i = 0; i < s->n_backends; i++) {
+        if (s->backends[i].status ==
+            AB_BACKEND_ABSENT) /* or left out, while a verdict is confirmed */
+            continue;
         say_backend(part, sizeof part, s, i, round);
         if (i + 1 < s->n_backends)
             l.most = width - 4; /* room for the mark */

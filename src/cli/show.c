@@ -106,8 +106,10 @@ static void begin(const struct ab_options *o, const struct ab_session *session)
     for (uint32_t i = 0; i < session->n_backends; i++)
         n += session->backends[i].status == AB_BACKEND_OK;
     ab_progress_begin(&line, o->is_quiet);
-    if (stage->number > 0)
-        snprintf(line.stage, sizeof line.stage, "stage %u of %u: %.32s", stage->number, stage->n,
+    if (stage->number > 0 && stage->n == 0)
+        snprintf(line.stage, sizeof line.stage, "stage %u: %.32s", stage->number, stage->name);
+    else if (stage->number > 0)
+        snprintf(line.stage, sizeof line.stage, "stage %u of %u: %.30s", stage->number, stage->n,
                  stage->name);
     else if (stage->name != NULL)
         snprintf(line.stage, sizeof line.stage, "%.32s", stage->name);

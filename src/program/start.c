@@ -48,6 +48,8 @@ struct known {
     uint32_t n;
     pid_t listed[LISTED]; /* processes of the program at the last look */
     uint64_t looked_ns;   /* CLOCK_BOOTTIME of that look */
+    uint64_t began_ns;    /* CLOCK_BOOTTIME of the guardian's start */
+    pid_t parent;         /* allocbench */
 };
 
 static struct known *known;
@@ -106,6 +108,37 @@ static bool is_listed(const struct found *s)
     return false;
 }
 
+/* Returns what processes of this allocbench have in oom_score_adj: programs inherit it, and rarely
+ * change it. */
+static long score_of_ours(pid_t parent)
+{
+    return 801 + parent % 99;
+}
+
+static void set_score(pid_t parent)
+{
+    char text[16];
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    size_t n = (size_t)snprintf(text, sizeof text, "%ld", score_of_ours(parent));
+    if (fd < 0)
+        return;
+    ssize_t ignored = write(fd, text, n);
+    (void)ignored;
+    close(fd);
+}
+
+/* True if it is an orphan that was too young to be listed: it has our score, and the parent that
+ * orphans of allocbench have, as the guardian itself. */
+static bool is_young_orphan(const struct found *s)
+{
+    char path[64], text[32];
+    if (s->start_ns < known->began_ns || (s->parent != known->parent && s->parent != getppid()))
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)s->pid);
+    return ab_system_file_read(path, text, sizeof text) > 0 &&
+           strtol(text, NULL, 10) == score_of_ours(known->parent);
+}
+
 static bool is_in_group(const struct found *s)
 {
     for (size_t i = 0; i < GROUPS; i++)
@@ -124,7 +157,8 @@ static size_t stop_more(void)
         struct found s;
         if (e->d_name[0] < '1' || e->d_name[0] > '9' || n_marks == MARKS ||
             !read_process(e->d_name, &s) || s.state == 'Z' || s.pid == getpid() ||
-            is_marked(s.pid) || !(is_in_group(&s) || is_listed(&s) || is_marked(s.parent)))
+            is_marked(s.pid) ||
+            !(is_in_group(&s) || is_listed(&s) || is_marked(s.parent) || is_young_orphan(&s)))
             continue;
         marks[n_marks++] = s.pid;
         kill(s.pid, SIGSTOP);
@@ -167,6 +201,10 @@ void ab_guardian_begin(void)
     void *page = mmap(NULL, sizeof *known, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
                       0);
     known = page != MAP_FAILED ? page : NULL;
+    if (known != NULL) {
+        known->parent = getpid();
+        known->began_ns = boot_ns() - UINT64_C(10000000); /* starts are known to a tick */
+    }
     pid_t pid = known != NULL ? fork() : -1;
     if (pid == 0)
         guard(ends[0]);
@@ -274,6 +312,8 @@ static _Noreturn void become_program(const struct ab_program_start *s, pid_t par
 {
     char go;
     ab_spawn_detach(parent);
+    if (known != NULL)
+        set_score(parent);
     ab_spawn_reset_signals();
     if (!place_streams(s))
         ab_spawn_give_up(link);

@@ -84,13 +84,15 @@ TRACE=$ROOT/traces/sqlite-index.abt
     bench trace cut "$TRACE" --events 0..20000 -o "$OUT/part.abt"
     bench advise "$OUT/part.abt" --rounds 2 -b glibc,slab
     expect_code 0
-    expect_error '^stage 1 of 3: placements \[ 2/2\] [0-9]+ s, [0-9]+ s left '
-    expect_error '^stage 1 of 3: placements, memory \[ 1/1\] '
-    ! grep -v '^stage [123] of [123]: \|^who pins the pages ' "$OUT/stderr" || fail "a line without its stage"
+    expect_error '^stage 2 of 4: placements \[ 2/2\] [0-9]+ s, [0-9]+ s left '
+    expect_error '^stage 2 of 4: placements, memory \[ 1/1\] '
+    expect_error '^stage 1: who pins the pages '
+    ! grep -v '^stage [2-4] of 4: \|^stage 1: who pins the pages ' "$OUT/stderr" || fail "a line without its stage"
+    sed -n 's/^stage \([0-9]\).*/\1/p' "$OUT/stderr" | sort -c || fail "the numbers go back"
     TERM=xterm script -qec "allocbench advise $OUT/part.abt --rounds 2 -b glibc,slab -o $OUT/a.map" \
         "$OUT/typescript" </dev/null >/dev/null 3>&-
-    grep -aq 'stage 1 of 3: placements: round 1 of 2 ' "$OUT/typescript" || fail "no progress on a terminal"
-    grep -aq 'stage 1 of 3: placements, memory: round 1 of 1 ' "$OUT/typescript" || fail "$(cat "$OUT/typescript")"
+    grep -aq 'stage 2 of 4: placements: round 1 of 2 ' "$OUT/typescript" || fail "no progress on a terminal"
+    grep -aq 'stage 2 of 4: placements, memory: round 1 of 1 ' "$OUT/typescript" || fail "$(cat "$OUT/typescript")"
 }
 
 @test "with a single name in -b that one is compared with, and keeps the rest" {

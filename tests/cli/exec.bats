@@ -234,7 +234,6 @@ has_three() {
     start_bench exec -b glibc -- sh "$OUT/three"
     wait_until has_three || fail "it does not start"
     [ "$(cat "$OUT/parent")" = allocbench ] || fail "the program has another parent"
-    sleep 1 # processes are listed every 10 ms
     kill -KILL "$pid"
     await_bench 2>/dev/null
     expect_code 137
@@ -249,7 +248,6 @@ has_three() {
             --load "'$PROG' deaf 3600 & '$PROG' deaf 3600" -- sh -c "touch '$OUT/up'; '$PROG' deaf 3600 & sleep 3671.5" ;;
         esac
         wait_until has_program || fail "$stage: it does not start"
-        sleep 0.5
         kill -KILL "$pid"
         await_bench 2>/dev/null
         expect_code 137

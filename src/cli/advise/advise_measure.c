@@ -229,15 +229,17 @@ static size_t list_backends(const struct ab_options *o, const struct asked *aske
  * the tail pass; mallocs that many machines have. */
 enum { MEMORY_RUNS = 2, TAIL_RUNS = 2, BUDGET_ROUNDS = 6, GENERALS = 5 };
 
-/* What may come after it, from the general malloc and a mapping: all together, compiled in, and the
- * budget. */
+/* `n_after`: how many stages may come after it, from the general malloc and a mapping: all together,
+ * compiled in; then the budget. Those that are not needed in the end are left out of the numbers: their
+ * sum stays what was said first. */
 static void begin_stage(struct asked *asked, const struct ab_options *o, const struct ab_advice *a,
                         const char *name, uint32_t n_after)
 {
     bool has_budget = o->budget_ns != 0 && a->n_scopes > 0;
+    uint32_t least = asked->number + 1 + n_after + has_budget;
     asked->stage = name;
-    asked->number++;
-    asked->n_stages = asked->number + n_after + has_budget;
+    asked->n_stages = asked->n_stages > least ? asked->n_stages : least;
+    asked->number = asked->n_stages - n_after - has_budget;
     asked->runs_after = 2.0 * n_after * (o->rounds + MEMORY_RUNS) +
                         (has_budget ? 2.0 * BUDGET_ROUNDS * TAIL_RUNS : 0);
 }
@@ -495,6 +497,7 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     struct asked asked = {
         .base = base, .wants_generals = true, .out = out, .most_events = events_of(a)};
     asked.number = o->stage.number - 1;
+    asked.n_stages = o->stage.n;
     set_moment(&asked, pins);
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
@@ -516,7 +519,7 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     ab_advised_decide(out);
     if (status == AB_OK && has_compiled(a, out->used))
         status = measure_compiled(o, a, &asked, err);
-    out->stage = asked.number;
+    out->n_stages = asked.n_stages;
     return status;
 }
 
@@ -557,11 +560,12 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
                                         struct ab_advised_nested *out, struct ab_err *err)
 {
     char base[128];
-    struct asked asked = {.base = base, .nested = out};
+    struct asked asked = {.base = base, .nested = out, .number = o->stage.number - 1};
     *out = (struct ab_advised_nested){.is_asked = true, .limit = o->limit};
     set_moment(&asked, pins);
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     begin_stage(&asked, o, nested, "nested scopes", 2 + has_compiled(nested, UINT32_MAX));
+    out->n_stages = asked.n_stages;
     asked.runs_after += (double)(nested->n_heaps + GENERALS) * (o->rounds + MEMORY_RUNS);
     ask(&asked, flat, arenas_of(flat), &out->flat);
     ask(&asked, nested, arenas_of(nested), &out->nested);
@@ -680,7 +684,7 @@ enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advi
     r.has_each_scope = true;
     r.each_budget_ns = o->budget_ns;
     r.stage.name = "budget";
-    r.stage.n = r.stage.number;
+    r.stage.number = r.stage.n;
     r.is_store_off = r.hides_failures = true;
     r.output = r.json = NULL;
     enum ab_status status = ab_replay(&r, &watch, &exit_code, err);

@@ -55,8 +55,8 @@ struct ab_advised {
     bool by_memory; /* used together gain memory, and less time than is asked for */
     double limit;   /* the least gain in time of all together that is advised, 0.05 = 5 % */
     uint32_t n_rounds;
-    bool is_whole;  /* used are all that were proposed */
-    uint32_t stage; /* number of the last one that ran (struct ab_stage) */
+    bool is_whole;     /* used are all that were proposed */
+    uint32_t n_stages; /* of the command, as it was said (struct ab_stage) */
 };
 
 /* "heaps", "keep", "small_gain" (malloc is kept although heaps would gain a little) or "open" (too few
@@ -74,7 +74,8 @@ struct ab_advised_nested {
     bool is_asked;                      /* the advice has both kinds; else the rest says nothing */
     struct ab_advised_row flat, nested; /* base of both: flat */
     uint32_t n_rounds;
-    double limit; /* as in struct ab_advised */
+    uint32_t n_stages; /* as in struct ab_advised */
+    double limit;      /* the same */
     bool
         is_taken; /* nested gains `limit` for certain, or is not clearly slower and takes less memory */
     bool by_memory; /* the latter */

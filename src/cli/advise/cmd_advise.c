@@ -122,7 +122,6 @@ static enum ab_status find_pins(const struct ab_options *o, const char *base,
     r.touch = AB_TOUCH_PAGE;
     r.drain_ns = 0;
     r.stage.name = "who pins the pages";
-    r.stage.number = 0; /* it comes ahead of the stages, whose number is not known yet */
     r.is_store_off = r.hides_failures = true;
     r.output = r.json = NULL;
     return ab_replay(&r, &watch, &exit_code, err);
@@ -193,6 +192,7 @@ static enum ab_status choose_nesting(struct work *w, struct ab_err *err)
         status = ab_advise_measure_nested(&w->staged, &w->advice, &w->other, &w->pins, &w->nested,
                                           err);
     w->staged.stage.number++;
+    w->staged.stage.n = w->nested.n_stages;
     if (status == AB_OK && !w->nested.is_taken) {
         struct ab_advice chosen = w->other;
         w->other = w->advice;
@@ -281,10 +281,11 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     w->staged = *o;
     w->staged.stage = (struct ab_stage){.number = 1, .started_ns = ab_clock_now_ns()};
     AB_TRY(find_pins(&w->staged, w->base, &w->pins, err));
+    w->staged.stage.number++;
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
     AB_TRY(ab_advise_measure(&w->staged, &w->advice, &w->pins, &w->measured, err));
-    w->staged.stage.number = w->measured.stage + 1;
+    w->staged.stage.n = w->measured.n_stages;
     if (o->budget_ns != 0)
         AB_TRY(
             ab_advise_budget(&w->staged, &w->advice, w->base, w->measured.used, &w->budget, err));
