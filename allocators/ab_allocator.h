@@ -90,8 +90,9 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
     return moved;
 }
 
-/* Defines NAME_allocator(heap), the allocator over a heap of that type. The three say what is done, of
- * `size` (never 0), `ptr` and `new_size`: alloc_ gives a block, resize_ too or NULL for a copy. */
+/* Defines NAME_allocator(heap), the allocator over a heap of that type. The three say what is done,
+ * of `size` (never 0), `ptr` and `new_size`: alloc_ gives a block, resize_ too or NULL for a
+ * copy. */
 #define AB_ALLOCATOR_DEFINE(name, type, alloc_, free_, resize_) \
     AB_ALLOCATOR_CLIENT(name, type, alloc_, free_, resize_) \
     static inline struct ab_allocator name##_allocator(type *heap) \

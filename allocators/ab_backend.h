@@ -87,7 +87,8 @@ enum ab_op_kind { /* the ops of a back end, as named in results: bits of ab_fact
                   AB_OP_RESIZE,
                   AB_OP_FREE,
                   AB_OP_RESET,
-                  AB_OP_ACCESS, /* no hook: the first byte of a block is read or written, after `resolve` */
+                  /* no hook: the first byte of a block is read or written, after `resolve` */
+                  AB_OP_ACCESS,
                   AB_OP_KIND_COUNT
 };
 

@@ -16,8 +16,8 @@ const struct ab_backend *ab_builtin_find(const char *name);
 bool ab_builtin_has_inline(const char *name);
 /* … and one that allocates through its cursor (`cursor+NAME`)? */
 bool ab_builtin_has_cursor(const char *name);
-/* What is inside a heap of these, for the loop that has it compiled in. NULL when the heap's settings
- * ask for more than the inline functions do: several threads, guards. */
+/* What is inside a heap of these, for the loop that has it compiled in. NULL when the heap's
+ * settings ask for more than the inline functions do: several threads, guards. */
 void *ab_arena_of_heap(struct ab_heap *heap); /* a struct ab_arena */
 void *ab_pool_of_heap(struct ab_heap *heap);  /* a struct ab_pool */
 void *ab_slabs_of_heap(struct ab_heap *heap); /* a struct ab_slabs */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the back ends share: rows of their tables of parameters, the lock of those whose allocator is
- * for one thread and has no other form, and the parameters and hooks of those over a group of heaps
- * (common/shard.h) with guards between canaries (common/checked.h).
+ * What the back ends share: rows of their tables of parameters, the lock of those whose allocator
+ * is for one thread and has no other form, and the parameters and hooks of those over a group of
+ * heaps (common/shard.h) with guards between canaries (common/checked.h).
  */
 #ifndef AB_ALLOCATORS_GLUE_H
 #define AB_ALLOCATORS_GLUE_H
@@ -75,8 +75,8 @@ static inline void ab_lane_lock_init(struct ab_lock *lock, uint64_t choice, uint
 
 /* ---- a group of heaps, each of which begins with an ab_shard ---- */
 
-/* The choices of a parameter `threads`; auto: none where there is one lane, else a mutex. A back end
- * may have more after them. */
+/* The choices of a parameter `threads`; auto: none where there is one lane, else a mutex. A back
+ * end may have more after them. */
 enum ab_threads {
     AB_THREADS_AUTO,
     AB_THREADS_MUTEX,
@@ -115,8 +115,8 @@ static inline bool ab_heap_is_guarded(const struct ab_heap *heap)
     return ((const struct ab_shard *)heap)->is_guarded;
 }
 
-/* The hooks over a group, as in_group_close and so on; a struct ab_heap is a struct GROUP `own`. With
- * threads=local no other thread is at work in any of the first three. */
+/* The hooks over a group, as in_group_close and so on; a struct ab_heap is a struct GROUP `own`.
+ * With threads=local no other thread is at work in any of the first three. */
 #define AB_GROUP_HOOKS(group) \
     static void in_group_close(struct ab_heap *heap) \
     { \

@@ -53,8 +53,8 @@ struct ab_arena;
 struct ab_arena_region;
 struct ab_arena_deferred;
 
-/* Asked when memory for `size` bytes is exhausted: true when it made some (then the request is tried
- * once more), false for NULL. It may also leave by longjmp or end the process. */
+/* Asked when memory for `size` bytes is exhausted: true when it made some (then the request is
+ * tried once more), false for NULL. It may also leave by longjmp or end the process. */
 typedef bool ab_arena_exhausted(struct ab_arena *arena, size_t size, void *context);
 
 struct ab_arena {
@@ -158,8 +158,8 @@ void ab_arena_trim(struct ab_arena *arena, size_t keep_bytes);
 void ab_arena_release(struct ab_arena *arena);
 
 /* When what is allocated now dies (reset, restore, release, fini), act(context) is called, the last
- * one left first, while the blocks are still there. What it allocates in the arena dies immediately.
- * False: no memory to remember it. */
+ * one left first, while the blocks are still there. What it allocates in the arena dies
+ * immediately. False: no memory to remember it. */
 AB_MUST_USE bool ab_arena_defer(struct ab_arena *arena, void (*act)(void *context), void *context);
 
 #ifdef AB_WITH_CHECKS
@@ -243,8 +243,8 @@ AB_CHECKED_INLINE static inline void *ab_arena_born(struct ab_arena *a, void *bl
 #endif
 }
 
-/* Size 0 gives a block of its own; NULL by ab_allocator.h. NULL when exhausted, and of an arena that
- * is NULL, which the checked build reports. */
+/* Size 0 gives a block of its own; NULL by ab_allocator.h. NULL when exhausted, and of an arena
+ * that is NULL, which the checked build reports. */
 AB_CHECKED_INLINE static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
     if (!AB_CHECKS && __builtin_expect(a == NULL, 0))
@@ -295,8 +295,8 @@ static inline void ab_arena_reset(struct ab_arena *a)
 }
 
 /* For a loop that allocates much: the cursor is a local of the loop's, so the compiler keeps it in
- * registers, which an arena accessed through a pointer does not allow. Nothing else may use the arena until
- * the cursor was given back. */
+ * registers, which an arena accessed through a pointer does not allow. Nothing else may use the
+ * arena until the cursor was given back. */
 struct ab_arena_cursor {
     char *next;
     size_t room; /* bytes from there on */
@@ -313,12 +313,12 @@ static inline void ab_arena_cursor_end(struct ab_arena *a, const struct ab_arena
     a->next = cursor->next;
 }
 
-/* NULL: give the cursor back and ask ab_arena_alloc, which may commit more (or, for size 0 and where
- * blocks are marked for the tools, do what a cursor does not). */
+/* NULL: give the cursor back and ask ab_arena_alloc, which may commit more (or, for size 0 and
+ * where blocks are marked for the tools, do what a cursor does not). */
 static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t size)
 {
-    /* Minus the size rounded up: adding it to the room carries where there is room, so that the test
-     * is the sum. Of size 0, and where rounding up is too much for a size_t, it is 0. */
+    /* Minus the size rounded up: adding it to the room carries where there is room, so that the
+     * test is the sum. Of size 0, and where rounding up is too much for a size_t, it is 0. */
     size_t minus = (0 - size) & ~(size_t)(AB_ARENA_ALIGN - 1), left = cursor->room + minus;
     char *block = cursor->next;
     if (AB_MARKS || AB_CHECKS || __builtin_expect(left >= cursor->room, 0))

@@ -6,8 +6,8 @@
  *
  * A function that allocates its result in an arena of its caller's, and needs memory for the moment
  * itself, names that arena as a conflict: it may be the very scratch arena of the caller, and the
- * result would die at the end. With two arenas there is always another one, as long as each function
- * names what it was given:
+ * result would die at the end. With two arenas there is always another one, as long as each
+ * function names what it was given:
  *
  *     char *path_of(struct ab_arena *out, const char *name)
  *     {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arenas for any number of threads: one with a lock, or one for each thread, whose fast path is that
- * of arena.h without a lock. Blocks live until the group is reset or closed, also when the thread
- * that asked for them has ended; the next new thread goes on in its arena. Who may do what, and what
- * happens at the end of a thread and at fork: ../common/shard.h, for all modes. Usable on its own:
- * this folder and ../common. Memory for the moment is arena_scratch.h.
+ * Arenas for any number of threads: one with a lock, or one for each thread, whose fast path is
+ * that of arena.h without a lock. Blocks live until the group is reset or closed, also when the
+ * thread that asked for them has ended; the next new thread goes on in its arena. Who may do what,
+ * and what happens at the end of a thread and at fork: ../common/shard.h, for all modes. Usable on
+ * its own: this folder and ../common. Memory for the moment is arena_scratch.h.
  *
  *     struct ab_arena_shared_options options = {0};
  *     options.arena.reserve_bytes = (size_t)1 << 32;
@@ -16,8 +16,8 @@
  *     …
  *     ab_arena_shared_reset(request);                                (when all are done with it)
  *
- * Each call takes the thread's own arena, or the group itself, which any thread may use: with a lock
- * then.
+ * Each call takes the thread's own arena, or the group itself, which any thread may use: with a
+ * lock then.
  */
 #ifndef AB_ALLOCATORS_ARENA_SHARED_H
 #define AB_ALLOCATORS_ARENA_SHARED_H
@@ -74,7 +74,7 @@ void *ab_arena_shared_resize(struct ab_arena_shared *own, void *block, size_t ol
 struct ab_arena_mark ab_arena_shared_save(struct ab_arena_shared *own);
 void ab_arena_shared_restore(struct ab_arena_shared *own, struct ab_arena_mark mark);
 
-/* ---- with the interface of ab_allocator.h, from any thread; a block dies with the others only ---- */
+/* ---- with the interface of ab_allocator.h: any thread; a block dies with the others ---- */
 
 AB_ALLOCATOR_DEFINE(ab_arena_shared, struct ab_arena_shared,
                     ab_arena_shared_alloc(ab_arena_shared_own(heap), size), (void)0,

@@ -49,7 +49,7 @@ typedef bool ab_arena_exhausted(struct ab_arena *arena, size_t size, void *conte
 struct ab_arena {
     char *next; /* first free byte */
     char *base, *end;
-    ab_arena_exhausted *exhausted; /* NULL = nobody is asked */
+    ab_arena_exhausted *exhausted; /* NULL = no callback */
     void *exhausted_context;
 };
 
@@ -89,7 +89,7 @@ static inline void ab_arena_fini(struct ab_arena *arena)
     memset(arena, 0, sizeof *arena);
 }
 
-/* Sets whom the arena asks when the buffer is exhausted; NULL: nobody. */
+/* Sets the function that the arena calls when the buffer is exhausted; NULL: no function. */
 static inline void ab_arena_on_exhausted(struct ab_arena *arena, ab_arena_exhausted *ask,
                                          void *context)
 {
@@ -107,7 +107,8 @@ static inline size_t ab_arena_taken(size_t size)
     return AB_MARKS ? ((bytes + 15) & ~(size_t)15) + AB_MARK_GAP : bytes;
 }
 
-/* Moves `next` behind a block of `size` at the next multiple of `align`; NULL if there is no room. */
+/* Moves `next` behind a block of `size` at the next multiple of `align`; NULL if there is no
+ * room. */
 static inline char *ab_arena_place(struct ab_arena *a, size_t align, size_t size)
 {
     size_t room = ab_arena_available(a);
@@ -190,7 +191,8 @@ static inline void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align
 #define AB_ARENA_ARRAY_ZEROED(arena, type, n) \
     ((type *)ab_arena_alloc_array_zeroed((arena), AB_ALIGNOF(type), (n), sizeof(type)))
 
-/* Tells the tools that the memory from `from` to the end of all blocks is dead, and moves `next`. */
+/* Tells the tools that the memory from `from` to the end of all blocks is dead, and moves
+ * `next`. */
 static inline void ab_arena_cut(struct ab_arena *a, char *from)
 {
     AB_MARK_UNUSED(from, (size_t)(a->next - from));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The handle arena of handle.h over a buffer of the caller, for a small system: one header without a
- * library. It makes no system call, knows no threads, and works on 32-bit systems too. It needs gcc
- * or clang, and memset.
+ * The handle arena of handle.h over a buffer of the caller, for a small system: one header without
+ * a library. It makes no system call, knows no threads, and works on 32-bit systems too. It needs
+ * gcc or clang, and memset.
  *
  *     AB_HANDLE_DEFINE(ship, struct ship)
  *     static char memory[4096];
@@ -13,14 +13,14 @@
  *     ship_remove(&ships, handle);
  *     ship_get(&ships, handle) is NULL from now on
  *
- * The functions are those of handle.h, with the same names and results, so that the same program can
- * be tested with handle.h and its checked build on a workstation. A program includes one of the two
- * headers, never both. This header leaves out ordered versions, arenas of the system and the checked
- * build. AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report the use of removed values here as
- * well.
+ * The functions are those of handle.h, with the same names and results, so that the same program
+ * can be tested with handle.h and its checked build on a workstation. A program includes one of the
+ * two headers, never both. This header leaves out ordered versions, arenas of the system and the
+ * checked build. AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report the use of removed
+ * values here as well.
  *
- * Each slot takes 8 bytes beside its value. One thread at a time. The arena may be moved; the buffer
- * must stay where it is.
+ * Each slot takes 8 bytes beside its value. One thread at a time. The arena may be moved; the
+ * buffer must stay where it is.
  */
 #ifndef AB_ALLOCATORS_HANDLE_BUFFER_H
 #define AB_ALLOCATORS_HANDLE_BUFFER_H
@@ -134,8 +134,8 @@ static inline bool ab_handle_fits(struct ab_handle_arena *made, char *buffer, si
     return capacity != 0;
 }
 
-/* Opens the arena over `bytes` at `buffer`, which need not be aligned or zero. Returns 0, EINVAL (an
- * alignment or a base that is none, more than AB_HANDLE_CAPACITY_MAX, dense values with an
+/* Opens the arena over `bytes` at `buffer`, which need not be aligned or zero. Returns 0, EINVAL
+ * (an alignment or a base that is none, more than AB_HANDLE_CAPACITY_MAX, dense values with an
  * alignment) or ENOMEM (the values do not fit); *arena is untouched on failure. */
 static inline AB_MUST_USE int ab_handle_arena_init_buffer(struct ab_handle_arena *arena,
                                                           void *buffer, size_t bytes,
@@ -298,8 +298,8 @@ static inline bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_han
     return true;
 }
 
-/* Hides a live value: its handle is stale until ab_handle_show, while its slot stays in use. Returns
- * NULL if the handle is stale. */
+/* Hides a live value: its handle is stale until ab_handle_show, while its slot stays in use.
+ * Returns NULL if the handle is stale. */
 static inline void *ab_handle_hide(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     void *value = ab_handle_get_mut(arena, handle);

@@ -13,8 +13,8 @@
  *
  * The functions are those of pool.h, with the same names and results, so that the same program can
  * be tested with pool.h and its checked build on a workstation. A program includes one of the two
- * headers, never both. This header leaves out pools that grow, cursors, locks and the checked build.
- * AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report wrong frees here as well.
+ * headers, never both. This header leaves out pools that grow, cursors, locks and the checked
+ * build. AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report wrong frees here as well.
  *
  * A free is believed, as in pool.h: ab_pool_owns refuses foreign and inner pointers, nothing a
  * second free. One thread at a time. The pool may be moved, but not under Valgrind; the buffer must

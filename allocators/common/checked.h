@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
  * Canaries and poison around blocks, and what is known of each block: for the checked build,
- * -DAB_WITH_CHECKS, and for rows with debug=on, which lay the same around the blocks of an allocator
- * that knows nothing of it.
+ * -DAB_WITH_CHECKS, and for rows with debug=on, which lay the same around the blocks of an
+ * allocator that knows nothing of it.
  *
  *   head, 64 bytes: links, size, place, … | 0xDEADBEEFCAFEBABE | block: 0xCD | 0xFEEDFACEDEADC0DE …
  *
- * The canary behind a block goes on to the end of what the block takes, 16 bytes at least; a seal in
- * the head is of all that is in it. A dead block is 0xDD from its begin to its end, but for the links
- * that an allocator keeps at the begin; before the memory is handed out again it is read, and who
- * wrote to it meanwhile ends the process. What is handed in is looked at before anything is done: a
- * resize of a dead block must not take its memory for the new one.
+ * The canary behind a block goes on to the end of what the block takes, 16 bytes at least; a seal
+ * in the head is of all that is in it. A dead block is 0xDD from its begin to its end, but for the
+ * links that an allocator keeps at the begin; before the memory is handed out again it is read, and
+ * who wrote to it meanwhile ends the process. What is handed in is looked at before anything is
+ * done: a resize of a dead block must not take its memory for the new one.
  *
- * Whoever finds a fault ends the process with one line on the standard error: what is damaged cannot
- * be trusted any more. The line says where the block was allocated, and freed, as far as that is
- * known: "pool: 0x00007f0123456780: overflow past its end, at byte 40; 40 bytes, allocated at
- * ./game+0x12ab", which addr2line -i -e ./game 0x12ab translates.
+ * Whoever finds a fault ends the process with one line on the standard error: what is damaged
+ * cannot be trusted any more. The line says where the block was allocated, and freed, as far as
+ * that is known: "pool: 0x00007f0123456780: overflow past its end, at byte 40; 40 bytes, allocated
+ * at ./game+0x12ab", which addr2line -i -e ./game 0x12ab translates.
  *
  * The live blocks of the checked build are a list in the order of their birth, each with a serial
  * number that its arena never gives again. A save point keeps the number of arena and block; it is
- * stale once that block died by a reset or a restore. A block that has moved leaves the list, and the
- * one below answers for its number (`covers`). A lock-free pool has no list, nor have rows with
+ * stale once that block died by a reset or a restore. A block that has moved leaves the list, and
+ * the one below answers for its number (`covers`). A lock-free pool has no list, nor have rows with
  * debug=on.
  *
- * With a sanitizer or Valgrind watching, dead bytes and those after a block are theirs, and not looked
- * at. Whoever locks the allocator locks this.
+ * With a sanitizer or Valgrind watching, dead bytes and those after a block are theirs, and not
+ * looked at. Whoever locks the allocator locks this.
  */
 #ifndef AB_ALLOCATORS_CHECKED_H
 #define AB_ALLOCATORS_CHECKED_H
@@ -154,7 +154,8 @@ static inline void ab_block_step_in(struct ab_block_list *list, const void *plac
 #pragma weak ab_block_last_id
 uint32_t ab_block_last_id;
 
-/* The id is no other list's of any allocator, and neither 0 nor that of dead memory, which is odd. */
+/* The id is no other list's of any allocator, and neither 0 nor that of dead memory, which is
+ * odd. */
 static inline void ab_block_list_open(struct ab_block_list *list, const char *name)
 {
     memset(list, 0, sizeof *list);
@@ -297,8 +298,8 @@ static inline void ab_block_enter(struct ab_block_list *list, struct ab_block_he
     list->top = head;
 }
 
-/* The same where an arena hands blocks out: filled, and shown to the tools. `pool` names its arena to
- * them; block_bytes reach to the end of its tail. NULL stays NULL. */
+/* The same where an arena hands blocks out: filled, and shown to the tools. `pool` names its arena
+ * to them; block_bytes reach to the end of its tail. NULL stays NULL. */
 static inline void *ab_block_born(struct ab_block_list *list, const void *pool, void *block,
                                   size_t size, size_t block_bytes)
 {
@@ -452,8 +453,8 @@ static inline void ab_block_forget_dead(struct ab_block_list *list)
     ab_block_forget_after(list, list->top != NULL ? list->top->serial : list->reset);
 }
 
-/* All blocks are dead. A save point of when there was none is as stale as any: the reset has a number
- * too. */
+/* All blocks are dead. A save point of when there was none is as stale as any: the reset has a
+ * number too. */
 static inline void ab_block_forget_all(struct ab_block_list *list)
 {
     list->covers = list->reset = ++list->serial;
@@ -471,8 +472,8 @@ static inline void ab_block_cut_short(struct ab_block_list *list, const char *be
         ab_block_set_size(block, (size_t)(end - block) - AB_BLOCK_TAIL, AB_BLOCK_TAIL);
 }
 
-/* [from, to), which may be empty, was filled with AB_GUARD_DEAD when it died: who wrote to it since?
- * The tools saw the write. */
+/* [from, to), which may be empty, was filled with AB_GUARD_DEAD when it died: who wrote to it
+ * since? The tools saw the write. */
 __attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
     const struct ab_block_list *list, const char *from, const char *to)
 {
@@ -508,8 +509,8 @@ static inline size_t ab_checked_bytes(size_t align, size_t size)
     return is_absurd ? SIZE_MAX : ab_checked_lead(align) + size + AB_BLOCK_TAIL;
 }
 
-/* A block in raw memory, which is not NULL; in no list. What is before its head is poison as long as
- * it lives. */
+/* A block in raw memory, which is not NULL; in no list. What is before its head is poison as long
+ * as it lives. */
 static inline void *ab_checked_wrap(uint32_t list_id, void *raw, size_t align, size_t size,
                                     size_t tail)
 {
@@ -588,7 +589,8 @@ __attribute__((no_sanitize_address)) static inline void ab_checked_demand(
     ab_checked_look_at(list->name, head);
 }
 
-/* The same where there is no list. `lead` bytes before the block is a place where a raw block begins. */
+/* The same where there is no list. `lead` bytes before the block is a place where a raw block
+ * begins. */
 __attribute__((no_sanitize_address)) static inline void ab_checked_demand_alone(const char *name,
                                                                                 uint32_t list_id,
                                                                                 const void *block,
@@ -635,8 +637,8 @@ static inline char *ab_checked_end(struct ab_block_list *list, void *block, size
     return raw;
 }
 
-/* In place. What the block gains or loses between its end and the canary's is marked. raw_bytes: what
- * it takes from now on. */
+/* In place. What the block gains or loses between its end and the canary's is marked. raw_bytes:
+ * what it takes from now on. */
 static inline void ab_checked_set_size(void *block, size_t new_size, size_t raw_bytes)
 {
     size_t old_size = ab_checked_size(block), lead = ab_block_head_of(block)->covers;
@@ -651,7 +653,8 @@ static inline void ab_checked_set_size(void *block, size_t new_size, size_t raw_
     }
 }
 
-/* At the close: what still lives is looked at and listed, the youngest first. what: "never freed". */
+/* At the close: what still lives is looked at and listed, the youngest first. what: "never
+ * freed". */
 static inline void ab_checked_leaks(const struct ab_block_list *list, const char *what)
 {
     struct ab_block_death more = {NULL, 0, NULL, NULL};
@@ -692,7 +695,8 @@ static inline void *ab_guard_alloc(const struct ab_guard_below *below, void *hea
 }
 
 /* Returns only when the block is in order. The places where a raw block may begin are few: one for
- * each power of two. Looked for before anything there is read: a foreign pointer may point nowhere. */
+ * each power of two. Looked for before anything there is read: a foreign pointer may point
+ * nowhere. */
 static inline void ab_guard_demand(const struct ab_guard_below *below, void *heap,
                                    const void *block)
 {
@@ -732,9 +736,9 @@ static inline void *ab_guard_resize(const struct ab_guard_below *below, void *he
     return copy;
 }
 
-/* What is called in the checked build and is the same of all that free single blocks: free_sized, reset
- * and fini. says: the name of the allocator. demand(heap, block) ends the process unless the block
- * lives; end_block(heap, block) makes it poison and takes it out of the list. */
+/* What is called in the checked build and is the same of all that free single blocks: free_sized,
+ * reset and fini. says: the name of the allocator. demand(heap, block) ends the process unless the
+ * block lives; end_block(heap, block) makes it poison and takes it out of the list. */
 #define AB_CHECKED_DEFINE(name, type, says, demand, end_block) \
     void name##_free_sized(type *heap, void *block, size_t size) \
     { \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A lock around the calls of an allocator for one thread, where it is shared at all. And how an
- * allocator that several threads share keeps its lock off the calls to the system: such a call takes
- * microseconds, and while it runs the others may go on.
+ * allocator that several threads share keeps its lock off the calls to the system: such a call
+ * takes microseconds, and while it runs the others may go on.
  */
 #ifndef AB_ALLOCATORS_LOCK_H
 #define AB_ALLOCATORS_LOCK_H

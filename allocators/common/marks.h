@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What AddressSanitizer and Valgrind know of an allocator's memory, and what the checked build keeps
- * of its blocks. The tools see one large valid mapping, so an allocator reports to them which bytes
- * belong to a block. Compiled out unless -fsanitize=address is on (gcc and clang both say so) or AB_WITH_VALGRIND is defined; then
- * AB_MARKS is 1. No function is called and no argument evaluated otherwise. All files of a
- * program must agree on it; headers of an installed library say AB_MARKS_OFF, because it has none.
+ * What AddressSanitizer and Valgrind know of an allocator's memory, and what the checked build
+ * keeps of its blocks. The tools see one large valid mapping, so an allocator reports to them which
+ * bytes belong to a block. Compiled out unless -fsanitize=address is on (gcc and clang both say so)
+ * or AB_WITH_VALGRIND is defined; then AB_MARKS is 1. No function is called and no argument
+ * evaluated otherwise. All files of a program must agree on it; headers of an installed library say
+ * AB_MARKS_OFF, because it has none.
  *
  *   AB_MARK_POOL_CREATE(pool)      pool is any address that names it; before its first block
  *   AB_MARK_POOL_DESTROY(pool)     all its blocks are gone
@@ -128,7 +129,8 @@ struct ab_block_head { /* just before the block */
     uint64_t canary;
 };
 
-/* What a block takes besides its bytes: in front, a power of two, and at least so much after them. */
+/* What a block takes besides its bytes: in front, a power of two, and at least so much after
+ * them. */
 #define AB_BLOCK_FRONT sizeof(struct ab_block_head)
 #define AB_BLOCK_TAIL ((size_t)16)
 /* The same of the blocks of an arena, in this build. */

@@ -42,13 +42,14 @@ AB_COMMON_API int ab_pages_discard(void *p, size_t bytes);
 /* The addresses are gone too: exactly what was reserved or mapped. */
 AB_COMMON_API void ab_pages_release(void *p, size_t bytes);
 /* What was mapped becomes larger or smaller and may move, without a copy of its bytes. NULL leaves
- * it as it was; so does a system that has no such call, and under ThreadSanitizer: callers copy then. */
+ * it as it was; so does a system that has no such call, and under ThreadSanitizer: callers copy
+ * then. */
 AB_COMMON_API void *ab_pages_remap(void *p, size_t old_bytes, size_t new_bytes);
 
 /* Asks for huge pages from now on. */
 AB_COMMON_API int ab_pages_want_huge(void *p, size_t bytes);
-/* With is_huge the same for a mapping just made. Returns p; NULL, with the mapping gone, where p is NULL
- * or the system has no huge pages. */
+/* With is_huge the same for a mapping just made. Returns p; NULL, with the mapping gone, where p is
+ * NULL or the system has no huge pages. */
 AB_COMMON_API void *ab_pages_huge_if(bool is_huge, void *p, size_t bytes);
 /* Memory for all of these pages now, instead of a fault for each. They are committed. */
 AB_COMMON_API int ab_pages_populate(void *p, size_t bytes);
@@ -59,9 +60,9 @@ static inline size_t ab_round_up(size_t n, size_t align)
     return (n + align - 1) & ~(align - 1);
 }
 
-/* Slots a multiple of 256 bytes apart begin in a quarter of all cache lines, or fewer, and push each
- * other out: replacing 100,000 of them at random took 14 ns and takes 5. A sixteenth more, at most a
- * line, spreads them. Returns the distance to use for one that nobody asked for. */
+/* Slots a multiple of 256 bytes apart begin in a quarter of all cache lines, or fewer, and push
+ * each other out: replacing 100,000 of them at random took 14 ns and takes 5. A sixteenth more, at
+ * most a line, spreads them. Returns the distance to use for one that nobody asked for. */
 static inline size_t ab_spread_slots(size_t stride, size_t align)
 {
     size_t more = stride / 16 < 64 ? stride / 16 : 64;

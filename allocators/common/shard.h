@@ -17,19 +17,22 @@
  *     thread that asked for them.
  *   - What a thread has as its own heap is for that thread alone; the group itself, which is its
  *     first heap, is for all.
- *   - reset, purge, the sums and close are about the whole group: no other call is in progress then.
+ *   - reset, purge, the sums and close are about the whole group: no other call is in progress
+ *   then.
  *     What other threads freed, they must have freed before, in the sense of the language (joined,
  *     or a lock). The same of one's own heap alone, while others work, unless that is the group
  *     (`own` gives it when all heaps have a thread): its sums count as live what others freed and
  *     have not sent, and before its reset whoever freed any of its blocks must have left.
- *   - A thread that ends leaves its heap by itself when it was found by `own`; else it says `leave`.
+ *   - A thread that ends leaves its heap by itself when it was found by `own`; else it says
+ *   `leave`.
  *     Who allocates or frees even later (in a destructor of thread-specific data) uses the first
  *     heap. Blocks that are freed in a heap without a thread are put in order by who frees them.
  *   - fork: the child has the thread that forked and no other. A heap in which another thread is
  *     working at that moment cannot be used in the child. before_fork and after_fork, given to
- *     pthread_atfork or called around fork, make all others usable. Of the heaps of the threads that
- *     are not there blocks may be read and freed, and nothing else is done with them: reset, purge,
- *     the sums and close leave them out. A child that only calls exec, or _exit, needs neither.
+ *     pthread_atfork or called around fork, make all others usable. Of the heaps of the threads
+ *     that are not there blocks may be read and freed, and nothing else is done with them: reset,
+ *     purge, the sums and close leave them out. A child that only calls exec, or _exit, needs
+ *     neither.
  */
 #ifndef AB_ALLOCATORS_SHARD_H
 #define AB_ALLOCATORS_SHARD_H
@@ -100,14 +103,16 @@ struct ab_shard {
  * struct NAME is one heap of the group, the first one is the group.
  *
  *   open      NULL and errno on failure: EINVAL (too many heaps, or as the allocator says), ENOMEM
- *   close     gives everything back to the system. No thread is at its end just then; those that live
+ *   close     gives everything back to the system. No thread is at its end just then; those that
+ *   live
  *             on may end later. NULL is fine
  *   own       the heap of this thread, which leaves it at its end. Never NULL. To be kept in a
  *             variable of the thread: each call asks the C library (some ns)
- *   enter     the same for threads with numbers from 0, which `leave` by themselves: no key of the C
- *             library, the same heap for the same number. NULL and errno: EINVAL (local, and n is not
- *             more), EBUSY (a thread that said `own` has it), EOWNERDEAD (after a fork: one that is
- *             not there), ENOMEM
+ *   enter     the same for threads with numbers from 0, which `leave` by themselves: no key of the
+ *   C
+ *             library, the same heap for the same number. NULL and errno: EINVAL (local, and n is
+ *             not more), EBUSY (a thread that said `own` has it), EOWNERDEAD (after a fork: one
+ *             that is not there), ENOMEM
  *   reset, purge, sum   as those of the allocator, about the whole group while no other call is in
  *             progress, purge after what is on its way has arrived; of one's own heap: that one
  *   before_fork, after_fork   see above; for pthread_atfork too */

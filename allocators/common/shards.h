@@ -46,8 +46,8 @@ struct ab_shards {
     void (*forget_key)(struct ab_shards *shards);
 };
 
-/* Heaps are zero but for their ab_shard; none is open yet. span_bytes: addresses for each of several,
- * rounded up to a power of two; 0: none. NULL and errno on failure; EINVAL for more than
+/* Heaps are zero but for their ab_shard; none is open yet. span_bytes: addresses for each of
+ * several, rounded up to a power of two; 0: none. NULL and errno on failure; EINVAL for more than
  * AB_SHARDS_MAX. */
 AB_COMMON_API struct ab_shards *ab_shards_open(const struct ab_shards_options *options,
                                                const struct ab_shards_calls *calls,
@@ -78,10 +78,11 @@ AB_COMMON_API struct ab_shard *ab_shards_owner(const struct ab_shards *shards, c
  * time. NULL and errno; of local EINVAL: there are not so many; EBUSY: a thread adopted it;
  * EOWNERDEAD: its thread is not in this process. */
 AB_COMMON_API struct ab_shard *ab_shards_enter(struct ab_shards *shards, uint32_t lane);
-/* A heap that no thread has: the first one of the group when there is none, or no memory for one. */
+/* A heap that no thread has: the first one of the group when there is none, or no memory for
+ * one. */
 AB_COMMON_API struct ab_shard *ab_shards_adopt(struct ab_shards *shards);
-/* Sends what waits, and takes what came. The blocks of the heap live on, and the next to enter or to
- * adopt takes it over. */
+/* Sends what waits, and takes what came. The blocks of the heap live on, and the next to enter or
+ * to adopt takes it over. */
 AB_COMMON_API void ab_shards_leave(struct ab_shard *shard);
 
 /* Around fork, by the thread that forks. */
@@ -118,11 +119,12 @@ AB_COMMON_API void ab_shard_send(struct ab_shard *from);
 AB_COMMON_API struct ab_shards_link *ab_shard_take_remote(struct ab_shard *shard);
 /* Unlinks the first; the block may be handed to the allocator. */
 AB_COMMON_API void *ab_shard_pop(struct ab_shards_link **chain);
-/* While all others are at rest, for each heap of `whole` (see ab_shards_next): its blocks are dead. */
+/* While all others are at rest, for each heap of `whole` (see ab_shards_next): its blocks are
+ * dead. */
 AB_COMMON_API void ab_shard_forget(const struct ab_shard *whole, struct ab_shard *each);
-/* While all others are at rest: bytes that were freed of the blocks of `whole` and are not with their
- * owner yet: of what came to `each`, and of what it has not sent. Of one heap alone what came to it:
- * what others have not sent is not known, and what it has not sent is theirs. */
+/* While all others are at rest: bytes that were freed of the blocks of `whole` and are not with
+ * their owner yet: of what came to `each`, and of what it has not sent. Of one heap alone what came
+ * to it: what others have not sent is not known, and what it has not sent is theirs. */
 AB_COMMON_API size_t ab_shard_in_flight(const struct ab_shard *whole, const struct ab_shard *each);
 
 /* A heap without an owner becomes the caller's; false when it has one. */
@@ -139,8 +141,8 @@ AB_COMMON_API struct ab_shard *ab_thread_shard(struct ab_shards *shards);
 
 /* ---- what is the same of all groups ----
  *
- * The functions of AB_SHARDS_API, but for `open` and `sum`, and those of the calls above that are one
- * of the allocator: NAME begins with an ab_shard `shard` and has the allocator as `heap`, whose
+ * The functions of AB_SHARDS_API, but for `open` and `sum`, and those of the calls above that are
+ * one of the allocator: NAME begins with an ab_shard `shard` and has the allocator as `heap`, whose
  * functions are PLAIN_fini and so on. */
 
 #define AB_SHARDS_DEFINE(name, heap, plain) \
@@ -191,7 +193,8 @@ AB_COMMON_API struct ab_shard *ab_thread_shard(struct ab_shards *shards);
             free_own, drain, bytes_of \
     }
 
-/* Where blocks are freed one by one: frees what other threads sent, and says whether there was any. */
+/* Where blocks are freed one by one: frees what other threads sent, and says whether there was
+ * any. */
 #define AB_SHARDS_DEFINE_COLLECT(name, heap, plain, type) \
     static bool name##_collect(type *into) \
     { \
@@ -207,7 +210,8 @@ AB_COMMON_API struct ab_shard *ab_thread_shard(struct ab_shards *shards);
         name##_collect(&name##_of(owner)->heap); \
     }
 
-/* What only programs need, in a source of its own: a measuring process waits for no end of a thread. */
+/* What only programs need, in a source of its own: a measuring process waits for no end of a
+ * thread. */
 #define AB_SHARDS_DEFINE_OWN(name) \
     struct name *name##_own(struct name *group) \
     { \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The allocators in C++17: std::pmr::memory_resource over each of them and over any ab_allocator, an
-// allocator for the containers of the standard library, owners and scopes that end by themselves.
+// The allocators in C++17: std::pmr::memory_resource over each of them and over any ab_allocator,
+// an allocator for the containers of the standard library, owners and scopes that end by
+// themselves.
 //
 //     ab::arena frame(64 << 20);
 //     ab::arena_resource memory(frame.get());
@@ -190,9 +191,9 @@ private:
 
 using arena_mark = ab_arena_mark;
 
-// The calls of whatever has an arena: its owner, a scope, a scratch. What they return lives until the
-// arena goes back behind it: at a reset, a restore, the end of a scope or of the arena. Functions
-// try_… return null when memory is exhausted.
+// The calls of whatever has an arena: its owner, a scope, a scratch. What they return lives until
+// the arena goes back behind it: at a reset, a restore, the end of a scope or of the arena.
+// Functions try_… return null when memory is exhausted.
 template <typename Self> class arena_calls {
 public:
     void *try_allocate(std::size_t bytes, std::size_t align = AB_ARENA_ALIGN)
@@ -204,8 +205,8 @@ public:
         return detail::or_throw(try_allocate(bytes, align));
     }
 
-    // Room for n objects of a type that needs no constructor, as it is or zero. Null or bad_alloc also
-    // when n is too large.
+    // Room for n objects of a type that needs no constructor, as it is or zero. Null or bad_alloc
+    // also when n is too large.
     template <typename T> T *try_allocate_array(std::size_t n, std::size_t align = alignof(T))
     {
         demand_plain<T>();
@@ -226,8 +227,8 @@ public:
         return detail::or_throw(try_allocate_array_zeroed<T>(n, align));
     }
 
-    // An object. Its destructor, where it is not trivial, runs when the object dies, the last one made
-    // first.
+    // An object. Its destructor, where it is not trivial, runs when the object dies, the last one
+    // made first.
     template <typename T, typename... Arguments> T *try_make(Arguments &&...arguments)
     {
         void *block = try_allocate(sizeof(T), alignof(T));
@@ -376,8 +377,8 @@ private:
     ab_arena_mark mark_;
 };
 
-// Memory for the moment, from an arena of this thread that is none of the conflicts: arenas in which
-// the caller wants a result. What is allocated in it dies with it (arena_scratch.h).
+// Memory for the moment, from an arena of this thread that is none of the conflicts: arenas in
+// which the caller wants a result. What is allocated in it dies with it (arena_scratch.h).
 class scratch : detail::fixed, public arena_calls<scratch> {
 public:
     template <typename... Arenas> explicit scratch(Arenas *...conflicts)
@@ -394,8 +395,8 @@ private:
     ab_scratch scratch_;
 };
 
-// Values at the end of an arena that become more: in place as long as nothing else is allocated, else
-// by a copy into twice the room. It lives as long as what the arena held when it last grew.
+// Values at the end of an arena that become more: in place as long as nothing else is allocated,
+// else by a copy into twice the room. It lives as long as what the arena held when it last grew.
 template <typename T> class array {
 public:
     static_assert(std::is_trivially_copyable_v<T>, "values are copied as bytes");
@@ -626,9 +627,9 @@ template <typename T> struct handle {
     friend bool operator!=(handle a, handle b) noexcept { return !(a == b); }
 };
 
-// Objects that are named by handles. The destructor of each runs once: when it is removed, at a flush,
-// or at the end of the arena. A handle finds its object from the end of its constructor to the begin
-// of its destructor, which may remove others, insert, and flush.
+// Objects that are named by handles. The destructor of each runs once: when it is removed, at a
+// flush, or at the end of the arena. A handle finds its object from the end of its constructor to
+// the begin of its destructor, which may remove others, insert, and flush.
 template <typename T> class handle_arena : detail::fixed {
 public:
     explicit handle_arena(std::uint64_t capacity)

@@ -9,13 +9,14 @@
  *
  * One word per slot has its whole state: its version in the high half; in the low half that it is
  * live, that it is hidden or retired, or which free slot comes next. The words are in an array of
- * their own, so that neither a stale handle nor the search for a free slot touches a value. A slot whose
- * versions are used up is retired and never used again, for a version that came back would revive
- * old handles.
+ * their own, so that neither a stale handle nor the search for a free slot touches a value. A slot
+ * whose versions are used up is retired and never used again, for a version that came back would
+ * revive old handles.
  *
- * The checked build, -DAB_WITH_CHECKS, looks after values as that of the other allocators does after
- * blocks (../common/checked.h): who writes past one, or to one that was removed, ends the process.
- * A stale handle is NULL and false there too: to ask is no mistake. Values are not dense then.
+ * The checked build, -DAB_WITH_CHECKS, looks after values as that of the other allocators does
+ * after blocks (../common/checked.h): who writes past one, or to one that was removed, ends the
+ * process. A stale handle is NULL and false there too: to ask is no mistake. Values are not dense
+ * then.
  */
 #ifndef AB_ALLOCATORS_HANDLE_H
 #define AB_ALLOCATORS_HANDLE_H
@@ -112,9 +113,10 @@ struct ab_handle_options {
  * ENOMEM; *arena is untouched on failure. */
 AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,
                                      const struct ab_handle_options *options);
-/* Opens the arena over `bytes` at `buffer`, which stay the caller's and need not be aligned or zero.
- * Makes no system call. Of the options only `capacity` says how many values there are; 0 means as
- * many as fit. 0, EINVAL as above, or ENOMEM (the values do not fit); *arena is untouched then. */
+/* Opens the arena over `bytes` at `buffer`, which stay the caller's and need not be aligned or
+ * zero. Makes no system call. Of the options only `capacity` says how many values there are; 0
+ * means as many as fit. 0, EINVAL as above, or ENOMEM (the values do not fit); *arena is untouched
+ * then. */
 AB_MUST_USE int ab_handle_arena_init_buffer(struct ab_handle_arena *arena, void *buffer,
                                             size_t bytes, const struct ab_handle_options *options);
 /* Gives everything back to the system. The checked build lists the values that were never removed,
@@ -245,9 +247,9 @@ static inline bool AB_HANDLE_PLAIN(remove)(struct ab_handle_arena *arena, struct
     return true;
 }
 
-/* Hides a live value: its handle is stale until ab_handle_show, while its slot stays in use. For who
- * has something to do at the begin or the end of a value, meanwhile nobody finds it, and it cannot
- * be removed a second time. NULL when the handle is stale. */
+/* Hides a live value: its handle is stale until ab_handle_show, while its slot stays in use. For
+ * who has something to do at the begin or the end of a value, meanwhile nobody finds it, and it
+ * cannot be removed a second time. NULL when the handle is stale. */
 static inline void *ab_handle_hide(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     void *value = ab_handle_get_mut(arena, handle);

@@ -257,7 +257,8 @@ void ab_paged_arena_fini(struct ab_paged_arena *arena)
 {
     while (arena->top != NULL)
         page_pop(arena);
-    ab_paged_pool_free(arena->pool, arena->more);
+    if (arena->more != NULL)
+        ab_paged_pool_free(arena->pool, arena->more);
     memset(arena, 0, sizeof *arena);
 }
 

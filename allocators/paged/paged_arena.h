@@ -6,11 +6,11 @@
  * A growing vector is what it is good at. The last block of a page grows in place, and where the
  * page is full the page itself does, within the pool. Only where another block of the pool follows
  * it the vector moves, into a page that holds twice as much; a page that held nothing else
- * goes back to the pool immediately. So a vector that grows to n bytes in small steps moves O(log n)
- * times at most, and holds 2n at most once it has moved.
+ * goes back to the pool immediately. So a vector that grows to n bytes in small steps moves O(log
+ * n) times at most, and holds 2n at most once it has moved.
  *
- * What is allocated can be counted under tags with names (AB_PAGED_NEW_NAMED), which cost 16 bytes a
- * block, follow it through resize, pop, restore and clear, and are shown by
+ * What is allocated can be counted under tags with names (AB_PAGED_NEW_NAMED), which cost 16 bytes
+ * a block, follow it through resize, pop, restore and clear, and are shown by
  * ab_paged_arena_report (paged_report.h). paged_ready.h opens the arenas of a game by name.
  *
  * Usable on its own: paged_*.[ch], ../common and ../ab_allocator.h. One thread at a time.
@@ -91,12 +91,13 @@ void *ab_paged_arena_take_slow(struct ab_paged_arena *arena, size_t align, size_
 void *ab_paged_arena_alloc_aligned(struct ab_paged_arena *arena, size_t align, size_t size);
 void *ab_paged_arena_alloc_zeroed(struct ab_paged_arena *arena, size_t size);
 
-/* Returns the tag of that name: the one it has, or the next that is not used. Any number of names, up
- * to AB_PAGED_TAGS_MAX; from the 16th on they take memory of the pool. The name is kept by its
+/* Returns the tag of that name: the one it has, or the next that is not used. Any number of names,
+ * up to AB_PAGED_TAGS_MAX; from the 16th on they take memory of the pool. The name is kept by its
  * address. 0 when there is no memory for one more. */
 unsigned ab_paged_arena_tag(struct ab_paged_arena *arena, const char *name);
 /* Counted under a tag that has a name, or one below AB_PAGED_TAGS; tag 0 is not counted, here and
- * below. NULL for another tag, for an alignment that is no power of two, and when the pool has no memory. */
+ * below. NULL for another tag, for an alignment that is no power of two, and when the pool has no
+ * memory. */
 void *ab_paged_arena_alloc_tagged(struct ab_paged_arena *arena, size_t size, unsigned tag);
 void *ab_paged_arena_push(struct ab_paged_arena *arena, size_t align, size_t size, unsigned tag);
 /* n objects of each_bytes, zero or as they are. */
@@ -132,8 +133,9 @@ bool ab_paged_arena_pop(struct ab_paged_arena *arena, void *block, size_t size, 
 /* All blocks die; the arena keeps its first page. */
 void ab_paged_arena_clear(struct ab_paged_arena *arena);
 /* A save point; restoring it kills all younger blocks. A block that a resize has moved since is a
- * younger one; one that grew in place loses what it gained. One that is ahead of the arena, or older
- * than the last clear, is ignored; the checked build reports any that is not valid any more. */
+ * younger one; one that grew in place loses what it gained. One that is ahead of the arena, or
+ * older than the last clear, is ignored; the checked build reports any that is not valid any
+ * more. */
 struct ab_paged_mark {
     uint64_t place;
     uint32_t arena_id, serial; /* in the checked build, else 0 */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A paged pool for any number of threads: the one of paged_pool.h with a lock around every call. Any
- * thread may free and resize any block; nothing is anybody's, so the end of a thread changes nothing.
- * A fork while another thread is in a call leaves the pool locked in the child: hold `lock.mutex`
- * around it, or call only exec there. init, fini and reset are for when no other thread calls.
+ * A paged pool for any number of threads: the one of paged_pool.h with a lock around every call.
+ * Any thread may free and resize any block; nothing is anybody's, so the end of a thread changes
+ * nothing. A fork while another thread is in a call leaves the pool locked in the child: hold
+ * `lock.mutex` around it, or call only exec there. init, fini and reset are for when no other
+ * thread calls.
  *
  * The allocator's context is the pool; blocks are counted under tag 0.
  */

@@ -3,15 +3,16 @@
  * A memory pool: one large region that serves blocks of any size from a free list, first fit.
  * Blocks are split when the rest is worth it and merged with free neighbours when they die. A
  * program has a few, each with a name and a budget that it cannot exceed. Usable on its own:
- * paged_pool.h, paged_pool.c, ../common and ../ab_allocator.h. One thread at a time. 64-bit Linux with mmap.
+ * paged_pool.h, paged_pool.c, ../common and ../ab_allocator.h. One thread at a time. 64-bit Linux
+ * with mmap.
  *
  * Meant to serve large blocks to arenas (paged_arena.h); it serves small ones too, but a search
  * through many small free blocks takes its time. Every block has a header of 16 bytes with a magic
  * number: a free of what is no live block is refused. The first word after a dead block's header
  * and its gap hold the links of the list.
  *
- * -fsanitize=address, -DAB_WITH_VALGRIND and -DAB_WITH_CHECKS as for the arena; the checked build of
- * the pool refuses no wrong free but ends the process.
+ * -fsanitize=address, -DAB_WITH_VALGRIND and -DAB_WITH_CHECKS as for the arena; the checked build
+ * of the pool refuses no wrong free but ends the process.
  */
 #ifndef AB_ALLOCATORS_PAGED_POOL_H
 #define AB_ALLOCATORS_PAGED_POOL_H
@@ -64,8 +65,8 @@ AB_MUST_USE int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name,
 /* The checked build lists what was never freed, unless a reset came before. */
 void ab_paged_pool_fini(struct ab_paged_pool *pool);
 
-/* Size 0 gives a block of its own. NULL when no free block is large enough, and for a tag that is not
- * below AB_PAGED_TAGS. */
+/* Size 0 gives a block of its own. NULL when no free block is large enough, and for a tag that is
+ * not below AB_PAGED_TAGS. */
 void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag);
 void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag);
 /* align must be a power of two; NULL else. */

@@ -3,8 +3,8 @@
  * A pool of equal slots. The free list is inside the free slots; slots that were never used are
  * carved one after the other, so nothing is touched before it is needed, and a pool that runs
  * empty forgets its list and carves from the start again: chasing a list in the random order of
- * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder, ../common and ../ab_allocator.h. One
- * thread at a time; pool_shared.h and pool_lockfree.h are for more. Example:
+ * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder, ../common and
+ * ../ab_allocator.h. One thread at a time; pool_shared.h and pool_lockfree.h are for more. Example:
  * allocators/examples/particles.c.
  * 64-bit Linux with mmap and pthread; ../buffer/pool_buffer.h is for other systems.
  *
@@ -13,10 +13,11 @@
  * Not for blocks larger than a slot: they fail. The fast paths are inline.
  *
  * A free is believed: nothing looks whether the block is a live one of this pool. One freed twice
- * is served twice, to two owners, and it counts as two free slots, so that a pool may take itself for
- * empty and hand out live blocks again. To find such a free compile all files with -DAB_WITH_CHECKS,
- * the checked build (../common/checked.h), -fsanitize=address or -DAB_WITH_VALGRIND, or ask
- * ab_pool_owns before: that refuses foreign and inner pointers, not a second free.
+ * is served twice, to two owners, and it counts as two free slots, so that a pool may take itself
+ * for empty and hand out live blocks again. To find such a free compile all files with
+ * -DAB_WITH_CHECKS, the checked build (../common/checked.h), -fsanitize=address or
+ * -DAB_WITH_VALGRIND, or ask ab_pool_owns before: that refuses foreign and inner pointers, not a
+ * second free.
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
@@ -75,8 +76,9 @@ struct ab_pool {
     size_t align;   /* of every slot */
     uint64_t n_os_calls;
     char *range, *range_end; /* where chunks come from; NULL: the system */
-    /* For several threads, see pool_shared.h: the lock that callers hold, let go while the pool grows;
-     * and where to look for slots before: true when there were any. NULL both for one thread. */
+    /* For several threads, see pool_shared.h: the lock that callers hold, let go while the pool
+     * grows; and where to look for slots before: true when there were any. NULL both for one
+     * thread. */
     pthread_mutex_t *mutex;
     bool (*collect)(struct ab_pool *pool);
     struct ab_pool_chunk chunks[AB_POOL_CHUNKS_MAX];
@@ -97,12 +99,12 @@ struct ab_pool_options {
 };
 
 /* Maps the first chunk and touches nothing. 0, EINVAL (an alignment that is no power of two), or
- * ENOMEM; EINVAL also where `huge` is asked for and the kernel has no huge pages. *pool is untouched
- * on failure. */
+ * ENOMEM; EINVAL also where `huge` is asked for and the kernel has no huge pages. *pool is
+ * untouched on failure. */
 AB_MUST_USE int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
-/* Over `bytes` at `buffer`, which stay the caller's and need not be aligned or zero: as many slots as
- * fit. Never grows, makes no system call. Of the options slot_bytes and align count. 0, EINVAL as
- * above, or ENOMEM: there is no room for a slot; *pool is untouched then. */
+/* Over `bytes` at `buffer`, which stay the caller's and need not be aligned or zero: as many slots
+ * as fit. Never grows, makes no system call. Of the options slot_bytes and align count. 0, EINVAL
+ * as above, or ENOMEM: there is no room for a slot; *pool is untouched then. */
 AB_MUST_USE int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
                                     const struct ab_pool_options *options);
 /* Gives everything back to the system. The checked build lists what was never freed, unless a reset
@@ -196,8 +198,8 @@ static inline void *AB_POOL_PLAIN(alloc)(struct ab_pool *pool, size_t size)
 }
 
 /* For a loop that allocates much from slots that were never used: the cursor is a local of the
- * loop's, so the compiler keeps it in registers, which a pool accessed through a pointer does not allow.
- * Nothing else may use the pool until the cursor was given back. */
+ * loop's, so the compiler keeps it in registers, which a pool accessed through a pointer does not
+ * allow. Nothing else may use the pool until the cursor was given back. */
 struct ab_pool_cursor {
     char *next, *limit;
     size_t stride, slot_bytes;
@@ -215,7 +217,8 @@ static inline void ab_pool_cursor_end(struct ab_pool *pool, const struct ab_pool
     pool->next = cursor->next;
 }
 
-/* NULL: give the cursor back and ask ab_pool_alloc, which serves freed slots first, and may grow. */
+/* NULL: give the cursor back and ask ab_pool_alloc, which serves freed slots first, and may
+ * grow. */
 static inline void *ab_pool_cursor_alloc(struct ab_pool_cursor *cursor, size_t size)
 {
     char *slot = cursor->next;

@@ -17,8 +17,8 @@
  *   AB_POOL_LOCKFREE_NUMBER_BITS  of the number, 24 at most; 0 is no protection at all
  *
  * Usable on its own: these two files, ../common and ../ab_allocator.h.
- * The checked build, -DAB_WITH_CHECKS, looks after blocks as in a pool for one thread; see ../pool/pool.h.
- * It has no list of them, so that its messages know less, and no lock.
+ * The checked build, -DAB_WITH_CHECKS, looks after blocks as in a pool for one thread; see
+ * ../pool/pool.h. It has no list of them, so that its messages know less, and no lock.
  *
  * Not for few threads: each call is an atomic operation or two on the same cache line. It does not
  * notice that it ran empty, because nothing is counted.
@@ -61,8 +61,8 @@ struct ab_pool_lockfree_options {
     bool huge;                /* ask for huge pages of 2 MiB */
 };
 
-/* 0, EINVAL (an alignment that is no power of two, or `huge` where the kernel has no huge pages), or
- * an errno; *pool is untouched on failure. */
+/* 0, EINVAL (an alignment that is no power of two, or `huge` where the kernel has no huge pages),
+ * or an errno; *pool is untouched on failure. */
 AB_MUST_USE int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
                                       const struct ab_pool_lockfree_options *options);
 /* The checked build lists what was never freed, unless a reset came before. */

@@ -15,11 +15,11 @@
  *     … 1 MiB         runs of units of 64 KiB from the page heap, which all threads share
  *     beyond          a mapping of its own; some freed ones are kept for a moment
  *
- * Regions (page_heap.c). Addresses come from the system in regions of 32 MiB at multiples of 32 MiB. A
- * region is 512 units of 64 KiB; the first one holds the records of all. So a pointer finds its
- * record by arithmetic, and one look into a byte map (which regions are ours) keeps it from
- * touching what is not: a pointer to anything is distinguished from a block before anything is read there.
- * Spans of free units are joined with their free neighbours.
+ * Regions (page_heap.c). Addresses come from the system in regions of 32 MiB at multiples of 32
+ * MiB. A region is 512 units of 64 KiB; the first one holds the records of all. So a pointer finds
+ * its record by arithmetic, and one look into a byte map (which regions are ours) keeps it from
+ * touching what is not: a pointer to anything is distinguished from a block before anything is read
+ * there. Spans of free units are joined with their free neighbours.
  *
  * Heaps (heap.c). A slab belongs to the heap that carved it. The owner allocates and frees without
  * a lock or an atomic operation. Of each class one slab is `current`; others with room are
@@ -134,7 +134,8 @@ extern struct ab_span ab_empty_span;        /* its slabs, full */
 #define AB_PRELOAD_TLS __thread __attribute__((tls_model("initial-exec")))
 extern AB_PRELOAD_TLS struct ab_thread_heap *ab_own_heap;
 extern AB_PRELOAD_TLS bool ab_is_forking; /* this thread, which holds all locks */
-/* Of what each file keeps, in the order in which they may be taken: ab_lock_take, ab_lock_release. */
+/* Of what each file keeps, in the order in which they may be taken: ab_lock_take,
+ * ab_lock_release. */
 extern pthread_mutex_t ab_threads_mutex, ab_page_heap_mutex, ab_large_mutex;
 
 /* ---- blocks.c: what malloc.c exports. NULL and errno when there is no memory ---- */

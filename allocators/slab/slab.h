@@ -4,8 +4,8 @@
  * of their own, some of which are kept for reuse. All slabs are in one reserved range of addresses
  * and their records in a dense array beside it: a pointer finds its slab by a subtraction and a
  * shift, and no two records fight for a cache set, as headers at the same place of every slab would
- * (22 ns a free, not 4). Usable on its own: this folder, ../common and ../ab_allocator.h. One thread at a time;
- * slab_shared.h is for more.
+ * (22 ns a free, not 4). Usable on its own: this folder, ../common and ../ab_allocator.h. One
+ * thread at a time; slab_shared.h is for more.
  * 64-bit Linux with mmap and pthread.
  *
  * A free block is in one of three places:
@@ -112,11 +112,12 @@ struct ab_slabs {
     struct ab_slab_large *spare[AB_SLAB_SPARE_PAGES];
     size_t spare_bytes, spare_max_bytes;
     uint64_t n_os_calls;
-    /* Heaps among which keep_max and spare_max_bytes are divided, atomic; NULL: this is the only one. */
+    /* Heaps among which keep_max and spare_max_bytes are divided, atomic; NULL: this is the only
+     * one. */
     const uint32_t *n_sharing;
-    /* For several threads, see slab_shared.h: the lock that callers hold, let go around system calls;
-     * empty slabs that wait for such a call; and where to look for blocks before new memory is
-     * taken: true when there were any. NULL all three for one thread. */
+    /* For several threads, see slab_shared.h: the lock that callers hold, let go around system
+     * calls; empty slabs that wait for such a call; and where to look for blocks before new memory
+     * is taken: true when there were any. NULL all three for one thread. */
     pthread_mutex_t *mutex;
     struct ab_slab *leaving;
     bool (*collect)(struct ab_slabs *slabs);

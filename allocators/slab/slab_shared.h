@@ -45,7 +45,8 @@ struct ab_slab_shared_sums {                    /* bytes */
     uint64_t n_os_calls;
 };
 
-/* open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork: ../common/shard.h. */
+/* open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork:
+ * ../common/shard.h. */
 AB_SHARDS_API(ab_slab_shared);
 
 /* After the inline fast paths; align 0 = the natural one. */

@@ -333,6 +333,25 @@ buffers_print() { # COMPILER FLAG…
     ! nm -u "$OUT/bare.o" | grep -vE ' (memcpy|memset|_GLOBAL_OFFSET_TABLE_)$' || fail "it asks for more"
 }
 
+@test "the headers over a buffer compile for other systems: Cortex-M, RISC-V, Windows, macOS" {
+    need_compilers clang
+    "$ROOT/scripts/single-headers" "$OUT/single"
+    # What such a system has of the C library.
+    mkdir "$OUT/include"
+    printf '#define EINVAL 22\n#define ENOMEM 12\n#define ENOSPC 28\n' >"$OUT/include/errno.h"
+    printf '#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);\nvoid *memset(void *, int, size_t);\n' \
+        >"$OUT/include/string.h"
+    sed '/include <std[il]/d; s/printf([^;]*);/;/; s/exit(1);/__builtin_trap();/' \
+        "$ROOT/tests/examples/buffers.c" >"$OUT/bare.c"
+    for target in thumbv7m-none-eabi riscv32-unknown-elf i686-linux-gnu x86_64-w64-mingw32 aarch64-apple-macos12; do
+        # A clang may be built without one of them.
+        echo 'int x;' | clang --target=$target -c -x c - -o "$OUT/x.o" 2>"$OUT/stderr" || continue
+        # shellcheck disable=SC2086 # words
+        clang --target=$target -std=c11 -O1 -ffreestanding -nostdlibinc $STRICT -isystem "$OUT/include" \
+            -I"$OUT/single" -c -o "$OUT/bare.o" "$OUT/bare.c" 2>"$OUT/stderr" || fail "$target"
+    done
+}
+
 @test "AddressSanitizer names a use of what is dead in a buffer" {
     need_compilers
     "$ROOT/scripts/single-headers" "$OUT"
@@ -511,4 +530,10 @@ install_library() {
     # shellcheck disable=SC2046 # words
     cc -fsanitize=address -o "$OUT/prog" "$OUT/main.c" $(pkg-config --cflags --libs allocbench-heaps)
     ! LD_LIBRARY_PATH=$OUT/prefix/lib "$OUT/prog" 2>"$OUT/stderr" || fail "the marks make no difference"
+}
+
+@test "no line of a header is longer than 100 columns" {
+    cd "$ROOT"
+    LC_ALL=C.UTF-8 grep -nE '^.{101}' $(git ls-files 'allocators/*.h' 'allocators/*.hpp') >"$OUT/long" || return 0
+    fail "$(cat "$OUT/long")"
 }
