@@ -107,8 +107,7 @@ static inline size_t ab_arena_taken(size_t size)
     return AB_MARKS ? ((bytes + 15) & ~(size_t)15) + AB_MARK_GAP : bytes;
 }
 
-/* Moves `next` behind a block of `size` at the next multiple of `align`; NULL if there is no
- * room. */
+/* Moves `next` after a block of `size` at a multiple of `align`; NULL if there is no room. */
 static inline char *ab_arena_place(struct ab_arena *a, size_t align, size_t size)
 {
     size_t room = ab_arena_available(a);
@@ -147,7 +146,7 @@ static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 }
 
 /* Returns a block at a multiple of `align`, which must be a power of two; NULL else. Blocks of a
- * small alignment lie close to each other: floats take 4 bytes, strings their length. */
+ * small alignment follow each other: floats take 4 bytes, strings their length. */
 static inline void *ab_arena_alloc_aligned(struct ab_arena *a, size_t align, size_t size)
 {
     bool is_power = align != 0 && (align & (align - 1)) == 0;
@@ -191,8 +190,7 @@ static inline void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align
 #define AB_ARENA_ARRAY_ZEROED(arena, type, n) \
     ((type *)ab_arena_alloc_array_zeroed((arena), AB_ALIGNOF(type), (n), sizeof(type)))
 
-/* Tells the tools that the memory from `from` to the end of all blocks is dead, and moves
- * `next`. */
+/* Marks the memory from `from` to the end of all blocks as dead for the tools; moves `next`. */
 static inline void ab_arena_cut(struct ab_arena *a, char *from)
 {
     AB_MARK_UNUSED(from, (size_t)(a->next - from));

@@ -84,7 +84,7 @@ struct ab_handle_options {
     uint32_t
         version_base; /* versions begin after it, < AB_HANDLE_BASE_END; 0 = a base of the arena's
                               own, far from those of arenas opened before */
-    bool is_dense;    /* values lie as in an array: value_bytes apart, aligned to the largest
+    bool is_dense;    /* values as in an array: value_bytes apart, aligned to the largest
                               power of two, at most AB_HANDLE_ALIGN, that divides value_bytes */
 };
 
