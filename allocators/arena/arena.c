@@ -567,6 +567,8 @@ static void arena_go_back(struct ab_arena *a, size_t position)
     if (position > ab_arena_save(a).position)
         return;
     arena_run_deferred(a, position);
+    if (position > ab_arena_save(a).position)
+        return; /* a clean-up went back further */
     arena_cut(a, position);
     AB_CHECKED(ab_block_cut_short(&a->blocks, a->base, a->next));
 }

@@ -35,9 +35,12 @@
  *   pthread_setspecific,                                           thread), GetCurrentThreadId
  *   pthread_self, pthread_equal
  *   sched_yield                    shards.c                        SwitchToThread
- *   __thread                       arena_scratch.c                 clang and gcc have it
+ *   __thread                       arena_scratch.c, checked.c      clang and gcc have it
  *   syscall: a line, and abort     checked.c, where a check fails  WriteFile, TerminateProcess
- *   weak symbols                   pages.c: of sanitizers          leave them out
+ *   process_vm_readv               checked.c, of the checked       VirtualQuery
+ *                                  build
+ *   weak symbols                   pages.c: of sanitizers;         leave them out
+ *                                  checked.c: dladdr
  *   errno, EBUSY … EOWNERDEAD      what is returned                all of them are there
  *   attributes, __builtin_…,       everywhere                      clang and gcc; not MSVC
  *   __atomic_…

@@ -688,6 +688,8 @@ static int hand_in_wrongly(char *block, char *other)
     if (is("stale save point"))
         return kind->restore_stale == NULL ? NO_SUCH_MISTAKE
                                            : refused_unless(kind->restore_stale(0));
+    if (is("tag that is none") && strcmp(kind->name, "paged arena") == 0)
+        return refused_unless(ab_paged_arena_alloc_tagged(&paged_arenas[0], SIZE, 99) != NULL);
     if (is("tag that is none"))
         return strcmp(kind->name, "paged pool") != 0
                    ? NO_SUCH_MISTAKE

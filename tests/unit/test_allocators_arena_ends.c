@@ -163,6 +163,30 @@ static void clean_ups_run_across_regions(void **state)
     ab_arena_fini(&a);
 }
 
+static void reset_it(void *arena)
+{
+    ab_arena_reset(arena);
+}
+
+/* The place of the save point is beyond what there is of the arena then. */
+static void a_clean_up_that_goes_back_further_has_the_last_word(void **state)
+{
+    (void)state;
+    struct ab_arena a;
+    struct ab_arena_options options = {.reserve_bytes = 1 << 16, .chain_bytes = 1 << 16};
+    assert_int_equal(ab_arena_init(&a, &options), 0);
+    for (int i = 0; i < 3; i++)
+        assert_non_null(ab_arena_alloc(&a, 60000));
+    struct ab_arena_mark mark = ab_arena_save(&a);
+    assert_true(ab_arena_defer(&a, reset_it, &a));
+    ab_arena_restore(&a, mark);
+    assert_int_equal(ab_arena_used(&a), 0);
+    char *block = ab_arena_alloc(&a, 100);
+    assert_ptr_equal(block, a.base);
+    memset(block, 1, 100);
+    ab_arena_fini(&a);
+}
+
 /* ---- further regions ---- */
 
 static void an_arena_goes_on_in_further_regions(void **state)
@@ -543,6 +567,7 @@ int main(void)
         cmocka_unit_test(longjmp_leaves_what_was_allocated_until_an_older_save_point),
         cmocka_unit_test(clean_ups_run_the_last_one_left_first),
         cmocka_unit_test(clean_ups_run_across_regions),
+        cmocka_unit_test(a_clean_up_that_goes_back_further_has_the_last_word),
         cmocka_unit_test(an_arena_goes_on_in_further_regions),
         cmocka_unit_test(a_reset_goes_back_to_the_first_region_and_keeps_the_largest),
         cmocka_unit_test(save_points_reach_across_regions),
