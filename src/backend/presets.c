@@ -79,11 +79,12 @@ static bool has_new_name(const char *name)
            strtod(version, NULL) >= 24.04;
 }
 
-/* Copies the first or the second name of the package. Returns false where there is no second one. */
+/* Copies the first (0) or the second (1) name of the package. Returns false where there is none of that
+ * number. */
 static bool name_package(const char *names, unsigned which, char name[PACKAGE_BYTES])
 {
     const char *other = strchr(names, '|');
-    if (which > 0 && other == NULL)
+    if (which > (other != NULL))
         return false;
     size_t n = which == 0 && other != NULL ? (size_t)(other - names) : PACKAGE_BYTES - 1;
     snprintf(name, PACKAGE_BYTES, "%.*s", (int)n, which == 0 ? names : other + 1);
