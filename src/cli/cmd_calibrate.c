@@ -13,8 +13,8 @@ static void print(const struct ab_calibration *c)
     const struct ab_noise_levels *n = &c->noise;
     char shown[300];
     printf("Noise of this machine on %s: one library was measured twice, as two back ends.\n"
-           "Between the two, 95 of 100 comparisons of %u rounds (drawn from %u) show a\n"
-           "difference of at most\n\n",
+           "95 %% of comparisons of these equal builds, of %u rounds each (drawn from %u),\n"
+           "differ by less than\n\n",
            ab_text_printable(shown, sizeof shown, c->workload), n->rounds, n->n_rounds);
     for (uint32_t i = 0; i < n->n; i++) {
         snprintf(shown, sizeof shown, "%s/%s", n->entries[i].op, n->entries[i].metric);

@@ -79,8 +79,8 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "  jemalloc:litter=0.75  on a heap that is not fresh\n" \
             "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
             "  ./libmm.so:prefix=mm_:init=mm_init  called first\n" \
-            "  bg=jemalloc{A=1}      a short name: bg in tables, gates,\n" \
-            "                        --base; also mine=./lib.so\n" \
+            "  bg=jemalloc{A=1}      under a short name, in gates\n" \
+            "                        too; also mine=./lib.so\n" \
             "  './a\\,b.so'           a path with a comma (quoted)\n" \
             "  inline+slab           compiled into the timed loop\n" \
             "  cursor+pool           ... through its cursor\n" \
@@ -960,8 +960,8 @@ static const struct ab_option_info table[] = {
      "continues, and record waits for its end, unless --stop is given",
      "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
     {"stop", NULL,
-     "after --duration, end the command and its processes: SIGTERM, and SIGKILL\n"
-     "for what is left 5 s later. Exits with 0 if the trace is whole",
+     "with --duration: end the processes then, by SIGTERM and\n"
+     "after 5 s SIGKILL; exit code 0 if the trace is whole",
      "What is recorded", 0, RECORD, FLAG(stops_command)},
     {"sites", "[DEPTH]",
      "also where each allocation is called from: its caller, and callers of these,\n"

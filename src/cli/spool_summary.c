@@ -228,9 +228,11 @@ static void print_call_sites(const struct sum *s)
                         "than glibc 2.35\n");
     if (r->n_sites > 0)
         fprintf(stderr,
-                "allocbench: call sites of %llu calls, %llu different; of %.1f %% of the calls the "
-                "stack could not be followed to its end\n",
-                (unsigned long long)r->n_sites, (unsigned long long)r->n_stacks,
+                "allocbench: call sites of %llu calls, %llu different\n",
+                (unsigned long long)r->n_sites, (unsigned long long)r->n_stacks);
+    if (r->n_cut_sites > 0)
+        fprintf(stderr,
+                "allocbench: of %.3g %% of the calls the stack could not be followed to its end\n",
                 100 * (double)r->n_cut_sites / (double)r->n_sites);
 }
 
@@ -252,14 +254,20 @@ static void print_order(const struct sum *s, bool has_successor, double ns_per_t
                     s->n_running + s->n_short + s->n_bypassed + r->n_foreign + r->n_reused +
                             r->n_unfinished ==
                         0;
-    fprintf(stderr, "allocbench: %s%llu cross-thread reordering%s",
-            is_whole ? "no call was lost; " : "", (unsigned long long)r->n_repairs,
-            plural(r->n_repairs));
+    struct ab_text line = {0};
+    if (is_whole)
+        ab_text_add(&line, "; no call was lost");
     if (r->n_repairs > 0)
-        fprintf(stderr, ", by at most %llu ticks (%s)", (unsigned long long)r->repair_ticks_max,
-                AB_TIME((double)r->repair_ticks_max * ns_per_tick));
-    fprintf(stderr, "; %llu call%s of malloc_usable_size, not in the trace\n",
-            (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
+        ab_text_addf(&line, "; %llu cross-thread reordering%s, by at most %llu ticks (%s)",
+                     (unsigned long long)r->n_repairs, plural(r->n_repairs),
+                     (unsigned long long)r->repair_ticks_max,
+                     AB_TIME((double)r->repair_ticks_max * ns_per_tick));
+    if (r->n_usable_size > 0)
+        ab_text_addf(&line, "; %llu call%s of malloc_usable_size, not in the trace",
+                     (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
+    if (line.n > 0)
+        fprintf(stderr, "allocbench: %s\n", line.s + 2);
+    ab_text_fini(&line);
 }
 
 /* Describes the calls that a recording did not see. Their number is unknown; what came to light is

@@ -112,7 +112,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
         | .heaps[] | select(.name == $g.heap) | .kind == "pool"
         and ((.alone.base_held_bytes - .alone.held_bytes) / $g.pinned_bytes | . > 0.9 and . < 1.1)' a.json
     expect_json '[.groups[] | select(.function != "keep_header") | .pinned_bytes] | add < 1e5' a.json
-    grep -q '^   pins 9[.0-9]* MiB of the 1[0-9.]* MiB resident in glibc after [0-9]* ops$' "$OUT/stdout"
+    grep -q '^   pins 9[.0-9]* MiB of 1[0-9.]* MiB resident under glibc (at op [0-9]*)$' "$OUT/stdout"
     grep -q 'held by live' "$OUT/stdout"
 }
 

@@ -67,7 +67,7 @@ load helpers
 
 @test "words that screens show are explained" {
     for word in arena pool slab paged handle slab_malloc scudo region heap slot usable_size exact \
-        'harness alone' 'harness (heap)' 'growth at constant live bytes' alloc_zeroed sweep advisory \
+        'harness alone' 'harness (heap)' 'memory growth at constant load' alloc_zeroed sweep advisory \
         'mean memory' 'minor page faults' 'cross-thread reorderings' @last worse better; do
         bench explain "$word"
         expect_code 0

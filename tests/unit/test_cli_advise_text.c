@@ -198,7 +198,7 @@ static void a_gain_in_memory_is_said(void **state)
     (void)state;
     refuse("a gain in memory");
     measured.heaps[1].memory_bytes = 12.0e6;
-    expect("1.01x [0.99, 1.03] as fast; memory 12.5 MiB -> 11.4 MiB: a gain in memory");
+    expect("~1.01x faster [0.99, 1.03]; memory 12.5 MiB -> 11.4 MiB: a gain in memory");
     expect("pool, 96 B x 2512: gains alone, not with the others");
     measured.used = 2;
     measured.by_memory = true;
@@ -207,7 +207,7 @@ static void a_gain_in_memory_is_said(void **state)
     expect_words(
         "1 heap: calls take 59.7 us per scope instead of 60.0 us (memory 12.5 MiB -> 11.4 MiB)");
     measured.heaps[0].memory_bytes = 12.0e6;
-    expect("2.00x [1.96, 2.04] as fast; memory 12.5 MiB -> 11.4 MiB\n"); /* faster anyway */
+    expect("2.00x faster [1.96, 2.04]; memory 12.5 MiB -> 11.4 MiB\n"); /* faster anyway */
 }
 
 static void what_did_not_run_is_not_advised_and_says_why(void **state)
@@ -479,16 +479,16 @@ static void nested_scopes_say_what_they_gain_or_why_not(void **state)
     (void)state;
     groups[0].kind = advice.heaps[0].kind = AB_ADVICE_NESTED;
     advice.heaps[0].n_nested = 3600;
-    refuse("as in the arena of the scope"); /* no other arena: nothing to compare with */
+    refuse("than in the arena of the scope"); /* no other arena: nothing to compare with */
     expect("3600 nested scopes, 12 a scope");
     nest(1, 262144);
     expect("dies in a nested scope");
     expect("nested, 512 KiB");
-    expect("3600 nested scopes, 12 a scope; 1.00x [0.98, 1.02] as fast as in the arena of");
+    expect("3600 nested scopes, 12 a scope; ~1.00x faster [0.98, 1.02] than in");
     expect("memory 1.00 MiB -> 768 KiB: a gain in memory");
     refuse("no nested scopes for");
     nest(0.5, 0);
-    expect("no nested scopes for game.c:88 draw_label: 0.50x [0.49, 0.51] as fast as in the");
+    expect("no nested scopes for game.c:88 draw_label: 2.00x slower [1.96, 2.04] than in the");
     nested.nested.is_measured = false;
     snprintf(nested.nested.reason, sizeof nested.nested.reason, "it ran out of memory");
     expect("not measured: it ran out of memory");

@@ -59,12 +59,11 @@ static void the_end_gives_its_reason(void **state)
     f->s.stopping.precision = 0.02;
     assert_says(ab_rounds_note_end, &f->s,
                 "stopped after 8 rounds: no other one would have fitted into the --time-budget of "
-                "60 s; the widest interval of a whole run is within 0.1 %, the goal was 2 %");
+                "60 s; widest interval of a whole run within 0.1 % (goal 2 %)");
     f->s.stopping.ended = AB_ENDED_ROUNDS;
     assert_says(
         ab_rounds_note_end, &f->s,
-        "stopped after 8 rounds, the most that were allowed; the widest interval of a whole "
-        "run is within 0.1 %, the goal was 2 %");
+        "stopped at the limit of 8 rounds; widest interval of a whole run within 0.1 % (goal 2 %)");
     fake_session_free(f);
 }
 

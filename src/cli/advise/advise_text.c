@@ -9,6 +9,7 @@
 #include "core/units_show.h"
 #include "report/format.h"
 #include "report/table/table.h"
+#include "report/view/words.h"
 #include "symbols/site_match.h"
 #include "trace_tools/scopes.h"
 
@@ -60,6 +61,13 @@ static void add_reason(struct ab_text *line, const char *before, const struct ab
                  AB_SHOWN(512, row->reason));
 }
 
+/* Returns, in buf, "2.00x faster [1.96, 2.04]" or "1.10x slower [1.05, 1.20]". */
+static const char *speed_text(char buf[AB_CELL_BYTES], const struct ab_effect *e)
+{
+    struct ab_view_factor factor = ab_view_factor_of(e);
+    return ab_view_factor_text(buf, &factor, "faster", "slower");
+}
+
 /* How sure it is, and what it costs. */
 static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab_table_style style)
 {
@@ -69,8 +77,7 @@ static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab
     if (!row->is_measured) {
         add_reason(&line, "   ", row);
     } else {
-        ab_format_effect(speed, e->ratio, e->low, e->high);
-        ab_text_addf(&line, "   %s as fast%s; memory %s -> %s", speed,
+        ab_text_addf(&line, "   %s%s; memory %s -> %s", speed_text(speed, e),
                      isnan(e->low) ? " (too few rounds for an interval)" : "",
                      ab_advise_memory(row->base_memory_bytes, before, sizeof before),
                      ab_advise_memory(row->memory_bytes, after, sizeof after));
@@ -145,7 +152,7 @@ static void print_pinned(FILE *to, const struct ab_advise_view *v, const struct 
     struct ab_text line = {0};
     if (v->pins == NULL || !(h->pinned_bytes >= v->advice->least_pinned))
         return;
-    ab_text_addf(&line, "   pins %s of the %s resident in %s after %u ops",
+    ab_text_addf(&line, "   pins %s of %s resident under %s (at op %u)",
                  AB_BYTES(h->pinned_bytes), AB_BYTES(v->pins->resident_bytes),
                  AB_SHOWN(128, v->base), v->pins->position);
     put_prose(to, style, AB_PLAIN, &line);
@@ -160,8 +167,7 @@ static void add_nested(struct ab_text *line, const struct ab_advised_nested *n)
         add_reason(line, "", n->nested.is_measured ? &n->flat : &n->nested);
         return;
     }
-    ab_format_effect(speed, e->ratio, e->low, e->high);
-    ab_text_addf(line, "%s as fast as in the arena of the scope, memory %s -> %s", speed,
+    ab_text_addf(line, "%s than in the arena of the scope, memory %s -> %s", speed_text(speed, e),
                  ab_advise_memory(n->nested.base_memory_bytes, before, sizeof before),
                  ab_advise_memory(n->nested.memory_bytes, after, sizeof after));
     if (n->by_memory)
@@ -403,8 +409,7 @@ static void print_compiled(FILE *to, const struct ab_advise_view *v, struct ab_t
     struct ab_text line = {0};
     print_line(to, "", "compiled in (--code)", NAN, "", change(v, row, times, sizeof times));
     if (row->is_measured)
-        ab_text_addf(&line, "   %s as fast",
-                     ab_format_effect(speed, row->speed.ratio, row->speed.low, row->speed.high));
+        ab_text_addf(&line, "   %s", speed_text(speed, &row->speed));
     else
         add_reason(&line, "   ", row);
     put_prose(to, style, AB_PLAIN, &line);

@@ -307,7 +307,7 @@ static void put_sites(struct ab_html *h, const void *user)
            "its blocks, when most bytes of the whole trace were live. <i>Temporary</i>: freed "
            "before the next allocation of the same thread. <i>Median life</i>: calls between "
            "allocation and free.</p>\n");
-    ab_page_table_begin(h, "The call sites that are first in one of the columns", columns);
+    ab_page_table_begin(h, "Top call sites (of any column)", columns);
     for (size_t i = 0; i < r->n_sites; i++)
         put_site(h, &r->sites[i]);
     put_rest(h, r);

@@ -760,7 +760,7 @@ static void add_rounds(const struct ab_session *s, const struct ab_view_headline
         return;
     else
         add(out, ab_view_texts_addf(texts, "--rounds %u", n),
-            "as many would settle whether they differ");
+            "should settle it");
 }
 
 /* ---- what won, for other programs ---- */

@@ -264,7 +264,7 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
                  beyond.s);
     else if (n > 0)
         snprintf(buf + done, cap - (size_t)done,
-                 " Both together are the CPU time of the plain runs, within 2 %% or the interval.");
+                 " The two add up to the CPU time of the plain runs, within 2 %% or the interval.");
     ab_text_fini(&beyond);
     return buf;
 }

@@ -323,7 +323,7 @@ static void remark_growth(struct ab_grid *g, const struct ab_view_ranking *ranki
         if (rank->growth_bytes * rank->growth_over_ops / 1e6 >
             share_worth_saying * rank->peak_bytes)
             ab_text_addf(&line, "%s%s %s",
-                         line.n == 0 ? "growth at constant live bytes, per M ops: " : ", ",
+                         line.n == 0 ? "memory growth at constant load, per million ops: " : ", ",
                          ab_format_label(name, sizeof name, rank->name, 24, true),
                          AB_BYTES(rank->growth_bytes));
     }

@@ -79,8 +79,7 @@ static void add_width(const struct ab_session *s, struct ab_text *out)
     double width = ab_session_precision(s);
     if (s->stopping.precision > 0 && isfinite(width))
         ab_text_addf(out,
-                     "; the widest interval of a whole run is within %.2g %%, the goal was "
-                     "%.2g %%",
+                     "; widest interval of a whole run within %.2g %% (goal %.2g %%)",
                      fmax(0.1, 100 * width), 100 * s->stopping.precision);
 }
 
@@ -106,7 +105,7 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out)
             ab_text_addf(out, "stopped after %u rounds: there is no ratio that more would narrow",
                          s->n_rounds);
         else
-            ab_text_addf(out, "stopped after %u rounds, the most that were allowed", s->n_rounds);
+            ab_text_addf(out, "stopped at the limit of %u rounds", s->n_rounds);
         add_width(s, out);
         break;
     default:

@@ -167,7 +167,7 @@ static void make_means(struct ab_suite_view *v)
                     [RANK_TIME] = {"rank", 2, "#rank"},
                     [MEAN_MEMORY] = {"mean memory", 1, "mean memory"},
                     [RANK_MEMORY] = {"rank", 2, "#rank"},
-                    [BETTER] = {"better in both", 3, "better in both"}},
+                    [BETTER] = {"dominated by", 3, "dominated by"}},
         .n_columns = MEAN_COLUMNS,
     };
     ab_grid_heading(g, "", "");
