@@ -144,6 +144,7 @@ static bool can_repeat(const struct ab_session *s)
 {
     return s->command_line != NULL && is_measurement(s->command_line) &&
            strstr(s->command_line, "--resume") == NULL &&
+           strstr(s->command_line, AB_NO_COMMAND_LINE) == NULL &&
            (!ab_session_is_exec(s) || strstr(s->command_line, " -- ") != NULL);
 }
 

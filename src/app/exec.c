@@ -69,6 +69,12 @@ static void add_setting(struct work *w, const char *name, const char *value)
     w->settings[w->n_settings++] = t.s;
 }
 
+/* What a result shows of a command or path of the command line. */
+static const char *shown_of(const struct ab_options *o, const char *text)
+{
+    return o->hides_command_line ? "(left out)" : text;
+}
+
 /* What a server prints is of no interest. */
 static bool is_output_free(const struct ab_options *o)
 {
@@ -93,8 +99,8 @@ static void digest_work(const struct ab_options *o, const struct work *w, const 
 static void describe_server(const struct ab_options *o, struct work *w)
 {
     add_setting(w, "server", "true");
-    add_setting(w, "ready", o->ready);
-    add_setting(w, "load", o->load);
+    add_setting(w, "ready", shown_of(o, o->ready));
+    add_setting(w, "load", shown_of(o, o->load));
     for (size_t i = 0; i < o->n_metrics; i++)
         add_setting(w, "metric", o->metrics[i]);
     add_setting(w, "rest", AB_TIME((double)w->server.rest_ns));
@@ -114,9 +120,9 @@ static enum ab_status describe_work(const struct ab_options *o, struct work *w, 
                              AB_SHOWN(512, o->stdin_path));
     digest_work(o, w, stdin_sha256, w->work_sha256);
     if (o->stdin_path != NULL)
-        add_setting(w, "stdin", o->stdin_path);
+        add_setting(w, "stdin", shown_of(o, o->stdin_path));
     if (o->prepare != NULL)
-        add_setting(w, "prepare", o->prepare);
+        add_setting(w, "prepare", shown_of(o, o->prepare));
     add_setting(w, "check_output", is_output_free(o) ? "false" : "true");
     if (o->wants_inside)
         add_setting(w, "inside", "true");
@@ -196,6 +202,7 @@ static enum ab_status read_server(const struct ab_options *o, struct ab_server *
     server->rest_ns = o->has_rest ? o->rest_ns : UINT64_C(10000000000);
     server->end_signal = end_signals[o->end_signal];
     AB_TRY(ab_server_read_ready(o->ready, &server->ready, err));
+    server->ready.text = shown_of(o, o->ready);
     return read_metrics(o, server, err);
 }
 

@@ -100,7 +100,7 @@ static void describe_session(struct ab_measurement *m)
 {
     struct ab_session *s = &m->session;
     s->start = time(NULL);
-    s->command_line = m->options->command_line;
+    s->command_line = m->options->kept_command_line;
     s->n_rounds_planned = most_rounds(m->options);
     s->stopping = (struct ab_stopping){
         .time_budget_s = (double)m->options->time_budget_ns * 1e-9,

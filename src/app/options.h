@@ -45,9 +45,14 @@ struct ab_stage {
 struct ab_listener;
 struct ab_suite_item;
 
+/* The option that leaves arguments out of results, as results name it. */
+#define AB_NO_COMMAND_LINE "--no-command-line"
+
 struct ab_options {
     const struct ab_listener *listener; /* who is told how it goes; NULL = nobody */
     const char *command_line;           /* as a shell takes it */
+    const char *kept_command_line;      /* what results keep of it */
+    bool hides_command_line;            /* arguments may be secret: results keep none */
     const char **backends;              /* of -b, still unsplit */
     size_t n_backends;
     const char **moments; /* of --at */

@@ -525,7 +525,7 @@ static enum ab_status prepare(struct work *w, struct ab_outputs *outputs, struct
     AB_TRY(split_outputs(w, err));
     AB_TRY(read_others(w, err));
     suite->kind = w->kind;
-    suite->command_line = o->command_line;
+    suite->command_line = o->kept_command_line;
     suite->is_unsealed = w->resumed.is_unsealed;
     suite->time_budget_s = (double)o->time_budget_ns * 1e-9;
     suite->base = o->base;

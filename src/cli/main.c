@@ -115,6 +115,7 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
 {
     struct ab_options options;
     struct ab_arguments arguments = {0};
+    char kept[64];
     int command = find_command(argv[1], err);
     if (command < 0)
         return err->status;
@@ -126,6 +127,8 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
     bool has_program = command == AB_COMMAND_EXEC && strcmp(argv[program - 1], "--") != 0;
     options.listener = &ab_show_listener;
     options.command_line = join_command_line(argc, argv, has_program ? program : argc);
+    snprintf(kept, sizeof kept, "allocbench %s " AB_NO_COMMAND_LINE, ab_commands[command].name);
+    options.kept_command_line = options.hides_command_line ? kept : options.command_line;
     if (!options.wants_help && !options.wants_help_all)
         ab_temporary_sweep(AB_SPOOL_FOLDER, name_spool, &options);
     if (options.wants_help || options.wants_help_all)

@@ -1004,6 +1004,10 @@ static const struct ab_option_info table[] = {
      "store the calibration in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
      "Output", 0, CALIBRATE, TEXT(results)},
+    {"no-command-line", NULL,
+     "keep neither the command line nor, of exec, the values of --load, --ready,\n"
+     "--prepare and --stdin in the result: arguments may be secret",
+     "Output", 0, RUN | REPLAY | EXEC, FLAG(hides_command_line), RARE},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
      0, RUN | REPLAY | EXEC, FLAG(is_store_off), RARE},
 #define AB_SINK(id, name, arg, help, write) \

@@ -30,6 +30,22 @@ has_no_program() {
     ! has_program
 }
 
+@test "a result has no word of the command line where that may be secret" {
+    bench exec -b glibc --rounds 1 --no-store --json "$OUT/open.json" --prepare ': secret0' -- sh -c ': secret1'
+    expect_code 0
+    grep -q secret0 "$OUT/open.json" && grep -q secret1 "$OUT/open.json"
+    bench exec -b glibc --rounds 1 --results "$OUT/r" --no-command-line --json "$OUT/r.json" --html "$OUT/r.html" \
+        --embed none --markdown "$OUT/r.md" --junit "$OUT/r.xml" --prepare ': secret0' -- sh -c ': secret1'
+    expect_code 0
+    ! grep -lr secret "$OUT/r" "$OUT"/r.* || fail "it is there"
+    expect_json '.config.command_line == "allocbench exec --no-command-line"' "$OUT/r.json"
+    bench report "$OUT/r.json"
+    expect_code 0
+    bench run "$WORKLOADS/tiny.yaml" -b glibc --rounds 1 --no-store --no-command-line --json "$OUT/run.json"
+    expect_code 0
+    expect_json '.config.command_line == "allocbench run --no-command-line"' "$OUT/run.json"
+}
+
 @test "every back end has every number, in every round" {
     execute -q -b "glibc,toy=$TOY" --json - -- "$PROG" holds 8
     expect_code 0
