@@ -209,6 +209,8 @@ enum ab_status ab_stored_take(void *document, const char *shown, struct ab_store
     stored.session.is_unsealed |= stored.checksum == AB_CHECKSUM_NONE;
     free(r.room);
     ab_backends_set_labels(stored.session.backends, stored.session.n_backends);
+    if (r.json.status == AB_OK && stored.checksum != AB_CHECKSUM_GOOD)
+        ab_session_settle(&stored.session); /* of another's hand: more digits than are written */
     if (r.json.status == AB_OK)
         *out = stored;
     else

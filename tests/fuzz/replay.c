@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stands in for libFuzzer: feeds the files and folders named to the entry, each as it is and with
- * CHANGES deterministic changes or more, at least WANTED of all files together, and prints one TAP
- * line a file. An input that takes more than CPU_SECONDS is a hang. Each file named behind --every
+ * CHANGES deterministic changes or more, at least WANTED of all files together (or N: --wanted N), and
+ * prints one TAP line a file. Half of the changes of JSON put another value in place of one, so that it
+ * stays JSON; with --values all do. An input that takes more than CPU_SECONDS is a hang. Each file named behind --every
  * is fed again with every single byte changed in two ways, and cut at every length. AB_FUZZ_FOUND=FILE keeps the
  * input that fails.
  */
@@ -26,6 +27,8 @@ enum { CHANGES = 100, WANTED = 10000, LARGEST = 1 << 20, FILES_MAX = 4096, CPU_S
 
 static char *paths[FILES_MAX];
 static unsigned n_files, first_of_every = FILES_MAX; /* those from it on are behind --every */
+static unsigned n_wanted = WANTED;
+static bool is_of_values; /* only values of JSON are changed */
 
 /* ---- which input it is ---- */
 
@@ -147,11 +150,74 @@ static size_t move_stretch(struct ab_rng *rng, uint8_t *bytes, size_t n)
     return put(bytes, n, at, how > 0 ? length : 0, stretch, how < 2 ? length : 0);
 }
 
+/* ---- of JSON: another value in place of one, so that it stays JSON ---- */
+
+static const char *const numbers[] = {"0",     "1",     "-1",         "1.5",
+                                      "1e308", "1e-99", "4294967296", "9223372036854775807"};
+static const char *const texts[] = {
+    "\"\"", "\"all\"", "\"\\u001b[2J\"", "\"</script><b>\"", "\"\xe2\x80\xae\"", "\"../../x\""};
+static const char *const others[] = {"null", "true", "false", "[]", "{}", "[null]"};
+static const char *const keys[] = {"\"x\"",      "\"name\"",   "\"backend\"",
+                                   "\"reason\"", "\"sealed\"", "\"checksum\""};
+
+#define ANY(rng, list) (list)[ab_rng_below(rng, AB_ARRAY_LEN(list))]
+
+/* Mostly of the same type as what begins with `c`. */
+static const char *choose_value(struct ab_rng *rng, uint8_t c)
+{
+    size_t how = ab_rng_below(rng, 8);
+    if (how == 0)
+        return ANY(rng, others);
+    return (c == '"') == (how > 1) ? ANY(rng, texts) : ANY(rng, numbers);
+}
+
+static bool is_of_scalar(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == 'E' || strchr("+-.", c) != NULL;
+}
+
+/* Where the string, number or word that begins at `at` ends. */
+static size_t end_of_scalar(const uint8_t *bytes, size_t n, size_t at)
+{
+    size_t i = at;
+    if (bytes[at] != '"') {
+        while (i < n && bytes[i] != 0 && is_of_scalar(bytes[i]))
+            i++;
+        return i > at ? i : at + 1;
+    }
+    for (i++; i < n && bytes[i] != '"'; i++)
+        i += bytes[i] == '\\';
+    return i < n ? i + 1 : n;
+}
+
+/* Any of them is as likely as any other. */
+static size_t change_scalar(struct ab_rng *rng, uint8_t *bytes, size_t n)
+{
+    size_t from = 0, to = 0, n_seen = 0;
+    for (size_t at = 0; at < n;) {
+        bool is_scalar = bytes[at] == '"' || (bytes[at] != 0 && is_of_scalar(bytes[at]));
+        size_t end = is_scalar ? end_of_scalar(bytes, n, at) : at + 1;
+        if (is_scalar && ab_rng_below(rng, ++n_seen) == 0) {
+            from = at;
+            to = end;
+        }
+        at = end;
+    }
+    bool is_key = to < n && bytes[to] == ':';
+    const char *with = is_key ? ANY(rng, keys) : choose_value(rng, bytes[from]);
+    return put(bytes, n, from, to - from, with, strlen(with));
+}
+
 static size_t change(struct ab_rng *rng, uint8_t *bytes, size_t n, unsigned i)
 {
     static size_t (*const ways[])(struct ab_rng *, uint8_t *, size_t) = {flip, put_token, flip,
                                                                          move_stretch};
-    if (i % 10 == 0)
+    if (n > 0 && bytes[0] == '{' && (is_of_values || i % 2 == 1)) {
+        for (unsigned k = 0; k <= i / 2 % 3; k++)
+            n = change_scalar(rng, bytes, n);
+        return n;
+    }
+    if (i % 10 == 0 && !is_of_values)
         n = ab_rng_below(rng, n);
     for (unsigned k = 0; k <= i / 4 % 4 && n > 0; k++)
         n = ways[i % 4](rng, bytes, n);
@@ -217,9 +283,13 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--every") == 0)
             first_of_every = n_files;
+        else if (strcmp(argv[i], "--values") == 0)
+            is_of_values = true;
+        else if (strcmp(argv[i], "--wanted") == 0 && i + 1 < argc)
+            n_wanted = (unsigned)atoi(argv[++i]);
         else
             collect(argv[i]);
-    unsigned n_changes = n_files > 0 ? WANTED / n_files + 1 : 0;
+    unsigned n_changes = n_files > 0 ? n_wanted / n_files + 1 : 0;
     for (unsigned i = 0; i < n_files; i++) {
         feed(paths[i], n_changes > CHANGES ? n_changes : CHANGES, i >= first_of_every);
         printf("ok %u - %s\n", i + 1, paths[i]);
