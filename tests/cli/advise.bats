@@ -133,6 +133,27 @@ TRACE=$ROOT/traces/sqlite-index.abt
     grep -Eq '^Advice: (keep malloc: |none: fewer than 6 of the 6 rounds)' "$OUT/stdout"
 }
 
+# Frames of one size are what a budget is for; of frames within levels the user says which.
+@test "a budget needs no --scope where only one kind of scope is found; else the counts of each are said" {
+    need_compilers gcc
+    printf '%s\n' '#include <stdlib.h>' 'static void *p[64], *l[64];' \
+        'static void frame(void) { for (int i = 0; i < 40; i++) p[i] = malloc(16 + i * 8); for (int i = 0; i < 40; i++) free(p[i]); }' \
+        'int main(void) { for (int v = 0; v < LEVELS; v++) {' \
+        'for (int i = 0; i < 64 && LEVELS > 1; i++) l[i] = malloc(100 + i);' \
+        'for (int f = 0; f < 600 / LEVELS; f++) frame();' \
+        'for (int i = 0; i < 64 && LEVELS > 1; i++) free(l[i]); } return 0; }' >frames.c
+    for levels in 1 20; do
+        gcc -fno-builtin -DLEVELS=$levels -o frames frames.c
+        bench record -q -o $levels.abt -- ./frames
+    done
+    bench advise 1.abt --rounds 1 -b glibc --budget 16ms --json "$OUT/a.json"
+    expect_code 0
+    expect_json '.scopes.n == 600 and .scopes.from == "found" and .budget_ns == 16e6' "$OUT/a.json"
+    bench advise 20.abt --rounds 1 -b glibc --budget 16ms
+    expect_code 2
+    expect_error 'Add --scope nested or --scope outer: .* scopes of .*--scope (nested|outer): [0-9]+ scopes'
+}
+
 # bats test_tags=full
 @test "of a game nobody marked: what its author would use, and the trails that outlive their frames" {
     need_compilers gcc
