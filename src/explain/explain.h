@@ -21,7 +21,8 @@
     X(COMPARE, "Comparing") \
     X(WORK, "The work") \
     X(RESULT, "Results") \
-    X(PROGRAM, "Real programs")
+    X(PROGRAM, "Real programs") \
+    X(VERIFY, "Checks of verify")
 enum ab_explain_group {
 #define AB_EXPLAIN_GROUP(id, title) AB_EXPLAIN_##id,
     AB_EXPLAIN_GROUPS(AB_EXPLAIN_GROUP) AB_EXPLAIN_GROUP_COUNT

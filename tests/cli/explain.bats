@@ -93,3 +93,36 @@ load helpers
     expect_code 2
     expect_error 'explain: --results was removed: allocbench report'
 }
+
+# Titles of the tables that run, verify and exec print, as they print them: each is a word, or made of words.
+@test "explain knows every title of the tables on real screens" {
+    cat >idle.yaml <<'YAML'
+allocbench: 1
+name: idle
+sets: [{name: a, count: 200}]
+phases:
+  - {name: burst, do: [{alloc: a, size: 512, count: all}, {free: a, fraction: 95%}]}
+  - {name: idle, until: seconds(2), do: [{every: 1s, do: [{replace: a, at: random, size: 512}]}]}
+YAML
+    { allocbench run "$WORKLOADS/small.yaml" --no-store --rounds 1 -b glibc,slab -v all
+      allocbench run idle.yaml --no-store --rounds 1 -b glibc -v pins,memory
+      allocbench exec --rounds 1 --no-store --inside -b glibc -- true
+      allocbench verify --checks alignment,overlap slab; } >screens.txt 2>/dev/null || true
+    awk '/^[^ ].*  / { head = $0; getline; if (/^  [^ ]/) print head }' screens.txt | sed 's/  \+/\n/g' |
+        grep -vE '^(glibc|slab|fill|churn|grow|drain|burst|idle|small|true|[0-9.]+ ?s?|)$' | sort -u >titles.txt
+    [ "$(wc -l <titles.txt)" -ge 30 ] || fail "only: $(cat titles.txt)"
+    known() { allocbench explain "$1" >/dev/null 2>&1; }
+    while IFS= read -r title; do
+        known "$title" && continue
+        for word in $(printf '%s\n' "$title" | sed 's/, *\(ns\|MiB\|KiB\|%\)$//; s,[/:,], ,g; s/…/ /g'); do
+            case $word in
+                glibc|slab|fill|churn|grow|drain|burst|idle|a|in|of|the|by|per|to|at|over|one|was|no|only|ns|us|MiB|KiB|all|time|memory) continue ;;
+            esac
+            known "$word" || echo "$title: $word"
+        done
+    done <titles.txt >unknown.txt
+    [ ! -s unknown.txt ] || fail "not explained: $(cat unknown.txt)"
+    for check in $(sed -n 's/^REQUIRED("\([a-z-]*\)".*/\1/p' "$ROOT/src/worker/checks/checks.def") p95 'MiB h' net held pinned; do
+        known "$check" || fail "explain does not know $check"
+    done
+}
