@@ -324,7 +324,10 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
     if (is_of_program(cache, pid) && !(wanted->is_own && m.has_wanted && wanted->in_front == NULL))
         snprintf(why, cap, "%s has a malloc of its own, which comes before any other", name);
     else if (m.other[0] != 0 && (wanted->path == NULL || !m.has_wanted))
-        snprintf(why, cap, "%s has %s mapped as well, which defines malloc too", name, m.other);
+        snprintf(why, cap,
+                 "%s has %s mapped as well, which defines malloc too; where it is linked to that, "
+                 "give it as the command itself, without a shell or launcher",
+                 name, m.other);
     else if ((m.other[0] != 0 || wanted->is_own) &&
              !is_called(cache, pid, wanted, m.other, calls, sizeof calls))
         snprintf(why, cap, "%s %s", name, calls);

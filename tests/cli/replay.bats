@@ -115,3 +115,10 @@ trace() {
     ! grep -qE 'These calls|not asked of malloc' "$OUT/stdout"
     expect_json '.config | has("program_cpu_ns") or has("unasked_bytes") | not' "$OUT/r.json"
 }
+
+@test "a replay that is refused for its memory says nothing of 0 operations" {
+    bench replay "$ROOT/traces/perl-words.abt" -b glibc --rounds 1 --mem-limit 1M
+    expect_code 4
+    grep -q '^perl-words.abt: 1 phase, 1 thread, up to ' "$OUT/stdout" || fail "another title"
+    ! grep -q '0 operations' "$OUT/stdout" || fail "0 operations"
+}

@@ -67,14 +67,17 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
                  s->n_combinations);
     if (s->facts.live_peak_bytes != UINT64_MAX)
         snprintf(live, sizeof live, ", up to %s live", AB_BYTES(s->facts.live_peak_bytes));
-    return ab_view_texts_addf(
-        t,
-        "%s: %s%s operations, %u phase%s, %s%u thread%s%s%s; "
-        "%u round%s%s",
-        AB_SHOWN(2000, s->name), s->n_combinations > 0 ? "up to " : "",
-        ab_format_count(count, (double)n_ops), s->n_phases, plural(s->n_phases),
-        s->n_combinations > 0 && s->facts.lanes > 1 ? "up to " : "", s->facts.lanes,
-        plural(s->facts.lanes), live, combinations, s->n_rounds, plural(s->n_rounds), merged);
+    char operations[AB_CELL_BYTES + 32] = ""; /* of what was refused they are not known */
+    if (n_ops > 0)
+        snprintf(operations, sizeof operations, "%s%s operations, ",
+                 s->n_combinations > 0 ? "up to " : "", ab_format_count(count, (double)n_ops));
+    return ab_view_texts_addf(t,
+                              "%s: %s%u phase%s, %s%u thread%s%s%s; "
+                              "%u round%s%s",
+                              AB_SHOWN(2000, s->name), operations, s->n_phases, plural(s->n_phases),
+                              s->n_combinations > 0 && s->facts.lanes > 1 ? "up to " : "",
+                              s->facts.lanes, plural(s->facts.lanes), live, combinations,
+                              s->n_rounds, plural(s->n_rounds), merged);
 }
 
 /* The matrix of ns per op, and the row of the harness. */

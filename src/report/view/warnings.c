@@ -655,7 +655,7 @@ static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
         w, "little-work", AB_VIEW_WARNING,
         describe_little(t, s->n_combinations > 0 ? s->combinations[k].values : "", ops, longest),
         is_replay ? "record more of the program, with its child processes: allocbench record "
-                    "--follow"
+                    "--follow; one with an allocator of its own asks malloc for little"
                   : "more operations in the measured phases: until: ops(N), count");
 }
 
