@@ -65,9 +65,17 @@ static void arena_enter(struct ab_arena *a, char *base, size_t bytes, size_t pag
     AB_CHECKED(a->dead_end = base);
 }
 
+static void arena_set_floor(struct ab_arena *a)
+{
+    bool is_plain = a->below == NULL && a->deferred == NULL && a->packed == NULL &&
+                    (size_t)(a->limit - a->base) <= a->keep_bytes;
+    a->floor = is_plain ? a->base : AB_ARENA_NO_FLOOR;
+}
+
 static void arena_start(struct ab_arena *a, size_t keep_bytes)
 {
-    a->keep_bytes = a->plain_bytes = keep_bytes == 0 ? SIZE_MAX : keep_bytes;
+    a->keep_bytes = keep_bytes == 0 ? SIZE_MAX : keep_bytes;
+    arena_set_floor(a);
     a->magic = arena_magic;
     AB_CHECKED(ab_block_list_open(&a->blocks, "arena"));
 }
@@ -161,6 +169,7 @@ static bool arena_commit(struct ab_arena *a, size_t need)
     }
     AB_MARK_UNUSED(a->limit, bytes);
     a->limit += bytes;
+    arena_set_floor(a);
     return true;
 }
 
@@ -188,9 +197,15 @@ static bool arena_enter_region(struct ab_arena *a, struct ab_arena_region *heade
     a->next = a->base = start + head;
     a->dirty = dirty > a->base ? dirty : a->base;
     a->below = header;
-    a->plain_bytes = 0;
+    arena_set_floor(a);
     AB_CHECKED(a->dead_end = a->base);
     return true;
+}
+
+/* A page that is never used follows a further region: its end is the begin of no other. */
+static void arena_release(void *region, size_t bytes)
+{
+    ab_pages_release(region, bytes + ab_page_size());
 }
 
 /* The arena goes on in a region that holds such a block: the spare one, or a new one. */
@@ -210,13 +225,13 @@ static bool arena_push_region(struct ab_arena *a, size_t align, size_t size)
         return arena_enter_region(a, spare, spare->own_limit, spare->own_dirty, spare->bytes);
     }
     size_t bytes = ab_round_up(need > least ? need : least, page);
-    char *start = arena_reserve(bytes, a->is_huge ? AB_HUGE_PAGE_BYTES : page, a->is_huge);
+    char *start = arena_reserve(bytes + page, a->is_huge ? AB_HUGE_PAGE_BYTES : page, a->is_huge);
     if (start == NULL)
         return false;
     a->n_os_calls += 1u + a->is_huge;
     if (arena_enter_region(a, (struct ab_arena_region *)(void *)start, start, start, bytes))
         return true;
-    ab_pages_release(start, bytes);
+    arena_release(start, bytes);
     return false;
 }
 
@@ -228,7 +243,7 @@ static void arena_drop_spare(struct ab_arena *a)
     a->spare = NULL;
     a->n_os_calls++;
     AB_MARK_DEFINED(spare, (size_t)(spare->own_limit - (char *)spare));
-    ab_pages_release(spare, spare->bytes);
+    arena_release(spare, spare->bytes);
 }
 
 /* The arena goes back to the region below; there is one. The larger of the region that goes and the
@@ -256,7 +271,7 @@ static void arena_pop_region(struct ab_arena *a)
     a->n_os_calls++;
     size_t bytes = gone->bytes;
     AB_MARK_DEFINED(gone, usable);
-    ab_pages_release(gone, bytes);
+    arena_release(gone, bytes);
 }
 
 /* Room for [block, block + size) and its gap in this region, or not. */
@@ -323,7 +338,7 @@ __attribute__((noinline)) void *ab_arena_take_packed(struct ab_arena *a, size_t 
         return NULL;
     a->packed = block + ab_arena_last_byte(size) + 1;
     a->packed_end = a->next;
-    a->plain_bytes = 0;
+    arena_set_floor(a);
     return block;
 }
 
@@ -485,8 +500,9 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
         arena_resize_top(a, p, old_size, new_size);
         return p;
     }
-    /* A block owns the bytes up to the next multiple of 16, unless the arena packs its blocks. */
-    size_t own = a->plain_bytes != 0 ? ab_arena_block_bytes(old_size) - AB_ARENA_GAP : old_size;
+    /* A block owns the bytes up to the next multiple of 16, unless any may be close to each other. */
+    bool is_close = a->packed != NULL || a->below != NULL;
+    size_t own = is_close ? old_size : ab_arena_block_bytes(old_size) - AB_ARENA_GAP;
     if (!is_top && new_size <= own) {
         AB_CHECKED(ab_block_set_size_within(block, new_size));
         AB_MARK_DEFINED(p, new_size);
@@ -522,7 +538,7 @@ void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_size, size_t n
 
 /* ---- save points ---- */
 
-struct ab_arena_mark ab_arena_save(const struct ab_arena *a)
+__attribute__((noinline)) struct ab_arena_mark ab_arena_save_slow(const struct ab_arena *a)
 {
     arena_demand_open(a);
     struct ab_arena_mark mark = {a->used_below + (size_t)(arena_end_of_blocks(a) - a->base), 0, 0};
@@ -531,9 +547,10 @@ struct ab_arena_mark ab_arena_save(const struct ab_arena *a)
     return mark;
 }
 
+/* A stale save point may lie within a record, which dies then, too. */
 static void arena_run_deferred(struct ab_arena *a, size_t position)
 {
-    while (a->deferred != NULL && a->deferred->position >= position) {
+    while (a->deferred != NULL && a->deferred->position + sizeof *a->deferred > position) {
         struct ab_arena_deferred *record = a->deferred;
         a->deferred = record->below;
         AB_CHECKED(const void *place = ab_block_step_out(&a->blocks));
@@ -555,9 +572,7 @@ static void arena_cut(struct ab_arena *a, size_t position)
     arena_move_down(a, a->base + within);
     if ((size_t)(a->limit - a->next) > a->keep_bytes)
         ab_arena_trim(a, a->keep_bytes);
-    if (position == 0 && a->below == NULL && a->deferred == NULL)
-        a->plain_bytes =
-            a->keep_bytes; /* a reset is an assignment again, a block has its 16 bytes */
+    arena_set_floor(a);
 }
 
 /* Ahead of the arena: nothing is done. */
@@ -585,7 +600,7 @@ void ab_arena_restore_position(struct ab_arena *a, size_t position)
 #endif
 }
 
-void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mark)
+__attribute__((noinline)) void ab_arena_restore_slow(struct ab_arena *a, struct ab_arena_mark mark)
 {
     arena_demand_open(a);
     AB_CHECKED_CALL(a, "arena");
@@ -595,6 +610,36 @@ void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mark)
     arena_go_back(a, mark.position);
     AB_CHECKED(ab_block_forget_after(&a->blocks, mark.serial));
 }
+
+#ifndef AB_WITH_CHECKS
+/* Of a place in one of its regions, or at the end of one; SIZE_MAX, which is ahead of the arena, where it is in none. */
+static size_t arena_position_of(const struct ab_arena *a, const char *to)
+{
+    const char *base = a->base, *end = a->end;
+    size_t below = a->used_below;
+    for (const struct ab_arena_region *r = a->below; to < base || to > end; r = r->below) {
+        if (r == NULL)
+            return SIZE_MAX;
+        base = r->base;
+        end = r->end;
+        below -= (size_t)(r->next - r->base);
+    }
+    return below + (size_t)(to - base);
+}
+
+/* Where blocks were close to each other the last one ended before `to`; where none were, none are. */
+__attribute__((noinline)) void ab_arena_scope_end_slow(struct ab_arena *a, char *to, char *packed)
+{
+    size_t left = (size_t)(to - packed);
+    struct ab_arena_mark mark = {arena_position_of(a, to), 0, 0};
+    if (packed != NULL && left < AB_ARENA_ALIGN && mark.position != SIZE_MAX)
+        mark.position -= left;
+    ab_arena_restore_slow(a, mark);
+    if (packed == NULL && a->next == to)
+        a->packed = a->packed_end = NULL;
+    arena_set_floor(a);
+}
+#endif
 
 bool ab_arena_defer(struct ab_arena *a, void (*act)(void *context), void *context)
 {
@@ -609,7 +654,7 @@ bool ab_arena_defer(struct ab_arena *a, void (*act)(void *context), void *contex
     record->position = position;
     record->below = a->deferred;
     a->deferred = record;
-    a->plain_bytes = 0;
+    arena_set_floor(a);
     return true;
 }
 
@@ -649,6 +694,7 @@ struct ab_arena *ab_arena_open(const struct ab_arena_options *options)
     AB_MARK_DEFINED(arena, head);
     a.head_bytes = head;
     a.next = a.base = a.dirty = a.base + head;
+    arena_set_floor(&a);
     AB_CHECKED(a.dead_end = a.base);
     *arena = a;
     return arena;
@@ -712,6 +758,7 @@ void ab_arena_trim(struct ab_arena *a, size_t keep_bytes)
     arena_forget_contents(a, from);
     AB_MARK_DEFINED(from, bytes);
     a->limit = from;
+    arena_set_floor(a);
 }
 
 void ab_arena_release(struct ab_arena *a)

@@ -41,6 +41,7 @@
 #define AB_ARENA_ALIGN ((size_t)16) /* of ab_arena_alloc; what malloc gives */
 /* Of addresses, where the options do not say; half as many each time that the system refuses. */
 #define AB_ARENA_RESERVE_USUAL ((size_t)1 << 34)
+#define AB_ARENA_NO_FLOOR ((char *)UINTPTR_MAX)
 #define AB_ARENA_CHECKS AB_CHECKS
 #define AB_ARENA_FRONT AB_CHECKED_FRONT /* what the checked build has around a block */
 #define AB_ARENA_GAP AB_CHECKED_GAP
@@ -65,12 +66,15 @@ struct ab_arena {
     /* Blocks of small alignment are close: the next one begins at `packed` while `packed_end` is
      * where `next` is. NULL: there are none. */
     char *packed, *packed_end;
-    size_t plain_bytes; /* a reset with no more committed is an assignment: keep_bytes, or 0 */
-    size_t keep_bytes;  /* stay committed after `next` when it goes down */
-    size_t step_bytes;  /* commit at least this much; 0 = growing steps */
-    size_t page_bytes;  /* 0: a caller's buffer */
-    size_t head_bytes;  /* of the region, before base */
-    size_t chain_bytes; /* of a further region at least; 0: there will be none */
+    /* Going back to a place from here on is an assignment: base, or AB_ARENA_NO_FLOOR where a block is
+     * close to another, something is deferred, more than keep_bytes are committed, or there is a
+     * further region. */
+    char *floor;
+    size_t keep_bytes;                  /* stay committed after `next` when it goes down */
+    size_t step_bytes;                  /* commit at least this much; 0 = growing steps */
+    size_t page_bytes;                  /* 0: a caller's buffer */
+    size_t head_bytes;                  /* of the region, before base */
+    size_t chain_bytes;                 /* of a further region at least; 0: there will be none */
     size_t used_below, committed_below; /* in the regions before this one */
     struct ab_arena_region *below, *spare;
     struct ab_arena_deferred *deferred; /* the youngest */
@@ -146,8 +150,8 @@ struct ab_arena_mark {
     size_t position;
     uint32_t arena_id, serial; /* in the checked build, else 0 */
 };
-struct ab_arena_mark ab_arena_save(const struct ab_arena *arena);
-void ab_arena_restore(struct ab_arena *arena, struct ab_arena_mark mark);
+struct ab_arena_mark ab_arena_save_slow(const struct ab_arena *arena);
+void ab_arena_restore_slow(struct ab_arena *arena, struct ab_arena_mark mark);
 /* What restore does, for who keeps positions himself: nothing is looked at. */
 void ab_arena_restore_position(struct ab_arena *arena, size_t position);
 /* Returns the pages after the last block to the system; they stay committed. */
@@ -278,20 +282,43 @@ AB_CHECKED_INLINE static inline void *ab_arena_alloc_packed(struct ab_arena *a, 
     char *block = from + pad;
     a->packed = block + last + 1;
     a->packed_end = a->next = a->packed + (-(uintptr_t)a->packed & (AB_ARENA_ALIGN - 1));
-    a->plain_bytes = 0;
+    a->floor = AB_ARENA_NO_FLOOR;
     return block;
+}
+
+/* False, and nothing was done: it is no assignment, or `to` is ahead of the arena. */
+static inline bool ab_arena_go_back_to(struct ab_arena *a, char *to)
+{
+    if (AB_MARKS || AB_CHECKS || __builtin_expect(to < a->floor || to > a->next, 0))
+        return false;
+    if (__builtin_expect(a->next > a->dirty, 0))
+        a->dirty = a->next;
+    a->next = to;
+    return true;
 }
 
 /* All blocks die; pages stay committed. O(1), unless there is a threshold. */
 static inline void ab_arena_reset(struct ab_arena *a)
 {
-    if (AB_MARKS || AB_CHECKS || a->plain_bytes < (size_t)(a->limit - a->base)) {
+    if (!ab_arena_go_back_to(a, a->base))
         ab_arena_restore_position(a, 0);
-        return;
-    }
-    if (a->next > a->dirty)
-        a->dirty = a->next;
-    a->next = a->base;
+}
+
+static inline struct ab_arena_mark ab_arena_save(const struct ab_arena *a)
+{
+    if (AB_CHECKS || __builtin_expect(a->next < a->floor, 0))
+        return ab_arena_save_slow(a);
+    struct ab_arena_mark mark = {(size_t)(a->next - a->base), 0, 0};
+    return mark;
+}
+
+/* A position that is no multiple is of a time when blocks were close to each other. */
+static inline void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mark)
+{
+    bool is_behind = mark.position <= (size_t)(a->next - a->base) &&
+                     (mark.position & (AB_ARENA_ALIGN - 1)) == 0;
+    if (!is_behind || !ab_arena_go_back_to(a, a->base + mark.position))
+        ab_arena_restore_slow(a, mark);
 }
 
 /* For a loop that allocates much: the cursor is a local of the loop's, so the compiler keeps it in
@@ -332,25 +359,45 @@ static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t
 
 struct ab_arena_scope {
     struct ab_arena *arena;
+#ifdef AB_WITH_CHECKS
     struct ab_arena_mark mark;
+#else
+    char *to, *packed; /* next and packed of the arena then: what they mean is seen at the end */
+#endif
 };
 
+#ifdef AB_WITH_CHECKS
 static inline struct ab_arena_scope ab_arena_scope_begin(struct ab_arena *arena)
 {
     struct ab_arena_scope scope = {arena, ab_arena_save(arena)};
     return scope;
 }
 
+static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
+{
+    ab_arena_restore(scope->arena, scope->mark);
+}
+#else
+void ab_arena_scope_end_slow(struct ab_arena *arena, char *to, char *packed);
+
+static inline struct ab_arena_scope ab_arena_scope_begin(struct ab_arena *arena)
+{
+    struct ab_arena_scope scope = {arena, arena->next, arena->packed};
+    return scope;
+}
+
+static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
+{
+    if (!ab_arena_go_back_to(scope->arena, scope->to))
+        ab_arena_scope_end_slow(scope->arena, scope->to, scope->packed);
+}
+#endif
+
 /* As ab_arena_alloc of the arena of the scope. */
 AB_CHECKED_INLINE static inline void *ab_arena_scope_alloc(const struct ab_arena_scope *scope,
                                                            size_t size)
 {
     return ab_arena_alloc(scope->arena, size);
-}
-
-static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
-{
-    ab_arena_restore(scope->arena, scope->mark);
 }
 
 #ifdef __cplusplus

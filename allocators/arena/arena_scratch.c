@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-static __thread struct ab_arena *scratch_arenas[AB_SCRATCHES];
+__thread struct ab_arena *ab_scratch_arenas[AB_SCRATCHES];
 static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
 static pthread_key_t scratch_key;
 static int scratch_key_error;
@@ -36,7 +36,7 @@ static struct ab_arena *scratch_open(void)
 {
     struct ab_arena_options options;
     if (pthread_once(&scratch_once, scratch_make_key) != 0 || scratch_key_error != 0 ||
-        pthread_setspecific(scratch_key, (void *)scratch_arenas) != 0)
+        pthread_setspecific(scratch_key, (void *)ab_scratch_arenas) != 0)
         return NULL;
     memset(&options, 0, sizeof options);
     options.keep_bytes = AB_SCRATCH_KEEP_BYTES;
@@ -59,28 +59,23 @@ static bool scratch_is_conflict(const struct ab_arena *arena, struct ab_arena *c
     return false;
 }
 
-struct ab_scratch ab_scratch_begin(struct ab_arena *const *conflicts, size_t n)
+struct ab_scratch ab_scratch_begin_slow(struct ab_arena *const *conflicts, size_t n)
 {
     struct ab_scratch scratch;
     memset(&scratch, 0, sizeof scratch);
     for (int i = 0; i < AB_SCRATCHES && scratch.arena == NULL; i++) {
-        if (scratch_arenas[i] == NULL)
-            scratch_arenas[i] = scratch_open();
-        if (scratch_arenas[i] != NULL && !scratch_is_conflict(scratch_arenas[i], conflicts, n))
-            scratch.arena = scratch_arenas[i];
+        if (ab_scratch_arenas[i] == NULL)
+            ab_scratch_arenas[i] = scratch_open();
+        if (ab_scratch_arenas[i] != NULL &&
+            !scratch_is_conflict(ab_scratch_arenas[i], conflicts, n))
+            scratch.arena = ab_scratch_arenas[i];
     }
     if (scratch.arena != NULL)
         scratch.mark = ab_arena_save(scratch.arena);
     return scratch;
 }
 
-void ab_scratch_end(struct ab_scratch scratch)
-{
-    if (scratch.arena != NULL)
-        ab_arena_restore(scratch.arena, scratch.mark);
-}
-
 void ab_scratch_close(void)
 {
-    scratch_close_arenas(scratch_arenas);
+    scratch_close_arenas(ab_scratch_arenas);
 }

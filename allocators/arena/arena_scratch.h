@@ -36,10 +36,32 @@ struct ab_scratch {
     struct ab_arena_mark mark;
 };
 
+/* Those of this thread; NULL: not opened yet. */
+extern __thread struct ab_arena *ab_scratch_arenas[AB_SCRATCHES];
+
+/* After the inline fast path: looks at all of them, and opens what is not open. */
+struct ab_scratch ab_scratch_begin_slow(struct ab_arena *const *conflicts, size_t n);
+
 /* An arena of this thread that is none of the n conflicts (NULL, 0: there are none). */
-AB_MUST_USE struct ab_scratch ab_scratch_begin(struct ab_arena *const *conflicts, size_t n);
+static inline AB_MUST_USE struct ab_scratch ab_scratch_begin(struct ab_arena *const *conflicts,
+                                                             size_t n)
+{
+    struct ab_arena *first = ab_scratch_arenas[0];
+    bool is_free = first != NULL;
+    for (size_t i = 0; i < n; i++)
+        is_free &= conflicts[i] != first;
+    if (__builtin_expect(!is_free, 0))
+        return ab_scratch_begin_slow(conflicts, n);
+    struct ab_scratch scratch = {first, ab_arena_save(first)};
+    return scratch;
+}
+
 /* In the order of the beginnings reversed, by the thread that began. */
-void ab_scratch_end(struct ab_scratch scratch);
+static inline void ab_scratch_end(struct ab_scratch scratch)
+{
+    if (scratch.arena != NULL)
+        ab_arena_restore(scratch.arena, scratch.mark);
+}
 /* Closes those of this thread now. */
 void ab_scratch_close(void);
 

@@ -35,7 +35,7 @@
  *   pthread_setspecific,                                           thread), GetCurrentThreadId
  *   pthread_self, pthread_equal
  *   sched_yield                    shards.c                        SwitchToThread
- *   __thread                       arena_scratch.c, checked.c      clang and gcc have it
+ *   __thread                       arena_scratch.[ch], checked.c   clang and gcc have it
  *   syscall: a line, and abort     checked.c, where a check fails  WriteFile, TerminateProcess
  *   process_vm_readv               checked.c, of the checked       VirtualQuery
  *                                  build

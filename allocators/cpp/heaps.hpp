@@ -366,15 +366,14 @@ private:
 // What is allocated while it lives dies with it. Has the calls of its arena: scope.make<hit>().
 class arena_scope : detail::fixed, public arena_calls<arena_scope> {
 public:
-    explicit arena_scope(ab_arena *arena) noexcept : arena_(arena), mark_(ab_arena_save(arena)) {}
+    explicit arena_scope(ab_arena *arena) noexcept : scope_(ab_arena_scope_begin(arena)) {}
     explicit arena_scope(arena &arena) noexcept : arena_scope(arena.get()) {}
-    ~arena_scope() { ab_arena_restore(arena_, mark_); }
+    ~arena_scope() { ab_arena_scope_end(&scope_); }
 
-    ab_arena *get() noexcept { return arena_; }
+    ab_arena *get() noexcept { return scope_.arena; }
 
 private:
-    ab_arena *arena_;
-    ab_arena_mark mark_;
+    ab_arena_scope scope_;
 };
 
 // Memory for the moment, from an arena of this thread that is none of the conflicts: arenas in

@@ -5,6 +5,7 @@
  */
 #include "allocators/arena/arena.h"
 
+#include "base/rng.h"
 #include "support/small_pages.h"
 
 #include <errno.h>
@@ -559,6 +560,115 @@ static void a_scope_with_a_name_allocates_by_itself(void **state)
     ab_arena_fini(&a);
 }
 
+/* ---- scopes within scopes, over all that an arena can be in the middle of ---- */
+
+static unsigned n_cleaned;
+
+static void clean(void *context)
+{
+    (void)context;
+    n_cleaned++;
+}
+
+static void allocate_something(struct ab_arena *a, struct ab_rng *rng, unsigned *n_left)
+{
+    size_t size = ab_rng_below(rng, 10) == 0 ? ab_rng_below(rng, 40 * KIB) : ab_rng_below(rng, 200);
+    uint64_t kind = ab_rng_below(rng, 8);
+    void *block = NULL;
+    if (kind < 3)
+        block = ab_arena_alloc(a, size);
+    else if (kind < 5)
+        block = ab_arena_alloc_packed(a, (size_t)1 << ab_rng_below(rng, 6), size);
+    else if (kind == 5)
+        block = ab_arena_resize(a, ab_arena_alloc(a, size), size, size * 2);
+    else if (kind == 6)
+        block = ab_arena_alloc_zeroed(a, size);
+    else
+        *n_left += ab_arena_defer(a, clean, NULL);
+    if (kind == 6 && block != NULL)
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(((char *)block)[i], 0);
+    if (block != NULL)
+        memset(block, 0xa5, size);
+}
+
+/* After a scope the arena is where it was, to the byte; what was left to it is done. True: a reset came
+ * in between. */
+static bool nest(struct ab_arena *a, struct ab_rng *rng, unsigned depth, bool may_reset)
+{
+    size_t before = ab_arena_save(a).position;
+    unsigned n_left = 0, n_before = n_cleaned;
+    bool is_reset = false;
+    {
+        AB_ARENA_SCOPED(a);
+        for (uint64_t i = ab_rng_below(rng, 6); i > 0; i--)
+            allocate_something(a, rng, &n_left);
+        for (uint64_t i = ab_rng_below(rng, 4); depth < 5 && i > 0; i--)
+            is_reset |= nest(a, rng, depth + 1, may_reset);
+        allocate_something(a, rng, &n_left);
+        if (may_reset && ab_rng_below(rng, 40) == 0) {
+            ab_arena_reset(a);
+            is_reset = true;
+        }
+    }
+    assert_true(is_reset || ab_arena_save(a).position == before);
+    assert_true(is_reset || n_cleaned >= n_before + n_left);
+    assert_true(ab_arena_used(a) <= ab_arena_committed(a));
+    return is_reset;
+}
+
+static void a_scope_leaves_the_arena_where_it_was(void **state)
+{
+    (void)state;
+    static char buffer[20 * KIB];
+    static const struct ab_arena_options table[] = {
+        {.reserve_bytes = 64 * MIB},
+        {.reserve_bytes = 64 * MIB, .keep_bytes = 16 * KIB},
+        {.reserve_bytes = 64 * KIB, .chain_bytes = 32 * KIB},
+        {.reserve_bytes = 16 * KIB, .chain_bytes = 16 * KIB, .keep_bytes = 4 * KIB},
+        {.reserve_bytes = 0}};
+    for (size_t i = 0; i <= sizeof table / sizeof table[0]; i++) {
+        bool is_buffer = i == sizeof table / sizeof table[0];
+        struct ab_arena a;
+        struct ab_rng rng;
+        ab_rng_init(&rng, 5, (uint32_t)i);
+        if (is_buffer)
+            ab_arena_init_buffer(&a, buffer + 3, sizeof buffer - 3);
+        else
+            assert_int_equal(ab_arena_init(&a, &table[i]), 0);
+        for (unsigned round = 0; round < 300; round++) {
+            unsigned n_left = 0;
+            nest(&a, &rng, 0, !AB_CHECKS && round % 3 == 0); /* checks report a stale scope */
+            allocate_something(&a, &rng, &n_left);
+            if (round % 10 == 9)
+                ab_arena_reset(&a);
+        }
+        ab_arena_fini(&a);
+    }
+}
+
+/* Strings in a scope leave no trace: the next scope ends by an assignment again. */
+static void a_scope_with_close_blocks_leaves_none(void **state)
+{
+    (void)state;
+    struct ab_arena a = make(MIB, 0);
+    assert_non_null(ab_arena_alloc(&a, 100));
+    char *floor = a.floor;
+    {
+        AB_ARENA_SCOPED(&a);
+        assert_non_null(ab_arena_alloc_packed(&a, 1, 5));
+        assert_non_null(ab_arena_alloc_packed(&a, 1, 5));
+    }
+    assert_ptr_equal(a.floor, floor);
+    char *last = ab_arena_alloc_packed(&a, 1, 5);
+    {
+        AB_ARENA_SCOPED(&a);
+        assert_non_null(ab_arena_alloc_packed(&a, 1, 100));
+    }
+    assert_ptr_equal(ab_arena_resize_aligned(&a, 1, last, 5, 500), last); /* still the last one */
+    ab_arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -583,6 +693,8 @@ int main(void)
         cmocka_unit_test(a_close_block_grows_to_the_end_of_a_buffer),
         cmocka_unit_test(zeroed_arrays_of_any_alignment_are_zero),
         cmocka_unit_test(a_scope_with_a_name_allocates_by_itself),
+        cmocka_unit_test(a_scope_leaves_the_arena_where_it_was),
+        cmocka_unit_test(a_scope_with_close_blocks_leaves_none),
     };
     test_with_small_pages();
     return cmocka_run_group_tests_name("arena ends", tests, NULL, NULL);
