@@ -62,11 +62,11 @@ static inline size_t ab_round_up(size_t n, size_t align)
 
 /* Slots a multiple of 256 bytes apart begin in a quarter of all cache lines, or fewer, and push
  * each other out: replacing 100,000 of them at random took 14 ns and takes 5. A sixteenth more, at
- * most a line, spreads them. Returns the distance to use for one that nobody asked for. */
-static inline size_t ab_spread_slots(size_t stride, size_t align)
+ * most a line, spreads them. Returns what a slot is to take where nobody asked for a distance. */
+static inline size_t ab_spread_slots(size_t bytes, size_t align)
 {
-    size_t more = stride / 16 < 64 ? stride / 16 : 64;
-    return stride % 256 == 0 && align <= 64 ? ab_round_up(stride + more, align) : stride;
+    size_t more = bytes / 16 < 64 ? bytes / 16 : 64;
+    return bytes % 256 == 0 && align <= 64 ? ab_round_up(bytes + more, align) : bytes;
 }
 
 #ifdef __cplusplus

@@ -120,7 +120,7 @@ int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options)
     if (error != 0)
         return error;
     if (options->align == 0)
-        made.stride = ab_spread_slots(made.stride, made.align);
+        made.stride += ab_spread_slots(made.slot_bytes, made.align) - made.slot_bytes;
     made.grows = options->grows || options->n_slots == 0;
     made.huge = options->huge;
     if (options->range != NULL) {

@@ -44,7 +44,7 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
         return ENOMEM;
     size_t stride = ab_round_up(slot + extra, align);
     if (options->align == 0)
-        stride = ab_spread_slots(stride, align);
+        stride += ab_spread_slots(slot, align) - slot;
     size_t n = options->n_slots != 0 ? options->n_slots : AB_POOL_LOCKFREE_USUAL / stride;
     if (n == 0 || __builtin_mul_overflow(stride, n, &span) || span >> UNIT_LOG2 >= PLACE_MASK)
         return ENOMEM;
