@@ -122,8 +122,9 @@ enum ab_status ab_cmd_init(const struct ab_options *o, int *exit_code, struct ab
     AB_TRY(write_file(&scaffold->main, err));
     if (has_second)
         AB_TRY(write_file(&scaffold->second, err));
-    printf("next: allocbench check %s\n      allocbench run %s\n", scaffold->main.name,
-           scaffold->main.name);
+    printf("next: allocbench check %s\n      allocbench run %s%s\n", scaffold->main.name,
+           scaffold->main.name,
+           has_second ? " -b glibc,old=./old/libmine.so,new=./libmine.so --base old" : "");
     if (has_second)
         printf("      allocbench calibrate %s\n", scaffold->main.name);
     return AB_OK;

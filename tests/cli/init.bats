@@ -45,6 +45,9 @@ teardown() {
     bench init ci
     expect_code 0
     grep -q '^wrote .github/workflows/allocbench.yml$' "$OUT/stdout"
+    grep -q '^ *allocbench run allocbench-ci.yaml -b glibc,old=./old/libmine.so,new=./libmine.so --base old$' \
+        "$OUT/stdout" || fail "another command than the workflow's"
+    grep -q '^ *allocbench calibrate allocbench-ci.yaml$' "$OUT/stdout"
     python3 -c 'import yaml, sys; yaml.safe_load(open(".github/workflows/allocbench.yml"))' 2>/dev/null ||
         ! python3 -c 'import yaml' 2>/dev/null || fail "the workflow is no YAML"
     local command
