@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* A closed 0, 1 or 2 would otherwise become the next file we open. Writing to a closed standard
@@ -172,6 +173,18 @@ static int finish(enum ab_status status, int exit_code, const struct ab_err *err
     return exit_code >= 125 ? exit_code : ab_status_exit_code(status);
 }
 
+/* Without stdio, whose buffers may not fit. */
+static int finish_on_little_stack(const struct ab_err *err)
+{
+    const struct iovec parts[] = {
+        {(void *)(uintptr_t) "allocbench: ", 12},
+        {(void *)(uintptr_t)err->text, strlen(err->text)},
+        {(void *)(uintptr_t) "\n", 1},
+    };
+    (void)!writev(STDERR_FILENO, parts, AB_ARRAY_LEN(parts));
+    return ab_status_exit_code(err->status);
+}
+
 int main(int argc, char **argv)
 {
     struct ab_err err = {0};
@@ -180,9 +193,8 @@ int main(int argc, char **argv)
     hold_standard_descriptors();
     catch_file_limit();
     ab_json_take_memory();
-    status = ab_spawn_fit_stack(&err);
-    if (status != AB_OK)
-        return finish(status, 0, &err);
+    if (ab_spawn_fit_stack(&err) != AB_OK)
+        return finish_on_little_stack(&err);
     ab_standard_output_begin();
     if (argc < 2) {
         ab_options_print_overview(stderr);

@@ -36,11 +36,15 @@ struct ab_relay {
 
 enum { SAMPLE_NS = 50000000 }; /* between two looks at the memory of processes */
 
+/* Sets errno where it is not: nothing is tried, as a signal would end the process. */
 static bool is_within_limit(uint64_t end)
 {
     struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-           end <= limit.rlim_cur;
+    bool is = getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+              end <= limit.rlim_cur;
+    if (!is)
+        errno = EFBIG; /* "File too large" */
+    return is;
 }
 
 static void *map_file(int folder, const char *name, size_t bytes)

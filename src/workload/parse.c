@@ -327,9 +327,11 @@ static void combine(struct ab_reader *r, const struct ab_node *params)
     w->values = values.s;
     if (w->n_combinations > AB_COMBINATIONS_MAX)
         ab_diag_add(r->diag, params->key_at,
-                    "the lists of values make %zu combinations, at most %d rows (combinations x "
+                    "the lists of values make %s%zu combinations, at most %d rows (combinations x "
                     "back ends) can be measured",
-                    w->n_combinations, AB_COMBINATIONS_MAX);
+                    w->n_combinations == SIZE_MAX ? "more than " : "",
+                    w->n_combinations == SIZE_MAX ? SIZE_MAX - 1 : w->n_combinations,
+                    AB_COMBINATIONS_MAX);
     else if (values.n >= AB_VALUES_BYTES)
         ab_diag_add(r->diag, params->key_at,
                     "the names and values of a combination have %zu characters, at most %d are "

@@ -119,6 +119,15 @@ EOF
     expect_code 4
     expect_error 'the limit on the stack \(ulimit -s\) is 64 KiB, at least'
     code=0 # one that can be raised is
+    code=0 # less than stdio takes for a message
+    (ulimit -s 24; exec env -i "$BUILD/allocbench" --version) >"$OUT/stdout" 2>"$OUT/stderr" || code=$?
+    expect_code 4
+    expect_error 'the limit on the stack \(ulimit -s\) is 24 KiB, at least'
+    code=0
+    (ulimit -f 1; allocbench record -o "$OUT/t.abt" -- true) >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+    expect_code 125
+    expect_error 'cannot write into the spool .*: File too large'
+    code=0
     (ulimit -S -s 64; allocbench run "$WORKLOADS/tiny.yaml" --rounds 1 -b glibc) >"$OUT/stdout" \
         2>"$OUT/stderr" 3>&- || code=$?
     expect_code 0

@@ -1005,6 +1005,18 @@ static enum ab_status check_estimate(struct ab_generator *g)
     return AB_OK;
 }
 
+/* Gives an error of the tape, which knows no text, the place of the phase that it is about. */
+static enum ab_status place_failure(struct ab_generator *g, const struct ab_phase_def *phase,
+                                    enum ab_status status)
+{
+    char text[400];
+    if (status != AB_INPUT)
+        return status;
+    snprintf(text, sizeof text, "%.390s", g->err->text);
+    g->lane = NULL;
+    return ab_generate_fail(g, phase->place, "phase '%s': %s", phase->name, text);
+}
+
 static enum ab_status run_all(struct ab_generator *g, struct ab_workload *w)
 {
     g->w = w;
@@ -1016,7 +1028,7 @@ static enum ab_status run_all(struct ab_generator *g, struct ab_workload *w)
     if (status == AB_OK)
         prepare(g);
     for (size_t i = 0; i < w->n_phases && status == AB_OK; i++)
-        status = run_phase(g, &w->phases[i]);
+        status = place_failure(g, &w->phases[i], run_phase(g, &w->phases[i]));
     return status;
 }
 
@@ -1026,7 +1038,7 @@ enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, s
     struct ab_generator g = {.err = err != NULL ? err : &local};
     enum ab_status status = run_all(&g, w);
     if (status == AB_OK) {
-        status = ab_tape_end(g.tape, out, g.err);
+        status = place_failure(&g, &w->phases[0], ab_tape_end(g.tape, out, g.err));
         g.tape = NULL;
     }
     release(&g);
@@ -1064,7 +1076,7 @@ enum ab_status ab_workload_compile_bursts(struct ab_workload *w, struct ab_workl
     bursts->n = 0;
     enum ab_status status = run_all(&g, w);
     if (status == AB_OK && (bursts->n == 0 || ab_tape_bytes(g.tape) > 0))
-        status = hand_over(&g, bursts->n == 0);
+        status = place_failure(&g, &w->phases[0], hand_over(&g, bursts->n == 0));
     if (status == AB_OK)
         *total = sum;
     else
