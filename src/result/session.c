@@ -173,3 +173,9 @@ struct ab_null_cost *ab_session_null(const struct ab_session *s, uint32_t backen
             return &s->nulls[i];
     return NULL;
 }
+
+bool ab_session_has_little_memory(const struct ab_session *session)
+{
+    enum { PAGE_BYTES = 4096 };
+    return session->facts.live_peak_bytes > 0 && session->facts.live_peak_bytes < PAGE_BYTES;
+}

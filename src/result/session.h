@@ -34,6 +34,9 @@ bool ab_session_phase_is_repeated(const struct ab_session *session, uint32_t pha
 /* The row of the back end of row `like` in the combination of row `beside`; UINT32_MAX = none. */
 uint32_t ab_session_row(const struct ab_session *session, uint32_t like, uint32_t beside);
 
+/* True if less than a page lives at the same time: what is resident says nothing of the allocator then. */
+bool ab_session_has_little_memory(const struct ab_session *session);
+
 /* The digest of the work of a row; "" = not known. And: did both rows do the same? */
 const char *ab_session_digest(const struct ab_session *session, uint32_t backend);
 bool ab_session_is_same_work(const struct ab_session *a, uint32_t backend_a,

@@ -12,6 +12,7 @@
 #include "stats/compare.h"
 #include "stats/compare_drift.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -374,6 +375,23 @@ static void judge_by_live(const struct ab_session *s, const struct ab_gate *g, u
         forgive(g->floor, (struct ab_interval){size, size}, (struct ab_interval){live, live}, r);
 }
 
+/* Leaves a ratio of memory open where the work has less than a page of live bytes: it would compare the
+ * heaps' own pages with a few bytes. */
+static void doubt_little_memory(const struct ab_session *s, const struct ab_gate *g,
+                                struct ab_checked *r)
+{
+    bool is_judged = r->verdict == AB_VERDICT_PASS || r->verdict == AB_VERDICT_FAIL;
+    if (g->metric.memory == NULL || r->against == AB_AGAINST_NOTHING || !is_judged ||
+        !ab_session_has_little_memory(s))
+        return;
+    r->verdict = AB_VERDICT_INCONCLUSIVE;
+    snprintf(r->reason, sizeof r->reason,
+             "inconclusive: at most %" PRIu64
+             " bytes are live, less than a page: a ratio of memory "
+             "says nothing",
+             s->facts.live_peak_bytes);
+}
+
 /* What a check has of its gate; no number is known yet. */
 static struct ab_checked check_of(const struct ab_gate *g)
 {
@@ -445,6 +463,7 @@ static void judge(const struct judgement *j, const struct ab_gate *g, uint32_t b
             judge_change(s, j->baseline, g, backend, r);
         else
             judge_by_live(s, g, backend, r);
+        doubt_little_memory(s, g, r);
         if (r->verdict == AB_VERDICT_NOT_EVALUATED && r->reason[0] == 0)
             ab_metric_why_missing(s, backend, &g->metric, false, r->reason, sizeof r->reason);
         if (r->verdict == AB_VERDICT_NOT_EVALUATED && r->reason[0] == 0)

@@ -260,3 +260,21 @@ YAML
     grep -q "all.yaml:4:8: error: unknown op 'aloc'" "$OUT/stderr"
     grep -q "all.yaml:8:.*full: all 2 positions" "$OUT/stderr"
 }
+
+# Four blocks of 32 bytes: what is resident is the heap's own, and its ratio to the work is any number.
+@test "a ratio of memory is left open where less than a page is live, and run says why" {
+    cat >tiny.yaml <<'YAML'
+allocbench: 1
+name: tiny
+sets: [{name: a, count: 4}]
+phases:
+  - {name: p, repeat: 500, do: [{alloc: a, size: 32, count: all}, {free: a, count: all}]}
+YAML
+    bench run tiny.yaml --rounds 2 --no-store -b glibc,arena --json "$OUT/r.json" \
+        --gate 'glibc:p/memory/peak < 1000000x live' --gate 'glibc:p/memory/peak < 1000000x arena' \
+        --gate 'p/memory/peak < 1GiB'
+    expect_json '[.gates[].verdict] == ["inconclusive", "inconclusive", "pass", "pass"]' "$OUT/r.json"
+    expect_json '.gates[0].reason | test("128 bytes are live, less than a page")' "$OUT/r.json"
+    grep -q '^note: at most 128 bytes are live, less than a page: memory figures say nothing' "$OUT/stdout" ||
+        fail "$(cat "$OUT/stdout")"
+}

@@ -842,6 +842,18 @@ static void add_sized_frees(const struct ab_session *s, struct ab_view_texts *t,
     ab_text_fini(&plain);
 }
 
+static void add_little_memory(const struct ab_session *s, struct ab_view_texts *t,
+                              struct ab_view_warnings *w)
+{
+    if (s->n_memory > 0 && ab_session_has_little_memory(s))
+        warning_list_add(w, "little-memory", AB_VIEW_NOTE,
+                         ab_view_texts_addf(t,
+                                            "at most %" PRIu64 " bytes are live, less than a page: "
+                                            "memory figures say nothing",
+                                            s->facts.live_peak_bytes),
+                         "");
+}
+
 /* What of it there is, once for each that is the same. */
 static void add_litter(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
@@ -1051,6 +1063,7 @@ void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *tex
                            struct ab_view_warnings *out)
 {
     *out = (struct ab_view_warnings){0};
+    add_little_memory(s, texts, out);
     view_warnings_backends(s, texts, out);
     add_incomplete(s, texts, out);
     add_unsealed(s, out);
