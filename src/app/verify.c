@@ -15,6 +15,7 @@
 #include "core/text.h"
 #include "runner/estimate.h"
 #include "runner/supervise.h"
+#include "symbols/symbols.h"
 #include "trace_tools/to_tape.h"
 
 #include <errno.h>
@@ -269,6 +270,68 @@ static char *repeat_command(const struct ab_options *o, const struct ab_selectio
     return t.s;
 }
 
+/* Adds the source line to "libmine.so+0x1139 (free+0x29)", where the library has debug information. */
+static void add_source_line(struct ab_crash_text *crash, struct ab_symbols *symbols)
+{
+    struct ab_symbol found[AB_SYMBOLS_MAX];
+    const char *plus = strstr(crash->function, "+0x");
+    const char *call = strstr(crash->function, " (");
+    if (plus == NULL || call == NULL || plus > call || strchr(crash->function, ',') != NULL)
+        return;
+    ab_symbols_find(symbols, strtoull(plus + 3, NULL, 16), found);
+    if (found[0].line <= 0)
+        return;
+    const char *slash = strrchr(found[0].file, '/');
+    size_t n = strlen(crash->function);
+    snprintf(crash->function + n, sizeof crash->function - n, ", %s:%d",
+             slash != NULL ? slash + 1 : found[0].file, found[0].line);
+}
+
+/* The cause that a failure usually has, or NULL. */
+static const char *usual_cause(const struct ab_verify_line *line)
+{
+    bool is_deep = strstr(line->crash.memory, "stack has overflowed") != NULL;
+    bool is_calloc = strstr(line->crash.function, "(calloc+") != NULL;
+    if (line->verdict == AB_VERIFY_CRASHED && is_deep)
+        return is_calloc ? "calloc calls itself: gcc makes malloc and memset a calloc; build with "
+                           "-fno-builtin"
+                         : "the function calls itself, perhaps through a function of the C library "
+                           "that allocates";
+    if (line->verdict == AB_VERIFY_TIMEOUT && strstr(line->crash.call, "in calloc(") != NULL)
+        return "calloc calls itself: gcc makes malloc and memset a calloc; build with -fno-builtin";
+    if (strcmp(line->check, "fork") == 0 && line->verdict != AB_VERIFY_CRASHED)
+        return "another thread held the lock when the process forked; lock in pthread_atfork";
+    return NULL;
+}
+
+static void explain_line(struct ab_verify_line *line, struct ab_symbols *symbols)
+{
+    if (!ab_verify_verdict_fails(line->verdict))
+        return;
+    const char *cause = usual_cause(line);
+    size_t n = strlen(line->text);
+    if (cause != NULL)
+        snprintf(line->text + n, sizeof line->text - n, "; usual cause: %s", cause);
+    if (symbols != NULL)
+        add_source_line(&line->crash, symbols);
+}
+
+static void explain_failures(struct ab_verification *v)
+{
+    for (uint32_t i = 0; i < v->session.n_backends; i++) {
+        struct ab_verify_backend *b = &v->session.backends[i];
+        const char *path = v->selection.items[i].path;
+        struct ab_symbols *symbols = NULL;
+        if (b->n_failed == 0 || b->info->status != AB_BACKEND_OK)
+            continue;
+        if (path[0] != 0)
+            ab_symbols_open(path, NULL, 0, &symbols);
+        for (uint32_t k = 0; k < v->session.n_lines; k++)
+            explain_line(&b->lines[k], symbols);
+        ab_symbols_close(symbols);
+    }
+}
+
 /* What a debugger can show again: all that ran and was not as it should be. */
 static void add_repeats(struct ab_verification *v)
 {
@@ -341,6 +404,7 @@ enum ab_status ab_verify(const struct ab_options *o, struct ab_verification *v, 
     prepare(v);
     AB_TRY(o->is_alone ? run_alone(v, err) : run_all(v, err));
     add_repeats(v);
+    explain_failures(v);
     keep(v);
     *exit_code = has_failed(v) ? ab_status_exit_code(AB_BACKEND) : 0;
     return AB_OK;

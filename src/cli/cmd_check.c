@@ -23,6 +23,7 @@
 #include "workload/config.h"
 #include "workload/workload.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -36,7 +37,7 @@
 enum { LINTS_MAX = 64 };
 
 struct lint {
-    const char *id; /* "align", "reset", "few-samples", "few-ops", "small" */
+    const char *id; /* "align", "reset", "few-samples", "few-ops", "small", "decimal" */
     struct ab_place at;
     char text[256];
 };
@@ -144,6 +145,47 @@ static void lint_whole(const struct ab_workload *w, const struct ab_tape_map *ta
             facts->live_peak_bytes);
 }
 
+/* Returns the length of "4k", "64M" or "1.5G" that is a whole word at `p`, or 0. */
+static size_t decimal_length(const char *p)
+{
+    size_t n = strspn(p, "0123456789.");
+    bool is_word = n > 0 && strchr("kKMG", p[n]) != NULL && p[n] != 0;
+    return is_word && !isalnum((unsigned char)p[n + 1]) ? n + 1 : 0;
+}
+
+/* Finds the sizes of one line of the workload that are written with k, M or G, which here are powers
+ * of ten, as they are in no tool for disks. */
+static void lint_line(const char *line, size_t n, uint32_t number, struct lints *out)
+{
+    const char *end = memchr(line, '#', n), *size = NULL;
+    end = end != NULL ? end : line + n;
+    for (const char *p = line; p + 5 <= end; p++)
+        if (strncmp(p, "size:", 5) == 0 && (p == line || !isalnum((unsigned char)p[-1])))
+            size = p + 5;
+    for (const char *p = size; p != NULL && p < end; p++) {
+        size_t length = isalnum((unsigned char)p[-1]) ? 0 : decimal_length(p);
+        if (length == 0)
+            continue;
+        static const char *const powers[] = {"1,000", "1,000,000", "1,000,000,000"};
+        static const char *const binary[] = {"1,024", "1,048,576", "1,073,741,824"};
+        size_t k = p[length - 1] == 'M' ? 1 : p[length - 1] == 'G' ? 2 : 0;
+        struct ab_place at = {number, (uint32_t)(p - line) + 1};
+        add(out, "decimal", at, "size: %.*s is %.*s times %s bytes; for %s write %.*s%ciB",
+            (int)length, p, (int)length - 1, p, powers[k], binary[k], (int)length - 1, p, "KMG"[k]);
+        return;
+    }
+}
+
+static void lint_text(const struct ab_workload *w, struct lints *out)
+{
+    uint32_t number = 1;
+    for (const char *line = w->text; line != NULL && *line != 0; number++) {
+        size_t n = strcspn(line, "\n");
+        lint_line(line, n, number, out);
+        line += n + (line[n] == '\n');
+    }
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct lint *x = a, *y = b;
@@ -166,6 +208,7 @@ static void lint_workload(const struct ab_workload *w, const struct ab_tape_map 
             lint_phase(def, &tape->phases[i], rounds, out);
     }
     lint_whole(w, tape, out);
+    lint_text(w, out);
     if (out->n > 1)
         qsort(out->items, out->n, sizeof out->items[0], by_place);
 }

@@ -403,7 +403,7 @@ static enum ab_status write_text(const struct sharing *s, const char *path, FILE
     struct ab_options o = *s->o;
     const char *name = strrchr(o.output, '/');
     o.is_partial = o.wants_scopes = false;
-    o.wants_digest = true;
+    o.wants_digest = o.is_verbose = true;
     o.wants_sites = o.keeps_functions;
     o.n_sites = AB_SITES_SHOWN_DEFAULT;
     fprintf(
@@ -658,7 +658,7 @@ static enum ab_status trace_recover(const struct ab_options *o, int *exit_code, 
 
 /* ---- the words ---- */
 
-enum { OPTIONS_MOST = 12 };
+enum { OPTIONS_MOST = 13 };
 
 static const struct word {
     const char *name, *files; /* as messages name them */
@@ -672,7 +672,7 @@ static const struct word {
      UINT_MAX,
      ab_trace_cmd_info,
      {"partial", "digest", "json", "sites", "sort", "scopes", "scope", "flame", "folded",
-      "flame-by", "html"}},
+      "flame-by", "html", "verbose"}},
     {"check", "TRACE.abt", 1, UINT_MAX, trace_check, {"partial"}},
     {"dump", "TRACE.abt", 1, 1, trace_dump, {"events", "partial"}},
     {"cut", "TRACE.abt", 1, 1, trace_cut, {"events", "live", "partial", "output"}},
@@ -790,6 +790,7 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         {"folded", o->folded != NULL},
         {"flame-by", o->has_flame_by},
         {"html", o->sinks[AB_SINK_HTML] != NULL},
+        {"verbose", o->is_verbose},
         {"scope", o->scopes_wish != AB_SCOPES_BEST},
     };
     for (size_t i = 0; i < AB_ARRAY_LEN(options); i++)

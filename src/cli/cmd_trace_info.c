@@ -365,7 +365,7 @@ static void print_written(FILE *to, const struct ab_trace_info *i, const struct 
     if (!i->has_written) {
         fprintf(to, "written    not known of the %s in blocks of 64 KiB or more: %s\n", c,
                 i->is_written_unread ? "that needs a file, not a pipe"
-                                      : "the recording does not say");
+                                     : "the recording does not say");
         return;
     }
     fprintf(to, "written    %s of %s in blocks of 64 KiB or more (%.3g %%)",
@@ -499,7 +499,7 @@ static void print_scopes(FILE *to, const struct ab_trace_scopes *s)
             AB_BYTES(s->stats.most_live));
 }
 
-static void print_threads(FILE *to, const struct ab_survey *s)
+static void print_remote(FILE *to, const struct ab_survey *s)
 {
     if (s->n_threads < 2)
         return;
@@ -509,6 +509,12 @@ static void print_threads(FILE *to, const struct ab_survey *s)
     if (s->n_remote_resizes > 0)
         fprintf(to, "resized by another thread  %llu blocks\n",
                 (unsigned long long)s->n_remote_resizes);
+}
+
+static void print_threads(FILE *to, const struct ab_survey *s)
+{
+    if (s->n_threads < 2)
+        return;
     fprintf(to, "\n%-10s %12s %12s %12s %14s\n", "thread", "events", "allocs", "frees",
             "remote frees");
     for (size_t i = 0; i < s->n_threads && i < THREADS_SHOWN; i++)
@@ -602,7 +608,19 @@ static void print_classes(FILE *to, const struct picture *p)
             print_class(to, p, k, most, all);
 }
 
-static void print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_table_style style)
+static void print_pictures(FILE *to, const struct ab_survey *s, struct ab_table_style style)
+{
+    print_curve(to, &s->live, style.utf8);
+    print_classes(to, &(struct picture){"requested sizes: allocations + resizes", &s->alloc_sizes,
+                                        &s->resize_sizes, "resizes", true, style.utf8});
+    print_classes(to, &(struct picture){"lifetimes: calls between allocation and free",
+                                        &s->life_events, NULL, NULL, false, style.utf8});
+    print_classes(to, &(struct picture){"lifetimes: bytes requested between allocation and free",
+                                        &s->life_bytes, NULL, NULL, true, style.utf8});
+}
+
+static void print_facts(FILE *to, const struct ab_trace_facts *f, bool is_verbose,
+                        struct ab_table_style style)
 {
     const struct ab_survey *s = &f->survey;
     print_totals(to, &f->info, s);
@@ -613,15 +631,14 @@ static void print_facts(FILE *to, const struct ab_trace_facts *f, struct ab_tabl
         print_scopes(to, &f->scopes);
     if (f->digest[0] != 0)
         fprintf(to, "digest     %s\n", f->digest);
-    print_threads(to, s);
+    print_remote(to, s);
     print_aligns(to, s);
-    print_curve(to, &s->live, style.utf8);
-    print_classes(to, &(struct picture){"requested sizes: allocations + resizes", &s->alloc_sizes,
-                                        &s->resize_sizes, "resizes", true, style.utf8});
-    print_classes(to, &(struct picture){"lifetimes: calls between allocation and free",
-                                        &s->life_events, NULL, NULL, false, style.utf8});
-    print_classes(to, &(struct picture){"lifetimes: bytes requested between allocation and free",
-                                        &s->life_bytes, NULL, NULL, true, style.utf8});
+    if (is_verbose) {
+        print_threads(to, s);
+        print_pictures(to, s, style);
+    } else if (f->info.events > 0)
+        fprintf(to, "more: -v (sizes, lifetimes, %slive memory over time)\n",
+                s->n_threads > 1 ? "threads, " : "");
 }
 
 /* ---- gathering ---- */
@@ -861,7 +878,7 @@ static void trace_print_lives(FILE *to, const struct ab_site_stats *s)
 static void tell_text(FILE *to, const struct ab_options *o, const struct ab_trace_facts *f,
                       struct ab_table_style style)
 {
-    print_facts(to, f, style);
+    print_facts(to, f, o->is_verbose, style);
     if (!o->wants_sites)
         return;
     trace_print_lives(to, &f->sites);

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LEAST_PARTS = 32, SUFFIXES = 3, BURST_BYTES = 4 << 20 };
@@ -199,6 +200,31 @@ static enum ab_status model(struct modeling *s, struct ab_err *err)
     return status;
 }
 
+static uint64_t bytes_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Says so where the files are larger than the trace, because then they nearly hold its calls. */
+static void print_size(FILE *to, const struct modeling *s)
+{
+    uint64_t bytes = 0, of_trace = bytes_of(s->o->args[1]);
+    for (size_t i = 0; i < SUFFIXES; i++) {
+        char path[1100];
+        snprintf(path, sizeof path, "%s%s", s->stem, suffixes[i]);
+        bytes += bytes_of(path);
+    }
+    if (of_trace == 0 || bytes <= of_trace)
+        return;
+    char a[32], b[32];
+    fprintf(to,
+            "  size: %s, larger than the trace (%s): the program is too irregular for a short "
+            "model.\n  If the calls may be shown, allocbench trace share gives a smaller file.\n",
+            ab_units_bytes(a, sizeof a, (double)bytes),
+            ab_units_bytes(b, sizeof b, (double)of_trace));
+}
+
 enum ab_status ab_trace_cmd_model(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct modeling s = {.o = o};
@@ -216,6 +242,7 @@ enum ab_status ab_trace_cmd_model(const struct ab_options *o, int *exit_code, st
         printf("%s, with %s-blocks.csv and %s-sequence.csv\n", AB_SHOWN(600, o->output),
                AB_SHOWN(300, base_name(s.stem)), AB_SHOWN(300, base_name(s.stem)));
         print_distance(stdout, &s, "  ");
+        print_size(stdout, &s);
     }
     ab_trace_model_fini(&s.model);
     return status;

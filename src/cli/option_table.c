@@ -1063,6 +1063,8 @@ static const struct ab_option_info table[] = {
      FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
     {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
+    {"verbose", NULL, "info: also sizes, lifetimes, threads and live memory over time", "Output",
+     'v', TRACE, FLAG(is_verbose)},
     {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},
     {"strict", NULL, "exit with 1 when there is a warning", "Output", 0, DOCTOR,
      FLAG(is_strict_doctor)},

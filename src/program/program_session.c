@@ -208,6 +208,13 @@ static enum ab_status check_output(struct state *st, uint32_t backend, uint32_t 
     return blame(st, backend, round, is_preflight, &run->output, err);
 }
 
+/* "the program failed: exit status 3 (in round 4)" */
+static void add_round(struct ab_backend_info *b, uint32_t round)
+{
+    size_t n = strlen(b->reason);
+    snprintf(b->reason + n, sizeof b->reason - n, " (in round %u)", round + 1);
+}
+
 /* Runs, and notes a failure; *out is only of interest where the back end is still running. */
 static enum ab_status run_checked(struct state *st, uint32_t backend, uint32_t round,
                                   bool is_preflight, struct ab_program_outcome *out,
@@ -218,6 +225,8 @@ static enum ab_status run_checked(struct state *st, uint32_t backend, uint32_t r
         return status;
     if (out->status != AB_BACKEND_OK) {
         fail_backend(st, backend, out->status, out->reason);
+        if (!is_preflight)
+            add_round(&st->session->backends[backend], round);
         return AB_OK;
     }
     return check_output(st, backend, round, is_preflight, out, err);

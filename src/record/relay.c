@@ -227,7 +227,8 @@ enum ab_status ab_relay_open(const char *folder, struct ab_relay_options options
     int fd = r->folder < 0
                  ? -1
                  : openat(r->folder, AB_SPOOL_CONTROL, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool is_made = fd >= 0 && is_within_limit(sizeof *r->control) && fchmod(fd, 0666) == 0 &&
+    bool is_limited = fd >= 0 && !is_within_limit(sizeof *r->control);
+    bool is_made = fd >= 0 && !is_limited && fchmod(fd, 0666) == 0 &&
                    (errno = posix_fallocate(fd, 0, sizeof *r->control)) == 0;
     if (is_made)
         r->control = map_file(r->folder, AB_SPOOL_CONTROL, sizeof *r->control);
@@ -235,6 +236,11 @@ enum ab_status ab_relay_open(const char *folder, struct ab_relay_options options
                                 ? AB_OK
                                 : ab_fail_errno(err, AB_SYSTEM, "cannot write into the spool %s",
                                                 folder);
+    if (is_limited)
+        ab_fail(err, status,
+                "the limit on file sizes (ulimit -f) is too low for a recording, which needs at "
+                "least %zu KiB",
+                (sizeof *r->control >> 10) + 1);
     if (fd >= 0)
         close(fd);
     if (status != AB_OK) {

@@ -432,7 +432,11 @@ static bool apply(struct parser *p, char op, struct ab_value *left, struct ab_va
     else if (op == '*')
         overflows = __builtin_mul_overflow(left->whole, right->whole, &result);
     else if (op == '-' && left->whole < right->whole)
-        return fail(p, left->offset, n, "the difference is negative");
+        return p->unit == AB_UNIT_BYTES
+                   ? fail(p, left->offset, n,
+                          "the difference is negative; a range of sizes is uniform(%s, %s)",
+                          QUOTE(p, left->offset, left->n), QUOTE(p, right->offset, right->n))
+                   : fail(p, left->offset, n, "the difference is negative");
     else if (op == '-')
         result = left->whole - right->whole;
     else if (op == '/') {

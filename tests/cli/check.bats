@@ -171,3 +171,29 @@ expect_notes() {
         fail "$(cat "$OUT/stdout")"
     rm own.yaml
 }
+
+@test "a size in k, M or G is said to be decimal, one in KiB or kB is not" {
+    for size in 4k 'uniform(16, 2M)' 1.5G; do
+        sed "s/size: [^,}]*/size: $size/" >"$OUT/w.yaml" <<'YAML'
+allocbench: 1
+name: sizes
+sets:
+  - {name: heap, count: 1}
+phases:
+  - name: fill
+    do:
+      - {alloc: heap, size: 64} # size: 8k
+YAML
+        bench check "$OUT/w.yaml" -b glibc --json -
+        expect_json '[.lints[] | select(.id == "decimal")] | length == 1 and .[0].line == 8'
+    done
+    bench check "$OUT/w.yaml" -b glibc
+    expect_code 0
+    grep -q 'size: 1.5G is 1.5 times 1,000,000,000 bytes; for 1,073,741,824 write 1.5GiB' "$OUT/stdout"
+    sed -i 's/1.5G/4KiB/' "$OUT/w.yaml"
+    bench check "$OUT/w.yaml" -b glibc --json -
+    expect_json '[.lints[] | select(.id == "decimal")] == []'
+    sed -i 's/4KiB/64-256/' "$OUT/w.yaml"
+    bench check "$OUT/w.yaml"
+    expect_error 'the difference is negative; a range of sizes is uniform\(64, 256\)'
+}

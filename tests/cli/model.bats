@@ -26,6 +26,27 @@ expect_near() { # NAME [PERCENT]: the live peak
         "$OUT/$1.json" >/dev/null || fail "$(jq -c 'del(.phases)' "$OUT/$1.json" | head -c 900)"
 }
 
+@test "model: files larger than the trace are said to be" {
+    bench trace model "$ROOT/traces/perl-words.abt" -o "$OUT/large.yaml"
+    expect_code 0
+    local all of
+    all=$(cat "$OUT"/large.yaml "$OUT"/large-*.csv | wc -c)
+    of=$(stat -c %s "$ROOT/traces/perl-words.abt")
+    if [ "$all" -gt "$of" ]; then
+        grep -q 'larger than the trace' "$OUT/stdout" || fail "$all bytes of $of"
+    else
+        ! grep -q 'larger than the trace' "$OUT/stdout" || fail "$all bytes of $of"
+    fi
+    i=0
+    for n in $(seq 300); do # no two sizes alike: the tables have a row for each
+        echo "a $i $((n * 37 % 4001 + n))"; i=$((i + 1))
+    done | { echo 0; echo 300; echo 300; echo 1; cat; } >"$OUT/odd.rep"
+    allocbench trace import -q "$OUT/odd.rep" -o "$OUT/odd.abt" 3>&-
+    bench trace model "$OUT/odd.abt" -o "$OUT/odd.yaml"
+    expect_code 0
+    grep -q 'size: .*, larger than the trace' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+}
+
 @test "model: sizes, live peak and calls are near those of the sample traces" {
     for trace in perl-words sqlite-index; do
         model "$ROOT/traces/$trace.abt" $trace

@@ -455,6 +455,14 @@ cost_of() { # ROUNDS; in microseconds
     expect_one_document
 }
 
+@test "a limit on file sizes that no spool fits in is named" {
+    code=0
+    (ulimit -f 64; allocbench record -o "$OUT/t.abt" -- true) >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+    expect_code 125
+    expect_error 'the limit on file sizes \(ulimit -f\) is too low for a recording, which needs at least [0-9]+ KiB'
+    [ ! -e "$OUT/t.abt" ]
+}
+
 @test "trace info: unknown words and files" {
     bench trace
     expect_code 2

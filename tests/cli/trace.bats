@@ -25,17 +25,31 @@ expect_golden() { # NAME
 
 @test "info: the golden text, but for the size of the file, CPU time and what was resident" {
     calls
-    bench trace info --ascii "$OUT/calls.abt"
+    bench trace info -v --ascii "$OUT/calls.abt"
     expect_code 0
     sed -i 's/ in .* (.* bytes each)//; /^written /d; /^CPU time /d' "$OUT/stdout"
     expect_golden calls.info
 }
 
 @test "info: pictures have no ASCII where the terminal knows more, and only ASCII where it does not" {
-    LC_ALL=C.UTF-8 bench trace info "$TINY"
+    LC_ALL=C.UTF-8 bench trace info -v "$TINY"
     grep -q '█' "$OUT/stdout" || fail "no blocks"
-    LC_ALL=C bench trace info "$TINY"
+    LC_ALL=C bench trace info --verbose "$TINY"
     ! grep -q '[^ -~]' "$OUT/stdout" || fail "not ASCII"
+}
+
+@test "info: a dozen lines, and the pictures with -v" {
+    bench trace info "$TINY"
+    expect_code 0
+    [ "$(wc -l <"$OUT/stdout")" -le 12 ] || fail "$(cat "$OUT/stdout")"
+    grep -q '^live peak ' "$OUT/stdout"
+    [ "$(tail -n 1 "$OUT/stdout")" = 'more: -v (sizes, lifetimes, live memory over time)' ]
+    bench trace info -v "$TINY"
+    grep -q '^requested sizes: ' "$OUT/stdout"
+    ! grep -q '^more: ' "$OUT/stdout"
+    bench trace dump -v "$TINY"
+    expect_code 2
+    expect_error 'trace dump does not take --verbose'
 }
 
 @test "info: the JSON adds up" {

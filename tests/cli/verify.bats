@@ -521,3 +521,85 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
     bench verify nowhere/libmine.so --check zeroed --no-fork
     expect_code 4
 }
+
+# All functions of a malloc over a bump pointer, each call of which takes a lock that no fork handler
+# knows. gcc makes the calloc of it a call of itself.
+make_recursive() { # FOLDER, options of gcc
+    cat >"$1/mym.c" <<'C'
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *next, *end;
+void *memalign(size_t align, size_t n)
+{
+    if (n > (size_t)1 << 40) { errno = ENOMEM; return NULL; }
+    pthread_mutex_lock(&lock);
+    uintptr_t at = ((uintptr_t)next + 16 + align - 1) & ~(uintptr_t)(align - 1);
+    if (next == NULL || at + n > (uintptr_t)end) {
+        size_t bytes = ((size_t)64 << 20) + n + align;
+        char *more = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (more == MAP_FAILED) { pthread_mutex_unlock(&lock); errno = ENOMEM; return NULL; }
+        next = more; end = more + bytes;
+        at = ((uintptr_t)next + 16 + align - 1) & ~(uintptr_t)(align - 1);
+    }
+    *(size_t *)(at - 8) = n;
+    next = (char *)at + n;
+    pthread_mutex_unlock(&lock);
+    return (void *)at;
+}
+void *malloc(size_t n) { return memalign(16, n); }
+void free(void *p) { (void)p; }
+size_t malloc_usable_size(void *p) { return p ? ((size_t *)p)[-1] : 0; }
+void *realloc(void *p, size_t n)
+{
+    void *q = malloc(n);
+    size_t old = malloc_usable_size(p);
+    if (q && p) memcpy(q, p, old < n ? old : n);
+    return q;
+}
+void *aligned_alloc(size_t align, size_t n) { return memalign(align, n); }
+int posix_memalign(void **out, size_t align, size_t n)
+{
+    return (*out = memalign(align, n)) ? 0 : ENOMEM;
+}
+void *calloc(size_t n, size_t size)
+{
+    size_t bytes = n * size;
+    void *p = malloc(bytes);
+    if (p)
+        memset(p, 0, bytes);
+    return p;
+}
+C
+    gcc -g -O2 -fPIC -shared -fno-optimize-sibling-calls -pthread "${@:2}" -o "$1/libmym.so" "$1/mym.c"
+}
+
+@test "checks that fail at one place are told once, with the line and the usual cause" {
+    command -v gcc >/dev/null || skip "no gcc"
+    make_recursive "$OUT"
+    bench verify "$OUT/libmym.so" --check zeroed,overflow,usable
+    expect_code 4
+    tr -s '\n ' ' ' <"$OUT/stdout" >"$OUT/flat"
+    [ "$(grep -c 'SIGSEGV' "$OUT/stdout")" -eq 1 ] || fail "$(cat "$OUT/stdout")"
+    grep -qE 'usual cause: calloc calls itself: gcc makes malloc and memset a calloc; build with -fno-builtin' "$OUT/flat" ||
+        fail "$(cat "$OUT/stdout")"
+    grep -qE '\(calloc\+0x[0-9a-f]+\), mym\.c:[0-9]+' "$OUT/flat" || fail "no line"
+    grep -q 'the same place: zeroed, overflow' "$OUT/flat" || fail "not grouped"
+    make_recursive "$OUT" -fno-builtin
+    bench verify "$OUT/libmym.so" --check zeroed,fork
+    expect_code 4
+    grep -qE '^ +zeroed +ok' "$OUT/stdout"
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'usual cause: another thread held the lock when the process forked; lock in pthread_atfork' ||
+        fail "$(cat "$OUT/stdout")"
+}
+
+@test "requests of nothing: what each function gives is told" {
+    bench verify glibc --check info --json -
+    expect_code 0
+    expect_json '[.backends[0].checks[] | select(.check == "calloc(0,8)" or .check == "realloc(NULL,0)" or
+        .check == "aligned_alloc(64,0)") | .answer] == ["block", "block", "block"]'
+}

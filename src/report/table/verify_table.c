@@ -150,6 +150,30 @@ static void print_crash(FILE *to, const struct ab_crash_text *c, bool is_call_to
         fprintf(to, "  repeat: %s\n", ab_text_printable(shown, sizeof shown, repeat));
 }
 
+/* The first check that failed at the same place in the same way, or `k`. */
+static uint32_t first_alike(const struct ab_verify_backend *b, uint32_t k)
+{
+    const struct ab_verify_line *line = &b->lines[k];
+    for (uint32_t i = 0; i < k; i++)
+        if (ab_verify_verdict_fails(b->lines[i].verdict) && line->crash.function[0] != 0 &&
+            b->lines[i].verdict == line->verdict &&
+            strcmp(b->lines[i].crash.function, line->crash.function) == 0)
+            return i;
+    return k;
+}
+
+/* Names the other checks that failed where this one did, so that one cause is told once. */
+static void print_alike(FILE *to, const struct ab_verify_session *v,
+                        const struct ab_verify_backend *b, uint32_t k, struct ab_table_style style)
+{
+    struct ab_text text = {0};
+    for (uint32_t i = k + 1; i < v->n_lines; i++)
+        if (ab_verify_verdict_fails(b->lines[i].verdict) && first_alike(b, i) == k)
+            ab_text_addf(&text, "%s%s", text.n == 0 ? "" : ", ", b->lines[i].check);
+    print_detail(to, "the same place", text.s, style);
+    ab_text_fini(&text);
+}
+
 /* What is wrong, and what holds with a reservation. */
 static void print_remarks(FILE *to, const struct ab_verify_session *v,
                           const struct ab_verify_backend *b, struct ab_table_style style)
@@ -160,13 +184,16 @@ static void print_remarks(FILE *to, const struct ab_verify_session *v,
         const struct ab_verify_line *line = &b->lines[k];
         struct ab_text text = {0};
         bool is_bad = ab_verify_verdict_fails(line->verdict);
-        if (!is_bad && (line->verdict != AB_VERIFY_OK || line->text[0] == 0))
+        if ((!is_bad && (line->verdict != AB_VERIFY_OK || line->text[0] == 0)) ||
+            (is_bad && first_alike(b, k) != k))
             continue;
         ab_text_addf(&text, "%s: %s: %s", name, line->check, line->text);
         ab_table_note(to, style, is_bad ? AB_BAD : AB_FAINT, &text);
         bool is_in_text = line->verdict != AB_VERIFY_FAILED;
         if (is_bad && line->verdict != AB_VERIFY_NOT_PROVEN)
             print_crash(to, &line->crash, is_in_text, line->repeat, style);
+        if (is_bad)
+            print_alike(to, v, b, k, style);
     }
 }
 

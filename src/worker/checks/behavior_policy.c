@@ -28,6 +28,31 @@ void ab_behavior_zero_size(struct ab_trial *t)
     ab_trial_info(t, ab_target_ask(t->target, t->target->heap, &nothing) != 0 ? "block" : "NULL");
 }
 
+static void tell_block(struct ab_trial *t, const void *block)
+{
+    ab_trial_info(t, block != NULL ? "block" : "NULL");
+}
+
+void ab_behavior_calloc_zero(struct ab_trial *t)
+{
+    if (is_malloc(t) && ab_trial_needs(t, t->target->calls.calloc != NULL, "no calloc"))
+        tell_block(t, t->target->calls.calloc(0, 8));
+}
+
+/* Some programs, GNU grep among them, end when this is NULL. */
+void ab_behavior_realloc_null(struct ab_trial *t)
+{
+    if (is_malloc(t) && ab_trial_needs(t, t->target->calls.realloc != NULL, "no realloc"))
+        tell_block(t, t->target->calls.realloc(NULL, 0));
+}
+
+void ab_behavior_aligned_zero(struct ab_trial *t)
+{
+    if (is_malloc(t) &&
+        ab_trial_needs(t, t->target->calls.aligned_alloc != NULL, "no aligned_alloc"))
+        tell_block(t, t->target->calls.aligned_alloc(64, 0));
+}
+
 static ab_ref resize_to_nothing(const struct ab_target *t)
 {
     const size_t sizes[2] = {64, 0};
