@@ -230,6 +230,10 @@ static enum ab_status find_program(const struct ab_options *o, struct work *w, s
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE,
                        "exec needs a command: allocbench exec -b glibc,jemalloc -- ./app …");
+    if (access("/proc/self/maps", R_OK) != 0)
+        return ab_fail(err, AB_SYSTEM,
+                       "exec needs /proc, which shows what allocator serves a program; it is not "
+                       "mounted: mount -t proc proc /proc");
     if (!ab_program_file_find(o->args[0], w->program, sizeof w->program))
         return ab_fail(err, AB_USAGE, "%s: no such program, or it is not executable%s",
                        AB_SHOWN(512, o->args[0]), ab_program_file_hint(o->args[0]));

@@ -665,3 +665,13 @@ END
     expect_code 0
     expect_json '.results | length == 4' "$OUT/r.json"
 }
+
+@test "a system without /proc is named before anything is measured" {
+    unshare -m mount -t tmpfs none /proc 2>/dev/null || skip "no mount namespace here"
+    code=0
+    unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$(command -v allocbench)" \
+        exec -b glibc -- true >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
+    expect_code 4
+    expect_error 'exec needs /proc, which shows what allocator serves a program'
+    [ ! -s "$OUT/stdout" ]
+}
