@@ -3,13 +3,28 @@
  * `calibrate`: the noise of this machine.
  */
 #include "app/calibrate.h"
+#include "base/bits.h"
 #include "cli/commands.h"
 #include "core/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static void print(const struct ab_calibration *c)
+/* The metrics that most people judge by: time, p99 and memory. */
+static bool is_usual(const struct ab_noise_entry *level)
 {
+    static const char *const usual[][2] = {
+        {"all", "time"}, {"all", "ns_per_op"}, {"all", "p99"},        {"alloc", "p99"},
+        {"free", "p99"}, {"memory", "peak"},   {"memory", "rss_peak"}};
+    for (size_t i = 0; i < AB_ARRAY_LEN(usual); i++)
+        if (strcmp(level->op, usual[i][0]) == 0 && strcmp(level->metric, usual[i][1]) == 0)
+            return true;
+    return false;
+}
+
+static void print(const struct ab_calibration *c, bool is_verbose)
+{
+    uint32_t n_hidden = 0;
     const struct ab_noise_levels *n = &c->noise;
     char shown[300];
     printf("Noise of this machine on %s: one library was measured twice, as two back ends.\n"
@@ -17,9 +32,14 @@ static void print(const struct ab_calibration *c)
            "differ by less than\n\n",
            ab_text_printable(shown, sizeof shown, c->workload), n->rounds, n->n_rounds);
     for (uint32_t i = 0; i < n->n; i++) {
+        n_hidden += !is_verbose && !is_usual(&n->entries[i]);
+        if (!is_verbose && !is_usual(&n->entries[i]))
+            continue;
         snprintf(shown, sizeof shown, "%s/%s", n->entries[i].op, n->entries[i].metric);
         printf("  %-32s %6.2f %%\n", shown, 100 * n->entries[i].p95);
     }
+    if (n_hidden > 0)
+        printf("  (-v: %u more metrics)\n", n_hidden);
     printf("\nallocbench explain METRIC says what one is, as ns_per_op.");
     printf("\nrun, replay, exec and compare warn of limits narrower than twice that.\n");
 }
@@ -31,7 +51,7 @@ enum ab_status ab_cmd_calibrate(const struct ab_options *o, int *exit_code, stru
     if (*exit_code != 0)
         return AB_OK;
     if (!o->is_quiet)
-        print(&found);
+        print(&found, o->is_verbose);
     fflush(stdout);
     return ab_calibration_store(o, &found, err);
 }

@@ -1065,6 +1065,7 @@ static const struct ab_option_info table[] = {
     {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
     {"verbose", NULL, "info: also sizes, lifetimes, threads and live memory over time", "Output",
      'v', TRACE, FLAG(is_verbose)},
+    {"verbose", NULL, "print all metrics", "Output", 'v', CALIBRATE, FLAG(is_verbose)},
     {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},
     {"strict", NULL, "exit with 1 when there is a warning", "Output", 0, DOCTOR,
      FLAG(is_strict_doctor)},

@@ -21,6 +21,10 @@ calibrated() {
     expect_code 0
     expect_error '^Stored: .*/calibration-[0-9a-f]{12}\.json$'
     grep -q 'all/ns_per_op' "$OUT/stdout" || fail "no table"
+    # Time, p99 and memory; the rest is for who asks for it.
+    [ "$(grep -c ' %$' "$OUT/stdout")" -le 7 ] || fail "$(cat "$OUT/stdout")"
+    ! grep -q '/max ' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -Eq '^  \(-v: [0-9]+ more metrics\)$' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     [ "$(ls "$OUT/results" | wc -l)" -eq 1 ] || fail "more than the calibration is stored"
     file=$(echo "$OUT"/results/calibration-*.json)
     expect_json '.schema == "allocbench-calibration/1" and .rounds == 10 and .rounds_measured == 3' "$file"
