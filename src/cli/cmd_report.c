@@ -47,6 +47,7 @@ static enum ab_status report_stored(const struct ab_options *o, const char *path
         return ab_err_context(err, "%s: ", AB_SHOWN(300, path));
     AB_TRY(ab_outputs_check_phase(o, s->phases, s->n_phases, err));
     AB_TRY(ab_stored_read_checks(path, stored, err));
+    ab_unsealed_tell(o, AB_SHOWN(512, path), stored->checksum, s->is_unsealed);
     AB_TRY(ab_outputs_open(o, outputs, err));
     AB_TRY(ab_outputs_spare_inputs(outputs, o, err));
     AB_TRY(ab_outputs_check(outputs, s, err));
@@ -66,7 +67,6 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     AB_TRY((makes_file ? ab_stored_read_unaltered : ab_stored_read)(path, &stored, err));
     if (stored.checksum == AB_CHECKSUM_WRONG)
         warn_altered(path);
-    ab_unsealed_tell(o, AB_SHOWN(512, path), stored.checksum, stored.session.is_unsealed);
     enum ab_status status = report_stored(o, path, &stored, &outputs, err);
     ab_outputs_abandon(&outputs);
     ab_stored_fini(&stored);
