@@ -610,7 +610,7 @@ END
 
 @test "a back end that fails in the replay is reported once, and is exit 4" {
     allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 2000 3>&-
-    bench exec --rounds 2 -b "glibc,toy=$TOY,gone=$OUT/nothing.so" --trace "$OUT/t.abt" -- "$PROG" works 2000
+    bench exec --rounds 2 -b "glibc,toy=$TOY,gone=$GUESTS/libctorcrash.so" --trace "$OUT/t.abt" -- "$PROG" works 2000
     expect_code 4
     [ "$(grep -c 'error: .*gone' "$OUT/stderr")" -eq 1 ] || fail "$(cat "$OUT/stderr")"
     # it serves the program, and not the replay: a number is missing that was asked for

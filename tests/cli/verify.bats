@@ -383,14 +383,14 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
     of_check reason '^SIGSEGV \(invalid memory access\) in malloc\([0-9]+\), call [0-9]+ of the check$'
     of_check call '^in malloc\([0-9]+\), call [0-9]+ of the check$'
     of_check memory '^(write|access) to 0x8: a null pointer \+ 8$'
-    of_check function '^libdies\.so\+0x[0-9a-f]+ \((malloc|write_nowhere)\+0x[0-9a-f]+\)$'
+    of_check function '^libdies\.so\+0x[0-9a-f]+ \((malloc|write_nowhere)\+0x[0-9a-f]+\)(, libdies\.c:[0-9]+)?$'
     dies free content crashed
     of_check call '^in free\(0x[0-9a-f]+\), call [0-9]+ of the check$'
     dies realloc prefix crashed
     of_check call '^in realloc\(0x[0-9a-f]+, [0-9]+\), call [0-9]+ of the check$'
     bench verify "$DIES{DIES=free}" --check content
     tr -s '\n ' ' ' <"$OUT/stdout" | grep -Eq \
-        'dies\{DIES=free\}: content: SIGSEGV \(invalid memory access\) in free\(0x[0-9a-f]+\), call [0-9]+ of the check memory: (write|access) to 0x8: a null pointer \+ 8 function: libdies\.so\+0x[0-9a-f]+ \((free|write_nowhere)\+0x[0-9a-f]+\) repeat: gdb -q -ex run --args ' ||
+        'dies\{DIES=free\}: content: SIGSEGV \(invalid memory access\) in free\(0x[0-9a-f]+\), call [0-9]+ of the check memory: (write|access) to 0x8: a null pointer \+ 8 function: libdies\.so\+0x[0-9a-f]+ \((free|write_nowhere)\+0x[0-9a-f]+\)(, libdies\.c:[0-9]+)? repeat: gdb -q -ex run --args ' ||
         fail "the screen does not say it"
     expect_nothing_left
 }
