@@ -7,7 +7,7 @@
 
 load helpers
 
-# One run of a well-behaved and a missing library, and one that has a hostile name, into $OUT.
+# One run of a well-behaved and a library that crashes (missing), and one that has a hostile name, into $OUT.
 write_forms() { # OPTION…
     bench run "$WORKLOADS/tiny.yaml" --rounds 2 --no-store -q --json "$OUT/r.json" \
         --junit "$OUT/j.xml" --markdown "$OUT/s.md" --benchmark-json "$OUT/b.json" --github "$@"
@@ -21,7 +21,7 @@ make_hostile_library() { # sets $hostile, a value for -b
 # Four verdicts: a gate that holds, one that does not, one that cannot be evaluated, a missing one.
 write_mixed() {
     make_hostile_library
-    write_forms -b "glibc,$hostile,./missing.so" --gate 'glibc:churn/alloc/p99 < 1s' \
+    write_forms -b "glibc,$hostile,missing=$GUESTS/libctorcrash.so" --gate 'glibc:churn/alloc/p99 < 1s' \
         --gate 'glibc:churn/all/ns_per_op < 0.1ns' --gate 'missing:churn/alloc/p99 < 1s'
     expect_code 4
 }
@@ -183,7 +183,7 @@ PY
 }
 
 @test "exec writes every form: its verdicts, its times and memory" {
-    bench exec --rounds 2 --no-store -q -b "glibc,toy=$GUESTS/libtoy.so,./missing.so" \
+    bench exec --rounds 2 --no-store -q -b "glibc,toy=$GUESTS/libtoy.so,missing=$GUESTS/libctorcrash.so" \
         --gate 'toy:program/all/wall_ns < 1ns' --junit "$OUT/j.xml" --markdown "$OUT/s.md" \
         --benchmark-json "$OUT/b.json" --github -- true
     expect_code 4
