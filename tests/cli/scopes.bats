@@ -139,6 +139,44 @@ record_frames() {
     [ ! -e o.abt ]
 }
 
+@test "where scopes were found, two heaps that may be one are named" {
+    need_compilers gcc
+    cat >"$OUT/turn.c" <<'EOF'
+#include <stdlib.h>
+static void *volatile own[50], *volatile next[50];
+static __attribute__((noinline)) void frame(void)
+{
+    for (int i = 0; i < 50; i++)
+        own[i] = malloc(40);
+    for (int i = 0; i < 50; i++)
+        free(own[i]);
+}
+static __attribute__((noinline)) void turn(void)
+{
+    for (int i = 0; i < 20; i++) {
+        void *old = next[i];
+        next[i] = malloc(20 + 37 * i);
+        free(old);
+    }
+}
+int main(void)
+{
+    for (int f = 0; f < 500; f++) {
+        turn();
+        frame();
+    }
+    for (int i = 0; i < 20; i++)
+        free(next[i]);
+}
+EOF
+    gcc -O1 -g -o "$OUT/turn" "$OUT/turn.c"
+    bench record --sites -q -o "$OUT/turn.abt" -- "$OUT/turn"
+    expect_code 0
+    bench advise "$OUT/turn.abt" --rounds 1 -b glibc,slab
+    expect_code 0
+    tr '\n' ' ' <"$OUT/stdout" | grep -q 'Found scopes can end too early: with   *marks, heaps A and B may be one'
+}
+
 @test "a budget is of scopes that were marked, that --scope names, or of the only ones that were found" {
     need_compilers gcc
     gcc -O2 -g -o "$OUT/game" "$ROOT/allocators/examples/frame-game/frame_game.c"

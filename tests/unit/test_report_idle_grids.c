@@ -64,6 +64,7 @@ static void stretches_have_rows_and_growth_a_verdict(void **state)
     assert_int_equal(g.n_rows,
                      2 * (1 + BACKENDS)); /* the first, which is the longest, and the last */
     assert_string_equal(g.rows[0].label, "drain 60.0 s");
+    assert_string_equal(g.rows[0].tail, " 1/24, not shown: 2 to 23");
     assert_string_equal(g.rows[3].tail, " 24/24");
     assert_true(g.rows[1].cells[1].value == 100 * 0x1p20); /* at its begin */
     assert_true(g.rows[1].cells[5].value == 60 * 0x1p20);  /* at its end */

@@ -496,6 +496,12 @@ static void page_faults_outside_the_latencies_are_noted(void **state)
     for (uint32_t round = 0; round < f->s.n_rounds; round++)
         throughput_of(f, FAKE_ARENA, round)->faults_minor = 500000;
     expect(f, 400, "faults per op: steady 0.25 (arena) to 0.00 (glibc)\n", true);
+    for (uint32_t round = 0; round < f->s.n_rounds; round++)
+        throughput_of(f, FAKE_ARENA, round)->faults_minor = 40000;
+    expect(f, 400, "faults per op: steady 0.02 (arena) to 0.00 (glibc)\n", true);
+    for (uint32_t round = 0; round < f->s.n_rounds; round++)
+        throughput_of(f, FAKE_ARENA, round)->faults_minor = 400;
+    expect(f, 400, "page faults", false);
     fake_session_free(f);
 }
 

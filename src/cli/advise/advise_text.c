@@ -259,12 +259,33 @@ static void print_rest(FILE *to, const struct ab_advise_view *v)
 
 /* ---- what else is told ---- */
 
+/* Returns the first heap of that kind, NULL = there is none. */
+static const struct ab_advice_heap *heap_of_kind(const struct ab_advice *a, enum ab_advice_kind kind)
+{
+    for (size_t i = 0; i < a->n_heaps; i++)
+        if (a->heaps[i].kind == kind)
+            return &a->heaps[i];
+    return NULL;
+}
+
+/* Found scopes may end early, so that blocks that die in their own frame seem to die in the next one. */
+static void say_one_heap_may_do(struct ab_text *line, const struct ab_advice *a)
+{
+    const struct ab_advice_heap *frame = heap_of_kind(a, AB_ADVICE_FRAME),
+                                *next = heap_of_kind(a, AB_ADVICE_DOUBLE);
+    if (!a->is_marked && frame != NULL && next != NULL)
+        ab_text_addf(line,
+                     " Found scopes can end too early: with marks, heaps %s and %s may be one.",
+                     frame->name, next->name);
+}
+
 static void print_scopes(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     struct ab_text line = {0};
     if (v->scopes == NULL || v->advice->n_scope_threads > 1 || v->scopes->n == 0)
         return;
     ab_scopes_ask(&line, v->scopes, ab_scopes_median_calls(v->scopes), v->advice->time_us);
+    say_one_heap_may_do(&line, v->advice);
     put_prose(to, style, AB_PLAIN, &line);
 }
 

@@ -84,6 +84,21 @@ static void put_stretch(struct ab_grid *g, const struct ab_idle *x, uint32_t i, 
     ab_grid_put(g, RETAINED, AB_GRID_BYTES, x->end_retained_bytes, "not known");
 }
 
+/* Returns the number of a stretch among all, and which ones behind it are not shown. */
+static const char *count_of(struct ab_grid *g, const struct ab_idles *all, uint32_t i)
+{
+    uint32_t next = i + 1;
+    while (next < all->n && !is_shown(all, next))
+        next++;
+    if (all->n <= 1)
+        return "";
+    if (next == i + 1)
+        return ab_view_texts_addf(&g->texts, " %u/%u", i + 1, all->n);
+    if (next == i + 2)
+        return ab_view_texts_addf(&g->texts, " %u/%u, not shown: %u", i + 1, all->n, next);
+    return ab_view_texts_addf(&g->texts, " %u/%u, not shown: %u to %u", i + 1, all->n, i + 2, next);
+}
+
 /* The same stretch of all back ends, below its heading. */
 static void add_stretch(struct ab_grid *g, const struct ab_idles *of, uint32_t i)
 {
@@ -95,7 +110,7 @@ static void add_stretch(struct ab_grid *g, const struct ab_idles *of, uint32_t i
         if (is_first)
             ab_grid_heading(
                 g, ab_view_texts_addf(&g->texts, "%s %s", x->phase, SPAN(x->end_ns - x->begin_ns)),
-                of[b].n > 1 ? ab_view_texts_addf(&g->texts, " %u/%u", i + 1, of[b].n) : "");
+                count_of(g, &of[b], i));
         is_first = false;
         ab_grid_add_backend(g, b);
         put_stretch(g, x, i, of[b].n);

@@ -319,7 +319,7 @@ static void sort(struct ab_view_warnings *w)
 /* Numbers that are right and easily misread. */
 
 enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
-static const double faults_worth_saying = 0.05, ratio_worth_saying = 1.25;
+static const double faults_worth_saying = 0.05, fault_least_ns = 250, ratio_worth_saying = 1.25;
 
 static void add_note(struct ab_view_warnings *w, const char *id, struct ab_view_texts *t,
                      struct ab_text *text)
@@ -472,6 +472,21 @@ static void add_untouched(const struct ab_session *s, struct ab_view_texts *t,
                      "exec measures the memory of the program itself");
 }
 
+static double of_all(const struct ab_session *s, uint32_t backend, const char *phase,
+                     const char *field)
+{
+    const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_program_field(field)};
+    return ab_backend_is_comparable(&s->backends[backend]) ? ab_metric_value(s, backend, &m) : NAN;
+}
+
+/* Few faults count as well where they must be a tenth of the time: one takes 250 ns or more. */
+static bool are_worth_saying(const struct ab_session *s, const char *phase,
+                             const struct fault_range *range)
+{
+    return range->high >= faults_worth_saying ||
+           range->high * fault_least_ns >= of_all(s, range->of_high, phase, "ns_per_op") / 10;
+}
+
 /* First touches are timed in ns/op and in no latency: where they cost much, the two disagree. */
 static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
@@ -485,7 +500,7 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
     for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++) {
         struct fault_range range = find_faults(s, s->phases[p]);
         char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
-        if (!(range.high >= faults_worth_saying))
+        if (!are_worth_saying(s, s->phases[p], &range))
             continue;
         ab_text_addf(&text, "%s%s %s", between, AB_SHOWN(600, s->phases[p]),
                      ab_format_ratio(high, range.high));
@@ -497,13 +512,6 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
         between = ", ";
     }
     add_note(w, "faults", t, &text);
-}
-
-static double of_all(const struct ab_session *s, uint32_t backend, const char *phase,
-                     const char *field)
-{
-    const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_program_field(field)};
-    return ab_backend_is_comparable(&s->backends[backend]) ? ab_metric_value(s, backend, &m) : NAN;
 }
 
 /* What an end takes, from the fastest back end to the slowest. */
