@@ -81,7 +81,8 @@ struct ab_advice_group {
     int line;           /* 0 = not known */
     int column;         /* of the call, where its line has several; else 0 */
     enum ab_advice_call call;
-    uint32_t containers; /* of a call AB_ADVICE_CALL_STD: rows of ab_advice_containers; 0 = not known */
+    uint32_t
+        containers; /* of a call AB_ADVICE_CALL_STD: rows of ab_advice_containers; 0 = not known */
     bool is_shadowed; /* its key is "", for a rule would take blocks of other groups as well */
     uint64_t calls, resizes, frees, never_freed;
     uint64_t bytes;                               /* asked for, all calls together */

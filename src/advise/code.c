@@ -175,22 +175,27 @@ static void add_cxx_end(struct ab_text *out, const struct ab_advice *a, uint32_t
         has_strings |= (seen >> i & 1) != 0 && ab_advice_containers[i].family == 's';
     }
     if (n_types > 1)
-        ab_text_add(out, " *   Where one container holds another, both types are of std::pmr; the inner one "
-                         "takes the\n *   resource of the outer one by itself.\n");
+        ab_text_add(
+            out,
+            " *   Where one container holds another, both types are of std::pmr; the inner one "
+            "takes the\n *   resource of the outer one by itself.\n");
     if (has_strings)
-        ab_text_add(out, " *   A temporary string, such as the result of a + b, stays in malloc.\n");
+        ab_text_add(out,
+                    " *   A temporary string, such as the result of a + b, stays in malloc.\n");
     if (has_marks && ab_advice_is_shared(heap))
-        ab_text_addf(out,
-                     " *   In C++: m = %s_begin() before they are made, %s_end(m) when they are gone.\n",
-                     name, name);
+        ab_text_addf(
+            out,
+            " *   In C++: m = %s_begin() before they are made, %s_end(m) when they are gone.\n",
+            name, name);
     else if (has_marks)
         ab_text_addf(out, " *   In C++: all within { ab::arena_scope scope(&advised_%s); ... }\n",
                      name);
     else if (!dies_alone(heap))
-        ab_text_addf(out,
-                     " *   In C++: no delete is needed. The memory is released at %sadvised_scope_end(), "
-                     "so\n *   nothing may still point to it then.\n",
-                     heap->kind == AB_ADVICE_DOUBLE ? "the second " : "");
+        ab_text_addf(
+            out,
+            " *   In C++: no delete is needed. The memory is released at %sadvised_scope_end(), "
+            "so\n *   nothing may still point to it then.\n",
+            heap->kind == AB_ADVICE_DOUBLE ? "the second " : "");
 }
 
 /* Returns true if the same is to be done, or is said, of two groups of one heap. */

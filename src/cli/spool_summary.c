@@ -227,8 +227,7 @@ static void print_call_sites(const struct sum *s)
         fprintf(stderr, "allocbench: no call sites were recorded: the program's C library is older "
                         "than glibc 2.35\n");
     if (r->n_sites > 0)
-        fprintf(stderr,
-                "allocbench: call sites of %llu calls, %llu different\n",
+        fprintf(stderr, "allocbench: call sites of %llu calls, %llu different\n",
                 (unsigned long long)r->n_sites, (unsigned long long)r->n_stacks);
     if (r->n_cut_sites > 0)
         fprintf(stderr,

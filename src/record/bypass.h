@@ -66,9 +66,9 @@ enum ab_bypass_kind {
     AB_BYPASS_OWN,       /* it calls one that the program contains */
 };
 struct ab_bypass_report {
-    bool is_looked_into;            /* true if the process was looked into when it was about to exit */
-    enum ab_bypass_kind kind;       /* kind of the first module that calls another malloc */
-    char path[PATH_MAX];            /* path of that module; "" = none */
+    bool is_looked_into;      /* true if the process was looked into when it was about to exit */
+    enum ab_bypass_kind kind; /* kind of the first module that calls another malloc */
+    char path[PATH_MAX];      /* path of that module; "" = none */
     const struct ab_places *places; /* set before ab_bypass_read(): places where blocks were */
     uint64_t own_bytes;             /* set before ab_bypass_read(): memory of the recorder */
 };

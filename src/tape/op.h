@@ -58,8 +58,8 @@ enum ab_touch { /* which bytes of a block are written after it was handed out */
                 AB_TOUCH_NONE,
                 AB_TOUCH_FIRST, /* the first n bytes */
                 AB_TOUCH_ENDS,  /* first and last byte */
-                AB_TOUCH_PAGE,  /* the first byte, one every 4096, and the last one of more than 4096 */
-                AB_TOUCH_LINE,  /* the first byte, then one every 64 */
+                AB_TOUCH_PAGE, /* the first byte, one every 4096, and the last one of more than 4096 */
+                AB_TOUCH_LINE, /* the first byte, then one every 64 */
                 AB_TOUCH_ALL,
                 AB_TOUCH_APART, /* as page, never in a time, and of small blocks one for each
                                    AB_APART_BYTES of them: they share their pages */

@@ -160,10 +160,8 @@ static void containers_have_their_names_and_an_instruction_stands_once(void **st
         {.function = "load", .file = "game.cpp", .line = 67, .calls = 8, .why = "too few calls"},
     };
     const uint32_t containers[] = {row_of("unordered_map") | row_of("_Hashtable"),
-                                   row_of("_Vector_base"),
-                                   row_of("__cxx11::basic_string"),
-                                   row_of("__cxx11::basic_string"),
-                                   0};
+                                   row_of("_Vector_base"), row_of("__cxx11::basic_string"),
+                                   row_of("__cxx11::basic_string"), 0};
     struct ab_advice a = {.groups = places,
                           .n_groups = AB_ARRAY_LEN(places),
                           .heaps = {kinds[0]},

@@ -52,7 +52,7 @@ static void the_first_pages_alone_are_written(void **state)
     assert_int_equal(changed(), 2);
     assert_int_not_equal(block[4096], 0xee);
     ab_touch_block(block, 8192, AB_LEADING_MAKE(3)); /* it has not so many */
-    assert_int_equal(changed(), 3); /* with its last byte */
+    assert_int_equal(changed(), 3);                  /* with its last byte */
     assert_int_equal(ab_touch_reach(two, 12288), 8192);
     assert_true(ab_touch_is_apart(two));
     assert_false(ab_touch_is_apart(AB_TOUCH_MAKE(AB_TOUCH_FIRST, AB_LEADING_APART << 2)));
@@ -82,7 +82,8 @@ static void each_page_that_a_block_lies_on_is_written_to(void **state)
             ab_touch_block(pages + begin, size, AB_TOUCH_MAKE(AB_TOUCH_PAGE, 0));
             for (size_t page = 0; page < 8; page++)
                 assert_int_equal(memchr(pages + page * 4096, 0xee, 4096) != pages + page * 4096 ||
-                                     memcmp(pages + page * 4096, pages + page * 4096 + 1, 4095) != 0,
+                                     memcmp(pages + page * 4096, pages + page * 4096 + 1, 4095) !=
+                                         0,
                                  page * 4096 < begin + size);
         }
 }

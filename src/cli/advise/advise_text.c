@@ -152,9 +152,8 @@ static void print_pinned(FILE *to, const struct ab_advise_view *v, const struct 
     struct ab_text line = {0};
     if (v->pins == NULL || !(h->pinned_bytes >= v->advice->least_pinned))
         return;
-    ab_text_addf(&line, "   pins %s of %s resident under %s (at op %u)",
-                 AB_BYTES(h->pinned_bytes), AB_BYTES(v->pins->resident_bytes),
-                 AB_SHOWN(128, v->base), v->pins->position);
+    ab_text_addf(&line, "   pins %s of %s resident under %s (at op %u)", AB_BYTES(h->pinned_bytes),
+                 AB_BYTES(v->pins->resident_bytes), AB_SHOWN(128, v->base), v->pins->position);
     put_prose(to, style, AB_PLAIN, &line);
 }
 
@@ -260,7 +259,8 @@ static void print_rest(FILE *to, const struct ab_advise_view *v)
 /* ---- what else is told ---- */
 
 /* Returns the first heap of that kind, NULL = there is none. */
-static const struct ab_advice_heap *heap_of_kind(const struct ab_advice *a, enum ab_advice_kind kind)
+static const struct ab_advice_heap *heap_of_kind(const struct ab_advice *a,
+                                                 enum ab_advice_kind kind)
 {
     for (size_t i = 0; i < a->n_heaps; i++)
         if (a->heaps[i].kind == kind)

@@ -64,10 +64,11 @@ static enum ab_status require_scope(const struct work *w, struct ab_err *err)
     enum ab_status status = AB_OK;
     if (w->options->scopes_wish == AB_SCOPES_BEST &&
         ab_scopes_ask(&question, &w->scopes, ab_scopes_median_calls(&w->scopes), 0))
-        status = ab_fail(err, AB_USAGE,
-                         "--budget: which scopes is it for? Add --scope nested or --scope outer: the "
-                         "trace has no marks. %s",
-                         question.s);
+        status = ab_fail(
+            err, AB_USAGE,
+            "--budget: which scopes is it for? Add --scope nested or --scope outer: the "
+            "trace has no marks. %s",
+            question.s);
     ab_text_fini(&question);
     return status;
 }

@@ -759,8 +759,7 @@ static void add_rounds(const struct ab_session *s, const struct ab_view_headline
     else if (n == 0 || is_over)
         return;
     else
-        add(out, ab_view_texts_addf(texts, "--rounds %u", n),
-            "should settle it");
+        add(out, ab_view_texts_addf(texts, "--rounds %u", n), "should settle it");
 }
 
 /* ---- what won, for other programs ---- */

@@ -78,8 +78,7 @@ static void add_width(const struct ab_session *s, struct ab_text *out)
 {
     double width = ab_session_precision(s);
     if (s->stopping.precision > 0 && isfinite(width))
-        ab_text_addf(out,
-                     "; widest interval of a whole run within %.2g %% (goal %.2g %%)",
+        ab_text_addf(out, "; widest interval of a whole run within %.2g %% (goal %.2g %%)",
                      fmax(0.1, 100 * width), 100 * s->stopping.precision);
 }
 
