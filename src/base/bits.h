@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Alignment and powers of two.
+ * Arithmetic on alignments and powers of two.
  */
 #ifndef AB_BASE_BITS_H
 #define AB_BASE_BITS_H
@@ -12,7 +12,7 @@
 #define AB_LIKELY(x) __builtin_expect(!!(x), 1)
 #define AB_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* For qsort: below, at or above 0. */
+/* Comparison for qsort: < 0, 0 or > 0. */
 #define AB_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 static inline bool ab_is_pow2(uint64_t x)
@@ -20,19 +20,19 @@ static inline bool ab_is_pow2(uint64_t x)
     return x != 0 && (x & (x - 1)) == 0;
 }
 
-/* a must be a power of two; wraps at 2^64 as unsigned arithmetic does. */
+/* Rounds x up to a multiple of a, which must be a power of two. Wraps at 2^64. */
 static inline uint64_t ab_align_up(uint64_t x, uint64_t a)
 {
     return (x + a - 1) & ~(a - 1);
 }
 
-/* x > 0 */
+/* Returns the logarithm, rounded down; x > 0. */
 static inline unsigned ab_log2(uint64_t x)
 {
     return 63u - (unsigned)__builtin_clzll(x);
 }
 
-/* The least c with x <= 2^c. */
+/* Returns the least c with x <= 2^c. */
 static inline unsigned ab_log2_up(uint64_t x)
 {
     return x < 2 ? 0 : ab_log2(x - 1) + 1;

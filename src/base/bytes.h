@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Little-endian loads and stores, zigzag and varints (LEB128, at most ten bytes, shortest form
- * only: any other spelling of a number is an error). A cursor never passes its end; the first
- * failure sticks and every later read gives 0.
+ * Little-endian loads and stores, zigzag, and varints (LEB128, at most ten bytes). Varints must
+ * have the shortest form; any other form of a number is an error. A cursor never passes its end.
+ * After the first failure, every later read returns 0.
  */
 #ifndef AB_BASE_BYTES_H
 #define AB_BASE_BYTES_H
@@ -44,7 +44,7 @@ static inline uint64_t ab_get_u64(const uint8_t *p)
     return v;
 }
 
-/* Small differences of either sign become small numbers. Exact for all 64-bit differences. */
+/* Maps small differences of either sign to small numbers. Exact for all 64-bit differences. */
 static inline uint64_t ab_zigzag(uint64_t difference)
 {
     return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
@@ -57,7 +57,7 @@ static inline uint64_t ab_unzigzag(uint64_t v)
 
 #define AB_VARINT_MAX 10
 
-/* Writes v at p, which has room for AB_VARINT_MAX bytes; returns the end. */
+/* Writes v at p, which must have room for AB_VARINT_MAX bytes. Returns the end. */
 static inline uint8_t *ab_put_varint(uint8_t *p, uint64_t v)
 {
     while (v >= 0x80) {
@@ -79,11 +79,11 @@ static inline uint64_t ab_read_varint(struct ab_cursor *c)
     for (unsigned shift = 0; c->at < c->end && shift < 70; shift += 7) {
         uint8_t byte = *c->at++;
         if (shift == 63 && byte > 1)
-            break; /* beyond 64 bits */
+            break; /* more than 64 bits */
         v |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) {
             if (byte == 0 && shift > 0)
-                break; /* a longer spelling than needed */
+                break; /* longer than the shortest form */
             return v;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the clocks of the system, and calibrates the tick counter against them: nanoseconds a
- * tick, and the step in which the counter moves.
+ * Reads the clocks of the system, and calibrates the tick counter against them: nanoseconds per
+ * tick, and the step of the counter.
  */
 #include "base/clock.h"
 
@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of the C library, found there: under the name of clock_gettime another library may answer
- * (src/clock). NULL: the system is asked. */
+/* clock_gettime of the C library; NULL = the kernel is called. It is found by name, because another
+ * library may define a function of that name (src/clock). */
 static int (*read_libc)(clockid_t, struct timespec *);
 
 static __attribute__((constructor)) void find_libc(void)
@@ -63,7 +63,7 @@ uint64_t ab_clock_process_cpu_ns(void)
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* A pair (raw time, ticks) whose two readings lie as close together as 64 tries allow. */
+/* Reads a pair (raw time, ticks): of 64 tries, the one whose readings are closest together. */
 static void read_pair(uint64_t *raw_ns, uint64_t *ticks)
 {
     uint64_t best = UINT64_MAX;
@@ -79,7 +79,7 @@ static void read_pair(uint64_t *raw_ns, uint64_t *ticks)
 
 enum { GAP_MAX = 400, STEP_MIN = 4 };
 
-/* Differences of readings taken at dithered distances, by size. */
+/* Counts differences between tick readings at varying distances, by size. */
 static void collect_gaps(uint32_t gaps[GAP_MAX])
 {
     for (unsigned i = 0; i < GAP_MAX; i++)
@@ -94,8 +94,8 @@ static void collect_gaps(uint32_t gaps[GAP_MAX])
     }
 }
 
-/* Share of the gaps that are a multiple of `step`, give or take one tick. By chance alone it is
- * 3/step, at most three quarters. */
+/* Returns the share of the gaps that are a multiple of `step`, give or take one tick. By chance
+ * alone it is 3/step, at most three quarters. */
 static double share_of_multiples(const uint32_t gaps[GAP_MAX], unsigned step)
 {
     uint64_t all = 0, multiples = 0;
@@ -108,8 +108,9 @@ static double share_of_multiples(const uint32_t gaps[GAP_MAX], unsigned step)
     return all == 0 ? 0 : (double)multiples / (double)all;
 }
 
-/* A counter that is fed by a slower clock moves in steps (26 ticks of a 2.6 GHz counter fed at
- * 100 MHz, say): the largest step that nearly all differences are multiples of. 1 = no steps. */
+/* Returns the step of the counter in ticks, the largest step that nearly all differences are
+ * multiples of; 1 = no steps. A counter that is fed by a slower clock moves in steps (26 ticks for
+ * a 2.6 GHz counter fed at 100 MHz, say). */
 static unsigned quantum_ticks(void)
 {
     uint32_t gaps[GAP_MAX];
@@ -131,11 +132,12 @@ void ab_clock_calibrate(struct ab_clock *clock)
     clock->quantum_ns = quantum * clock->ns_per_tick;
 }
 
-/* The loop of the canary. */
+/* ---- canary ---- */
 
 enum { ITERATIONS = 2000 };
 
-/* Each a chain of its own; the compiler must neither join nor foresee them. */
+/* Four independent chains of additions; the asm keeps the compiler from joining or precomputing
+ * them. */
 #define ADD(a, b, c, d) \
     a += 1, b += 3, c += 5, d += 7; \
     __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d))

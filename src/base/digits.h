@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole numbers as text, without stdio.
+ * Converts whole numbers to text, without stdio.
  */
 #ifndef AB_BASE_DIGITS_H
 #define AB_BASE_DIGITS_H
@@ -9,7 +9,7 @@
 
 enum { AB_DIGITS_BYTES = 24 };
 
-/* Text of n, which ends where buf ends; base is at most 16. */
+/* Writes n as text at the end of buf, in `base` (at most 16). Returns its begin. */
 static inline char *ab_digits(char buf[AB_DIGITS_BYTES], uint64_t n, unsigned base)
 {
     char *p = buf + AB_DIGITS_BYTES - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The symbols of the libraries that are loaded, in the tables that the dynamic linker has of them:
- * nothing is allocated, and no message is left for the program's dlerror. Only before a second thread
- * runs.
+ * Finds symbols of the loaded libraries in the tables of the dynamic linker. Unlike dlsym,
+ * allocates nothing and leaves no message for the program's dlerror. Must run before a second
+ * thread does.
  */
 #ifndef AB_BASE_LINK_TABLES_H
 #define AB_BASE_LINK_TABLES_H
@@ -16,12 +16,12 @@
 static inline const void *dynamic_table(const struct link_map *map, ElfW(Sxword) tag)
 {
     for (const ElfW(Dyn) *d = map->l_ld; d != NULL && d->d_tag != DT_NULL; d++)
-        if (d->d_tag == tag) /* the dynamic linker has added the address to most of these */
+        if (d->d_tag == tag) /* the dynamic linker has added the load address to most entries */
             return (const char *)d->d_un.d_ptr + (d->d_un.d_ptr < map->l_addr ? map->l_addr : 0);
     return NULL;
 }
 
-/* The symbol, if this library defines it. */
+/* Returns the symbol if this library defines it, else NULL. */
 static inline const ElfW(Sym) * defined_symbol(const struct link_map *map, const char *name)
 {
     const uint32_t *table = dynamic_table(map, DT_GNU_HASH);
@@ -46,7 +46,8 @@ static inline const ElfW(Sym) * defined_symbol(const struct link_map *map, const
     return NULL;
 }
 
-static inline const struct link_map *own_map(void) /* _DYNAMIC is of the library that names it */
+/* _DYNAMIC is that of the library that names it */
+static inline const struct link_map *own_map(void)
 {
     const struct link_map *map = _r_debug.r_map;
     while (map != NULL && map->l_ld != _DYNAMIC)

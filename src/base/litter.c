@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Draws the blocks of a litter, makes them and frees some of them.
+ * Draws the blocks of an aged heap, allocates them and frees some of them.
  */
 #include "base/litter.h"
 
 #include "base/rng.h"
 
-/* Streams of the seed: sizes are drawn twice alike, once to foresee and once to make. */
+/* Streams of the seed. Sizes are drawn twice with the same result, to foresee and to make. */
 enum { SIZES_STREAM = 0x6c69, ORDER_STREAM = 0x6c6f };
 
 struct draw {
     const struct ab_litter_plan *plan;
     struct ab_rng rng;
-    double left; /* bytes that are still to be drawn */
+    double left; /* bytes still to be drawn */
     uint64_t n;
 };
 
@@ -25,7 +25,7 @@ static struct draw begin(const struct ab_litter_plan *plan)
     return d;
 }
 
-/* 0: there are enough. */
+/* Draws the next size; returns 0 if there are enough blocks. */
 static uint64_t next(struct draw *d)
 {
     if (d->left <= 0 || d->n == AB_LITTER_BLOCKS_MOST)
@@ -47,7 +47,7 @@ struct ab_litter_count ab_litter_foresee(const struct ab_litter_plan *plan)
     return count;
 }
 
-/* Every order is equally likely (Fisher and Yates, 1938). */
+/* Shuffles x; every order is equally likely (Fisher and Yates, 1938). */
 static void shuffle(struct ab_rng *rng, struct ab_litter_block *x, uint64_t n)
 {
     for (; n > 1; n--) {

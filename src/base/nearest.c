@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The nearest right spelling, without malloc and stdio: the worker corrects spellings too.
+ * Finds the nearest right spelling, without malloc and stdio, because the worker corrects spellings
+ * too.
  */
 #include "base/nearest.h"
 
@@ -9,7 +10,8 @@
 
 enum { WORD_MAX = 63 };
 
-/* Optimal string alignment: edits plus swaps of neighbours. Words beyond WORD_MAX are "far". */
+/* Returns the optimal string alignment distance: edits plus swaps of neighbours; SIZE_MAX for words
+ * longer than WORD_MAX. */
 static size_t distance(const char *a, const char *b)
 {
     size_t la = strlen(a), lb = strlen(b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For a library that stands in front of the malloc of a program: the functions behind it, and
- * memory for what dlsym itself asks for while they are looked for. Included once in a library.
+ * For a library that interposes malloc: finds the next definitions of the malloc functions, and has
+ * memory for the requests of dlsym itself during the search. To be included once in a library.
  */
 #ifndef AB_BASE_NEXT_MALLOC_H
 #define AB_BASE_NEXT_MALLOC_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* X(name, what it returns, parameters); those that are not there are NULL. */
+/* X(name, return type, parameters); pointers to missing functions are NULL. */
 #define AB_NEXT_FUNCTIONS(X) \
     X(malloc, void *, (size_t)) \
     X(free, void, (void *)) \
@@ -39,14 +39,14 @@ static inline void find_real_functions(void)
 #undef AB_NEXT_FIND
 }
 
-/* Never given back. */
+/* Memory for early requests; never freed. */
 static _Alignas(16) char early[65536];
 static size_t early_used;
 
-/* Never used before: zero. */
+/* Allocates early memory, which is zero, because it was never used before. */
 static inline void *early_alloc(size_t size)
 {
-    size_t bytes = (size + 31) & ~(size_t)15; /* 16 bytes in front hold the size */
+    size_t bytes = (size + 31) & ~(size_t)15; /* the 16 bytes in front hold the size */
     if (size > sizeof early || bytes > sizeof early - early_used)
         return NULL;
     char *p = early + early_used;

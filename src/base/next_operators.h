@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the C++ operators new and delete to which a preloaded library passes calls on. A preloaded
- * library that interposes malloc (the recorder) defines these operators too; the next definitions are
- * those of libstdc++, or of the malloc library that the program is linked to.
+ * library that interposes malloc (the recorder) defines these operators too. The next definitions
+ * are those of libstdc++, or of the malloc library that the program is linked to.
  *
- * The definitions are searched for in the symbol tables of the libraries that were loaded at the start.
- * dlsym is not used, because in a program without C++ it fails, and leaves a message for the program's
- * dlerror. To be included in one source of a library, and called before a second thread runs.
+ * The definitions are searched for in the symbol tables of the libraries that were loaded at the
+ * start. dlsym is not used, because in a program without C++ it fails, and leaves a message for the
+ * program's dlerror. To be included in one source of a library, and called before a second thread
+ * runs.
  *
- * A C program may open C++ libraries later, with a libstdc++ that only these can see. The operators of
- * the preloaded library would then have none to pass calls on to. So hide_operators() removes them from
- * the library's symbol table, and the C++ libraries bind to their own operators, as without a preload.
+ * A C program may open C++ libraries later, with a libstdc++ that only these can see. The operators
+ * of the preloaded library would then have none to pass calls on to. So hide_operators() removes
+ * them from the library's symbol table, and the C++ libraries bind to their own operators, as
+ * without a preload.
  */
 #ifndef AB_BASE_NEXT_OPERATORS_H
 #define AB_BASE_NEXT_OPERATORS_H
@@ -24,7 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* X(name as the linker has it, parameters, arguments, alignment; 0 = that of malloc) */
+/* X(linker name, parameters, arguments, alignment; 0 = malloc's) */
 #define AB_NEXT_NEWS(X) \
     X(_Znwm, (size_t n), (n), 0) \
     X(_Znam, (size_t n), (n), 0) \
@@ -57,9 +59,9 @@ static struct { /* the next definition of each operator; NULL = none */
 #undef AB_NEXT_DELETE
 } operators;
 
-/* Returns the first definition of the operator `name` in a library that comes after this one, or NULL.
- * Sets *is_of_malloc if that library defines malloc too: its operators then allocate by themselves, and
- * an interposed malloc does not see these calls. */
+/* Returns the first definition of the operator `name` in a library that comes after this one, or
+ * NULL. Sets *is_of_malloc if that library defines malloc too: its operators then allocate by
+ * themselves, and an interposed malloc does not see these calls. */
 static inline void *next_operator(const struct link_map *us, const char *name, bool *is_of_malloc)
 {
     for (const struct link_map *map = us->l_next; map != NULL; map = map->l_next) {
@@ -72,7 +74,8 @@ static inline void *next_operator(const struct link_map *us, const char *name, b
     return NULL;
 }
 
-/* Fills `operators`. Returns true if some of the next operators belong to a library with its own malloc. */
+/* Fills `operators`. Returns true if some of the next operators belong to a library with its own
+ * malloc. */
 static inline bool find_next_operators(void)
 {
     const struct link_map *us = own_map();
@@ -86,9 +89,9 @@ static inline bool find_next_operators(void)
     return is_of_malloc;
 }
 
-/* Hides this library's operators from later symbol lookups, by zeroing their values in its symbol table.
- * The library is linked so that no page has both symbols and code, because the pages are writable for a
- * moment. */
+/* Hides this library's operators from later symbol lookups, by zeroing their values in its symbol
+ * table. The library is linked so that no page has both symbols and code, because the pages are
+ * writable for a moment. */
 static inline void hide_operators(void)
 {
     const struct link_map *us = own_map();

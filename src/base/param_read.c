@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The types of settings, without malloc and stdio: units for bytes, names for choices, ranges for
- * numbers.
+ * Reads the values of settings by type, without malloc and stdio: bytes with units, choices by
+ * name, numbers within a range.
  */
 #include "base/param_read.h"
 
@@ -12,7 +12,7 @@
 
 const char ab_param_no_choice[] = "allowed: ", ab_param_no_range[] = "must be from ";
 
-/* What follows the first `at`, which ends the text before it; NULL when there is none. */
+/* Ends `text` at the first `at`, and returns the text after it; NULL = there is none. */
 static char *cut(char *text, char at)
 {
     while (*text != 0 && *text != at)
@@ -59,7 +59,7 @@ static const char *read_number(const struct ab_param *param, const char *value,
     return NULL;
 }
 
-/* The index of the value in words[0..n), modulo `values`. */
+/* Reads the value as the index of a word in words[0..n), modulo `values`. */
 static const char *read_word(const char *value, const char *const *words, size_t n, size_t values,
                              const char *wrong, uint64_t *out)
 {

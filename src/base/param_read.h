@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Settings of a back end, NAME=VALUE:NAME=VALUE, by the table that it declares. The parent reads
- * those of built-ins, the worker those of plug-ins, which it alone loads; each says in its own way
- * what is wrong.
+ * Reads settings of a back end, NAME=VALUE:NAME=VALUE, by the table that the back end declares. The
+ * parent reads those of built-ins. The worker reads those of plug-ins, because only the worker
+ * loads them. Each words its own error messages.
  */
 #ifndef AB_BASE_PARAM_READ_H
 #define AB_BASE_PARAM_READ_H
@@ -11,16 +11,16 @@
 
 #include <stdbool.h>
 
-/* Cuts the first setting off *rest, in place; *rest is NULL when it was the last. False: no
- * NAME=VALUE; *name is then all that is there. */
+/* Cuts the first setting off *rest, in place; *rest becomes NULL after the last one. Returns false
+ * if it is no NAME=VALUE; *name is then the whole text. */
 bool ab_param_cut(char **rest, char **name, char **value);
 
-/* Index in the table; n_params = it has none of that name. */
+/* Returns the index in the table; n_params = no parameter of that name. */
 size_t ab_param_find(const struct ab_backend *backend, const char *name);
 size_t ab_param_count_choices(const struct ab_param *param);
 
-/* Reads a value by its type: NULL, or what is wrong as the end of a sentence, *out untouched. The
- * two texts by name lack what is allowed, which the caller adds. */
+/* Reads a value by its type. Returns NULL, or the end of an error sentence; *out is then untouched.
+ * The two named texts do not list the allowed values, which the caller adds. */
 const char *ab_param_read(const struct ab_param *param, const char *value, uint64_t *out);
 extern const char ab_param_no_choice[], ab_param_no_range[];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The size of a place, the unit in which it is noted where a program's blocks have been and where its
- * memory is resident: an aligned stretch of 64 KiB.
+ * The size of a place: an aligned stretch of 64 KiB of addresses. Places are the unit for recording
+ * where a program has had blocks and where its memory is resident.
  */
 #ifndef AB_BASE_PLACES_H
 #define AB_BASE_PLACES_H

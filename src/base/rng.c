@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The generator itself: seeding by splitmix64, xoshiro256**, and numbers below a bound or in [0,
- * 1).
+ * The generator: seeding by splitmix64, xoshiro256**, numbers below a bound and numbers in [0, 1).
  */
 #include "base/rng.h"
 

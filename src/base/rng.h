@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one random generator: xoshiro256** seeded through splitmix64 (Blackman & Vigna, 2018,
- * "Scrambled linear pseudorandom number generators"; both in the public domain).
- * The same seed and stream give the same numbers on every machine, for ever: tapes depend on it.
+ * The only random generator: xoshiro256** seeded through splitmix64 (Blackman & Vigna, 2018,
+ * "Scrambled linear pseudorandom number generators"; both in the public domain). The same seed and
+ * stream give the same numbers on every machine, in every version, because tapes depend on it.
  */
 #ifndef AB_BASE_RNG_H
 #define AB_BASE_RNG_H
@@ -13,17 +13,19 @@ struct ab_rng {
     uint64_t s[4];
 };
 
-/* Independent streams of one seed: one for the sizes, one for the positions, one a lane … */
+/* Starts one of many independent streams of a seed: one for sizes, one for positions, one for each
+ * lane …. */
 void ab_rng_init(struct ab_rng *rng, uint64_t seed, uint64_t stream);
 uint64_t ab_rng_next(struct ab_rng *rng);
 
-/* Uniform in [0, n), n > 0, without modulo bias (Lemire 2019, "Fast random integer generation"). */
+/* Returns a uniform number in [0, n), n > 0, without modulo bias (Lemire 2019, "Fast random integer
+ * generation"). */
 uint64_t ab_rng_below(struct ab_rng *rng, uint64_t n);
 
-/* Uniform in [0, 1), 53 bits. */
+/* Returns a uniform number in [0, 1), with 53 bits. */
 double ab_rng_unit(struct ab_rng *rng);
 
-/* Every order is equally likely (Fisher and Yates, 1938). */
+/* Shuffles x; every order is equally likely (Fisher and Yates, 1938). */
 void ab_rng_shuffle(struct ab_rng *rng, uint32_t *x, uint32_t n);
 
 #endif

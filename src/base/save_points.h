@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which blocks are younger than which save point. Going back to a save point ends every block that is
- * younger, so a scope may do so only where all of them die with it; that is proven here, heap by heap,
- * for one lane. A block counts as born where it was allocated or resized last, for a resize may move
- * it. What another lane frees is taken as live: it may be gone only later.
+ * Tracks which blocks of a lane are younger than which save point. Going back to a save point ends
+ * every younger block, so a scope may do so only if all of them die with it. This proves it, for
+ * each heap of one lane. A block counts as born at its last allocation or resize, because a resize
+ * may move it. A block that another lane frees counts as live, because it may be freed later.
  */
 #ifndef AB_BASE_SAVE_POINTS_H
 #define AB_BASE_SAVE_POINTS_H
@@ -11,25 +11,25 @@
 #include <stdint.h>
 #include <string.h>
 
-#define AB_SAVE_POINTS_MAX 32 /* open at the same time in one lane; deeper scopes have none */
+#define AB_SAVE_POINTS_MAX 32 /* save points open at once in a lane; deeper scopes get none */
 #define AB_SAVE_HEAPS 16
 
 struct ab_save_point {
-    uint32_t id; /* from 1 on */
+    uint32_t id; /* counts from 1 */
     uint32_t depth;
-    uint32_t used; /* bit h: blocks were born in heap h after it */
-    uint32_t gone; /* bit h: heap h was reset after it; the caller's, as the next */
+    uint32_t used; /* bit h: some block was born in heap h after it */
+    uint32_t gone; /* bit h: heap h was reset after it; set by the caller, like `bytes` */
     uint64_t at, bytes;
-    uint64_t n_live[AB_SAVE_HEAPS]; /* blocks born after it and before the next one, that live */
+    uint64_t n_live[AB_SAVE_HEAPS]; /* live blocks born after it and before the next save point */
 };
 
-struct ab_save_points { /* of a lane; begins as {0} */
+struct ab_save_points { /* save points of one lane; initialize with {0} */
     struct ab_save_point open[AB_SAVE_POINTS_MAX];
     uint32_t n;
     uint32_t n_ever;
 };
 
-/* NULL where too many are open. */
+/* Takes a save point. Returns NULL if too many are open. */
 static inline struct ab_save_point *ab_save_begin(struct ab_save_points *s, uint64_t at)
 {
     uint32_t depth = s->n > 0 ? s->open[s->n - 1].depth + 1 : 1;
@@ -39,7 +39,8 @@ static inline struct ab_save_point *ab_save_begin(struct ab_save_points *s, uint
     return &s->open[s->n++];
 }
 
-/* What the block is to remember, 0 where it is older than all. */
+/* Counts a new block and returns its birth, the number of save points taken so far; 0 = none
+ * yet. */
 static inline uint32_t ab_save_born(struct ab_save_points *s, uint32_t heap)
 {
     if (s->n > 0) {
@@ -58,14 +59,14 @@ static inline void ab_save_gone(struct ab_save_points *s, uint32_t born, uint32_
         }
 }
 
-/* The one of this depth if it is the last one taken; else NULL: going back to it would take blocks
- * of another scope along. */
+/* Returns the save point of this depth if it is the last one taken. Otherwise returns NULL, because
+ * going back to it would end blocks of another scope. */
 static inline struct ab_save_point *ab_save_last(struct ab_save_points *s, uint32_t depth)
 {
     return s->n > 0 && s->open[s->n - 1].depth == depth ? &s->open[s->n - 1] : NULL;
 }
 
-/* What it counts is from now on of the one before it. */
+/* Ends the save point of this depth; its live blocks then belong to the one before it. */
 static inline void ab_save_end(struct ab_save_points *s, uint32_t depth)
 {
     uint32_t i = s->n;

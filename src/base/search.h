@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* The first of 0..n - 1 that is not `before` (an expression of `i`, true for a first part of them
- * and for none of the rest); n when all are. */
+/* Returns the first i of 0..n - 1 for which `before` is false; n if there is none. `before` is an
+ * expression of `i` that is true up to some i, and false from there on. */
 #define AB_SEARCH(i, n, before) \
     __extension__({ \
         size_t low_ = 0, high_ = (n); \

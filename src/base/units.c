@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading alone, without stdio and libm: the worker reads the parameters of plug-ins with it.
+ * Parses numbers without stdio and libm, because the worker uses this to read the parameters of
+ * plug-ins.
  */
 #include "base/units.h"
 
@@ -50,7 +51,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Decimal digits with single underscores between them; *i moves after them. */
+/* Copies decimal digits, which may have single underscores between them; moves *i behind them. */
 static const char *read_digits(const char *s, size_t n, size_t *i, char *dst, size_t *used,
                                size_t cap)
 {
@@ -68,7 +69,8 @@ static const char *read_digits(const char *s, size_t n, size_t *i, char *dst, si
     return *i == first ? "not a number" : NULL;
 }
 
-/* The value of plain "123.45e6" text, without the locale that strtod would ask. */
+/* Converts decimal digits and an exponent to a double, without strtod, which depends on the
+ * locale. */
 static double text_to_double(const char *digits, size_t n_digits, int exponent)
 {
     long double v = 0;
@@ -89,7 +91,7 @@ static const char *read_exponent(const char *s, size_t n, size_t *i, int *expone
     if (j < n && (s[j] == '-' || s[j] == '+'))
         j++;
     if (j >= n || !is_digit(s[j]))
-        return NULL; /* not an exponent; what follows is a unit */
+        return NULL; /* a unit follows, not an exponent */
     int e = 0;
     for (; j < n && is_digit(s[j]); j++)
         if ((e = e * 10 + (s[j] - '0')) > 400)
@@ -99,7 +101,8 @@ static const char *read_exponent(const char *s, size_t n, size_t *i, int *expone
     return NULL;
 }
 
-/* digits * factor beyond the 2^53 of a double; false when it overflows. At most 19 digits. */
+/* Computes digits * factor exactly, also above the 2^53 of a double. At most 19 digits. Returns
+ * false if it overflows. */
 static bool digits_to_whole(const char *digits, size_t n, uint64_t factor, uint64_t *out)
 {
     uint64_t whole = 0;
@@ -108,7 +111,7 @@ static bool digits_to_whole(const char *digits, size_t n, uint64_t factor, uint6
     return !__builtin_mul_overflow(whole, factor, out);
 }
 
-/* To the nearest whole number; 0 ≤ v < 2^63. */
+/* Rounds to the nearest whole number; 0 ≤ v < 2^63. */
 static double rounded(double v)
 {
     return (double)(uint64_t)(v + 0.5);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers with units, read strictly and printed short. One table for the command line and for
- * workloads: decimal only, full match, no leading zeros, no sign where none makes sense, no NaN,
- * no infinity, never the locale's decimal comma.
+ * Parses numbers with units. One set of rules for the command line and for workloads: decimal only,
+ * full match, no leading zeros, no sign where none makes sense, no NaN, no infinity, never the
+ * locale's decimal comma.
  */
 #ifndef AB_BASE_UNITS_H
 #define AB_BASE_UNITS_H
@@ -15,17 +15,18 @@ enum ab_unit_kind {
     AB_UNIT_BYTES,      /* COUNT, or B KB MB GB TB (1000) KiB MiB GiB TiB (1024) */
     AB_UNIT_TIME,       /* ns us ms s; a bare number is an error except 0; result in ns */
     AB_UNIT_FRACTION,   /* 0.25 or 25%; result as given, 0.25 */
-    AB_UNIT_BYTES_REAL, /* BYTES and TIME that need not be whole: 6.1MiB, 3.5ns */
+    AB_UNIT_BYTES_REAL, /* BYTES and TIME with fractions: 6.1MiB, 3.5ns */
     AB_UNIT_TIME_REAL,
 };
 
-/* What is wrong with a number, as the end of a sentence ("… must be a size such as 64KiB"). */
+/* Result of parsing. */
 struct ab_number {
     double value;   /* always set */
-    uint64_t whole; /* exact for COUNT, BYTES, TIME: must be whole, else error */
+    uint64_t whole; /* exact value of COUNT, BYTES and TIME, which must be whole */
 };
 
-/* Reads all of s[0..n). Returns NULL, or a static message saying what is wrong; out untouched. */
+/* Parses all of s[0..n). Returns NULL, or a static text as the end of an error sentence ("… must be
+ * a size such as 64KiB"); *out is then untouched. */
 const char *ab_units_parse(const char *s, size_t n, enum ab_unit_kind kind, struct ab_number *out);
 
 #endif

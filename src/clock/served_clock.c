@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Answers for the clocks and the waits of the C library. It runs within any call to the allocator, so
- * that nothing here calls malloc or stdio or takes a lock, and errno is kept where nothing fails.
+ * Serves the clocks and the waits of the C library in virtual time. This code runs within any call
+ * to the allocator. So it calls no malloc and no stdio, takes no lock, and keeps errno unless it
+ * fails.
  */
 #include "clock/served_clock.h"
 
@@ -30,7 +31,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define SECOND_NS UINT64_C(1000000000)
-#define SHORT_NS UINT64_C(1000000) /* less is slept in real time */
+#define SHORT_NS UINT64_C(1000000) /* shorter sleeps are in real time */
 #define NEVER_NS UINT64_MAX
 
 static void enter(void), set_time(uint64_t time_ns);
@@ -46,12 +47,13 @@ EXPORT struct ab_served_clock ab_clock_v2 = {
 };
 static struct ab_served_clock *const served = &ab_clock_v2;
 
-/* ---- system calls of our own ---- */
+/* ---- system calls of this library ---- */
 
-/* The one place from which this library calls the kernel: the filter lets it through by its address.
- * Returns what the kernel does, an error as its negative number; errno stays as it is. */
+/* Makes a system call, the only place of this library that does: the filter lets calls from this
+ * address through. Returns the kernel's result, an error as its negative number; errno is
+ * unchanged. */
 long ab_clock_call(long number, long a, long b, long c, long d, long e, long f);
-extern const char ab_clock_called[]; /* where such a call returns to */
+extern const char ab_clock_called[]; /* return address of these calls */
 #if defined(__x86_64__)
 __asm__(".text\n.hidden ab_clock_call\n.globl ab_clock_call\n.type ab_clock_call, @function\n"
         ".hidden ab_clock_called\n.globl ab_clock_called\n"
@@ -84,14 +86,14 @@ static bool is_first_thread(void)
     return thread_now() == CALL(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-/* ---- what the time is ---- */
+/* ---- the time ---- */
 
 enum { N_IDS = CLOCK_TAI + 1 };
 enum { FRESH, FILLING, READY };
 static uint32_t stage;        /* atomic */
-static uint64_t begin[N_IDS]; /* what each clock was when the process first asked */
+static uint64_t begin[N_IDS]; /* value of each clock when the process first asked */
 
-/* Clocks of CPU time are none of them. */
+/* True for clocks that tell the time; false for clocks of CPU time. */
 static bool tells_time(clockid_t id)
 {
     const unsigned ids = 1u << CLOCK_REALTIME | 1u << CLOCK_MONOTONIC | 1u << CLOCK_MONOTONIC_RAW |
@@ -108,7 +110,8 @@ static uint64_t real_ns(clockid_t id)
     return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Constructors of the allocator run before those of what is preloaded ahead of it. */
+/* Notes the begin of all clocks, once. It cannot be a constructor, because the allocator's
+ * constructors run before those of a library preloaded ahead of it. */
 static void begin_clocks(void)
 {
     uint32_t fresh = FRESH;
@@ -145,7 +148,7 @@ static struct timespec to_timespec(uint64_t ns)
     return (struct timespec){(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
 }
 
-/* NEVER_NS: so far away that it is not to be told. */
+/* Converts to nanoseconds; NEVER_NS = too far away for the type. */
 static uint64_t of_timespec(const struct timespec *t)
 {
     if (t->tv_sec < 0)
@@ -160,14 +163,14 @@ static bool is_valid(const struct timespec *t)
     return t->tv_nsec >= 0 && t->tv_nsec < (long)SECOND_NS;
 }
 
-/* How long it is from now until a clock shows that. */
+/* Returns the time from now until clock `id` shows `at`. */
 static uint64_t until(clockid_t id, const struct timespec *at)
 {
     uint64_t ns = of_timespec(at), now = time_now() + begin[id];
     return ns == NEVER_NS ? NEVER_NS : ns > now ? ns - now : 0;
 }
 
-/* Each returns 0 or the negative number of an error, as the kernel does. */
+/* ---- the functions below return 0 or the negative number of an error, as the kernel does ---- */
 static long serve_clock_gettime(clockid_t id, struct timespec *out)
 {
     if (!tells_time(id))
@@ -195,7 +198,7 @@ static long serve_time(time_t *out)
     return now;
 }
 
-/* Returns what the C library returns where the kernel returns `result`. */
+/* Converts a result of the kernel to that of the C library, setting errno. */
 static long returned(long result)
 {
     if (result >= 0 || result < -4095)
@@ -219,27 +222,27 @@ EXPORT time_t time(time_t *out)
     return serve_time(out);
 }
 
-/* ---- who sleeps ---- */
+/* ---- sleepers ---- */
 
 enum { SLEEPERS_MAX = 256 };
 enum { FREE, TAKEN, ASLEEP };
 
 static struct sleeper {
     _Alignas(64) uint32_t state; /* atomic */
-    uint32_t is_woken;           /* atomic: where there is no condition */
+    uint32_t is_woken;           /* atomic: used if there is no condition */
     uint64_t due_ns;
     pthread_cond_t *condition;
-    pid_t thread; /* that sleeps in a system call, out of which a signal gets it; 0 = another way */
+    pid_t thread; /* sleeps in a system call, which a signal ends; 0 = sleeps in another way */
 } sleepers[SLEEPERS_MAX];
 
-/* Touches the pages of the table before anybody looks which pages are resident. */
+/* Makes the pages of the table resident before the baseline is taken. */
 static void touch_sleepers(void)
 {
     for (unsigned i = 0; i < SLEEPERS_MAX; i++)
         __atomic_fetch_or(&sleepers[i].state, 0, __ATOMIC_RELAXED);
 }
 
-/* Returns NULL if more sleep than there is room for. */
+/* Adds a sleeper. Returns NULL if the table is full. */
 static struct sleeper *fall_asleep(uint64_t due_ns, pthread_cond_t *condition, pid_t thread)
 {
     for (struct sleeper *s = sleepers; s < sleepers + SLEEPERS_MAX; s++) {
@@ -264,20 +267,20 @@ static void get_up(struct sleeper *s)
     __atomic_sub_fetch(&served->n_asleep, 1, __ATOMIC_RELAXED);
 }
 
-/* ---- timers that are files ---- */
+/* ---- timerfd ---- */
 
 enum { TIMERS_MAX = 64 };
 
-/* A timerfd that a thread of the allocator's has set. The kernel's timer is not set; when the virtual
- * clock has come to `due_ns`, the kernel is told to let it expire at once. */
+/* A timerfd that a thread of the allocator has set. The kernel's timer is not set. When the virtual
+ * clock reaches `due_ns`, the kernel's timer is set to expire at once. */
 static struct timer {
     _Alignas(64) uint32_t state; /* atomic: FREE, TAKEN, or ASLEEP while it is set */
     int fd;
     uint64_t due_ns, interval_ns;
-    bool has_expired; /* the kernel was told; whoever reads it may not have run yet */
+    bool has_expired; /* the kernel's timer was set; the reader may not have run yet */
 } timers[TIMERS_MAX];
 
-/* Returns the entry of `fd`, or a new one, which is TAKEN for the caller; NULL if there is no room. */
+/* Returns the entry of `fd`, or a new one, as TAKEN by the caller; NULL = the table is full. */
 static struct timer *take_timer(int fd)
 {
     struct timer *free_one = NULL;
@@ -303,7 +306,7 @@ static bool is_readable(int fd)
     return CALL(SYS_ppoll, &p, 1, &none, 0, 0, 0) > 0;
 }
 
-/* Returns 1 while the timer is due and nobody has read that it expired, else 0. */
+/* Returns 1 while the timer is due and nobody has read its expiration, else 0. */
 static uint32_t expire(struct timer *t, uint64_t now)
 {
     uint32_t asleep = ASLEEP;
@@ -321,7 +324,7 @@ static uint32_t expire(struct timer *t, uint64_t now)
     } else if (t->due_ns <= now) {
         t->has_expired = CALL(SYS_timerfd_settime, t->fd, 0, &at_once, 0, 0, 0) == 0;
         if (!t->has_expired)
-            t->due_ns = NEVER_NS; /* it was closed */
+            t->due_ns = NEVER_NS; /* the descriptor was closed */
         is_due = t->has_expired;
     }
     __atomic_store_n(&t->state, t->due_ns == NEVER_NS ? FREE : ASLEEP, __ATOMIC_RELEASE);
@@ -373,7 +376,7 @@ static uint32_t wake_due(void)
 }
 
 static __thread __attribute__((tls_model("initial-exec"))) bool is_of_harness;
-/* The thread waits in real time, by a function of the C library that asks the kernel for it. */
+/* True while the thread waits in real time in a function of the C library. */
 static __thread __attribute__((tls_model("initial-exec"))) bool waits_really;
 
 static void enter(void)
@@ -381,7 +384,8 @@ static void enter(void)
     is_of_harness = true;
 }
 
-/* The first thread runs the constructors, and then it is the harness. */
+/* True if the sleep is in real time. The first thread runs the constructors, and is the
+ * harness's. */
 static bool sleeps_really(uint64_t ns)
 {
     return ns < SHORT_NS || is_of_harness || is_first_thread();
@@ -392,7 +396,8 @@ static void begin_short(void)
     __atomic_add_fetch(&served->n_short, !is_of_harness, __ATOMIC_RELAXED);
 }
 
-/* What the harness sleeps has passed for all; of other threads several may sleep at once. */
+/* Advances the clock by a sleep of the harness. Sleeps of other threads do not advance it, because
+ * several may sleep at once. */
 static void end_short(uint64_t slept_ns)
 {
     if (is_of_harness || is_first_thread())
@@ -400,7 +405,7 @@ static void end_short(uint64_t slept_ns)
     __atomic_sub_fetch(&served->n_short, !is_of_harness, __ATOMIC_RELAXED);
 }
 
-/* Returns 0 or the number of an error, and writes what is left of the time to *left. */
+/* Sleeps in real time. Returns 0 or an error number, and writes the remaining time to *left. */
 static int sleep_really(uint64_t ns, struct timespec *left)
 {
     struct timespec t = to_timespec(ns < NEVER_NS ? ns : (uint64_t)INT64_MAX), rest = {0, 0};
@@ -426,7 +431,7 @@ static int sleep_for(uint64_t ns, struct timespec *left)
     return 0;
 }
 
-/* 0 or the number of an error. */
+/* Returns 0 or an error number. */
 static int serve_nanosleep(const struct timespec *t, struct timespec *left)
 {
     return is_valid(t) && t->tv_sec >= 0 ? sleep_for(of_timespec(t), left) : EINVAL;
@@ -458,7 +463,7 @@ EXPORT unsigned sleep(unsigned seconds)
     return sleep_for(seconds * SECOND_NS, &left) == 0 ? 0 : (unsigned)left.tv_sec + 1;
 }
 
-/* ---- conditions ---- */
+/* ---- condition variables ---- */
 
 typedef int clockwait(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
 
@@ -493,8 +498,8 @@ static int wait_for(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t 
                                                                         : 0;
 }
 
-/* Which clock a condition goes by is only known to the C library; the times that the two show are
- * decades apart, and the caller took his from one of them. */
+/* Returns the clock that a condition's deadline is by. Only the C library knows it, but the two
+ * clocks are decades apart, so the deadline itself shows it. */
 static clockid_t clock_of(const struct timespec *at)
 {
     uint64_t ns = of_timespec(at), middle = begin[CLOCK_REALTIME] / 2 + begin[CLOCK_MONOTONIC] / 2;
@@ -518,9 +523,9 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *restrict condition,
     return is_valid(at) ? wait_for(condition, mutex, until(id, at)) : EINVAL;
 }
 
-/* ---- system calls that the C library did not make for us ---- */
+/* ---- system calls that bypass the C library ---- */
 
-/* A call as the filter caught it. */
+/* A system call that the filter caught. */
 struct trapped {
     long number, a[6];
 };
@@ -540,9 +545,9 @@ static long leave_unserved(const struct trapped *t)
     return pass_on(t);
 }
 
-/* Waits by `forever`, which is the call without its timeout, until `ns` have passed. Returns what the
- * kernel does, or `timed_out`. `really` is the call with its timeout, for a thread that sleeps in real
- * time. */
+/* Waits until `ns` have passed, by `forever`, which is the call without its timeout. Returns the
+ * kernel's result, or `timed_out`. `really` is the call with its timeout, for threads that sleep in
+ * real time. */
 static long wait_in(const struct trapped *forever, const struct trapped *really, uint64_t ns,
                     long timed_out)
 {
@@ -579,7 +584,7 @@ static long serve_futex(const struct trapped *t)
     return wait_in(&forever, &really, ns, -ETIMEDOUT);
 }
 
-/* Serves a call whose argument `k` is a number of milliseconds. */
+/* Serves a call whose argument `k` is a timeout in milliseconds. */
 static long serve_ms(const struct trapped *t, int k)
 {
     struct trapped forever = *t;
@@ -588,7 +593,7 @@ static long serve_ms(const struct trapped *t, int k)
     return ms <= 0 ? pass_on(t) : wait_in(&forever, t, (uint64_t)ms * (SECOND_NS / 1000), 0);
 }
 
-/* Serves a call whose argument `k` points to a timespec, or (of select) a timeval. */
+/* Serves a call whose argument `k` points to a timespec, or (select) to a timeval. */
 static long serve_span(const struct trapped *t, int k, bool is_timeval)
 {
     struct trapped forever = *t;
@@ -681,7 +686,7 @@ static void on_trap(int signal, siginfo_t *info, void *user)
     ucontext_t *context = user;
     (void)signal;
     if (info->si_code != 1 /* SYS_SECCOMP */)
-        return; /* it only ends a wait */
+        return; /* sent only to end a wait */
     int before = errno;
     struct trapped t = {.number = info->si_syscall};
 #if defined(__x86_64__)
@@ -705,12 +710,13 @@ static void on_trap(int signal, siginfo_t *info, void *user)
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
 #define TRAP(number) SKIP_UNLESS(number, 1), RETURN(SECCOMP_RET_TRAP)
 
-/* Has the kernel raise SIGSYS for system calls that tell the time or wait for it, in all threads, but
- * for those of this library and those that carry the harness's mark. False where that is forbidden. */
+/* Installs a filter that raises SIGSYS for system calls that tell the time or wait for it, in all
+ * threads. Calls of this library and those with the harness's mark pass. Returns false if that is
+ * forbidden. */
 static bool install_filter(void)
 {
     const uint64_t ours = (uint64_t)(uintptr_t)ab_clock_called;
-    /* Both our machines are little-endian: half 0 is the low one. */
+    /* Both supported machines are little-endian: half 0 is the low one. */
     struct sock_filter rules[] = {
         LOAD_HALF(arch, 0),
         SKIP_IF(MACHINE, 1),
@@ -725,7 +731,7 @@ static bool install_filter(void)
         RETURN(SECCOMP_RET_ALLOW),
         LOAD_HALF(nr, 0),
         SKIP_UNLESS(SYS_futex, 13),
-        /* futex: those that have a timeout; elsewhere that argument means something else */
+        /* futex: only operations with a timeout; elsewhere the argument has another meaning */
         LOAD_HALF(args[1], 0),
         BPF_STMT(BPF_ALU | BPF_AND | BPF_K, (uint32_t)FUTEX_CMD_MASK),
         SKIP_IF(FUTEX_WAIT, 4),
@@ -775,7 +781,8 @@ static bool install_filter(void)
                 0) == 0;
 }
 
-/* A thread that blocks all signals, as those of some allocators do, is still to be woken. */
+/* Keeps SIGSYS unblocked in a thread that blocks all signals, as those of some allocators do, so
+ * that it can be woken. */
 static int mask_signals(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t but_ours;

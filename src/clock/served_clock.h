@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The virtual clock, as the worker sees it. liballocbench-clock.so, preloaded ahead of the allocator in
- * the memory pass of work that has times, answers for the clocks of the C library: all that tell the
- * time begin at what they are when the process first asks, and pass together, as the worker says.
- * Each reading takes a nanosecond, so that nothing waits for ever in a loop.
+ * The virtual clock, from the worker's side. liballocbench-clock.so is preloaded ahead of the
+ * allocator in the memory pass of work with times. It replaces the clocks of the C library. All
+ * clocks that tell the time begin at their real values when the process first asks, and then
+ * advance together, when the worker says so. Each reading advances them by a nanosecond, so that no
+ * loop waits for ever.
  *
- * Threads that the allocator has started sleep in this time; the worker wakes them when it has come
- * so far. Those of the harness, and for less than a millisecond all, sleep in real time.
+ * Threads that the allocator has started sleep in virtual time; the worker wakes them when it has
+ * come that far. Threads of the harness sleep in real time, as do sleeps of less than a
+ * millisecond.
  *
- * A library may ask the kernel without the C library, or wait in ways of its own (futex, poll, timerfd).
- * A seccomp filter turns such a system call into SIGSYS, whose handler answers in its place. A wait that
- * is not answered here is carried out as it is, in real time, and `unserved` holds its number.
+ * A library may ask the kernel without the C library, or wait in other ways (futex, poll, timerfd).
+ * A seccomp filter turns such a system call into SIGSYS, whose handler answers instead. A wait that
+ * the handler does not serve is carried out in real time, and `unserved` has its number.
  */
 #ifndef AB_CLOCK_SERVED_CLOCK_H
 #define AB_CLOCK_SERVED_CLOCK_H
@@ -22,18 +24,17 @@
 
 struct ab_served_clock {
     uint32_t version;
-    uint32_t is_used;     /* atomic: somebody asked for the time, or wanted to wait for it */
-    uint32_t n_short;     /* atomic: threads of the allocator's that sleep in real time */
-    uint32_t n_asleep;    /* atomic: those that sleep in this one */
-    uint32_t is_filtered; /* 0 = system calls are not seen, because no filter could be installed */
-    uint32_t
-        unserved; /* atomic: first system call with a timeout that is not served, + 1; 0 = none */
+    uint32_t is_used;       /* atomic: somebody read the time or wanted to wait for it */
+    uint32_t n_short;       /* atomic: allocator threads that sleep in real time */
+    uint32_t n_asleep;      /* atomic: allocator threads that sleep in virtual time */
+    uint32_t is_filtered;   /* 0 = no filter could be installed, so system calls are not seen */
+    uint32_t unserved;      /* atomic: first unserved system call with a timeout, + 1; 0 = none */
     uint64_t time_ns;       /* atomic: since the process first asked */
-    void (*enter)(void);    /* the calling thread is the harness's */
-    uint64_t (*next)(void); /* the earliest time at which a sleeper is due; UINT64_MAX = none */
-    void (*set)(uint64_t time_ns); /* an earlier time than it is changes nothing */
-    /* How many sleepers are due and have not gone yet. Wakes them; to be called again until they have,
-     * because one may be woken in the moment before it falls asleep. */
+    void (*enter)(void);    /* registers the calling thread as the harness's */
+    uint64_t (*next)(void); /* returns when the next sleeper is due; UINT64_MAX = none */
+    void (*set)(uint64_t time_ns); /* sets the time; an earlier time changes nothing */
+    /* Wakes the sleepers that are due, and returns how many have not gone yet. To be called until
+     * it returns 0, because a wake-up may come just before a thread falls asleep. */
     uint32_t (*wake)(void);
 };
 

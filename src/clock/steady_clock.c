@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The clock while instructions are counted. Some allocators do work by the clock (jemalloc gives pages
- * back after so many milliseconds), and would never take the same instructions twice. In valgrind, and
- * nowhere else, this function takes the place of libc's clock_gettime, because valgrind looks for names
- * of this form in every program that it runs: a clock that goes by how often it is read.
+ * The clock while instructions are counted. Some allocators work by the clock (jemalloc purges
+ * after a number of milliseconds), so their instruction counts would vary. In valgrind, and nowhere
+ * else, this function replaces libc's clock_gettime, because valgrind looks for names of this form
+ * in every program. The clock advances by a step with each reading.
  */
 #include <stdint.h>
 #include <time.h>

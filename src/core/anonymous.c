@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads smaps, which says how much of each mapping is anonymous, and of these mappings pagemap, which
- * says where.
+ * Reads smaps, which says how much of each mapping is anonymous. For mappings with anonymous
+ * memory, reads pagemap, which says where it is.
  */
 #include "core/anonymous.h"
 
@@ -27,16 +27,16 @@ uint64_t ab_anonymous_bytes(pid_t pid)
 
 enum { PAGE = AB_ANONYMOUS_PAGE, STACKS_MOST = 1024 };
 #define AREA_MOST \
-    (UINT64_C(1) << 36) /* bytes: of one that is larger each page would take too long */
+    (UINT64_C(1) << 36) /* bytes; in a larger mapping, reading each page would take too long */
 
 struct walk {
     const struct ab_anonymous_look *look;
     int pagemap;
     uint64_t stacks[STACKS_MOST]; /* stack pointers */
     size_t n_stacks;
-    uint64_t first, n, pages;   /* places that follow each other with so many pages each */
-    uint64_t begin, end, bytes; /* of the mapping whose lines are read: what of it is anonymous */
-    uint64_t file_end;          /* of the mapping before it; 0 = no file stands behind that */
+    uint64_t first, n, pages;   /* consecutive places with `pages` anonymous pages each */
+    uint64_t begin, end, bytes; /* mapping whose lines are being read, and its anonymous bytes */
+    uint64_t file_end;          /* end of the previous mapping; 0 = it has no file */
 };
 
 static void find_stacks(pid_t pid, struct walk *l)
@@ -54,7 +54,7 @@ static void find_stacks(pid_t pid, struct walk *l)
             last = strstr(line, " 0x");
         for (const char *next = last; next != NULL && (next = strstr(next + 1, " 0x")) != NULL;)
             if (strstr(next + 1, " 0x") != NULL)
-                last = next; /* the last but one */
+                last = next; /* the last number but one */
         if (last != NULL && sscanf(last, " %llx %llx", &sp, &pc) == 2)
             l->stacks[l->n_stacks++] = sp;
         if (f != NULL)
@@ -81,7 +81,8 @@ static void add_place(struct walk *l, uint64_t place, uint64_t pages)
     l->n++;
 }
 
-/* `most`: pages of it that are anonymous; the page of zeroes is resident and none. */
+/* Adds the anonymous pages of [begin, end), at most `most`. The limit is needed because the zero
+ * page is resident, but not anonymous. */
 static void add_area(struct walk *l, uint64_t begin, uint64_t end, uint64_t most)
 {
     uint64_t entries[AB_PLACE_PAGES];
@@ -113,7 +114,7 @@ static void add_mapping(struct walk *l, uint64_t begin, uint64_t end, uint64_t b
         add_area(l, begin, end, bytes / PAGE);
 }
 
-/* Takes a line of smaps; a mapping is seen when its last line has been. */
+/* Takes a line of smaps. A mapping is added once its last line was read. */
 static void take_line(struct walk *l, const char *line)
 {
     char kind[8], name[16] = "";

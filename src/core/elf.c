@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Only the class and machine of this build are read further than the header, so the structures of
- * <elf.h> can be used as they are. Symbols are looked up through DT_GNU_HASH or DT_HASH: that is
- * what the loader will see, it costs a few reads a name, and stripped section headers do not
- * matter.
+ * Reads ELF files of this build's class and machine, so that the structures of <elf.h> can be used
+ * directly; of others it reads only the header. Symbols are looked up through DT_GNU_HASH or
+ * DT_HASH, as the loader does. This takes a few reads for each name, and works with stripped
+ * section headers.
  */
 #include "core/elf.h"
 
@@ -30,7 +30,7 @@
 enum {
     SEGMENTS_MAX = 256,
     DYNAMIC_MAX = 4096,
-    CHAIN_MAX = 1 << 16, /* symbols of one hash chain: a real one has a handful */
+    CHAIN_MAX = 1 << 16, /* longest hash chain in symbols; real ones have a handful */
     NOTES_MAX = 64,
     HEADERS_MAX = 4096,
     SYMBOLS_MAX = 4 << 20,
@@ -42,7 +42,8 @@ struct reader {
     uint64_t size;
     Elf64_Ehdr header;
     Elf64_Phdr segments[SEGMENTS_MAX];
-    uint64_t symtab, strtab, strsz, hash, gnu_hash, soname, flags_1; /* of the dynamic section */
+    /* values of the dynamic section */
+    uint64_t symtab, strtab, strsz, hash, gnu_hash, soname, flags_1;
 };
 
 static bool read_at(const struct reader *r, uint64_t offset, void *buf, size_t n)
@@ -61,7 +62,7 @@ static bool read_at(const struct reader *r, uint64_t offset, void *buf, size_t n
     return true;
 }
 
-/* The same by address: through the segment that the loader would map there. */
+/* Reads by address, through the segment that the loader would map there. */
 static bool read_address(const struct reader *r, uint64_t address, void *buf, size_t n)
 {
     for (size_t i = 0; i < r->header.e_phnum; i++) {
@@ -76,8 +77,8 @@ static bool read_address(const struct reader *r, uint64_t address, void *buf, si
     return false;
 }
 
-/* Text that must end within cap bytes; stays "" when it does not. Cut off by the end of its
- * segment it is read byte by byte. */
+/* Reads a string that ends within cap bytes; buf stays "" if it does not. Reads byte by byte,
+ * because the end of its segment may come first. */
 static bool read_string(const struct reader *r, uint64_t address, char *buf, size_t cap)
 {
     for (size_t i = 0; i < cap; i++) {
@@ -231,7 +232,7 @@ static void read_build_id(const struct reader *r, const Elf64_Phdr *segment, cha
     }
 }
 
-/* A symbol of this index that another object could bind to, with this name. */
+/* True if symbol `index` has this name and other objects can bind to it. */
 static bool is_symbol(const struct reader *r, uint64_t index, const char *name)
 {
     Elf64_Sym s;
@@ -357,7 +358,7 @@ enum ab_status ab_elf_read(const char *path, const char *const *names, size_t n_
     return status;
 }
 
-/* ---- by address ---- */
+/* ---- functions by address ---- */
 
 static bool find_address(const struct reader *r, uint64_t at, uint64_t *address)
 {
@@ -380,7 +381,7 @@ static bool is_better(const Elf64_Sym *s, uint64_t address, const Elf64_Sym *bes
     return best->st_name == 0 || s->st_value > best->st_value;
 }
 
-/* The symbol of a table that covers the address; st_name 0: none. */
+/* Returns the symbol of a table that covers the address; st_name 0 = none. */
 static Elf64_Sym search(const struct reader *r, const Elf64_Shdr *table, uint64_t address)
 {
     Elf64_Sym best = {0}, some[SYMBOLS_AT_ONCE];
@@ -411,7 +412,8 @@ static void read_name(const struct reader *r, const Elf64_Shdr *table, uint64_t 
     }
 }
 
-/* All symbols where they are there, else those that the loader needs. */
+/* Names the function of the place, from the full symbol table if the file has it, else from the
+ * dynamic one. */
 static void name_place(const struct reader *r, struct ab_elf_place *out)
 {
     Elf64_Sym best = {0};

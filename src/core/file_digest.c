@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a file and digests it.
+ * Computes the SHA-256 of a file.
  */
 #include "core/file_digest.h"
 

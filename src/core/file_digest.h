@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* In hexadecimal. False when the file cannot be read to its end, errno says why. */
+/* Computes the digest in hexadecimal. Returns false, with errno set, if the file cannot be read to
+ * its end. */
 bool ab_file_digest(const char *path, char hex[65]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much arrays grow: to twice their size or, when that is more, to what is needed now.
+ * Growth of arrays: to twice their size, or to the needed size if that is more.
  */
 #include "core/grow.h"
 

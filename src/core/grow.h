@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays that grow by doubling. In the parent only: the worker must not call malloc.
+ * Arrays that grow by doubling. For the parent only, because the worker must not call malloc.
  */
 #ifndef AB_CORE_GROW_H
 #define AB_CORE_GROW_H
 
 #include <stddef.h>
 
-/* Makes room for items[n] in an array that holds `cap` (a size_t). What AB_GROW adds is not
- * initialised; what AB_GROW_ZEROED adds is 0. */
+/* Makes room for items[n] in an array with room for `cap` items (a size_t). New items are
+ * uninitialized with AB_GROW, and 0 with AB_GROW_ZEROED. */
 #define AB_GROW(items, cap, n) \
     do { \
         if ((n) >= (cap)) \
@@ -20,11 +20,12 @@
             ab_grow_zeroed(&(items), &(cap), (n), sizeof *(items)); \
     } while (0)
 
-/* `items` is the address of the pointer to the array. */
+/* Grow the array whose pointer is at the address `items`, so that items[n] exists. */
 void ab_grow(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));
 void ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));
 
-/* Room for n bytes in a buffer of *cap, which are lost when it has not. */
+/* Returns a buffer with room for n bytes. If *cap is too small, makes a new one, without the old
+ * contents. */
 void *ab_grow_anew(void *buffer, size_t *cap, size_t n);
 
 #endif

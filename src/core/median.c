@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The number in the middle; of an even count, the mean of the two.
+ * Median: the number in the middle, or the mean of the two in the middle.
  */
 #include "core/median.h"
 

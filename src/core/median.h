@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* Ascending. */
+/* Sorts ascending. */
 void ab_median_sort(double *x, size_t n);
 
-/* Of x[0..n), which it sorts; NaN when n is 0. */
+/* Returns the median of x[0..n), which it sorts; NaN if n is 0. */
 double ab_median(double *x, size_t n);
 
 #endif

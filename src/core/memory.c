@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of the parent, and the only end of the process outside of cli: where there is no memory,
- * a way back over many callers would need some as well, and none of them could do better.
+ * Memory of the parent. This is the only place outside of cli that ends the process. Returning an
+ * error through many callers would need memory too, and no caller could do better.
  */
 #include "core/memory.h"
 
@@ -27,7 +27,7 @@ void ab_memory_end(size_t bytes)
     char line[80];
     if (__atomic_exchange_n(&is_ending, 1, __ATOMIC_SEQ_CST) != 0)
         for (;;)
-            pause(); /* another thread is about to end us all */
+            pause(); /* another thread is ending the process */
     ab_unfinished_remove();
     int n = snprintf(line, sizeof line, "allocbench: out of memory (asked for %zu bytes)\n", bytes);
     ssize_t ignored = write(STDERR_FILENO, line, (size_t)n);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of the parent. When the system has none the process ends: temporary files and the worker
- * go, one line says how much was asked for, and the exit code is that of a resource that the system
- * refused. Hence none of these returns NULL. A number that an input merely claims is checked by who
- * reads it, before it gets here: a wrong input is an error of its own.
+ * Memory of the parent. If the system has none, the process ends: it removes temporary files, ends
+ * the worker, prints one line with the requested size, and exits with the code for a refused
+ * resource. So none of these functions returns NULL. A size that an untrusted input claims must be
+ * checked before it gets here, because a wrong input is an error of its own.
  */
 #ifndef AB_CORE_MEMORY_H
 #define AB_CORE_MEMORY_H
@@ -21,11 +21,12 @@ char *ab_strdupf(const char *fmt, ...) __attribute__((format(printf, 1, 2), retu
 char *ab_vstrdupf(const char *fmt, va_list args)
     __attribute__((format(printf, 1, 0), returns_nonnull));
 
-/* Ends the process so, for libraries that say by NULL that there is none. Any thread may call it. */
+/* Ends the process in the same way, for libraries that report a lack of memory by NULL. Any thread
+ * may call it. */
 void ab_memory_end(size_t bytes) __attribute__((noreturn, cold));
 
-/* `end` is called before the process ends so, NULL = nobody: it ends what would live on, must not
- * allocate, and may end the process in its own way. */
+/* Sets the function that is called before the process ends for lack of memory; NULL = none. `end`
+ * ends child processes, must not allocate, and may end the process itself. */
 void ab_memory_at_end(void (*end)(void));
 
 #endif

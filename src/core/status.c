@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fills errors, adds where they happened, and maps each status to its exit code.
+ * Fills errors, adds their context, and maps each status to its exit code.
  */
 #include "core/status.h"
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * How functions say that they failed. A function that can fail returns enum ab_status and leaves
- * its out-parameters untouched on failure; the failing place fills struct ab_err once, callers
- * may prefix *where*, and only cli/main.c prints. Nothing below cli exits or writes to stdout, but
- * for memory that runs out (core/memory.h).
+ * Error handling. A function that can fail returns enum ab_status and leaves its out-parameters
+ * untouched on failure. The failing place fills struct ab_err once, callers may prefix *where*, and
+ * only cli/main.c prints. Nothing below cli exits or writes to stdout, except when memory runs out
+ * (core/memory.h).
  */
 #ifndef AB_CORE_STATUS_H
 #define AB_CORE_STATUS_H
 
-/* name, exit code, what it means. The exit codes are an interface (results/README.md). */
+/* X(name, exit code), with its meaning. The exit codes are an interface (results/README.md). */
 #define AB_STATUS_MAP(X) \
     X(OK, 0) \
-    X(GATE, 1)         /* failed */ \
+    X(GATE, 1)         /* a gate failed */ \
     X(USAGE, 2)        /* bad command line */ \
     X(CONFIG, 2)       /* bad workload */ \
     X(INPUT, 3)        /* unreadable or corrupt */ \
-    X(BACKEND, 4)      /* is missing, crashed, timed out or was wrong */ \
-    X(SYSTEM, 4)       /* refused a resource that allocbench needs */ \
-    X(INCONCLUSIVE, 5) /* and --inconclusive=fail */ \
+    X(BACKEND, 4)      /* a back end is missing, crashed, timed out or was wrong */ \
+    X(SYSTEM, 4)       /* the system refused a resource that allocbench needs */ \
+    X(INCONCLUSIVE, 5) /* result inconclusive, and --inconclusive=fail was given */ \
     X(INTERRUPTED, 130)
 
 enum ab_status {
@@ -35,11 +35,11 @@ struct ab_err {
 enum ab_status ab_fail(struct ab_err *err, enum ab_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ab_fail with ": strerror(errno)" appended. */
+/* Does the same, with ": strerror(errno)" appended. */
 enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns from the function what `call` returned, unless it was AB_OK. */
+/* Returns the result of `call` from the calling function unless it is AB_OK. */
 #define AB_TRY(call) \
     do { \
         enum ab_status tried_ = (call); \
@@ -51,9 +51,9 @@ enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const ch
 enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Functions that say what is wrong with an input as the end of a sentence return this very text
- * when nothing is wrong with it but memory ran out. The second gives the status that such a text
- * stands for: AB_SYSTEM for it, AB_INPUT for every other. */
+/* The text that functions with a const char * error result return when memory ran out, although the
+ * input is correct. ab_status_of_wrong() converts such a result to a status: AB_SYSTEM for this
+ * text, AB_INPUT for any other. */
 extern const char ab_no_memory[];
 enum ab_status ab_status_of_wrong(const char *wrong);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads such a file whole into a bounded buffer and takes it apart by hand.
+ * Reads a small system file into a bounded buffer and parses it by hand.
  */
 #include "core/system_file.h"
 
@@ -19,7 +19,7 @@ static bool join(char full[PATH_MAX], const char *root, const char *path)
     return snprintf(full, PATH_MAX, "%s%s", root, path) < PATH_MAX;
 }
 
-/* To the end: files of /proc come in parts. */
+/* Reads in a loop, because files of /proc come in parts. */
 size_t ab_system_file_read(const char *path, char *buf, size_t cap)
 {
     size_t n = 0;
@@ -98,9 +98,12 @@ double ab_system_file_parse(const char *s)
     return ab_units_parse(s, n, AB_UNIT_FRACTION, &number) == NULL ? number.value : (double)NAN;
 }
 
-/* Finds the groups in /proc/self/cgroup and walks from each to the root of its hierarchy. */
+/* ---- control groups ----
+ *
+ * The groups are found in /proc/self/cgroup. From each, the limits are read up to the root of its
+ * hierarchy. */
 
-/* The limit that the files of one folder say; INFINITY = none. */
+/* Returns the limit that the files of one folder set; INFINITY = none. */
 typedef double limit_reader(const char *root, const char *folder);
 
 static double file_in(const char *root, const char *folder, const char *name)
@@ -121,7 +124,7 @@ static double memory_2(const char *root, const char *folder) /* a number, or "ma
     return or_none(file_in(root, folder, "memory.max"));
 }
 
-static double memory_1(const char *root, const char *folder) /* a huge number for none */
+static double memory_1(const char *root, const char *folder) /* no limit is a huge number */
 {
     return or_none(file_in(root, folder, "memory.limit_in_bytes"));
 }
@@ -137,13 +140,13 @@ static double cpus_2(const char *root, const char *folder) /* "max 100000" or "1
                    ab_system_file_parse(period != NULL ? period + 1 : ""));
 }
 
-static double cpus_1(const char *root, const char *folder) /* -1 for none */
+static double cpus_1(const char *root, const char *folder) /* -1 = no limit */
 {
     return or_none(file_in(root, folder, "cpu.cfs_quota_us") /
                    file_in(root, folder, "cpu.cfs_period_us"));
 }
 
-/* `group` is cut while the walk goes up. */
+/* Returns the least limit of `group` and its ancestors. Shortens `group` on the way up. */
 static double least_of(const char *root, const char *base, char *group, limit_reader *read)
 {
     double least = INFINITY;
@@ -160,7 +163,7 @@ static double least_of(const char *root, const char *base, char *group, limit_re
     }
 }
 
-/* Is `name` one of "cpu,cpuacct"? */
+/* True if `name` is in a list such as "cpu,cpuacct". */
 static int has_controller(const char *list, const char *name)
 {
     size_t n = strlen(name);
@@ -170,7 +173,8 @@ static int has_controller(const char *list, const char *name)
     return 0;
 }
 
-/* "0::/user.slice/x" is version 2, "4:memory:/docker/y" version 1. */
+/* Returns the least limit over all groups of this process. "0::/user.slice/x" is a group of version
+ * 2, "4:memory:/docker/y" one of version 1. */
 static double least(const char *root, const char *controller, limit_reader *version_1,
                     limit_reader *version_2)
 {

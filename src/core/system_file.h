@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The small files in which the kernel describes itself (/proc, /sys, /etc), below a root that tests
- * can replace. No stdio, no locale. What cannot be read is "" or NaN.
+ * Reads the small files of the kernel and the system (/proc, /sys, /etc), below a root that tests
+ * can replace. No stdio, no locale. A file that cannot be read gives "" or NaN.
  */
 #ifndef AB_CORE_SYSTEM_FILE_H
 #define AB_CORE_SYSTEM_FILE_H
@@ -10,33 +10,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Plenty for the first CPU of cpuinfo and for all else that is read so. */
+/* Enough for the first CPU of cpuinfo, and for every other file read here. */
 enum { AB_SYSTEM_FILE_BYTES = 4096 };
 
-/* At most cap − 1 bytes of a file, terminated; how many, 0 = it cannot be read. */
+/* Reads at most cap − 1 bytes of a file and terminates them. Returns the number; 0 = cannot be
+ * read. */
 size_t ab_system_file_read(const char *path, char *buf, size_t cap);
-/* Contents of root + path, "" when it cannot be read. Returns buf, always terminated. */
+/* Reads the file root + path; "" if it cannot be read. Returns buf, always terminated. */
 const char *ab_system_file(const char *root, const char *path, char buf[AB_SYSTEM_FILE_BYTES]);
-/* Is there such a file or folder? */
+/* True if the file or folder exists. */
 bool ab_system_file_exists(const char *root, const char *path);
-/* Its text without blanks around it, printable; what does not fit is cut off. */
+/* Reads the file's text, trimmed and printable; text that does not fit is cut off. */
 const char *ab_system_file_text(const char *root, const char *path, char *dst, size_t cap);
-/* The number that it begins with; NaN = none. */
+/* Returns the number at the begin of the file; NaN = none. */
 double ab_system_file_number(const char *root, const char *path);
 
-/* Copies [s, s+n), at most 255 bytes, without blanks and quotes around it, printable. */
+/* Copies [s, s+n), at most 255 bytes, trimmed of blanks and quotes, printable. */
 void ab_system_file_trim(char *dst, size_t cap, const char *s, size_t n);
-/* Value of the first line of `text` that starts with `key`, after `separator`; else untouched. */
+/* Copies the value of the first line of `text` that starts with `key`, after `separator`. Leaves
+ * dst untouched if there is no such line. */
 void ab_system_file_value(char *dst, size_t cap, const char *text, const char *key, char separator);
-/* The decimal number that s begins with; NaN = none. */
+/* Returns the decimal number at the begin of s; NaN = none. */
 double ab_system_file_parse(const char *s);
 
-/* What the control groups of this process allow, versions 1 and 2. A group is bound by the limits of
- * all that it lies in. /proc and /sys/fs/cgroup are those below `root`. */
+/* Limits that the control groups of this process set, versions 1 and 2. A group is also bound by
+ * the limits of all its ancestors. /proc and /sys/fs/cgroup are read below `root`. */
 
-/* Bytes of memory; UINT64_MAX = no limit. */
+/* Returns the memory limit in bytes; UINT64_MAX = no limit. */
 uint64_t ab_control_group_memory(const char *root);
-/* CPUs' worth of time, 1.5 for one and a half; INFINITY = no limit. */
+/* Returns the CPU limit in CPUs, 1.5 for one and a half; INFINITY = no limit. */
 double ab_control_group_cpus(const char *root);
 
 #endif

@@ -77,8 +77,8 @@ void ab_text_join(char *buf, size_t cap, const char *separator, const char *word
     snprintf(buf + n, cap - n, "%s%s", n > 0 ? separator : "", word);
 }
 
-/* Characters that are not seen but turn the order of what is around them, or end the line: the
- * bidirectional controls U+061C, U+200E-F, U+202A-E and U+2066-9; U+2028 and U+2029. */
+/* True for invisible characters that change the direction of the text around them, or end the line:
+ * the bidirectional controls U+061C, U+200E-F, U+202A-E and U+2066-9; U+2028 and U+2029. */
 static bool is_turning(const unsigned char *s)
 {
     if (s[0] == 0xd8)
@@ -89,7 +89,7 @@ static bool is_turning(const unsigned char *s)
                         : s[2] >= 0xa6 && s[2] <= 0xa9;
 }
 
-/* Length of the well-formed UTF-8 sequence at s (printable, not a C1 control), or 0. */
+/* Returns the length of the well-formed UTF-8 sequence at s (printable, not a C1 control), or 0. */
 static size_t utf8_length(const unsigned char *s)
 {
     if (s[0] >= 0x20 && s[0] < 0x7f)
@@ -103,7 +103,8 @@ static size_t utf8_length(const unsigned char *s)
             return 0;
     if ((n == 2 && s[0] == 0xc2 && s[1] < 0xa0) || (n >= 2 && is_turning(s)))
         return 0;
-    if (n == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe) /* no characters: not in XML */
+    /* noncharacters, which XML does not allow */
+    if (n == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe)
         return 0;
     if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
         return 0;

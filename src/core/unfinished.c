@@ -28,13 +28,14 @@
 enum { ENTRIES = 64, NAME_BYTES = 64, DEPTH_MOST = 8, PASSES_MOST = 4 };
 
 static struct entry {
-    volatile sig_atomic_t is_used; /* set last, cleared first: a handler sees whole entries only */
+    /* set last, cleared first, so that a handler sees complete entries only */
+    volatile sig_atomic_t is_used;
     bool is_folder;
     int directory;
     char name[NAME_BYTES];
 } entries[ENTRIES];
 
-static pid_t owner; /* a child's copy of the table is none of its business */
+static pid_t owner; /* process that owns the table; a forked child must not remove its files */
 
 static bool is_child(const char *name)
 {
@@ -43,7 +44,7 @@ static bool is_child(const char *name)
 
 static void remove_any(int parent, const char *name, int depth);
 
-/* Removes what is in a folder. Returns false where there was nothing. readdir would allocate. */
+/* Empties a folder. Returns false if it was empty. Does not use readdir, which would allocate. */
 static bool empty(int folder, int depth)
 {
     alignas(struct dirent64) char buf[2048];
@@ -61,7 +62,7 @@ static bool empty(int folder, int depth)
     return was_there;
 }
 
-/* A file, or a folder with what is in it. Links are not followed. */
+/* Removes a file, or a folder with its contents. Does not follow links. */
 static void remove_any(int parent, const char *name, int depth)
 {
     if (unlinkat(parent, name, 0) == 0 || errno == ENOENT || depth == 0)
@@ -89,7 +90,7 @@ static void end_process(int signal_number)
 {
     ab_unfinished_remove();
     signal(signal_number, SIG_DFL);
-    raise(signal_number); /* blocked in here; ends the process as the handler returns */
+    raise(signal_number); /* blocked in this handler; ends the process when it returns */
 }
 
 static void catch_signals(void)
@@ -149,7 +150,8 @@ const char *ab_temporary_place(void)
     return "/tmp";
 }
 
-/* Writes the line that the lock file contains: a lock says nothing of processes on another host. */
+/* Writes the host name, which the lock file contains, because locks do not reach other hosts.
+ * Returns its length. */
 static size_t host_line(char line[80])
 {
     struct utsname host = {.nodename = ""};
@@ -157,7 +159,8 @@ static size_t host_line(char line[80])
     return (size_t)snprintf(line, 80, "host: %.64s\n", host.nodename);
 }
 
-/* The file is locked before it has its name, so that no other process can lock it first. */
+/* Makes the lock file of a folder. It is locked before it gets its name, so that no other process
+ * can lock it first. */
 static int own(int folder)
 {
     char line[80];
@@ -234,10 +237,10 @@ void ab_temporary_remove(struct ab_temporary *t)
     *t = (struct ab_temporary){.path = ""};
 }
 
-/* ---- what was left ---- */
+/* ---- folders that dead processes have left ---- */
 
-/* Looks for `name` below an open folder, which is closed. Where it is found, the names on the way to
- * the folder that contains it are added to `path`. */
+/* Looks for `name` below an open folder, which it closes. If `name` is found, adds the names on the
+ * way to its folder to `path`. */
 static bool find(int folder, const char *name, int depth, char path[PATH_MAX])
 {
     DIR *dir = folder < 0 ? NULL : fdopendir(folder);
@@ -261,7 +264,8 @@ static bool find(int folder, const char *name, int depth, char path[PATH_MAX])
     return is_found;
 }
 
-/* Locks the lock file of a folder. Returns -1 where there is none of this host, or its process lives. */
+/* Locks the lock file of a folder. Returns -1 if there is none of this host, or if its process
+ * lives. */
 static int take_over(int folder)
 {
     char line[80], own_line[80];
@@ -276,7 +280,7 @@ static int take_over(int folder)
     return -1;
 }
 
-/* Removes the folder, or says where in it something is to stay. */
+/* Removes the folder, or calls `visit` if something in it must stay. */
 static void clear(int parent, const char *name, int folder, const char *kept,
                   void (*visit)(const char *path, void *user), void *user)
 {

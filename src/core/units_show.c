@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers as people read them: three significant digits, the unit that fits, a point whatever the
- * locale says.
+ * Formats numbers with three significant digits and a fitting unit. The decimal point is always a
+ * point, whatever the locale.
  */
 #include "core/units_show.h"
 
@@ -23,7 +23,8 @@ static char *print_scaled(char *buf, size_t cap, double v, const char *const *na
     char number[400];
     snprintf(number, sizeof number, "%.*f", decimals, v);
     size_t digits = strspn(number, "-0123456789");
-    if (number[digits] != 0 && isfinite(v)) { /* whatever the locale's radix is, in bytes too */
+    /* replaces the locale's radix character, of any length */
+    if (number[digits] != 0 && isfinite(v)) {
         size_t radix = strcspn(number + digits, "0123456789");
         number[digits] = '.';
         memmove(number + digits + 1, number + digits + radix, strlen(number + digits + radix) + 1);

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * A placement, as parent and worker see it: which heap serves which request of a tape. A file of its
- * own beside the tape's, read-only for the worker: struct ab_placement_image, the heaps, where each burst's
- * part lies, then the parts. Each is brought into memory with its burst, and is, on pages of its own:
+ * A placement, as parent and worker exchange it: which heap serves which request of a tape. It is a
+ * file of its own beside the tape's, read-only for the worker. It holds struct ab_placement_image,
+ * the heaps, the offset of each burst's part, then the parts. A part is read into memory together
+ * with its burst. It begins on a page of its own, and has:
  *
- *   where its stretches lie, 64 bits each: of the choices of each lane, of its resets, of each heap's
- *   lives
- *   choices  one byte (the heap) for each allocation and resize of the lane, refused ones as well, in
- *            the order of its ops
- *   resets   for each of its RESETs with blocks or of a scope a mask of 16 bits: heaps that hold the blocks that die
- *            and nothing else, so that a bulk reset of each does the same; 0 = one by one. Of one that
- *            ends a scope (AB_RESET_DEPTH), a second mask: heaps in which all blocks since the scope's
- *            save point die; both 0 = one by one. For each MARK the heaps of which that will be true
- *   lives    of a heap that is renewed, 32 bits each: how many frees it takes from the begin of the
- *            burst until it is empty, and from there again and again; in the end AB_PLACEMENT_NEVER
+ *   offsets  64 bits for each stretch of the part: each lane's choices, each lane's resets, each
+ *            heap's lives
+ *   choices  one byte (the heap) for each allocation and resize of the lane, refused ones included,
+ *            in the order of its ops
+ *   resets   a mask of 16 bits for each RESET with blocks or of a scope. Its heaps hold the blocks
+ *            that die and nothing else, so that a bulk reset of each heap does the same; 0 = free
+ *            one by one. The RESET that ends a scope (AB_RESET_DEPTH) has a second mask: heaps in
+ *            which all blocks since the scope's save point die. If both are 0, blocks are freed one
+ *            by one. Each MARK has the second mask of the RESET that will end its scope.
+ *   lives    32 bits each, for a heap that is renewed: the number of frees after which the heap is
+ *            empty, first from the begin of the burst, then from each emptying on.
+ *            AB_PLACEMENT_NEVER ends the list.
  */
 #ifndef AB_WIRE_PLACEMENT_H
 #define AB_WIRE_PLACEMENT_H
@@ -26,8 +29,8 @@
 #define AB_PLACEMENT_HEAPS_MAX 16
 #define AB_PLACEMENT_RULES_MAX 64
 
-/* Whose functions the loop has compiled in for a heap; of such a placement one lane alone makes all
- * requests. */
+/* Allocator that the loop has compiled in for a heap. In a placement with such a heap, one lane
+ * makes all requests. */
 enum ab_placement_inlined {
     AB_PLACEMENT_CALLED,
     AB_PLACEMENT_ARENA,
@@ -37,32 +40,34 @@ enum ab_placement_inlined {
 
 struct ab_placement_heap {
     uint32_t source;  /* enum ab_source */
-    uint32_t n_lanes; /* that use it */
+    uint32_t n_lanes; /* lanes that use the heap */
     uint64_t want_dev, want_ino;
-    uint64_t
-        n_remote;   /* its blocks' frees and resizes by another lane than the one that allocated */
-    char name[128]; /* as in messages */
-    char builtin[65], prefix[32], params[256], path[4096]; /* as in struct ab_run_request */
+    uint64_t n_remote; /* frees and resizes by another lane than the one that allocated the block */
+    char name[128];    /* name in messages */
+    /* same meaning as in struct ab_run_request */
+    char builtin[65], prefix[32], params[256], path[4096];
     uint64_t values[AB_PARAMS_MAX];
-    struct ab_facts facts; /* of what it serves; lanes: of the tape, or 1 as `narrows` says */
-    uint32_t renews;       /* its bulk reset comes when its last block is freed */
-    uint32_t narrows;      /* one lane alone uses it: it is opened as for a tape of one */
-    uint32_t inlined; /* enum ab_placement_inlined; of a null: that of the heap it stands for */
+    /* facts of the requests that it serves; `lanes` is the tape's, or 1 if `narrows` */
+    struct ab_facts facts;
+    uint32_t renews;  /* 1 = reset in bulk each time its last block is freed */
+    uint32_t narrows; /* 1 = opened for a single lane, because only one lane uses it */
+    uint32_t inlined; /* enum ab_placement_inlined; a null has that of the heap it stands for */
     uint32_t reserved;
-    uint64_t n_lives; /* how often it is empty */
+    uint64_t n_lives; /* number of times that it becomes empty */
 };
 
 struct ab_placement_image {
     uint32_t magic, size;
     uint64_t total_bytes;
     uint32_t n_heaps, n_lanes;
-    uint32_t is_null; /* the null back end behind it: a resize from heap to heap copies nothing */
+    uint32_t is_null; /* null back end of a placement: a resize from heap to heap copies nothing */
     uint32_t n_bursts;
     uint64_t heaps_offset;
-    uint64_t parts_offset; /* 64 bits for each burst: where its part lies */
-    uint64_t most_bytes;   /* of a part; so much of the file is there from any part's offset on */
+    uint64_t parts_offset; /* table of 64-bit offsets: each burst's part */
+    /* bytes of the largest part; the file has this many behind every part's offset */
+    uint64_t most_bytes;
 };
-#define AB_PLACEMENT_NEVER UINT32_MAX  /* frees until it is empty */
+#define AB_PLACEMENT_NEVER UINT32_MAX  /* the heap does not become empty again */
 #define AB_PLACEMENT_MAGIC 0x31724241u /* "ABr1" */
 
 static inline const struct ab_placement_heap *ab_placement_heap_at(
@@ -80,7 +85,7 @@ static inline uint64_t ab_placement_part(const struct ab_placement_image *image,
     return ((const uint64_t *)(const void *)(file + image->parts_offset))[burst];
 }
 
-/* 2 offsets a lane, one a heap. */
+/* Returns the number of stretches of a part: two for each lane, one for each heap. */
 static inline uint32_t ab_placement_part_offsets(const struct ab_placement_image *image)
 {
     return 2 * image->n_lanes + image->n_heaps;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * 1024 functions that differ, so that the processor meets code and branches that it does not foresee.
+ * 1024 different functions, so that the processor meets code and branches that it cannot predict.
  */
 #include "worker/between.h"
 
 typedef uint64_t function(uint64_t x);
 
-/* The empty instruction keeps the branch, which the compiler would replace by a conditional move; the
- * constants keep functions apart that it would make one of. */
+/* The empty asm keeps the branch, which the compiler would turn into a conditional move. The
+ * constants differ, so that the compiler does not merge functions. */
 #define STEP(n, bit) \
     if (x & (bit)) { \
         x = x * (2 * UINT64_C(0x##n) + 3) + (bit); \
@@ -21,7 +21,7 @@ typedef uint64_t function(uint64_t x);
     }
 #define NAME(n) f_##n,
 
-/* 4 to the power of 5, numbered by their digits. */
+/* 4^5 functions, numbered by base-4 digits. */
 #define FOUR(X, n) X(n##0) X(n##1) X(n##2) X(n##3)
 #define FOUR_2(X, n) FOUR(X, n##0) FOUR(X, n##1) FOUR(X, n##2) FOUR(X, n##3)
 #define FOUR_3(X, n) FOUR_2(X, n##0) FOUR_2(X, n##1) FOUR_2(X, n##2) FOUR_2(X, n##3)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two loops that read, and the count over sorted addresses.
+ * Reads the blocks of a walk, and counts over sorted addresses what they touch.
  */
 #include "worker/block_walk.h"
 
@@ -22,7 +22,7 @@ void ab_walk_prepare(uint64_t *entries, uint32_t n, enum ab_walk_order order)
         *(volatile uint64_t *)address_of(entries[i]) = entries[i + 1 < n ? i + 1 : 0];
 }
 
-/* Those behind the first. */
+/* Reads one word of each cache line of the block after the first line. */
 static inline __attribute__((always_inline)) void read_lines(uint64_t entry)
 {
     uintptr_t line = address_of(entry) >> LINE_SHIFT;
@@ -47,7 +47,8 @@ void ab_walk_read(const uint64_t *entries, uint32_t n, enum ab_walk_order order)
     }
 }
 
-/* Of the pieces of 2^shift bytes in [first, last], those behind *seen, which becomes the last of them. */
+/* Counts the pieces of 2^shift bytes in [first, last] that are not below *seen, and sets *seen to
+ * the end of the last one. */
 static uint64_t add_new(uintptr_t first, uintptr_t last, unsigned shift, uint64_t *seen)
 {
     uint64_t begin = first >> shift, end = (last >> shift) + 1;
@@ -61,7 +62,7 @@ static uint64_t add_new(uintptr_t first, uintptr_t last, unsigned shift, uint64_
 struct ab_walk_touched ab_walk_count(uint64_t *entries, uint32_t n)
 {
     struct ab_walk_touched touched = {0};
-    uint64_t lines = 0, pages = 0, spans = 0; /* all before these are counted */
+    uint64_t lines = 0, pages = 0, spans = 0; /* pieces below these numbers are counted already */
     ab_sort_ascending(entries, n);
     for (uint32_t i = 0; i < n; i++) {
         uintptr_t first = address_of(entries[i]);

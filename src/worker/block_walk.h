@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A walk over many blocks (AB_TOUCH_WALK): what it reads, the read itself, and how many cache lines,
- * pages and spans of 2 MiB it touches.
+ * A walk over many blocks (AB_TOUCH_WALK): prepares the entries, reads the blocks, and counts the
+ * cache lines, pages and spans of 2 MiB that they touch.
  *
- * An entry is a block: its address in the upper 48 bits, and how many cache lines it has, less one, in the
- * lower 16. So entries sort by address, and a chain of blocks holds in the first word of each the entry
- * of the next one.
+ * An entry describes a block: the address in the upper 48 bits, the number of its cache lines less
+ * one in the lower 16. So entries sort by address. A chain of blocks holds in the first word of
+ * each block the entry of the next block.
  */
 #ifndef AB_WORKER_BLOCK_WALK_H
 #define AB_WORKER_BLOCK_WALK_H
@@ -16,20 +16,22 @@
 #include <stdint.h>
 
 struct ab_walk_touched {
-    uint64_t lines, pages, spans; /* distinct ones, of 64 B, 4 KiB, 2 MiB */
+    uint64_t lines, pages, spans; /* distinct cache lines, pages of 4 KiB, spans of 2 MiB */
 };
 
-/* The address must be below 2^48, the size from 1 to AB_WALK_BYTES_MAX. */
+/* Returns the entry of a block. The address must be below 2^48, the size from 1 to
+ * AB_WALK_BYTES_MAX. */
 static inline uint64_t ab_walk_entry(uintptr_t at, uint64_t size)
 {
     return (uint64_t)at << 16 | (((at + size - 1) >> 6) - (at >> 6));
 }
 
-/* Before the clock runs: sorts the entries where the order asks for it, or writes the chain. */
+/* Prepares the walk before the clock runs: sorts the entries if the order requires it, or writes
+ * the chain. */
 void ab_walk_prepare(uint64_t *entries, uint32_t n, enum ab_walk_order order);
-/* One word of each cache line of each block, in that order. */
+/* Reads one word of each cache line of each block, in that order. */
 void ab_walk_read(const uint64_t *entries, uint32_t n, enum ab_walk_order order);
-/* Sorts the entries; blocks may overlap. */
+/* Sorts the entries and counts what the blocks touch. Blocks may overlap. */
 struct ab_walk_touched ab_walk_count(uint64_t *entries, uint32_t n);
 
 static inline void ab_walk_add(struct ab_memory_walks *sum, uint64_t *entries, uint32_t n)
@@ -42,7 +44,8 @@ static inline void ab_walk_add(struct ab_memory_walks *sum, uint64_t *entries, u
     sum->spans += touched.spans;
 }
 
-/* The walk of a lane whose clock stands since `since`. */
+/* Walks over n blocks of a lane whose clock was stopped at `since`; the clock runs during the read
+ * only. */
 static inline void ab_walk_take(struct ab_lane *lane, uint32_t n, enum ab_walk_order order,
                                 const struct ab_apart *since)
 {

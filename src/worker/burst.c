@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A tape that is longer than memory is a file whose bursts are brought in one after the other, while
- * nothing is measured. What is in memory of it is always as much, so that no burst shows in what is
- * resident; the descriptor is not needed for it, for an allocator may have closed that.
+ * Bursts of a tape that is longer than memory: a file, whose bursts are read into memory one after
+ * the other while nothing is measured. The same amount of the file is always in memory, so that
+ * bursts do not show in the resident memory. This does not use the descriptor, because an allocator
+ * may have closed it.
  */
 #include "worker/worker.h"
 
@@ -12,7 +13,7 @@
 
 enum { PAGE = 4096 };
 
-/* A kernel before 5.14 cannot be asked for that. */
+/* Makes the pages resident by reading, for kernels before 5.14, which lack MADV_POPULATE_READ. */
 static void read_pages(const char *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += PAGE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a phase that is measured begins and ends, for callgrind, the processor's counter or the
- * parent that hears of system calls.
+ * Marks the begin and the end of measured phases for callgrind, for the processor's counter, or for
+ * the parent that is notified of system calls.
  */
 #include "worker/counts.h"
 
@@ -22,16 +22,16 @@
 
 /* ---- valgrind ---- */
 
-/* What a program can ask of the valgrind that it runs in: the sequences of instructions that valgrind
- * promises never to change (its header valgrind.h), which do nothing outside it. */
+/* Client requests to the valgrind that the worker runs in. They are instruction sequences that
+ * valgrind promises never to change (its header valgrind.h), and do nothing outside of it. */
 
 enum {
     VALGRIND_IS_THERE = 0x1001,
     CALLGRIND_TOGGLE = 0x43540002, /* "CT" */
-    CALLGRIND_WRITE = 0x43540003,  /* argument: why, a text; then it counts from 0 */
+    CALLGRIND_WRITE = 0x43540003,  /* argument: reason, a text; counting then restarts from 0 */
 };
 
-/* 0 outside of valgrind. */
+/* Makes a client request. Returns its answer; 0 outside of valgrind. */
 static uint64_t ask_valgrind(uint64_t what, const void *argument)
 {
     volatile uint64_t words[6] = {what, (uint64_t)(uintptr_t)argument, 0, 0, 0, 0};
@@ -59,8 +59,9 @@ static uint64_t ask_valgrind(uint64_t what, const void *argument)
 
 /* ---- system calls ---- */
 
-/* Has the kernel tell the parent of each system call before it is made (seccomp_unotify(2), no
- * privilege needed) and let it go on. Calls of ours during a phase carry a mark and are not told. */
+/* The kernel notifies the parent of each system call before it is made (seccomp_unotify(2), no
+ * privilege needed), and the parent lets it go on. Calls of ours during a phase carry a mark and
+ * are not notified. */
 
 #if defined(__x86_64__)
 #define MACHINE AUDIT_ARCH_X86_64
@@ -77,7 +78,7 @@ static uint64_t ask_valgrind(uint64_t what, const void *argument)
 
 static int install(void)
 {
-    /* Both our machines are little-endian: half 0 is the low one. */
+    /* Both supported machines are little-endian: half 0 is the low one. */
     struct sock_filter rules[] = {
         LOAD(arch),
         UNLESS_EQUAL_SKIP(MACHINE, 3),
@@ -87,7 +88,8 @@ static int install(void)
         RETURN(SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof rules / sizeof rules[0], rules};
-    /* With what the allocator has started already; else for what is started from here on. */
+    /* Includes threads that the allocator has started already, if possible; else only later
+     * threads. */
     long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC |
                           SECCOMP_FILTER_FLAG_TSYNC_ESRCH,
@@ -98,7 +100,8 @@ static int install(void)
     return (int)fd;
 }
 
-/* Marked as ours: the parent does not listen before it has the descriptor. */
+/* Sends the listener to the parent. The calls carry our mark, because the parent does not listen
+ * before it has the descriptor. */
 static bool send_listener(int listener)
 {
     char byte = 0;
@@ -117,8 +120,8 @@ static bool send_listener(int listener)
     return syscall(SYS_sendmsg, AB_WORKER_FD_CALLS, &message, 0, 0, 0, AB_CALL_OF_OURS) == 1;
 }
 
-/* From here on the parent hears of every call of this process but those that are marked as ours.
- * False: the system does not allow that. */
+/* Has the parent notified of every later call of this process, except those with our mark. Returns
+ * false if the system does not allow it. */
 static bool tell_calls(void)
 {
     int listener = install();
@@ -135,7 +138,7 @@ bool ab_counts_are_on;
 
 static struct {
     struct ab_worker *w;
-    int fd; /* of the processor's counter */
+    int fd; /* the processor's counter */
 } counts;
 
 static bool is_measured(void)
@@ -187,7 +190,7 @@ void ab_counts_begin(void)
         ab_cpu_counter_start(counts.fd);
 }
 
-/* "phase 3" */
+/* Has callgrind write the count, with "phase N" as reason. */
 static void write_count(void)
 {
     char number[24], text[32] = "phase ";
@@ -211,7 +214,7 @@ void ab_counts_end(struct ab_phase_report *out)
     }
 }
 
-/* perf_event_open(2), which has no wrapper in glibc. */
+/* Result of reading a perf_event_open(2) counter. glibc has no wrapper for the call. */
 
 struct reading { /* PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING */
     uint64_t value, enabled, running;
@@ -225,7 +228,7 @@ int ab_cpu_counter_open_as(uint32_t type, uint64_t config)
     attr.type = type;
     attr.config = config;
     attr.disabled = 1;
-    attr.pinned = 1; /* all the time or not at all: never scaled up */
+    attr.pinned = 1; /* counts all the time or not at all, so that counts are never scaled up */
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Passes that count instead of timing: tell what counts where a measured phase begins and ends. One
- * run counts one thing, and in every other pass this is a flag that is false.
+ * Passes that count instead of timing. They tell the counter where a measured phase begins and
+ * ends. A run counts one thing; in every other pass this costs one test of a flag.
  */
 #ifndef AB_WORKER_COUNTS_H
 #define AB_WORKER_COUNTS_H
@@ -15,21 +15,25 @@ struct ab_worker;
 
 extern bool ab_counts_are_on;
 
-/* Before there are other threads, for they inherit it; fails the run when the system refuses. */
+/* Opens the counter. Must run before other threads start, because they inherit it. Fails the run if
+ * the system refuses. */
 void ab_counts_open(struct ab_worker *w);
-/* The phase that runs is the report's own, for which lane 0 has been to the barrier. */
+/* Begins counting a phase. For the running phase of the report, after lane 0 has passed the
+ * barrier. */
 void ab_counts_begin(void);
 void ab_counts_end(struct ab_phase_report *out);
 
-/* The processor's own count of the instructions of the calling thread, outside of the kernel. */
+/* ---- the processor's instruction counter, for the calling thread, without the kernel ---- */
 
-/* A descriptor, or -1 with errno: ENOENT where the processor has no such counter or hides it, EACCES
- * or EPERM where the system forbids it (/proc/sys/kernel/perf_event_paranoid above 2). */
+/* Opens the counter. Returns a descriptor, or -1 with errno: ENOENT if the processor has no such
+ * counter or hides it, EACCES or EPERM if the system forbids it
+ * (/proc/sys/kernel/perf_event_paranoid above 2). */
 int ab_cpu_counter_open(void);
-/* The same for any counter of perf_event_open(2). */
+/* Opens any counter of perf_event_open(2) in the same way. */
 int ab_cpu_counter_open_as(uint32_t type, uint64_t config);
 void ab_cpu_counter_start(int fd);
-/* Since the start; AB_NOT_COUNTED where it cannot be read or did not run all the time. */
+/* Returns the count since the start; AB_NOT_COUNTED if it cannot be read, or if the counter was not
+ * running all the time. */
 uint64_t ab_cpu_counter_stop(int fd);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * checked+NAME and fault+NAME: a face that looks like a heap's and calls another. The loops of the
- * passes run unchanged; what they write into blocks goes to memory of our own (`resolve`), because
+ * checked+NAME and fault+NAME: a face that looks like a heap's and calls another one. The loops of
+ * the passes run unchanged. Their writes to blocks go to memory of the harness (`resolve`), because
  * the blocks hold the checker's pattern.
  */
 #include "worker/checks/checker.h"
@@ -11,7 +11,7 @@
 
 #include <sys/mman.h>
 
-/* What is passed as the heap: one a lane, so that lanes with heaps of their own keep them. */
+/* Passed as the heap; one for each lane, so that lanes keep heaps of their own. */
 static struct view {
     struct ab_heap *inner;
 } views[AB_LANES_MAX];
@@ -20,7 +20,7 @@ static struct ab_checker checker;
 static struct ab_target target;
 static struct ab_worker *worker;
 static char *touched;
-static uint64_t n_calls;      /* atomic; of fault+ */
+static uint64_t n_calls;      /* atomic; calls counted for fault+ */
 static struct ab_words fault; /* the call that failed; written once */
 
 static struct ab_heap *inner_of(struct ab_heap *heap)
@@ -32,7 +32,7 @@ static __attribute__((noreturn)) void fail(void *user, const char *text)
 {
     char op[24];
     (void)user;
-    if (worker->image->n_lanes > 1) /* which one it is in is not known here */
+    if (worker->image->n_lanes > 1) /* the failing lane is not known here */
         ab_worker_fail(worker, AB_FAILURE_CHECK, text, NULL);
     uint32_t at = worker->first + worker->lanes[0].op;
     ab_worker_fail(worker, AB_FAILURE_CHECK, text, " (op ", ab_worker_number(op, at), ")", NULL);
@@ -144,7 +144,7 @@ static int decorated_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap *
     return 0;
 }
 
-/* As much as the largest block, never resident beyond what is touched. */
+/* Maps memory as large as the largest block; only touched pages become resident. */
 static void map_touched(struct ab_worker *w)
 {
     size_t bytes = w->image->facts.largest_bytes + 4096;
@@ -165,7 +165,7 @@ void ab_worker_decorate(struct ab_worker *w, const struct ab_target *inner,
     checker.fail = fail;
     if (is_checked())
         ab_fault_set_lookup(ab_worker_locate, &checker);
-    checker.is_null_told = false; /* the passes know which request may fail */
+    checker.is_null_told = false; /* the passes know which requests may fail */
     map_touched(w);
     views[0].inner = target.heap;
     bool has_reset = target.hooks != NULL && target.hooks->reset != NULL;

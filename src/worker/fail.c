@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the loops note, out of line, and how a worker says that it must stop. No stdio: texts are
- * joined by hand into the run block.
+ * Notes of the loops, out of line, and the end of a worker that must stop. No stdio: texts are
+ * joined by hand into the run page.
  */
 #include "worker/worker.h"
 
@@ -30,7 +30,7 @@ void ab_worker_print(const struct ab_worker *w, const char *text)
     (void)ignored;
 }
 
-/* Where no parent reads the report a debugger may be there: it is to stop here, in this thread. */
+/* Stops in this thread if no parent reads the report, because a debugger may be attached. */
 static void stop_alone(const struct ab_worker *w)
 {
     ab_worker_print(w, w->page->report.reason);
@@ -71,11 +71,11 @@ uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
 {
     struct ab_op_view view = ab_op_decode(op, w->wide);
     if (view.kind == AB_OP_FREE || view.kind == AB_OP_ACCESS)
-        return AB_SLOT_SIZE(&w->slots[view.slot]); /* nobody else's before this lane's next op */
+        return AB_SLOT_SIZE(&w->slots[view.slot]); /* not reused before the lane's next op */
     return view.kind == AB_OP_RESET ? 0 : view.size;
 }
 
-static __thread bool was_faulty; /* the last call for memory of this thread failed on purpose */
+static __thread bool was_faulty; /* true if fault+ failed the thread's last allocation call */
 
 void ab_worker_note_fault(bool is_faulty)
 {

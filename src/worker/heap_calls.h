@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Macros of pass_body.h: the calls through the hooks of a heap that all its instances make alike.
+ * Macros of pass_body.h that all instances for heaps share: calls through the hooks of a heap.
  */
 #define CALL_RESIZE(f, ref, old, n) ((f)->resize((f)->heap, (ref), (old), (n)))
 #define CALL_ZEROED(f, n) ((f)->alloc_zeroed((f)->heap, (n)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares the memory pass out among the heaps of a placement: blocks by the heap in their references,
- * pages by the blocks on them, and each heap's own figures.
+ * Memory of each heap of a placement: blocks by the heap in their references, pages by the blocks
+ * on them, and each heap's own statistics.
  */
 #include "worker/heap_memory.h"
 
@@ -93,10 +93,13 @@ void ab_heap_memory_drained(struct ab_memory_pass *m, unsigned when)
         m->report->heaps_drained_bytes[h][when] = footprints[h];
 }
 
-/* The owners of pages by stretches of 2 MiB, in a hash table of fixed size. */
+/* ---- owners of pages ----
+ *
+ * They are in a hash table of fixed size, by stretches of 2 MiB. */
 
 enum { STRETCHES_LEAST = 1 << 11, STRETCHES_MOST = 1 << 18, SPARE = 8 };
-#define ADDRESS_TOP (UINT64_C(1) << 56) /* beyond is nonsense, as are larger blocks than: */
+/* higher addresses are invalid, as are blocks larger than BLOCK_BYTES_MAX */
+#define ADDRESS_TOP (UINT64_C(1) << 56)
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 40)
 
 size_t ab_heap_pages_bytes(uint64_t live_peak_bytes)
@@ -117,7 +120,7 @@ void ab_heap_pages_init(struct ab_heap_pages *p, void *memory, size_t bytes,
                                 .cap = bytes / sizeof(struct ab_heap_stretch)};
 }
 
-/* NULL: the table is full. */
+/* Returns the entry of a stretch, adding it if needed; NULL = the table is full. */
 static struct ab_heap_stretch *find(struct ab_heap_pages *p, uint64_t number)
 {
     uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (p->cap - 1);
@@ -155,7 +158,7 @@ void ab_heap_pages_put(struct ab_heap_pages *p, uint64_t at, uint64_t bytes, uns
     }
 }
 
-/* Of the pages without an owner: that of all others, 0 = there are several. */
+/* Returns the one owner of all pages that have one; 0 = several owners. */
 static uint8_t find_only_owner(const struct ab_heap_stretch *s, uint32_t n)
 {
     uint8_t only = 0;

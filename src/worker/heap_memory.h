@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What each heap of a placement holds, at the checkpoints of the memory pass. All of these do nothing
- * where there is no placement.
+ * Memory of each heap of a placement, at the checkpoints of the memory pass. Without a placement,
+ * all functions here do nothing.
  */
 #ifndef AB_WORKER_HEAP_MEMORY_H
 #define AB_WORKER_HEAP_MEMORY_H
@@ -19,46 +19,47 @@ struct ab_memory_pass;
 struct ab_memory_state;
 struct ab_worker;
 
-/* Maps its table, before the baseline; not of a scout. */
+/* Maps the table of pages, before the baseline is taken. Does nothing in a scout run. */
 void ab_heap_memory_open(struct ab_worker *w, struct ab_memory_pass *m);
-/* Remembers the heap, whose own statistics are queried at each checkpoint. */
+/* Registers an opened heap, whose own statistics are read at each checkpoint. */
 void ab_heap_memory_opened(struct ab_worker *w, uint32_t index, const struct ab_backend *backend,
                            struct ab_heap *heap);
-/* The slot has a new block. */
+/* Notes that the slot has a new block. */
 void ab_heap_memory_note(const struct ab_worker *w, struct ab_memory_pass *m, uint32_t slot);
-/* At a checkpoint. */
+/* Fills s->heaps at a checkpoint. */
 void ab_heap_memory_read(struct ab_memory_pass *m, struct ab_memory_state *s);
-/* When all blocks are freed: reading `when`. */
+/* Notes each heap's bytes after all blocks are freed, as drain reading `when`. */
 void ab_heap_memory_drained(struct ab_memory_pass *m, unsigned when);
 
-/* Which heap of a placement each page is of. An allocator says neither where its memory lies nor what
- * of it is resident, but each block that it gives says where it is: a page is the heap's that last had
- * a block on it, whether that block is still there or not. Other pages of a stretch of 2 MiB where one
- * heap alone has had blocks are that heap's too: huge pages, headers. Pages of stretches that never
- * had a block are no heap's. */
+/* Table that maps each page to a heap of a placement. An allocator does not say where its memory
+ * lies, but the address of each block does. So a page belongs to the heap that last had a block on
+ * it, whether that block is still live or not. If only one heap has had blocks in a stretch of 2
+ * MiB, the stretch's other pages belong to it too (huge pages, headers). Pages of stretches that
+ * never had a block belong to no heap. */
 
 struct ab_heap_stretch {
-    uint64_t number;                        /* + 1; 0 = none */
-    uint8_t owners[AB_RESIDENCY_PAGES_MAX]; /* heap + 1; 0 = no block was there */
+    uint64_t number;                        /* stretch number + 1; 0 = none */
+    uint8_t owners[AB_RESIDENCY_PAGES_MAX]; /* heap + 1; 0 = the page never had a block */
 };
 
 struct ab_heap_pages {
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
     struct ab_heap_stretch *table, *recent;
-    uint64_t cap, n_used; /* of the table; cap is a power of two */
-    bool is_lost;         /* more stretches than it holds, or unreadable page tables */
+    uint64_t cap, n_used; /* entries of the table; cap is a power of two */
+    bool is_lost; /* True after too many stretches for the table, or unreadable page tables. */
 };
 
-/* Of memory that the caller maps, zeroes and keeps. */
+/* Returns the bytes of memory that init needs; the caller maps, zeroes and keeps them. */
 size_t ab_heap_pages_bytes(uint64_t live_peak_bytes);
 void ab_heap_pages_init(struct ab_heap_pages *p, void *memory, size_t bytes,
                         const struct ab_residency *residency, const struct ab_page_runs *baseline);
 
-/* A block of this heap is there from now on. */
+/* Notes a new block of `heap`. */
 void ab_heap_pages_put(struct ab_heap_pages *p, uint64_t at, uint64_t bytes, unsigned heap);
 
-/* Resident bytes of each heap, without pages of the baseline. False: they are not known. */
+/* Counts the resident bytes of each heap, without pages of the baseline. Returns false if they are
+ * not known. */
 bool ab_heap_pages_count(struct ab_heap_pages *p, uint64_t bytes[AB_PLACEMENT_HEAPS_MAX]);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who serves malloc? A preload that was ignored would silently measure the C library, so all eight
- * functions are traced to the object that defines them, and that object to the file asked for
- * (device and inode: names lie, links do not matter).
+ * Proves which library serves malloc, because an ignored preload would silently measure the C
+ * library. All eight functions are traced to the object that defines them, and the object to the
+ * requested file. Files are compared by device and inode, because names can mislead and links do
+ * not matter.
  */
 #include "worker/worker.h"
 
@@ -74,7 +75,7 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
     if (stat(info.dli_fname, &st) == 0) {
         id->dev = st.st_dev;
         id->ino = st.st_ino;
-    } else if (must_match) { /* it changed the root, or removed itself */
+    } else if (must_match) { /* the process changed its root, or the library deleted itself */
         ab_worker_fail(
             w, AB_FAILURE_LIBRARY, "its file ", id->path,
             " is no longer visible to the process that loaded it: ", strerrordesc_np(errno), NULL);
@@ -95,7 +96,8 @@ bool ab_worker_is_of_file(const struct ab_worker *w, const void *address)
            st.st_ino == want->want_ino;
 }
 
-/* The preload was asked for, yet some functions come from elsewhere: say which. */
+/* Fails the run if some functions come from another library than the preloaded one, and names
+ * both. */
 static void check_one_object(struct ab_worker *w, void *const *functions)
 {
     Dl_info first, other;
@@ -117,9 +119,9 @@ static const char *last_slash(const char *path)
     return found;
 }
 
-/* tbb's malloc is a proxy: the allocator is libtbbmalloc.so.2, which the loader finds as it likes.
- * It has to be the one that lies beside the proxy, or a build of one's own would silently be
- * measured with the system's. */
+/* Checks tbb's malloc, which is a proxy: the allocator is libtbbmalloc.so.2, which the loader may
+ * find anywhere. It must be the file beside the proxy, or the user's own build would silently be
+ * measured with the system's allocator. */
 static void check_proxy(struct ab_worker *w, const void *proxy)
 {
     static const char file[] = "libtbbmalloc.so.2";
@@ -142,7 +144,8 @@ static void check_proxy(struct ab_worker *w, const void *proxy)
                        beside, NULL);
 }
 
-/* mimalloc's 209 is 2.0.9. buf: 24 bytes for either form. */
+/* Returns a version number with dots: mimalloc's 209 is 2.0.9. The two halves of buf serve the two
+ * forms. */
 static const char *dotted(char buf[48], int version)
 {
     const char *digits = ab_worker_number(buf + 24, (uint64_t)version);
@@ -155,7 +158,8 @@ static const char *dotted(char buf[48], int version)
     return buf;
 }
 
-/* What the library says of its own version; the parent knows file names, this knows the code. */
+/* Sets report.version to the version that the library itself reports. The parent only knows file
+ * names. */
 void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
 {
     char *out = w->page->report.version;
@@ -180,7 +184,8 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
         out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
 }
 
-/* Preloaded before what the C library has of the same name, so found first. */
+/* Finds a function in the object that serves malloc; NULL = none. A preloaded library comes before
+ * the C library, so its function is found first. */
 static void *find_own(struct ab_worker *w, const char *name)
 {
     void *found = dlsym(RTLD_DEFAULT, name), *serves = dlsym(RTLD_DEFAULT, "malloc");
@@ -217,7 +222,7 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face
     face->usable_size = (size_t(*)(void *))functions[7];
     ab_worker_find_sized_free(w, face, find_own);
     ab_worker_find_trim(w, find_own);
-    if (!is_libc) { /* of the C library the parent knows it: both run the same */
+    if (!is_libc) { /* the parent knows the C library's version: both run the same one */
         check_proxy(w, functions[0]);
         ab_worker_ask_version(w, RTLD_DEFAULT, dlsym(RTLD_DEFAULT, "mallctl"));
     }

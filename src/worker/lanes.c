@@ -19,19 +19,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* At a barrier; pauses. Where CPUs are shared, a lane that is through leaves them to those that are
- * not. */
+/* Pauses at a barrier. On shared CPUs, a waiting lane soon yields its CPU to the others. */
 enum { SPINS_SHARED = 64, SPINS_OWN = 20000, SPINS_A_YIELD = 128 };
 
 static struct {
-    uint32_t arrived, generation; /* atomic; of the barrier */
-    int64_t live, live_peak;      /* atomic; blocks */
+    uint32_t arrived, generation; /* atomic; state of the barrier */
+    int64_t live, live_peak;      /* atomic; numbers of live blocks */
     ab_lane_pass *pass;
-    struct ab_heap_face *heap; /* NULL: the malloc boundary */
+    struct ab_heap_face *heap; /* NULL = malloc boundary */
     pthread_t threads[AB_LANES_MAX];
-    pthread_attr_t heirs; /* of threads that take over a lane */
-    uint32_t is_over;     /* atomic: lane 0 is through, in another thread than the first */
-    uint32_t is_warm;     /* atomic */
+    pthread_attr_t heirs; /* attributes of threads that take over a lane */
+    uint32_t is_over; /* atomic: lane 0 has finished, in another thread than the process's first */
+    uint32_t is_warm; /* atomic */
 } meeting;
 
 static void barrier(const struct ab_worker *w)
@@ -73,11 +72,11 @@ static void pin(struct ab_lane *lane)
 
 /* ---- threads that take over a lane ---- */
 
-/* The stack of a thread that has ended, and what the C library allocates with it, serves the next
- * one, as long as those that wait have no more than 40 MiB between them. A lane has two where its
- * thread starts the next one; so there is one more for each lane before anything is measured, and
- * three for lane 0, whose first stack may be the process's. No later thread asks the allocator under
- * test for anything. */
+/* The C library keeps the stack of an ended thread, and what it allocates with it, for the next
+ * thread, up to 40 MiB in all. A lane has two stacks while its thread starts the next one. So
+ * threads are started and ended before anything is measured: one more for each lane, and three for
+ * lane 0, whose first stack may be the process's. Later threads then request nothing from the
+ * allocator under test. */
 enum { HEIR_STACK_BYTES = 144 << 10, HEIR_WARM_BYTES = 12 << 10 };
 
 static void *thread_heir(void *user);
@@ -106,8 +105,8 @@ static void take_over(struct ab_lane *lane)
         ab_apart_leave_out(lane, report, ticks);
 }
 
-/* The calling thread, which is about to end, leaves the lane to a fresh one. The process's first
- * thread does not end, and is not waited for. */
+/* Leaves the lane to a fresh thread; the calling thread is about to end. The process's first thread
+ * does not end, so it is not joined. */
 static void leave_to_heir(struct ab_lane *lane, bool is_first_of_all)
 {
     lane->handover->before = pthread_self();
@@ -117,8 +116,8 @@ static void leave_to_heir(struct ab_lane *lane, bool is_first_of_all)
                        NULL);
 }
 
-/* False: another thread goes on with the lane. In the memory pass the last one's heap is drained
- * afterwards. */
+/* Runs the pass in the lane. Returns false if another thread goes on with the lane. In the memory
+ * pass, the last thread does not leave the heap, because it is drained afterwards. */
 static bool run_pass(struct ab_lane *lane, bool is_first_of_all)
 {
     meeting.pass(lane);
@@ -132,19 +131,20 @@ static bool run_pass(struct ab_lane *lane, bool is_first_of_all)
     return !goes_on;
 }
 
-/* The lane is through, in another thread than the process's first one, which waits for lane 0. */
+/* Ends a lane that has finished in another thread than the process's first one, which waits for
+ * lane 0. */
 static void end_lane(const struct ab_lane *lane)
 {
     if (lane->index != 0) {
-        barrier(lane->w); /* the reports are whole */
+        barrier(lane->w); /* all reports are complete */
         return;
     }
     __atomic_store_n(&meeting.is_over, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &meeting.is_over, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, AB_CALL_OF_OURS);
 }
 
-/* The one before has ended, with all that its allocator does then, before the first op of this
- * one, which runs on the same CPUs as its creator. */
+/* Takes over a lane. First joins the previous thread, so that its end in the allocator is complete
+ * before the first op. Runs on the same CPUs as its creator. */
 static void *thread_heir(void *user)
 {
     struct ab_lane *lane = user;
@@ -170,7 +170,7 @@ static void await_lane_0(void)
 
 static void *warm_stack(void *user)
 {
-    volatile char stack[HEIR_WARM_BYTES]; /* what a thread keeps of its stack when it ends */
+    volatile char stack[HEIR_WARM_BYTES]; /* the part of its stack that the C library keeps */
     (void)user;
     for (size_t i = 0; i < sizeof stack; i += 4096)
         stack[i] = 0;
@@ -193,7 +193,8 @@ static void warm_stacks(struct ab_worker *w)
         pthread_join(threads[i], NULL);
 }
 
-/* Where nothing is timed or held in memory, the lanes keep their threads. */
+/* Prepares thread ends, in passes that time or that measure memory. In other passes the lanes keep
+ * their threads. */
 static void map_handovers(struct ab_worker *w)
 {
     uint32_t pass = w->page->request.pass;
@@ -213,11 +214,12 @@ static bool run_lane(struct ab_lane *lane, bool is_first_of_all)
         ab_worker_enter_heap(lane, meeting.heap);
     if (lane->w->memory != NULL)
         ab_memory_enter(lane);
-    barrier(lane->w); /* nobody runs before all are in */
+    barrier(lane->w); /* no lane runs before all are here */
     return run_pass(lane, is_first_of_all);
 }
 
-/* Lane 0 of work in which a recorded thread of that lane ends: the process's first thread cannot. */
+/* Runs lane 0 if a recorded thread of that lane ends, because the process's first thread cannot
+ * end. */
 static void *thread_first(void *user)
 {
     struct ab_lane *lane = user;
@@ -232,14 +234,14 @@ static void *thread_main(void *user)
     struct ab_lane *lane = user;
     pin(lane);
     ab_memory_touch_stack(lane->w);
-    barrier(lane->w); /* all threads are there */
-    barrier(lane->w); /* ab_lanes_run has said what to do */
+    barrier(lane->w); /* all threads have started */
+    barrier(lane->w); /* ab_lanes_run has set the pass */
     if (run_lane(lane, false))
         end_lane(lane);
     return NULL;
 }
 
-/* How many CPUs the lanes have between them. */
+/* Returns the number of CPUs that the lanes share. */
 static unsigned count_cpus(const struct ab_run_request *r)
 {
     cpu_set_t set;
@@ -269,8 +271,8 @@ static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_repor
     };
 }
 
-/* Walks are read at once where time is measured over a phase, and counted in the memory pass, whose lanes
- * take turns. */
+/* Maps the entries of walks. Walks are read as a whole in the throughput pass. In the memory pass,
+ * where lanes take turns, they are counted. */
 static void map_walks(struct ab_worker *w)
 {
     const struct ab_run_request *r = &w->page->request;
@@ -281,7 +283,7 @@ static void map_walks(struct ab_worker *w)
         w->lanes[i].walk = ab_worker_map(w, bytes, "addresses of a walk");
 }
 
-/* Then it writes the report itself; else there is something to be put together. */
+/* True if the only lane writes the run's report itself; otherwise reports must be added up. */
 static bool is_alone(const struct ab_worker *w)
 {
     return w->image->n_lanes == 1 && w->image->n_bursts == 1;
@@ -361,8 +363,8 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
         add_tail(&sum->tail[k], &lane->tail[k]);
 }
 
-/* From the first lane's begin to the last lane's end; what lies between two bursts is not in it.
- * Which lane is last may be another one without what is outside. */
+/* Computes the wall time, from the first lane's begin to the last lane's end, without the time
+ * between bursts. Without the time outside of the measurement, another lane may be the last. */
 static void add_wall(struct ab_worker *w, uint32_t p, struct ab_phase_report *sum)
 {
     uint64_t begin = UINT64_MAX, end = 0, own_end = 0;
@@ -408,7 +410,7 @@ bool ab_lanes_next_burst(struct ab_lane *lane)
     struct ab_worker *w = lane->w;
     if (w->image->n_bursts == 1)
         return false;
-    /* It changes only after the barrier. */
+    /* Lane 0 changes the burst only after the barrier. */
     uint32_t next = w->burst + 1;
     bool goes_on = next < w->image->n_bursts && !ab_lanes_have_failed(w);
     barrier(w);
@@ -427,7 +429,7 @@ bool ab_lanes_next_burst(struct ab_lane *lane)
     return goes_on;
 }
 
-/* False: another thread goes on with the lane, and is to be waited for. */
+/* Runs lane 0. Returns false if another thread goes on with the lane and must be waited for. */
 static bool run_lane_0(struct ab_worker *w)
 {
     struct ab_lane *lane = &w->lanes[0];
@@ -454,16 +456,17 @@ void ab_lanes_run(struct ab_worker *w, ab_lane_pass *pass, void *face, bool is_h
         add_reports(w);
 }
 
-/* ---- in a pass ---- */
+/* ---- called from a pass ---- */
 
-/* Is the first turn of the phase the lane's? */
+/* True if the first turn of the phase belongs to the lane. */
 static bool is_first_turn(const struct ab_lane *lane, uint32_t phase)
 {
     const struct ab_phase *p = &lane->w->phases[phase];
     return p->turns_begin < p->turns_end && lane->w->turns[p->turns_begin].lane == lane->index;
 }
 
-/* A lane with next to nothing to do, as a main thread that waits for the others, takes up no CPU. */
+/* Counts the lanes that need a CPU. A lane with under 5 % of an equal share, such as a main thread
+ * that waits for the others, does not count. */
 static uint32_t count_busy(const struct ab_worker *w, uint32_t phase)
 {
     uint32_t n_lanes = w->image->n_lanes, n = 0;
@@ -474,7 +477,8 @@ static uint32_t count_busy(const struct ab_worker *w, uint32_t phase)
     return n;
 }
 
-/* The first op of the lane says so, unless the window binds it to all. */
+/* Returns the group that the lane's first op names; AB_GROUP_ALL if it names none, because the
+ * window then binds the lane to all. */
 static uint32_t group_of(const struct ab_lane *lane, uint32_t phase)
 {
     const struct ab_worker *w = lane->w;
@@ -484,8 +488,8 @@ static uint32_t group_of(const struct ab_lane *lane, uint32_t phase)
     return is_said ? AB_OP_SIZE(op) : AB_GROUP_ALL;
 }
 
-/* Which lanes the window binds it to, found once: to look each up when a frame is entered would take
- * a line from each of them. */
+/* Lists the lanes to which the window binds this one, once for each phase. Looking them up for each
+ * frame would fetch a cache line from each lane. */
 static void find_bound(struct ab_lane *lane, uint32_t phase)
 {
     struct ab_lane *lanes = lane->w->lanes;
@@ -498,7 +502,7 @@ static void find_bound(struct ab_lane *lane, uint32_t phase)
     }
 }
 
-/* Where threads of the lane end in the phase. */
+/* Finds the ends of the lane's threads in the phase. */
 static void begin_handovers(struct ab_lane *lane, uint32_t phase)
 {
     const struct ab_worker *w = lane->w;
@@ -550,7 +554,7 @@ void ab_lane_end_phase(struct ab_lane *lane, uint32_t phase)
         lane->reports[phase].live_peak_blocks = (uint64_t)meeting.live_peak;
 }
 
-/* `gauge` is the other's. */
+/* Waits until the other lane's `gauge` is at least `count`. */
 static void await(struct ab_lane *lane, const struct ab_lane *other, struct ab_gauge *gauge,
                   uint32_t count)
 {
@@ -561,7 +565,7 @@ static void await(struct ab_lane *lane, const struct ab_lane *other, struct ab_g
     ab_apart_waited(lane, other, lane->wait_ticks - waited);
 }
 
-/* The others may wait for the frame being entered, so that comes first. */
+/* Enters a frame. Sets the gauge first, because others may wait for the frame being entered. */
 static void enter_frame(struct ab_lane *lane, uint32_t frame)
 {
     ab_gauge_set(lane, &lane->frame, frame);
@@ -573,11 +577,11 @@ static void enter_frame(struct ab_lane *lane, uint32_t frame)
 
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
 {
-    if (lane->is_strict) /* there the turns have seen to it */
+    if (lane->is_strict) /* the turns of strict order already guarantee it */
         return;
     else if (slot == AB_SLOT_FRAME)
         enter_frame(lane, operand);
-    else if (slot != AB_SLOT_GROUP) { /* known since the phase began */
+    else if (slot != AB_SLOT_GROUP) { /* the group was read when the phase began */
         struct ab_lane *other = &lane->w->lanes[AB_LANE_OF_SLOT(slot)];
         await(lane, other, &other->published, operand);
     }
@@ -596,7 +600,7 @@ void ab_lane_count_live(int kind, uint32_t n_spared)
     }
 }
 
-/* Gauges of turns count from 1, so that 0 is none. */
+/* Waits for the turn. `lane->turn` holds the turn number plus one; 0 means no turn yet. */
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn)
 {
     if (lane->w->image->n_lanes > 1 && ab_gauge_read(&lane->turn) < turn + 1)
@@ -639,9 +643,9 @@ uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
                                w->positions[i] < w->first + position);
 }
 
-/* The global order of a phase, from the turns of the tape. Turns count what was asked for, the
- * tape holds WAITs and PUBLISHes besides: a stretch has those ahead of its ops and the PUBLISH
- * after its last one. */
+/* The global order of a phase, from the turns of the tape. Turns count requests, but the tape also
+ * holds WAITs and PUBLISHes. So a stretch includes those ahead of its ops, and the PUBLISH after
+ * its last one. */
 
 void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t phase)
 {
@@ -666,7 +670,7 @@ bool ab_order_next(struct ab_order *order, uint32_t *begin, uint32_t *end)
 {
     const struct ab_worker *w = order->w;
     const struct ab_phase *phase = &w->phases[order->phase];
-    if (w->image->n_lanes == 1) { /* no turns: the phase is one stretch */
+    if (w->image->n_lanes == 1) { /* one lane has no turns: the phase is one stretch */
         *begin = order->at[0];
         *end = order->at[0] = w->lane_begin[order->phase + 1];
         return *begin < *end;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the litter of a run (base/litter.h): its sizes come from the tape, its blocks from the allocator
- * under test, by the face that lane 0 uses. The tables are mapped before the baseline of the memory
- * pass, so that no footprint has them.
+ * Ages the heap of a run (base/litter.h). The sizes come from the tape, the blocks from the
+ * allocator under test, by the face that lane 0 uses. The tables are mapped before the baseline of
+ * the memory pass, so that they are in no footprint.
  */
 #include "worker/litter.h"
 
@@ -13,7 +13,8 @@
 
 enum { SIZES_MOST = 1 << 16 };
 
-/* Of the first burst, which is all that is mapped now; nearly every tape has but one. */
+/* Samples the sizes of the first burst, the only one that is mapped now; nearly every tape has just
+ * one. */
 static uint32_t sample_sizes(struct ab_worker *w, uint64_t *sizes)
 {
     struct ab_litter_sizes s = {.sizes = sizes, .cap = SIZES_MOST};
@@ -54,7 +55,7 @@ void ab_litter_open(struct ab_worker *w)
     add_facts(&l->facts, &l->foreseen);
 }
 
-/* ---- the calls ---- */
+/* ---- calls of the allocator under test ---- */
 
 static bool is_heap(const struct ab_lane *lane)
 {
@@ -67,7 +68,7 @@ static void *address_of(const struct ab_lane *lane, uintptr_t ref)
     return is_heap(lane) && f->resolve != NULL ? f->resolve(f->heap, ref) : (void *)ref;
 }
 
-/* Written to, as a program writes to its blocks: all of it is resident. */
+/* Allocates a block and writes all of it, as a program does, so that it is resident. */
 static uintptr_t take(void *user, size_t size)
 {
     struct ab_lane *lane = user;
@@ -102,7 +103,8 @@ static void check_frees(struct ab_worker *w, const struct ab_lane *lane)
         ab_worker_fail(w, AB_FAILURE_OPEN, "it cannot free single blocks: it has no litter", NULL);
 }
 
-/* In the memory pass they are in the book behind those of the tape, which free_all passes over. */
+/* Enters the blocks into the book of the memory pass, after the slots of the tape, which are the
+ * only ones that free_all visits. */
 static void note(struct ab_worker *w, const struct ab_lane *lane, uint64_t n)
 {
     for (uint64_t i = 0; i < n && w->memory != NULL; i++) {

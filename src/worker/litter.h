@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The litter of a run: made by lane 0 before the first op, in every pass that measures; it stays to the
- * end, and nothing frees it.
+ * The aged heap of a run. Lane 0 allocates and frees blocks before the first op, in every pass that
+ * measures. The blocks that remain live to the end; nothing frees them.
  */
 #ifndef AB_WORKER_LITTER_H
 #define AB_WORKER_LITTER_H
@@ -12,23 +12,24 @@ struct ab_litter {
     struct ab_litter_plan plan;
     struct ab_litter_count foreseen;
     struct ab_litter_block *blocks;
-    struct ab_facts facts; /* of the tape and the litter */
+    struct ab_facts facts; /* facts of the tape and the aged heap together */
     bool is_made;
 };
 
-/* Once the tape is mapped, before heap and memory pass open. Does nothing where none is asked for. */
+/* Plans the aged heap, once the tape is mapped, before heap and memory pass open. Does nothing if
+ * the request has none. */
 void ab_litter_open(struct ab_worker *w);
-/* Blocks that there may be; 0 = there is no litter. */
+/* Returns the most blocks that aging may allocate; 0 = the heap is not aged. */
 static inline uint64_t ab_litter_most_blocks(const struct ab_worker *w)
 {
     return w->litter != NULL ? w->litter->foreseen.made_blocks : 0;
 }
-/* Of the tape, with what the litter adds. */
+/* Returns the facts of the tape, including those of the aged heap. */
 static inline const struct ab_facts *ab_litter_facts(const struct ab_worker *w)
 {
     return w->litter != NULL ? &w->litter->facts : &w->image->facts;
 }
-/* Makes it, once; on the thread of lane 0. */
+/* Ages the heap, once; on the thread of lane 0. */
 void ab_litter_strew(struct ab_lane *lane);
 
 #endif

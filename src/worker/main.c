@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocbench-worker: one process, one run. Started by allocbench only, with the tape on
- * descriptor 3 and the run block on descriptor 4; everything it has to say goes into that block.
+ * allocbench-worker: one process, one run. It is started by allocbench only, with the tape on
+ * descriptor 3 and the run page on descriptor 4. All results go into that page.
  */
 #include "allocators/null/null.h"
 #include "worker/checks/target.h"
@@ -37,7 +37,8 @@ static bool is_proof(uint32_t pass, uint32_t decorator)
     return pass == AB_PASS_CHECK || pass == AB_PASS_VERIFY || decorator != AB_DECORATOR_NONE;
 }
 
-/* Without a run block there is nobody to tell: exit status 2 is all the parent learns. */
+/* Maps the run page. On failure the parent learns nothing but exit status 2, because the page is
+ * the only way to report. */
 static void map_block(void)
 {
     off_t bytes = lseek(AB_WORKER_FD_RUN, 0, SEEK_END);
@@ -61,7 +62,7 @@ static void map_block(void)
         worker.iteration_reports = (void *)((char *)p + request->iterations_offset);
 }
 
-/* What ends the process is reported from here on; each call as well, where nothing is timed. */
+/* Starts reporting deadly signals; and, if nothing is timed, noting each call. */
 static void watch_end(void)
 {
     const struct ab_run_request *request = &worker.page->request;
@@ -70,8 +71,9 @@ static void watch_end(void)
         ab_call_note_open(&worker.page->report.calls);
 }
 
-/* What a library must leave alone while it is loaded: descriptors and limits of the process. Taken before
- * its constructors run, where nothing is timed: the pre-flight sees it before anything is measured. */
+/* Checks what a library must not change while it is loaded: descriptors and limits of the process.
+ * The values are taken before its constructors run, and only if nothing is timed, because the
+ * pre-flight runs before any measurement. */
 
 static const struct limit {
     int resource;
@@ -126,11 +128,11 @@ static void check_load(void)
                        "it closed descriptors of the process while it was loaded", NULL);
 }
 
-/* Runs before the constructors of all libraries, so that a crash in one of them has a place. Where
- * something is measured the order of things stays as it is without us. */
+/* Runs before the constructors of all libraries, so that a crash in one of them is reported. Does
+ * nothing in measuring passes, whose start must stay as it is without allocbench. */
 static void watch_constructors(void)
 {
-    struct { /* how a struct ab_run_page begins, which is too large for a small stack */
+    struct { /* the begin of struct ab_run_page, which is too large for a small stack */
         uint32_t magic, size;
         struct ab_run_request request;
     } head;
@@ -158,10 +160,11 @@ static void map_tape(void)
     worker.image = p;
     if (p->magic != AB_TAPE_IMAGE_MAGIC || p->size != sizeof(struct ab_tape_image))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape was made by another build", NULL);
-    if (worker.iteration_reports != NULL) /* no first touch in a phase */
+    /* makes them resident, so that no first touch is in a phase */
+    if (worker.iteration_reports != NULL)
         memset(worker.iteration_reports, 0, p->n_iterations * sizeof *worker.iteration_reports);
     for (uint64_t at = p->phases_offset; at < p->total_bytes;
-         at += 4096) /* what bursts begin with */
+         at += 4096) /* the tables at the begin of bursts */
         (void)((const volatile char *)p)[at];
     if (!ab_worker_enter_burst(&worker, 0))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);
@@ -173,8 +176,8 @@ static void map_slots(void)
     worker.slots = ab_worker_map(&worker, bytes, "slots");
 }
 
-/* An allocator that closes descriptors it does not own (some do) must not hit ours: the mappings
- * are all that is needed from here on. */
+/* Closes the descriptors of the mappings, which are not needed from here on. Some allocators close
+ * descriptors that they do not own, and must not hit ours. */
 static void drop_descriptors(void)
 {
     close(AB_WORKER_FD_TAPE);
@@ -183,7 +186,7 @@ static void drop_descriptors(void)
         close(AB_WORKER_FD_PLACEMENT);
 }
 
-/* The NULL that fault+ was to give. */
+/* Fails the run because of the NULL that fault+ returned. */
 static void refuse_fault(const struct ab_lane *lane)
 {
     char op[24], index[24], n[24];
@@ -229,14 +232,14 @@ static void finish(void)
         refuse_null(&worker.lanes[i]);
     set_state(AB_WORKER_DONE);
     tell_end();
-    _exit(0); /* no destructors: the numbers are in, and a library may hang or print in its own */
+    _exit(0); /* no destructors: all results are in, and a library may hang or print in its own */
 }
 
 static void report_granularity(void)
 {
     const struct ab_run_request *request = &worker.page->request;
     unsigned pass = request->pass;
-    /* Of several lanes only that of lane 0 is told, which need not be the one that crashed. */
+    /* Only lane 0's position is noted, but another lane may be the one that crashed. */
     bool is_noted_singly = request->decorator != AB_DECORATOR_NONE && worker.image->n_lanes == 1;
     worker.page->report.op_granularity = pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY ||
                                                  pass == AB_PASS_MEMORY || pass == AB_PASS_CHECK ||
@@ -245,7 +248,7 @@ static void report_granularity(void)
                                              : AB_PROGRESS_OPS;
 }
 
-/* What is no measurement: a proof, or a pass behind a decorator. False: neither was asked for. */
+/* Runs a proof, or a pass behind a decorator. Returns false if the request has neither. */
 static bool run_proof(const struct ab_target *target)
 {
     const struct ab_run_request *request = &worker.page->request;
@@ -264,8 +267,8 @@ static bool run_proof(const struct ab_target *target)
     return true;
 }
 
-/* What a library has taken by now is in no footprint: the parent compares it with a process without
- * one. */
+/* Reports the memory that the library has taken before the work, which is in no footprint. The
+ * parent compares it with a process without the library. */
 static void report_start(void)
 {
     struct ab_footprint f;
@@ -280,7 +283,8 @@ static void report_start(void)
 
 static void run_malloc(struct ab_run_request *request)
 {
-    static struct ab_malloc_calls face; /* the lanes point to it until all is drained */
+    /* static, because the lanes use it until the drain is over */
+    static struct ab_malloc_calls face;
     face = (struct ab_malloc_calls){
         .malloc = null_malloc,
         .free = null_free,
@@ -290,7 +294,7 @@ static void run_malloc(struct ab_run_request *request)
         .usable_size = null_malloc_usable_size,
         .aligned_alloc = null_aligned_alloc,
     };
-    *(void **)&face.free_sized = (void *)null_free; /* which looks at no size */
+    *(void **)&face.free_sized = (void *)null_free; /* null_free ignores the size */
     uint32_t hooks = ~(1u << AB_OP_RESET);
     if (request->pass == AB_PASS_VERIFY || request->source == AB_SOURCE_NULL)
         report_start();
@@ -331,7 +335,7 @@ static void choose_inlined(const struct ab_run_request *request)
 
 static void run_heap(struct ab_run_request *request)
 {
-    static struct ab_heap_face face; /* as above */
+    static struct ab_heap_face face; /* static for the same reason */
     choose_inlined(request);
     if (request->boundary == AB_BOUNDARY_PLACED)
         ab_placed_map(&worker);
@@ -344,7 +348,7 @@ static void run_heap(struct ab_run_request *request)
         ab_placed_open(&worker, &face);
     else
         ab_worker_open_heap(&worker, &face);
-    check_load(); /* a plug-in was loaded by now */
+    check_load(); /* a plug-in is loaded now */
     set_state(AB_WORKER_OPENED);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
@@ -363,7 +367,7 @@ static void run_heap(struct ab_run_request *request)
         ab_lanes_run(&worker, worker.inlined != NULL ? worker.inlined->pass : called, &face, true);
 }
 
-/* Nothing of the work: who is asked is the malloc of this process, whoever serves it. */
+/* Prints the settings of the malloc of this process, without running any work. */
 static _Noreturn void tell_settings(void)
 {
     struct ab_introspect in;

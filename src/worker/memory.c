@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The memory pass: takes the baseline, books each op, and decides when the footprint is read and
- * where page tables are looked at.
+ * The memory pass: takes the baseline, notes each op, and decides when to read the footprint and
+ * when to look at page tables.
  */
 #include "worker/memory.h"
 
@@ -17,14 +17,14 @@
 
 #include <string.h>
 
-/* Pages of text that an untouched library may still fault in: more than that in file mappings is
- * the allocator's own doing. */
+/* Text pages that libraries may still fault in on their own; more growth of file mappings is the
+ * allocator's. */
 enum { FILE_SLACK_BYTES = 16 << 20 };
 
-/* Resizes of blocks from this size on are watched for memory that is resident only during the move, unless
- * the block is smaller than a 128th of the peak: a look takes as long as moving 64 KiB. */
+/* Resizes of blocks from this size on are checked for memory that is resident only during the move.
+ * Blocks smaller than a 128th of the peak are not. Such a check takes as long as moving 64 KiB. */
 enum { MOVED_BYTES = 64 << 10, MOVED_SHARE = 128 };
-/* The kernel's high-water mark is read at each so manieth reading of the footprint as well. */
+/* Readings of the footprint for each reading of the kernel's high-water mark. */
 enum { READINGS_A_MARK = 16 };
 
 /* Codes of ops that write to the block. */
@@ -35,7 +35,7 @@ enum {
                1 << (AB_CODE_TOUCHED | AB_CODE_RESIZE)
 };
 
-/* ---- memory of ours, written before the baseline ---- */
+/* ---- the pass's own memory, written before the baseline is taken ---- */
 
 static void *map(struct ab_worker *w, size_t bytes)
 {
@@ -47,7 +47,8 @@ static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
     m->book.n_slots = w->image->n_slots;
     m->book.entries = map(w, ((size_t)m->book.n_slots + ab_litter_most_blocks(w) + 1) *
                                  sizeof m->book.entries[0]);
-    if (m->report->is_scout && w->page->request.pins_offset == 0) /* it looks at no page */
+    /* a scout run looks at no pages */
+    if (m->report->is_scout && w->page->request.pins_offset == 0)
         return;
     ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
     ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline,
@@ -60,7 +61,7 @@ static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
                                                              w->page->request.memory_offset);
     m->report = r;
     r->n_rows = r->clock = 0;
-    memset(r->phases, 0, sizeof r->phases); /* the parent's marks and wishes stay */
+    memset(r->phases, 0, sizeof r->phases); /* the parent's marks and request fields stay */
     memset(r->points, 0, sizeof r->points);
     memset(r->samples, 0, r->cap_samples * sizeof r->samples[0]);
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
@@ -105,10 +106,12 @@ void ab_memory_open(struct ab_worker *w)
         m->report->mark_excess_bytes = excess;
 }
 
-/* The samples of a phase: what its pages hold at a thousand places and more, from the ledger, and
- * the proof of that at each checkpoint. */
+/* ---- samples ----
+ *
+ * The contents of the pages, from the ledger, at a thousand or more positions of a phase. Each
+ * checkpoint verifies the ledger. */
 
-/* Of a tape, at the least. */
+/* Least number of footprint readings of a tape. */
 enum { READINGS = 2000 };
 
 static uint32_t at_least_1(uint32_t n)
@@ -116,10 +119,10 @@ static uint32_t at_least_1(uint32_t n)
     return n > 0 ? n : 1;
 }
 
-/* Where this phase, which begins, is read.
- * The pages of a measured phase are asked for a twentieth more often than the least, because not
- * everywhere is each number defined; of one that is not measured for the points of the time line alone.
- * The footprint is read as often, or so many times as often as makes READINGS of a tape. */
+/* Plans the readings of the phase that begins. In a measured phase, the pages are read a twentieth
+ * more often than the least number of samples, because some readings lack a number. In other
+ * phases, they are read only for the points of the time line. The footprint is read at each of
+ * these, and in between as often as READINGS of a tape require. */
 static void plan_readings(struct ab_memory_pass *m, uint32_t index)
 {
     const struct ab_phase *phase = &m->phases[index];
@@ -134,8 +137,8 @@ static void plan_readings(struct ab_memory_pass *m, uint32_t index)
     m->next_sample = (m->clock + m->sample_interval - 1) / m->sample_interval * m->sample_interval;
 }
 
-/* Keeps the ledger from now on, where blocks have addresses and pages can be read; of a scout only
- * where it is to find the most external bytes. */
+/* Starts keeping the ledger, if blocks have addresses and pages can be read. A scout run keeps it
+ * only if it must find the most external bytes. */
 static void follow_pages(struct ab_memory_pass *m)
 {
     const uint32_t unknown = AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES;
@@ -167,7 +170,7 @@ static void add_sample(struct ab_memory_pass *m, const struct ab_memory_state *s
     uint64_t i = (uint64_t)phase->first_sample + phase->n_samples;
     if (!m->phases[m->phase].is_measured || m->clock == m->sampled_to || i >= r->cap_samples ||
         split->live == AB_MEMORY_UNKNOWN)
-        return; /* the next one stands for these ops too */
+        return; /* the next sample covers these ops too */
     r->samples[i] = (struct ab_memory_sample){.position = m->clock,
                                               .n_ops = m->clock - m->sampled_to,
                                               .footprint_bytes = s->footprint_bytes,
@@ -178,7 +181,7 @@ static void add_sample(struct ab_memory_pass *m, const struct ab_memory_state *s
     m->sampled_to = m->clock;
 }
 
-/* Holds the ledger to what the walk over all blocks found here. */
+/* Compares the ledger with the walk over all blocks, and counts disagreements. */
 static void dispute(struct ab_memory_pass *m, const struct ab_memory_state *s,
                     const struct ab_page_split *split)
 {
@@ -195,8 +198,8 @@ static uint64_t last_of_pages(uint64_t from, uint64_t size)
     return size - from > AB_TOUCH_PAGE_BYTES ? size - 1 : from;
 }
 
-/* First and last byte that is written to of a block of `size` bytes, with none further apart than
- * 4096 between them (worker/touch.h); false where it is not told. */
+/* Finds the first and the last byte that the op writes in a block of `size` bytes; written bytes in
+ * between are at most 4096 apart (worker/touch.h). Returns false if the op does not say. */
 static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t *first,
                          uint64_t *last)
 {
@@ -204,7 +207,8 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     const uint64_t n = AB_TOUCH_BYTES(operand);
     uint64_t reach;
     *first = *last = 0;
-    if (AB_OP_CODE(op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE)) { /* once a page from its old size */
+    /* one byte on each page from its old size on */
+    if (AB_OP_CODE(op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE)) {
         *first = old_size;
         *last = last_of_pages(old_size, size);
         return size > old_size;
@@ -225,7 +229,7 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     case AB_TOUCH_FIRST:
         *last = n < size ? n - 1 : size - 1;
         return n > 0;
-    case AB_TOUCH_ENDS: /* the last byte: not told */
+    case AB_TOUCH_ENDS: /* writes the last byte too, but *last leaves it out */
         return true;
     case AB_TOUCH_PAGE:
     case AB_TOUCH_APART:
@@ -241,7 +245,7 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     return false;
 }
 
-/* After an op that wrote to a live block, of `old_size` before it: what of it that was. */
+/* Tells the ledger which pages an op wrote to in a live block that had `old_size` before. */
 static void note_touch(struct ab_memory_pass *m, uint64_t op, uint64_t old_size)
 {
     const struct ab_block_entry *e = &m->book.entries[AB_OP_SLOT(op)];
@@ -263,7 +267,8 @@ void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function)
     w->memory->has_usable = true;
 }
 
-/* By the cheap way where it is exact, else by the dear one; 0 when neither can be read. */
+/* Returns the private bytes, by statm if it is exact, else by page tables; 0 if they cannot be
+ * read. */
 static uint64_t private_now(const struct ab_memory_pass *m)
 {
     struct ab_footprint_detail detail;
@@ -273,7 +278,7 @@ static uint64_t private_now(const struct ab_memory_pass *m)
     return ab_footprint_read_detail(&m->footprint, &detail) ? detail.private_bytes : 0;
 }
 
-/* Which pages are in the baseline. Their number is known, and with some to spare their runs. */
+/* Lists the pages of the baseline. Their number bounds the number of runs, with some to spare. */
 static void take_baseline(struct ab_worker *w, struct ab_memory_pass *m)
 {
     m->baseline.cap = private_now(m) / m->footprint.page_bytes + 1024;
@@ -321,12 +326,14 @@ void ab_memory_touch_stack(struct ab_worker *w)
         touch_stack();
 }
 
-/* Stacks of later threads are as large as those of the first ones: after LOOKS changes of a lane's
- * threads one in LOOKS_APART is looked at, because that takes several times as long as the change. */
+/* Later threads need as much stack as the first ones. So after LOOKS changes of a lane's threads,
+ * only one in LOOKS_APART is measured, because measuring takes several times as long as the
+ * change. */
 enum { LOOKS = 16, LOOKS_APART = 64 };
 
-/* The C library gives back most of the stack of a thread that ends. What of that is of the baseline
- * counts as lost; the rest goes out of the base when the thread has ended. */
+/* Takes the stack of a lane's new thread out of the footprint. The C library gives back most of the
+ * stack of an ended thread. Pages of the baseline among these count as lost; the rest leaves the
+ * base when the thread has ended. */
 void ab_memory_change_thread(struct ab_worker *w, struct ab_thread_stack *stack)
 {
     struct ab_memory_pass *m = w->memory;
@@ -363,8 +370,10 @@ void ab_memory_take_base(struct ab_worker *w)
         return;
     m->phases = ab_tape_phases(w->image);
     m->n_phases = w->image->n_phases;
-    ab_introspect_ask(&m->introspect, &ignored, &ignored); /* what asking itself costs, once */
-    if (m->baseline.runs == NULL) /* of a malloc; that of a heap is from before it opened */
+    /* the memory that asking itself needs becomes resident now */
+    ab_introspect_ask(&m->introspect, &ignored, &ignored);
+    /* a malloc; for a heap, the baseline was taken before it opened */
+    if (m->baseline.runs == NULL)
         take_baseline(w, m);
     m->lost_before = ab_memory_count_lost(m);
     ab_footprint_read_detail(&m->footprint, &m->base_detail);
@@ -476,7 +485,8 @@ static void add_point(struct ab_memory_pass *m, const struct ab_memory_state *s,
                                                         .external_bytes = split->external};
 }
 
-/* Of equal footprints, as in a phase that uses warm pages again, the one with the most live bytes. */
+/* True if `s` is a higher peak. Of equal footprints, as in a phase that reuses warm pages, the one
+ * with the most live bytes counts. */
 static bool is_higher(const struct ab_memory_state *s, const struct ab_memory_state *than)
 {
     return than->position == AB_MEMORY_NEVER || s->footprint_bytes > than->footprint_bytes ||
@@ -500,7 +510,7 @@ static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s
         *checked = *s;
 }
 
-/* What was looked up stands for a peak that is at most 1 % above it. */
+/* Uses the best checkpoint for the peak, if the peak is at most 1 % higher. */
 static void settle_peak(struct ab_memory_pass *m)
 {
     struct ab_memory_state *peak = &m->report->phases[m->phase].at[AB_AT_FOOTPRINT_PEAK];
@@ -510,8 +520,9 @@ static void settle_peak(struct ab_memory_pass *m)
         *peak = *checked;
 }
 
-/* Where the run before saw its peaks, and where this one comes near that and higher than so far: an
- * allocator that draws lots has its peak elsewhere each time. */
+/* True at the peaks of the earlier run, and where this run's footprint comes near that peak and is
+ * its highest so far. The latter is needed because an allocator with randomness has its peak
+ * elsewhere each time. */
 static bool is_checkpoint(const struct ab_memory_pass *m, const struct ab_memory_state *s)
 {
     const struct ab_memory_marks *marks = &m->report->marks;
@@ -533,7 +544,8 @@ static bool has_mark(const struct ab_memory_pass *m)
     return !m->report->is_scout && (m->report->flags & AB_MEMORY_NO_MARK) == 0;
 }
 
-/* Forgets what was most up to here, which is none of the heap's or was noted. */
+/* Resets the high-water mark, so that earlier memory, which is noted or not the heap's, does not
+ * count. */
 static void restart_mark(struct ab_memory_pass *m)
 {
     struct ab_high_water mark;
@@ -545,9 +557,9 @@ static void restart_mark(struct ab_memory_pass *m)
         m->report->flags |= AB_MEMORY_NO_MARK;
 }
 
-/* Notes what the kernel saw since the mark was read last, where it is more than was seen. What the mark
- * says too much, as it does right after a reset too, is taken off. Where shared memory went, the mark
- * may be of a moment when that was still there. */
+/* Notes the kernel's high-water mark since the last reading, if it is higher than the readings.
+ * Takes off the excess of the mark, which it also has right after a reset. If shared memory shrank,
+ * the mark may be from a moment at which it was still there. */
 static void note_mark(struct ab_memory_pass *m)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -567,7 +579,8 @@ static void note_mark(struct ab_memory_pass *m)
     keep_most(&phase->high_water_bytes, bytes, 0);
 }
 
-/* A block that moves has two places for a while, and no reading sees that. */
+/* Reads the high-water mark after a block was moved, because for a while both copies exist, which
+ * no reading sees. */
 static void note_move(struct ab_memory_pass *m, uint64_t old_size, uint64_t size)
 {
     const struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -588,7 +601,7 @@ void ab_memory_enter_burst(struct ab_worker *w)
         restart_mark(w->memory);
 }
 
-/* One of the readings that are equally spaced. */
+/* Adds one of the equally spaced readings. */
 static void note_reading(struct ab_memory_pass *m, const struct ab_memory_state *s)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -607,14 +620,14 @@ static void end_phase(struct ab_memory_pass *m, const struct ab_memory_state *s)
     ab_memory_time_pass(m, true);
 }
 
-/* More live bytes than so far by 64 KiB and 1 % are a reason to read. */
+/* Sets the live bytes that trigger the next reading: 64 KiB and 1 % more than now. */
 static void note_read_peak(struct ab_memory_pass *m, uint64_t live)
 {
     m->read_peak_bytes = live;
     m->next_peak_bytes = live + (live / 100 > 64 << 10 ? live / 100 : 64 << 10);
 }
 
-/* Reads the footprint here; at the end of a phase and its peaks this is a checkpoint. */
+/* Reads the footprint. At the end of a phase and at its peaks, the reading is a checkpoint. */
 static void visit(struct ab_memory_pass *m, bool is_end)
 {
     struct ab_memory_report *r = m->report;
@@ -632,7 +645,7 @@ static void visit(struct ab_memory_pass *m, bool is_end)
     if (is_checked) {
         check_closely(m, &s);
         dispute(m, &s, &split);
-        restart_mark(m); /* the library may take memory to say what it knows */
+        restart_mark(m); /* the library may allocate memory for its statistics */
     }
     note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
     ab_pins_visit(m, &s, &split, is_end);
@@ -669,7 +682,7 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     ab_memory_time_pass(m, false);
 }
 
-/* Phases without an op end where they begin. */
+/* Ends the phases that end here; a phase without an op ends where it begins. */
 static void end_phases(struct ab_memory_pass *m)
 {
     while (m->phase < m->n_phases && m->clock == m->phases[m->phase].end) {
@@ -687,7 +700,7 @@ static uint32_t least(uint32_t a, uint32_t b, uint32_t above)
     return b > above && b < a ? b : a;
 }
 
-/* The next op after which something is to be done, unless the live bytes reach a new peak. */
+/* Finds the next op after which something must be done, apart from new peaks of the live bytes. */
 static void plan_stop(struct ab_memory_pass *m)
 {
     const struct ab_memory_marks *marks = &m->report->marks;
@@ -699,8 +712,8 @@ static void plan_stop(struct ab_memory_pass *m)
     m->next_stop = m->book.pins != NULL ? ab_pins_plan(m->book.pins, m->clock, next) : next;
 }
 
-/* Of an op that left no fewer bytes live than the most so far: a new peak, or the touch of the block
- * that made the last one. */
+/* Handles an op after which the live bytes are at their highest so far: a new peak, or the touch of
+ * the block that made the last peak. */
 static void note_live_peak(struct ab_memory_pass *m, uint64_t op, uint32_t before)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -727,7 +740,7 @@ static void stop(struct ab_memory_pass *m)
     plan_stop(m);
 }
 
-/* What the walk behind `op` touches, by the addresses that the book has. */
+/* Counts what the walk behind `op` touches, with the addresses in the book. */
 static void count_walk(struct ab_worker *w, const uint64_t *op)
 {
     struct ab_memory_pass *m = w->memory;
@@ -746,8 +759,8 @@ static void count_walk(struct ab_worker *w, const uint64_t *op)
     ab_walk_add(&m->report->phases[m->phase].walks, entries, n_found);
 }
 
-/* Notes which owner the block of this op belongs to. Not inlined: few passes have owners, and all of
- * them run the loop that calls it. */
+/* Notes the owner of the op's block. Not inlined, because few passes have owners, but all run the
+ * loop that calls this. */
 static __attribute__((noinline)) void take_owner(struct ab_worker *w, uint64_t op,
                                                  const struct ab_given *given)
 {

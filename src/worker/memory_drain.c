@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is given back: every block dies, then the footprint is read at once, after a while, and
- * once the allocator was told to let go. Nothing of ours runs in between.
+ * The drain after the last op: frees every block, then reads the footprint at once, after a while,
+ * and after a purge. The harness does nothing else in between.
  */
 #include "worker/heap_memory.h"
 #include "worker/memory.h"
@@ -19,7 +19,7 @@ static bool is_heap(const struct ab_worker *w)
 
 static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block_entry *e)
 {
-    const struct ab_lane *lane = &w->lanes[e->lane]; /* as the lane that made it would */
+    const struct ab_lane *lane = &w->lanes[e->lane]; /* frees as the lane that allocated it would */
     uintptr_t ref = w->slots[slot].ref;
     if (is_heap(w))
         lane->own_face.free(lane->own_face.heap, ref, e->size);
@@ -29,14 +29,15 @@ static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block
 
 static void free_all(struct ab_worker *w, struct ab_memory_pass *m)
 {
-    for (uint32_t slot = 0; slot < w->image->n_slots; slot++) /* litter stays */
+    for (uint32_t slot = 0; slot < w->image->n_slots; slot++) /* blocks of the aged heap stay */
         if (m->book.entries[slot].is_live) {
             free_block(w, slot, &m->book.entries[slot]);
             ab_book_drop(&m->book, slot);
         }
 }
 
-/* A heap that never frees is emptied by its reset, where it has one. */
+/* Frees all blocks. A heap that never frees is emptied by its reset, if it has one. Returns false
+ * if it can do neither. */
 static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
 {
     const struct ab_backend *b = m->introspect.backend;
@@ -45,7 +46,7 @@ static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
         return false;
     free_all(w, m);
     for (uint32_t i = 0; keeps && i < w->image->n_lanes; i++) {
-        if (i == 0 || b->thread_enter != NULL) /* else they share one heap */
+        if (i == 0 || b->thread_enter != NULL) /* otherwise the lanes share one heap */
             b->reset(w->lanes[i].own_face.heap);
     }
     return true;
@@ -54,7 +55,7 @@ static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
 static void drain(struct ab_worker *w, struct ab_memory_pass *m)
 {
     struct ab_memory_report *r = m->report;
-    m->book.pages = NULL; /* no phase any more */
+    m->book.pages = NULL; /* no phase is running */
     if (!empty(w, m)) {
         r->flags |= AB_MEMORY_KEEPS;
         return;

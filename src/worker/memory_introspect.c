@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the functions by which allocators report on themselves and on their settings, and give
- * memory back, and calls them.
+ * Finds and calls the allocators' functions for statistics, for settings, and for giving memory
+ * back.
  */
 #include "worker/memory.h"
 
@@ -27,7 +27,7 @@ typedef void stats_function(void (*)(void *, const char *), void *, const char *
 static const struct {
     enum ab_introspect_kind kind;
     const char *ask, *purge;
-    bool is_anywhere; /* not necessarily in the object that serves malloc */
+    bool is_anywhere; /* True if they may be in another object than the one that serves malloc. */
 } kinds[] = {
     {AB_INTROSPECT_MALLCTL, "mallctl", "mallctl", false},
     {AB_INTROSPECT_EXTENSION, "MallocExtension_GetNumericProperty",
@@ -66,7 +66,7 @@ void ab_introspect_malloc(struct ab_introspect *in, const void *object_of)
 void ab_worker_find_trim(struct ab_worker *w, ab_own_function *find_own)
 {
     bool is_wanted = w->image->n_trims > 0 && w->trim == NULL;
-    if (is_wanted) /* a name that is not found costs dlsym a malloc */
+    if (is_wanted) /* dlsym would call malloc for a name that it does not find */
         *(void **)&w->trim = find_own(w, "malloc_trim");
 }
 
@@ -88,7 +88,8 @@ static void ask_mallctl(mallctl_function *mallctl, uint64_t *allocated, uint64_t
         *mapped = value;
 }
 
-/* The C library's uordblks leaves out what it mapped singly, scudo's does not. */
+/* Reads mallinfo2. The C library's uordblks leaves out separately mapped blocks; scudo's includes
+ * them. */
 static void ask_mallinfo(mallinfo_function *mallinfo, bool is_libc, uint64_t *allocated,
                          uint64_t *mapped)
 {
@@ -125,7 +126,7 @@ void ab_introspect_ask(const struct ab_introspect *in, uint64_t *allocated, uint
     } else if (in->kind == AB_INTROSPECT_EXTENSION) {
         ask_extension((property_function *)in->ask, allocated, mapped);
     } else if (in->kind == AB_INTROSPECT_MIMALLOC) {
-        size_t x[7] = {0}, commit = 0; /* its "rss" is the commit too */
+        size_t x[7] = {0}, commit = 0; /* mimalloc's "rss" is the commit too */
         ((process_info_function *)in->ask)(&x[0], &x[1], &x[2], &x[3], &x[4], &commit, &x[5],
                                            &x[6]);
         *mapped = commit;
@@ -149,7 +150,7 @@ bool ab_introspect_purge(const struct ab_introspect *in)
     case AB_INTROSPECT_MALLINFO:
         ((trim_function *)in->purge)(0);
         return true;
-    case AB_INTROSPECT_MALLCTL: /* 4096: all arenas */
+    case AB_INTROSPECT_MALLCTL: /* arena 4096 stands for all arenas */
         return ((mallctl_function *)in->purge)("arena.4096.purge", NULL, NULL, NULL, 0) == 0;
     case AB_INTROSPECT_EXTENSION:
         ((release_function *)in->purge)();
@@ -181,14 +182,15 @@ static void say_number(const char *name, uint64_t n)
     say(NULL, "\n");
 }
 
-/* gperftools names variables one way and properties another; others are flags, which it exports. */
+/* Prints gperftools' settings. Variables and properties have different names; others are flags,
+ * which it exports. */
 static void say_extension(const struct ab_introspect *in)
 {
 #define FLAG(length, type, flag) \
     "_ZN" #length "FLAG__namespace_do_not_use_directly_use_DECLARE_" type "_instead" flag "E"
     static const struct {
         const char *variable, *property, *flag;
-        bool is_double; /* the flag; else a bool */
+        bool is_double; /* type of the flag: double, else bool */
     } all[] = {
         {"TCMALLOC_MAX_TOTAL_THREAD_CACHE_BYTES", "tcmalloc.max_total_thread_cache_bytes", "", 0},
         {"TCMALLOC_AGGRESSIVE_DECOMMIT", "tcmalloc.aggressive_memory_decommit", "", 0},
@@ -206,7 +208,7 @@ static void say_extension(const struct ab_introspect *in)
                         ((property_function *)in->ask)(all[i].property, &value) != 0;
         if (flag != NULL)
             value = all[i].is_double ? (size_t)as_double : *(const bool *)flag;
-        if (is_known && (!all[i].is_double || (double)value == as_double)) /* whole ones only */
+        if (is_known && (!all[i].is_double || (double)value == as_double)) /* whole numbers only */
             say_number(all[i].variable, value);
     }
 }
@@ -217,7 +219,7 @@ void ab_introspect_settings(const struct ab_introspect *in)
                                                     : NULL;
     say_number("kind", in->kind);
     say_number("is_libc", in->is_libc);
-    if (stats != NULL) /* all that is no setting is left out, as far as this version can */
+    if (stats != NULL) /* leaves out everything except settings, as far as this version can */
         ((stats_function *)stats)(say, NULL, "mdablxeh");
     if (in->kind == AB_INTROSPECT_EXTENSION)
         say_extension(in);

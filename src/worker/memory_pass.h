@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state of the memory pass, for the files that are it (memory.c, memory_drain.c).
+ * The state of the memory pass, for the files that implement it (memory.c, memory_drain.c).
  */
 #ifndef AB_WORKER_MEMORY_PASS_H
 #define AB_WORKER_MEMORY_PASS_H
@@ -14,24 +14,24 @@
 
 #include <sys/types.h>
 
-/* Of work that has times: where in them it is, and who tells them. All zero where it has none. */
+/* Clock state for work with times; all zero without. */
 struct ab_memory_time {
     const struct ab_time_step *steps;
-    uint32_t n, next;              /* the next one that is to come */
-    struct ab_served_clock *clock; /* NULL: real time */
-    uint64_t now_ns;               /* of the work */
-    uint64_t begin_ns;             /* the clock's when the work began; of real time too */
+    uint32_t n, next;              /* `next`: index of the next step */
+    struct ab_served_clock *clock; /* NULL = real time */
+    uint64_t now_ns;               /* the work's time */
+    uint64_t begin_ns;             /* the clock's time when the work began, real time too */
     uint64_t next_row_ns;
-    uint64_t purge_ns, next_purge_ns; /* when the library is told to give memory back; 0 = never */
+    uint64_t purge_ns, next_purge_ns; /* period and next time of purges; 0 = never */
     uint32_t n_idle;                  /* idle stretches so far */
-    bool is_unsettled; /* the allocator's threads were given up: it is real time for them */
+    /* True if the allocator's threads did not settle; they then see real time. */
+    bool is_unsettled;
     bool has_begun;
     pid_t lanes[AB_LANES_MAX]; /* threads of the harness, by lane */
     uint32_t n_lanes;
-    char text[4096];      /* for what is read about threads */
-    const void *function; /* of the library under test */
-    const char
-        *unserved; /* system call in which a thread was seen to wait by another clock; or NULL */
+    char text[4096];      /* buffer for /proc files of threads */
+    const void *function; /* a function of the library under test */
+    const char *unserved; /* system call in which a thread waits by another clock; NULL = none */
 };
 
 struct ab_memory_pass {
@@ -43,39 +43,41 @@ struct ab_memory_pass {
     struct ab_introspect introspect;
     struct ab_footprint footprint;
     struct ab_residency residency;
-    struct ab_page_runs baseline; /* pages that were resident before the heap was */
+    struct ab_page_runs baseline; /* pages that were resident before the heap */
     struct ab_page_walk walk;
-    struct ab_page_ledger ledger; /* book.pages, where it is kept */
+    struct ab_page_ledger ledger; /* used if book.pages is set */
     struct ab_heap_pages heap_pages;
     struct ab_opened_heap {
         const struct ab_backend *backend;
         struct ab_heap *heap;
     } heaps[AB_PLACEMENT_HEAPS_MAX];
-    uint32_t n_heaps; /* whose pages are followed: of a placement, else 0 */
+    uint32_t n_heaps; /* heaps of a placement whose pages are followed; else 0 */
     uint64_t lost_before,
-        lost_bytes; /* pages of the baseline that went: before the first op, since */
+        lost_bytes; /* pages of the baseline that are gone: before the first op, and since */
     uint64_t before_open_bytes, opened_bytes;
-    uint64_t base_bytes;                    /* by statm */
-    struct ab_footprint_detail base_detail; /* the same by page tables, and what else there was */
-    uint32_t clock, phase;                  /* ops done; the phase that runs */
-    uint32_t interval, next_reading; /* ops between two readings of the footprint; the next one */
-    uint32_t sample_interval, next_sample, point_interval, next_point; /* as well of the pages */
-    uint32_t sampled_to;   /* position of the sample before */
-    uint32_t split_at;     /* position where the ledger was read last */
-    uint64_t grown_before; /* pages of the ledger's own, when the phase began */
+    uint64_t base_bytes; /* baseline by statm */
+    /* baseline by page tables, with other kinds of memory */
+    struct ab_footprint_detail base_detail;
+    uint32_t clock, phase; /* ops done; running phase */
+    /* ops between two readings of the footprint; position of the next */
+    uint32_t interval, next_reading;
+    /* the same for samples and points */
+    uint32_t sample_interval, next_sample, point_interval, next_point;
+    uint32_t sampled_to;   /* position of the previous sample */
+    uint32_t split_at;     /* position at which the ledger was read last */
+    uint64_t grown_before; /* pages that the ledger itself had grown by when the phase began */
     uint32_t next_stop;
     uint64_t read_peak_bytes;   /* most requested bytes at which the footprint was read */
-    uint64_t next_peak_bytes;   /* so many are a reason to read it */
-    uint64_t live_peak_bytes;   /* of this phase */
-    uint64_t mark_shared_bytes; /* shared memory when the high-water mark was read last */
-    struct ab_memory_state
-        checked_peak; /* of this phase: the checkpoint of the largest footprint */
+    uint64_t next_peak_bytes;   /* requested bytes from which on a new peak is read */
+    uint64_t live_peak_bytes;   /* highest requested bytes in this phase */
+    uint64_t mark_shared_bytes; /* shared memory at the last reading of the high-water mark */
+    struct ab_memory_state checked_peak; /* checkpoint with the largest footprint in this phase */
     struct ab_memory_time time;
-    struct ab_memory_row *rows; /* NULL: none are wanted */
+    struct ab_memory_row *rows; /* NULL = no rows */
     uint32_t cap_rows;
 };
 
-/* Bytes of the baseline that are not resident any more; 0 where it is not known. */
+/* Returns the bytes of the baseline that are no longer resident; 0 if not known. */
 static inline uint64_t ab_memory_count_lost(const struct ab_memory_pass *m)
 {
     uint64_t lost = ab_residency_lost(&m->residency, &m->baseline);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two figures that the memory pass reads most: how much is resident above the baseline, and what
- * is on those pages.
+ * The two most frequent readings of the memory pass: resident bytes above the baseline, and the
+ * contents of these pages.
  */
 #include "worker/memory_pass.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The work's own time in the memory pass: brings the virtual clock (src/clock) or, at a real pace, the
- * thread itself to where the tape says that it is, waits for what the allocator's own threads do then,
- * and writes the rows.
+ * The work's own time in the memory pass. It advances the virtual clock (src/clock) to the time
+ * that the tape says; at a real pace, the thread sleeps until then. It waits for the work that the
+ * allocator's own threads do at that time, and writes the rows.
  */
 #include "worker/memory_pass.h"
 
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define SETTLE_NS SECOND_NS /* of real time: so long the allocator's threads may take */
-#define WAKE_GRAIN_NS UINT64_C(10000000) /* they are woken no more often than that */
+#define SETTLE_NS SECOND_NS /* real time that the allocator's threads may take to settle */
+#define WAKE_GRAIN_NS UINT64_C(10000000) /* least time between two wake-ups of these threads */
 void ab_memory_enter(struct ab_lane *lane)
 {
     struct ab_memory_pass *m = lane->w->memory;
@@ -47,10 +47,10 @@ static void begin(struct ab_memory_time *t)
                                    : ab_clock_now_ns();
 }
 
-/* ---- what the clock does not serve ---- */
+/* ---- waits that the virtual clock does not serve ---- */
 
-/* System calls that wait with a timeout, and which argument that is: a pointer, milliseconds, or with
- * ALWAYS any call. */
+/* System calls that wait with a timeout, and the argument that holds it: a pointer, milliseconds,
+ * or with ALWAYS any call. */
 struct timed_call {
     long number;
     const char *name;
@@ -104,8 +104,8 @@ static uint64_t read_word(const char **text)
     return value;
 }
 
-/* Returns the call in which a thread waits until a time of the kernel's, or NULL. `text` is what
- * /proc/PID/task/TID/syscall says: "running", or the number and its arguments. */
+/* Returns the call in which a thread waits with a timeout of the kernel's clock, or NULL. `text` is
+ * the content of /proc/PID/task/TID/syscall: "running", or the number and its arguments. */
 static const struct timed_call *timed_wait(const char *text)
 {
     const struct timed_call *call = text[0] >= '0' && text[0] <= '9'
@@ -129,7 +129,7 @@ static bool is_lane(const struct ab_memory_time *t, uint64_t thread)
     return i < t->n_lanes || thread == (uint64_t)getpid();
 }
 
-/* Reads a file of /proc/self/task/THREAD; returns how many bytes, 0 where that cannot be read. */
+/* Reads a file of /proc/self/task/THREAD. Returns the number of bytes; 0 = cannot be read. */
 static ssize_t read_task(int tasks_fd, const char *thread, const char *file, char *text, size_t cap)
 {
     char path[32];
@@ -144,18 +144,19 @@ static ssize_t read_task(int tasks_fd, const char *thread, const char *file, cha
     return n > 0 ? n : 0;
 }
 
-/* "7 (name) S …": the name may hold anything, a state is one letter. */
+/* True if the thread sleeps, by its stat line "7 (name) S …". The name may contain anything; the
+ * state is one letter. */
 static bool is_asleep(int tasks_fd, const char *thread)
 {
     char text[64];
     ssize_t n = read_task(tasks_fd, thread, "/stat", text, sizeof text);
     while (n > 0 && text[n - 1] != ')')
         n--;
-    return n <= 0 || text[n + 1] == 'S'; /* one that cannot be read has ended */
+    return n <= 0 || text[n + 1] == 'S'; /* a thread that cannot be read has ended */
 }
 
-/* In one look at them; how many there are to *n. With `wants_calls` notes the first thread that waits
- * in the kernel by another clock than the virtual one. */
+/* True if all threads of the allocator sleep; sets *n to their number. With `wants_calls`, notes
+ * the first thread that waits in the kernel by another clock than the virtual one. */
 static bool are_asleep(struct ab_memory_pass *m, uint32_t *n, bool wants_calls)
 {
     struct ab_memory_time *t = &m->time;
@@ -185,7 +186,8 @@ static bool are_asleep(struct ab_memory_pass *m, uint32_t *n, bool wants_calls)
     return all;
 }
 
-/* One that was asleep may have been woken by another before that fell asleep: so twice. */
+/* True if all threads sleep in two looks. One look is not enough: a thread seen asleep may have
+ * been woken by another one before that fell asleep. */
 static bool have_settled(struct ab_memory_pass *m)
 {
     const struct ab_memory_time *t = &m->time;
@@ -198,7 +200,7 @@ static bool have_settled(struct ab_memory_pass *m)
            are_asleep(m, &n, true);
 }
 
-/* What they have to do at this time is done. */
+/* Waits until the allocator's threads have done their work of this time. */
 static void settle(struct ab_memory_pass *m)
 {
     struct ab_memory_time *t = &m->time;
@@ -281,7 +283,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The library is told to give memory back at each period, also while nothing else calls it. */
+/* Purges at each period, also while nothing else calls the library. */
 static void purge_if_due(struct ab_memory_pass *m)
 {
     struct ab_memory_time *t = &m->time;
@@ -291,7 +293,8 @@ static void purge_if_due(struct ab_memory_pass *m)
     t->next_purge_ns += t->purge_ns;
 }
 
-/* As far as the next row that is due, the end, or (idle) the next second. True: there is a row. */
+/* Advances to the next row that is due, to the end, or (idle) to the next second. Returns true if a
+ * row is due. */
 static bool walk(struct ab_memory_pass *m, uint64_t end_ns)
 {
     struct ab_memory_time *t = &m->time;
@@ -339,10 +342,10 @@ static void idle_until(struct ab_memory_pass *m, uint64_t end_ns)
         add_row(m, AB_ROW_IDLE_END);
 }
 
-/* ---- whose time it was ---- */
+/* ---- the clock that the library used ---- */
 
-/* Does a tick counter's reading begin here? As compilers write it, with what joins its two halves a
- * few bytes behind: two bytes alone may be anything. */
+/* True if code that reads the tick counter begins here. Compilers join the two halves of the
+ * counter a few bytes later; without that, two bytes could be anything. */
 static bool is_tick(const unsigned char *code, size_t n)
 {
 #if defined(__x86_64__)
@@ -400,7 +403,8 @@ static int search_ticks(struct dl_phdr_info *info, size_t size, void *user)
     return is_object;
 }
 
-/* The C library's own malloc, and what is compiled into the worker, read none. */
+/* True if the library reads the tick counter. The C library's malloc, and allocators compiled into
+ * the worker, do not. */
 static bool reads_ticks(const struct ab_memory_pass *m)
 {
     struct tick_search search = {.function = (uintptr_t)m->time.function};
@@ -409,7 +413,8 @@ static bool reads_ticks(const struct ab_memory_pass *m)
     return search.is_found;
 }
 
-/* True for a library of its own: neither the C library's malloc nor what the worker has compiled in. */
+/* True if the allocator is a library of its own: neither the C library's malloc nor compiled into
+ * the worker. */
 static bool is_foreign(const struct ab_memory_pass *m)
 {
     Dl_info ours, theirs;
@@ -432,7 +437,8 @@ static size_t append(char *out, size_t cap, size_t at, const char *text)
     return at + n;
 }
 
-/* Says in which system call a thread waited for a time that is not the virtual clock's. */
+/* Reports that a thread waited in this system call for a time of another clock than the virtual
+ * one. */
 static void say_unserved(struct ab_memory_report *r, const char *name)
 {
     const size_t cap = sizeof r->clock_reason;
@@ -442,7 +448,7 @@ static void say_unserved(struct ab_memory_report *r, const char *name)
     r->clock = AB_CLOCK_REAL;
 }
 
-/* Returns the name of the first system call that was waited in and not served, or NULL. */
+/* Returns the name of the first system call that waited and was not served, or NULL. */
 static const char *unserved_call(const struct ab_memory_time *t)
 {
     uint32_t call = __atomic_load_n(&t->clock->unserved, __ATOMIC_ACQUIRE);
@@ -470,7 +476,7 @@ static void tell_clock(struct ab_memory_pass *m)
         r->clock = AB_CLOCK_NONE;
 }
 
-/* ---- what passes before an op ---- */
+/* ---- time before an op ---- */
 
 void ab_memory_time_pass(struct ab_memory_pass *m, bool is_end)
 {

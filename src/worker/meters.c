@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is read at the begin and the end of a phase, and added up within it, beside the loops: clocks
- * and counters, iterations, and the clock of what is written to apart from the calls.
+ * Readings at the begin and the end of a phase: clocks and counters. Also the sums within a phase:
+ * time of iterations, and time of writes apart from the calls.
  */
 #include "worker/meters.h"
 
@@ -57,7 +57,7 @@ void ab_phase_meter_end_process(const struct ab_phase_meter *m, struct ab_phase_
     out->process_cpu_ns = ab_clock_process_cpu_ns() - m->process_cpu_ns;
 }
 
-/* Where a lane's iterations end, and the reports of those that have. */
+/* ---- iterations: their ends, and the reports of those that have ended ---- */
 
 bool ab_iterations_are_on(const struct ab_worker *w, uint32_t phase)
 {
@@ -97,7 +97,7 @@ void ab_iterations_end(struct ab_lane *lane, uint32_t at)
     }
 }
 
-/* The clock of what is done apart from the calls. */
+/* ---- time apart from the calls (AB_TOUCH_APART) ---- */
 
 void ab_apart_stop(const struct ab_lane *lane, struct ab_apart *since)
 {
@@ -137,7 +137,8 @@ void ab_apart_leave_out(struct ab_lane *lane, struct ab_phase_report *report, ui
     __atomic_store_n(&lane->path_ticks, lane->path_ticks + ticks, __ATOMIC_RELAXED);
 }
 
-/* Among more lanes than CPUs, many of the ticks are those of other lanes, unless they take turns. */
+/* Adds the lane's stopped time to the report. With more lanes than CPUs, many of the ticks belong
+ * to other lanes, unless the lanes take turns. */
 void ab_apart_end(const struct ab_lane *lane, struct ab_phase_report *report)
 {
     report->outside_ticks += lane->apart_ticks;

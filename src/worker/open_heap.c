@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens the back end of a heap boundary: a built-in by name, or a plug-in by dlopen. The table is
- * checked once, here; the loops trust it.
+ * Opens the back end of a heap boundary: a built-in by name, or a plug-in by dlopen. The table of
+ * hooks is checked once, here; the loops trust it.
  */
 #include "allocators/builtin.h"
 #include "base/limits.h"
@@ -72,8 +72,11 @@ static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
     (void)size;
 }
 
-/* "PARAM=VALUE:…" by the table of a plug-in, which only the worker ever loads; checks that table.
- * The parent has checked the form, and that no parameter is there twice. */
+/* ---- settings of a plug-in ----
+ *
+ * They have the form "PARAM=VALUE:…", and are read by the plug-in's own table. Only the worker ever
+ * loads a plug-in, so it also checks the table. The parent has checked the form, and that no
+ * parameter occurs twice. */
 
 struct setting {
     char *name, *value;
@@ -84,7 +87,7 @@ static _Noreturn void refuse(struct ab_worker *w, const struct setting *s, const
     ab_worker_fail(w, AB_FAILURE_LIBRARY, "parameter ", s->name, "=", s->value, ": ", why, NULL);
 }
 
-/* "WHAT: a, b; did you mean "a"?" */
+/* Fails the run with a message such as: WHAT: a, b; did you mean "a"? */
 static _Noreturn void refuse_word(struct ab_worker *w, const struct setting *s, const char *word,
                                   const char *what, const char *const *words, size_t n)
 {
@@ -122,7 +125,7 @@ static void set(struct ab_worker *w, const struct ab_backend *b, const struct se
         refuse(w, s, wrong);
 }
 
-/* NULL when it is in order. */
+/* Returns the error in a row of the table; NULL = none. */
 static const char *find_fault(const struct ab_param *p)
 {
     if (p->name == NULL)
@@ -135,7 +138,7 @@ static const char *find_fault(const struct ab_param *p)
                                               : "has a default that is not one of its choices";
 }
 
-/* A mistake in the table is the plug-in's, whatever the user has set. */
+/* Fails the run if the table is wrong. That is the plug-in's mistake, whatever the user has set. */
 static void check_params(struct ab_worker *w, const struct ab_backend *b)
 {
     char number[24];
@@ -153,7 +156,7 @@ static void check_params(struct ab_worker *w, const struct ab_backend *b)
     }
 }
 
-/* request.values from request.params. */
+/* Sets request.values from request.params. */
 static void set_params(struct ab_worker *w, const struct ab_backend *b)
 {
     char text[sizeof w->page->request.params];
@@ -181,7 +184,8 @@ const struct ab_backend *ab_worker_find_backend(struct ab_worker *w)
     return ab_backend_variant(b, request->values);
 }
 
-/* Its setting threads=none; NULL = it has none, or another value. */
+/* Returns the parameter with the setting threads=none; NULL = the back end has none, or another
+ * value. */
 static const struct ab_param *find_one_thread(const struct ab_backend *b, const uint64_t *values)
 {
     for (size_t i = 0; i < b->n_params; i++) {
@@ -193,7 +197,7 @@ static const struct ab_param *find_one_thread(const struct ab_backend *b, const 
     return NULL;
 }
 
-/* Behind the n characters of `to`; what does not fit is left out. How many there are then. */
+/* Appends text after the n characters of `to`, as far as it fits. Returns the new length. */
 static size_t add_text(char *to, size_t cap, size_t n, const char *text)
 {
     while (*text != 0 && n + 1 < cap)
@@ -261,7 +265,7 @@ uint32_t ab_worker_hooks_of(const struct ab_backend *b)
         [AB_OP_RESIZE] = b->resize,
         [AB_OP_FREE] = b->free,
         [AB_OP_RESET] = b->reset,
-        [AB_OP_ACCESS] = b->alloc, /* nothing but a block is needed */
+        [AB_OP_ACCESS] = b->alloc, /* an access needs nothing but a block */
     };
     uint32_t bits = 0;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
@@ -299,14 +303,14 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
                            "thread_enter refused: ", strerrordesc_np(error), NULL);
     }
     if (lane->w->placement != NULL)
-        lane->face = lane->own_face.heap; /* what pass_placed.c takes */
+        lane->face = lane->own_face.heap; /* argument of the loops in pass_placed.c */
     if (lane->w->inlined != NULL) {
         lane->own_face.object = lane->w->inlined->object_of(lane->own_face.heap);
         if (lane->own_face.object == NULL)
             ab_worker_fail(lane->w, AB_FAILURE_OPEN,
                            "these settings (threads, debug) cannot be inlined", NULL);
     }
-    /* Heaps of the lanes' own: a reset of one would leave the blocks of the others alive. */
+    /* A reset of one of several lanes' own heaps would leave the blocks of the others alive. */
     bool is_alone = lane->w->image->n_lanes == 1, is_shared = lane->own_face.heap == face->heap;
     lane->may_reset = face->reset != NULL && (is_alone || is_shared);
     lane->has_own_heap = is_alone || !is_shared;

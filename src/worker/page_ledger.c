@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads of pages by stretches of 2 MiB, found through two levels of tables.
+ * The page ledger: loads of pages by stretches of 2 MiB, found through two levels of tables.
  */
 #include "worker/page_ledger.h"
 
@@ -13,37 +13,38 @@
 
 enum {
     ADDRESS_LOG2 = 48,
-    LEAF_LOG2 = 13, /* a leaf is 16 GiB of addresses */
+    LEAF_LOG2 = 13, /* a leaf covers 16 GiB of addresses */
     ROOT_LOG2 = ADDRESS_LOG2 - AB_STRETCH_LOG2 - LEAF_LOG2,
     LEAVES_MAX = 256,
     LEAVES_AT_ONCE = 4,
-    STRETCHES_MAX = 1 << 17, /* 256 GiB that lie together */
+    STRETCHES_MAX = 1 << 17, /* 256 GiB, if they are contiguous */
     STRETCHES_AT_ONCE = 64,
-    STRETCHES_SPARE = 128, /* beyond twice what the live bytes fill */
+    STRETCHES_SPARE = 128, /* more than twice the stretches that the live bytes fill */
     WORDS = AB_LEDGER_WORDS,
-    OWN_PAGE = 4096, /* the least that a first write makes resident */
+    OWN_PAGE = 4096, /* smallest memory that a first write makes resident */
     SAMPLE_CREDIT = 96,
     FIRST_CREDIT = 1 << 16,
     MOST_CREDIT = 1 << 20,
 };
 #define STRETCH_BYTES (UINT64_C(1) << AB_STRETCH_LOG2)
-#define BLOCK_BYTES_MAX (UINT64_C(1) << 40) /* beyond is nonsense */
+#define BLOCK_BYTES_MAX (UINT64_C(1) << 40) /* larger blocks are invalid */
 
 _Static_assert(sizeof(struct ab_ledger_stretch) * STRETCHES_AT_ONCE % OWN_PAGE == 0,
                "a group of stretches is whole pages");
 _Static_assert(AB_LEDGER_STRETCH_LOG2 == AB_STRETCH_LOG2, "stretches are those of the walk");
 
-/* Asks page tables for the pages of the ledger that may have changed, and knows of the others from
- * page faults and from the size of the resident set that they did not. */
+/* Looks up in page tables the pages of the ledger that may have changed. That the others did not
+ * change follows from page faults and from the size of the resident set. */
 
 enum {
-    CALL_COST = 16, /* of a system call, in pages */
+    CALL_COST = 16, /* cost of a system call, in pages */
     WIDE_SPAN = 64, /* pages */
 };
 
-static bool is_there[AB_RESIDENCY_PAGES_MAX]; /* on the stack it would be somebody's footprint */
+/* static, because on the stack it would count in a footprint */
+static bool is_there[AB_RESIDENCY_PAGES_MAX];
 
-/* Before the baseline is taken. */
+/* Makes the buffer resident, before the baseline is taken. */
 static void open_lookup(void)
 {
     memset(is_there, 0, sizeof is_there); /* resident from here on */
@@ -54,8 +55,8 @@ static uint32_t pages_of_stretch(const struct ab_page_ledger *l)
     return UINT32_C(1) << (AB_LEDGER_STRETCH_LOG2 - l->page_log2);
 }
 
-/* At a new stretch: all pages that are not resident, so that the faults they take are known; it is
- * no error where that cannot be read. */
+/* Finds the absent pages of a new stretch, so that their faults are expected. It is no error if
+ * they cannot be read. */
 static void find_absent(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
 {
     uint32_t n = pages_of_stretch(l);
@@ -67,7 +68,7 @@ static void find_absent(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
         s->absent[i >> 6] |= (uint64_t)!is_there[i] << (i & 63);
 }
 
-/* A pending page is resident. */
+/* Moves a pending page to the resident ones. */
 static void settle_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t i)
 {
     const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
@@ -89,7 +90,7 @@ static void settle_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, u
     }
 }
 
-/* Some page was given back: those that were taken to be there have to be looked at. */
+/* Makes the presumed pages pending again, because some page was given back. */
 static void doubt_presumed(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
 {
     for (uint32_t w = 0; w < WORDS; w++)
@@ -107,7 +108,8 @@ static void doubt_presumed(struct ab_page_ledger *l, struct ab_ledger_stretch *s
         }
 }
 
-/* Pages of a stretch that have to be looked at: [*first, *last]; false when there are none. */
+/* Finds the range of pages that must be looked up, [*first, *last]. Returns false if there are
+ * none. */
 static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t *first,
                          uint32_t *last)
 {
@@ -126,14 +128,16 @@ static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, 
     }
     if (*first == UINT32_MAX)
         return false;
-    if (is_new && *last - *first >= WIDE_SPAN) { /* the rest as well: then its faults are known */
+    /* looks up the rest too, so that its faults are expected */
+    if (is_new && *last - *first >= WIDE_SPAN) {
         *first = 0;
         *last = pages_of_stretch(l) - 1;
     }
     return true;
 }
 
-/* Looks at what is pending of a stretch; false when it cannot be read, or is too dear. */
+/* Looks up the pending pages of a stretch. Returns false if they cannot be read, or if it is too
+ * expensive. */
 static bool look_up_stretch(struct ab_page_ledger *l, struct ab_ledger_stretch *s, bool must)
 {
     uint32_t first, last;
@@ -158,8 +162,10 @@ static bool look_up_stretch(struct ab_page_ledger *l, struct ab_ledger_stretch *
     return true;
 }
 
-/* What is known of faults is so only while each brings a single page, and nothing was given back if
- * there are as many pages more as there were faults. Returns whether any may have been. */
+/* Begins a new epoch if the resident set grew by more than the expected faults, because some fault
+ * then brought more than one page. Begins a new era unless it grew by exactly as many pages as
+ * there were faults, because pages may then have been given back. Returns whether pages may have
+ * been given back. */
 static bool enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
 {
     struct rusage usage;
@@ -178,9 +184,9 @@ static bool enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
     return is_less;
 }
 
-/* Looks at what is pending of all listed stretches. False: not all is known, because the credit is
- * used up (never with `must`), or page tables cannot be read; then the ledger is lost.
- * Stretches stay listed while something of them is pending. */
+/* Looks up the pending pages of all listed stretches. Stretches stay listed while some page is
+ * pending. Returns false if pages stay unknown, because the credit is used up (never with `must`),
+ * or because page tables cannot be read; then the ledger is lost. */
 static bool look_up_pages(struct ab_page_ledger *l, uint64_t resident_bytes, bool must)
 {
     const bool is_less = enter_epoch(l, resident_bytes);
@@ -205,7 +211,7 @@ static bool look_up_pages(struct ab_page_ledger *l, uint64_t resident_bytes, boo
     return is_known;
 }
 
-/* ---- memory of its own ---- */
+/* ---- the ledger's own memory ---- */
 
 static void *reserve(size_t bytes)
 {
@@ -243,7 +249,7 @@ bool ab_page_ledger_open(struct ab_page_ledger *l, const struct ab_residency *re
     l->root = reserve(sizeof l->root[0] << ROOT_LOG2);
     l->leaves = reserve((LEAVES_MAX * sizeof l->leaves[0]) << LEAF_LOG2);
     l->pool = reserve(STRETCHES_MAX * sizeof l->pool[0]);
-    if (l->pool == NULL) { /* a system that promises no more memory than it has */
+    if (l->pool == NULL) { /* a system without overcommit */
         l->cap_stretches = (uint32_t)wanted;
         l->pool = reserve(wanted * sizeof l->pool[0]);
     }
@@ -254,7 +260,7 @@ bool ab_page_ledger_open(struct ab_page_ledger *l, const struct ab_residency *re
     write_leaves(l);
     while (l->n_stretches_written < wanted)
         write_stretches(l);
-    l->pool[0].number = UINT64_MAX; /* of none, so that there are always recent ones */
+    l->pool[0].number = UINT64_MAX; /* an unused stretch fills `recent`, so that no entry is NULL */
     for (unsigned i = 0; i < AB_LEDGER_RECENT; i++)
         l->recent[i] = &l->pool[0];
     l->n_stretches = 1;
@@ -282,7 +288,7 @@ static uint32_t add_stretch(struct ab_page_ledger *l, uint64_t number)
     return ++l->n_stretches;
 }
 
-/* NULL: lost. */
+/* Returns a stretch, adding it if needed; NULL = the ledger is lost. */
 static struct ab_ledger_stretch *find(struct ab_page_ledger *l, uint64_t number)
 {
     struct ab_ledger_stretch **recent = &l->recent[number & (AB_LEDGER_RECENT - 1)];
@@ -310,8 +316,8 @@ static void list(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
     l->listed = s;
 }
 
-/* Its first block. A page that was there when its last one went is so still, unless read() finds that
- * any was given back. */
+/* Enters the first block of a page. A page that was resident when its last block was freed is
+ * presumed so, unless read() finds that some page was given back. */
 static void enter_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint64_t word,
                        uint64_t bit)
 {
@@ -347,7 +353,7 @@ static void load_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uin
     *(is_pending ? &l->pending.usable : &l->before.usable) += usable;
 }
 
-/* No live block is on it any more. */
+/* Removes a page from the sums when its last live block is freed. */
 static void leave_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t i)
 {
     const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
@@ -391,7 +397,7 @@ static uint64_t count_bits(const uint64_t *words)
     return n;
 }
 
-/* `sign` is 1, or -1 in the arithmetic modulo 2^64. */
+/* Adds a covered stretch to the sums, or removes it; `sign` is 1, or -1 modulo 2^64. */
 static void move_whole(struct ab_page_ledger *l, const struct ab_ledger_stretch *s,
                        bool is_requested, uint64_t sign)
 {
@@ -441,11 +447,12 @@ static void unload_whole(struct ab_page_ledger *l, struct ab_ledger_stretch *s, 
 /* ---- a block ---- */
 
 struct extent {
-    uint64_t at, middle, end; /* what was asked for ends in the middle */
+    uint64_t at, middle, end; /* `middle` = end of the requested bytes */
     bool is_put;
 };
 
-/* What of it lies below `stop`, in one stretch. */
+/* Adds the part of a block below `stop` to its pages, or takes it off. All of it is in one
+ * stretch. */
 static void move_pages(struct ab_page_ledger *l, struct ab_ledger_stretch *s,
                        const struct extent *x, uint64_t stop)
 {
@@ -490,7 +497,7 @@ static bool is_nonsense(uintptr_t at, uint64_t size, uint64_t usable)
            (at + usable) >> ADDRESS_LOG2 != 0;
 }
 
-/* The block that went last is taken off the pages only now. */
+/* Takes the block that was freed last off its pages, which was postponed. */
 static void clear_gone(struct ab_page_ledger *l)
 {
     const struct ab_ledger_block b = l->gone;
@@ -502,7 +509,7 @@ static void clear_gone(struct ab_page_ledger *l)
     move_block(l, (struct extent){b.at, b.at + b.size, b.at + b.usable, false});
 }
 
-/* The end of what is asked for moves within a block. */
+/* Moves the end of the requested bytes within a block. */
 static void move_middle(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint64_t from,
                         uint64_t to)
 {
@@ -519,8 +526,9 @@ static void move_middle(struct ab_page_ledger *l, struct ab_ledger_stretch *s, u
     }
 }
 
-/* A block where the last one went, and as large: the same pages, of which only those between the ends
- * of what was asked for change. They may have been given back in between. False: not so simple. */
+/* Handles a block that replaces the last freed one at the same address with the same usable size.
+ * The pages are the same; only those between the two ends of the requested bytes change. The pages
+ * may have been given back in between. Returns false if the case is not this simple. */
 static bool replace_gone(struct ab_page_ledger *l, uintptr_t at, uint64_t size, uint64_t usable)
 {
     const struct ab_ledger_block *b = &l->gone;
@@ -532,7 +540,7 @@ static bool replace_gone(struct ab_page_ledger *l, uintptr_t at, uint64_t size, 
     const uint32_t first = ab_page_ledger_index(l, at), word = first >> 6;
     const uint32_t n = ab_page_ledger_index(l, last) - first + 1;
     const uint64_t mask = UINT64_MAX >> (64 - n) << (first & 63);
-    struct ab_ledger_stretch *s = ab_page_ledger_recent(l, at); /* else it was long ago */
+    struct ab_ledger_stretch *s = ab_page_ledger_recent(l, at); /* if not, it was used long ago */
     if (s->number != at >> AB_STRETCH_LOG2 || s->whole > 0 || (s->before[word] & mask) != 0)
         return false;
     s->presumed[word] |= s->resident[word] & mask;
@@ -557,8 +565,8 @@ void ab_page_ledger_put_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t si
     move_block(l, (struct extent){at, at + size, at + usable, true});
 }
 
-/* A page of the block that went: where nothing else is on it, it may be given back before the next
- * block comes. (If something is, it was looked at in vain.) */
+/* Marks a page of the freed block as presumed. If no other block is on the page, it may be given
+ * back before the next block comes. (If one is, it will be looked up in vain.) */
 static void presume_page(struct ab_page_ledger *l, uint64_t at)
 {
     struct ab_ledger_stretch *s = find(l, at >> AB_STRETCH_LOG2);
@@ -569,7 +577,8 @@ static void presume_page(struct ab_page_ledger *l, uint64_t at)
     list(l, s);
 }
 
-/* Only its first page and its last have room for a smaller block beside it (ab_page_ledger_put). */
+/* Drops a block. Only its first and its last page have room for a smaller block beside it
+ * (ab_page_ledger_put). */
 void ab_page_ledger_drop_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t size,
                               uint64_t usable)
 {
@@ -584,7 +593,7 @@ void ab_page_ledger_drop_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t s
         presume_page(l, at + usable - 1);
 }
 
-/* ---- what is known of the pages ---- */
+/* ---- knowledge about the pages ---- */
 
 void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintptr_t last)
 {
@@ -595,7 +604,7 @@ void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintpt
         uint32_t i = ab_page_ledger_index(l, page << l->page_log2);
         const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
         if (s != NULL && s->pending[word] == 0)
-            page |= to_word_end; /* nor is there any up to there */
+            page |= to_word_end; /* no pending page up to the end of the word */
         if (s == NULL || (s->pending[word] & bit) == 0)
             continue;
         if (s->epoch == l->epoch && (s->absent[word] & bit) != 0)

@@ -13,9 +13,9 @@
 enum { STRETCHES = 512, STRETCHES_USED_MAX = STRETCHES / 4 * 3 };
 #define STRETCH_BYTES (UINT64_C(1) << AB_STRETCH_LOG2)
 
-struct ab_stretch { /* bytes of live blocks on each of its pages */
+struct ab_stretch { /* bytes of live blocks on each page */
     struct page_load {
-        uint32_t requested, usable; /* usable: the requested ones too */
+        uint32_t requested, usable; /* usable includes requested */
     } pages[AB_RESIDENCY_PAGES_MAX];
 };
 
@@ -33,7 +33,7 @@ void ab_page_walk_init(struct ab_page_walk *w, void *memory, const struct ab_res
                                .numbers = (uint64_t *)((struct ab_stretch *)memory + STRETCHES)};
 }
 
-/* ---- a stretch against the page tables ---- */
+/* ---- comparing a stretch with the page tables ---- */
 
 static void tally_page(struct ab_page_walk *w, uint64_t page, bool is_resident,
                        const struct page_load *load)
@@ -54,8 +54,9 @@ static void tally_page(struct ab_page_walk *w, uint64_t page, bool is_resident,
     }
 }
 
-/* Loads of all its pages, or one that all have. Few blocks lie on few of its pages: only those between
- * the first and the last with a load are asked for. */
+/* Adds a stretch to the tally. `loads` has one entry for each page; with is_same, one for all
+ * pages. Reads only the pages between the first and the last with a load, because most stretches
+ * have few blocks on few pages. */
 static void tally_stretch(struct ab_page_walk *w, uint64_t number, const struct page_load *loads,
                           bool is_same)
 {
@@ -86,7 +87,8 @@ static uint64_t hash(uint64_t number)
     return number * UINT64_C(0x9e3779b97f4a7c15) >> 20;
 }
 
-/* NULL when it is for another pass, or the table is full. */
+/* Returns the table entry of a stretch; NULL = the stretch belongs to another pass, or the table is
+ * full. */
 static struct ab_stretch *find(struct ab_page_walk *w, uint64_t number)
 {
     uint64_t h = hash(number);
@@ -105,7 +107,7 @@ static struct ab_stretch *find(struct ab_page_walk *w, uint64_t number)
     return &w->table[i];
 }
 
-/* [begin, end) lies in one stretch. */
+/* Adds the bytes [begin, end), which are in one stretch. */
 static void add_part(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool is_requested)
 {
     unsigned log2 = w->residency->page_log2;
@@ -121,7 +123,7 @@ static void add_part(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool 
     }
 }
 
-/* A stretch that one block fills needs no place in the table. */
+/* Adds a range of bytes. A stretch that one block fills needs no entry in the table. */
 static void add_range(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool is_requested)
 {
     uint32_t page = UINT32_C(1) << w->residency->page_log2;
@@ -139,7 +141,8 @@ static void add_range(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool
 
 static void add_block(struct ab_page_walk *w, const struct ab_block_entry *e)
 {
-    const uint64_t top = UINT64_C(1) << 56, most_slack = UINT64_C(1) << 40; /* beyond is nonsense */
+    /* larger values are invalid */
+    const uint64_t top = UINT64_C(1) << 56, most_slack = UINT64_C(1) << 40;
     uint64_t end = e->at + e->size, slack = e->usable > e->size ? e->usable - e->size : 0;
     if (e->at >= top || e->size >= top || slack > most_slack) {
         w->tally->is_overlapping = true;
@@ -167,7 +170,8 @@ static bool is_meant(const struct ab_page_walk *w, const struct ab_block_entry *
     return e->is_live && (w->only == 0 || w->only == e->heap + 1u);
 }
 
-/* False when there are more stretches in a pass than the table holds. */
+/* Walks over the book once for each pass. Returns false if a pass has more stretches than the table
+ * holds. */
 static bool walk_in_passes(struct ab_page_walk *w, const struct ab_block_book *book)
 {
     *w->tally = (struct ab_page_tally){0};
@@ -189,7 +193,7 @@ void ab_page_walk(struct ab_page_walk *w, const struct ab_block_book *book,
     }
 }
 
-/* Adds and drops the entries of blocks; the sums follow. */
+/* ---- entries of the book, and their sums ---- */
 
 void ab_book_drop(struct ab_block_book *b, uint32_t slot)
 {
@@ -205,7 +209,8 @@ void ab_book_drop(struct ab_block_book *b, uint32_t slot)
     e->is_live = false;
 }
 
-/* A block that stays where it is keeps its pages: the new one comes before the old one goes. */
+/* Replaces a block. If it stays at its address, the new one is added before the old one is dropped,
+ * so that its pages stay known. */
 static void replace(struct ab_block_book *b, uint32_t slot, const struct ab_given *given,
                     uint64_t usable)
 {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the resident pages hold, from the book of live blocks and the page tables. Of each page that
- * is resident, was not so before the first op, and has a usable byte of a live block on it:
- *   live      its bytes that were asked for
- *   internal  the rest of its bytes that belong to live blocks
- *   external  all other bytes of it: free neighbours, headers
- * These three add up to whole pages. Bytes that were asked for count elsewhere where the page is
- * not resident (`untouched`: nobody wrote to it) or was so before the first op (`baseline`: it is
- * in no footprint). So a byte counts as touched when its page is resident.
+ * Contents of the resident pages, from the book of live blocks and the page tables. It counts pages
+ * that are resident, were not so before the first op, and have a usable byte of a live block:
  *
- * The blocks are sorted by stretches of 2 MiB into a table of fixed size; where there are too many
- * of these, by parts of them, in as many walks over the book as it takes.
+ *   live      its requested bytes
+ *   internal  its other bytes that belong to live blocks
+ *   external  its remaining bytes: free neighbours, headers
+ *
+ * These three add up to whole pages. Requested bytes on other pages count elsewhere: `untouched` if
+ * the page is not resident (nobody wrote to it), `baseline` if it was resident before the first op
+ * (in no footprint). So a byte counts as touched when its page is resident.
+ *
+ * The blocks are sorted by stretches of 2 MiB into a table of fixed size. If there are too many
+ * stretches, the book is walked several times, each time for a part of the stretches.
  */
 #ifndef AB_WORKER_PAGE_WALK_H
 #define AB_WORKER_PAGE_WALK_H
@@ -20,19 +22,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which blocks are live, where they lie, and the sums of what was asked for and of what may be
- * used: kept up with each op. What of it is resident is looked up at checkpoints (page_walk.h). */
+/* The book of live blocks: addresses, requested and usable sizes, and their sums, updated with each
+ * op. Residency is looked up at checkpoints. */
 
-struct ab_block_entry { /* one a slot */
+struct ab_block_entry { /* one for each slot */
     uintptr_t at;
     uint64_t size, usable;
     uint32_t lane;
-    uint8_t heap; /* of a placement (heap_memory.h) */
+    uint8_t heap; /* index in the placement (heap_memory.h) */
     bool is_live;
 };
 
-struct ab_given { /* what an allocation or a resize gave */
-    uintptr_t at; /* the address, also of a handle; 0 = nothing */
+struct ab_given { /* block that an allocation or a resize returned */
+    uintptr_t at; /* address, also of a handle's block; 0 = none */
     uint64_t size, usable;
     uint32_t lane;
 };
@@ -42,24 +44,25 @@ struct ab_pins;
 
 struct ab_block_book {
     struct ab_block_entry *entries;
-    struct ab_page_ledger *pages; /* learns of each block; NULL = none */
-    struct ab_pins *pins;         /* learns of each block that goes; NULL = not asked for */
+    struct ab_page_ledger *pages; /* notified of each block; NULL = none */
+    struct ab_pins *pins;         /* notified of each block that is freed; NULL = none */
     uint32_t n_slots;
     uint64_t requested_bytes, usable_bytes;
-    bool is_usable_unknown; /* usable bytes are taken to be those asked for */
-    bool is_usable_less;    /* once, a block had less than was asked for */
+    bool is_usable_unknown; /* True if usable bytes are assumed to be the requested ones. */
+    bool is_usable_less;    /* True if some block had fewer usable than requested bytes. */
 };
 
-/* The slot holds this block from now on. */
+/* Sets the block of the slot. */
 void ab_book_put(struct ab_block_book *book, uint32_t slot, const struct ab_given *given);
 void ab_book_drop(struct ab_block_book *book, uint32_t slot);
 
 struct ab_page_tally {
-    uint64_t live, internal, external; /* bytes; they add up to n_pages */
+    uint64_t live, internal, external; /* bytes; the sum is n_pages in bytes */
     uint64_t untouched, baseline;
-    uint64_t n_pages, n_stretches; /* with a live block; aligned stretches of 2 MiB with such */
-    bool is_overlapping; /* more bytes of live blocks on a page than it has: no number is right */
-    bool is_unreadable;  /* as the page tables */
+    uint64_t n_pages, n_stretches; /* pages, and aligned stretches of 2 MiB, with a live block */
+    /* True if a page has more bytes of live blocks than bytes: all numbers are wrong. */
+    bool is_overlapping;
+    bool is_unreadable; /* True if the page tables cannot be read. */
 };
 #define AB_STRETCH_LOG2 21
 
@@ -67,15 +70,15 @@ struct ab_page_walk {
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
     struct ab_stretch *table;
-    uint64_t *numbers; /* of the stretches in the table, + 1; 0 = empty */
+    uint64_t *numbers; /* numbers of the stretches in the table, + 1; 0 = empty */
     uint32_t n_used;
-    uint32_t pass, n_passes; /* the stretches of a pass are those whose hash ends so */
+    uint32_t pass, n_passes; /* this pass handles stretches with hash % n_passes == pass */
     bool is_full;
-    uint32_t only; /* blocks of this heap of a placement, + 1; 0 = all */
+    uint32_t only; /* heap of a placement + 1, to walk over its blocks only; 0 = all blocks */
     struct ab_page_tally *tally;
 };
 
-/* Memory that the caller maps, zeroes and keeps. */
+/* Returns the bytes of memory that init needs; the caller maps, zeroes and keeps them. */
 size_t ab_page_walk_bytes(void);
 void ab_page_walk_init(struct ab_page_walk *walk, void *memory,
                        const struct ab_residency *residency, const struct ab_page_runs *baseline);

@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops, included once a call boundary (pass_malloc.c, pass_heap.c) with these macros set:
- *   FACE                       struct of function pointers        FN(name)   name of an instance
- *   CALL_ALLOC(f, n) CALL_FREE(f, ref, n) CALL_RESIZE(f, ref, old, n)
- *   CALL_ZEROED(f, n) CALL_ALIGNED(f, align, n)                   the calls that are timed
- *   CALL_FREE_SIZED(f, ref, n, log2)                              optional: free by size
- *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)                    false: skipped, run is partial
- *   HAS_RESET(f) CALL_RESET(f)                                    false: blocks are freed singly
- *   MAY_RESET(f, lane, op)                                        optional: does this one, here?
- *   MAY_RELEASE(f, lane, op) CALL_MARK(f, lane, op) CALL_RELEASE(f, lane, op)   of save points
- *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)             where its bytes are, how many
- * (handles are an instance of their own, so that addresses need not ask whether they are one)
- *   CURSOR, CURSOR_OF(f) CURSOR_ALLOC(c, n) CURSOR_END(f, c)      optional, of an allocator that is
- *                                                                 compiled in: see allocs
- * A macro template, because a shared loop would have to call through one boundary to reach the
- * other. Everything is always_inline with a constant `timing`, so each pass is a loop of its own.
+ * The loops, included once for each call boundary (pass_malloc.c, pass_heap.c) with these macros
+ * set:
+ *
+ *   FACE                  struct of function pointers
+ *   FN(name)              name of a function of this instance
+ *   CALL_ALLOC(f, n) CALL_FREE(f, ref, n) CALL_RESIZE(f, ref, old, n) CALL_ZEROED(f, n)
+ *   CALL_ALIGNED(f, align, n)
+ *                         the calls that are timed
+ *   CALL_FREE_SIZED(f, ref, n, log2)
+ *                         optional: free by size
+ *   HAS_RESIZE(f) HAS_ZEROED(f) HAS_ALIGNED(f)
+ *                         false: such ops are skipped, and the run is partial
+ *   HAS_RESET(f) CALL_RESET(f)
+ *                         false: blocks are freed singly
+ *   MAY_RESET(f, lane, op)
+ *                         optional: may this op be a bulk reset?
+ *   MAY_RELEASE(f, lane, op) CALL_MARK(f, lane, op) CALL_RELEASE(f, lane, op)
+ *                         save points
+ *   ADDRESS(f, ref) HAS_USABLE(f) CALL_USABLE(f, ref)
+ *                         address and usable size of a block. Handles have an instance of their
+ *                         own, so that addresses are not tested for being handles
+ *   CURSOR CURSOR_OF(f) CURSOR_ALLOC(c, n) CURSOR_END(f, c)
+ *                         optional, for a compiled-in allocator: see allocs
+ *
+ * This is a macro template, because a shared loop would have to call through one boundary to reach
+ * the other. Everything is always_inline with a constant `timing`, so each pass is a loop of its
+ * own.
  */
 #include "base/bits.h"
 #include "base/clock.h"
@@ -35,13 +47,14 @@
 
 INLINE void FN(prefetch)(const struct ab_slot *slots, const uint64_t *op)
 {
-    __builtin_prefetch((const char *)slots + (uint32_t)op[PREFETCH_DISTANCE], 1); /* same line */
+    /* the code bits do not leave the slot's cache line */
+    __builtin_prefetch((const char *)slots + (uint32_t)op[PREFETCH_DISTANCE], 1);
 }
 
 #ifdef CURSOR
 #define ALLOC_NEXT(f, cursor, size) FN(alloc_next)((f), &(cursor), (size))
-/* What is handed out from stays in registers from one allocation to the next, as it does in a
- * program's own loop; only when that is used up is the allocator itself asked. */
+/* Allocates through the cursor, which stays in registers from one allocation to the next, as it
+ * does in a program's own loop. The allocator itself is called only when the cursor is used up. */
 INLINE uintptr_t FN(alloc_next)(FACE *f, CURSOR *cursor, size_t size)
 {
     uintptr_t ref = CURSOR_ALLOC(cursor, size);
@@ -57,13 +70,15 @@ INLINE uintptr_t FN(alloc_next)(FACE *f, CURSOR *cursor, size_t size)
 #endif
 
 #ifdef OBJECT
-#define PREFETCH_NEXT(slots, op) ((void)0) /* compiled in: it takes as long as what is measured */
+/* compiled in: a prefetch would take as long as the op itself */
+#define PREFETCH_NEXT(slots, op) ((void)0)
 #else
 #define PREFETCH_NEXT(slots, op) FN(prefetch)((slots), (op))
 #endif
 
-/* Plain allocations in a row, of the one code: no dispatch between them, so that what is timed is
- * the allocator rather than the loop. Returns where they end, end[i] with i up to 0. */
+/* Runs a row of plain allocations with the same code. There is no dispatch between them, so that
+ * the allocator is timed rather than the loop. Returns the index of the first other op, as end[i]
+ * with i <= 0. */
 INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, ptrdiff_t i,
                             const unsigned code)
 {
@@ -73,7 +88,8 @@ INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, 
 #endif
     do {
         PREFETCH_NEXT(lane->slots, &end[i]);
-        /* Halves, because a load costs less than a shift; in the order of both our processors. */
+        /* Two 32-bit loads, because a load costs less than a shift. The low half comes first,
+         * because both supported processors are little-endian. */
         const uint32_t *halves = (const uint32_t *)&end[i];
         uint64_t offset = (uint64_t)halves[0] - code;
         if (offset % sizeof(struct ab_slot) != 0)
@@ -94,13 +110,13 @@ INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, 
 #ifdef CURSOR
 #define ROW_CURSOR CURSOR
 #else
-#define ROW_CURSOR char /* none */
+#define ROW_CURSOR char /* no cursor */
 #endif
 
 INLINE void FN(alloc_at)(struct ab_lane *lane, FACE *f, char *slots, const uint64_t *op,
                          ROW_CURSOR *cursor, const unsigned code)
 {
-    const uint32_t *halves = (const uint32_t *)op; /* as in allocs */
+    const uint32_t *halves = (const uint32_t *)op; /* two halves, as in allocs() */
     struct ab_slot *slot = FN(slot)(slots + halves[0], code);
     size_t size = halves[1];
     uintptr_t ref = ALLOC_NEXT(f, *cursor, size);
@@ -109,8 +125,8 @@ INLINE void FN(alloc_at)(struct ab_lane *lane, FACE *f, char *slots, const uint6
         ab_touch_first(ADDRESS(f, ref));
 }
 
-/* All ops are plain allocations of the one code: none has to be asked what it is, and four at a time
- * share the counting, as in a loop that a compiler unrolls. */
+/* Runs a range in which all ops are plain allocations with the same code. No op has to be decoded,
+ * and four ops share one loop count, as in a loop that a compiler unrolls. */
 INLINE void FN(allocs_alike)(struct ab_lane *lane, FACE *f, const uint64_t *op, const uint64_t *end,
                              const unsigned code)
 {
@@ -145,7 +161,8 @@ static __attribute__((noinline)) void FN(untimed_alike)(struct ab_lane *lane, FA
 }
 #endif
 
-/* The loop of phases that are full of rows of allocations; in others it costs more than it saves. */
+/* Runs a range of a phase that is full of rows of allocations. In other phases this loop costs more
+ * than it saves. */
 static __attribute__((noinline)) uint32_t FN(untimed_rows)(struct ab_lane *lane, FACE *f,
                                                            uint32_t begin, uint32_t stop)
 {
@@ -172,8 +189,9 @@ static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane
 {
     struct ab_slot *slots = lane->slots;
     const uint64_t *end = lane->ops + stop;
-    __asm__("" : "+r"(end)); /* to be kept, not to be added up anew for each op */
-    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop; /* up to 0: one instruction less */
+    __asm__("" : "+r"(end)); /* keeps `end` in a register instead of adding it up for each op */
+    /* counts up to 0, which saves one instruction */
+    ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop;
     while (i < 0) {
         FN(prefetch)(slots, &end[i]);
         if (FN(run_op)(lane, f, &end[i], slots, UNTIMED))
@@ -183,7 +201,8 @@ static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane
     return stop + (uint32_t)i;
 }
 
-/* Where it stopped: `end`, or after it when a reset passed over what is there. */
+/* Runs the ops [begin, end) without timing each. Returns the end position, which is after `end` if
+ * a reset skipped the ops there. */
 INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
 #ifdef OBJECT
@@ -196,7 +215,8 @@ INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint3
                             : FN(untimed_mixed)(lane, f, begin, end);
 }
 
-/* In chunks, so that the parent knows about where a crash happened. */
+/* Runs a range in chunks, and notes each chunk's begin, so that the parent knows roughly where a
+ * crash happened. */
 static uint32_t FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
     uint32_t i = begin;
@@ -209,14 +229,14 @@ static uint32_t FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin,
     return i;
 }
 
-/* The syscalls before a phase leave the loop out of the caches; a phase of one reset would be timed
- * fetching it. Two ops that do nothing, on a slot of their own, bring it back, and the first op of the
- * phase. Nothing of the allocator's is touched. */
+/* Warms up the loop. The system calls before a phase evict it from the caches, and a phase of one
+ * reset would time fetching it. Runs two ops that do nothing, on a slot of their own, and
+ * prefetches the first op of the phase. Touches nothing of the allocator's. */
 static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin)
 {
     static const uint64_t nothing[2 + PREFETCH_DISTANCE] = {
         AB_OP_MAKE(AB_CODE_TOUCH, 0, AB_TOUCH_NONE),
-        AB_OP_MAKE(AB_CODE_RESET, 1, 0), /* 1: not at once, one by one; 0 of them */
+        AB_OP_MAKE(AB_CODE_RESET, 1, 0), /* 1: free singly, not in bulk; 0 blocks */
     };
     struct ab_slot none = {0}, *slots = lane->slots;
     const uint64_t *ops = lane->ops;
@@ -230,7 +250,8 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
     (void)*(const volatile unsigned *)&lane->w->page->request.pass;
 }
 
-/* What a program does ahead of a call: see wire/run.h. */
+/* Disturbs the caches before a call, as a program does between two calls (AB_BETWEEN in
+ * wire/run.h). */
 static __attribute__((noinline)) void FN(between)(const struct ab_lane *lane, FACE *f, uint64_t op,
                                                   uint32_t between)
 {
@@ -241,7 +262,7 @@ static __attribute__((noinline)) void FN(between)(const struct ab_lane *lane, FA
         (void)*(const volatile char *)ADDRESS(f, slot->ref);
 }
 
-/* Times the op, and takes note of it: how many ops after it are to be skipped. */
+/* Times the op at `at` and stores its sample. Returns the number of ops after it to skip. */
 INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t at)
 {
     const struct ab_worker *w = lane->w;
@@ -249,7 +270,8 @@ INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32
     uint32_t sample = lane->sample, between = w->page->request.between;
     *lane->progress = at;
     lane->op = at;
-    lane->delta = UINT64_MAX; /* + 1 = 0: an op that was skipped for want of a hook */
+    /* stays, and stores 0, if the op is skipped because a hook is missing */
+    lane->delta = UINT64_MAX;
     ab_preemption_pass(lane);
     if (AB_UNLIKELY(between != 0))
         FN(between)(lane, f, op, between);
@@ -262,7 +284,8 @@ INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32
     return n_spared;
 }
 
-/* Where it stopped, as the untimed range. */
+/* Runs a range in which only the sampled ops are timed. Returns the end position, as untimed_range
+ * does. */
 static uint32_t FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
                                   uint32_t end)
 {
@@ -273,7 +296,7 @@ static uint32_t FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t phase,
         if (i <= at)
             i = FN(untimed)(lane, f, i, at);
         if (i > at)
-            continue; /* passed over by a reset: not timed */
+            continue; /* skipped by a reset: not timed */
         i = at + 1 + FN(sample)(lane, f, phase, at);
     }
     if (i < end)
@@ -282,17 +305,17 @@ static uint32_t FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t phase,
     return i;
 }
 
-/* A slow op, in the counters of its kind; true: it was the scheduler's. */
+/* Counts a slow op of its kind. Returns true if the thread was preempted during the op. */
 INLINE bool FN(note_slow)(struct ab_lane *lane, struct ab_tail *tail)
 {
     bool is_scheduler = ab_preemption_count(lane, tail);
     if (!is_scheduler)
         ab_worker_note_slow(lane, tail);
-    lane->chain = ab_tick_end(); /* the note is not the next op's latency */
+    lane->chain = ab_tick_end(); /* the counting must not be part of the next op's latency */
     return is_scheduler;
 }
 
-/* In iterations: what is between two calls is to be in none of them. */
+/* Runs a range with iterations. The time between two calls is in no iteration. */
 static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
                                 struct ab_tail *tails)
 {
@@ -302,7 +325,7 @@ static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, u
         *lane->progress = i;
         lane->op = i;
         ab_iterations_pass(lane, i);
-        lane->delta = UINT64_MAX; /* + 1 = 0: an op that was not carried out */
+        lane->delta = UINT64_MAX; /* stays if the op is not carried out */
         ab_preemption_pass(lane);
         uint32_t n_spared = FN(run_op)(lane, f, &lane->ops[i], lane->slots, FENCED) ? lane->n_spared
                                                                                     : 0;
@@ -315,7 +338,7 @@ static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, u
                                 FN(note_slow)(lane, &tails[kind]);
             if (is_timed && kind != AB_OP_ACCESS)
                 ab_iterations_add(lane, is_scheduler);
-        } else if (is_timed) { /* a save point: part of the iteration, and of no kind */
+        } else if (is_timed) { /* a save point: part of the iteration, but no kind of op */
             ab_iterations_add(lane, false);
         }
         if (lane->is_counting)
@@ -348,11 +371,11 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
             ab_lane_count_live(ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
         if (lane->is_counting ||
             (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC))
-            ab_preemption_pass(lane); /* touches, waits and the count are in no latency */
+            ab_preemption_pass(lane); /* touches, waits and counting are in no latency */
     }
 }
 
-/* What an op that allocates left in its slot; `at` stays 0 for every other op. */
+/* Fills `given` with the block that an op allocated; given->at stays 0 for every other op. */
 INLINE void FN(look_at)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_given *given)
 {
     int kind = ab_worker_op_kind(lane->w, op);
@@ -378,7 +401,7 @@ static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint
     }
 }
 
-/* As the pass has it; where it stopped, as the untimed range. */
+/* Runs a range in the way of the pass. Returns the end position, as untimed_range does. */
 static uint32_t FN(piece)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
                           uint32_t end)
 {
@@ -397,7 +420,8 @@ static uint32_t FN(piece)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_
     return end;
 }
 
-/* With what gives memory back between two ops, in the time of the pass and in that of no op. */
+/* Runs a range with its periodic purges, which are called between two ops: in the time of the pass,
+ * but of no op. */
 static uint32_t FN(remedied)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
                              uint32_t end)
 {
@@ -410,8 +434,8 @@ static uint32_t FN(remedied)(struct ab_lane *lane, FACE *f, uint32_t phase, uint
     return i < end || i == begin ? FN(piece)(lane, f, phase, i, end) : i;
 }
 
-/* In slices, each timed by itself. The grid is that of the tape: what a reset passes over is an empty
- * slice. */
+/* Runs a range in slices, each timed by itself. The slices are fixed by the tape, so a slice that a
+ * reset skips is empty. */
 static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
                              uint32_t end)
 {
@@ -437,8 +461,8 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
         FN(remedied)(lane, f, phase, begin, end);
 }
 
-/* The lane's ops [begin, end). False: its thread ends before some of them, or after the last one. In
- * turns that end has an empty one of its own. */
+/* Runs the lane's ops [begin, end). Returns false if its thread ends before one of them, or after
+ * the last one. In strict order, an end has an empty stretch of its own. */
 INLINE bool FN(stretch)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
 {
     struct ab_handover *h = lane->handover;
@@ -457,7 +481,8 @@ INLINE bool FN(stretch)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t 
     return false;
 }
 
-/* Its stretches of the global order, each when it is its turn. */
+/* Runs the lane's stretches of the global order, each in its turn. Returns false if the thread ends
+ * before the last one. */
 static bool FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase, bool goes_on)
 {
     struct ab_order own, *order = lane->handover != NULL ? &lane->handover->order : &own;
@@ -465,7 +490,7 @@ static bool FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase, bool
     if (!goes_on)
         ab_order_begin(order, lane->w, phase);
     while (goes_on || ab_order_next(order, &begin, &end)) {
-        if (goes_on) { /* in the turn that the thread before had */
+        if (goes_on) { /* continues the turn of the previous thread */
             begin = lane->handover->at;
             end = lane->handover->end;
         } else if (order->lane == lane->index) {
@@ -486,7 +511,8 @@ INLINE void FN(begin_phase)(struct ab_lane *lane, FACE *f, uint32_t phase,
 {
     const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
     lane->is_in_rows = ab_lane_is_in_rows(lane, begin[0], begin[1]);
-    ab_apart_begin(lane); /* another one may hand over to it as soon as the phase has begun */
+    /* must come before the phase begins: another lane may hand over to this one at once */
+    ab_apart_begin(lane);
     ab_lane_begin_phase(lane, phase);
     ab_iterations_begin(lane, phase);
     ab_phase_meter_begin(meter);
@@ -498,7 +524,7 @@ INLINE void FN(begin_phase)(struct ab_lane *lane, FACE *f, uint32_t phase,
         ab_slices_begin(meter->ticks);
 }
 
-/* False: its thread ends in the middle of it. */
+/* Runs the lane's part of a phase. Returns false if the thread ends in the middle. */
 static bool FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
 {
     const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
@@ -527,7 +553,7 @@ void FN(ab_pass)(struct ab_lane *lane)
     struct ab_worker *w = lane->w;
     bool goes_on = lane->handover != NULL && lane->handover->is_due;
     uint32_t phase = goes_on ? lane->handover->phase : 0;
-    if (lane->index == 0 && !goes_on) { /* the others wait for lane 0 at the first phase */
+    if (lane->index == 0 && !goes_on) { /* the other lanes wait for lane 0 at the first phase */
         ab_memory_take_base(w);
         ab_litter_strew(lane);
         ab_memory_begin(w);
@@ -544,12 +570,12 @@ void FN(ab_pass)(struct ab_lane *lane)
 }
 
 #ifdef OBJECT
-/* Compiled in: the pre-flight goes op by op through the very loops that are timed. */
+/* Carries out one op of the pre-flight through the compiled-in loops that are timed. */
 void FN(ab_step)(struct ab_lane *lane, uint32_t at)
 {
     unsigned code = AB_OP_CODE(lane->ops[at]);
     bool is_plain = code == AB_CODE_ALLOC || code == (AB_CODE_ALLOC | AB_CODE_TOUCHED);
-    lane->n_steps++; /* through all loops that take it, in turn */
+    lane->n_steps++; /* takes turns among all loops that can run the op */
     lane->only_code = is_plain && lane->n_steps % 3 == 0 ? (uint8_t)code : 0;
     lane->is_in_rows = lane->n_steps % 3 == 1;
     FN(untimed)(lane, lane->face, at, at + 1);

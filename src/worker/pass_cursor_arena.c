@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops with the arena compiled in through a cursor: its position is in registers from the first
- * allocation of a row to the last.
+ * The loops with the arena compiled in through a cursor. Its position stays in registers from the
+ * first allocation of a row to the last.
  */
 #include "allocators/arena/arena.h"
 #include "worker/inline_backend.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops with nothing: what the harness costs where no call is made. Alloc gives the one
- * block of the null back end compiled in: no call between the op and the allocator.
+ * The loops with nothing: the cost of the harness without a call. An allocation returns the one
+ * block of the null back end, which is compiled in.
  */
 #include "worker/inline_backend.h"
 

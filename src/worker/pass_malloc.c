@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops at the malloc boundary. memalign serves every aligned request: unlike aligned_alloc
- * it takes sizes that are no multiple of the alignment in every library.
+ * The loops at the malloc boundary. memalign serves every aligned request. Unlike aligned_alloc, in
+ * every library it accepts sizes that are no multiple of the alignment.
  */
 #define FACE struct ab_malloc_calls
 #define FN(name) name##_malloc
@@ -11,7 +11,7 @@
 #define CALL_RESIZE(f, ref, old, n) ((void)(old), (uintptr_t)(f)->realloc((void *)(ref), (n)))
 #define CALL_ZEROED(f, n) ((uintptr_t)(f)->calloc(1, (n)))
 #define CALL_ALIGNED(f, align, n) ((uintptr_t)(f)->memalign((align), (n)))
-/* Libraries opened by prefix may lack some; a preloaded one is whole. */
+/* Libraries opened by prefix may lack functions; a preloaded one has them all. */
 #define HAS_RESIZE(f) ((f)->realloc != NULL)
 #define HAS_ZEROED(f) ((f)->calloc != NULL)
 #define HAS_ALIGNED(f) ((f)->memalign != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One op, by one of the three ways of timing; the first part of pass_body.h, whose macros are set.
+ * One op, timed in one of three ways; the first part of pass_body.h, whose macros are set.
  */
 #define INLINE static inline __attribute__((always_inline))
 
@@ -8,11 +8,11 @@
 #define MAY_RESET(f, lane, op) ((lane)->may_reset && (AB_OP_SLOT(op) & AB_RESET_OTHERS) == 0)
 #endif
 
-#ifndef CALL_FREE_SIZED /* of a heap: its free takes the size */
+#ifndef CALL_FREE_SIZED /* the free of a heap takes the size anyway */
 #define CALL_FREE_SIZED(f, ref, n, log2) CALL_FREE(f, ref, n)
 #endif
 
-#ifndef MAY_RELEASE /* a mark that is not needed is not taken */
+#ifndef MAY_RELEASE /* a save point that no release needs is not taken */
 #define MAY_RELEASE(f, lane, op) may_release((lane), (op))
 static inline bool may_release(const struct ab_lane *lane, uint64_t op)
 {
@@ -53,7 +53,7 @@ INLINE void FN(free_sized)(struct ab_lane *lane, FACE *f, const struct ab_slot *
     FN(end)(lane, timing, begun);
 }
 
-/* Stores what an allocation gave. False when it gave nothing. */
+/* Stores the result of an allocation in the slot. Returns false if it is NULL. */
 INLINE bool FN(accept)(struct ab_lane *lane, struct ab_slot *slot, uintptr_t ref, size_t size)
 {
     slot->ref = ref;
@@ -73,7 +73,8 @@ INLINE void FN(resize)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, uint
     uintptr_t ref = CALL_RESIZE(f, slot->ref, old_size, size);
     FN(end)(lane, timing, begun);
     if (AB_UNLIKELY(ref == 0)) {
-        if ((flags & AB_WIDE_MAY_FAIL) == 0) /* else as in the program: the old block lives on */
+        /* if it may fail, the old block stays, as in the program */
+        if ((flags & AB_WIDE_MAY_FAIL) == 0)
             ab_worker_note_null(lane, size);
         return;
     }
@@ -90,7 +91,7 @@ INLINE void FN(alloc)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_
     uintptr_t ref = CALL_ALLOC(f, size);
     FN(end)(lane, timing, begun);
     if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && touched != 0)
-        ab_touch_first(ADDRESS(f, ref)); /* no larger than a page: the builder sees to that */
+        ab_touch_first(ADDRESS(f, ref)); /* one byte is enough: blocks here are at most a page */
 }
 
 INLINE void FN(alloc_zeroed)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_t size,
@@ -122,7 +123,8 @@ INLINE void FN(alloc_aligned)(struct ab_lane *lane, FACE *f, struct ab_slot *slo
         ab_touch_first(ADDRESS(f, ref));
 }
 
-/* The program got NULL here. A back end that can serve it does so, and the block goes at once. */
+/* Carries out a request that failed in the recorded program. If the back end can serve it, the
+ * block is freed at once. */
 INLINE void FN(alloc_failing)(struct ab_lane *lane, FACE *f, const struct ab_wide *wide,
                               enum timing timing)
 {
@@ -156,7 +158,7 @@ INLINE void FN(wide)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
         FN(alloc_aligned)(lane, f, slot, wide, timing);
 }
 
-/* Where handles must be resolved, that is part of what an access costs. */
+/* Accesses a block. The time includes resolving a handle, because that is part of the cost. */
 INLINE void FN(access)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, enum ab_access how,
                        enum timing timing)
 {
@@ -167,7 +169,7 @@ INLINE void FN(access)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, enum
     FN(end)(lane, timing, begun);
 }
 
-/* Aligned requests and what goes through the side table: too rare to be in the loop. */
+/* Carries out aligned requests and ops of the side table, which are too rare to be in the loop. */
 INLINE void FN(rare)(struct ab_lane *lane, FACE *f, uint64_t op, struct ab_slot *slot,
                      enum timing timing)
 {
@@ -201,8 +203,8 @@ static __attribute__((noinline)) void FN(rare_chained)(struct ab_lane *lane, FAC
     FN(rare)(lane, f, op, slot, CHAINED);
 }
 
-/* A call of the allocator like others, of no kind of op: in the time of the phase and of an iteration, in no
- * latency. */
+/* Calls malloc_trim. The call has no kind of op: it is in the time of the phase and of the
+ * iteration, but in no latency. */
 static __attribute__((noinline)) void FN(trim)(struct ab_lane *lane, uint64_t op,
                                                enum timing timing)
 {
@@ -214,14 +216,15 @@ static __attribute__((noinline)) void FN(trim)(struct ab_lane *lane, uint64_t op
     FN(end)(lane, timing, begun);
 }
 
-/* The entry that `op` names, whose code is known: the low 32 bits of the word are the entry's byte
- * offset plus the code, so a constant displacement takes the place of a mask. */
+/* Returns the slot that `op` names, if its code is known. The low 32 bits of an op are the slot's
+ * byte offset plus the code, so a constant displacement replaces a mask. */
 INLINE struct ab_slot *FN(slot)(char *at, unsigned code)
 {
     return (struct ab_slot *)(at - code);
 }
 
-/* What only a lane among others does; rare enough to be out of the loop. */
+/* Carries out a PUBLISH or a WAIT, which only work with several lanes has; too rare to be in the
+ * loop. */
 INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
 {
     if (AB_OP_CODE(op) == AB_CODE_PUBLISH)
@@ -230,8 +233,8 @@ INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
         ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
 }
 
-/* The begin and the end of a scope, whose blocks may go in one call where other blocks live. Out of the
- * loop, for most work has none. */
+/* Begins or ends a scope. Its blocks may go in one call even while other blocks live. Returns false
+ * if they are freed singly. Out of the loop, because most work has no scopes. */
 static __attribute__((noinline)) bool FN(scope)(struct ab_lane *lane, FACE *f, uint64_t op,
                                                 enum timing timing)
 {
@@ -251,7 +254,7 @@ static __attribute__((noinline)) bool FN(scope)(struct ab_lane *lane, FACE *f, u
     return !is_mark;
 }
 
-/* True when one call made lane->n_spared frees after it needless. */
+/* Carries out a RESET. Returns true if one call has replaced the lane->n_spared frees after it. */
 INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
 {
     if (AB_UNLIKELY(AB_RESET_DEPTH(AB_OP_SLOT(op)) != 0))
@@ -265,8 +268,8 @@ INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing ti
     return true;
 }
 
-/* The accesses behind `words` as one walk: where the blocks are is found before the clock goes on. What
- * guards other lanes among them is done afterwards: what this lane waits for comes before the walk. */
+/* Carries out the accesses behind `words` as one walk, and finds the blocks before the clock goes
+ * on. Guards of other lanes among them are published afterwards; waits come before the walk. */
 static __attribute__((noinline)) bool FN(walk)(struct ab_lane *lane, FACE *f, const uint64_t *words)
 {
     uint32_t operand = AB_OP_SIZE(*words), n = 0, n_words = 0;
@@ -292,8 +295,8 @@ static __attribute__((noinline)) bool FN(walk)(struct ab_lane *lane, FACE *f, co
     return true;
 }
 
-/* Carries out one op, which lies at `words`. True: pass over lane->n_spared ops behind it (a constant but
- * for a reset or a walk, so that it costs the others nothing). */
+/* Carries out the op at `words`. Returns true if the lane->n_spared ops after it must be skipped.
+ * The result is constant except for a reset or a walk, so that it costs other ops nothing. */
 INLINE bool FN(run_op)(struct ab_lane *lane, FACE *f, const uint64_t *words, struct ab_slot *slots,
                        enum timing timing)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops over several heaps, one chosen for each request, all of them called.
+ * The loops over several heaps, all of them called. Each request goes to one of the heaps.
  */
 #include "worker/placed.h"
 

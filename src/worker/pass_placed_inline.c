@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops over several heaps, one chosen for each request, some of them compiled in.
+ * The loops over several heaps, some of them compiled in. Each request goes to one of the heaps.
  */
 #include "worker/placed_inline.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks are put into lists by stretches of 2 MiB; each stretch is sorted by address and gone through
- * page by page against the page tables.
+ * Memory by owner. Blocks are put into lists by stretches of 2 MiB. Each stretch is then sorted by
+ * address and compared, page by page, with the page tables.
  */
 #include "worker/pins.h"
 
@@ -15,29 +15,31 @@
 #include <unistd.h>
 
 enum { BUFFERED = 1 << 14, STRETCHES_LEAST = 1 << 11, STRETCHES_MOST = 1 << 18, SPARE = 8 };
-#define ADDRESS_TOP (UINT64_C(1) << 56) /* beyond is nonsense, as are larger blocks than: */
+/* higher addresses are invalid, as are blocks larger than BLOCK_BYTES_MAX */
+#define ADDRESS_TOP (UINT64_C(1) << 56)
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 40)
 #define STRETCH_BYTES (UINT64_C(1) << AB_STRETCH_LOG2)
 #define OWNERS_MOST (UINT32_C(1) << 24)
 
 struct stretch {
-    uint64_t number;                       /* + 1; 0 = empty */
-    uint32_t first, reserved;              /* node + 1 */
-    uint32_t last[AB_RESIDENCY_PAGES_MAX]; /* owner + 1 of the block that was freed last there */
+    uint64_t number;          /* stretch number + 1; 0 = empty */
+    uint32_t first, reserved; /* node + 1 */
+    /* owner + 1 of the block that was freed last on each page; 0 = none */
+    uint32_t last[AB_RESIDENCY_PAGES_MAX];
 };
 
 struct node { /* a block that lies in a stretch */
     uint32_t slot, next;
 };
 
-struct sum { /* of a stack, or of an owner */
+struct sum { /* sums of a stack, or of an owner */
     struct ab_pins_row row;
-    uint64_t page;    /* of an owner: stamp of the page that was counted */
-    uint64_t stamp;   /* of the page that on_page is of */
+    uint64_t page;    /* stamp of the owner's page that was counted last */
+    uint64_t stamp;   /* stamp of the page that on_page belongs to */
     uint64_t on_page; /* usable bytes */
-    uint64_t stretch; /* number + 1 of the one that on_stretch is of */
+    uint64_t stretch; /* number + 1 of the stretch that on_stretch belongs to */
     uint64_t on_stretch;
-    uint32_t index; /* of its row + 1; 0 = none */
+    uint32_t index; /* index of its row + 1; 0 = none */
 };
 
 struct ab_pins {
@@ -46,26 +48,27 @@ struct ab_pins {
     const struct ab_block_book *book;
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
-    uint32_t *owners, *births; /* by slot; owners: or stacks */
+    /* owner (or stack, if there are stacks) and birth of each slot's block */
+    uint32_t *owners, *births;
     struct stretch *table, *recent;
     uint64_t cap_stretches, n_stretches;
     struct node *nodes;
     uint32_t n_nodes, cap_nodes;
-    uint64_t *sorted; /* one a slot */
+    uint64_t *sorted; /* one for each slot */
     uint32_t n_sums;
-    struct sum *sums;                         /* one a stack; without stacks `places` */
-    struct sum *places;                       /* one an owner */
-    uint32_t *place_of;                       /* of each stack; NULL = there are none */
-    uint32_t *found;                          /* owners on the page … */
+    struct sum *sums;   /* one for each stack; without stacks the same as `places` */
+    struct sum *places; /* one for each owner */
+    uint32_t *place_of; /* owner of each stack; NULL = no stacks */
+    uint32_t *found;    /* owners on the page … */
     uint32_t *found_in_stretch, n_in_stretch; /* … and in the stretch */
-    uint64_t *keys;                           /* one an owner, or a byte of a page */
+    uint64_t *keys;                           /* one for each owner, or for each byte of a page */
     uint64_t stamp;
-    uint32_t *buffer; /* of the file of owners */
+    uint32_t *buffer; /* part of the owners file */
     uint32_t n_buffered, at;
     uint64_t file_at;
     struct ab_pins_state *scratch;
     uint32_t n_asked;
-    uint32_t resident_peak, live_peak; /* positions, AB_MEMORY_NEVER = none yet */
+    uint32_t resident_peak, live_peak; /* positions; AB_MEMORY_NEVER = none yet */
     uint64_t resident_bytes, resident_requested, live_bytes, external_bytes;
 };
 
@@ -84,7 +87,7 @@ static uint64_t count_stretches(uint64_t live_peak_bytes)
     return n;
 }
 
-/* Of stacks, which owner each belongs to comes with the file. */
+/* Maps the sums. If blocks belong to stacks, reads the owner of each stack from the owners file. */
 static void open_sums(struct ab_worker *w, struct ab_pins *p)
 {
     const struct ab_pins_report *r = p->report;
@@ -171,13 +174,13 @@ void ab_pins_take(struct ab_pins *p, uint32_t slot, const struct ab_given *given
     uint32_t owner = p->report->by == AB_PINS_BY_SIZE ? ab_size_class_log2(given->size)
                                                       : read_owner(p);
     if (given->at == 0)
-        return; /* refused: it has an owner in the file all the same */
+        return; /* a refused request, which has an owner in the file too */
     uint32_t end = p->place_of != NULL ? p->report->n_stacks : p->report->n_owners;
     p->owners[slot] = owner < end ? owner : 0;
     p->births[slot] = position;
 }
 
-/* NULL: the table is full. */
+/* Returns the entry of a stretch, adding it if needed; NULL = the table is full. */
 static struct stretch *find(struct ab_pins *p, uint64_t number)
 {
     uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (p->cap_stretches - 1);
@@ -253,19 +256,20 @@ static bool link_blocks(struct ab_pins *p)
     return true;
 }
 
-struct page { /* that the walk is at */
+struct page { /* the current page of the walk */
     uint64_t number;
-    uint64_t requested, usable; /* of all blocks on it */
-    uint32_t n_found;           /* owners, in p->found */
-    bool is_counted;            /* resident, and not of the baseline */
+    uint64_t requested, usable; /* sums over all blocks on it */
+    uint32_t n_found;           /* number of its owners, in p->found */
+    bool is_counted;            /* True if the page is resident, and not in the baseline. */
 };
 
-/* Where the bytes are shared out. */
+/* A page or a stretch, whose external bytes are shared out. */
 struct place {
     const uint32_t *owners;
     uint32_t n;
-    uint64_t external, used; /* of it in all */
-    size_t by, to;           /* offsets in a sum: what an owner has of those used, what it gets */
+    uint64_t external, used; /* external and used bytes of the whole */
+    /* offsets in struct sum: used bytes of an owner, and the sum that gets its share */
+    size_t by, to;
 };
 
 static uint64_t *member(struct ab_pins *p, uint32_t owner, size_t offset)
@@ -273,7 +277,8 @@ static uint64_t *member(struct ab_pins *p, uint32_t owner, size_t offset)
     return (uint64_t *)(void *)((char *)&p->sums[owner] + offset);
 }
 
-/* In whole bytes. */
+/* Shares the external bytes out in proportion to the used bytes. Shares are whole bytes, by the
+ * largest remainder. */
 static void share(struct ab_pins *p, const struct place *x)
 {
     uint64_t left = x->external;
@@ -289,7 +294,7 @@ static void share(struct ab_pins *p, const struct place *x)
         ++*member(p, (uint32_t)p->keys[i], x->to);
 }
 
-/* False: more bytes of blocks than the page has. */
+/* Shares out a page. Returns false if it has more bytes of blocks than bytes. */
 static bool end_page(struct ab_pins *p, struct page *page, struct ab_pins_state *out)
 {
     const uint64_t bytes = UINT64_C(1) << p->residency->page_log2;
@@ -353,7 +358,7 @@ static uint64_t overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
     return begin < end ? end - begin : 0;
 }
 
-/* What of a block lies in the stretch, page by page. */
+/* Adds the part of a block that lies in the stretch, page by page. */
 static bool take_block(struct ab_pins *p, const struct stretch *s, uint32_t slot,
                        const bool *is_there, struct page *page, struct ab_pins_state *out)
 {
@@ -376,8 +381,8 @@ static bool take_block(struct ab_pins *p, const struct stretch *s, uint32_t slot
     return true;
 }
 
-/* Blocks on counted pages of a stretch keep all of it from becoming, or being given back as, a huge
- * page. */
+/* Shares out a stretch of 2 MiB. Blocks on its counted pages prevent it from becoming a huge page,
+ * or from being given back as one. */
 static void share_stretch(struct ab_pins *p, uint64_t used, struct ab_pins_state *out)
 {
     if (used == 0)
@@ -392,7 +397,7 @@ static void share_stretch(struct ab_pins *p, uint64_t used, struct ab_pins_state
     out->external_2m += STRETCH_BYTES - used;
 }
 
-/* Resident pages without a block; those with one have on them what the walk found. */
+/* Adds resident pages without a live block to the owner of their last freed block. */
 static void take_empty_pages(struct ab_pins *p, const struct stretch *s, const bool *is_there,
                              const uint64_t *has_block)
 {
@@ -448,7 +453,8 @@ static bool take_stretch(struct ab_pins *p, const struct stretch *s, struct ab_p
 
 /* ---- rows ---- */
 
-/* Lane, blocks and pages are counted by owner. */
+/* Adds the sums of the stacks to those of their owners. Lanes, blocks and pages are counted by
+ * owner already. */
 static void gather(struct ab_pins *p)
 {
     for (uint32_t i = 0; p->place_of != NULL && i < p->report->n_stacks; i++) {
@@ -462,7 +468,8 @@ static void gather(struct ab_pins *p)
     }
 }
 
-/* The numbers of those with the most bytes, by what `weigh` says of each below n. */
+/* Sorts the numbers below n by the bytes that `weigh` returns, most first. Returns how many there
+ * are. */
 static uint32_t sort_by_weight(struct ab_pins *p, const struct sum *sums, uint32_t n,
                                uint64_t weigh(const struct ab_pins_row *row))
 {
@@ -517,7 +524,7 @@ static void add_to_rest(struct ab_pins_row *rest, const struct ab_pins_row *row)
     rest->pages += row->pages;
 }
 
-/* Those with the most bytes that are not live. */
+/* Chooses the owners with the most bytes that are not live; the others are added to `rest`. */
 static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
 {
     uint32_t n = sort_by_weight(p, p->places, p->report->n_owners, not_live);
@@ -535,7 +542,8 @@ static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
     out->rest.lane = AB_PINS_SEVERAL;
 }
 
-/* Of the live blocks of each row: numbers of 32 bits, in the order of `sorted`. */
+/* Computes a median for each row, over its live blocks. The values are 32-bit numbers, sorted in
+ * `sorted`. */
 static void take_medians(struct ab_pins *p, struct ab_pins_state *out, bool is_of_size)
 {
     uint32_t n = 0;
@@ -559,7 +567,7 @@ static void take_medians(struct ab_pins *p, struct ab_pins_state *out, bool is_o
     }
 }
 
-/* Into the scratch state; false: the numbers cannot be right. */
+/* Takes a state into the scratch state. Returns false if the numbers cannot be right. */
 static bool take_state(struct ab_memory_pass *m, struct ab_pins *p, const struct ab_memory_state *s)
 {
     struct ab_pins_state *out = p->scratch;
@@ -592,7 +600,8 @@ static void keep_next(struct ab_pins *p, enum ab_pins_moment moment)
         keep(p, p->report->n_states++, moment);
 }
 
-/* As the pass itself has it (memory.c): of equal footprints the one with the most live bytes. */
+/* True at a new resident peak, as in memory.c: of equal footprints, the one with the most live
+ * bytes counts. */
 static bool is_resident_peak(const struct ab_pins *p, const struct ab_memory_state *s)
 {
     if (!s->is_checked || s->footprint_bytes == AB_MEMORY_UNKNOWN)
@@ -608,8 +617,8 @@ static bool is_live_peak(const struct ab_memory_pass *m, const struct ab_pins *p
            (p->live_peak == AB_MEMORY_NEVER || s->requested_bytes > p->live_bytes);
 }
 
-/* Where the run before saw the most external bytes, and where this one comes near that and clearly higher
- * than so far. */
+/* True at the position of the most external bytes in the earlier run. Also true if this run comes
+ * near those bytes, and clearly above its highest so far. */
 static bool is_worst(const struct ab_memory_pass *m, const struct ab_pins *p, uint64_t external)
 {
     uint64_t mark = p->marks->worst_external_bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The memory pass by owner of the blocks (wire/pins.h): one owner and one birth a block, the last
- * owner of each page, and at some moments a walk over all blocks and pages that shares them out.
+ * Memory by owner of the blocks (wire/pins.h), in the memory pass. It keeps an owner and a birth
+ * for each block, and the last owner of each page. At some moments it walks over all blocks and
+ * pages and shares the bytes out among the owners.
  */
 #ifndef AB_WORKER_PINS_H
 #define AB_WORKER_PINS_H
@@ -17,22 +18,23 @@ struct ab_page_split;
 struct ab_pins;
 struct ab_worker;
 
-/* Maps all that it needs, before the baseline; leaves m->book.pins NULL where it is not asked for. */
+/* Maps its memory, before the baseline is taken. Leaves m->book.pins NULL if the report is not
+ * requested. */
 void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m);
 
-/* After each allocation and resize, in order, and after the book has its block: what it gave to the
- * slot, born at `position`. */
+/* Notes a block that an allocation or a resize gave to the slot, born at `position`. Called for
+ * each, in order, after the book has the block. */
 void ab_pins_take(struct ab_pins *p, uint32_t slot, const struct ab_given *given,
                   uint32_t position);
-/* The block goes. */
+/* Notes that the block of the slot is freed. */
 void ab_pins_drop(struct ab_pins *p, uint32_t slot, const struct ab_block_entry *e);
 
-/* The next position after `clock` at which it must be asked, no later than `next`. */
+/* Returns the next position after `clock` at which ab_pins_visit must be called, at most `next`. */
 uint32_t ab_pins_plan(const struct ab_pins *p, uint32_t clock, uint32_t next);
-/* Was this position asked for? */
+/* True if the request asks for a state at this position. */
 bool ab_pins_is_wanted(const struct ab_pins *p, uint32_t clock);
-/* At each reading of the pass: takes a state where the moment is one. `split` is UNKNOWN where the pages
- * were not looked at. */
+/* Takes a state if this reading is one of the moments; called at each reading of the pass. `split`
+ * is UNKNOWN if the pages were not looked at. */
 void ab_pins_visit(struct ab_memory_pass *m, const struct ab_memory_state *s,
                    const struct ab_page_split *split, bool is_end);
 

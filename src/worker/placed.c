@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens the heaps of a placement, and shows them as one heap to what is not timed: the pre-flight and
- * the memory pass. A malloc among them goes through functions of the heap's shape.
+ * Opens the heaps of a placement, and presents them as one heap to passes that are not timed: the
+ * pre-flight and the memory pass. A malloc among them gets the heap interface from adapters.
  */
 #include "worker/placed.h"
 
@@ -15,7 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Maps the file of a placement, and brings a burst's part of it into memory as its ops are. */
+/* ---- the placement file ----
+ *
+ * It is mapped, and each burst's part is read into memory with the burst's ops. */
 
 static void bring_in(struct ab_worker *w, uint64_t last, uint64_t next, uint64_t bytes)
 {
@@ -23,7 +25,7 @@ static void bring_in(struct ab_worker *w, uint64_t last, uint64_t next, uint64_t
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot read the placement", NULL);
 }
 
-/* The part of a burst in place of the last one's. */
+/* Reads the part of burst `next`, in place of that of `last`. */
 static void bring_in_part(struct ab_worker *w, uint32_t last, uint32_t next)
 {
     bring_in(w, ab_placement_part(w->placement, last), ab_placement_part(w->placement, next),
@@ -39,11 +41,11 @@ static void map_file(struct ab_worker *w)
         image->n_lanes != w->image->n_lanes || image->n_bursts < w->image->n_bursts)
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the placement", NULL);
     w->placement = image;
-    bring_in(w, 0, 0, ab_placement_part(image, 0)); /* all that comes before the parts */
+    bring_in(w, 0, 0, ab_placement_part(image, 0)); /* everything ahead of the parts */
     bring_in_part(w, 0, 0);
 }
 
-/* A malloc as a heap among others: functions of the heap's shape around those of malloc's. */
+/* ---- adapters that give a malloc library the heap interface ---- */
 
 static ab_ref malloc_alloc(struct ab_heap *heap, size_t size)
 {
@@ -82,7 +84,7 @@ static size_t malloc_usable(struct ab_heap *heap, ab_ref ref)
     return ((struct ab_malloc_calls *)(void *)heap)->usable_size((void *)ref);
 }
 
-/* `calls`, which the caller keeps, as the hooks of a heap that is `calls` itself. */
+/* Fills `hooks` with the adapters, for a heap whose pointer is `calls`, which the caller keeps. */
 static void make_hooks(const struct ab_malloc_calls *calls, struct ab_backend *hooks)
 {
     *hooks = (struct ab_backend){
@@ -102,18 +104,18 @@ static void make_hooks(const struct ab_malloc_calls *calls, struct ab_backend *h
 static struct {
     struct ab_worker *w;
     struct ab_placed_renewal renewals[AB_PLACEMENT_HEAPS_MAX];
-    struct ab_placed *views; /* one a lane */
+    struct ab_placed *views; /* one for each lane */
     struct ab_malloc_calls mallocs[AB_PLACEMENT_HEAPS_MAX];
     struct ab_backend malloc_hooks[AB_PLACEMENT_HEAPS_MAX];
-    struct ab_backend whole; /* all of them, as one */
-    struct ab_placed first;  /* what each view begins as */
-    bool is_inlined;         /* one of them is compiled into the loop */
+    struct ab_backend whole; /* all heaps as one back end */
+    struct ab_placed first;  /* initial value of each view */
+    bool is_inlined;         /* True if some heap is compiled into the loop. */
 } placed;
 
 void ab_placed_map(struct ab_worker *w)
 {
     map_file(w);
-    memset(&placed, 0, sizeof placed); /* resident before anything is measured */
+    memset(&placed, 0, sizeof placed); /* makes it resident before anything is measured */
 }
 
 ab_ref ab_placed_odd(const struct ab_placed *r, ab_ref ref, unsigned heap)
@@ -152,14 +154,15 @@ ab_ref ab_placed_resize(struct ab_placed *r, ab_ref ref, size_t old_size, size_t
     ab_ref moved = ab_placed_tag(r, f->alloc(f->heap, size), heap);
     if (moved == 0)
         return 0;
-    if (!r->w->placement->is_null) /* the copy is work of the mapping, not a price of the harness */
+    /* the copy is work of the mapping, not overhead of the harness */
+    if (!r->w->placement->is_null)
         memcpy((void *)(moved & AB_PLACED_ADDRESS), (const void *)address,
                old_size < size ? old_size : size);
     ab_placed_free(r, ref, old_size);
     return moved;
 }
 
-/* ---- as one heap ---- */
+/* ---- all heaps as one ---- */
 
 static struct ab_placed *view_of(struct ab_heap *heap)
 {
@@ -171,7 +174,8 @@ void ab_placed_skip(struct ab_heap *view)
     view_of(view)->choice++;
 }
 
-/* Where the loop has allocators compiled in, their code is what is proven. */
+/* Allocates with the code that the timed loop runs: the inlined allocators, if the loop has
+ * them. */
 static ab_ref whole_alloc(struct ab_heap *heap, size_t size)
 {
     return placed.is_inlined ? ab_placed_inline_alloc(view_of(heap), size)
@@ -219,7 +223,8 @@ static void add(uint64_t *sum, uint64_t x)
     *sum = *sum == AB_UNKNOWN || x == AB_UNKNOWN ? AB_UNKNOWN : *sum + x;
 }
 
-/* What all of them know: of the heaps as they were opened, for a lane's own is a part of one. */
+/* Adds up the statistics of all heaps as they were opened, because a lane's own heap is only a
+ * part. */
 static int whole_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     (void)heap;
@@ -238,7 +243,7 @@ static int whole_stats(struct ab_heap *heap, struct ab_heap_stats *out)
     return 0;
 }
 
-/* All blocks of all of them; where each has a free or a reset. */
+/* Ends all blocks of all heaps; used only if each heap has a free or a reset. */
 static void whole_reset(struct ab_heap *heap)
 {
     for (uint32_t h = 0; h < placed.w->placement->n_heaps; h++) {
@@ -259,7 +264,7 @@ static void whole_purge(struct ab_heap *heap)
 
 /* ---- opening ---- */
 
-/* What opens one back end reads the request: it is made that of this heap. */
+/* Sets the request to this heap, because the functions that open a back end read the request. */
 static void request_heap(struct ab_worker *w, const struct ab_placement_heap *heap)
 {
     struct ab_run_request *r = &w->page->request;
@@ -306,7 +311,7 @@ static bool keeps(const struct ab_backend *b)
 
 void ab_placed_renew(struct ab_placed_renewal *r)
 {
-    if (!r->is_on || r->is_off) { /* so many frees without a reset */
+    if (!r->is_on || r->is_off) { /* not renewed: only restarts the count */
         r->left = AB_PLACEMENT_NEVER;
         return;
     }
@@ -319,12 +324,12 @@ static void count_free(struct ab_heap *counter, ab_ref ref, size_t size)
 {
     struct ab_placed_renewal *r = (struct ab_placed_renewal *)(void *)counter;
     r->free(r->heap, ref, size);
-    if (ref != 0 && --r->left == 0) /* NULL: see ab_placementd_count */
+    if (ref != 0 && --r->left == 0) /* NULL: see ab_placed_count */
         ab_placed_renew(r);
 }
 
-/* The parent has seen to it that one lane alone uses the heap. A heap that each lane has a part of, and
- * one that frees single blocks, are as they are without. */
+/* Turns on the renewals of heap h; the parent has made sure that only one lane uses it. Heaps with
+ * a part for each lane, and heaps that free single blocks, are not renewed. */
 static void prepare_renewal(const struct ab_worker *w, uint32_t h)
 {
     const struct ab_placement_heap *heap = ab_placement_heap_at(w->placement, h);
@@ -342,7 +347,7 @@ static void prepare_renewal(const struct ab_worker *w, uint32_t h)
     placed.first.heaps[h].freed_in = (struct ab_heap *)(void *)r;
 }
 
-/* The lane's thread has entered: where its blocks are freed from now on. */
+/* Sets where blocks of the heap are freed from now on, after the lane's thread has entered. */
 static void enter_heap(struct ab_placed_heap *heap, uint32_t h)
 {
     if (heap->face.free != count_free)
@@ -351,7 +356,7 @@ static void enter_heap(struct ab_placed_heap *heap, uint32_t h)
         placed.renewals[h].heap = heap->face.heap;
 }
 
-/* The same heap as what the loop calls nothing for. Of an arena frees are counted, also where it is
+/* Prepares a heap that is compiled into the loop. Frees of an arena are counted, even if it is
  * never renewed. */
 static void compile_in(struct ab_placed *view, uint32_t h)
 {
@@ -368,7 +373,8 @@ static void compile_in(struct ab_placed *view, uint32_t h)
         out->freed_in = (struct ab_heap *)(void *)&placed.renewals[h];
 }
 
-/* What it is sent, it must serve: a mapping that leaves blocks out says nothing. */
+/* Fails the run if the heap cannot serve some kind of request that it gets, because a mapping
+ * without these blocks would mean nothing. */
 static void check_kinds(struct ab_worker *w, const struct ab_placement_heap *heap,
                         const struct ab_backend *b)
 {
@@ -381,7 +387,8 @@ static void check_kinds(struct ab_worker *w, const struct ab_placement_heap *hea
                            ", and the map sends it such requests", NULL);
 }
 
-/* What opening a back end leaves in the report is that heap's alone. */
+/* Clears the fields of the report that opening a back end sets, because they are about one heap
+ * only. */
 static void forget_library(struct ab_worker *w)
 {
     memset(&w->page->report.identity, 0, sizeof w->page->report.identity);
@@ -408,7 +415,8 @@ static int whole_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out
     (void)heap;
     for (uint32_t h = 0; h < placed.w->placement->n_heaps; h++) {
         struct ab_heap_face *f = &view->heaps[h].face;
-        struct ab_heap *shared = placed.first.heaps[h].face.heap; /* not the last thread's own */
+        /* the heap as opened, not the previous thread's own */
+        struct ab_heap *shared = placed.first.heaps[h].face.heap;
         int error = f->thread_enter != NULL ? f->thread_enter(shared, lane, &f->heap) : 0;
         if (error != 0)
             return error;
@@ -473,7 +481,7 @@ static void make_views(struct ab_worker *w, const struct ab_placed *first)
     follow_burst(w, 0);
 }
 
-/* Traits that one of them has, and those that all have. */
+/* Joins the traits of all heaps: some hold if one heap has them, the others only if all have. */
 static uint64_t join_traits(const struct ab_placed *view, uint32_t n_heaps)
 {
     const uint64_t any = AB_TRAIT_NO_FREE | AB_TRAIT_MOVES | AB_TRAIT_WEARS | AB_TRAIT_FIXED_SIZE;
@@ -486,7 +494,7 @@ static uint64_t join_traits(const struct ab_placed *view, uint32_t n_heaps)
     return (some & any) | (all & ~any & ~(uint64_t)AB_TRAIT_DETECTS_MISUSE);
 }
 
-/* Does none of them free single blocks? */
+/* True if no heap frees single blocks. */
 static bool all_keep(const struct ab_placed *view, uint32_t n_heaps)
 {
     uint32_t h = 0;
@@ -495,7 +503,7 @@ static bool all_keep(const struct ab_placed *view, uint32_t n_heaps)
     return h == n_heaps;
 }
 
-/* Can all that they hold be given up? */
+/* True if each heap can free its blocks or be reset. */
 static bool can_reset(const struct ab_placed *view, uint32_t n_heaps)
 {
     for (uint32_t h = 0; h < n_heaps; h++) {
@@ -506,7 +514,8 @@ static bool can_reset(const struct ab_placed *view, uint32_t n_heaps)
     return true;
 }
 
-/* Of one that cannot, what is left after a purge of the others says nothing. */
+/* True if all heaps can be purged. If one cannot, the memory left after a purge of the others means
+ * nothing. */
 static bool can_purge(const struct ab_placed *view, uint32_t n_heaps)
 {
     uint32_t h = 0;
@@ -515,7 +524,8 @@ static bool can_purge(const struct ab_placed *view, uint32_t n_heaps)
     return h == n_heaps;
 }
 
-/* The table of all of them. What it has a hook for, each has that is asked. */
+/* Makes the back end that stands for all heaps. It has a hook only if each heap that gets such a
+ * call has it. */
 static void make_whole(struct ab_worker *w, const struct ab_placed *view)
 {
     placed.whole = (struct ab_backend){
@@ -561,7 +571,7 @@ void ab_placed_open(struct ab_worker *w, struct ab_heap_face *face)
     }
     make_views(w, first);
     make_whole(w, first);
-    forget_library(w); /* of several there is none */
+    forget_library(w); /* several heaps have no common library */
     report->traits = placed.whole.traits &
                      ~(uint64_t)(all_keep(first, w->placement->n_heaps) ? 0 : AB_TRAIT_NO_FREE);
     report->hooks = ~(1u << AB_OP_RESET) | (has_reset ? 1u : 0u) << AB_OP_RESET;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Macros of pass_body.h: what both loops over several heaps do alike. Each allocation and resize takes
- * one byte of the lane's stream, each RESET with blocks or of a scope and each MARK its masks, whatever becomes of
- * them. All heaps serve what they are sent: that is checked when they are opened.
+ * Macros of pass_body.h that both loops over several heaps share. Each allocation and resize takes
+ * one byte of the lane's stream, whatever its result. Each MARK, and each RESET with blocks or of a
+ * scope, takes its masks. Opening checks that each heap can serve its requests.
  */
 #define CALL_ZEROED(f, n) ab_placed_zeroed((f), (n))
 #define CALL_ALIGNED(f, align, n) ab_placed_aligned((f), (align), (n))
 #define CALL_RESIZE(f, ref, old, n) ab_placed_resize((f), (ref), (old), (n))
 #define HAS_RESIZE(f) \
-    ((f)->choice++, true) /* asked once a resize, also of a block that is not there */
+    ((f)->choice++, true) /* evaluated once for each resize, also of a missing block */
 #define HAS_ZEROED(f) true
 #define HAS_ALIGNED(f) true
 #define HAS_USABLE(f) ((f)->has_usable)
@@ -21,8 +21,8 @@ static inline size_t usable(const struct ab_placed *r, ab_ref ref)
     return f->usable_size(f->heap, ref & AB_PLACED_ADDRESS);
 }
 
-/* May the blocks of this RESET, which are all that their heaps hold or all since the save points there,
- * go without their frees? */
+/* True if this RESET may spare the frees. Its blocks are then all blocks of their heaps, or all
+ * since the save points there. */
 static inline bool may_reset(struct ab_placed *r, uint64_t op)
 {
     r->depth = AB_RESET_DEPTH(AB_OP_SLOT(op));
@@ -30,7 +30,7 @@ static inline bool may_reset(struct ab_placed *r, uint64_t op)
         return false;
     r->emptied = *r->empties++;
     r->released = r->depth != 0 ? *r->empties++ : 0;
-    if (AB_OP_SIZE(op) == 0) /* no frees are spared: each heap that can goes back */
+    if (AB_OP_SIZE(op) == 0) /* spares no frees: each heap that can goes back to its save point */
         r->released &= r->markable;
     return (r->emptied | r->released) != 0 && (r->emptied & ~r->resettable) == 0 &&
            (r->released & ~r->markable) == 0;
@@ -49,7 +49,7 @@ static inline void reset(struct ab_placed *r)
     }
 }
 
-/* Of a MARK: has one of the heaps that are released in the end save points? */
+/* True if one of the heaps that the scope's end releases has save points. */
 static inline bool may_mark(struct ab_placed *r, uint64_t op)
 {
     if (!ab_op_is_mark(op))

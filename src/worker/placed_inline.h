@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several heaps of one lane behind one face, some of them compiled in: no call between the op and such
- * an allocator, as in a program that includes its header. Each has an arm of its own for its null too, so
- * that a processor guesses the next arm as well there.
+ * Several heaps of one lane behind one face, some of them compiled in. There is no call between the
+ * op and a compiled-in allocator, as in a program that includes its header. The null of each has an
+ * arm of its own, so that branch prediction is as good with the nulls.
  */
 #ifndef AB_WORKER_PLACED_INLINE_H
 #define AB_WORKER_PLACED_INLINE_H
@@ -12,7 +12,7 @@
 #include "allocators/slab/slab.h"
 #include "worker/placed.h"
 
-/* Keeps two arms that do the same apart. */
+/* Keeps the compiler from merging two arms with the same code. */
 #define AB_PLACED_ARM(name) __asm__ volatile("# " name)
 
 static inline __attribute__((always_inline)) ab_ref ab_placed_inline_alloc(struct ab_placed *r,
@@ -49,8 +49,9 @@ static inline __attribute__((always_inline)) ab_ref ab_placed_inline_alloc(struc
     return ab_placed_tag(r, ref, heap);
 }
 
-/* A program does not free what is in an arena: what is left is the count, for the null as well. NULL is
- * of no heap: it may be what another one gives for 0 bytes. */
+/* Counts a free in an arena, which a program would not make; only the count remains, also for the
+ * null. NULL is not counted, because it belongs to no heap: another heap may return it for 0
+ * bytes. */
 static inline void ab_placed_count(const struct ab_placed_heap *h, ab_ref ref)
 {
     struct ab_placed_renewal *r = (struct ab_placed_renewal *)(void *)h->freed_in;

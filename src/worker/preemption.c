@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a thread's CPU time and context switches, and judges by them.
+ * Reads a thread's CPU time and context switches, and decides from them whether it was preempted.
  */
 #include "worker/preemption.h"
 
@@ -20,8 +20,9 @@ static struct ab_cpu_reading read_cpu(void)
     return r;
 }
 
-/* To ask for the CPU time has the scheduler look whether it is up, so it takes the CPU away during a
- * reading more often than elsewhere: that is in neither clock of the stretch. */
+/* Requires both a switch and a lack of CPU time. Asking for the CPU time makes the scheduler check
+ * whether the time slice is over. So switches happen more often during a reading than elsewhere;
+ * the stretch's two clocks leave that time out. */
 bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu_reading *after,
                         uint64_t ns)
 {
@@ -29,11 +30,11 @@ bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu
     return after->switches != before->switches && wall > cpu && wall - cpu >= ns / 2;
 }
 
-/* By how much two clocks of the kernel may disagree: one part in so many. */
+/* Relative disagreement of two clocks of the kernel: one part in this many. */
 enum { CLOCKS_AGREE_TO = 4096 };
 
-/* The time for which the thread had no CPU is taken to lie within the op. What the readings cost
- * themselves, and what ran beside the op, is CPU time as well, but not the op's: the op loses it. */
+/* Assumes that all time without the CPU lies within the op. CPU time of the readings themselves,
+ * and of code beside the op, is not the op's, so it is subtracted too. */
 uint64_t ab_preemption_least(const struct ab_cpu_reading *before,
                              const struct ab_cpu_reading *after, uint64_t ns)
 {
@@ -68,7 +69,7 @@ bool ab_preemption_check(struct ab_lane *lane, uint64_t ticks)
     return is_taken;
 }
 
-/* It takes so long at least, as it would have done with the CPU to itself. */
+/* Counts the least time of a preempted op, which it would have taken with the CPU to itself. */
 static void count_least(struct ab_tail *tail, uint64_t ns)
 {
     tail->n_least_1us += ns >= 1000;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Did the scheduler give the CPU to something else during an op? Told by clocks: where a stretch of a
- * pass took suspiciously long, the thread's CPU time and its involuntary context switches are read
- * and compared with the last reading. Nothing is read for ops of ordinary length, and nothing within
- * a timed interval. Waiting that the allocator itself asked for (a lock, a sleep) is a voluntary
- * switch and stays its own.
+ * Detects whether the scheduler gave the CPU to something else during an op. If a stretch of a pass
+ * took suspiciously long, it reads the thread's CPU time and involuntary context switches, and
+ * compares them with the last reading. Ops of ordinary length cost no reading, and no reading is
+ * inside a timed interval. A wait in the allocator itself (a lock, a sleep) is a voluntary switch,
+ * and counts as the allocator's time.
  */
 #ifndef AB_WORKER_PREEMPTION_H
 #define AB_WORKER_PREEMPTION_H
@@ -12,27 +12,30 @@
 #include "base/clock.h"
 #include "worker/worker.h"
 
-/* Of the stretch of so many ns, which lies between the two readings: the scheduler took most of it. */
+/* True if the scheduler took most of the stretch of `ns` between the two readings. */
 bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu_reading *after,
                         uint64_t ns);
 
-/* The CPU time that the thread spent in an op of so many ns between the two readings, at least: the
- * stretch may cover other ops as well, so it is the op's length less all the time without CPU. */
+/* Returns a lower bound of the thread's CPU time in an op of `ns` between the two readings: the
+ * op's length less all time without CPU. The stretch may cover other ops too. */
 uint64_t ab_preemption_least(const struct ab_cpu_reading *before,
                              const struct ab_cpu_reading *after, uint64_t ns);
 
-/* Before a timed range of the tape: the first reading, and the first sample at or after a position. */
+/* Takes the first reading before a timed range, and finds the first sample at or after its
+ * begin. */
 void ab_preemption_begin(struct ab_lane *lane, uint32_t begin);
-/* Reads again: switches before this count for no op. */
+/* Takes a new reading, so that earlier switches count for no op. */
 void ab_preemption_look(struct ab_lane *lane);
-/* Was the stretch that has just ended, of so many ticks, the scheduler's? Also reads anew. */
+/* True if the thread was preempted in the stretch of `ticks` that has just ended. Takes a new
+ * reading. */
 bool ab_preemption_check(struct ab_lane *lane, uint64_t ticks);
-/* Of the op that took lane->delta: when it was the scheduler's, it is counted there, and true. */
+/* True if the thread was preempted during the op that took lane->delta; then counts the op in
+ * `tail`. */
 bool ab_preemption_count(struct ab_lane *lane, struct ab_tail *tail);
-/* The same of lane->sample: one that was the scheduler's is marked. */
+/* Does the same for lane->sample, and marks a preempted sample. */
 void ab_preemption_judge(struct ab_lane *lane, uint32_t phase);
 
-/* A stretch up to now, from lane->chain on, that is no op's. */
+/* Ends a stretch since lane->chain that belongs to no op. */
 static inline void ab_preemption_pass(struct ab_lane *lane)
 {
     uint64_t now = ab_tick_end(), ticks = now - lane->chain;

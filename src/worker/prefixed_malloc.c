@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A malloc under other names (mi_malloc, je_malloc …), by dlopen, so that the process's own malloc
- * stays the C library's. Each function must come from that very file. One that has to be initialized
- * first, as an allocator of the malloc lab by mm_init, is.
+ * A malloc under other names (mi_malloc, je_malloc …), opened by dlopen, so that the process's own
+ * malloc stays the C library's. Each function must come from that very file. Libraries that need
+ * initialization, such as an allocator of the malloc lab (mm_init), get it.
  */
 #include "worker/worker.h"
 
@@ -11,8 +11,8 @@
 
 static void *library;
 
-/* NULL: it has none. A function of that name in something that it depends on is none of its own,
- * and blocks must not go from one allocator to the other. */
+/* Returns the library's function of that name; NULL = none. A function in one of its dependencies
+ * does not count, because blocks must not go from one allocator to another. */
 static void *find(struct ab_worker *w, const char *name)
 {
     const char *prefix = w->page->request.prefix;
@@ -26,8 +26,9 @@ static void *find(struct ab_worker *w, const char *name)
     return found != NULL && ab_worker_is_of_file(w, found) ? found : NULL;
 }
 
-/* posix_memalign alone has another shape; errno is what memalign would leave. One library of a process
- * may have no other aligned function: which of two was called could not be told. */
+/* Calls posix_memalign with the signature of memalign, for a library without another aligned
+ * function; errno is as memalign leaves it. Only one library of a process may need it, because
+ * calls for two could not be told apart. */
 static int (*real_posix_memalign)(void **, size_t, size_t);
 
 static void *by_posix_memalign(size_t align, size_t size)
@@ -63,7 +64,7 @@ static void call_init(struct ab_worker *w, const char *name)
                        NULL);
 }
 
-/* Calls the functions of init=, which have '+' between them. */
+/* Calls the functions of init=, which are separated by '+'. */
 static void call_inits(struct ab_worker *w, const char *names)
 {
     char name[sizeof w->page->request.params];
@@ -76,8 +77,8 @@ static void call_inits(struct ab_worker *w, const char *names)
     }
 }
 
-/* Initializes a library that has a function for it. In the malloc lab that is mm_init, and mem_init
- * ahead of it for the memory that its driver simulates. */
+/* Initializes the library, if it has a function for it. In the malloc lab that is mm_init, after
+ * mem_init for the memory that its driver simulates. */
 static void initialize(struct ab_worker *w)
 {
     const char *asked = w->page->request.params;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pre-flight: the first ops of the tape through the checker, then every kind × alignment ×
- * size class that the whole tape asks for, so that no broken allocator is timed unawares. Large
- * blocks are filled at both ends only: this runs before each timing and must stay short. What a
- * malloc does wrong beyond that is told as a caveat: known, and of no concern to this work.
+ * The pre-flight, so that no broken allocator is timed unnoticed. It runs the first ops of the tape
+ * through the checker, then requests every kind × alignment × size class of the whole tape. Large
+ * blocks are filled at both ends only, because this runs before each timing and must stay short. A
+ * malloc's defect that this work does not meet is reported as a caveat.
  */
 #include "worker/preflight.h"
 
@@ -20,12 +20,12 @@ enum { EDGE_BYTES = 8192, ALIGN_LOGS = 64, SAMPLES = 4 };
 
 struct verify {
     struct ab_worker *w;
-    struct ab_lane *lane; /* one for all: nothing is timed here */
+    struct ab_lane *lane; /* one for all lanes, because nothing is timed here */
     const struct ab_target *t;
-    struct ab_target placed; /* `t` of several heaps: each lane has its own stream of choices */
+    struct ab_target placed; /* `t` for several heaps: each lane has its own stream of choices */
     struct ab_checker checker;
-    uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* by depth */
-    bool is_behind;                         /* the ops are done */
+    uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* save points by depth */
+    bool is_behind;                         /* True if the ops are done. */
 };
 
 static struct verify preflight;
@@ -76,7 +76,8 @@ static void verify_alloc(struct verify *v, struct ab_slot *slot, const struct ab
     slot->size_seq = ask.size;
 }
 
-/* From nothing there is nothing to keep: a block of size 0 of a heap is not followed. */
+/* Resizes a block of 0 bytes. There are no contents to keep, because blocks of size 0 of a heap are
+ * not tracked. */
 static ab_ref resize_nothing(struct verify *v, struct ab_slot *slot, size_t size)
 {
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = size};
@@ -90,7 +91,7 @@ static void verify_resize(struct verify *v, struct ab_slot *slot, const struct a
     struct ab_words call = {.n = 0};
     if (!ab_target_can_resize(v->t))
         return;
-    if (slot->ref == 0) { /* of 0 bytes, and NULL */
+    if (slot->ref == 0) { /* a NULL block of 0 bytes */
         if (v->w->placement != NULL)
             ab_placed_skip(v->t->heap);
         return;
@@ -146,8 +147,9 @@ static void verify_op(struct verify *v, uint64_t word)
     }
 }
 
-/* Save points are driven as where time is measured: what is older must be as it was afterwards. How many
- * frees behind the op it stands for. Of several heaps the frees are carried out. */
+/* Runs a scope with save points, as the timed passes do; older blocks must be unchanged afterwards.
+ * Returns how many frees behind the op it replaces. With several heaps, the frees are carried
+ * out. */
 static uint32_t verify_scope(struct verify *v, const uint64_t *op)
 {
     uint32_t how = AB_OP_SLOT(*op), depth = AB_RESET_DEPTH(how), n = AB_OP_SIZE(*op);
@@ -207,9 +209,9 @@ static void verify_ops(struct verify *v)
     w->page->report.verify.work = w->page->request.verify_ops - left;
 }
 
-/* ---- what the tape asks for, once each ---- */
+/* ---- requests of the tape, each once ---- */
 
-/* Kind × alignment, a bit a size class; for each an exact size that the tape has. */
+/* By kind and alignment: a bit for each size class; and for each an exact size from the tape. */
 static uint64_t is_asked[3][ALIGN_LOGS];
 static uint64_t asked_size[3][ALIGN_LOGS][AB_ARRAY_LEN(is_asked[0])];
 
@@ -227,7 +229,7 @@ static bool note_asked(const struct ab_ask *ask)
 
 static void survey(const struct verify *v)
 {
-    const struct ab_tape_image *image = v->w->image; /* in bursts: what the first one asks for */
+    const struct ab_tape_image *image = v->w->image; /* the first burst of a tape stands for all */
     uint32_t n_ops = ab_tape_burst(image, 0)->n_ops;
     for (uint32_t i = 0; i < n_ops; i++) {
         struct ab_op_view op = ab_op_decode(v->w->ops[i], v->w->wide);
@@ -239,7 +241,8 @@ static void survey(const struct verify *v)
     }
 }
 
-/* A few at once, as far as they are given: the tape has had its blocks, a bound may be near. */
+/* Requests a few such blocks at once, as far as they are granted. NULL is no error here, because
+ * the tape's blocks may have come near to a capacity. */
 static void probe(struct verify *v, const struct ab_ask *ask)
 {
     ab_ref refs[SAMPLES];
@@ -266,7 +269,7 @@ static void probe_asked(struct verify *v)
             }
 }
 
-/* ---- what it does not ask for ---- */
+/* ---- requests that the tape does not make ---- */
 
 static bool is_misaligned(const struct verify *v, const struct ab_ask *ask)
 {
@@ -293,7 +296,8 @@ static void note_caveat(struct verify *v, const struct ab_ask *ask)
     memcpy(caveat, w.text, sizeof v->w->page->report.caveat);
 }
 
-/* Of a malloc only: a heap was opened for this work and no other. */
+/* Tests alignments beyond the tape; for a malloc only, because a heap was opened for this work and
+ * no other. */
 static void probe_beyond(struct verify *v)
 {
     for (enum ab_call call = AB_CALL_ALIGNED; call < AB_CALL_COUNT; call++)
@@ -327,14 +331,14 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
     preflight.checker.edge_bytes = EDGE_BYTES;
     preflight.checker.is_null_told = false;
     if (w->placement !=
-        NULL) /* its references are addresses, and not asked whether they are stale */
+        NULL) /* its references are addresses, which are not tested for being stale */
         preflight.checker.proves &= ~(unsigned)AB_PROVE_STALE;
     verify_ops(&preflight);
 }
 
 void ab_pass_probe(struct ab_worker *w, const struct ab_target *target)
 {
-    /* Of several heaps each op says which one serves it, and here there is no op. */
+    /* With several heaps, the op chooses the heap, and here there is no op. */
     if (w->page->request.verify_ops == 0 || w->placement != NULL || !ab_target_can_free(target))
         return;
     free_all(&preflight);
@@ -344,9 +348,11 @@ void ab_pass_probe(struct ab_worker *w, const struct ab_target *target)
         probe_beyond(&preflight);
 }
 
-/* One check of `verify`, in a worker of its own: what it breaks breaks nothing else. */
+/* ---- one check of `verify` ----
+ *
+ * It runs in a worker of its own, so that damage affects nothing else. */
 
-/* Of the program itself, as the linker names them. */
+/* The program's own memory, as the linker names it. */
 extern char __executable_start[], end[];
 
 enum { STACK_BYTES = 65536 };
@@ -403,7 +409,7 @@ void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
     ab_check_run(&ab_checks[request->check], &trial);
 }
 
-/* From what the worker has opened to what the checks take. */
+/* ---- targets of the checks, from what the worker has opened ---- */
 
 void ab_target_of_malloc(const struct ab_malloc_calls *calls, struct ab_target *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the worker proves instead of measuring: the tape through the checker, or one check of
- * `verify`. And the decorators, which put the checker or a fault under any pass.
+ * Proofs in the worker instead of measurements: the tape run through the checker, or one check of
+ * `verify`. Also the decorators, which put the checker or a fault beneath any pass.
  */
 #ifndef AB_WORKER_PREFLIGHT_H
 #define AB_WORKER_PREFLIGHT_H
@@ -12,15 +12,15 @@
 void ab_target_of_malloc(const struct ab_malloc_calls *calls, struct ab_target *out);
 void ab_target_of_heap(const struct ab_heap_face *face, struct ab_target *out);
 
-/* Runs the first request.verify_ops ops. Fails the run at the first thing that is wrong. */
+/* Runs the first request.verify_ops ops. Fails the run at the first error. */
 void ab_pass_verify(struct ab_worker *w, const struct ab_target *target);
-/* Behind it: frees what is live, then asks for each kind, alignment and size class of the whole
- * tape. What is wrong elsewhere becomes report.caveat. */
+/* Runs after ab_pass_verify: frees live blocks, then requests each kind, alignment and size class
+ * of the whole tape. A defect that this work does not meet becomes report.caveat. */
 void ab_pass_probe(struct ab_worker *w, const struct ab_target *target);
 
-/* One check of `verify` in the worker. */
+/* ---- one check of `verify` ---- */
 
-/* Where an address lies, as a struct ab_checker knows it: for ab_fault_set_lookup. */
+/* Finds the block near an address, for ab_fault_set_lookup; `checker` is a struct ab_checker. */
 bool ab_worker_locate(void *checker, uint64_t address, struct ab_near_block *out);
 
 /* Runs request.verify.check. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A library that is told to give memory back at periods of the work's time, as services do. It is
- * told at the same ops in each pass: before the first one that begins after a period has passed, by
- * the thread of that op. A stretch without an op is worth one call, however many periods it lasts.
- * In the memory pass, where time passes, memory_time.c calls it at each period.
+ * Periodic purges: the library gives memory back at periods of the work's time, as services do. In
+ * each pass this happens at the same ops, before the first op that begins after a period has
+ * passed, in the thread of that op. A stretch without an op gets one call, however many periods it
+ * lasts. In the memory pass, where time passes, memory_time.c makes the call at each period.
  */
 #include "worker/lanes.h"
 #include "worker/memory.h"
@@ -13,15 +13,15 @@
 
 struct ab_remedies {
     struct ab_introspect library;
-    uint32_t n;      /* over the whole tape */
-    uint32_t n_here; /* in the burst that was entered */
+    uint32_t n;      /* purges in the whole tape */
+    uint32_t n_here; /* purges in the entered burst */
     struct due {
-        uint32_t op, next; /* of the burst; the lane's next of due[], 0 = none */
-    } due[];               /* from 1 on */
+        uint32_t op, next; /* op of the burst; index of the lane's next entry, 0 = none */
+    } due[];               /* used from index 1 on */
 };
 
-/* Of the steps from *at on: the position of the next one at which a period has passed; UINT32_MAX =
- * there is none. *n_passed: periods so far. */
+/* Returns the position of the next step, from *at on, at which a period has passed; UINT32_MAX =
+ * none. *n_passed counts the periods so far. */
 static uint32_t next_due(const struct ab_worker *w, uint32_t *at, uint64_t *n_passed)
 {
     const struct ab_time_step *steps = ab_tape_steps(w->image);
@@ -58,13 +58,14 @@ void ab_remedies_open(struct ab_worker *w, const void *malloc_function)
     w->remedies = r;
 }
 
-struct walk {                   /* over a burst in the common order */
-    uint32_t at, due, position; /* next step; position of the next that is due, and of the walk */
+struct walk {                   /* a walk over a burst in the common order */
+    uint32_t at, due, position; /* next step; positions of the next purge and of the walk */
     uint64_t n_passed;
-    uint32_t last[AB_LANES_MAX]; /* of due[], of each lane; 0 = none */
+    uint32_t last[AB_LANES_MAX]; /* last entry of due[] for each lane; 0 = none */
 };
 
-/* The walk goes on by a lane's ops [begin, end): notes what is due before one of them. */
+/* Moves the walk over a lane's ops [begin, end), and notes the purges that are due before one of
+ * them. */
 static void note_stretch(struct ab_worker *w, struct walk *x, uint32_t lane, uint32_t begin,
                          uint32_t end)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads which pages are resident from pagemap, and keeps the runs of those that were so before the
- * first op.
+ * Reads from pagemap which pages are resident, and keeps the runs of those that were resident
+ * before the first op.
  */
 #include "worker/residency.h"
 
@@ -16,10 +16,11 @@
 static int open_high(const char *path);
 
 enum { CHUNK_BYTES = 4096, LINE_BYTES = 128 };
-/* No heap is a mapping of so many bytes; the shadow of a sanitizer is, in tests. */
+/* No heap has a mapping this large; the shadow of a sanitizer is, in tests. */
 #define SHADOW_BYTES (UINT64_C(1) << 42)
 
-/* One reader; on the stack they would be the footprint of whoever reads first. */
+/* Buffers of the only reader. They are static, because on the stack they would count in a
+ * footprint. */
 static uint64_t entries[AB_RESIDENCY_PAGES_MAX];
 static bool are_there[AB_RESIDENCY_PAGES_MAX];
 static char chunk[CHUNK_BYTES];
@@ -46,7 +47,8 @@ void ab_residency_close(struct ab_residency *r)
     r->pagemap_fd = r->smaps_fd = r->tasks_fd = -1;
 }
 
-/* Present, of no file and of no shared mapping, and mapped here only: the zero page is not. */
+/* True if the page is present, belongs to no file or shared mapping, and is mapped here only. The
+ * zero page is not. */
 static bool is_private(uint64_t entry)
 {
     const uint64_t present = UINT64_C(1) << 63, file = UINT64_C(1) << 61, own = UINT64_C(1) << 56;
@@ -64,7 +66,7 @@ bool ab_residency_read(const struct ab_residency *r, uint64_t first, uint32_t n,
     return true;
 }
 
-/* ---- what is resident now ---- */
+/* ---- pages that are resident now ---- */
 
 static bool add_page(struct ab_page_runs *runs, uint64_t page)
 {
@@ -78,7 +80,7 @@ static bool add_page(struct ab_page_runs *runs, uint64_t page)
     return true;
 }
 
-/* The `wanted` resident pages of a mapping; what lies behind them is not looked at. */
+/* Adds the first `wanted` resident pages of a mapping; the pages behind them are not read. */
 static bool add_mapping(const struct ab_residency *r, const struct ab_page_run *mapping,
                         uint64_t wanted, struct ab_page_runs *out)
 {
@@ -109,7 +111,8 @@ static bool read_hex(const char **s, uint64_t *out)
     return is_any;
 }
 
-/* "55e0-55f0 r-xp …" begins a mapping; "Anonymous:   12 kB" says how much of it is of interest. */
+/* Takes a line of smaps. "55e0-55f0 r-xp …" begins a mapping; "Anonymous: 12 kB" says how many of
+ * its pages to look for. */
 static bool read_line(const struct ab_residency *r, const char *line, struct ab_page_run *mapping,
                       struct ab_page_runs *out)
 {
@@ -145,7 +148,7 @@ bool ab_residency_snapshot(const struct ab_residency *r, struct ab_page_runs *ou
         at += n;
         for (ssize_t i = 0; i < n; i++) {
             if (chunk[i] != '\n') {
-                if (used + 1 < sizeof line) /* the end of a long path is of no interest */
+                if (used + 1 < sizeof line) /* the end of a long path is not needed */
                     line[used++] = chunk[i];
                 continue;
             }
@@ -188,12 +191,12 @@ uint64_t ab_residency_lost(const struct ab_residency *r, const struct ab_page_ru
     return lost;
 }
 
-/* Reads statm, smaps_rollup and status of this process, by hand and without malloc. */
+/* ---- statm, smaps_rollup and status of this process, read by hand and without malloc ---- */
 
 enum { PROBE_PAGES = 256, MARK_PAGES = 1024, TEXT_BYTES = 4096, FD_HIGH = 200 };
 
-/* A descriptor beyond those that an allocator may close; -1 when it cannot be.
- * Far up: there are allocators that close the low descriptors whosoever they are. */
+/* Opens a file with a high descriptor, because some allocators close all low descriptors. Returns
+ * -1 on failure. */
 static int open_as(const char *path, int flags)
 {
     int low = open(path, flags | O_CLOEXEC);
@@ -209,7 +212,7 @@ static int open_high(const char *path)
     return open_as(path, O_RDONLY);
 }
 
-/* One reader; on the stack they would be the footprint of whoever reads first. */
+/* Buffers of the only reader; static for the same reason. */
 static char rollup_text[TEXT_BYTES], status_text[TEXT_BYTES];
 
 void ab_footprint_open(struct ab_footprint *f)
@@ -219,7 +222,7 @@ void ab_footprint_open(struct ab_footprint *f)
     f->status_fd = open_high("/proc/self/status");
     f->clear_fd = open_as("/proc/self/clear_refs", O_WRONLY);
     f->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-    struct ab_footprint_detail once; /* what reading itself needs is resident from here on */
+    struct ab_footprint_detail once; /* memory that the reading itself needs becomes resident now */
     ab_footprint_read_detail(f, &once);
 }
 
@@ -238,7 +241,8 @@ void ab_footprint_close(struct ab_footprint *f)
     shut(&f->clear_fd);
 }
 
-/* A decimal number at *s, moving after it and the blank before it; false when there is none. */
+/* Reads a decimal number after blanks at *s, and moves *s after it. Returns false if there is
+ * none. */
 static bool read_number(const char **s, uint64_t *out)
 {
     const char *p = *s;
@@ -254,8 +258,8 @@ static bool read_number(const char **s, uint64_t *out)
     return true;
 }
 
-/* Another file may have taken the number of a descriptor that an allocator closed: seven numbers
- * in a line of their own, or it is no statm. */
+/* Accepts the text only if it is one line of seven numbers. Otherwise an allocator has closed the
+ * descriptor, and another file has its number. */
 bool ab_footprint_read(const struct ab_footprint *f, uint64_t *private_bytes)
 {
     char text[160];
@@ -274,7 +278,7 @@ bool ab_footprint_read(const struct ab_footprint *f, uint64_t *private_bytes)
     return true;
 }
 
-/* Bytes of the line "KEY:   123 kB"; a line that this kernel does not have is 0. */
+/* Returns the bytes of the line "KEY: 123 kB"; 0 if this kernel has no such line. */
 static uint64_t find_kib(const char *text, const char *key)
 {
     size_t n = strlen(key);
@@ -358,9 +362,9 @@ bool ab_high_water_reset(const struct ab_footprint *f)
     return f->clear_fd >= 0 && write(f->clear_fd, "5", 1) == 1;
 }
 
-/* The kernel books pages in batches, so that the mark stays behind by up to a batch and then is right
- * again: looked at behind 1, 2, 3, 4, 6, 8, 12 … pages, it is seen to be off by two thirds of that at
- * the least. */
+/* Measures how far the mark is behind. The kernel counts pages in batches, so the mark lags by up
+ * to a batch and is then right again. Looking after 1, 2, 3, 4, 6, 8, 12 … pages finds at least two
+ * thirds of the largest lag. */
 static uint64_t watch_mark(const struct ab_footprint *f, char *p)
 {
     struct ab_high_water mark;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which function of a malloc frees a block of a known size. It must come from the object that serves
- * malloc, or a block would go to another allocator. Plain free takes its place where there is none.
+ * Finds the function of a malloc that frees a block of a known size. It must come from the object
+ * that serves malloc, or blocks would go to another allocator. Plain free is used if there is none.
  */
 #include "worker/worker.h"
 
@@ -10,17 +10,18 @@
 #include <string.h>
 
 struct family {
-    const char *sized, *aligned; /* aligned NULL: plain free serves such blocks */
+    const char *sized, *aligned; /* aligned NULL: plain free is used for aligned blocks */
     enum ab_sized_shape shape;
-    const char *shown; /* NULL = as `sized` */
+    const char *shown; /* name in the report; NULL = `sized` */
 };
 
-/* The standard's first, then a library's own. jemalloc's flags are log2 of the alignment. */
+/* The standard's functions come first, then the libraries' own. jemalloc's flags are log2 of the
+ * alignment. */
 static const struct family families[] = {
     {"free_sized", "free_aligned_sized", AB_SIZED_ALIGN_FIRST, NULL},
     {"sdallocx", "sdallocx", AB_SIZED_FLAGS, NULL},
     {"mi_free_size", "mi_free_size_aligned", AB_SIZED_SIZE_FIRST, NULL},
-    {"free_size", "free_size_aligned", AB_SIZED_SIZE_FIRST, NULL}, /* behind a prefix */
+    {"free_size", "free_size_aligned", AB_SIZED_SIZE_FIRST, NULL}, /* found only with a prefix */
     {"tc_free_sized", NULL, AB_SIZED_SIZE_FIRST, NULL},
     {"_ZdlPvm", "_ZdlPvmSt11align_val_t", AB_SIZED_SIZE_FIRST, "operator delete(void*, size_t)"},
 };
@@ -48,7 +49,7 @@ void ab_worker_find_sized_free(struct ab_worker *w, struct ab_malloc_calls *face
 {
     *(void **)&face->free_sized = plain(face);
     face->free_aligned = NULL;
-    if (w->image->n_sized_frees == 0) /* a name that is not found costs dlsym a malloc */
+    if (w->image->n_sized_frees == 0) /* dlsym would call malloc for a name that it does not find */
         return;
     tell(w, "", "free");
     for (size_t i = 0; i < AB_ARRAY_LEN(families); i++) {

@@ -7,18 +7,18 @@
 #include "base/clock.h"
 #include "worker/preemption.h"
 
-enum { LOOK_TIMES = 200 }; /* so many times what is looked at: a millisecond */
+enum { LOOK_TIMES = 200 }; /* multiple of look_ticks between two readings: a millisecond */
 
 static struct {
     uint64_t left;        /* tick at which the last slice ended, or the phase began */
-    uint64_t outside;     /* ticks of the phase that belong to no slice */
-    uint64_t canary;      /* of these, what the canary needed: CPU time */
-    uint64_t in_slices;   /* of the run */
-    uint64_t apart;       /* lane->apart_ticks, when the slice began */
-    uint16_t quiet;       /* as requested, else the least reading */
-    uint16_t last;        /* reading since the last slice; 0 = none */
-    uint64_t n_gaps;      /* of all readings, when the CPU time was looked at */
-    uint32_t n_preempted; /* of the lane, when the slice began */
+    uint64_t outside;     /* ticks of the phase that are in no slice */
+    uint64_t canary;      /* part of `outside`: ticks of the canary, which are CPU time */
+    uint64_t in_slices;   /* ticks of all slices in the run */
+    uint64_t apart;       /* lane->apart_ticks at the begin of the slice */
+    uint16_t quiet;       /* canary reading that the request calls quiet, else the lowest so far */
+    uint16_t last;        /* canary reading since the last slice; 0 = none */
+    uint64_t n_gaps;      /* n_gaps at the last reading of the CPU time */
+    uint32_t n_preempted; /* the lane's n_preempted when the slice began */
 } state;
 
 bool ab_slices_are_on(const struct ab_worker *w, uint32_t phase)
@@ -40,7 +40,7 @@ static uint16_t read_canary(struct ab_worker *w)
     return reading;
 }
 
-/* Ticks that may still be spent on it. */
+/* True if waiting for quiet may go on. */
 static bool may_wait(const struct ab_worker *w)
 {
     const struct ab_slice_request *r = &w->page->request.slices;
@@ -66,9 +66,9 @@ void ab_slices_begin(uint64_t tick)
     state.last = 0;
 }
 
-/* Latency pass. What the scheduler took between slices must not be taken for an op's; and the CPU
- * time, by the kernel's account, drifts against the clock. Not in every slice, because a system call
- * leaves traces in the caches. */
+/* Reads the CPU time anew in the latency pass. Otherwise preemption between slices would count for
+ * an op, and the kernel's CPU time would drift against the clock. Not at every slice, because a
+ * system call disturbs the caches. */
 static void look_anew(struct ab_lane *lane, uint64_t tick)
 {
     uint64_t n_gaps = lane->w->page->report.slices.n_gaps;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slices of the throughput and the latency pass: where one ends the canary is read, and read again until the machine
- * is quiet or the time for that is used up. What happens here is in no number of the phase.
+ * Slices of the throughput and the latency pass. At the end of a slice the canary is read. The
+ * reading is repeated until the machine is quiet, or the time for waiting is used up. This time is
+ * in no number of the phase.
  */
 #ifndef AB_WORKER_SLICES_H
 #define AB_WORKER_SLICES_H
 
 #include "worker/worker.h"
 
-/* Is this run, and this phase of it, measured in slices? */
+/* True if this phase is measured in slices in this run. */
 bool ab_slices_are_on(const struct ab_worker *w, uint32_t phase);
-/* The phase's clock began to run at the tick. */
+/* Notes the tick at which the phase's clock started. */
 void ab_slices_begin(uint64_t tick);
-/* Tick at which the slice begins. */
+/* Returns the tick at which the slice begins. */
 uint64_t ab_slice_begin(struct ab_lane *lane);
-/* is_empty: a reset had passed over its ops. */
+/* Ends the slice that began at `begin`. is_empty: a reset has skipped its ops. */
 void ab_slice_end(struct ab_lane *lane, uint32_t phase, bool is_empty, uint64_t begin);
-/* Notes in the report what was spent between slices. */
+/* Adds the time between slices to the report. */
 void ab_slices_end(struct ab_phase_report *report);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Quicksort over numbers, with an insertion sort for short stretches.
+ * Quicksort for numbers, with an insertion sort for short ranges.
  */
 #include "worker/sort.h"
 
@@ -24,8 +24,8 @@ static void swap(uint64_t *a, uint64_t *b)
     *b = was;
 }
 
-/* To the front: the middle one of three at places that follow no pattern of the data. With fixed ones,
- * numbers of two interleaved series take quadratic time. */
+/* Moves the pivot to the front: the median of three elements at pseudo-random positions. With fixed
+ * positions, numbers of two interleaved series would take quadratic time. */
 static void choose_pivot(uint64_t *x, uint32_t n)
 {
     uint64_t random = (n ^ x[n / 2]) * UINT64_C(0x9e3779b97f4a7c15);
@@ -35,7 +35,7 @@ static void choose_pivot(uint64_t *x, uint32_t n)
     swap(x, *c < *low ? low : *c > *high ? high : c);
 }
 
-/* Quicksort: the smaller part by itself, then the larger one, so that the stack stays small. */
+/* Recurses into the smaller part and loops over the larger one, so that the stack stays small. */
 void ab_sort_ascending(uint64_t *x, uint32_t n)
 {
     while (n > SHORT) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing into blocks, outside the timed interval: what a program does with the memory it got; and
- * the access, which is an op of its own and timed.
- * Stores are volatile, or a compiler barrier follows them: none is optimized away.
+ * Writes into blocks outside the timed interval, as a program does with its memory. Also the
+ * access, which is an op of its own and timed. Stores are volatile, or a compiler barrier follows
+ * them, so that none is optimized away.
  */
 #ifndef AB_WORKER_TOUCH_H
 #define AB_WORKER_TOUCH_H
@@ -22,7 +22,8 @@ static inline void ab_touch_stride(volatile unsigned char *p, size_t from, size_
         p[i] = (unsigned char)i;
 }
 
-/* Bytes [0, n), by the function that programs call: stores of our own took longer than many a malloc. */
+/* Writes bytes [0, n) with memset, as programs do. Our own stores took longer than many a
+ * malloc. */
 static inline void ab_touch_all(unsigned char *p, size_t n)
 {
     memset(p, (int)n, n);
@@ -34,9 +35,9 @@ static inline void ab_touch_first(void *block)
     *(volatile unsigned char *)block = 1;
 }
 
-/* Writes the first byte, one every 4096 after it, and the last one, which may lie on a page of its own:
- * jemalloc begins large blocks anywhere in a page. `from` is 0 for a new block, the old size for one that
- * has grown. */
+/* Writes the first byte, one every 4096 after it, and the last one. The last one may lie on a page
+ * of its own, because jemalloc begins large blocks anywhere in a page. `from` is 0 for a new block,
+ * and the old size for a block that has grown. */
 static inline __attribute__((always_inline)) void ab_touch_pages(void *block, size_t from,
                                                                  size_t size)
 {
@@ -48,7 +49,7 @@ static inline __attribute__((always_inline)) void ab_touch_pages(void *block, si
     }
 }
 
-/* Writes one byte on each of the first pages of the block, which are the first `reach` bytes of it. */
+/* Writes one byte on each page of the first `reach` bytes of the block. */
 static inline void ab_touch_leading(void *block, size_t size, size_t reach)
 {
     if (reach < size)
@@ -57,7 +58,7 @@ static inline void ab_touch_leading(void *block, size_t size, size_t reach)
         ab_touch_pages(block, 0, size);
 }
 
-/* One cache line of a block, as a program uses it now and then. */
+/* Reads or writes one cache line of a block. */
 static inline __attribute__((always_inline)) void ab_access_line(void *block, enum ab_access how)
 {
     volatile unsigned char *p = block;

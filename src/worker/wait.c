@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting for a counter of another lane, awake first and then on a futex, and waking those that
- * sleep.
+ * Waits for a gauge of another lane, first awake, then asleep on a futex; and wakes sleepers.
  */
 #include "worker/wait.h"
 
@@ -12,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a lane waits awake, in us: at most as long as falling asleep and being woken may take
- * where a CPU sleeps as well, at least as long as it takes to see that nobody needs this one. */
+/* Limits of the time that a lane waits awake, in us. At most about the time of falling asleep and
+ * being woken on a sleeping CPU. At least the time in which a lane sees that nobody needs its
+ * CPU. */
 enum { AWAKE_MOST_US = 50, AWAKE_LEAST_US = 1 };
 
-/* How much more than what is wanted may be done before a sleeper is woken, while no CPU is idle for
- * it. */
+/* Progress beyond the wanted count before a sleeper is woken, while no CPU is idle for it. */
 enum { SLACK_OPS = 512, SLACK_FRAMES = 2 };
 
 static bool is_there(const struct ab_gauge *gauge, uint32_t count)
@@ -25,14 +24,15 @@ static bool is_there(const struct ab_gauge *gauge, uint32_t count)
     return ab_gauge_read(gauge) >= count;
 }
 
-/* Does a lane that has work need the CPU of this one: that which is waited for, or just any? */
+/* True if a lane with work needs the CPU of this one: the lane that is waited for, or any other. */
 static bool is_cpu_needed(const struct ab_lane *lane, const struct ab_gauge *gauge)
 {
     return __atomic_load_n(&lane->w->n_awake, __ATOMIC_RELAXED) > lane->w->n_cpus ||
            __atomic_load_n(&gauge->cpu, __ATOMIC_RELAXED) == sched_getcpu();
 }
 
-/* Those that wait for this lane must not sleep on while it waits. */
+/* Waits awake. Returns true if the gauge came far enough. Wakes the sleepers that wait for this
+ * lane, because they must not sleep on while it waits. */
 static bool wait_awake(struct ab_lane *lane, const struct ab_gauge *gauge, uint32_t count,
                        uint64_t begun)
 {
@@ -55,8 +55,8 @@ static bool wait_awake(struct ab_lane *lane, const struct ab_gauge *gauge, uint3
     }
 }
 
-/* Says what is wanted, unless something less is: then it is woken for that and asks anew. Returns
- * what the gauge is wanted at. */
+/* Lowers the gauge's wanted count to `count`, unless it is lower already: that sleeper is then
+ * woken first, and asks anew. Returns the wanted count. */
 static uint32_t ask(struct ab_gauge *gauge, uint32_t count)
 {
     uint32_t wanted = __atomic_load_n(&gauge->wanted, __ATOMIC_RELAXED);
@@ -67,7 +67,8 @@ static uint32_t ask(struct ab_gauge *gauge, uint32_t count)
     return count < wanted ? count : wanted;
 }
 
-/* Who is woken counts at once, so that nobody stays awake on the CPU that it is to have. */
+/* Wakes the sleepers of the gauge. They count as awake at once, so that no lane stays awake on the
+ * CPU that they need. */
 static void wake(struct ab_lane *lane, struct ab_gauge *gauge)
 {
     __atomic_store_n(&gauge->wanted, AB_NOT_WANTED, __ATOMIC_SEQ_CST);
@@ -91,7 +92,8 @@ void ab_wait_wake_all(struct ab_lane *lane)
     wake_all_of(lane);
 }
 
-/* The lane is about to sleep. Others that were let sleep on because no CPU was idle can have its. */
+/* Called when the lane is about to sleep. Wakes sleepers that were left asleep because no CPU was
+ * idle, so that they can have this lane's CPU. */
 static void give_cpu_away(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
@@ -112,7 +114,7 @@ static void wait_asleep(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t c
         give_cpu_away(lane);
         if (syscall(SYS_futex, &gauge->wanted, FUTEX_WAIT_PRIVATE, wanted, &look, NULL,
                     AB_CALL_OF_OURS) != 0)
-            __atomic_add_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED); /* nobody woke it */
+            __atomic_add_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED); /* no lane woke it */
     }
 }
 

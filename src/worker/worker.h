@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The worker: one process, one run. Its memory is mapped and pre-faulted before the heap opens;
- * between start and report it calls no malloc, no stdio and no locale of its own, and the parent
- * reads everything from the run block.
+ * The worker: one process, one run. Its memory is mapped and pre-faulted before the heap opens.
+ * Between start and report it calls no malloc, no stdio and no locale functions. The parent reads
+ * all results from the run page.
  */
 #ifndef AB_WORKER_WORKER_H
 #define AB_WORKER_WORKER_H
@@ -16,15 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How ops reach an allocator: two call boundaries of equal indirection (one load of a function
- * pointer from memory, one call). Nothing is compared through a shim, which would tax one side by
- * a good part of a 4 ns op. */
+/* ---- call boundaries ----
+ *
+ * Ops reach an allocator through one of two boundaries of equal indirection (one load of a function
+ * pointer, one call). There is no adapter between the two, because it would cost one of them a good
+ * part of a 4 ns op. */
 
-struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
+struct ab_heap_face { /* hooks of one opened heap; `free` is never NULL */
     struct ab_heap *heap;
     ab_ref (*alloc)(struct ab_heap *, size_t);
     void (*free)(struct ab_heap *, ab_ref, size_t);
-    /* With log2 of the alignment; of a malloc behind a heap's face. NULL: `free` does it. */
+    /* Frees by size, with log2 of the alignment; for a malloc behind a heap's face. NULL: `free` is
+     * used. */
     void (*free_sized)(struct ab_heap *, ab_ref, size_t, unsigned);
     ab_ref (*resize)(struct ab_heap *, ab_ref, size_t, size_t);
     ab_ref (*alloc_zeroed)(struct ab_heap *, size_t);
@@ -33,8 +36,8 @@ struct ab_heap_face { /* hooks of one opened heap; free is never NULL here */
     void *(*resolve)(struct ab_heap *, ab_ref);
     size_t (*usable_size)(struct ab_heap *, ab_ref);
     int (*thread_enter)(struct ab_heap *, uint32_t, struct ab_heap **);
-    void *object; /* of a loop with the back end compiled in: what its functions take */
-    const struct ab_backend *backend; /* whose hooks these are; NULL = none */
+    void *object; /* compiled-in back end: the object that its functions take; else NULL */
+    const struct ab_backend *backend; /* owner of these hooks; NULL = none */
 };
 
 static inline bool ab_backend_has_marks(const struct ab_backend *b)
@@ -42,7 +45,7 @@ static inline bool ab_backend_has_marks(const struct ab_backend *b)
     return b->mark != NULL && b->release != NULL;
 }
 
-/* 16 bytes: AB_OP's slot field is its byte offset. */
+/* A slot of the tape, 16 bytes, because the slot field of an op is its byte offset. */
 struct ab_slot {
     uintptr_t ref;
     uint64_t size_seq; /* requested size in the low 48 bits; sequence number above */
@@ -56,9 +59,10 @@ struct ab_remedies;
 struct ab_placement_image;
 struct ab_litter;
 
-struct ab_worker { /* what all lanes share */
+struct ab_worker { /* state that all lanes share */
     const struct ab_tape_image *image;
-    uint32_t burst, first; /* that is running; ops of the bursts before. What follows is its own */
+    /* running burst, ops of the bursts before; the next fields belong to the burst */
+    uint32_t burst, first;
     const uint64_t *ops;
     const struct ab_wide *wide;
     const struct ab_phase *phases;
@@ -70,200 +74,211 @@ struct ab_worker { /* what all lanes share */
     uint32_t *ticks;
     uint8_t *classes;
     const uint32_t *iterations,
-        *iteration_begin; /* of the burst; not to be read where it has none */
-    const uint32_t *thread_ends, *thread_end_begin; /* the same of ends of threads */
+        *iteration_begin; /* indices of the burst; not valid if it has no iterations */
+    const uint32_t *thread_ends, *thread_end_begin; /* the same for ends of threads */
     struct ab_iteration *iteration_reports;         /* TAIL of a tape with iterations, else NULL */
-    struct ab_lane *lanes;                          /* image->n_lanes */
+    struct ab_lane *lanes;                          /* array of image->n_lanes */
     struct ab_memory_pass *memory;                  /* memory pass, else NULL */
-    struct ab_litter *litter;                       /* where there is to be some, else NULL */
-    struct ab_remedies *remedies;    /* where memory is given back by the clock, else NULL */
-    const struct ab_inline *inlined; /* AB_BOUNDARY_INLINE, else NULL */
-    const struct ab_placement_image *placement; /* AB_BOUNDARY_PLACED, else NULL */
-    int (*trim)(size_t); /* malloc_trim of the library; NULL: it has none, or the tape no such op */
-    uint32_t n_cpus;     /* that the lanes have between them */
-    uint32_t n_awake;    /* atomic: lanes in a phase that do not sleep, or have been woken */
+    struct ab_litter *litter;                       /* NULL = the heap is not aged */
+    struct ab_remedies *remedies;                   /* periodic purges, else NULL */
+    const struct ab_inline *inlined;                /* AB_BOUNDARY_INLINE, else NULL */
+    const struct ab_placement_image *placement;     /* AB_BOUNDARY_PLACED, else NULL */
+    int (*trim)(size_t); /* the library's malloc_trim; NULL: it has none, or the tape no such op */
+    uint32_t n_cpus;     /* CPUs that the lanes share */
+    uint32_t n_awake;    /* atomic: lanes in a phase that are not asleep, or have been woken */
 };
 
-/* How far a lane is, for others that wait for it; on lines of its own, and what sleepers write on
- * another one than what it writes. */
+/* Progress of a lane, for others that wait for it. It is on cache lines of its own, and sleepers
+ * write to another line than the lane. */
 struct ab_gauge {
     _Alignas(64) uint32_t count;  /* atomic */
-    int cpu;                      /* atomic: where it was set last */
-    _Alignas(64) uint32_t wanted; /* atomic: the least that a sleeper waits for */
-    int wanted_on;                /* atomic: CPU of who fell asleep last */
+    int cpu;                      /* atomic: CPU on which it was last set */
+    _Alignas(64) uint32_t wanted; /* atomic: lowest count that a sleeper waits for */
+    int wanted_on;                /* atomic: CPU of the lane that fell asleep last */
 };
 
-struct ab_cpu_reading { /* of a thread; the wall's clock before and after the others */
-    uint64_t begin_ns, cpu_ns, switches; /* switches: involuntary ones */
-    uint64_t cpu_end_ns, end_ns;         /* the CPU time is read once more after the switches */
+struct ab_cpu_reading { /* clocks of a thread; wall clock before and after the others */
+    uint64_t begin_ns, cpu_ns, switches; /* `switches` counts involuntary ones */
+    uint64_t cpu_end_ns, end_ns;         /* CPU time is read again after the switches */
 };
 
-#define AB_GROUP_ALL UINT32_MAX /* it binds all to each other */
+#define AB_GROUP_ALL UINT32_MAX /* binds all lanes to each other */
 
-/* One lane: what its thread alone writes, then what it tells others. */
+/* One lane: first the fields that only its thread writes, then the gauges that others read. */
 struct ab_lane {
     struct ab_worker *w;
     const uint64_t *ops;
     const struct ab_wide *wide;
     struct ab_slot *slots;
-    void *face;                   /* struct ab_malloc_calls, or own_face */
-    struct ab_heap_face own_face; /* heap boundary: its heap may be the lane's own */
-    volatile uint32_t *progress;  /* where the parent looks for the op that runs */
+    void *face;                   /* struct ab_malloc_calls, own_face, or a view of a placement */
+    struct ab_heap_face own_face; /* heap boundary; its heap may be the lane's own */
+    volatile uint32_t *progress;  /* place where the parent reads the running op */
     uint32_t index;
-    uint32_t op;                /* index of the op running, for what is noted about it */
-    uint32_t remedy, remedy_at; /* next one of w->remedies, and before which op it is due */
-    uint32_t chunk_ops;         /* the untimed loop notes where it is every so many */
-    bool may_reset;             /* the back end has a bulk reset */
-    bool has_marks;             /* … and save points */
-    bool has_own_heap;          /* no other lane allocates in it */
-    bool is_in_rows;            /* this phase is made of rows of allocations: which loop to use */
-    uint8_t only_code;          /* in this phase: of struct ab_phase */
+    uint32_t op;                /* index of the running op, for notes about it */
+    uint32_t remedy, remedy_at; /* next of w->remedies, and the op before which it is due */
+    uint32_t chunk_ops;         /* ops between two progress notes of the untimed loop */
+    bool may_reset;             /* True if the heap may be reset in bulk. */
+    bool has_marks;             /* True if the back end has save points. */
+    bool has_own_heap;          /* True if no other lane allocates in its heap. */
+    bool is_in_rows;   /* True if the phase is full of rows of allocations; chooses the loop. */
+    uint8_t only_code; /* only_code of the phase's struct ab_phase */
     struct ab_handover
-        *handover;     /* of a tape whose threads end, in passes where they do; else NULL */
-    uint64_t *walk;    /* entries of a walk, image->longest_walk; NULL: its accesses one by one */
-    uint32_t n_steps;  /* pre-flight of what is compiled in: ops so far */
-    uint32_t n_spared; /* frees that the last one made needless */
-    uint32_t n_trims;  /* calls of malloc_trim in this phase, with effect or without */
+        *handover;     /* set if threads of the tape end, in passes that let them end; else NULL */
+    uint64_t *walk;    /* entries of a walk, image->longest_walk; NULL: accesses are made singly */
+    uint32_t n_steps;  /* pre-flight of a compiled-in back end: ops so far */
+    uint32_t n_spared; /* frees that the last op has spared */
+    uint32_t n_trims;  /* calls of malloc_trim in this phase, supported or not */
     bool is_strict;
-    bool is_crowded;  /* of the phase: more lanes than CPUs have a share of its ops worth one */
-    bool is_counting; /* tail pass of several lanes: how many blocks live, over all of them */
-    uint32_t first_null_op; /* UINT32_MAX = every allocation gave a block */
-    bool is_null_of_fault;  /* fault+ gave it */
+    /* True if the phase has more busy lanes than CPUs. Lanes with a very small share of its ops do
+     * not count. */
+    bool is_crowded;
+    /* True in the tail pass of several lanes: live blocks are counted over all lanes. */
+    bool is_counting;
+    uint32_t first_null_op; /* index of the first op that got NULL; UINT32_MAX = none */
+    bool is_null_of_fault;  /* True if fault+ returned this NULL. */
     uint64_t first_null_size;
-    uint64_t chain, delta; /* latency and tail pass: last reading, this op's ticks */
-    uint64_t look_ticks;   /* what takes longer may have been the scheduler's (preemption.h) */
+    uint64_t chain, delta; /* latency and tail pass: last tick reading, ticks of this op */
+    uint64_t look_ticks;   /* a longer op may have been preempted (preemption.h) */
     struct ab_cpu_reading looked;
-    uint64_t looked_tick;          /* when that was */
-    uint32_t n_preempted;          /* stretches that were the scheduler's */
-    uint64_t least_ns;             /* CPU time of the op that was looked at last, at least */
-    uint32_t sample;               /* latency pass: the next one */
-    struct ab_iteration iteration; /* tail pass: so far of the one that runs */
-    uint32_t iteration_end;        /* it ends before this op; UINT32_MAX = in no phase of them */
+    uint64_t looked_tick;          /* tick of `looked` */
+    uint32_t n_preempted;          /* preempted stretches */
+    uint64_t least_ns;             /* lower bound of the CPU time of the op that was checked last */
+    uint32_t sample;               /* latency pass: index of the next sample */
+    struct ab_iteration iteration; /* tail pass: the running iteration so far */
+    uint32_t iteration_end; /* op before which it ends; UINT32_MAX = the phase has no iterations */
     uint32_t next_iteration,
-        last_iteration;    /* of the burst; [next, last) are to come in the phase */
-    uint64_t apart_ticks;  /* of the phase: writing to blocks while the clock stands still */
-    uint64_t apart_cpu_ns; /* the same, where is_crowded; else 0 */
-    uint64_t path_ticks;   /* atomic: of the phase, so long the clock stood still on its path */
-    uint64_t wait_ticks;   /* for other lanes */
+        last_iteration;   /* indices in the burst: [next, last) are still to come in the phase */
+    uint64_t apart_ticks; /* time in this phase for writes to blocks while the clock stands still */
+    uint64_t apart_cpu_ns; /* CPU time of these writes; 0 unless is_crowded */
+    /* atomic; time in this phase for which the clock stood still on the lane's path */
+    uint64_t path_ticks;
+    uint64_t wait_ticks; /* time spent waiting for other lanes */
     uint64_t awake_ticks,
-        asleep_cpu_ns;               /* of these, CPU time: as good as all that is spent awake */
-    struct ab_phase_report *reports; /* one a phase */
-    uint32_t n_bound;                /* of the phase: lanes that the window binds it to */
+        asleep_cpu_ns; /* part of wait_ticks that is awake, and CPU time of the sleeps */
+    struct ab_phase_report *reports; /* one for each phase */
+    uint32_t n_bound;                /* lanes to which the window binds this one in the phase */
     uint8_t bound[AB_LANES_MAX];
-    uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* of the back end, by depth */
-    struct ab_gauge published;              /* how many of its ops of this phase are done */
-    struct ab_gauge frame;                  /* all its ops of earlier frames are done */
-    struct ab_gauge turn;                   /* the last that it was given; strict order */
+    uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* the back end's save points, by depth */
+    struct ab_gauge published;              /* ops of this phase that are done */
+    struct ab_gauge frame;                  /* frame before which all of the lane's ops are done */
+    /* last turn given to the lane, plus one; 0 = none yet; strict order only */
+    struct ab_gauge turn;
 };
 
-/* Stops the run: state FAILED, the reason built from the parts up to NULL. Never returns. */
+/* Stops the run: sets state FAILED, and joins the parts up to NULL to the reason. Never returns. */
 _Noreturn void ab_worker_fail(struct ab_worker *w, enum ab_failure failure, ...)
     __attribute__((sentinel));
-/* To standard error, where no parent reads the report. */
+/* Writes the text to standard error if no parent reads the report. */
 void ab_worker_print(const struct ab_worker *w, const char *text);
-/* Zeroes for the worker's own use, or the run fails: "cannot map the WHAT". Shared, so that they
- * never count as the heap's footprint; written, so that no first touch of ours falls into a phase. */
+/* Maps zeroed memory for the worker's own use. On failure, the run fails with "cannot map the
+ * WHAT". The memory is shared, so that it never counts as the heap's footprint. It is written, so
+ * that no first touch of ours falls into a phase. */
 void *ab_worker_map(struct ab_worker *w, size_t bytes, const char *what);
-/* Decimal text of n in buf[24]. */
+/* Converts n to decimal text in buf[24]. */
 const char *ab_worker_number(char *buf, uint64_t n);
 
-/* identity.c: who serves malloc; fails the run when it is not the library asked for. */
+/* identity.c: finds the library that serves malloc; fails the run if it is not the requested
+ * one. */
 void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face);
 void ab_worker_identify_object(struct ab_worker *w, const void *address, bool must_match);
-/* Is what lies there of request.want_dev and want_ino? */
+/* True if the address lies in a mapping of the file request.want_dev, want_ino. */
 bool ab_worker_is_of_file(const struct ab_worker *w, const void *address);
-/* report.version, as the library itself says it; `mallctl` may be NULL. */
+/* Sets report.version to the library's own version string; `mallctl` may be NULL. */
 void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
 
-/* A function of that name in the very object that serves malloc; NULL = it has none. */
+/* Returns the function of that name in the very object that serves malloc; NULL = none. */
 typedef void *ab_own_function(struct ab_worker *w, const char *name);
-/* remedies.c: request.purge_ns of a malloc. All do nothing where it is 0. */
+/* remedies.c: periodic purges of a malloc. All these functions do nothing if request.purge_ns is
+ * 0. */
 
-/* Finds the library's own call; fails the run where it has none. */
+/* Finds the library's purge function; fails the run if it has none. */
 void ab_remedies_open(struct ab_worker *w, const void *malloc_function);
-/* Of the burst that has been entered: which op of which lane each is due before. */
+/* Computes before which op of which lane each purge of the entered burst is due. */
 void ab_remedies_enter_burst(struct ab_worker *w);
-/* Calls the one that is due, and notes the lane's next. */
+/* Calls the purge that is due, and notes the lane's next one. */
 void ab_remedies_call(struct ab_lane *lane);
 
-/* sized_free.c: sets the face's functions that free by size, whose `free` is known, and says in the
- * report which one it is; nothing where the tape has no such frees. */
+/* sized_free.c: sets the face's functions that free by size, and names the function in the report.
+ * The face's `free` must be set. Does nothing if the tape has no sized frees. */
 void ab_worker_find_sized_free(struct ab_worker *w, struct ab_malloc_calls *face,
                                ab_own_function *find);
 
-/* memory_introspect.c: sets w->trim where the tape has such ops, unless another malloc of the mapping has
- * the function. */
+/* memory_introspect.c: sets w->trim if the tape has such ops, unless the function found belongs to
+ * another malloc of the mapping. */
 void ab_worker_find_trim(struct ab_worker *w, ab_own_function *find);
 
-/* prefixed_malloc.c: functions PREFIXmalloc … of a library that is opened by path. Which kinds of ops it can
- * serve, as bits 1 << AB_OP_…; the face's functions for the others are NULL. */
+/* prefixed_malloc.c: finds the functions PREFIXmalloc … of a library that is opened by path.
+ * Returns the kinds of ops that it can serve, as bits 1 << AB_OP_…; functions for other kinds are
+ * NULL in the face. */
 uint32_t ab_worker_open_prefix(struct ab_worker *w, struct ab_malloc_calls *face);
 
-/* burst.c: the tape as far as its burst i goes. A file's other bursts are not in memory. False: it
- * cannot be read. */
+/* burst.c: makes burst i the current one; the other bursts of a file are not in memory. Returns
+ * false if it cannot be read. */
 bool ab_worker_enter_burst(struct ab_worker *w, uint32_t i);
-/* Of a mapped file: the `bytes` from `next` on in place of those from `last` on, which begin pages.
- * False: they cannot be read. */
+/* Replaces the `bytes` at offset `last` of a mapped file by those at `next`; both offsets begin
+ * pages. Returns false if they cannot be read. */
 bool ab_worker_bring_in(const void *file, uint64_t last, uint64_t next, uint64_t bytes);
 
-/* What a heap is told of the work: of the tape, or of the check that runs instead of one. */
+/* Returns the facts that heaps are opened with: the tape's, or those of the check that runs
+ * instead. */
 const struct ab_facts *ab_worker_facts(const struct ab_worker *w);
 
-/* open_heap.c: the back end of a heap boundary, in steps. */
+/* open_heap.c: opens the back end of a heap boundary, in steps. */
 struct ab_work_of_heap {
-    const char *name; /* in messages; NULL = of one heap, which needs none */
+    const char *name; /* name in messages; NULL = the only heap, which needs none */
     const struct ab_facts *facts;
-    uint32_t n_lanes;  /* that use it */
+    uint32_t n_lanes;  /* lanes that use the heap */
     uint64_t n_remote; /* frees and resizes by another lane than the one that allocated */
 };
-/* The table that the request names, checked, with its settings read. */
+/* Finds the back end that the request names, checks its table and reads its settings. */
 const struct ab_backend *ab_worker_find_backend(struct ab_worker *w);
-/* Fails the run when the back end cannot serve such work. */
+/* Opens a heap. Fails the run if the back end cannot serve such work. */
 struct ab_heap *ab_worker_open_backend(struct ab_worker *w, const struct ab_backend *b,
                                        const struct ab_work_of_heap *work);
 struct ab_heap_face ab_worker_face_of(const struct ab_backend *b, struct ab_heap *heap);
-/* Bit 1 << AB_OP_… for each kind that it has a hook for. */
+/* Returns the kinds of ops that the back end has hooks for, as bits 1 << AB_OP_…. */
 uint32_t ab_worker_hooks_of(const struct ab_backend *b);
 
 /* Finds, checks and opens the back end of a heap boundary. */
 void ab_worker_open_heap(struct ab_worker *w, struct ab_heap_face *face);
-/* The calling lane's own view of it. */
+/* Gives the calling lane its own view of the heap. */
 void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face);
-/* After its last op, or the thread's. */
+/* Leaves the heap, after the last op of the lane or of its thread. */
 void ab_worker_leave_heap(struct ab_lane *lane);
 
-/* pass_malloc.c, pass_heap.c, pass_handle.c: the same loops, instantiated for each boundary. */
+/* pass_malloc.c, pass_heap.c, pass_handle.c: the loops, one instance for each boundary. */
 typedef void ab_lane_pass(struct ab_lane *lane);
 ab_lane_pass ab_pass_malloc, ab_pass_heap, ab_pass_handle;
 
-/* How many ops the untimed loop runs between two notes of where it is; 1 behind a decorator and in
- * the unmeasured phases of the tail pass: there a place is to be found and nothing timed. */
+/* Ops between two progress notes of the untimed loop. The distance is 1 behind a decorator and in
+ * unmeasured phases of the tail pass, where exact positions matter and nothing is timed. */
 enum { AB_PROGRESS_OPS = 4096 };
 
-/* enum ab_op_kind of a tape word, looking through the side table; -1 = none. */
+/* Returns the enum ab_op_kind of a tape word, looking through the side table; -1 = none. */
 int ab_worker_op_kind(const struct ab_worker *w, uint64_t op);
-/* An allocation that the recorded program saw fail: no block comes of it, its slot is none. */
+/* True for an allocation that failed in the recorded program: it gives no block, and has no
+ * slot. */
 bool ab_worker_is_refused(const struct ab_worker *w, uint64_t op);
-/* Size that an op that was just carried out asked for; of a free or an access: of its block; of a
- * reset: 0. */
+/* Returns the size that an op just carried out requested; for a free or an access, that of its
+ * block; for a reset, 0. */
 uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op);
 
-/* Each call for memory under fault+: is it the one that fails? */
+/* Notes whether the call just made is the one that fault+ lets fail. */
 void ab_worker_note_fault(bool is_faulty);
-/* What passes note, out of line. */
+/* ---- notes of the passes, out of line ---- */
 void ab_worker_note_null(struct ab_lane *lane, uint64_t size);
 void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail);
-/* Keeps the op when it is among the AB_WORST_MAX slowest. */
+/* Keeps the op if it is among the AB_WORST_MAX slowest. */
 void ab_tail_keep(struct ab_tail *tail, const struct ab_worst *op);
 
-/* A back end behind checked+ or fault+. */
+/* ---- a back end behind checked+ or fault+ ---- */
 
-/* The face of `target` behind request.decorator. Blocks resolve to memory of our own, where the
- * tape's touches go. Failures of the checker fail the run. */
+/* Fills `out` with the face of `target` behind request.decorator. Blocks resolve to memory of the
+ * harness, which the tape's touches write to. Failures of the checker fail the run. */
 void ab_worker_decorate(struct ab_worker *w, const struct ab_target *target,
                         struct ab_heap_face *out);
 
-/* Of fault+: the call that failed, "alloc(48)"; NULL when none has. */
+/* Returns the call that fault+ let fail, such as "alloc(48)"; NULL = none yet. */
 const char *ab_worker_fault(void);
 
 #endif

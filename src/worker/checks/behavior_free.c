@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What becomes of frees that no program may do. A process that ends is the parent's to report
- * ("detected"); one that goes on is asked for more blocks, and what they look like is the answer.
- * Nothing here is right or wrong, unless the back end claims to notice (AB_TRAIT_DETECTS_MISUSE).
+ * Behavior after invalid frees. If the process dies, the parent reports it ("detected"). If it goes
+ * on, the check requests more blocks and reports what they look like. Nothing here is right or
+ * wrong, unless the back end claims to detect such frees (AB_TRAIT_DETECTS_MISUSE).
  */
 #include "worker/checks/checks.h"
 
@@ -14,7 +14,7 @@ static _Noreturn void end_null(struct ab_trial *t, uint32_t n_live, const char *
     ab_trial_null(t, text);
 }
 
-/* Two of the blocks that are given now are one, or lie within one another. */
+/* True if two of the blocks that are allocated now are the same block, or overlap. */
 static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
 {
     static uintptr_t places[AFTER + 8];

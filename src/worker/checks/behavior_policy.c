@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the standards leave to the allocator. Real ones differ in each line, so none of them is a
- * failure.
+ * Behavior that the standards leave to the allocator. Real allocators differ in each of these
+ * points, so none of them is a failure.
  */
 #include "worker/checks/checks.h"
 
@@ -39,7 +39,7 @@ void ab_behavior_calloc_zero(struct ab_trial *t)
         tell_block(t, t->target->calls.calloc(0, 8));
 }
 
-/* Some programs, GNU grep among them, end when this is NULL. */
+/* Reports what realloc(NULL, 0) returns. Some programs, GNU grep among them, exit if it is NULL. */
 void ab_behavior_realloc_null(struct ab_trial *t)
 {
     if (is_malloc(t) && ab_trial_needs(t, t->target->calls.realloc != NULL, "no realloc"))
@@ -101,11 +101,11 @@ void ab_behavior_small_alignment(struct ab_trial *t)
     ab_trial_info(t, all % 16 == 0 ? "to 16" : all % 8 == 0 ? "to 8" : "below 8");
 }
 
-/* ---- the same calls twice, the second time in a heap opened anew ---- */
+/* ---- the same calls twice, the second time in a new heap ---- */
 
 enum { STEPS = 2000, SLOTS = 64 };
 
-/* Places relative to the first one, folded into one number. */
+/* Runs the steps and folds all addresses, relative to the first one, into one number. */
 static uint64_t run_steps(struct ab_trial *t, struct ab_heap *heap, uint64_t seed)
 {
     static ab_ref refs[SLOTS];

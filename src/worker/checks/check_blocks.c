@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What holds for every block: its alignment, its bytes, its size. Overlap is proven by addresses
- * alone and content by bytes alone, so that neither stands in for the other.
+ * Properties of every block: its alignment, its bytes, its size. Overlap is proven by addresses
+ * alone and contents by bytes alone, so that neither hides the other.
  */
 #include "worker/checks/checks.h"
 
@@ -11,9 +11,9 @@ enum { LIVE_MAX = 512 };
 
 static struct ab_block live[LIVE_MAX];
 
-struct churn { /* blocks come and go at random places of `live` */
+struct churn { /* blocks are allocated and freed at random indices of `live` */
     size_t most_bytes, most_align;
-    uint32_t rounds, sweep_every; /* 0: swept at the end only */
+    uint32_t rounds, sweep_every; /* sweep_every 0: all blocks are read back at the end only */
     bool resizes;
 };
 
@@ -51,7 +51,7 @@ static void run_churn(struct ab_trial *t, const struct churn *churn)
     t->report->work = t->checker.n_asked;
 }
 
-/* Sizes around an alignment, where the size classes of an allocator meet. */
+/* Requests sizes around an alignment, where an allocator's size classes meet. */
 static void ask_around(struct ab_trial *t, enum ab_call call, size_t align)
 {
     const size_t sizes[] = {1,     8,         16,        24,        align / 2, align - 1,
@@ -110,7 +110,8 @@ void ab_check_slack(struct ab_trial *t)
                      .most_bytes = 8192, .most_align = 256, .rounds = 10000, .sweep_every = 1000});
 }
 
-/* Less than the request is found by the checker; here the same block is asked again. */
+/* Checks that usable_size of a block stays the same. The checker itself finds one that is less than
+ * the request. */
 void ab_check_usable(struct ab_trial *t)
 {
     static size_t told[LIVE_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handles: stale ones, ones that were never given, ones of another heap. That a stale one is known
- * holds for all; of the others only a back end that claims to notice what is no block of its own must
- * know, for an index alone does not show it.
+ * Handles: stale ones, ones that were never issued, ones of another heap. Every back end must
+ * recognize a stale handle. Only a back end that claims to detect misuse must recognize the others,
+ * because an index alone does not show that a block is foreign.
  */
 #include "worker/checks/checks.h"
 
@@ -50,7 +50,7 @@ static void expect_stale(struct ab_trial *t, ab_ref ref, const char *what)
         fail_handle(t, "a stale handle, ", ref, what);
 }
 
-/* The place of one block, used again and again: 70,000 times is more than 16 bits can count. */
+/* Reuses the slot of one block 70,000 times, which is more than 16 bits can count. */
 static void reuse_one_place(struct ab_trial *t)
 {
     enum { TIMES = 70000 };
@@ -71,7 +71,8 @@ static bool is_live(ab_ref ref)
     return false;
 }
 
-/* Resolving what was made up must not end the process; and is NULL where that is claimed. */
+/* Resolves a forged handle, which must not end the process. It must give NULL if the back end
+ * claims to detect misuse. */
 static void resolve_forged(struct ab_trial *t, ab_ref ref)
 {
     t->report->work++;
@@ -80,7 +81,8 @@ static void resolve_forged(struct ab_trial *t, ab_ref ref)
                     ", resolves to a block, but the back end claims to detect misuse");
 }
 
-/* At random, and one bit, or one step of an index, beside a true one. */
+/* Resolves random handles, and handles that differ from a true one by one bit, or by one step of an
+ * index. */
 static void resolve_all_forged(struct ab_trial *t)
 {
     for (unsigned i = 0; i < 1000; i++) {
@@ -119,7 +121,8 @@ void ab_check_handles(struct ab_trial *t)
 
 /* ---- handles of another heap ---- */
 
-/* As many blocks in each, so that what differs is the heap alone. NULL = no second heap. */
+/* Fills both heaps with the same number of blocks, so that only the heap differs. Returns NULL if
+ * there is no second heap. */
 static struct ab_heap *fill_both(struct ab_trial *t)
 {
     struct ab_heap *other = NULL;
@@ -133,8 +136,9 @@ static struct ab_heap *fill_both(struct ab_trial *t)
     return other;
 }
 
-/* Frees them here, where they are no live blocks: all that is live must be as it was. Only where
- * it is claimed: elsewhere they may be somebody's. */
+/* Frees the other heap's handles here, where they are no live blocks; all live blocks must be
+ * unchanged. Only for back ends that claim to detect it, because elsewhere a handle may match a
+ * live block. */
 static void free_foreign(struct ab_trial *t)
 {
     for (uint32_t i = 0; i < LIVE_MAX; i++)

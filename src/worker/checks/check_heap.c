@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What only heaps have: statistics, resets, marks.
+ * Features that only heaps have: statistics, resets, save points.
  */
 #include "worker/checks/checks.h"
 
@@ -67,7 +67,7 @@ void ab_check_reset(struct ab_trial *t)
     for (uint32_t round = 0; round < 20; round++) {
         fill_live(t, 0, LIVE_MAX);
         ab_checker_sweep(&t->checker);
-        if (round % 2 == 1) /* some blocks went before the reset, some did not */
+        if (round % 2 == 1) /* frees some blocks before every other reset */
             drop_live(t, 0, LIVE_MAX / 2);
         ab_target_reset(t->target, t->target->heap);
         ab_checker_forget(&t->checker);
@@ -75,7 +75,7 @@ void ab_check_reset(struct ab_trial *t)
     }
 }
 
-/* Between a mark and its release blocks [begin, end) are born, and go without a free. */
+/* Allocates blocks [begin, end) between a mark and its release, which ends them without a free. */
 static void fill_and_release(struct ab_trial *t, uint32_t begin, uint32_t end, size_t size)
 {
     uint64_t mark = ab_target_mark(t->target, t->target->heap);
@@ -94,8 +94,8 @@ static void fill_and_release(struct ab_trial *t, uint32_t begin, uint32_t end, s
     ab_target_release(t->target, t->target->heap, mark);
 }
 
-/* What a release leaves behind the statistics tell, or it adds up: a block in each of these rounds is
- * twice what there is. */
+/* Checks that a release leaves nothing behind. If there are no statistics, leaks must add up: a
+ * block in each of these rounds is twice the memory that there is. */
 void ab_check_mark(struct ab_trial *t)
 {
     enum { OLDER = LIVE_MAX / 4, LARGE = 4096, ROUNDS = 8192, BOUND_BYTES = 16 << 20 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where requests must fail, where they must not, and that what is freed is used again.
+ * Limits: requests that must fail, requests that must not, and that freed memory is used again.
  */
 #include "worker/checks/checks.h"
 
@@ -64,7 +64,7 @@ void ab_check_limits(struct ab_trial *t)
         }
 }
 
-/* Blocks until there are no more; how many. */
+/* Allocates blocks until there is no more memory. Returns their number. */
 static uint32_t exhaust(struct ab_trial *t)
 {
     uint32_t n = 0;
@@ -74,7 +74,8 @@ static uint32_t exhaust(struct ab_trial *t)
     return n;
 }
 
-/* Both ends of every block are written, so that one that reaches beyond what was mapped shows. */
+/* Fills the memory. Both ends of every block are written, so that a block that extends beyond
+ * mapped memory shows. */
 void ab_check_exhaustion(struct ab_trial *t)
 {
     t->checker.edge_bytes = 64;
@@ -127,7 +128,8 @@ static void reuse_resized(struct ab_trial *t, uint32_t n_pairs)
     }
 }
 
-/* A loop of its own for each kind of call: a leak in one of them is not hidden by the others. */
+/* Checks the reuse of memory, in a loop for each kind of call, so that other calls do not hide a
+ * leak in one of them. */
 void ab_check_reuse(struct ab_trial *t)
 {
     enum ab_call calls[AB_CALL_COUNT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads and children. Interleavings come from the scheduler and from yields at random places:
- * silence is weak evidence here, a failure is proof.
+ * Threads and children. Interleavings come from the scheduler and from yields at random points. So
+ * a pass is weak evidence, but a failure is proof.
  */
 #include "worker/checks/checks.h"
 
@@ -26,10 +26,10 @@ struct block {
 
 static struct party {
     struct ab_trial *t;
-    struct ab_heap *heap; /* this thread's */
+    struct ab_heap *heap; /* this thread's heap */
     struct ab_rng rng;
     uint32_t index;
-    bool is_remote; /* blocks may be freed by other threads */
+    bool is_remote; /* other threads may free its blocks */
     struct block own[OWN];
 } parties[THREADS];
 
@@ -68,7 +68,7 @@ static void step(struct party *p)
         sched_yield();
 }
 
-/* Before what it uses may fail on it. */
+/* Gives the thread a signal stack, before anything can fail on it. */
 static void prepare_thread(struct party *p)
 {
     static char stacks[THREADS][AB_FAULT_STACK_BYTES] __attribute__((aligned(16)));
@@ -105,7 +105,7 @@ static void *thread_main(void *user)
         ab_trial_fail_text(p->t, "thread_enter refused");
     for (uint32_t i = 0; i < OPS; i++)
         step(p);
-    /* Without remote frees no other thread can free these blocks; with them they outlive it. */
+    /* Without remote frees, the thread must free its own blocks; with them, they outlive it. */
     for (uint32_t i = 0; !p->is_remote && i < OWN; i++)
         drop(p, &p->own[i]);
     leave(p);
@@ -146,7 +146,7 @@ void ab_check_threads(struct ab_trial *t)
     t->checker.is_shared = true;
     for (uint32_t round = 0; round < ROUNDS; round++)
         run_round(t, is_remote, round);
-    struct party *last = &parties[0]; /* ends what the threads left, as a thread of its own */
+    struct party *last = &parties[0]; /* frees the remaining blocks, as a thread of its own */
     if (is_remote && !enter(last))
         ab_trial_fail_text(t, "thread_enter refused");
     for (uint32_t i = 0; is_remote && i < THREADS * OWN; i++)
@@ -158,7 +158,7 @@ void ab_check_threads(struct ab_trial *t)
         ab_trial_fail_text(t, "statistics: live bytes after all threads' blocks were freed");
 }
 
-/* ---- one thread asks, another frees ---- */
+/* ---- one thread allocates, another frees ---- */
 
 enum { REMOTE_PAIRS = 50000, REMOTE_BYTES = 2048, RING = 64 };
 
@@ -224,7 +224,8 @@ void ab_check_remote_reuse(struct ab_trial *t)
 
 /* ---- children ---- */
 
-/* Without the checker: its lock may be held by a thread that the child does not have. */
+/* Uses malloc without the checker, whose lock may be held by a thread that the child does not
+ * have. */
 static void use_malloc(const struct ab_target *target, size_t salt)
 {
     ab_ref blocks[32];
@@ -250,7 +251,7 @@ static void sleep_ms(long ms)
     ab_clock_sleep_until(ab_clock_now_ns() + (uint64_t)ms * 1000000);
 }
 
-/* Did the child end, by itself and well, within two seconds? */
+/* True if the child exits normally with status 0 within two seconds. */
 static bool ends_well(pid_t child)
 {
     int status = 0;
@@ -294,7 +295,7 @@ void ab_check_fork(struct ab_trial *t)
             ab_trial_fail_text(t, "no thread could be started");
     for (uint32_t i = 0; i < CHILDREN; i++, t->report->work++) {
         use_malloc(t->target, i);
-        sleep_ms(1); /* the threads are somewhere in the middle */
+        sleep_ms(1); /* the threads are somewhere in the middle of a call */
         if (!fork_and_use(t->target))
             ab_trial_fail_text(t, "the child of a multithreaded process hung or died in malloc");
     }
@@ -303,7 +304,9 @@ void ab_check_fork(struct ab_trial *t)
         pthread_join(threads[i], NULL);
 }
 
-/* ---- forks in signal handlers: glibc and others allow them, none has to ---- */
+/* ---- forks in signal handlers ----
+ *
+ * glibc and others support them, although no malloc has to. */
 
 static const struct ab_target *handler_target;
 static uint32_t n_forked, n_hung;

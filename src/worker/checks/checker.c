@@ -9,7 +9,7 @@
 
 #include <sched.h>
 
-/* Beyond user space on every machine we run on; MAP_FAILED is one of them. */
+/* Above user space on every supported machine; MAP_FAILED is above it too. */
 #define AB_ADDRESS_END ((uintptr_t)1 << 56)
 
 bool ab_checker_open(struct ab_checker *c, const struct ab_target *target)
@@ -45,7 +45,7 @@ static void drop_lock(struct ab_checker *c)
     __atomic_store_n(&c->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static _Noreturn void fail_with(struct ab_checker *c, struct ab_words *w)
 {
@@ -69,7 +69,7 @@ static void add_block(struct ab_words *w, struct ab_checker *c, const struct ab_
     }
 }
 
-/* "memalign(256, 256) gave 0x…" */
+/* Begins a message: "memalign(256, 256) returned 0x…". */
 static struct ab_words gave(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_words w = {.n = 0};
@@ -86,8 +86,8 @@ static bool proves(const struct ab_checker *c, enum ab_proof what)
 
 /* ---- contents ---- */
 
-/* Byte i of the block that was filled under `seq`. Neighbouring blocks, and bytes one block apart,
- * differ; so does every pattern from zero for most of its bytes. */
+/* Returns byte i of the pattern of `seq`. Neighbouring blocks, and bytes one block apart, differ.
+ * In every pattern, most bytes are not zero. */
 static unsigned char pattern(uint64_t seq, size_t i)
 {
     return (unsigned char)((seq * 0x9e3779b1u + i) * 0x85ebca6bu >> 24);
@@ -104,7 +104,7 @@ static void fill(struct ab_checker *c, struct ab_shadow_block *b)
         p[i] = pattern(b->seq, i);
 }
 
-/* First byte of [0, n) that is not as it was written; SIZE_MAX = all are. */
+/* Returns the first byte of [0, n) that does not have its pattern; SIZE_MAX = all bytes have it. */
 static size_t find_change(const struct ab_checker *c, const struct ab_shadow_block *b,
                           const unsigned char *p, size_t n)
 {
@@ -164,7 +164,7 @@ static void check_alignment(struct ab_checker *c, const struct ab_shadow_block *
     fail_with(c, &w);
 }
 
-/* Before anything looks at the block: it may be none. */
+/* Checks the address before anything reads the block, because it may be invalid. */
 static void check_address(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_words w;
@@ -194,7 +194,8 @@ static _Noreturn void tell_overlap(struct ab_checker *c, const struct ab_shadow_
     fail_with(c, &w);
 }
 
-/* Into the shadow, unless another is in its place. Failures are reported without the lock. */
+/* Enters the block into the shadow, unless it overlaps another one. Reports failures without
+ * holding the lock. */
 static void take_up(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_shadow_block other = {.at = 0};
@@ -223,7 +224,7 @@ static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, 
     fail_with(c, &w);
 }
 
-/* Where the block lies, as the shadow sees it: blocks that move are identified by their refs. */
+/* Returns the key of a block in the shadow: its address, or its ref if blocks move. */
 static uintptr_t place_of(const struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
     if ((c->target->traits & AB_TRAIT_MOVES) != 0)
@@ -231,7 +232,7 @@ static uintptr_t place_of(const struct ab_checker *c, struct ab_heap *heap, ab_r
     return (uintptr_t)ab_target_address(c->target, heap, ref);
 }
 
-/* A new block, or one after its resize, with its seq: proves it and takes it up. */
+/* Checks a block that is new or was resized, and enters it into the shadow. */
 static void adopt(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_block *b)
 {
     bool is_moving = (c->target->traits & AB_TRAIT_MOVES) != 0;
@@ -294,7 +295,7 @@ static _Noreturn void tell_lost(struct ab_checker *c, uintptr_t at)
     c->fail(c->user, at == 0 ? "a live block resolves to NULL" : "a live block has moved");
 }
 
-/* The block's entry, copied out and gone from the shadow. */
+/* Removes the block's entry from the shadow and returns a copy. */
 static struct ab_shadow_block take_out(struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
     uintptr_t at = place_of(c, heap, ref);
@@ -311,7 +312,8 @@ static struct ab_shadow_block take_out(struct ab_checker *c, struct ab_heap *hea
     return b;
 }
 
-/* Back ends that free nothing before a reset may keep it. */
+/* Checks that the handle of a freed block is stale. Back ends that free nothing before a reset may
+ * still resolve it. */
 static void check_stale(struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
     const struct ab_backend *hooks = c->target->hooks;
@@ -425,7 +427,7 @@ void ab_checker_sweep(struct ab_checker *c)
         read_back(c, c->target->heap, b);
 }
 
-/* The last one to go first: a place is used again and again. */
+/* Finds the freed block at an address. The latest one counts, because addresses are reused. */
 static bool locate_freed(const struct ab_checker *c, uintptr_t address, struct ab_near_block *out)
 {
     uint32_t n = c->n_gone < AB_FREED_MAX ? c->n_gone : AB_FREED_MAX;
@@ -446,7 +448,8 @@ static enum ab_near nearness(const struct ab_shadow_block *b, uintptr_t address)
     return address - b->at < b->span ? AB_NEAR_INSIDE : AB_NEAR_BEHIND;
 }
 
-/* Before a block is only said when it is behind none: overruns are what happens. */
+/* Finds the block near an address. A block behind the address is reported only if none ends before
+ * it, because overruns are the usual error. */
 static struct ab_near_block locate(struct ab_checker *c, uintptr_t address)
 {
     struct ab_near_block found = {.near = AB_NEAR_NOTHING};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stands between a caller and an allocator and proves each call: alignment, no overlap with any
- * live block, contents from the call that wrote them to the free, the prefix of a resize, zeroes,
- * usable_size. The pattern of a block fills all of it, of large ones both ends (edge_bytes).
- * Several threads may call; the allocator itself is called without the lock, a block is taken out
- * of the shadow before it is freed and put in after it was given, so that no order of threads can
- * make a sound allocator look wrong.
+ * The checker stands between a caller and an allocator and proves each call: alignment, no overlap
+ * with any live block, contents from the call that wrote them to the free, the prefix of a resize,
+ * zeroes, usable_size. The pattern fills the whole block, or both ends of a large one (edge_bytes).
+ *
+ * Several threads may call. The allocator itself is called without the lock. A block leaves the
+ * shadow before it is freed, and enters it after it was returned. So no order of threads can make a
+ * sound allocator look wrong.
  */
 #ifndef AB_WORKER_CHECKS_CHECKER_H
 #define AB_WORKER_CHECKS_CHECKER_H
@@ -19,13 +20,13 @@ struct ab_address_range {
 
 enum { AB_FOREIGN_MAX = 8, AB_FREED_MAX = 64 };
 
-/* What is reported when it is wrong. A check of `verify` reports its own matter alone, so that what
- * it finds is a finding of that matter. */
+/* Properties whose violation is reported. A check of `verify` reports only its own property, so
+ * that a finding is about that property. */
 enum ab_proof {
     AB_PROVE_ALIGN = 1u << 0,
-    AB_PROVE_PLACE = 1u << 1, /* no overlap with a live block, nor with what is somebody else's */
+    AB_PROVE_PLACE = 1u << 1, /* no overlap with a live block or with foreign memory */
     AB_PROVE_CONTENT = 1u << 2,
-    AB_PROVE_PREFIX = 1u << 3, /* of a resize */
+    AB_PROVE_PREFIX = 1u << 3, /* contents after a resize */
     AB_PROVE_ZERO = 1u << 4,
     AB_PROVE_USABLE = 1u << 5,
     AB_PROVE_STALE = 1u << 6, /* the handle of a freed block resolves to nothing */
@@ -35,49 +36,51 @@ enum ab_proof {
 struct ab_checker {
     const struct ab_target *target;
     struct ab_shadow shadow;
-    /* Says what is wrong and does not come back. */
+    /* Reports an error; does not return. */
     void (*fail)(void *user, const char *text) __attribute__((noreturn));
-    /* The same of a NULL that is a failure; NULL = fail. */
+    /* Reports a NULL that is a failure; NULL = `fail` does it. */
     void (*fail_null)(void *user, const char *text) __attribute__((noreturn));
     void *user;
     unsigned proves;   /* enum ab_proof */
-    size_t edge_bytes; /* blocks of twice as much or more are filled at both ends only */
-    bool fills;        /* else no byte is written: only addresses are checked */
-    bool fills_usable; /* up to usable_size */
-    bool is_shared;    /* several threads call */
-    bool is_null_told; /* a NULL where size > 0 is a failure: the caller knows there is room */
-    struct ab_address_range foreign[AB_FOREIGN_MAX]; /* memory that no allocator may give */
+    size_t edge_bytes; /* blocks of at least twice this size are filled at both ends only */
+    bool fills;        /* True if blocks are filled; else only addresses are checked. */
+    bool fills_usable; /* True if the pattern extends up to usable_size. */
+    bool is_shared;    /* True if several threads call the checker. */
+    /* True if a NULL for a size > 0 is a failure: the caller knows that there is room. */
+    bool is_null_told;
+    struct ab_address_range foreign[AB_FOREIGN_MAX]; /* memory that the allocator must not return */
     uint32_t n_foreign;
-    struct ab_address_range freed[AB_FREED_MAX]; /* the last ones, round and round */
-    uint32_t n_gone;                             /* ever */
+    struct ab_address_range freed[AB_FREED_MAX]; /* recently freed ranges, a ring buffer */
+    uint32_t n_gone;                             /* ranges freed so far */
     int lock;
     uint64_t seq;                                 /* calls so far */
     uint64_t n_asked, n_freed, n_resized, n_read; /* n_read: blocks read back */
 };
 
-/* False when there is no memory. All that can be proven is. */
+/* Opens a checker that proves everything. Returns false if there is no memory. */
 bool ab_checker_open(struct ab_checker *c, const struct ab_target *target);
 void ab_checker_close(struct ab_checker *c);
 
-/* 0: NULL was given. Blocks of size 0 of a heap are not followed: NULL is as good there. */
+/* Requests a block; returns 0 if the allocator returned NULL. Does not track blocks of size 0 of a
+ * heap, because NULL is allowed for them. */
 ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct ab_ask *ask);
 void ab_checker_free(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size);
 void ab_checker_free_sized(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
                            const struct ab_sized *sized);
-/* 0: the block is still there, as it was. Neither size is 0. */
+/* Resizes a block; returns 0 if it failed and the block is unchanged. Neither size is 0. */
 ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
                          const size_t sizes[2]);
-/* Reads the block back, which then goes with a call that ends several. */
+/* Reads the block back and forgets it, before one call that ends several blocks. */
 void ab_checker_drop(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size);
-/* Reads one block back, and all that live. */
+/* Reads back one block, or all live blocks. */
 void ab_checker_read(struct ab_checker *c, struct ab_heap *heap, ab_ref ref, size_t size);
 void ab_checker_sweep(struct ab_checker *c);
-/* All live blocks are gone, as by a reset. */
+/* Forgets all live blocks, as after a reset. */
 void ab_checker_forget(struct ab_checker *c);
-/* What is at an address, for who died there: in a signal handler, on any thread. False: it is not
- * known, because another thread is changing the record or because blocks move. */
+/* Finds the block near an address, for the report of a crash. May run in a signal handler, on any
+ * thread. Returns false if another thread is changing the shadow, or if blocks move. */
 bool ab_checker_locate(struct ab_checker *c, uintptr_t address, struct ab_near_block *out);
-/* The allocator may give nothing of [begin, end). */
+/* Declares [begin, begin + bytes) as foreign: the allocator may return nothing there. */
 void ab_checker_forbid(struct ab_checker *c, const void *begin, size_t bytes);
 
 #endif

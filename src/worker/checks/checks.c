@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of all checks: what each proves, how much work it takes to prove it, and the facts
- * that the heap is opened with.
+ * The table of all checks: the rule that each proves, the least work for a proof, and the facts
+ * that its heap is opened with.
  */
 #include "worker/checks/checks.h"
 
@@ -11,7 +11,8 @@
 #define MIB ((uint64_t)1 << 20)
 #define ALL_KINDS ((1u << AB_OP_KIND_COUNT) - 1)
 
-/* What a heap knows of the work to come; bounds, not counts, for the checks draw at random. */
+/* Facts of a heap about the coming work. They are bounds, not counts, because the checks draw at
+ * random. */
 #define FACTS(largest, blocks, total, n_lanes) \
     { \
         .largest_bytes = (largest), .largest_align = 4096, .live_peak_blocks = (blocks), \

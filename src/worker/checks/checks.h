@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checks of `allocbench verify`: what each proves, how much work it must have done to count,
- * and what it asks for. The worker runs one in a process of its own; the parent reads the same
- * table. A required check fails the back end; an informational one reports how it behaves where
- * the standards leave it open, and fails only what the back end itself claims.
+ * The checks of `allocbench verify`: the rule that each proves, the least work for a proof, and the
+ * facts that its heap is opened with. The worker runs one check in a process of its own; the parent
+ * reads the same table. A required check fails the back end. An informational check reports
+ * behavior that the standards leave open, and fails only what the back end itself claims.
  */
 #ifndef AB_WORKER_CHECKS_CHECKS_H
 #define AB_WORKER_CHECKS_CHECKS_H
@@ -12,74 +12,74 @@
 #include "wire/run.h"
 #include "worker/checks/checker.h"
 
-/* One check while it runs, and what every check needs. */
+/* ---- one running check, and helpers for all checks ---- */
 
-struct ab_trial { /* one check while it runs */
+struct ab_trial { /* one running check */
     const struct ab_target *target;
     struct ab_checker checker;
     struct ab_rng rng;
     struct ab_verify_report *report;
-    /* One more heap of the target, opened like the first; NULL: it has none. */
+    /* Opens one more heap of the target, like the first; NULL = there is none. */
     bool (*reopen)(void *user, struct ab_heap **out);
 };
 
-/* Nothing to check here. */
+/* Ends the check as not applicable. */
 void ab_trial_skip(struct ab_trial *t, const char *why);
-/* Is it there? Else the trial is skipped. */
+/* Returns is_there; if it is false, skips the check. */
 bool ab_trial_needs(struct ab_trial *t, bool is_there, const char *why);
-/* The same of frees that give something back. */
+/* Skips the check unless frees give memory back. */
 bool ab_trial_needs_free(struct ab_trial *t);
 void ab_trial_info(struct ab_trial *t, const char *answer);
-/* Informational: it claims otherwise. */
+/* Ends an informational check whose answer contradicts a claim of the back end. */
 void ab_trial_break(struct ab_trial *t, const char *answer);
 _Noreturn void ab_trial_fail(struct ab_trial *t, const struct ab_words *w);
 _Noreturn void ab_trial_fail_text(struct ab_trial *t, const char *text);
-/* All calls that the target has, as a list; how many. */
+/* Lists all calls that the target has; returns their number. */
 uint32_t ab_trial_calls(const struct ab_trial *t, enum ab_call calls[AB_CALL_COUNT]);
-/* 1 … most, small ones much more often. */
+/* Returns a random size from 1 to `most`; small sizes are much more likely. */
 size_t ab_trial_size(struct ab_trial *t, size_t most);
-/* A request of this size by one of the calls; aligned ones to 16 … most_align. */
+/* Makes a request of this size with a random call; alignments are from 16 to most_align. */
 struct ab_ask ab_trial_ask(struct ab_trial *t, size_t size, size_t most_align);
-/* `call` with its alignment as it must be: none for the others. */
+/* Makes a request with `call`; the alignment is dropped for calls without one. */
 struct ab_ask ab_ask_of(enum ab_call call, size_t align, size_t size);
-/* From now on the process gets no more than so many bytes of fresh memory. False: it cannot be
- * bounded here. */
+/* Limits the fresh memory that the process gets from now on. Returns false if that is not possible
+ * here. */
 bool ab_trial_bound(uint64_t bytes);
 void ab_trial_unbound(void);
-struct ab_block { /* of the trial's own heap; ref 0: none */
+struct ab_block { /* a block of the trial's own heap; ref 0 = none */
     ab_ref ref;
     size_t size;
 };
-/* By the checker: a block in place of what was noted there, resized, freed. */
+/* Allocates into *b (replacing the block there), resizes or frees it, through the checker. */
 void ab_trial_take(struct ab_trial *t, struct ab_block *b, const struct ab_ask *ask);
 void ab_trial_resize(struct ab_trial *t, struct ab_block *b, size_t size);
 void ab_trial_drop(struct ab_trial *t, struct ab_block *b);
 
-/* Does the back end claim to notice frees that no program may do? */
+/* True if the back end claims to detect invalid frees. */
 bool ab_trial_claims_misuse(const struct ab_trial *t);
-/* What the heap says is live; AB_UNKNOWN when it does not say. */
+/* Returns the live bytes by the heap's own statistics; AB_UNKNOWN = not available. */
 uint64_t ab_trial_live_bytes(const struct ab_trial *t);
 
 struct ab_check {
-    const char *name, *rule; /* "alignment", and what is proven in one line */
-    const char *unit;        /* of the work: "blocks" */
-    uint64_t floor;          /* work below it is no proof */
-    bool is_info;            /* else required */
-    bool may_abort;          /* ending the process is an answer too */
-    unsigned proves;         /* enum ab_proof: what the checker reports */
+    const char *name, *rule; /* name, such as "alignment"; the proven rule in one line */
+    const char *unit;        /* unit of the work: "blocks" */
+    uint64_t floor;          /* least work for a proof */
+    bool is_info;            /* True if informational, else the check is required. */
+    bool may_abort;          /* True if ending the process is a valid answer too. */
+    unsigned proves;         /* enum ab_proof: properties that the checker reports */
     uint32_t deadline_ms;
-    struct ab_facts facts; /* what the heap is opened with */
+    struct ab_facts facts; /* facts that the heap is opened with */
     void (*run)(struct ab_trial *t);
 };
 
 extern const struct ab_check ab_checks[];
 extern const uint32_t ab_check_count;
 
-/* Runs it to its end: afterwards report->answer says what came out. What is wrong ends in
- * checker.fail, which the caller has set along with the rng and the report. */
+/* Runs the check to its end and sets report->answer. Errors call checker.fail, which the caller has
+ * set, along with the rng and the report. */
 void ab_check_run(const struct ab_check *check, struct ab_trial *t);
 
-/* The functions of the rows. */
+/* ---- functions of the checks ---- */
 #define REQUIRED(name, unit, floor, run, ...) void run(struct ab_trial *t);
 #define REQUIRED_OR_ABORT REQUIRED
 #define INFO(name, run, rule) void run(struct ab_trial *t);
@@ -88,14 +88,15 @@ void ab_check_run(const struct ab_check *check, struct ab_trial *t);
 #undef REQUIRED_OR_ABORT
 #undef INFO
 
-/* A heap that is full, as against one that is broken. */
+/* ---- telling a full heap from a broken one ---- */
 
-/* A NULL where there should be room ends the trial; and what its end proves before
- * that, so that being full is distinguished from being broken. report->n_live: blocks that the
- * checker does not know. */
+/* ab_trial_null ends the trial after a NULL where there should be room. If the checker does not
+ * know the caller's blocks, the caller first sets report->n_live. ab_trial_prove_full then proves
+ * that the heap is full rather than broken. */
 _Noreturn void ab_trial_null(struct ab_trial *t, const char *text);
 void ab_trial_prove_full(struct ab_trial *t);
-/* Of n blocks that were freed after a NULL so many could be had again: too few fail. */
+/* Fails the check if too few blocks could be allocated again (`again`) after n blocks were freed
+ * behind a NULL. */
 void ab_trial_expect_again(struct ab_trial *t, uint32_t n, uint32_t again);
 
 #endif

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { NONE = 0, FIRST_CAP = 4096 }; /* node 0 is no node */
+enum { NONE = 0, FIRST_CAP = 4096 }; /* index 0 = no node */
 
 struct ab_shadow_node {
     struct ab_shadow_block block;
-    uint32_t left, right, rank; /* vacant: left = the next vacant one */
+    uint32_t left, right, rank; /* left: in a vacant node, the next vacant one */
     uint32_t is_live;
 };
 
@@ -70,7 +70,8 @@ struct ab_shadow_block *ab_shadow_find(struct ab_shadow *s, uintptr_t at)
     return n == NONE ? NULL : &s->nodes[n].block;
 }
 
-/* Live blocks do not overlap, so only the last one that begins before the end can reach in. */
+/* Finds an overlapping block. Live blocks do not overlap, so only the last one that begins before
+ * the end can reach into the range. */
 struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, size_t span)
 {
     uint32_t n = s->root, found = NONE;
@@ -84,7 +85,7 @@ struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, siz
     return found != NONE && b->at + (b->span - 1) >= at ? b : NULL;
 }
 
-/* Nodes of `tree` before `at` to *low, the others to *high. */
+/* Splits a tree: nodes before `at` go to *low, the others to *high. */
 static void split(struct ab_shadow *s, uint32_t tree, uintptr_t at, uint32_t *low, uint32_t *high)
 {
     while (tree != NONE) {
@@ -102,7 +103,7 @@ static void split(struct ab_shadow *s, uint32_t tree, uintptr_t at, uint32_t *lo
     *low = *high = NONE;
 }
 
-/* All of `low` lies before all of `high`. */
+/* Merges two trees; all of `low` is before all of `high`. */
 static uint32_t merge(struct ab_shadow *s, uint32_t low, uint32_t high)
 {
     uint32_t root = NONE, *at = &root;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls an allocator by either boundary, with every kind of request, and spells the calls for
- * messages.
+ * Calls an allocator through either boundary, with every kind of request, and writes the calls as
+ * text for messages.
  */
 #include "worker/checks/target.h"
 
@@ -52,7 +52,8 @@ bool ab_target_can_free(const struct ab_target *t)
            (t->hooks->free != NULL && (t->traits & AB_TRAIT_NO_FREE) == 0);
 }
 
-/* Both forms of calloc are used: its product is a thing to get wrong. */
+/* Returns the size of calloc's unit. Some requests are split into n units, because the product may
+ * be computed wrongly. */
 static size_t calloc_unit(size_t size)
 {
     return size % 8 == 0 && size > 0 ? 8 : size > 0 ? size : 1;
@@ -163,7 +164,7 @@ void ab_malloc_free_aligned(const struct ab_malloc_calls *face, void *block, siz
 void ab_target_free_sized(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
                           const struct ab_sized *sized)
 {
-    if (!ab_target_is_malloc(t)) { /* its free takes the size anyway */
+    if (!ab_target_is_malloc(t)) { /* the free of a heap takes the size anyway */
         ab_target_free(t, heap, ref, sized->size);
         return;
     }
@@ -251,7 +252,7 @@ void ab_words_resize(struct ab_words *w, const struct ab_target *t, const size_t
     ab_words_add(w, ")");
 }
 
-/* Puts messages together without stdio. */
+/* ---- texts without stdio ---- */
 
 void ab_words_add(struct ab_words *w, const char *text)
 {

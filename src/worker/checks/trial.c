@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every check needs: its answer, requests drawn at random, a bound on memory.
+ * Helpers for all checks: answers, random requests, a limit on memory.
  */
 #include "base/bits.h"
 #include "worker/checks/checks.h"
@@ -78,7 +78,8 @@ struct ab_ask ab_ask_of(enum ab_call call, size_t align, size_t size)
 {
     if (call < AB_CALL_ALIGNED)
         return (struct ab_ask){call, 0, size};
-    /* C11 leaves open what becomes of a size that is no multiple: a check of kind info reports it. */
+    /* C11 does not define sizes that are no multiple of the alignment; an informational check
+     * reports them. */
     if (call == AB_CALL_C11)
         size = ab_align_up(size, align);
     return (struct ab_ask){call, align, size};
@@ -116,7 +117,7 @@ bool ab_trial_claims_misuse(const struct ab_trial *t)
     return (t->target->traits & AB_TRAIT_DETECTS_MISUSE) != 0;
 }
 
-/* Private writable memory of this process, in bytes: what RLIMIT_DATA bounds. */
+/* Returns the private writable memory of this process in bytes, which RLIMIT_DATA limits. */
 static uint64_t data_bytes(void)
 {
     char text[256];
@@ -134,8 +135,8 @@ static uint64_t data_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Memory that was reserved and is made writable later counts too, so this also bounds allocators
- * that reserve all their addresses at the start, which RLIMIT_AS does not. */
+/* Sets RLIMIT_DATA. It also counts memory that was reserved and is made writable later. So, unlike
+ * RLIMIT_AS, it limits allocators that reserve all their addresses at the start. */
 bool ab_trial_bound(uint64_t bytes)
 {
     uint64_t now = data_bytes();
@@ -167,16 +168,18 @@ uint64_t ab_trial_live_bytes(const struct ab_trial *t)
     return is_told ? stats.live_bytes : AB_UNKNOWN;
 }
 
-/* A NULL where a check needs a block. It may be the end of a capacity that the user's own settings
- * fixed: the parent finds that out, by the same check without them. What is proven here is that
- * the heap is full and nothing worse: its blocks hold what they held, and once they are freed as
- * many can be had again, many times over. */
+/* ---- a NULL where a check needs a block ----
+ *
+ * It may be the end of a capacity that the user's own settings fixed. The parent finds out, by
+ * running the same check without these settings. Here the trial proves that the heap is full and
+ * not broken. Its blocks keep their contents, and once they are freed, as many can be allocated
+ * again, many times over. */
 
 enum { HELD_MAX = 1024, CYCLES = 16 };
 
 static struct held {
     ab_ref ref;
-    size_t size; /* now; a resize may have changed it */
+    size_t size; /* current size; a resize may have changed it */
     struct ab_ask ask;
 } held[HELD_MAX];
 
@@ -210,7 +213,7 @@ static uint32_t ask_again(struct ab_trial *t, uint32_t n)
 void ab_trial_expect_again(struct ab_trial *t, uint32_t n, uint32_t again)
 {
     struct ab_words w = {.n = 0};
-    if (again >= n / 8 && (again > 0 || n == 0)) /* what it keeps for itself is its own affair */
+    if (again >= n / 8 && (again > 0 || n == 0)) /* the heap may keep some memory for itself */
         return;
     ab_words_pair(&w, "of ", n);
     ab_words_pair(&w, " blocks freed after a NULL only ", again);
@@ -218,7 +221,7 @@ void ab_trial_expect_again(struct ab_trial *t, uint32_t n, uint32_t again)
     ab_trial_fail(t, &w);
 }
 
-/* Threads that still run would take what is freed. */
+/* True if freed blocks can be allocated again. Threads that are still running would take them. */
 static bool can_try_again(const struct ab_trial *t)
 {
     return !t->checker.is_shared && ab_target_can_free(t->target) &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The handler. It may run in the middle of malloc, on a thread of which nothing is known, with a heap
- * in ruins: no malloc, no stdio, no lock that it waits for; what is certain is written first.
+ * The handler of deadly signals. It may run in the middle of malloc, on an unknown thread, with a
+ * damaged heap. So it uses no malloc, no stdio, and no lock that it would wait for, and writes the
+ * most certain facts first.
  */
 #include "worker/crash/crash.h"
 
@@ -81,7 +82,7 @@ static const char *read_hex(const char *s, uint64_t *out)
     return s;
 }
 
-/* "7f0012340000-7f0012350000 r-xp …" */
+/* Parses a line of /proc/self/maps: "7f0012340000-7f0012350000 r-xp …". */
 static bool read_mapping(const char *line, struct mapping *m)
 {
     const char *s = read_hex(line, &m->begin);
@@ -107,7 +108,8 @@ static void keep_line(struct ab_crash_report *r, const char *line, size_t n, uin
         r->below_end = m.end;
     else if (m.begin > r->address && r->above_begin == 0)
         r->above_begin = m.begin;
-    if (holds(&m, r->sp) && m.is_readable) /* not the guard below a thread's stack */
+    /* the guard page below a thread's stack is not readable */
+    if (holds(&m, r->sp) && m.is_readable)
         *stack_end = m.end;
     if ((m.is_code || holds(&m, r->address) || holds(&m, r->sp)) &&
         r->maps_bytes + n + 2 < sizeof r->maps) {
@@ -117,7 +119,8 @@ static void keep_line(struct ab_crash_report *r, const char *line, size_t n, uin
     }
 }
 
-/* Where the mapping that holds the stack pointer ends; 0 = there is none that can be read. */
+/* Copies lines of /proc/self/maps. Returns the end of the mapping that holds the stack pointer; 0 =
+ * no readable mapping holds it. */
 static uint64_t note_maps(struct ab_crash_report *r)
 {
     static char line[LINE_MAX_BYTES], chunk[4096];
@@ -163,7 +166,8 @@ static void record(struct ab_crash_report *r, const siginfo_t *info, const ucont
     note_stack(r, note_maps(r));
 }
 
-/* What the instruction raised it raises again when we return; what was sent is sent again. */
+/* True if the signal is raised again when the handler returns, because an instruction raised it.
+ * Any other signal must be sent again. */
 static bool comes_again(const siginfo_t *info)
 {
     return info->si_code > 0 && info->si_signo != SIGTRAP && info->si_signo != SIGSYS;
@@ -179,7 +183,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     }
     for (int i = 0; i < WAIT_TURNS && __atomic_load_n(&report->is_whole, __ATOMIC_ACQUIRE) == 0;
          i++)
-        sched_yield(); /* another thread is writing; our death would be its end */
+        sched_yield(); /* another thread is writing its report, which our death would cut off */
     sigaction(signal, &deadly, NULL);
     if (!comes_again(info))
         syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signal);
@@ -196,11 +200,11 @@ void ab_fault_watch(struct ab_crash_report *to)
             sigaction(watched[i], &ours, NULL);
 }
 
-/* A note for each thread, in memory that outlives the process. */
+/* ---- notes: one for each thread, in memory that outlives the process ---- */
 
 static struct ab_call_log *call_log;
 static __thread struct ab_call_note *own;
-static __thread int has_asked; /* for a note: there may be none left */
+static __thread int has_asked; /* whether the thread has asked for a note; all may be taken */
 
 void ab_call_note_open(struct ab_call_log *to)
 {

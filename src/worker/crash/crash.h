@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deadly signals: what the process was about is written into the run page, then the signal does what
- * it would have done. A signal that has a handler already is left to it.
+ * Deadly signals: the handler writes the state of the process into the run page, then the signal
+ * takes its normal course. A signal that already has a handler is left alone.
  */
 #ifndef AB_WORKER_CRASH_CRASH_H
 #define AB_WORKER_CRASH_CRASH_H
@@ -11,37 +11,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Once a process, as early as can be. */
+/* Installs the handlers; once in a process, as early as possible. */
 void ab_fault_watch(struct ab_crash_report *report);
 
-/* Who knows which block is near an address. Called in a signal handler: false when it cannot tell. */
+/* Finds the block near an address. Called in a signal handler; returns false if it cannot tell. */
 typedef bool ab_fault_lookup(void *user, uint64_t address, struct ab_near_block *out);
 void ab_fault_set_lookup(ab_fault_lookup *lookup, void *user);
 
-/* The calling thread handles its signals on memory of its own: its stack may be what is broken. */
+/* Gives the calling thread a signal stack of its own, because its normal stack may be what is
+ * broken. */
 enum { AB_FAULT_STACK_BYTES = 65536 };
 void ab_fault_use_stack(void *memory);
 
-/* Notes each call before it is made, so that who finds the process dead or hanging knows which one it
- * was. For proofs only: nothing that is timed is noted. */
+/* ---- notes of calls ----
+ *
+ * Each call is noted before it is made, so that the parent knows the last call of a process that
+ * died or hangs. For proofs only: in a run that is timed, no call is noted. */
 
-/* From now on calls are noted there; before that nothing is. */
+/* Starts noting calls, in `log`. */
 void ab_call_note_open(struct ab_call_log *log);
 
-/* Around a call of the calling thread. Arguments as AB_CALLED_MAP lists them, less those with `o`. */
+/* Begin and end the note of a call of the calling thread. Arguments are those of AB_CALLED_MAP,
+ * without those marked `o`. */
 void ab_call_note_begin(enum ab_called called, uint64_t first, uint64_t second, uint64_t third);
 void ab_call_note_end(void);
 
-/* The same around a mere question (usable_size, resolve): it has no number, and behind it the note is
- * what it was. */
+/* Do the same for a mere query (usable_size, resolve), which gets no number. Afterwards the note is
+ * restored. */
 struct ab_call_note ab_call_note_ask(enum ab_called called, uint64_t ref);
 void ab_call_note_answered(const struct ab_call_note *before);
 
-/* The calling thread has found something wrong. */
+/* Notes that the calling thread has found an error. */
 void ab_call_note_fail(void);
-/* This process is a child, of which there is one at a time. */
+/* Notes that this process is a child; there is only one child at a time. */
 void ab_call_note_child(void);
-/* 1 + index of the calling thread's note; 0 = none. */
+/* Returns 1 + index of the calling thread's note; 0 = none. */
 uint32_t ab_call_note_index(void);
 
 #endif
