@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The description of the machine, from /proc, /sys, the CPU itself and system calls.
+ * Reads the description of the machine from /proc, /sys, the CPU itself and system calls.
  */
 #include "result/environment.h"
 
@@ -28,7 +28,7 @@ static void read_cpu(const char *root, struct ab_host *host)
     ab_system_file_value(host->cpu, sizeof host->cpu, buf, "model name", ':');
     if (host->cpu[0] != 0)
         return;
-    ab_system_file_text(root, "/sys/firmware/devicetree/base/model", host->cpu, /* of boards */
+    ab_system_file_text(root, "/sys/firmware/devicetree/base/model", host->cpu, /* for boards */
                         sizeof host->cpu);
 }
 
@@ -47,8 +47,8 @@ static void read_governor(const char *root, struct ab_host *host)
                         host->governor, sizeof host->governor);
 }
 
-/* "none", or what the CPU says of the hypervisor ("KVM", "VMwareVMware"); "" where it cannot be
- * asked. */
+/* Reads the name of the hypervisor from the CPU ("KVM", "VMwareVMware"), or "none"; "" if it cannot
+ * be determined. */
 static void read_virt(struct ab_host *host)
 {
 #if defined(__x86_64__)
@@ -63,7 +63,7 @@ static void read_virt(struct ab_host *host)
     memcpy(name + 8, &d, 4);
     ab_system_file_trim(host->virt, sizeof host->virt, name, strlen(name));
     if (strcmp(host->virt, "KVMKVMKVM") == 0)
-        host->virt[3] = 0; /* it has twelve characters to fill */
+        host->virt[3] = 0; /* the CPU's text is padded to twelve characters */
     if (host->virt[0] == 0)
         snprintf(host->virt, sizeof host->virt, "unnamed hypervisor");
 #else
@@ -71,7 +71,7 @@ static void read_virt(struct ab_host *host)
 #endif
 }
 
-/* The choice in brackets: "always [madvise] never". */
+/* Reads the choice in brackets of "always [madvise] never". */
 static void read_thp(const char *root, struct ab_host *host)
 {
     char buf[AB_SYSTEM_FILE_BYTES];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What machine this is, read once before anything is measured. It never fails: what cannot be
- * read stays unknown ("", 0, NaN). No warnings here: this file tells, others judge.
+ * Reads the facts of this machine, once, before anything is measured. Reading never fails: a fact
+ * that cannot be read is unknown ("", 0 or NaN). This file reports facts only; warnings about them
+ * are made elsewhere.
  */
 #ifndef AB_RESULT_ENVIRONMENT_H
 #define AB_RESULT_ENVIRONMENT_H
@@ -10,12 +11,12 @@
 
 void ab_environment_read(struct ab_host *out);
 
-/* The node's name as well, which no result has that is not part of another one: it says whose
- * machine it was. */
+/* Reads the name of the node as well, which says which machine was used. Only a result that is part
+ * of another one records this name. */
 void ab_environment_read_name(struct ab_host *out);
 
-/* The same with /proc, /sys and /etc below `root` ("" is the real one): for tests. What comes
- * from system calls and the CPU itself is of the real machine. */
+/* Reads the same facts from /proc, /sys and /etc below `root`, for tests; "" = the real root. Facts
+ * from system calls and from the CPU itself still describe the real machine. */
 void ab_environment_read_below(const char *root, struct ab_host *out);
 
 #endif

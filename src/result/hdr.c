@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Geometry, merge and summaries of the histogram; recording is inline in hdr.h, the wire format
- * lies in hdr_encode.c and hdr_decode.c. Every figure is computed by one scan at report time, so
- * that recording has nothing to keep but the counters and two extremes.
+ * Geometry, merging and summaries of the histogram. Recording is inline in hdr.h; the wire format
+ * is in hdr_encode.c and hdr_decode.c. Every figure is computed by one scan at report time, so that
+ * recording only updates counters and two extremes.
  *
- * A value v lies in bucket e = floor(log2(v | 2047)) - 10 and in its sub-bucket v >> e; all
- * buckets but the first use only the upper half of their 2048 sub-buckets, so counters of
- * neighbouring buckets join without a gap: index = e * 1024 + (v >> e).
+ * A value v belongs to bucket e = floor(log2(v | 2047)) - 10 and to its sub-bucket v >> e. All
+ * buckets except the first use only the upper half of their 2048 sub-buckets. Counters of
+ * neighbouring buckets therefore join without a gap: index = e * 1024 + (v >> e).
  */
 #include "result/hdr.h"
 
@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The smallest number of buckets that reaches the highest value, as HdrHistogram counts them. */
+/* AB_HDR_BUCKETS is the smallest number that reaches the highest value, as HdrHistogram counts
+ * buckets. */
 _Static_assert(((uint64_t)AB_HDR_SUB_BUCKETS << (AB_HDR_BUCKETS - 1)) > AB_HDR_HIGHEST,
                "the last bucket reaches the highest value");
 _Static_assert(((uint64_t)AB_HDR_SUB_BUCKETS << (AB_HDR_BUCKETS - 2)) <= AB_HDR_HIGHEST,
@@ -30,9 +31,10 @@ void ab_hdr_init(struct ab_hdr *h)
     h->min = UINT64_MAX;
 }
 
-/* glibc maps large blocks one by one, as zeroes that are there already, but raises what it takes for
- * large when such a block is freed. calloc would take the next one from the heap then and write zeroes
- * to all of it: 7 GB for a result with 33,000 histograms. */
+/* Allocates zeroed pages without touching them. glibc maps large blocks one by one, and they are
+ * zero already. It raises that threshold when such a block is freed, so that calloc would take the
+ * next one from the heap and clear all of it. For a result with 33,000 histograms that would be 7
+ * GB. */
 struct ab_hdr *ab_hdr_new(void)
 {
     static bool is_set;
@@ -57,7 +59,7 @@ uint64_t ab_hdr_high(uint32_t i)
     return ab_hdr_low(i + 1) - 1;
 }
 
-/* Java's medianEquivalentValue: the middle of the counter, rounded up. */
+/* Returns the middle of a counter, rounded up (Java's medianEquivalentValue). */
 static double midpoint(uint32_t i)
 {
     uint64_t low = ab_hdr_low(i);
@@ -119,15 +121,15 @@ double ab_hdr_stddev(const struct ab_hdr *h)
     return isnan(mean) ? mean : sqrt(squares / (double)ab_hdr_total(h));
 }
 
-/* The rank is ceil(q·n), but the double nearest to q may lie above it, and the product be rounded
- * up: an exact rank would slip into the next counter. Java goes one ulp down before it multiplies;
- * it is asked for percentiles and we for fractions, which costs one rounding more, hence two ulps.
- * Both give the exact rank: compared for all percentiles with two decimals and n up to 2 million,
- * and, ours, for all q = k/n with n < 4000. */
+/* Returns ceil(q·n), at least 1. The double nearest to q may lie above q, and the product may be
+ * rounded up, so that an exact rank would slip into the next counter. Java goes one ulp down before
+ * it multiplies. It takes percentiles and we take fractions, which costs one more rounding, hence
+ * two ulps. Both give the exact rank: compared for all percentiles with two decimals and n up to 2
+ * million, and ours for all q = k/n with n < 4000. */
 static uint64_t rank_of(double q, uint64_t total)
 {
     double rank = ceil(q * (double)total * (1 - 0x1p-51));
-    if (!(rank > 1)) /* also a q that is no number */
+    if (!(rank > 1)) /* also if q is NaN */
         return 1;
     return rank >= (double)total ? total : (uint64_t)rank;
 }
@@ -139,7 +141,7 @@ uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q)
         return 0;
     uint32_t i = ab_hdr_first(h);
     uint64_t rank = rank_of(q, total), seen = h->counts[i];
-    while (seen < rank) /* ends: the sum of all is total, and rank no more */
+    while (seen < rank) /* ends, because the sum of all is total, which rank does not exceed */
         seen += h->counts[++i];
     return q > 0 ? ab_hdr_high(i) : ab_hdr_low(i);
 }

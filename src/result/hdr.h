@@ -32,8 +32,8 @@ struct ab_hdr {
 };
 
 void ab_hdr_init(struct ab_hdr *h);
-/* An empty one, to be freed, of pages that are not touched before there is something in them: of the
- * 216 KiB most histograms use a few. */
+/* Returns an empty histogram, which the caller frees. Its pages stay untouched until a value is
+ * recorded, because most histograms use only a few of their 216 KiB. */
 struct ab_hdr *ab_hdr_new(void);
 
 static inline uint32_t ab_hdr_index(uint64_t v)
@@ -43,7 +43,6 @@ static inline uint32_t ab_hdr_index(uint64_t v)
     return (uint32_t)((e << AB_HDR_HALF_MAGNITUDE) + (v >> e));
 }
 
-/* At most 20 instructions. */
 static inline void ab_hdr_record(struct ab_hdr *h, uint64_t v)
 {
     if (__builtin_expect(v > AB_HDR_HIGHEST, 0)) {
@@ -58,8 +57,8 @@ static inline void ab_hdr_record(struct ab_hdr *h, uint64_t v)
         h->max = v;
 }
 
-/* Counters that are not 0 are within [ab_hdr_first, ab_hdr_end): the rest of a histogram, 200 KiB and
- * more, need not be looked at. first is end where there are none. */
+/* Return the range [ab_hdr_first, ab_hdr_end) that contains all counters above 0. The rest of the
+ * histogram, 200 KiB and more, need not be read. In an empty histogram, first equals end. */
 static inline uint32_t ab_hdr_end(const struct ab_hdr *h)
 {
     if (h->min > h->max)
@@ -73,42 +72,45 @@ static inline uint32_t ab_hdr_first(const struct ab_hdr *h)
     return h->min > h->max ? 0 : ab_hdr_index(h->min);
 }
 
-/* Lowest and highest value that share counter i. */
+/* Return the lowest and the highest value that counter i covers. */
 uint64_t ab_hdr_low(uint32_t i);
 uint64_t ab_hdr_high(uint32_t i);
 
-/* dst += src, exact. */
+/* Adds the counts of `src` to `dst`, without loss. */
 void ab_hdr_merge(struct ab_hdr *dst, const struct ab_hdr *src);
 
-uint64_t ab_hdr_total(const struct ab_hdr *h); /* recorded values, overflow not among them */
-double ab_hdr_mean(const struct ab_hdr *h);    /* of bucket midpoints, as Java; NaN when empty */
-/* The mean without the lowest and the highest `share` of the values, so that a few interrupted readings of a
- * clock do not count. NaN when empty. */
+uint64_t ab_hdr_total(const struct ab_hdr *h); /* number of recorded values, without overflow */
+double ab_hdr_mean(const struct ab_hdr *h);    /* from bucket midpoints, as in Java; NaN when
+                                                  empty */
+/* Returns the mean without the lowest and the highest `share` of the values, so that a few
+ * interrupted readings of a clock do not count. NaN when empty. */
 double ab_hdr_trimmed_mean(const struct ab_hdr *h, double share);
 double ab_hdr_stddev(const struct ab_hdr *h);
 
-/* Java's rule: highest value of the first counter whose cumulative count reaches
- * max(1, ceil(q·n)); q in [0, 1], for 0 the lowest value of it. 0 when empty: callers print "-".
- * The exact extremes are h->min and h->max. */
+/* Returns the quantile by Java's rule: the highest value of the first counter whose cumulative
+ * count reaches max(1, ceil(q·n)). q is in [0, 1]; for 0 the result is the lowest value of that
+ * counter. Returns 0 when empty, for which callers print "-". The exact extremes are h->min and
+ * h->max. */
 uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q);
 
-/* V2, zlib-compressed at level 9, base64: a malloc'ed string that starts with "HISTFA". */
+/* Encodes as V2, compressed with zlib at level 9, in base64. *out is a malloc'ed string that starts
+ * with "HISTFA". */
 enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *err);
 
-/* Base64 of RFC 4648 with padding. dst needs (n + 2) / 3 * 4 + 1 bytes. */
+/* Encodes as base64 of RFC 4648, with padding. dst needs (n + 2) / 3 * 4 + 1 bytes. */
 void ab_hdr_base64(char *dst, const uint8_t *src, size_t n);
 
-/* Reads V2 (compressed or not) from untrusted text: 3 digits from 1 on, any highest value but none
- * recorded above our last counter; anything else is AB_INPUT. V2 does not carry the extremes: min
- * and max become the outer edges of the first and last counter in use (max may exceed 60 s by
- * less than 1 in 1000), overflow becomes 0. */
+/* Reads V2, compressed or not, from untrusted text. Accepts 3 digits from 1 on and any highest
+ * trackable value, but no recorded value above our last counter. Returns AB_INPUT for anything
+ * else. V2 has no extremes: min and max become the outer edges of the first and last counter in
+ * use. max may therefore exceed 60 s by less than 1 in 1000. overflow becomes 0. */
 enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err);
 
-/* For those who decode many: room that is used again, to be freed. */
+/* Working memory for decoding many histograms; the caller frees it. */
 struct ab_hdr_room;
 struct ab_hdr_room *ab_hdr_room_new(void);
-/* The same into a histogram that is empty, and is empty after an error as well: of ab_hdr_new's only
- * the pages are touched that hold counters. */
+/* Decodes like ab_hdr_decode, into a histogram that is empty; after an error it is empty again. In
+ * a histogram of ab_hdr_new, only the pages that hold counters are touched. */
 enum ab_status ab_hdr_decode_into_empty(const char *base64, struct ab_hdr *empty,
                                         struct ab_hdr_room *room, struct ab_err *err);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads V2 text from files that others may have written. Nothing in it is believed: every length
- * is compared with what is there before it is used, inflation stops at the largest histogram that
- * we can hold, and the caller's histogram is written only when all was right.
+ * Reads V2 text from files that others may have written. Nothing in it is trusted. Every length is
+ * checked before it is used, and inflation stops at the largest histogram that we can store. The
+ * caller's histogram is written only if everything is valid.
  *
- * A histogram may come from other tools: any highest value is fine as long as unit and digits,
- * and so the meaning of a counter, are ours and no counter lies beyond ours. Offset and ratio of
- * the header are not looked at: some writers put a 1 where a 0 and 1.0 belong, and Java's reader
- * ignores them too. The exact extremes are not in V2: min and max become the outer edges of the
- * first and the last counter in use.
+ * A histogram may come from other tools. Any highest value is accepted, if unit and digits are ours
+ * and no counter lies beyond ours. Offset and ratio of the header are ignored: some writers put a 1
+ * where a 0 and 1.0 belong, and Java's reader ignores them too. The exact extremes are not in V2:
+ * min and max become the outer edges of the first and the last counter in use.
  */
 #include "result/hdr_v2.h"
 
@@ -19,13 +18,13 @@
 #include <string.h>
 #include <zlib.h>
 
-/* What is left to read. */
+/* Bytes that are not read yet. */
 struct span {
     const uint8_t *p;
     size_t n;
 };
 
-/* Callers have checked that the bytes are there. */
+/* Reads a big-endian number. Callers have checked that the bytes are there. */
 static uint32_t take_u32(struct span *s)
 {
     uint32_t v = (uint32_t)s->p[0] << 24 | (uint32_t)s->p[1] << 16 | (uint32_t)s->p[2] << 8 |
@@ -59,7 +58,7 @@ static bool take_zigzag(struct span *s, int64_t *out)
 
 /* ---- base64 ---- */
 
-/* 0…63, or -1 for what is no digit. */
+/* Returns 0…63, or -1 if the character is not a digit. */
 static int digit_value(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -71,7 +70,7 @@ static int digit_value(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Strict: padded, no line breaks, unused bits zero. dst has room for n / 4 * 3 bytes. */
+/* Decodes base64 strictly: padded, no line breaks, unused bits zero. dst needs n / 4 * 3 bytes. */
 static enum ab_status base64_decode(const char *text, size_t n, uint8_t *dst, size_t *bytes,
                                     struct ab_err *err)
 {
@@ -131,7 +130,7 @@ static bool cookie_is(uint32_t cookie, uint32_t wanted)
     return (cookie & AB_HDR_V2_COOKIE_MASK) == (wanted & AB_HDR_V2_COOKIE_MASK);
 }
 
-/* in: what follows the wrapper. dst: AB_HDR_V2_BYTES_MAX bytes. */
+/* Inflates `in`, the bytes after the wrapper, to dst, which needs AB_HDR_V2_BYTES_MAX bytes. */
 static enum ab_status inflate_all(struct span in, uint8_t *dst, size_t *bytes, struct ab_err *err)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)in.p,
@@ -159,7 +158,8 @@ static enum ab_status inflate_all(struct span in, uint8_t *dst, size_t *bytes, s
     return status;
 }
 
-/* Counters of a histogram of our unit and digits that reaches `highest`, but never above ours. */
+/* Returns the number of counters of a histogram with our unit and digits up to `highest`, at most
+ * ours. */
 static uint32_t counts_up_to(uint64_t highest)
 {
     uint32_t buckets = 1;
@@ -168,7 +168,8 @@ static uint32_t counts_up_to(uint64_t highest)
     return (buckets + 1) * (AB_HDR_SUB_BUCKETS / 2);
 }
 
-/* Leaves the payload in s and the number of counters it may fill in *cap_counts. */
+/* Reads the header. Afterwards s is the payload, and *cap_counts the number of counters that it may
+ * fill. */
 static enum ab_status take_header(struct span *s, uint32_t *cap_counts, struct ab_err *err)
 {
     if (s->n < AB_HDR_V2_HEADER_BYTES)
@@ -224,7 +225,7 @@ static enum ab_status check_counts(struct span s, uint32_t cap, struct ab_err *e
     return AB_OK;
 }
 
-/* Of a span that has been checked. */
+/* Adds the counters of a span that was checked. */
 static void take_counts(struct span s, struct ab_hdr *h)
 {
     for (uint32_t i = 0; s.n > 0;) {
@@ -239,8 +240,8 @@ static void take_counts(struct span s, struct ab_hdr *h)
     }
 }
 
-/* s: the decoded base64, then the counters in it; plain: AB_HDR_V2_BYTES_MAX bytes for what it
- * inflates to. */
+/* Turns s from the decoded base64 into the checked span of counters. `plain` has
+ * AB_HDR_V2_BYTES_MAX bytes for inflating. */
 static enum ab_status find_counts(struct span *s, uint8_t *plain, struct ab_err *err)
 {
     if (s->n < AB_HDR_V2_WRAPPER_BYTES)
@@ -275,7 +276,7 @@ struct ab_hdr_room *ab_hdr_room_new(void)
     return ab_alloc(sizeof(struct ab_hdr_room));
 }
 
-/* The span of counters that can be taken. */
+/* Decodes base64 and header. *out is the checked span of counters. */
 static enum ab_status decode(const char *base64, struct ab_hdr_room *room, struct span *out,
                              struct ab_err *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes a histogram as V2 text, byte for byte what HdrHistogram for Java 2.1 writes: zlib at
- * level 9, a lone zero as 0x00 and not as a run of one, counters up to that of the maximum.
- * Equal bytes make "is it the same histogram?" a string comparison in every tool and test.
+ * Writes a histogram as V2 text, byte for byte like HdrHistogram for Java 2.1: zlib at level 9, a
+ * single zero as 0x00 and not as a run of one, counters up to that of the maximum. Equal bytes
+ * allow every tool and test to compare histograms as strings.
  */
 #include "core/memory.h"
 #include "result/hdr.h"
@@ -59,7 +59,8 @@ static uint8_t *put_counts(uint8_t *p, const struct ab_hdr *h)
     return p;
 }
 
-/* Header and payload; p has room for AB_HDR_V2_BYTES_MAX. Returns the bytes written. */
+/* Writes header and payload; p needs AB_HDR_V2_BYTES_MAX bytes. Returns the number of bytes
+ * written. */
 static size_t put_histogram(uint8_t *p, const struct ab_hdr *h)
 {
     uint8_t *end = put_counts(p + AB_HDR_V2_HEADER_BYTES, h);
@@ -89,7 +90,8 @@ void ab_hdr_base64(char *dst, const uint8_t *src, size_t n)
     *dst = 0;
 }
 
-/* Readers count in signed 64 bits, so neither a counter nor the sum may need the 64th. */
+/* True if neither a counter nor the sum needs the 64th bit, because readers count in signed 64
+ * bits. */
 static bool counts_fit(const struct ab_hdr *h)
 {
     uint64_t total = 0;
@@ -113,7 +115,7 @@ enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *
     }
     size_t plain_bytes = put_histogram(plain, h);
     if (compress2(packed + AB_HDR_V2_WRAPPER_BYTES, &packed_bytes, plain, plain_bytes, 9) != Z_OK)
-        ab_memory_end(plain_bytes); /* there is room for any */
+        ab_memory_end(plain_bytes); /* the buffer is large enough for any result */
     put_u32(put_u32(packed, AB_HDR_V2_COOKIE_ZLIB), (uint32_t)packed_bytes);
     size_t bytes = AB_HDR_V2_WRAPPER_BYTES + packed_bytes;
     char *text = ab_alloc((bytes + 2) / 3 * 4 + 1);

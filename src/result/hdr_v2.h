@@ -13,7 +13,7 @@
 
 #include "result/hdr.h"
 
-/* The second nibble is a word size (V1) or a 1 to say LEB128 (V2); readers mask it. */
+/* The second nibble is a word size in V1, and 1 for LEB128 in V2; readers mask it. */
 #define AB_HDR_V2_COOKIE UINT32_C(0x1c849313)
 #define AB_HDR_V2_COOKIE_ZLIB UINT32_C(0x1c849314)
 #define AB_HDR_V2_COOKIE_MASK UINT32_C(0xffffff0f)
@@ -24,7 +24,7 @@ enum {
     AB_HDR_V2_HEADER_BYTES = 40,
     AB_HDR_V2_LEB_MAX = 9,
     AB_HDR_V2_BYTES_MAX = AB_HDR_V2_HEADER_BYTES + AB_HDR_V2_LEB_MAX * AB_HDR_COUNTS,
-    /* zlib promises to grow what it cannot compress by less than a thousandth and 13 bytes. */
+    /* zlib expands data that cannot be compressed by less than a thousandth and 13 bytes. */
     AB_HDR_V2_ZLIB_MAX = AB_HDR_V2_BYTES_MAX + AB_HDR_V2_BYTES_MAX / 1000 + 64,
     AB_HDR_V2_TEXT_MAX = (AB_HDR_V2_WRAPPER_BYTES + AB_HDR_V2_ZLIB_MAX + 2) / 3 * 4,
 };

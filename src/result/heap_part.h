@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The heaps of a mapped row (--map, via): what each is, and what each served.
+ * Records of the heaps of a mapped row (--map, via): the identity of each heap, and the requests it
+ * served.
  */
 #ifndef AB_RESULT_HEAP_PART_H
 #define AB_RESULT_HEAP_PART_H
@@ -11,45 +12,48 @@
 
 #include <math.h>
 
-struct ab_mapped_heap { /* of a mapped row: what it serves; heaps of one name are one */
+struct ab_mapped_heap { /* one heap of a mapped row; heaps with the same name are one heap */
     char name[128];
-    char keys[256]; /* of the rules that send it requests: "frame, size:1-64"; the end of what is
-                       longer is "…". "" = not known */
+    char keys[256]; /* rules that send requests to it: "frame, size:1-64"; a longer list is cut and
+                       ends with "…". "" = not known */
     char version[64],
-        build_id[41]; /* of the library behind it, as the worker found it; "" = none */
+        build_id[41]; /* of the library behind the heap, as the worker found it; "" = none */
     uint64_t n_requests, requested_bytes; /* allocations and resizes */
     uint64_t live_peak_blocks, live_peak_bytes;
 };
 
-/* What became of the rules of a mapped row. */
+/* Statistics on the rules of a mapped row. */
 struct ab_mapped_rules {
     uint64_t
-        n_requests[AB_PLACEMENT_RULES_MAX]; /* that each decided on, in the order of the rules */
-    uint32_t n;                             /* 0 = not known: of an older result */
-    char placement[65]; /* digest of all that the harness does because of them (sha256 of struct
-                           ab_placement of the null); "" = not known: of an older result */
+        n_requests[AB_PLACEMENT_RULES_MAX]; /* number of requests that each rule decided, in the
+                                               order of the rules */
+    uint32_t n;                             /* 0 = not known, because the result is older */
+    char placement[65]; /* SHA-256 of everything the harness does because of the rules (struct
+                           ab_placement of the null back end); "" = not known, because the result is
+                           older */
 };
 
-/* What one heap of a mapped row served: one op kind, or all. The counts are those of the tape, so they
- * are the same in each round; times are of the latency pass. A resize is the heap's that it ends in; a
- * reset whose blocks are in several heaps is nobody's. */
+/* The work of one heap of a mapped row, for one op kind or for all. Counts are those of the tape,
+ * so they are the same in each round; times come from the latency pass. A resize counts for the
+ * heap that it ends in. A reset whose blocks are in several heaps counts for none. */
 struct ab_heap_part {
     uint32_t backend;
-    uint32_t heap; /* index in its heaps */
+    uint32_t heap; /* index in ab_backend_info.heaps */
     const char *phase;
-    unsigned op; /* enum ab_op_kind, or AB_OP_ALL: all but resets, which stand for frees */
+    unsigned op; /* enum ab_op_kind, or AB_OP_ALL: all kinds except resets, which stand for frees */
     uint32_t round;
-    uint64_t n_calls; /* of the tape */
-    double time_ns;   /* that these calls take, from those that were timed, with the harness's own
-                         time; of several rounds the sum; NaN = none was timed */
-    uint64_t live_peak_blocks, live_peak_bytes; /* AB_OP_ALL: in the phase; else 0 */
-    struct ab_hdr *hdr; /* in ns; of AB_OP_ALL a fair sample, as in results; owned by the session;
-                           never NULL */
+    uint64_t n_calls; /* in the tape */
+    double time_ns;   /* ns; estimated time of all n_calls, from the calls that were timed, harness
+                         included; over several rounds the sum; NaN = no call was timed */
+    uint64_t live_peak_blocks, live_peak_bytes; /* peaks in the phase, for AB_OP_ALL only; else 0 */
+    struct ab_hdr *hdr; /* ns; owned by the session; never NULL. For AB_OP_ALL every op is equally
+                           likely, as in results */
 };
 
-/* What one heap of a mapped row holds, in bytes: JSON keys and CSV metrics; NaN = n/a. By page as of the
- * whole row (live + internal + external + retained = footprint), where a page is the heap's that has,
- * or last had, a block on it; from allocated on what the heap reports of itself. FIELD(member) */
+/* Memory of one heap of a mapped row, in bytes: JSON keys and CSV metrics; NaN = n/a. The numbers
+ * by page are defined as for the whole row (live + internal + external + retained = footprint). A
+ * page belongs to the heap that has, or last had, a block on it. From allocated on, the heap itself
+ * reports the numbers. FIELD(member) */
 #define AB_HEAP_MEMORY_FIELDS(FIELD) \
     FIELD(requested_bytes) /* of its live blocks */ \
     FIELD(footprint_bytes) \
@@ -61,15 +65,15 @@ struct ab_heap_part {
     FIELD(mapped_bytes)   /* committed */ \
     FIELD(reserved_bytes) /* addresses */ \
     FIELD(metadata_bytes)
-#define AB_WHY_HEAPS "heaps" /* in a reason: what is not known of single heaps */
+#define AB_WHY_HEAPS "heaps" /* subject in a reason: numbers of single heaps */
 struct ab_heap_memory {
 #define AB_HEAP_MEMORY_MEMBER(member) double member;
     AB_HEAP_MEMORY_FIELDS(AB_HEAP_MEMORY_MEMBER)
 #undef AB_HEAP_MEMORY_MEMBER
-    double drained_bytes[AB_DRAIN_COUNT]; /* as of the whole row */
+    double drained_bytes[AB_DRAIN_COUNT]; /* defined as for the whole row */
 };
 
-/* Of several rounds or kinds: what is not known of one (NaN) adds nothing. */
+/* Adds the times of two rounds or kinds. A time that is not known (NaN) adds nothing. */
 static inline double ab_heap_time_sum(double a, double b)
 {
     return isnan(a) ? b : isnan(b) ? a : a + b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one place that knows which number comes from which pass.
+ * Defines which number comes from which pass.
  */
 #include "result/passes.h"
 
@@ -49,7 +49,8 @@ enum ab_pass ab_field_pass(const struct ab_field *field)
         return AB_PASS_LATENCY;
     case offsetof(struct ab_result, max):
     case offsetof(struct ab_result, live_peak_blocks):
-    case offsetof(struct ab_result, n_scheduler): /* of both passes: whole only with this one */
+    case offsetof(struct ab_result, n_scheduler): /* from both passes: complete only with this
+                                                     one */
     case offsetof(struct ab_result, scheduler_max_ns):
     case offsetof(struct ab_result, max_least_ns):
         return AB_PASS_TAIL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frozen names of results and the rule which percentiles may be told.
+ * The frozen names in results, and the rule which percentiles may be reported.
  */
 #include "result/result.h"
 
@@ -92,8 +92,8 @@ bool ab_backend_is_named(const struct ab_backend_info *b, const char *own_name)
 
 enum { LABEL_BYTES = 24 };
 
-/* Returns how many bytes of s, up to n, end with a whole name: not within "dirty_" of dirty_decay_ms and
- * dirty_decay_max, nor at the point of 0.5, which is a value. */
+/* Returns the number of bytes of s, up to n, that end with a whole name. They must not end within
+ * "dirty_" of dirty_decay_ms and dirty_decay_max, nor at the point of the value 0.5. */
 static size_t whole_names(const char *s, size_t n)
 {
     while (n > 0 && s[n - 1] != '{' && s[n - 1] != '=' &&
@@ -102,7 +102,8 @@ static size_t whole_names(const char *s, size_t n)
     return memchr(s, '{', n) != NULL ? n : 0;
 }
 
-/* A value alone says nothing: its name stays with it. */
+/* Extends the rest of a name to include the name of its first value, because a value alone is
+ * meaningless. */
 static size_t keep_name(const char *s, size_t n)
 {
     bool is_value = n > 0 && s[n - 1] == '=' && strcspn(s + n, "=:") >= strcspn(s + n, ";}");
@@ -117,7 +118,8 @@ static size_t shared_bytes(const char *a, const char *b, size_t most)
     return n;
 }
 
-/* Returns the length of the beginning that all rows of this allocator share: "jemalloc{MALLOC_CONF=". */
+/* Returns the length of the beginning that all rows of this allocator share:
+ * "jemalloc{MALLOC_CONF=". */
 static size_t shared_head(const struct ab_backend_info *list, uint32_t n, const char *name)
 {
     size_t brace = strcspn(name, "{"), head = strlen(name);
@@ -133,7 +135,7 @@ static size_t shared_head(const struct ab_backend_info *list, uint32_t n, const 
     return head;
 }
 
-/* True if another row shows this text, too. */
+/* True if another row has this label as well. */
 static bool is_taken(const struct ab_backend_info *list, uint32_t n, uint32_t own,
                      const char *label)
 {
@@ -201,7 +203,7 @@ const char *ab_backend_own_label(const struct ab_backend_info *b, char buf[AB_BA
     return without_values(b, ab_backend_label(b), buf);
 }
 
-/* ---- states ---- */
+/* ---- session state ---- */
 
 void ab_backend_set_values(struct ab_backend_info *b, const char *values)
 {
@@ -315,7 +317,7 @@ uint64_t ab_window_bin_low(unsigned bin)
 
 double ab_result_quantile(const struct ab_hdr *hdr, double q)
 {
-    /* 1 − 0.9999 is a little less than 0.0001 in binary: 100,000 samples must still do. */
+    /* 1 − 0.9999 is slightly below 0.0001 in binary, but 100,000 samples must suffice. */
     const double rounding = 1e-6;
     uint64_t recorded = ab_hdr_total(hdr);
     double n = (double)recorded + (double)hdr->overflow;
@@ -323,9 +325,9 @@ double ab_result_quantile(const struct ab_hdr *hdr, double q)
         return NAN;
     if (hdr->overflow == 0)
         return (double)ab_hdr_quantile(hdr, q);
-    /* What overflowed was slower than all that is in the counters, so it moves every rank. */
+    /* Overflowed values are slower than all counted ones, so they move every rank. */
     double rank = fmax(1, ceil(q * n - rounding));
     if (rank > (double)recorded)
-        return NAN; /* beyond what the histogram holds: known to be slow, not how slow */
+        return NAN; /* beyond the histogram: slow, but it is not known how slow */
     return (double)ab_hdr_quantile(hdr, (rank - 0.5) / (double)recorded);
 }

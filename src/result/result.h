@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was measured, as plain records: the only thing that sinks and statistics see. Owned by the
- * command that runs; strings are borrowed from it and live as long as the session.
- * Times are in nanoseconds, sizes in bytes. NaN means "not available": JSON null, CSV empty,
- * terminal "-". Never 0.
+ * The results of a measurement as plain records, the only input of reports and statistics. The
+ * command that runs owns them. Strings are borrowed from the command and live as long as the
+ * session. Times are in nanoseconds, sizes in bytes. NaN means "not available": null in JSON, empty
+ * in CSV, "-" on the terminal. It is never written as 0.
  */
 #ifndef AB_RESULT_RESULT_H
 #define AB_RESULT_RESULT_H
@@ -24,113 +24,123 @@
 
 enum ab_backend_status { /* names are frozen: results/README.md */
                          AB_BACKEND_OK,
-                         AB_BACKEND_PARTIAL, /* some ops had no hook: different work, out of every comparison */
+                         AB_BACKEND_PARTIAL, /* some ops had no hook, so the work differs: excluded
+                                                from comparisons */
                          AB_BACKEND_CRASHED,
                          AB_BACKEND_TIMEOUT,
                          AB_BACKEND_OOM,
                          AB_BACKEND_WRONG_LIBRARY,
                          AB_BACKEND_FAILED_CHECK,
                          AB_BACKEND_ABSENT,
-                         AB_BACKEND_NONCONFORMING, /* failed its checks and was measured all the same, --allow-broken */
-                         AB_BACKEND_DECORATED, /* checked+NAME, fault+NAME: its time is no measurement */
+                         AB_BACKEND_NONCONFORMING, /* failed its checks and was measured
+                                                      nevertheless: --allow-broken */
+                         AB_BACKEND_DECORATED,     /* checked+NAME, fault+NAME: its time is not a
+                                                  measurement */
                          AB_BACKEND_STATUS_COUNT
 };
 extern const char *const ab_backend_status_names[AB_BACKEND_STATUS_COUNT];
 const char *ab_backend_status_name(enum ab_backend_status status);
-/* ok, or one that is shown beside those that are: only these have entries in results. */
+/* True if back ends with this status have entries in results: ok, or shown beside those that are
+ * ok. */
 bool ab_backend_status_has_numbers(enum ab_backend_status status);
-/* Has numbers, and is out of every comparison. */
+/* True if a back end with this status has numbers but is excluded from every comparison. */
 bool ab_backend_status_is_aside(enum ab_backend_status status);
 
 enum { AB_BACKEND_NAME_BYTES = 128, AB_BACKEND_FULL_BYTES = 512 };
 
-/* Did a library take a setting of its environment? */
+/* State of a setting in the environment of a library: whether the library uses it. */
 enum ab_setting_state {
-    AB_SETTING_UNPROVEN, /* the library does not say, or its manual does not say that it acts */
-    AB_SETTING_PROVEN,   /* in force, as it says itself */
+    AB_SETTING_UNPROVEN, /* the library does not report it, or its manual does not say that it has
+                            an effect */
+    AB_SETTING_PROVEN,   /* in force, as the library itself reports */
     AB_SETTING_IGNORED,
     AB_SETTING_STATE_COUNT
 };
 extern const char *const ab_setting_state_names[AB_SETTING_STATE_COUNT];
 
 struct ab_setting {
-    char text[256]; /* "MALLOC_CONF=narenas:1": of several in one variable each */
+    char text[256]; /* "MALLOC_CONF=narenas:1"; several settings in one variable are listed one by
+                       one */
     enum ab_setting_state state;
-    char why[200]; /* "" where it is proven */
+    char why[200]; /* "" if proven */
 };
 enum { AB_SETTINGS_MAX = 16, AB_VERIFY_FAILED_MAX = 32, AB_VERIFY_NAME_BYTES = 40 };
 
-/* A row: a back end, or where params of a workload have lists of values, a back end in one of their
- * combinations. What is compared with what is of one combination. */
+/* A row of the tables: a back end, or, if parameters of the workload have lists of values, a back
+ * end in one combination of them. Only rows of the same combination are compared. */
 struct ab_backend_info {
-    /* As asked for: "glibc", "slab:threads=sharded", a file's stem; then, behind a blank, the values. */
+    /* name as requested: "glibc", "slab:threads=sharded", a file's stem; then a blank and the
+     * values */
     char name[AB_BACKEND_NAME_BYTES + AB_VALUES_BYTES];
-    char full_name[AB_BACKEND_FULL_BYTES]; /* "jemalloc{A=b}" of a row that was named; "" = name */
+    char full_name[AB_BACKEND_FULL_BYTES]; /* "jemalloc{A=b}" if the user named the row otherwise;
+                                              "" = name */
     char label[AB_BACKEND_NAME_BYTES + AB_VALUES_BYTES]; /* see ab_backend_label(); "" = name */
-    char values[AB_VALUES_BYTES]; /* "n=1000 m=4"; "" = no param has a list */
-    uint32_t combination;         /* of ab_session.combinations; 0 where there are none */
-    const char *boundary;         /* of ab_boundary_names; NULL = unknown */
+    char values[AB_VALUES_BYTES]; /* "n=1000 m=4"; "" = no parameter has a list */
+    uint32_t combination;         /* index in ab_session.combinations; 0 if there are none */
+    const char *boundary;         /* one of ab_boundary_names; NULL = unknown */
     char version[64];             /* "" = unknown */
     char path[4096];              /* "" for built-ins */
     char build_id[41];
-    /* What a process with the preloaded library takes before its first block, beyond one without; of that
-     * private memory. 0: no library is preloaded, or it was not measured. */
+    /* resident bytes that preloading the library adds to a process before its first block, and the
+     * private part of them. 0 = no library is preloaded, or it was not measured */
     double library_bytes, library_private_bytes;
     char package[64];                          /* what to install when absent; "" = unknown */
     char settings[AB_BACKEND_FULL_BYTES];      /* "keep=8:spare=0{A=b;C=d}"; "" = none */
-    struct ab_setting proofs[AB_SETTINGS_MAX]; /* of the environment */
+    struct ab_setting proofs[AB_SETTINGS_MAX]; /* settings of the environment */
     uint32_t n_proofs;
     enum ab_backend_status status;
     char reason[1024]; /* "" when ok */
-    char caveat[160];  /* what it does wrong, though not in this work; "" = nothing known */
-    /* Function that serves the frees by size: "free" where a malloc has none of its own; "" = the work
-     * has no such frees, or the back end always takes the size. */
+    char caveat[160];  /* known fault that does not occur in this work; "" = none */
+    /* function that serves the frees with a size: "free" if a malloc library has none of its own.
+     * "" = the work has no such frees, or the back end always takes the size */
     char sized_free[48];
-    char clock[8], clock_reason[96]; /* who told it the time: virtual, none, real, and why; or "" */
-    char uncounted[240]; /* why --instr has no numbers, or not all, of it; "" = it has */
-    bool was_named;      /* asked for by name: its failure is exit 4; else a warning */
-    bool is_along;       /* added to show what the machine does; not stored */
-    bool is_verified;    /* this build passed `verify` before it was measured */
-    /* checks that this build failed when `verify` last ran with it; 0 = none, or it never ran */
+    char clock[8], clock_reason[96]; /* clock that the back end sees (virtual, none, real), and why;
+                                        or "" */
+    char uncounted[240];             /* why --instr has no numbers, or not all; "" = it has all */
+    bool was_named;   /* requested by name: a failure ends with exit 4; else a warning */
+    bool is_along;    /* added to show the behaviour of the machine; not stored */
+    bool is_verified; /* this build passed `verify` before it was measured */
+    /* checks that this build failed in the last `verify`; n = 0: none, or `verify` never ran */
     char verify_failed[AB_VERIFY_FAILED_MAX][AB_VERIFY_NAME_BYTES];
     uint32_t n_verify_failed;
     bool never_frees; /* AB_TRAIT_NO_FREE */
-    bool has_reset;   /* a bulk reset; without it a reset is frees one by one */
-    /* Why --inside failed in some or all rounds; "" = it did not, or was not requested. */
+    bool has_reset;   /* has a bulk reset; without it, a reset frees the blocks one by one */
+    /* why --inside failed in some or all rounds; "" = it did not, or was not requested */
     char not_inside[1024];
-    /* Libraries of the program whose calls bypass the preloaded object and go to the C library's malloc;
-     * "" = none were seen. */
+    /* libraries of the program whose calls bypass the preloaded object and go to the C library's
+     * malloc; "" = none were seen */
     char deepbound[240];
-    struct ab_litter_request litter; /* occupancy 0: the heap is fresh */
-    struct ab_litter_count littered; /* what was made of it; zeroes where no run came so far */
-    char map[2048]; /* of several heaps: the rules, "frame=arena,*=glibc"; "" = one heap */
+    struct ab_litter_request litter; /* occupancy 0 = a fresh heap */
+    struct ab_litter_count littered; /* the aged heap that was really made; zeroes if no run came
+                                        that far */
+    char map[2048]; /* rules of several heaps: "frame=arena,*=glibc"; "" = one heap */
     struct ab_mapped_heap heaps[AB_PLACEMENT_HEAPS_MAX];
     uint32_t n_heaps; /* 0 = one heap */
     struct ab_mapped_rules rules;
 };
 
 extern const char *const ab_boundary_names[AB_BOUNDARY_COUNT];
-/* Of is_strict; ends with NULL. */
+/* Names by is_strict; ends with NULL. */
 extern const char *const ab_order_names[];
 
-/* Its name without the values. Returns buf. */
+/* Copies the name without the values to buf, which it returns. */
 const char *ab_backend_own_name(const struct ab_backend_info *b, char buf[AB_BACKEND_NAME_BYTES]);
 #define AB_OWN_NAME(b) ab_backend_own_name(b, (char[AB_BACKEND_NAME_BYTES]){0})
 bool ab_backend_is_named(const struct ab_backend_info *b, const char *own_name);
-/* Returns what -b was told without a given name: "jemalloc{A=b}"; of a named library without settings
- * the given name. */
+/* Returns the name as -b would spell it without a given name: "jemalloc{A=b}". Returns the given
+ * name of a named library without settings. */
 const char *ab_backend_spelling(const struct ab_backend_info *b, char buf[AB_BACKEND_FULL_BYTES]);
 /* Returns the name for tables and sentences. It is short even where settings are long. */
 const char *ab_backend_label(const struct ab_backend_info *b);
 const char *ab_backend_own_label(const struct ab_backend_info *b, char buf[AB_BACKEND_NAME_BYTES]);
 #define AB_OWN_LABEL(b) ab_backend_own_label(b, (char[AB_BACKEND_NAME_BYTES]){0})
-/* Sets the labels: a name of more than 24 bytes becomes "jemalloc{narenas:1}", without what all rows of
- * this allocator share, or "jemalloc{2}" where that is still too long. */
+/* Sets the labels. A name of more than 24 bytes becomes "jemalloc{narenas:1}", without the settings
+ * that all rows of this allocator share. If that is still too long it becomes "jemalloc{2}". */
 void ab_backends_set_labels(struct ab_backend_info *list, uint32_t n);
-/* Makes it the row of a combination. */
+/* Makes the row that of a combination, by adding the values to its name. */
 void ab_backend_set_values(struct ab_backend_info *b, const char *values);
 
-/* What stands behind a back end's own name, as -b spells it; "" = nothing. */
+/* Returns the part of a name behind the back end's own name, as -b spells it; "" = nothing. */
 const char *ab_backend_settings(const char *name);
 
 /* Percentiles that are reported; n/a (NaN) where n·(1−q) < 10. X(json key, q) */
@@ -146,27 +156,28 @@ extern const double ab_quantile_values[AB_QUANTILE_COUNT];
 #define AB_OP_ALL AB_OP_KIND_COUNT
 const char *ab_result_op_name(unsigned op); /* "alloc" … "reset", "all" */
 
-/* Numbers that the user names, of the load of a server: so many at most. */
+/* Limits on the numbers that the user names, for the load of a server. */
 enum { AB_NAMED_MAX = 16, AB_NAMED_BYTES = 64 };
 struct ab_field;
 
 struct ab_worst_op {
     double ns;
-    uint32_t position;  /* ops before it in the tape */
-    uint64_t size;      /* or AB_SIZE_UNKNOWN: a sample of the latency pass */
-    uint32_t iteration; /* of its lane and phase, from 1 on; 0 = in none */
+    uint32_t position;  /* number of ops before it in the tape */
+    uint64_t size;      /* requested bytes; AB_SIZE_UNKNOWN in samples of the latency pass */
+    uint32_t iteration; /* number in its lane and phase, from 1; 0 = outside of iterations */
 };
 #define AB_SIZE_UNKNOWN UINT64_MAX
 
-/* One back end × phase × op × round. */
+/* Results of one back end, phase, op and round. */
 struct ab_result {
     uint32_t backend; /* index in ab_session.backends */
     const char *phase;
     unsigned op; /* enum ab_op_kind, or AB_OP_ALL */
     uint32_t round;
-    /* One member a number of result_fields.def. Of the latency pass, where `all` is a thinned sample
-     * in which every op is equally likely; of the throughput pass for `all`, else NaN or 0; of the
-     * tail pass. `max` is worst[0].ns, unless all were fast. */
+    /* One member for each number of result_fields.def. Most come from the latency pass, where `all`
+     * is a thinned sample in which every op is equally likely. Numbers of the throughput pass exist
+     * for `all` only; else they are NaN or 0. Others are of the tail pass. `max` is worst[0].ns,
+     * unless all ops were fast. */
 #define AB_MEMBER_U64(member) uint64_t member;
 #define AB_MEMBER_F64(member) double member;
 #define AB_MEMBERS_EACH(type, member) AB_MEMBER_##type(member)
@@ -186,7 +197,8 @@ struct ab_result {
     struct ab_worst_op worst[AB_WORST_MAX]; /* slowest first; latency and tail pass */
 };
 
-/* Latency of one op kind by requested size: (2^(log2 − 1), 2^log2] bytes. From the latency pass. */
+/* Latency of one op kind by requested size, in classes of (2^(log2 − 1), 2^log2] bytes. Latency
+ * pass. */
 struct ab_size_class {
     uint32_t backend;
     const char *phase;
@@ -197,46 +209,53 @@ struct ab_size_class {
 };
 #define AB_SIZE_CLASS_COUNT 65
 
-/* Two bins an octave, up to 60 s: 0, 1, 2, 3, 4-5, 6-7, 8-11, 12-15, 16-23 … */
+/* Bins of a window's histogram, two an octave, up to 60 s: 0, 1, 2, 3, 4-5, 6-7, 8-11, 12-15, 16-23
+ * … */
 enum { AB_WINDOW_BINS = 72 };
-unsigned ab_window_bin(uint64_t ns);      /* what is longer is in the last */
-uint64_t ab_window_bin_low(unsigned bin); /* the first value of it; of AB_WINDOW_BINS too */
+unsigned ab_window_bin(uint64_t ns);      /* values above 60 s are in the last bin */
+uint64_t ab_window_bin_low(unsigned bin); /* lowest value of the bin; also defined for
+                                             AB_WINDOW_BINS */
 
-/* Latency over time: the ops of one stretch of the tape, all kinds, every op equally likely. */
+/* Latency over time: the ops of all kinds in one stretch of the tape, where every op is equally
+ * likely. */
 struct ab_window {
     uint32_t backend;
     const char *phase;
     uint32_t round;
     uint32_t begin, end;  /* ops done: the op clock */
-    uint64_t n;           /* ops timed, latency pass */
-    double p50, p99, max; /* ns; NaN where too few were timed */
-    /* Of these ops, by ns: bin i of ab_window_bin. All 0 = not known. */
+    uint64_t n;           /* ops timed in the latency pass */
+    double p50, p99, max; /* ns; NaN if too few ops were timed */
+    /* timed ops by ns; the index is that of ab_window_bin(). All 0 = not known */
     uint32_t counts[AB_WINDOW_BINS];
 };
 
-/* Iterations of a lane count from 1, over all repetitions of their phase. */
+/* Time of one iteration. Iterations of a lane count from 1, over all repetitions of their phase. */
 struct ab_iteration_time {
     uint64_t ns;
     uint32_t iteration, lane;
 };
 enum { AB_ITERATIONS_WORST_MAX = 64, AB_STRETCHES_MAX = 100 };
 
-/* What the allocator's calls took in each iteration of a phase: one back end x phase x round. From the
- * tail pass, less what the same calls took in the null back end. NaN: not known, `reason` says why. */
+/* Time in the allocator per iteration, for one back end, phase and round. From the tail pass, minus
+ * the time of the same calls in the null back end. NaN = not known; `reason` says why. */
 struct ab_iterations {
     uint32_t backend, round;
     const char *phase;
-    char name[AB_PHASE_NAME_MAX + 1]; /* of one of them: "frame" */
-    double budget_ns, call_ns;        /* NaN = none; subtracted for each call */
+    char name[AB_PHASE_NAME_MAX + 1]; /* name of one iteration: "frame" */
+    double budget_ns, call_ns;        /* NaN = no budget; time subtracted for each call */
     uint64_t n, n_scheduler,
-        n_over_budget;              /* timed; left out of all else: the scheduler's; missed */
-    uint64_t n_calls, n_calls_most; /* of the n, of one of them: no accesses, no spared frees */
+        n_over_budget;              /* timed iterations; those left out of all numbers because the
+                                       scheduler interrupted them; those over budget */
+    uint64_t n_calls, n_calls_most; /* calls in the n iterations, and in the one with most calls;
+                                       without accesses and frees that were saved */
     double p50, p99, max;
     struct ab_hdr *hdr; /* in ns; owned by the session; never NULL */
-    /* Which they were, of one round: those that took most, slowest first, without what takes no
-     * more than in the null back end. And the most that one of each stretch of them took, in ns,
-     * AB_NO_TIME = none was timed: stretch i is of the iterations i · stretch + 1 and so many in all
-     * lanes. */
+    /* The worst iterations of one round, slowest first. Iterations that take no longer than in
+     * the null back end are not listed.
+     *
+     * `stretches`: the longest time of an iteration in each stretch, in ns; AB_NO_TIME = none
+     * was timed. Stretch i covers `stretch` iterations of every lane, from number i · stretch +
+     * 1 on. */
     uint32_t n_worst, stretch, n_stretches; /* 0 = not known */
     struct ab_iteration_time worst[AB_ITERATIONS_WORST_MAX];
     uint64_t stretches[AB_STRETCHES_MAX];
@@ -244,45 +263,47 @@ struct ab_iterations {
 };
 #define AB_NO_TIME UINT64_MAX
 
-/* Where in a phase a memory record was taken. */
+/* Names of the moments in a phase at which a memory record is taken. */
 extern const char *const ab_memory_at_names[AB_AT_COUNT];
 
 enum { AB_MEMORY_REASON_BYTES = 320 };
 
-/* When the footprint was read again, once every block had been freed. */
+/* Names of the delays after which the footprint is read again, once every block has been freed. */
 extern const char *const ab_drain_names[AB_DRAIN_COUNT]; /* "0s" "0.1s" "1s" "10s" "purge" */
 
-/* Memory pass, by page: what each number is says memory_fields.def. On resident pages
- * live + internal + external + retained = footprint, none of them negative; where internal is not
- * known its bytes are external. Every double may be n/a (NaN). */
+/* Memory of a back end at one moment, from the memory pass, by page. memory_fields.def defines each
+ * number. On resident pages, live + internal + external + retained = footprint, and none of them is
+ * negative. If internal is not known, its bytes are in external. Every double may be n/a (NaN). */
 struct ab_memory {
     uint32_t backend;
     const char *phase;
     uint32_t round;
     enum ab_memory_at at;
-    uint32_t position; /* ops done: the op clock */
-    /* One member a number of memory_fields.def. */
+    uint32_t position; /* number of ops done before */
+    /* One member for each number of memory_fields.def. */
 #define AB_MEMORY_FIELD(name, member, unit, better, doc) double member;
 #include "result/memory_fields.def"
 #undef AB_MEMORY_FIELD
-    double drained_bytes[AB_DRAIN_COUNT]; /* once all is freed: AB_AT_END of the last phase */
-    struct ab_heap_memory heaps[AB_PLACEMENT_HEAPS_MAX]; /* of a mapped row, else of no meaning */
-    char reason[AB_MEMORY_REASON_BYTES];                 /* why something is n/a; "" = nothing is */
+    double drained_bytes[AB_DRAIN_COUNT]; /* after all blocks are freed: AB_AT_END of the last
+                                             phase */
+    /* heaps of a mapped row; else without meaning */
+    struct ab_heap_memory heaps[AB_PLACEMENT_HEAPS_MAX];
+    char reason[AB_MEMORY_REASON_BYTES]; /* why a number is n/a; "" = none is */
 };
 
-/* A reason is "WHAT: why; WHAT: why …". WHAT is one of these: what the footprint is not known for,
- * the other sums are not either. */
+/* Subjects of reasons. A reason is "SUBJECT: why; SUBJECT: why …". If the footprint is not known,
+ * the sums that depend on it are not known either. */
 #define AB_WHY_FOOTPRINT "footprint"
-#define AB_WHY_PAGES "pages" /* live, internal, external, retained, and what goes with them */
+#define AB_WHY_PAGES "pages" /* live, internal, external, retained, and numbers derived from them */
 #define AB_WHY_INTERNAL "internal"
 #define AB_WHY_RETAINED "retained"
 #define AB_WHY_RATIOS "ratios"
 #define AB_WHY_DRAINED "drained"
 #define AB_WHY_PURGED "purged"
-#define AB_WHY_OWN "allocated"       /* what the allocator says */
-#define AB_WHY_DURING "during calls" /* and the peak with it */
+#define AB_WHY_OWN "allocated"       /* numbers that the allocator reports */
+#define AB_WHY_DURING "during calls" /* and the peak, which includes it */
 
-/* What is kept as a distribution over the ops of a phase: memory_dists.def. */
+/* Numbers that are kept as a distribution over the ops of a phase: memory_dists.def. */
 enum ab_memory_dist_kind {
 #define AB_MEMORY_DIST(id, name, unit, step, doc) AB_DIST_##id,
 #include "result/memory_dists.def"
@@ -290,26 +311,27 @@ enum ab_memory_dist_kind {
     AB_DIST_COUNT
 };
 
-/* One distribution of one back end x phase x round. The split of the pages is read at samples, at
- * least 1,000 in a phase that has as many ops; each stands for the ops since the one before. */
+/* One distribution of one back end, phase and round. The pages are classified at samples, at least
+ * 1,000 in a phase that has as many ops. Each sample stands for the ops since the previous one. */
 struct ab_memory_dist {
     uint32_t backend;
     const char *phase;
     uint32_t round;
     enum ab_memory_dist_kind kind;
-    uint64_t n_ops, n_samples; /* of the phase; those where it is known */
-    struct ab_hdr *hdr; /* counts are ops, values in steps (memory_dist.h); owned by the session;
-                           NULL where nothing is known */
-    char reason[160];   /* why it is not known, or not everywhere; "" = it is */
+    uint64_t n_ops, n_samples; /* ops of the phase; samples for which the number is known */
+    struct ab_hdr *hdr;        /* counts are ops, values are in steps (memory_dist.h); owned by the
+                           session; NULL if nothing is known */
+    char reason[160];          /* why it is not known, or only in part; "" = it is */
 };
 
 struct ab_timeline_point {
     uint32_t position; /* ops done */
     double requested_bytes, usable_bytes, footprint_bytes;
-    double external_bytes; /* by page, as in a memory record */
+    double external_bytes; /* by page, as in memory records */
 };
 
-/* Requested, usable and footprint over the op clock, one a back end × round, over all phases. */
+/* Requested, usable and footprint bytes over the ops: one timeline for a back end and round, over
+ * all phases. */
 struct ab_timeline {
     uint32_t backend;
     uint32_t round;
@@ -317,7 +339,7 @@ struct ab_timeline {
     struct ab_timeline_point *points; /* owned by the session; ascending positions */
 };
 
-enum ab_idle_at { /* where in an idle stretch of the work, in which nothing is called */
+enum ab_idle_at { /* position within an idle stretch of the work, in which nothing is called */
                   AB_IDLE_NOT,
                   AB_IDLE_BEGIN,
                   AB_IDLE_DURING,
@@ -326,23 +348,25 @@ enum ab_idle_at { /* where in an idle stretch of the work, in which nothing is c
 };
 extern const char *const ab_idle_at_names[AB_IDLE_COUNT]; /* NULL, "begin", "during", "end" */
 
-/* Memory at a moment of the time of the work: a list of such rows, those of a back end and round one
- * after the other, by time. Memory pass of work that has times, and real programs, which have no
- * more than the resident bytes. NaN = not known. */
+/* Memory at a moment in the time of the work. The rows of a back end and round follow each other,
+ * sorted by time. They come from the memory pass of work that has times, and from real programs,
+ * for which only the resident bytes are known. NaN = not known. */
 struct ab_over_time {
     uint32_t backend, round;
     const char *phase;
-    uint64_t time_ns;  /* from the beginning of the work on */
-    uint32_t position; /* ops done; AB_NO_POSITION = of a program */
+    uint64_t time_ns;  /* since the beginning of the work */
+    uint32_t position; /* ops done; AB_NO_POSITION for a program */
     enum ab_idle_at idle;
-    double live_bytes; /* of live blocks, as they were asked for */
+    double live_bytes;                                     /* requested bytes of live blocks */
     double resident_bytes, external_bytes, retained_bytes; /* as in a memory record */
-    double lazyfree_bytes; /* of the resident ones: what the kernel may take without asking */
+    double lazyfree_bytes; /* part of the resident bytes that the kernel may reclaim at any time
+                              (MADV_FREE) */
 };
 #define AB_NO_POSITION UINT32_MAX
 
-/* Who holds the pages at a moment of the work (docs/measuring.md): a call site of a trace, a set of a workload,
- * or a class of sizes. At each moment the groups add up to what the pages hold. */
+/* Moments of the work at which pages are attributed to owners (docs/measuring.md). An owner is a
+ * call site of a trace, a set of a workload, or a size class. At each moment the groups add up to
+ * all bytes on the pages. */
 enum ab_pin_moment {
     AB_PIN_RESIDENT_PEAK,
     AB_PIN_LIVE_PEAK,
@@ -356,8 +380,8 @@ extern const char *const ab_pin_moment_names[AB_PIN_MOMENT_COUNT]; /* "resident_
 enum ab_pin_group { AB_PIN_SITE, AB_PIN_SIZE, AB_PIN_SET, AB_PIN_GROUP_COUNT };
 extern const char *const ab_pin_group_names[AB_PIN_GROUP_COUNT]; /* "site" "size" "set" */
 
-/* In the place of a function: blocks whose site is not known; pages that never held a block, and what the
- * allocator keeps; all groups that are not listed. */
+/* Names in the place of a function, in this order: blocks whose site is not known; pages that never
+ * held a block, and memory that the allocator keeps; all groups that are not listed. */
 #define AB_PIN_UNKNOWN "(unknown)"
 #define AB_PIN_ALLOCATOR "(allocator)"
 #define AB_PIN_OTHERS "(others)"
@@ -365,36 +389,39 @@ extern const char *const ab_pin_group_names[AB_PIN_GROUP_COUNT]; /* "site" "size
 struct ab_pin {
     uint32_t backend, round;
     const char *phase;
-    char at[64];       /* one of ab_pin_moment_names, a mark of the trace, or what was asked for */
+    char at[64];       /* one of ab_pin_moment_names, a mark of the trace, or the moment that was
+                          requested */
     uint32_t position; /* ops done */
     enum ab_pin_group group;
-    char function[128], file[128]; /* function: or the set, or "33-64 B"; file "" = not known */
+    char function[128], file[128]; /* function, or set, or "33-64 B"; file "" = not known */
     uint32_t line;                 /* 0 = not known */
-    /* Bytes on resident pages: pinned are external ones. internal, retained: NaN = not known */
+    /* bytes on resident pages; pinned = external bytes; internal, retained: NaN = not known */
     double pinned_bytes, internal_bytes, retained_bytes, live_bytes;
-    double pinned_2m_bytes; /* external ones of stretches of 2 MiB */
-    double blocks, pages;   /* live ones, and pages with such */
-    double median_bytes;    /* size of these blocks; NaN = it has none, as in the next */
-    double median_age;      /* in ops, or where the work has times in seconds */
+    double pinned_2m_bytes; /* external bytes if pages were 2 MiB */
+    double blocks, pages;   /* live blocks, and pages with live blocks */
+    double median_bytes;    /* size of these blocks; NaN = the group has none, likewise below */
+    double median_age;      /* in seconds if is_age_in_seconds, else in ops */
     bool is_age_in_seconds;
-    uint32_t lane; /* that allocated all of them; AB_PIN_SEVERAL */
+    uint32_t lane; /* lane that allocated all of them; AB_PIN_SEVERAL = more than one */
 };
 #define AB_PIN_SEVERAL UINT32_MAX
 
-/* The calls from one place of a real program, estimated from those that were timed: exec --inside --sites.
- * The most time first; AB_PIN_OTHERS: of all that are not listed; AB_PIN_UNKNOWN: not known from where. */
+/* Calls from one place in a real program, estimated from those that were timed: exec --inside
+ * --sites. Sorted by time, longest first. AB_PIN_OTHERS: all places that are not listed.
+ * AB_PIN_UNKNOWN: calls whose place is not known. */
 struct ab_call_site {
     uint32_t backend, round;
     char object[256];              /* path of the program or library; "" = not known */
-    uint64_t offset;               /* in the addresses of this file */
+    uint64_t offset;               /* address within this file */
     char function[128], file[128]; /* "" = not known */
     uint32_t line;                 /* 0 = not known */
-    uint64_t n;                    /* timed */
+    uint64_t n;                    /* number of timed calls */
     double all_calls, inside_ns;
 };
-enum { AB_CALL_SITES_MAX = 200 }; /* of a back end and round */
+enum { AB_CALL_SITES_MAX = 200 }; /* limit for one back end and round */
 
-/* The price of the harness on this tape: the null back end, per phase, boundary and placement. */
+/* Cost of the harness on this tape, measured with the null back end, for each phase, boundary and
+ * placement. */
 struct ab_null_cost {
     const char *phase, *boundary;
     char placement[65]; /* as in struct ab_mapped_rules */
@@ -402,28 +429,32 @@ struct ab_null_cost {
     uint64_t n_ops;
     double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op;
     double floor_ns, floor_mean_ns; /* median and trimmed mean of its timed ops; NaN = not known */
-    double instr_per_op;            /* of the first round, with --instr */
-    double iteration_call_ns; /* a call in iterations, tail pass; NaN = not known. In no file */
+    double instr_per_op;            /* from the first round, with --instr */
+    double iteration_call_ns;       /* ns of one call in iterations, tail pass; NaN = not known. Not
+                                 stored in files */
 };
 
-struct ab_host { /* what makes numbers comparable; "" = unknown */
+struct ab_host { /* facts of a machine that decide whether numbers are comparable; "" = unknown */
     char cpu[128], kernel[128], libc[64], governor[32], virt[32], thp[32], aslr[16], os[64];
     uint32_t cpus_online, cpus_allowed;
     uint64_t memory_bytes, page_bytes;
     double load_1min;
-    char fingerprint[65]; /* sha256 of cpu, cpus, kernel, libc: same value, comparable machine */
-    char name[65]; /* of the node, noted by --shard alone: two nodes of one kind differ in it */
+    char fingerprint[65]; /* SHA-256 of cpu, cpus, kernel, libc: machines with the same value are
+                             comparable */
+    char name[65]; /* of the node, recorded with --shard only, to tell apart two nodes of the same
+                      kind */
 };
 
 struct ab_counting { /* --instr */
     bool is_asked;
-    char method[32]; /* "callgrind", "cpu counter"; "" = instructions were not counted: `reason` */
-    uint64_t n_ops;  /* of the tape that were run for that */
+    char method[32]; /* "callgrind", "cpu counter"; "" = instructions were not counted, see
+                        `reason` */
+    uint64_t n_ops;  /* ops of the tape that were run for counting */
     char reason[240];
 };
 
-/* What disturbed the throughput runs of a session: sums over them, null back end included, and the
- * level of the canary. X(member: JSON key) */
+/* Disturbances of the throughput runs of a session, summed over all runs, null back end included,
+ * and the level of the canary. X(member: JSON key) */
 #define AB_NOISE_FIELDS(X) \
     X(runs)                 /* throughput runs; 0 = nothing is known */ \
     X(wall_s)               /* measured phases */ \
@@ -442,34 +473,35 @@ struct ab_noise {
 
 struct ab_round {
     uint32_t index;
-    const uint32_t *order; /* n_order back ends in the order they ran */
+    const uint32_t *order; /* back ends in the order in which they ran; n_order of them */
     uint32_t n_order;
-    uint32_t host; /* of ab_session.hosts; 0 where there is one machine */
+    uint32_t host; /* index in ab_session.hosts; 0 if there is one machine */
 };
 
-/* Which part of the rounds a session has (result/merge/shard.h). */
+/* The part of the rounds that a session has (result/merge/shard.h). */
 struct ab_run_shard {
-    uint32_t index, count; /* 1 to count; count 0 = all of it */
+    uint32_t index, count; /* 1 to count; count 0 = all rounds */
 };
 
 /* A result that was merged into another one. */
 struct ab_part {
-    const char *file;          /* as it was given */
+    const char *file;          /* name as given */
     char sha256[65];           /* of the file; "" = not known */
-    struct ab_run_shard shard; /* count 0 = it was no shard */
-    uint32_t host;             /* of ab_session.hosts */
+    struct ab_run_shard shard; /* count 0 = not a shard */
+    uint32_t host;             /* index in ab_session.hosts */
     uint32_t n_rounds;
 };
 
-/* How many rounds a pass runs in: those whose index is below (result/passes.h). */
+/* The number of rounds in which each pass runs: it runs in those with a smaller index
+ * (result/passes.h). */
 #define AB_EVERY_ROUND UINT32_MAX
 #define AB_EVERY_COMBINATION UINT32_MAX
 struct ab_pass_plan {
-    bool is_known; /* else, as in older results, every pass runs in every round */
+    bool is_known; /* false in older results: every pass runs in every round */
     uint32_t rounds[AB_PASS_COUNT];
 };
 
-/* The work of one combination of values of params that have lists. */
+/* The work of one combination of parameter values, if parameters have lists. */
 struct ab_combination {
     char values[AB_VALUES_BYTES]; /* "n=1000 m=4" */
     char tape_sha256[65];
@@ -477,76 +509,78 @@ struct ab_combination {
     uint32_t lanes;
 };
 
-enum ab_ended { /* why a session has the rounds that it has */
+enum ab_ended { /* reason why a session ended with the rounds that it has */
                 AB_ENDED_NOT,
-                AB_ENDED_ROUNDS,    /* as many as were asked for */
-                AB_ENDED_PRECISION, /* every interval is as narrow as was asked for */
-                AB_ENDED_TIME,      /* another round would not have fitted */
+                AB_ENDED_ROUNDS,    /* all requested rounds ran */
+                AB_ENDED_PRECISION, /* every interval is as narrow as requested */
+                AB_ENDED_TIME,      /* another round would not have fitted into the time */
                 AB_ENDED_COUNT
 };
 extern const char
     *const ab_ended_names[AB_ENDED_COUNT]; /* "", "rounds", "precision", "time_budget" */
 
-/* --time-budget, --precision. Until it ends, n_rounds_planned of the session is the most that there
- * may be; then it is what there are. */
+/* State of --time-budget and --precision. Until the session ends, its n_rounds_planned is the upper
+ * limit; then it is the number of rounds that ran. */
 struct ab_stopping {
     double time_budget_s; /* 0 = none */
-    double precision;     /* of the ratio of whole-run times, 0.02 = 2 % to either side; 0 = none */
-    double spent_s;       /* by pre-flights and rounds, those that were resumed included */
+    double precision;     /* half-width of the intervals of run-time ratios, 0.02 = ±2 %; 0 =
+                             none */
+    double spent_s;       /* on pre-flights and rounds, including resumed rounds */
     uint32_t n_rounds_most;
     enum ab_ended ended;
 };
 
-/* Of a session whose results are runs of a real program: one phase, AB_PROGRAM_PHASE, with the one
- * op `all`, which is the whole program; n_ops is 1. */
+/* Kind and phase of a session that ran a real program. It has one phase, AB_PROGRAM_PHASE, with one
+ * op, `all`, which is the whole program; n_ops is 1. */
 #define AB_KIND_EXEC "exec"
 #define AB_PROGRAM_PHASE "program"
-/* What of a result an HTML report holds, so that it can be read again. */
+/* The parts of a result that an HTML report embeds, so that it can be read again. */
 enum ab_embed {
-    AB_EMBED_MERGED, /* histograms of all rounds together (result/merge/merge_rounds.h) */
-    AB_EMBED_FULL,   /* all that --json writes */
+    AB_EMBED_MERGED, /* the histograms of all rounds merged (result/merge/merge_rounds.h) */
+    AB_EMBED_FULL,   /* everything that --json writes */
     AB_EMBED_NONE,
 };
 
-/* How a document says is_histogram_merged. */
+/* Key and value in JSON if is_histogram_merged. */
 #define AB_HISTOGRAMS_KEY "histograms"
 #define AB_HISTOGRAMS_MERGED "merged"
 struct ab_session {    /* everything about one command's measurements */
-    const char *kind;  /* "workload", "trace", or AB_KIND_EXEC: a real program */
-    const char *name;  /* workload's name, the trace's file name, or the program's */
+    const char *kind;  /* "workload", "trace", or AB_KIND_EXEC for a real program */
+    const char *name;  /* name of the workload, of the trace file, or of the program */
     const char *about; /* "" = none */
     const char *config_path, *config_sha256, *config_text; /* text "" for traces */
     const char *tape_sha256;
     const char *const *settings; /* "rounds=5", "set n=100", … ends with NULL */
     uint64_t seed;
-    time_t start; /* of measuring; 0 = not known */
+    time_t start; /* start of measuring; 0 = not known */
     uint32_t n_rounds_planned;
     struct ab_pass_plan passes;
     struct ab_stopping stopping;
     bool is_complete;
-    /* n_combinations, two or more, where params have lists of values; NULL = none has. tape_sha256 is
-     * then the digest of theirs, facts and numbers of the tape are the most of any. Owned */
+    /* n_combinations, two or more, if parameters have lists of values; NULL = none has. tape_sha256
+     * is then the digest of their digests; facts and numbers of the tape are the maximum over all.
+     * Owned */
     struct ab_combination *combinations;
     uint32_t n_combinations;
     struct ab_facts facts;
     uint32_t n_slots;
     uint64_t n_tape_ops;
-    /* n_tape_ops and positions count operations; those of older results count what writes to blocks and
-     * keeps threads in order as well. */
+    /* True if n_tape_ops and positions count operations only. Older results also count writes to
+     * blocks and the steps that keep threads in order. */
     bool counts_ops;
     struct ab_host host;
-    struct ab_host *hosts; /* n_hosts, two or more: of a result that was merged from several
-                              machines, `host` is the first. NULL = one machine. Owned */
+    struct ab_host *hosts; /* n_hosts machines, two or more, of a merged result; `host` is the first
+                              of them. NULL = one machine. Owned */
     uint32_t n_hosts;
     struct ab_run_shard shard;
-    struct ab_part *parts; /* n_parts results that this one was merged from; NULL = none. Owned */
+    struct ab_part *parts; /* n_parts results that were merged into this one; NULL = none. Owned */
     uint32_t n_parts;
     const char *command_line;
-    bool is_unsealed; /* numbers come from a stored result that had no checksum */
-    struct {          /* what measured; NULL = this build */
+    bool is_unsealed; /* numbers come from a stored result without a checksum */
+    struct {          /* build of the tool that measured; NULL = this build */
         const char *version, *compiler, *flags;
     } tool;
-    const char *resumed_from; /* the result that the first rounds were taken from; NULL = none */
+    const char *resumed_from; /* result that the first rounds were taken from; NULL = none */
     uint32_t n_rounds_resumed;
     struct {
         const char *source; /* "rdtsc/rdtscp" */
@@ -557,7 +591,7 @@ struct ab_session {    /* everything about one command's measurements */
     struct ab_noise noise;
     struct ab_backend_info *backends;
     uint32_t n_backends;
-    const char *base; /* the back end that the others are compared with; NULL = none was named */
+    const char *base; /* back end that the others are compared with; NULL = none was named */
     struct ab_round *rounds;
     uint32_t n_rounds;
     struct ab_result *results;
@@ -571,7 +605,8 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_size_classes;
     struct ab_heap_part *heap_parts;
     uint32_t n_heap_parts;
-    const struct ab_field *named[AB_NAMED_MAX]; /* n_named; in the order of the user */
+    const struct ab_field *named[AB_NAMED_MAX]; /* n_named, in the order in which the user named
+                                                   them */
     uint32_t n_named;
     struct ab_window *windows;
     uint32_t n_windows;
@@ -585,40 +620,46 @@ struct ab_session {    /* everything about one command's measurements */
     uint32_t n_timelines;
     struct ab_over_time *over_time;
     uint32_t n_over_time;
-    struct ab_pin *pins; /* by back end, round and position; of a moment the most pinned first */
+    struct ab_pin *pins; /* sorted by back end, round and position; at one moment the most pinned
+                            first */
     uint32_t n_pins;
     struct ab_call_site *call_sites;
     uint32_t n_call_sites;
     struct ab_checked *gates,
-        *claims; /* stats/check.h: a gate has one for each back end it is about */
+        *claims; /* stats/check.h: a gate has one entry for each back end that it bounds */
     uint32_t n_gates, n_claims;
-    const struct ab_overview *overview;     /* of a trace, owned by the command; NULL = not known */
-    const struct ab_stacks *stacks;         /* report/flame.h: of call sites; NULL = not known */
-    const struct ab_comparison *comparison; /* stats/compare.h: with a baseline; NULL = none */
+    const struct ab_overview *overview;     /* overview of a trace, owned by the command; NULL = not
+                                               known */
+    const struct ab_stacks *stacks;         /* report/flame.h: stacks of call sites; NULL = not
+                                               known */
+    const struct ab_comparison *comparison; /* stats/compare.h: comparison with a baseline; NULL =
+                                               none */
     const char *const *phases;              /* names of the measured phases, in order */
     uint32_t n_phases;
-    int32_t cpu;     /* lane 0 ran here, -1 = not pinned */
-    const int *cpus; /* n_cpus, one lane after the other round and round; owned by the command */
+    int32_t cpu;     /* CPU of lane 0; -1 = not pinned */
+    const int *cpus; /* n_cpus CPUs, assigned to the lanes in turn; owned by the command */
     uint32_t n_cpus;
-    uint32_t window;            /* skew window in ops of the global order, 0 = none */
-    bool is_window_given;       /* by --window; else it is what the tape needed */
-    uint64_t n_edges, n_remote; /* of the tape: guarded meetings, ops on another lane's block */
-    /* Recorded threads whose ends were no ends of lanes' threads, because the lane played others as
-     * well; UINT64_MAX = not known. */
+    uint32_t window;            /* skew window in ops of the global order; 0 = none */
+    bool is_window_given;       /* given by --window; else derived from the tape */
+    uint64_t n_edges, n_remote; /* of the tape: edges between lanes, and ops on another lane's
+                                   block */
+    /* recorded ends of threads that the replay left out, because the lane plays other threads as
+     * well; UINT64_MAX = not known */
     uint64_t thread_ends_left_out;
-    uint64_t program_cpu_ns;  /* of a replay: that the recorded program took, and … */
-    uint64_t program_calls;   /* … the calls it made in it; 0 = the trace does not say */
-    uint64_t anonymous_bytes; /* of the program, when it had most, and … */
-    uint64_t unasked_bytes;   /* … how much of it was not asked of malloc; both 0 = not known */
-    bool is_strict;           /* lanes took turns in the exact order */
-    /* The first record of each back end, phase, op … has the histogram (or the counts) of all
-     * rounds, the others have empty ones; all other numbers are of each round. */
+    uint64_t program_cpu_ns;  /* of a replay: CPU time of the recorded program, and … */
+    uint64_t program_calls;   /* … its number of calls; 0 = the trace does not say */
+    uint64_t anonymous_bytes; /* of the program: anonymous memory at its peak, and … */
+    uint64_t unasked_bytes;   /* … the part that was not requested from malloc; both 0 = not
+                                 known */
+    bool is_strict;           /* lanes took turns in the exact order of the tape */
+    /* True if the first record of each back end, phase, op … has the histogram (or counts) of all
+     * rounds, and the others have empty ones. All other numbers are of each round. */
     bool is_histogram_merged;
-    enum ab_embed embed; /* asked for; not a matter of the result */
+    enum ab_embed embed; /* requested parts of the report; not part of the result */
 };
 
-/* The lists of records, each of which belongs to a round: LIST(member) for all that adopt or join
- * them. Those of the first kind have a phase as well. */
+/* The lists of records that belong to rounds. Code that adopts or joins records expands
+ * LIST(member). Records of the first macro's lists also have a phase. */
 #define AB_SESSION_PHASE_LISTS(LIST) \
     LIST(results) \
     LIST(nulls) \
@@ -627,29 +668,29 @@ struct ab_session {    /* everything about one command's measurements */
     LIST(memory) LIST(dists) LIST(heap_parts) LIST(iterations) LIST(over_time) LIST(pins)
 #define AB_SESSION_LISTS(LIST) AB_SESSION_PHASE_LISTS(LIST) LIST(timelines) LIST(call_sites)
 
-/* How many machines measured it: 1 or more. */
+/* Returns the number of machines that measured the session, 1 or more. */
 uint32_t ab_session_host_count(const struct ab_session *session);
-/* The machine of a round, an index of rounds. */
+/* Returns the machine of rounds[round]. */
 const struct ab_host *ab_session_round_host(const struct ab_session *session, uint32_t round);
-/* One machine, as far as is known: the same fingerprint, and the same name where both have one. What
- * has no fingerprint is the same as nothing. */
+/* True if both are the same machine, as far as is known: the same fingerprint, and the same name if
+ * both have one. A machine without a fingerprint equals no other. */
 bool ab_host_is_same(const struct ab_host *a, const struct ab_host *b);
-/* All rounds of both are of one machine: what is not paired by rounds may be compared. Else *of_a
- * and *of_b are two that differ. */
+/* True if both sessions ran on one machine, so that their unpaired numbers may be compared. Else
+ * sets *of_a and *of_b to two machines that differ. */
 bool ab_sessions_share_host(const struct ab_session *a, const struct ab_session *b,
                             const struct ab_host **of_a, const struct ab_host **of_b);
 bool ab_session_is_exec(const struct ab_session *session);
 
-/* Is there such a back end, and did it not fail? One that did has no numbers, even where some were
- * measured before. */
+/* True if the back end exists and did not fail. A failed back end has no numbers, even if some were
+ * measured before it failed. */
 bool ab_session_has_numbers(const struct ab_session *session, uint32_t backend);
 
-/* min(quantile rule): value of q from hdr in ns, or NaN when n·(1−q) < 10. */
+/* Returns quantile q of hdr in ns, or NaN when n·(1−q) < 10. */
 double ab_result_quantile(const struct ab_hdr *hdr, double q);
 
-/* Did lanes wait for each other so long that wall time says little about the back end? */
+/* True if lanes waited for each other so long that wall time says little about the back end. */
 bool ab_result_is_waiting(const struct ab_result *r);
-/* What is subtracted is more than what is left: the time per op of the round is not known. */
+/* True if more time is subtracted than remains, so that the round has no time per op. */
 bool ab_is_mostly_waiting(double subtracted_percent);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expands the two .def files to tables, and reads values by them.
+ * Expands the two .def files to tables, and reads values through them.
  */
 #include "result/result_fields.h"
 
@@ -29,7 +29,7 @@ static struct ab_field named[AB_NAMED_MAX];
 static char names[AB_NAMED_MAX][AB_NAMED_BYTES];
 static size_t n_named;
 
-/* "requests_per_s" is in no unit of time. */
+/* True for names like "requests_per_s", whose unit is not a time. */
 static bool is_rate(const char *name)
 {
     return strstr(name, "_per_") != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * result_fields.def and memory_fields.def as tables, for whoever walks over all numbers of a
- * result or of a memory record.
+ * The fields of result_fields.def and memory_fields.def as tables, for code that iterates over all
+ * numbers of a result or of a memory record.
  */
 #ifndef AB_RESULT_RESULT_FIELDS_H
 #define AB_RESULT_RESULT_FIELDS_H
@@ -22,7 +22,7 @@ enum ab_field_group {
 enum ab_field_type { AB_FIELD_U64, AB_FIELD_F64 };
 enum ab_field_better { AB_FIELD_LOWER, AB_FIELD_HIGHER, AB_FIELD_NEITHER };
 
-/* The key in JSON: the name without its group's prefix. */
+/* Length of the prefix that a group's names have and its JSON keys do not. */
 enum {
     AB_PREFIX_EACH = 0,
     AB_PREFIX_QUANTILE = 0,
@@ -40,28 +40,31 @@ struct ab_field {
     enum ab_field_group group;
     enum ab_field_type type;
     enum ab_field_better better;
-    size_t offset; /* in struct ab_result */
+    size_t offset; /* offset of the member in struct ab_result */
 };
 extern const struct ab_field ab_fields[];
 extern const size_t ab_field_count;
 
-/* A number that the user names (exec --metric), a field of the group PROGRAM: the same for the same
- * name and direction as long as the process lives, also of several results. Its unit is ns, us, ms, s, bytes or
- * percent where the name ends so, else "number". NULL: there are AB_NAMED_MAX others, or it is more than letters,
- * digits and '_', begins with a digit, or is too long. */
+/* Returns the field of a number that the user names (exec --metric); its group is PROGRAM. The same
+ * name and direction give the same field as long as the process lives, also in several results. The
+ * unit is ns, us, ms, s, bytes or percent if the name ends so, else "number".
+ *
+ * Returns NULL if there are AB_NAMED_MAX others, or if the name is too long, begins with a digit,
+ * or has characters other than letters, digits and '_'. */
 const struct ab_field *ab_named_field(const char *name, enum ab_field_better better);
-/* Its index in ab_result.named. */
+/* Returns the field's index in ab_result.named. */
 size_t ab_named_slot(const struct ab_field *field);
 
-/* Does this result have the number at all? Not: throughput of one kind of op, the tail where no
- * tail pass ran, an F64 that is NaN, a U64 that is UINT64_MAX, latencies of nothing. */
+/* True if the result has this number. It does not have the throughput of one kind of op, the tail
+ * if no tail pass ran, an F64 that is NaN, a U64 that is UINT64_MAX, and latencies if no op was
+ * timed. */
 bool ab_field_exists(const struct ab_field *field, const struct ab_result *result);
 
-/* Its value; U64 fields are exact through ab_field_u64 only. */
+/* Returns the value as a double. U64 fields are exact through ab_field_u64 only. */
 double ab_field_f64(const struct ab_field *field, const struct ab_result *result);
 uint64_t ab_field_u64(const struct ab_field *field, const struct ab_result *result);
 
-/* Makes every F64 of a group, or of all, n/a. */
+/* Sets every F64 of a group, or of all groups, to n/a. */
 void ab_fields_forget(struct ab_result *result, enum ab_field_group group);
 void ab_fields_forget_all(struct ab_result *result);
 
@@ -69,7 +72,7 @@ struct ab_memory_field {
     const char *name; /* JSON key, CSV metric, gate statistic */
     const char *unit, *doc;
     enum ab_field_better better;
-    size_t offset; /* of a double in struct ab_memory */
+    size_t offset; /* offset of a double in struct ab_memory */
 };
 extern const struct ab_memory_field ab_memory_fields[];
 extern const size_t ab_memory_field_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What can be done with a session as a whole: freeing it, and finding the null of a back end.
+ * Functions on a whole session: freeing it, and finding the null record of a back end.
  */
 #include "result/session.h"
 
@@ -48,7 +48,7 @@ double ab_session_floor(const struct ab_session *session)
     for (uint32_t i = 0; i < ab_session_host_count(session); i++)
         most = fmax(most,
                     floor_on(session, session->n_hosts > 1 ? &session->hosts[i] : &session->host));
-    return most; /* fmax passes over NaN */
+    return most; /* fmax ignores NaN */
 }
 
 double ab_session_floor_mean(const struct ab_session *session)

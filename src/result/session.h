@@ -1,57 +1,63 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a session, and its numbers as files hold them; which null has the harness of a back end.
+ * Functions on a whole session: freeing it, clock floors, settings, digests, and the null record
+ * that belongs to a back end's harness.
  */
 #ifndef AB_RESULT_SESSION_H
 #define AB_RESULT_SESSION_H
 
 #include "result/result.h"
 
-/* Frees what hangs in it, not what it borrows: strings, back ends, phases, gates. */
+/* Frees what the session owns, but nothing that it borrows: strings, back ends, phases, gates. */
 void ab_session_fini(struct ab_session *session);
 
-/* A number as files hold it: of 12 significant digits; whole numbers below 2^53 stay exact. */
+/* Rounds a number to 12 significant digits, as files store it. Whole numbers below 2^53 stay
+ * exact. */
 double ab_number_settle(double x);
 
-/* The floor of per-op latencies: the median over rounds and phases of what an empty op reads; of
- * several machines that of the one where it is highest. NaN = not measured. */
+/* Returns the floor of latencies of single ops: the reading for an empty op, as the median over
+ * rounds and phases. With several machines it is that of the machine with the highest floor. NaN =
+ * not measured. */
 double ab_session_floor(const struct ab_session *session);
-/* The mean instead of the median, over all rounds: what is to be subtracted from a mean of timed ops. NaN = not
- * known. */
+/* Returns the mean reading for an empty op over all rounds, which is subtracted from means of timed
+ * ops. NaN = not known. */
 double ab_session_floor_mean(const struct ab_session *session);
 
-/* What of the workload's settings or the replay's was given as NAME=VALUE: "touch", "cache". NULL =
- * not given. The session owns it. */
+/* Returns the value of a setting that was given as NAME=VALUE, for the workload or the replay:
+ * "touch", "cache". NULL = not given. The session owns the string. */
 const char *ab_session_setting(const struct ab_session *session, const char *name);
 
-/* Is there a phase of the same name before it? Numbers by name are those of all of them. */
+/* True if an earlier phase has the same name. Numbers by name cover all phases of that name. */
 bool ab_session_phase_is_repeated(const struct ab_session *session, uint32_t phase);
 
-/* The harness of a back end: what is done around its calls. It is that of the boundary and, where
- * requests are spread over several heaps, of the placement; each combination of values of params has
- * its own. This is the one definition of that key. */
+/* The harness of a back end is all work that is done around its calls. It depends on the boundary
+ * and on the combination of parameter values. If requests are spread over several heaps, it also
+ * depends on the placement. The functions below are the only definition of this key. */
 
-/* The row of the back end of row `like` in the combination of row `beside`; UINT32_MAX = none. */
+/* Returns the row that has the back end of row `like` and the combination of row `beside`;
+ * UINT32_MAX = none. */
 uint32_t ab_session_row(const struct ab_session *session, uint32_t like, uint32_t beside);
 
-/* True if less than a page lives at the same time: what is resident says nothing of the allocator then. */
+/* True if less than a page lives at the same time. Resident memory then says nothing about the
+ * allocator. */
 bool ab_session_has_little_memory(const struct ab_session *session);
 
-/* The digest of the work of a row; "" = not known. And: did both rows do the same? */
+/* Return the digest of a row's work ("" = not known), and whether two rows did the same work. */
 const char *ab_session_digest(const struct ab_session *session, uint32_t backend);
 bool ab_session_is_same_work(const struct ab_session *a, uint32_t backend_a,
                              const struct ab_session *b, uint32_t backend_b);
 
-/* The first back end with the same harness: it stands for all of them. */
+/* Returns the first back end with the same harness, which stands for all of them. */
 uint32_t ab_session_harness(const struct ab_session *session, uint32_t backend);
 
-/* Is it the price of this back end's harness? Of results that do not name the placement: of the
- * boundary's. */
+/* True if `null` is the cost of this back end's harness. Results that do not record the placement
+ * are matched by the boundary alone. */
 bool ab_null_is_of(const struct ab_null_cost *null, const struct ab_backend_info *backend);
-/* Are both of one harness? */
+/* True if both records are of the same harness. */
 bool ab_null_is_like(const struct ab_null_cost *a, const struct ab_null_cost *b);
 
-/* What the harness of a back end took in a phase of a round; NULL = not known. The session's. */
+/* Returns the cost of the back end's harness in a phase of a round; NULL = not known. The session
+ * owns the record. */
 struct ab_null_cost *ab_session_null(const struct ab_session *session, uint32_t backend,
                                      const char *phase, uint32_t round);
 

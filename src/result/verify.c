@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frozen names of verdicts, and of what they come to.
+ * The frozen names of verdicts and of the resulting status.
  */
 #include "result/verify.h"
 

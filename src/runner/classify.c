@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides from exit status, signals, timers and the report of a worker what became of it, and says
- * where it was.
+ * Decides what happened to a worker from its exit status, signals, timers and report, and names the
+ * place.
  */
 #include "runner/classify.h"
 
@@ -39,7 +39,7 @@ static bool has_text(const char *s)
     return s != NULL && s[0] != 0;
 }
 
-/* "in op 5000 (alloc of 64 bytes, phase churn)": where the worker was last seen. */
+/* Writes where the worker was last: "in op 5000 (alloc of 64 bytes, phase churn)". */
 static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
 {
     const struct ab_run_report *r = e->report;
@@ -81,20 +81,20 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
     return buf;
 }
 
-/* "; write to 0x8: not mapped; in libmine.so+0x1139 (free+0x29)" */
+/* Writes "; write to 0x8: not mapped; in libmine.so+0x1139 (free+0x29)". */
 static void describe_crash(const struct ab_evidence *e, const struct ab_outcome *out, char *buf,
                            size_t cap)
 {
     const struct ab_crash_text *c = &out->crash;
     buf[0] = 0;
-    if (!e->is_check) /* a check has lines of its own for them */
+    if (!e->is_check) /* checks show these on lines of their own */
         snprintf(buf, cap, "%s%s%s%s", c->memory[0] != 0 ? "; " : "", c->memory,
                  c->function[0] != 0 ? "; in " : "", c->function);
 }
 
-/* The sentences about calls and memory, and the functions that addresses are in. */
+/* ---- sentences about calls, memory and functions ---- */
 
-/* "invalid memory access" of SIGSEGV; NULL for what needs no explanation. */
+/* Returns "invalid memory access" for SIGSEGV etc.; NULL if the signal needs no explanation. */
 static const char *crash_meaning(int signal)
 {
     static const struct {
@@ -151,7 +151,8 @@ static const struct ab_call_note *note_of(const struct ab_run_report *r, uint32_
     return is_there ? &r->calls.notes[index - 1] : NULL;
 }
 
-/* A hanging one: the first thread's, else that of any other. */
+/* Finds a call that has not returned: the first thread's if it has one, else another's. *n receives
+ * their number. */
 static const struct ab_call_note *find_inside(const struct ab_run_report *r, unsigned *n)
 {
     const struct ab_call_note *found = NULL;
@@ -172,7 +173,7 @@ void ab_crash_call(const struct ab_run_report *r, char *buf, size_t cap)
     const char *before = note != NULL ? "" : "after ";
     const struct ab_call_note *child = note_of(r, AB_CALL_NOTES);
     buf[0] = 0;
-    if (r->state == AB_WORKER_DONE) /* what is held against it then is none of its calls */
+    if (r->state == AB_WORKER_DONE) /* the failure is then not about a call */
         return;
     if (child != NULL && child->is_inside != 0) {
         size_t at = (size_t)snprintf(buf, cap, "in the child: ");
@@ -235,11 +236,13 @@ static size_t add_block(char *buf, size_t cap, const struct ab_crash_report *c)
 struct ab_code_map {
     uint64_t begin, end, offset;
     char perms[5];   /* "rw-p" */
-    char file[4096]; /* "" = of no file; raw */
+    char file[4096]; /* "" = not a file; raw */
 };
 
-/* Addresses of code to files and functions. There is no unwinder that a broken process could run, and
- * none here: a return address is known by the call before it. */
+/* ---- finding files and functions of code addresses ----
+ *
+ * A broken process cannot run an unwinder, and there is none here. A return address is recognized
+ * by the call instruction before it. */
 
 static bool read_line(const char *line, size_t n, struct ab_code_map *m)
 {
@@ -257,8 +260,8 @@ static bool read_line(const char *line, size_t n, struct ab_code_map *m)
     return true;
 }
 
-/* The mapping that holds the address; false when there was none among those that were noted: all
- * code is, and what holds the address of the fault and the stack pointer. */
+/* Finds the mapping that contains the address. Returns false if it was not recorded. All code was,
+ * and the mappings of the fault's address and of the stack pointer. */
 static bool code_map_find(const struct ab_crash_report *crash, uint64_t address,
                           struct ab_code_map *out)
 {
@@ -274,7 +277,7 @@ static bool code_map_find(const struct ab_crash_report *crash, uint64_t address,
     return false;
 }
 
-/* Last part of a path, printable. */
+/* Returns the last part of a path, printable. */
 static const char *code_file(char *buf, size_t cap, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -303,14 +306,14 @@ static bool is_same_file(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
-/* Do the bytes before an address end a call? */
+/* True if the bytes before the address are a call instruction. */
 static bool follows_call(const struct ab_code_map *m, uint64_t address)
 {
     unsigned char b[8];
     if (!ab_elf_read_before(m->file, address - m->begin + m->offset, b + 1, 7))
         return false;
 #if defined(__x86_64__)
-    bool is_call = b[3] == 0xe8; /* to a fixed place; else FF /2, by a register or memory */
+    bool is_call = b[3] == 0xe8; /* with a fixed target; else FF /2, through a register or memory */
     for (unsigned i = 1; i < 7 && !is_call; i++)
         is_call = i != 3 && b[i] == 0xff && (b[i + 1] & 0x38) == 0x10;
     return is_call;
@@ -323,7 +326,8 @@ static bool follows_call(const struct ab_code_map *m, uint64_t address)
 #endif
 }
 
-/* The innermost call in the library that has not returned; false: none is on the stack. */
+/* Finds the innermost call in the library that has not returned. Returns false if none is on the
+ * stack. */
 static bool find_caller(const struct ab_crash_report *crash, const char *library,
                         struct ab_code_map *m, uint64_t *address)
 {
@@ -336,8 +340,9 @@ static bool find_caller(const struct ab_crash_report *crash, const char *library
     return false;
 }
 
-/* "libmine.so+0x1139 (free+0x29)"; where that is not in the library under test, also what called it
- * from there: the first word of the stack that a call in the library has left. "" = not known. */
+/* Writes "libmine.so+0x1139 (free+0x29)". If that is not in the library under test, also writes its
+ * caller there: the first word of the stack that is a return address in the library. "" = not
+ * known. */
 static void describe_code_and_caller(const struct ab_crash_report *crash, const char *library,
                                      char *buf, size_t cap)
 {
@@ -367,7 +372,7 @@ static const char *access_of(const struct ab_code_map *m)
 
 enum { STACK_NEAR = 65536 };
 
-/* Adds what the system has mapped there, after what the checker knows of the address. */
+/* Writes what is mapped at the address. */
 static void add_mapping(char *buf, size_t cap, const struct ab_crash_report *c)
 {
     struct ab_code_map map;
@@ -387,7 +392,7 @@ static void add_mapping(char *buf, size_t cap, const struct ab_crash_report *c)
         snprintf(buf, cap, "%s", access_of(&map));
 }
 
-/* How far it is from memory that is mapped, where that is near. */
+/* Appends the distance to mapped memory, if it is small. */
 static void add_distance(char *buf, size_t cap, const struct ab_crash_report *c)
 {
     struct ab_code_map map;
@@ -501,7 +506,7 @@ static void first_line(char *dst, size_t cap, const char *text)
     ab_text_printable(dst, cap, line);
 }
 
-/* The work was done; was it done as a back end may? */
+/* Judges a worker that finished its work by its other behaviour. */
 static void classify_conduct(const struct ab_evidence *e, struct ab_outcome *out)
 {
     char line[256];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts instructions, by the processor where it can, else in callgrind; then system calls.
+ * Counts instructions with the processor's counter if possible, else with callgrind; then system
+ * calls.
  */
 #include "runner/count_round.h"
 
@@ -16,16 +17,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Callgrind takes some 50 times as long and keeps books of its own in memory. */
+/* Callgrind is about 50 times slower and has bookkeeping of its own in memory. */
 enum { SLOWER = 80, START_NS = 1000000000, BOOKS_BYTES = 512 << 20 };
 
 struct counter {
     const struct ab_count_plan *plan;
-    struct ab_run_context context; /* of the sample */
+    struct ab_run_context context; /* with the sample as tape */
     struct ab_tape_map sample;
     struct ab_callgrind callgrind;
     struct ab_phase_counts *nulls,
-        counts; /* nulls: one a back end, of those that stand for others */
+        counts; /* nulls: one for each back end, used for those that stand for others */
     struct ab_rng rng;
 };
 
@@ -42,7 +43,7 @@ static void show_progress(const struct ab_count_plan *plan, const char *backend,
         plan->progress(plan->user, backend, pass);
 }
 
-/* A failure of the worker becomes a reason and does not end the session. */
+/* Turns a failure of the worker into a reason, so that it does not end the session. */
 static enum ab_status reason_of_failure(enum ab_status status, const struct ab_err *why,
                                         char *reason, size_t cap, struct ab_err *err)
 {
@@ -74,7 +75,7 @@ static void take_counts(struct counter *c, const struct ab_outcome *run)
         c->counts.n[i] = run != NULL ? run->page->report.phases[i].instructions : AB_NOT_COUNTED;
 }
 
-/* One run; `reason` says why there are no counts. */
+/* Runs once; `reason` says why there are no counts. */
 static enum ab_status run_once(struct counter *c, const struct ab_case *what, char *reason,
                                size_t cap, struct ab_outcome *run, struct ab_err *err)
 {
@@ -94,7 +95,7 @@ static enum ab_status run_once(struct counter *c, const struct ab_case *what, ch
     return reason_of_failure(status, &why, reason, cap, err);
 }
 
-/* With the counter as it is: `reason` is "" when it counts. */
+/* Runs the null back ends with the chosen counter; `reason` is "" if it works. */
 static enum ab_status run_nulls(struct counter *c, char *reason, size_t cap, struct ab_err *err)
 {
     const struct ab_count_plan *plan = c->plan;
@@ -140,7 +141,7 @@ static enum ab_status run_backend(struct counter *c, uint32_t backend, struct ab
     return status;
 }
 
-/* The beginning of the tape, and the nulls on it. */
+/* Makes the sample of the tape, and runs the null back ends on it. */
 static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t n_ops,
                             struct ab_err *err)
 {
@@ -169,7 +170,7 @@ static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t
     return status;
 }
 
-/* The processor's counter if there is one; else callgrind if that is there. */
+/* Chooses the processor's counter if there is one, else callgrind if it is installed. */
 static enum ab_status choose(struct counter *c, struct ab_err *err)
 {
     struct ab_counting *told = &c->plan->session->counting;
@@ -254,13 +255,13 @@ enum ab_status ab_count_round(const struct ab_count_plan *plan, struct ab_err *e
     return status;
 }
 
-/* Cuts the beginning off a tape that is mapped. */
+/* ---- samples of a mapped tape ---- */
 
-/* The first place at or after `at` that does not part a reset from its frees; the end if there is
- * none. */
+/* Returns the first place at or after `at` that does not separate a reset from its frees; n_ops if
+ * there is none. */
 static uint32_t find_cut(const struct ab_tape_part *part, uint32_t at)
 {
-    uint32_t free_until = 0; /* where the frees of the last reset end */
+    uint32_t free_until = 0; /* end of the frees of the last reset */
     for (uint32_t i = 0; i < at; i++)
         if (AB_OP_CODE(part->ops[i]) == AB_CODE_RESET)
             free_until = i + 1 + AB_OP_SIZE(part->ops[i]);
@@ -289,7 +290,7 @@ static void cut_phase(const struct ab_tape_part *part, uint32_t cut, struct ab_p
     }
 }
 
-/* Copies what a tape of `cut` ops owns. */
+/* Copies the arrays of a tape of `cut` ops. */
 static void copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *out)
 {
     struct ab_tape_part part = ab_tape_part(whole->image, 0);
@@ -329,11 +330,10 @@ enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struc
     return status;
 }
 
-/* Finds valgrind, says how it is to run the worker, and reads the files that callgrind writes: one
- * for each phase that was measured. */
+/* ---- callgrind: it writes one file for each measured phase ---- */
 
-/* In the folders of $PATH. Debian's valgrind is a script in front of valgrind.bin: with a library
- * preloaded a shell would run on that, too. */
+/* Looks for valgrind in $PATH. Debian's valgrind is a shell script that starts valgrind.bin. With a
+ * preloaded library, the shell would use that library as well, so valgrind.bin is preferred. */
 static bool find_program(struct ab_callgrind *g)
 {
     static const char *const names[] = {"valgrind.bin", "valgrind"};
@@ -359,7 +359,7 @@ bool ab_callgrind_open(struct ab_callgrind *g)
     snprintf(g->log_file, sizeof g->log_file, "--log-file=%s/log", g->folder.path);
     const char *const arguments[] = {g->program,
                                      "--tool=callgrind",
-                                     "--command-line-only=yes", /* no .valgrindrc of the user's */
+                                     "--command-line-only=yes", /* ignore the user's .valgrindrc */
                                      "--collect-atstart=no",
                                      "--vgdb=no",
                                      "--sigill-diagnostics=no",
@@ -371,8 +371,8 @@ bool ab_callgrind_open(struct ab_callgrind *g)
     return true;
 }
 
-/* One of callgrind's files: which phase (as the worker named it), how many instructions. False: it is
- * not such a file, or not whole. */
+/* Reads the phase and the number of instructions from one of callgrind's files. Returns false for
+ * other or incomplete files. */
 static bool callgrind_read(const char *path, uint32_t *phase, uint64_t *n)
 {
     char *line = NULL;
@@ -420,7 +420,7 @@ void ab_callgrind_take(const struct ab_callgrind *g, uint64_t *n, uint32_t n_pha
         closedir(folder);
 }
 
-/* "==1234== valgrind: …": what comes after the number of the process. */
+/* Reads the text after the process number: "==1234== valgrind: …". */
 void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap)
 {
     char path[sizeof g->folder.path + 8], line[300];
@@ -430,7 +430,7 @@ void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap)
     while (f != NULL && buf[0] == 0 && fgets(line, sizeof line, f) != NULL) {
         const char *text = strncmp(line, "==", 2) == 0 ? strstr(line + 2, "== ") : NULL;
         text = text != NULL ? text + 3 : line;
-        if (strncmp(line, "--", 2) == 0) /* "--1234-- warning": of the machine's caches */
+        if (strncmp(line, "--", 2) == 0) /* "--1234-- warning" about caches of the machine */
             continue;
         snprintf(buf, cap, "%.*s", (int)strcspn(text, "\n"), text);
     }

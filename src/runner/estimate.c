@@ -21,7 +21,8 @@ uint64_t ab_estimate_heap_bytes(const struct ab_facts *f, bool never_frees)
 
 uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape)
 {
-    const struct ab_facts *f = &tape->image->facts; /* the largest is the memory pass: its books */
+    const struct ab_facts *f = &tape->image->facts; /* the memory pass needs the most, for its
+                                                       bookkeeping */
     uint64_t pages = f->live_peak_bytes / 4096 + 2 * f->live_peak_blocks;
     return tape->image->most_bytes + (uint64_t)tape->image->n_slots * (16 + 40) + 24 * pages +
            10 * (uint64_t)ab_sampling_capacity(tape) + sizeof(struct ab_run_page);
@@ -33,8 +34,8 @@ double ab_estimate_pass_ns(const struct ab_tape_map *tape)
     for (uint32_t i = 0; i < tape->image->n_phases; i++)
         pages += (double)tape->phases[i].touched_pages;
     double fresh = (double)tape->image->facts.live_peak_bytes / 4096;
-    /* Most touches hit memory that is resident already: a page costs its fault once. A thread that
-     * ends, and the next one, take 20 to 50 us in each pass. */
+    /* Most touches hit resident memory, so a page costs its fault only once. The end of a thread
+     * and its successor's start take 20 to 50 us in each pass. */
     return 100.0 * tape->image->n_ops + 5.0 * pages + 5000.0 * fresh +
            100e3 * tape->image->n_thread_ends;
 }
@@ -45,7 +46,7 @@ uint32_t ab_estimate_processes(const struct ab_tape_map *tape)
     return n < 3 ? 3 : (uint32_t)n;
 }
 
-/* The cost of what runs once for a pass: a process that starts, maps its tape and ends. */
+/* Cost of a process of a pass: starting, mapping the tape and ending. */
 static const double process_ns = 20e6, short_process_ns = 10e6;
 
 static uint32_t rounds_of(const struct ab_session_work *work, enum ab_pass pass)
@@ -56,8 +57,8 @@ static uint32_t rounds_of(const struct ab_session_work *work, enum ab_pass pass)
     return n;
 }
 
-/* The processes of a pass, of one back end in all rounds. The first memory pass is run twice: where
- * the peak is must be known before it can be looked at. */
+/* Returns the number of processes of a pass, for one back end in all rounds. The first memory pass
+ * runs twice, because the place of the peak must be known beforehand. */
 static uint32_t processes_of(const struct ab_session_work *work, enum ab_pass pass)
 {
     uint32_t rounds = rounds_of(work, pass);
@@ -66,7 +67,8 @@ static uint32_t processes_of(const struct ab_session_work *work, enum ab_pass pa
     return rounds + (pass == AB_PASS_MEMORY && rounds > 0);
 }
 
-/* Without a clock around each op it takes a quarter of the time. */
+/* Returns the time of one process. The throughput pass takes a quarter, because it has no clock
+ * around each op. */
 static double process_of_pass_ns(const struct ab_session_work *work, enum ab_pass pass,
                                  double pass_ns)
 {
@@ -75,7 +77,8 @@ static double process_of_pass_ns(const struct ab_session_work *work, enum ab_pas
     return process_ns + pass_ns + (pass == AB_PASS_MEMORY ? (double)work->drain_ns : 0);
 }
 
-/* The null runs beside the throughput and latency of all back ends together, and does nothing. */
+/* Returns the time of the null back end, which runs the throughput and latency passes of all back
+ * ends together, and does nothing. */
 static double null_ns(const struct ab_session_work *work, double pass_ns)
 {
     return work->rounds * (work->processes * (short_process_ns + pass_ns / 32)) +
@@ -95,7 +98,7 @@ struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
     backend_ns += processes_of(work, pass) * process_of_pass_ns(work, pass, pass_ns);
     AB_ROUND_PASSES(ADD)
 #undef ADD
-    cost.processes_total++; /* the pre-flight */
+    cost.processes_total++; /* pre-flight */
     cost.ns = (double)work->n_backends * backend_ns +
               (work->n_backends > 0 ? null_ns(work, pass_ns) : 0);
     cost.bytes = ab_estimate_heap_bytes(&tape->image->facts, work->never_frees) +
@@ -108,8 +111,8 @@ uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape)
     double pages = 0;
     for (uint32_t i = 0; i < tape->image->n_phases; i++)
         pages += (double)tape->phases[i].touched_pages;
-    /* Where lanes outnumber the CPUs, a turn may have to wait until each of the others was asked
-     * (measured: 66 us a turn, 256 lanes on two CPUs); and on a busy machine, for what else runs. */
+    /* With more lanes than CPUs, a turn may have to wait until each other lane was tried (measured:
+     * 66 us a turn, 256 lanes on two CPUs). On a busy machine it also waits for other programs. */
     const struct ab_tape_image *image = tape->image;
     double turns = (double)image->n_turns * image->n_lanes;
     double base = image->n_lanes > 1 ? 60e9 : 10e9;
@@ -121,7 +124,7 @@ uint64_t ab_default_memory_limit(void)
     return ab_available_memory() / 10 * 7;
 }
 
-/* Reads how much memory the system has available and the control groups of this process allow. */
+/* ---- available memory of the system, limited by the control groups of this process ---- */
 
 static uint64_t of_system(const char *root)
 {

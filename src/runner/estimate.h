@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Estimates what a run will cost before it starts: for the refusal above --mem-limit, for the
- * deadline and for `allocbench check`. Estimates, and called so wherever they are shown.
+ * Estimates the cost of a run before it starts, for the refusal above --mem-limit, for deadlines
+ * and for `allocbench check`. Wherever these numbers are shown they are called estimates.
  */
 #ifndef AB_RUNNER_ESTIMATE_H
 #define AB_RUNNER_ESTIMATE_H
@@ -14,49 +14,51 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Heap bytes: the live peak with a quarter on top, or all that is ever asked for where nothing is
- * given back. */
+/* Estimates the heap in bytes: the live peak plus a quarter, or everything ever requested if
+ * nothing is freed. */
 uint64_t ab_estimate_heap_bytes(const struct ab_facts *facts, bool never_frees);
-/* Ours: tape, slots, samples. */
+/* Estimates the memory of the harness in bytes: tape, slots, samples. */
 uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape);
-/* Time of one pass: 100 ns an op (a slow malloc) and 5 us a touched page. */
+/* Estimates the time of one pass: 100 ns for each op (a slow malloc) and 5 us for each touched
+ * page. */
 double ab_estimate_pass_ns(const struct ab_tape_map *tape);
-/* How many processes a round the throughput pass is worth: as many as run in about 150 ms, but 3 at
- * least, for the mean of fewer depends on where a single one comes to lie in memory. */
+/* Chooses the number of processes of the throughput pass in a round: as many as run in about 150
+ * ms, but at least 3. The mean of fewer depends on the addresses that a single process happens to
+ * get. */
 uint32_t ab_estimate_processes(const struct ab_tape_map *tape);
-/* A deadline that only what hangs can miss: 10 s and 20 times the estimate. */
+/* Returns a deadline that only a hanging run can miss: 10 s plus 20 times the estimate. */
 uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape);
-/* 70 % of what is available. */
+/* Returns 70 % of the available memory. */
 uint64_t ab_default_memory_limit(void);
 
 /* The work of a whole run. */
 struct ab_session_work {
     size_t n_backends;
-    bool never_frees; /* one of them */
+    bool never_frees; /* true for one of them */
     uint32_t rounds;
-    uint32_t processes;         /* of the throughput pass, a back end and round */
-    struct ab_pass_plan passes; /* in which rounds each pass runs */
+    uint32_t processes;         /* of the throughput pass, for each back end and round */
+    struct ab_pass_plan passes; /* rounds in which each pass runs */
     uint64_t drain_ns;
 };
 
-/* The cost of that work: pre-flights, all rounds, the wait of the memory pass. It is right within a
- * factor of two or three, because the time of the allocator is what has yet to be measured. */
+/* Estimated cost of a session: pre-flights, all rounds, the wait of the memory pass. It is accurate
+ * within a factor of two or three, because the time of the allocator is not known yet. */
 struct ab_session_cost {
     size_t n_backends;
     uint32_t rounds;
-    uint32_t processes;       /* of a back end in the first round, which has all passes */
-    uint32_t processes_total; /* of a back end in the whole run, its pre-flight among them */
+    uint32_t processes;       /* for each back end in the first round, which has all passes */
+    uint32_t processes_total; /* for each back end in the whole session, including its pre-flight */
     double ns;
-    uint64_t bytes; /* the most at one time: of one worker, its heap and ours */
+    uint64_t bytes; /* peak: heap and harness of one worker */
 };
 struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
                                            const struct ab_session_work *work);
 
-/* How much memory there is to be had: what the system says is available, or what the control group
- * of this process may have at most, where that is less. */
+/* Available memory: what the system reports as available, or the limit of this process's control
+ * group if that is less. */
 
 uint64_t ab_available_memory(void);
-/* The same, with /proc and /sys/fs/cgroup beneath `root`. */
+/* Reads the available memory from /proc and /sys/fs/cgroup below `root`. */
 uint64_t ab_available_memory_of(const char *root);
 
 #endif

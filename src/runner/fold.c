@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the records of the throughput, latency and tail pass, and of the nulls: times from ticks,
- * histograms from samples, the slowest ops.
+ * Makes the records of the throughput, latency and tail passes, and of the null back ends: times
+ * from ticks, histograms from samples, and the slowest ops.
  */
 #include "runner/fold.h"
 
@@ -44,8 +44,8 @@ static struct ab_result *find_result(const struct ab_fold *f, const char *phase,
     return NULL;
 }
 
-/* Requests that the back end served in this phase. A reset stands for the frees it spares, so that
- * all back ends have done the same number of ops. */
+/* Returns the number of requests that the back end served in this phase. A reset counts as the
+ * frees that it replaces, so that all back ends did the same number of ops. */
 static uint64_t served_ops(const struct ab_phase *phase, uint32_t hooks)
 {
     uint64_t n = 0;
@@ -55,7 +55,8 @@ static uint64_t served_ops(const struct ab_phase *phase, uint32_t hooks)
     return n;
 }
 
-/* One lane has no waits: what is estimated from its slices is its wall time as well. */
+/* Returns the wall time. One lane has no waits, so its estimate from slices is its wall time as
+ * well. */
 static double wall_estimate(const struct ab_throughput_estimate *e)
 {
     return isnan(e->quiet_share) ? e->median.wall : e->busy;
@@ -91,8 +92,9 @@ static void forget_time(struct ab_result *all)
     all->ns_per_op = all->whole_ns_per_op = all->ops_per_s = NAN;
 }
 
-/* A small difference of two long times is no time. What the lanes waited differs from row to row, so that one
- * row makes the round none to compare by. Nor is a time that is less than the harness's alone. */
+/* Removes times that are small differences of two long times. Waits of lanes differ from row to
+ * row, so one such row makes the round useless for comparisons. Also removes times below that of
+ * the harness alone. */
 static void forget_small_differences(struct ab_session *s)
 {
     for (uint32_t i = 0; i < s->n_results; i++) {
@@ -138,7 +140,7 @@ void ab_fold_throughput(const struct ab_fold *f, const struct ab_throughput *run
     forget_small_differences(f->session);
 }
 
-/* The phase of the tape; n_phases = none of that name. */
+/* Returns the index of a phase of the tape by name; n_phases = none. */
 static uint32_t phase_index(const struct ab_fold *f, const char *name)
 {
     uint32_t i = 0;
@@ -147,7 +149,7 @@ static uint32_t phase_index(const struct ab_fold *f, const char *name)
     return i;
 }
 
-/* A back end that was measured by this harness; n_backends = none. */
+/* Returns a back end that was measured with this harness; n_backends = none. */
 static uint32_t backend_of(const struct ab_session *s, const struct ab_null_cost *null)
 {
     uint32_t i = 0;
@@ -156,7 +158,8 @@ static uint32_t backend_of(const struct ab_session *s, const struct ab_null_cost
     return i;
 }
 
-/* Returns what the harness takes for an op in ns; NaN if its lanes waited for each other most of the time. */
+/* Returns the time of the harness for an op in ns; NaN if its lanes waited for each other most of
+ * the time. */
 static double null_ns(const struct ab_throughput_estimate *e, double n_ops)
 {
     return ab_is_mostly_waiting(e->median.subtracted_percent) ? (double)NAN : e->busy / n_ops;
@@ -174,7 +177,7 @@ static void fold_null_again(const struct ab_fold *f, const struct ab_throughput 
             continue;
         ab_throughput_estimate(runs, ab_fold_null_case(f->session, b), null->round, phase, quiet,
                                &e);
-        if (e.n_processes == 0) /* of a result that is resumed */
+        if (e.n_processes == 0) /* from a result that is resumed */
             continue;
         null->ns_per_op = null_ns(&e, (double)null->n_ops);
         null->wall_ns_per_op = wall_estimate(&e) / (double)null->n_ops;
@@ -215,7 +218,7 @@ static void keep_worst(struct ab_result *r, const struct ab_worst_op *ops, uint3
     memcpy(r->worst, merged, r->n_worst * sizeof merged[0]);
 }
 
-/* The op at this position of the tape. */
+/* Returns the record of the op at this position of the tape. */
 static struct ab_worst_op worst_at(const struct ab_fold *f, uint32_t position, double ns,
                                    uint64_t size)
 {
@@ -227,13 +230,13 @@ static struct ab_worst_op worst_at(const struct ab_fold *f, uint32_t position, d
     };
 }
 
-/* The destination of samples: a histogram a kind (or NULL), and a fair share of them into `all`.
- * The slowest that each took is kept, ns 0 = none. */
+/* Destination of samples: a histogram for each kind (or NULL), and a fair sample of all kinds in
+ * `all`. The slowest op of each is kept; ns 0 = none. */
 struct piles {
     struct ab_hdr *hdr[AB_OP_KIND_COUNT + 1];
     struct ab_worst_op slowest[AB_OP_KIND_COUNT + 1];
     uint64_t n_left_out[AB_OP_KIND_COUNT + 1];
-    double quiet_share; /* of all samples; NaN = not known */
+    double quiet_share; /* fraction of all samples; NaN = not known */
 };
 
 static void pile_up(struct piles *p, unsigned kind, const struct ab_sample *sample)
@@ -263,7 +266,7 @@ static void fold_samples(const struct ab_fold *f, const struct ab_phase *phase,
     }
 }
 
-/* The slowest op of all is the tail pass's to find: where that does not run, nothing is called so. */
+/* Removes the slowest op, which only the tail pass can find. Used if that pass does not run. */
 static void forget_slowest(struct ab_result *r)
 {
     r->max = NAN;
@@ -283,19 +286,20 @@ static void summarise(struct ab_result *r)
     r->max = (double)r->hdr->max;
 }
 
-/* To what may not be known yet. */
+/* Adds to a sum that may not be known yet. */
 static void add_known(double *sum, uint64_t n)
 {
     *sum = (isnan(*sum) ? 0 : *sum) + (double)n;
 }
 
-/* Ops of one pass during which the scheduler gave the CPU away. */
+/* Adds the ops of one pass during which the scheduler took the CPU away. */
 static void add_scheduler(const struct ab_fold *f, struct ab_result *r, const struct ab_tail *tail)
 {
     double longest = (double)ab_fold_ns(f, tail->scheduler_max_ticks);
     add_known(&r->n_scheduler, tail->n_scheduler);
     if (tail->n_scheduler > 0)
-        r->scheduler_max_ns = fmax(r->scheduler_max_ns, longest); /* of NaN and a number: that */
+        /* fmax of NaN and a number is the number */
+        r->scheduler_max_ns = fmax(r->scheduler_max_ns, longest);
     if (tail->max_least_ns > 0)
         r->max_least_ns = fmax(r->max_least_ns, (double)tail->max_least_ns);
 }
@@ -386,7 +390,7 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
     }
 }
 
-static const double interrupted = 0.01; /* share of the readings that is trimmed at either end */
+static const double interrupted = 0.01; /* fraction of the readings that is trimmed at either end */
 
 static void add_null(const struct ab_fold *f, uint32_t phase,
                      const struct ab_throughput_estimate *e, const struct ab_outcome *latency,
@@ -437,8 +441,8 @@ void ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs, uin
     free(all);
 }
 
-/* Keeps the records of a list that are not of this back end and round; `release` frees what one of
- * the others owns. */
+/* Removes the records of this back end and round from a list. `release` frees what a removed record
+ * owns. */
 #define DROP(list, release) \
     do { \
         uint32_t kept_ = 0; \
@@ -467,8 +471,7 @@ void ab_fold_drop(struct ab_session *s, uint32_t backend, uint32_t round)
     DROP(call_sites, (void)0);
 }
 
-/* Counts by ops: how many instructions an op takes is what the run took less what the null back end
- * took, which is the loop itself. */
+/* ---- counts per op, minus those of the null back end, which is the loop itself ---- */
 
 static struct ab_result *find_all(const struct ab_fold *f, const char *phase)
 {

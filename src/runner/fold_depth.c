@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One histogram a kind and size class, and a few quantiles a window. Classes are counted before
- * they are made, so that the session lists them in order and holds none that is empty. Windows
- * keep no histogram: one is filled and read again and again.
+ * Makes one histogram for each kind and size class, and a few quantiles for each window. Classes
+ * are counted before they are made, so that the session lists them in order and has no empty ones.
+ * Windows share one histogram, which is filled and read repeatedly.
  */
 #include "runner/fold.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* p99 needs 1,000 samples, and chance leaves a window some fewer than its share. Phases that are
- * too short for that have windows for the sake of their medians. */
+/* p99 needs 1,000 samples, and by chance a window may get fewer than its share. Phases that are too
+ * short for that have windows for their medians. */
 enum { WANTED_SAMPLES = 1250, LEAST_SAMPLES = 50, SHORT_WINDOWS = 16 };
 
 struct classes {
@@ -40,7 +40,7 @@ static void add_class(const struct ab_fold *f, const char *phase, unsigned op, u
     *out = hdr;
 }
 
-/* A reset has no size. */
+/* True if the sample has a size class; a reset has no size. */
 static bool has_class(const struct ab_sample *sample)
 {
     return sample->kind != AB_OP_RESET && !sample->is_left_out;
@@ -76,7 +76,7 @@ uint32_t ab_fold_window_count(const struct ab_phase *phase)
     return (uint32_t)fmin(fmax(fmax(wanted, least), 1), AB_WINDOWS_MAX);
 }
 
-struct stretch { /* of operations, [begin, end), in n windows */
+struct stretch { /* operations [begin, end), divided into n windows */
     uint32_t begin, end, n;
 };
 
@@ -120,7 +120,7 @@ static void add_window(const struct ab_fold *f, const char *phase, struct stretc
     memcpy(s->windows[s->n_windows - 1].counts, counts, AB_WINDOW_BINS * sizeof counts[0]);
 }
 
-struct timed { /* one sample in its window */
+struct timed { /* a sample and its window */
     uint32_t window;
     uint64_t ns;
 };
@@ -144,7 +144,7 @@ static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct 
         if (sample.is_fair && !sample.is_left_out)
             list[n++] = (struct timed){window_of(stretch, op), sample.ns};
     }
-    if (f->tape->image->n_lanes > 1) /* with one, they are in order as they come */
+    if (f->tape->image->n_lanes > 1) /* with one lane they are in order already */
         qsort(list, n, sizeof list[0], by_window);
     return n;
 }

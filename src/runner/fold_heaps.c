@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares the samples of a mapped row out among its heaps: each goes where the walk over the tape
- * (placement/placement) sent its op. What the calls of a heap took is estimated from its samples, each of
- * which stands for as many calls as it was drawn from: 1 / rate.
+ * Distributes the samples of a mapped row among its heaps. Each goes to the heap that its op was
+ * sent to (placement/placement). The time of a heap's calls is estimated from its samples. Each
+ * sample stands for 1 / rate calls.
  */
 #include "runner/fold.h"
 
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pile { /* of one heap and kind */
+struct pile { /* samples of one heap and kind */
     struct ab_hdr *hdr;
     double sum_ns;
-    uint64_t n, n_seen; /* samples; those that were left out as well */
+    uint64_t n, n_seen; /* samples; including those that were left out */
 };
 
 struct piles {
@@ -40,7 +40,7 @@ static void take(struct pile *pile, const struct ab_sample *sample)
         return;
     if (pile->hdr != NULL)
         ab_hdr_record(pile->hdr, sample->ns);
-    if (sample->ns == UINT64_MAX) /* longer than could be stored: in no sum */
+    if (sample->ns == UINT64_MAX) /* too long to be stored: not in the sum */
         return;
     pile->sum_ns += (double)sample->ns;
     pile->n++;
@@ -63,7 +63,8 @@ static void share_out(const struct ab_fold *f, const struct ab_placement *placem
     }
 }
 
-/* A bulk reset of one heap among several is in no phase's count, and is drawn as the commonest are. */
+/* Returns the sampling rate. Bulk resets of one heap among several are not counted by the phase,
+ * and are sampled like the most common kinds. */
 static double rate_of(const struct ab_phase *phase, unsigned kind)
 {
     return phase->n_ops[kind] > 0 ? ab_sampling_rate(phase, kind) : ab_sampling_base(phase);
@@ -102,7 +103,8 @@ static void add_part(const struct ab_fold *f, const struct ab_phase *phase, uint
     *out = hdr;
 }
 
-/* Their times; a reset that was never timed was frees one by one. */
+/* Sets the times of the new records. A reset that was never timed consisted of single frees, so its
+ * record is removed. */
 static void settle_parts(struct ab_session *s, uint32_t first, const struct ab_phase *phase,
                          const struct piles *piles)
 {
@@ -149,13 +151,15 @@ void ab_fold_heaps(const struct ab_fold *f, const struct ab_placement *placement
     ab_placement_forget(placement);
 }
 
-/* Judges the parts by the whole: pages of live blocks have to add up to its, and all pages have to be
- * of its footprint. Where they do not, two heaps have blocks on one page, and it is n/a whose it is. */
+/* ---- checking the heaps by the whole row ----
+ *
+ * Pages of live blocks have to add up to those of the row, and all pages must be within its
+ * footprint. If not, two heaps have blocks on one page, and the owner of the pages is n/a. */
 
 struct judge {
     const struct ab_fold *f;
     const struct ab_memory_report *r;
-    uint32_t n; /* heaps of the placement, and of each the one that is shown */
+    uint32_t n; /* number of heaps of the placement; for each the index of the heap that is shown */
     uint32_t shown[AB_PLACEMENT_HEAPS_MAX];
 };
 
@@ -170,7 +174,7 @@ static void clear(struct ab_memory *m)
     }
 }
 
-/* Heaps of one name are added up. */
+/* Adds the values of heaps with the same name. */
 static void add(double *sum, bool is_first, uint64_t x)
 {
     *sum = is_first ? ab_fold_bytes(x) : *sum + ab_fold_bytes(x);
@@ -196,7 +200,7 @@ static void sum_up(const struct judge *j, const struct ab_memory_state *s, struc
     }
 }
 
-/* Why it is not known which pages are whose; NULL = it is. */
+/* Returns the reason why the owners of the pages are not known; NULL = they are. */
 static const char *doubt(const struct judge *j, const struct ab_memory_state *s,
                          const struct ab_memory *m)
 {
@@ -224,8 +228,8 @@ static void forget_pages(struct ab_memory *m)
     }
 }
 
-/* Pages without a block can be another's that has none in their stretch: a heap has no more than it says
- * that it mapped, unless that is less than its blocks are on. */
+/* Limits a heap to the memory that it says it mapped, unless its blocks occupy more. Pages without
+ * a block may belong to another heap that has none in their stretch. */
 static void bound_pages(struct ab_heap_memory *x, double on_pages)
 {
     if (!(x->mapped_bytes >= on_pages))
@@ -237,8 +241,8 @@ static void bound_pages(struct ab_heap_memory *x, double on_pages)
             x->drained_bytes[i] = x->mapped_bytes;
 }
 
-/* As in the whole: where internal is not known its bytes are external, and what contradicts itself is
- * not known. */
+/* Completes the numbers of a heap like those of the row. Without internal bytes, these are
+ * external. Contradictory numbers become not known. */
 static void settle_heap(const struct ab_memory *m, struct ab_heap_memory *x)
 {
     if (isnan(m->internal_bytes)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ticks of iterations to a histogram. A sum over thousands of calls holds the price of timing them
- * thousands of times: the null back end does the same calls in the same pass, and what one of them
- * takes there comes off for each.
+ * Converts ticks of iterations to a histogram. A sum over thousands of calls includes the cost of
+ * timing them thousands of times. The null back end makes the same calls in the same pass, and its
+ * time of one call is subtracted for each.
  */
 #include "runner/fold.h"
 
@@ -24,8 +24,8 @@ struct place {
     uint32_t phase, lane;
 };
 
-/* How many iterations the lane has in the bursts before `burst`, in those of the phases [begin, end)
- * that are called as its own: in repetitions. */
+/* Returns the number of iterations of the lane in bursts before `burst`, in phases [begin, end)
+ * with the name of its own phase, which are its repetitions. */
 static uint32_t count(const struct place *at, uint32_t begin, uint32_t end, uint32_t burst)
 {
     const struct ab_tape_image *image = at->f->tape->image;
@@ -42,11 +42,11 @@ static uint32_t count(const struct place *at, uint32_t begin, uint32_t end, uint
     return n;
 }
 
-/* The iterations of one phase, lane by lane, of each in the order of bursts. */
+/* Iterator over the iterations of one phase, lane by lane, and within a lane by bursts. */
 struct walk {
     struct place at;
     const struct ab_outcome *run;
-    uint32_t burst, next, end; /* of run->iterations */
+    uint32_t burst, next, end; /* next, end: indices in run->iterations */
     uint32_t iteration;        /* the lane's number of the last one */
 };
 
@@ -112,9 +112,9 @@ uint32_t ab_fold_iteration_at(const struct ab_fold *f, uint32_t position)
     return count(&x, 0, x.phase, image->n_bursts) + ended + 1;
 }
 
-/* ---- the null back end ---- */
+/* ---- null back end ---- */
 
-/* The median over the iterations of what a call took; NaN = none. */
+/* Returns the median over the iterations of the time of a call; NaN = none. */
 static double call_ns(const struct ab_fold *f, const struct ab_outcome *null, uint32_t phase)
 {
     double *x = ab_alloc_zeroed((size_t)f->tape->image->n_iterations + 1, sizeof x[0]);
@@ -138,7 +138,7 @@ void ab_fold_iteration_cost(const struct ab_fold *f, const struct ab_outcome *nu
     }
 }
 
-/* ---- a back end ---- */
+/* ---- other back ends ---- */
 
 static void keep_worst(struct ab_iterations *x, const struct ab_iteration_time *t)
 {
@@ -160,7 +160,7 @@ static void keep(struct ab_iterations *x, const struct ab_iteration_time *t)
     keep_worst(x, t);
 }
 
-/* The one that the walk has come to. */
+/* Adds the current iteration of the walk. */
 static void add(struct ab_iterations *to, const struct ab_iteration *i, const struct walk *w)
 {
     if (i->n_scheduler > 0) {
@@ -172,13 +172,13 @@ static void add(struct ab_iterations *to, const struct ab_iteration *i, const st
     to->n++;
     to->n_calls += i->n_calls;
     to->n_calls_most = i->n_calls > to->n_calls_most ? i->n_calls : to->n_calls_most;
-    to->n_over_budget += net > to->budget_ns; /* NaN: no budget, never */
+    to->n_over_budget += net > to->budget_ns; /* never true if budget_ns is NaN */
     struct ab_iteration_time t = {(uint64_t)(net + 0.5), w->iteration, w->at.lane};
     ab_hdr_record(to->hdr, t.ns);
     keep(to, &t);
 }
 
-/* As many iterations in each as the lane with the most of them needs. */
+/* Sets the length of stretches so that the lane with the most iterations fits. */
 static void set_stretches(struct ab_iterations *x, const struct place *at)
 {
     const struct ab_tape_image *image = at->f->tape->image;

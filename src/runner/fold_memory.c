@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the records and the time line of the memory pass, after judging which of the reported
- * numbers can be believed.
+ * Makes the records and the timeline of the memory pass, after judging which of the reported
+ * numbers are credible.
  */
 #include "runner/fold.h"
 
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pages that were resident before the first op may serve it and be in no footprint: beneath this
- * many, ratios to the footprint would be about those. */
+/* Fewest pages for a ratio to the footprint. Pages that were resident before the first op may serve
+ * it and are in no footprint. With fewer pages than this, they would dominate the ratio. */
 enum { LEAST_PAGES = AB_FOLD_LEAST_PAGES };
 #define STRETCH_BYTES 0x1p21
 
@@ -25,7 +25,7 @@ struct judge {
     const struct ab_fold *f;
     const struct ab_outcome *run;
     const struct ab_memory_report *r;
-    const char *trouble; /* why no footprint of this run can be believed; NULL = it can */
+    const char *trouble; /* why no footprint of this run is credible; NULL = it is */
 };
 
 static double ratio(double a, double b)
@@ -62,7 +62,7 @@ static const char *find_trouble(const struct ab_memory_report *r)
     return NULL;
 }
 
-/* Why the pages of this run are not known anywhere; NULL = they are. */
+/* Returns the reason why the pages of this run are not known; NULL = they are. */
 static const char *doubt_pages_of(const struct ab_memory_report *r)
 {
     if ((r->flags & AB_MEMORY_MOVES) != 0)
@@ -116,20 +116,21 @@ static void judge_footprint(const struct judge *j, const struct ab_memory_state 
     }
 }
 
-/* Samples of the memory pass to histograms that are weighted by ops, after judging them: a number
- * that is not known at a sample leaves the ops of that sample out. */
+/* ---- samples of the memory pass as histograms weighted by ops ----
+ *
+ * A number that is not known at a sample excludes the ops of that sample. */
 
 struct phase_samples {
     const struct ab_memory_sample *samples;
     uint32_t n;
 };
 
-/* The numbers of a sample, by kind; NaN = not known here. */
+/* Numbers of a sample, by kind; NaN = not known here. */
 struct values {
     double of[AB_DIST_COUNT];
 };
 
-/* Those of a phase, as far as the report can be believed. */
+/* Returns the samples of a phase, within the bounds of the report. */
 static struct phase_samples find_samples(const struct ab_outcome *run, uint32_t phase)
 {
     const struct ab_memory_phase *p = &run->memory->phases[phase];
@@ -139,7 +140,7 @@ static struct phase_samples find_samples(const struct ab_outcome *run, uint32_t 
     return (struct phase_samples){run->memory->samples + first, p->n_samples};
 }
 
-/* They ascend within the phase and stand for its ops, each for those since the one before. */
+/* True if the samples ascend within the phase, and each stands for the ops since the one before. */
 static bool is_consistent(const struct phase_samples *x, const struct ab_phase *phase)
 {
     uint32_t at = phase->begin;
@@ -178,7 +179,7 @@ static struct values values_of(const struct ab_memory_report *r, const struct ab
     double retained = footprint - live - internal - external;
     double least = AB_FOLD_LEAST_PAGES * (double)r->page_bytes;
     if (r->granularity_pages > 0 || retained < 0)
-        footprint = retained = NAN; /* it holds less than its pages: statm is wrong here */
+        footprint = retained = NAN; /* less than its pages: statm is wrong here */
     if (!has_usable) {
         external += internal;
         internal = NAN;
@@ -206,7 +207,7 @@ static bool needs_footprint(enum ab_memory_dist_kind kind)
            kind == AB_DIST_RETAINED_BYTES;
 }
 
-/* Why it is not known for all ops. */
+/* Returns the reason why a number is not known for all ops. */
 static const char *gap(const struct ab_memory_report *r, enum ab_memory_dist_kind kind,
                        bool has_usable)
 {
@@ -227,7 +228,7 @@ bool ab_fold_has_usable(const struct ab_memory_report *r, uint32_t phase)
            !isnan(ab_fold_bytes(r->phases[phase].at[AB_AT_END].usable_bytes));
 }
 
-/* The last sample of a phase is at its end: the operations add up. */
+/* Fills the distributions of a phase. The last sample is at its end, so the operations add up. */
 static void fill(const struct ab_fold *f, const struct ab_outcome *run, uint32_t phase,
                  struct ab_memory_dist *dists)
 {
@@ -280,7 +281,7 @@ void ab_fold_dists(const struct ab_fold *f, const struct ab_outcome *run, const 
     }
 }
 
-/* Why it is not known what the pages of this state hold; NULL = it is. */
+/* Returns the reason why the content of this state's pages is not known; NULL = it is known. */
 static const char *doubt_pages(const struct judge *j, const struct ab_memory_state *s)
 {
     double live = ab_fold_bytes(s->live_bytes);
@@ -296,7 +297,8 @@ static const char *doubt_pages(const struct judge *j, const struct ab_memory_sta
     return NULL;
 }
 
-/* Without usable_size, rounding cannot be distinguished from free neighbours. */
+/* Counts internal bytes as external if there is no valid usable_size, because rounding then cannot
+ * be distinguished from free neighbours. */
 static void judge_usable(const struct judge *j, const struct ab_memory_state *s,
                          struct ab_memory *m)
 {
@@ -359,7 +361,7 @@ static void derive(const struct judge *j, struct ab_memory *m)
 
 static void judge_state(const struct judge *j, const struct ab_memory_state *s, struct ab_memory *m)
 {
-    if (s->position > j->f->tape->image->n_ops) { /* AB_MEMORY_NEVER is one */
+    if (s->position > j->f->tape->image->n_ops) { /* includes AB_MEMORY_NEVER */
         ab_fold_memory_reason(m, AB_WHY_FOOTPRINT,
                               j->trouble != NULL ? j->trouble : "run ended before this point");
         return;
@@ -380,7 +382,7 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s, 
 
 /* ---- one phase ---- */
 
-/* What the mark may say too much is no memory: less than that counts as none. */
+/* Takes the kernel's high-water mark. An increase below its possible error counts as none. */
 static void judge_mark(const struct judge *j, const struct ab_memory_phase *phase,
                        struct ab_memory *m)
 {
@@ -466,7 +468,7 @@ static void fold_phases(const struct judge *j, struct ab_memory *out)
     }
 }
 
-/* ---- the time line ---- */
+/* ---- timeline ---- */
 
 static int by_position(const void *a, const void *b)
 {
@@ -475,7 +477,7 @@ static int by_position(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The phase that the op before this position belongs to. */
+/* Returns the phase of the op before this position. */
 static uint32_t phase_at(const struct judge *j, uint32_t position)
 {
     uint32_t p = 0;
@@ -533,9 +535,10 @@ static void fold_points(const struct judge *j, struct ab_timeline *t)
         t->points[i].position = ab_tape_ops_before(j->f->tape->image, t->points[i].position);
 }
 
-/* ---- over the time of the work ---- */
+/* ---- memory over the time of the work ---- */
 
-/* Both clocks ascend, and phases are those of the tape until the drain, of which there is one row. */
+/* True if time and position ascend and phases are those of the tape. Only the last row may be of
+ * the drain. */
 static bool are_rows_consistent(const struct judge *j, uint32_t n)
 {
     const struct ab_memory_row *rows = j->run->rows;
@@ -583,7 +586,7 @@ static void add_row(const struct judge *j, const struct ab_memory_row *row, enum
     split_pages(j, row, out);
 }
 
-/* A row may end one stretch and begin the next: then it becomes two. */
+/* Adds a row. A row that ends one stretch and begins the next becomes two. */
 static void fold_row(const struct judge *j, const struct ab_memory_row *row, bool is_idle)
 {
     bool begins = (row->flags & AB_ROW_IDLE_BEGIN) != 0;
@@ -594,7 +597,7 @@ static void fold_row(const struct judge *j, const struct ab_memory_row *row, boo
         add_row(j, row, begins ? AB_IDLE_BEGIN : is_idle ? AB_IDLE_DURING : AB_IDLE_NOT);
 }
 
-/* A stretch lasts until the row that ends it, or another op. */
+/* Adds all rows. A stretch lasts until the row that ends it, or until another op. */
 static void fold_over_time(const struct judge *j)
 {
     const struct ab_memory_row *rows = j->run->rows;

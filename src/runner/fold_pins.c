@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes records of what the memory pass shared out among the owners of blocks, after checking that each
- * moment adds up.
+ * Makes records of the bytes that the memory pass distributed among owners of blocks, after
+ * checking that each moment adds up.
  */
 #include "runner/fold.h"
 
@@ -22,7 +22,7 @@ struct moment {
     const struct ab_owners *owners;
     const struct ab_pins_state *state;
     bool has_usable;
-    double retained_bytes; /* of all pages without a block; NaN = not known */
+    double retained_bytes; /* all pages without a block; NaN = not known */
 };
 
 static bool adds_up(const struct ab_pins_state *s, uint32_t n_owners)
@@ -50,7 +50,7 @@ static bool is_consistent(const struct ab_fold *f, const struct ab_owners *owner
            s->n_rows <= AB_PINS_ROWS_MOST && adds_up(s, owners->n);
 }
 
-/* Of the work at this position. */
+/* Returns the time of the work at this position, in seconds. */
 static double seconds_at(const struct ab_fold *f, uint32_t position)
 {
     const struct ab_time_step *steps = ab_tape_steps(f->tape->image);
@@ -148,7 +148,7 @@ static int by_pinned(const void *a, const void *b)
     return (x->retained_bytes < y->retained_bytes) - (x->retained_bytes > y->retained_bytes);
 }
 
-/* What no group has is the allocator's own. */
+/* Adds the retained bytes that belong to no group as the allocator's own. */
 static void add_allocator(const struct moment *m, uint64_t retained)
 {
     struct ab_pins_row none = {0};
@@ -181,7 +181,8 @@ static void add_moment(struct moment *m)
     add_allocator(m, all.retained);
 }
 
-/* By position, and at one position in the order of the moments; the end of the last phase is last. */
+/* Sorts by position, and at one position in the order of the moments; the end of the last phase
+ * comes last. */
 static int by_position(const void *a, const void *b)
 {
     const struct ab_pins_state *x = *(const struct ab_pins_state *const *)a;
@@ -197,7 +198,7 @@ static int by_position(const void *a, const void *b)
                                 : (x->phase > y->phase) - (x->phase < y->phase);
 }
 
-/* Of the first back end, in its first run. */
+/* Passes on the stacks of the first back end's first run. */
 static void give_stacks(const struct ab_fold *f, const struct ab_owners *owners,
                         const struct ab_pins_report *r)
 {

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With less of a phase's time seen in quiet, the estimate would be a guess. */
+/* Fraction of a phase's time in quiet slices; with less, the estimate would be a guess. */
 #define QUIET_SHARE_MIN 0.05
-/* Page faults and copies in the kernel make a few slices vary by far more than the rest. */
+/* Page faults and copies in the kernel make a few slices vary much more than the rest. */
 #define TRIM 0.1
 
-/* ---- what runs measured ---- */
+/* ---- measurements of runs ---- */
 
 static void free_run(struct ab_throughput_run *run)
 {
@@ -50,13 +50,13 @@ void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t r
     t->n_runs = kept;
 }
 
-/* CPU time of the phase that is not of its work. */
+/* Returns the CPU time in the phase that is not part of its work. */
 static double outside_cpu_ns(const struct ab_fold *f, const struct ab_phase_report *r)
 {
     return (double)r->canary_ticks * f->clock->ns_per_tick + (double)r->outside_cpu_ns;
 }
 
-/* Time of the lanes, and what of it is not of their ops: ns. */
+/* Time of the lanes in ns, and the parts that are not their ops. */
 struct lanes_time {
     double all, outside, waits;
 };
@@ -90,9 +90,9 @@ double ab_fold_known_ns(const struct ab_fold *f, const struct ab_phase_report *r
     return is_known ? ab_fold_busy_ns(f, r) : (double)NAN;
 }
 
-/* When lanes share CPUs, time outside of the calls would have left each CPU to the others. A worker
- * counts each burst by the one or the other; for lanes that take turns, all by their path. Ends of
- * threads take the CPU time that is not the lanes'. */
+/* Returns the wall time of the phase. If lanes share CPUs, time outside of the calls would have
+ * left each CPU to the others. A worker counts each burst by one or the other; for lanes that take
+ * turns, everything by their path. Ends of threads take the CPU time that is not the lanes'. */
 static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus,
                       bool leaves_out_ends)
 {
@@ -105,8 +105,8 @@ static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, 
     return fmax((double)r->wall_ticks * f->clock->ns_per_tick - outside_ns, 0);
 }
 
-/* CPU time of the whole process in the phase; where threads end, that of the lanes alone, because what
- * ending and starting them takes is in no counter of its own. */
+/* Returns the CPU time of the whole process in the phase. If threads end, it is that of the lanes
+ * only, because no counter separates the ending and starting of threads. */
 static double cpu_ns(const struct ab_fold *f, const struct ab_phase_report *r, bool leaves_out_ends)
 {
     double all = leaves_out_ends ? (double)r->thread_cpu_ns : (double)r->process_cpu_ns;
@@ -117,7 +117,8 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f, const struc
                                             const struct ab_phase_report *r, uint32_t n_cpus)
 {
     bool has_ends = r->n_thread_ends > 0, leaves_out_ends = has_ends && phase->renew == 0;
-    /* Read one after the other: without a background thread the difference is noise. */
+    /* The two are read one after the other, so without a background thread the difference is
+     * noise. */
     double background = (double)r->process_cpu_ns - (double)r->thread_cpu_ns;
     bool is_noise = background < 0.002 * (double)r->process_cpu_ns + 100000;
     bool has_lanes = f->tape->image->n_lanes > 1 && r->lane_ticks > r->outside_ticks;
@@ -149,7 +150,7 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f, const struc
     };
 }
 
-/* The worker is believed within bounds only. */
+/* Copies the slices. The worker is trusted within bounds only. */
 static void copy_slices(struct ab_throughput_run *run, const struct ab_outcome *from)
 {
     uint32_t n = from->page->report.slices.n < from->cap_slices ? from->page->report.slices.n
@@ -204,16 +205,17 @@ void ab_throughput_add_noise(const struct ab_fold *f, const struct ab_throughput
 
 /* ---- estimates ---- */
 
-struct slice_ratio { /* of one process to the profile */
+struct slice_ratio { /* ratio of one process to the profile */
     double log_ratio, weight;
 };
 
 struct estimator {
-    const struct ab_throughput_run **runs; /* of the case, those of the round first */
+    const struct ab_throughput_run **runs; /* runs of the case, those of the round first */
     size_t n_runs, n_of_round;
-    double *x;                  /* room for one number a run */
-    struct slice_ratio *ratios; /* room for one a slice */
-    double *profile;            /* of each slice: ticks in quiet, median of all runs; NaN = never */
+    double *x;                  /* room for one number for each run */
+    struct slice_ratio *ratios; /* room for one for each slice */
+    double *profile;            /* ticks of each slice when quiet, median of all runs; NaN = never
+                                   quiet */
     uint16_t limit;
 };
 
@@ -238,7 +240,7 @@ static int by_ratio(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Mean by weight of what is left when TRIM of the weight goes at either end. */
+/* Returns the weighted mean after trimming TRIM of the weight at either end. */
 static double trimmed_mean(struct slice_ratio *x, size_t n, double weight)
 {
     double seen = 0, sum = 0, left = 0;
@@ -254,8 +256,8 @@ static double trimmed_mean(struct slice_ratio *x, size_t n, double weight)
     return sum / left;
 }
 
-/* How much slower or faster than the profile the process was, in the slices of the phase that were
- * quiet; NaN = too few of them were. */
+/* Returns the logarithm of the process's factor to the profile, from the quiet slices of the phase;
+ * NaN = too few. */
 static double process_factor(const struct estimator *e, size_t run, uint32_t phase, double total)
 {
     const struct ab_throughput_run *r = e->runs[run];
@@ -279,8 +281,8 @@ static bool are_alike(const struct estimator *e)
     return e->n_of_round > 0 && e->runs[0]->n_slices > 0;
 }
 
-/* Makes the profile of the phase: its sum in ticks. What was never quiet is taken to be as much
- * slower or faster there as in the first run; NaN where that is more than half of it. */
+/* Makes the profile of the phase and returns its sum in ticks. Slices that were never quiet are
+ * assumed to relate to the others as in the first run. NaN if these are more than half. */
 static double make_profile(struct estimator *e, uint32_t phase)
 {
     double sum = 0, seen = 0, known = 0;
@@ -297,7 +299,7 @@ static double make_profile(struct estimator *e, uint32_t phase)
     return known > 0.5 * seen ? sum * seen / known : NAN;
 }
 
-/* Time of the round's runs in slices of the phase, ticks: all, or the quiet ones. */
+/* Returns the ticks of the round's runs in slices of the phase: all, or the quiet ones. */
 static double sum_slices(const struct estimator *e, uint32_t phase, bool only_quiet)
 {
     double sum = 0;
@@ -323,11 +325,11 @@ static void estimate_slices(struct estimator *e, uint32_t phase, struct ab_throu
         sum += factor;
         n++;
     }
-    if (n > 0 && !isnan(profile)) /* whole / all: ns a tick */
+    if (n > 0 && !isnan(profile)) /* whole / all: ns in a tick */
         out->busy = profile * exp(sum / n) * whole / all;
 }
 
-/* Those of the round first. */
+/* Collects the runs of the case, those of the round first. */
 static void gather(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
                    struct estimator *e)
 {
@@ -393,7 +395,7 @@ void ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, 
     free(e.profile);
 }
 
-/* Reads the canary in the parent, between runs. */
+/* ---- readings of the canary in the parent, between runs ---- */
 
 enum { TRIED_CPUS = 8, READINGS = 48, VALUES = AB_CANARY_MAX + 1 };
 
@@ -420,18 +422,19 @@ static int by_value(const void *a, const void *b)
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-/* A high percentile of some readings, so that a CPU counts as quiet only if it nearly always is. */
+/* Returns a high percentile of some readings, so that a CPU counts as quiet only if it nearly
+ * always is. */
 static uint16_t probe(struct ab_quiet *q)
 {
     uint16_t x[READINGS];
-    ab_canary_read(); /* it has just come to this CPU */
+    ab_canary_read(); /* the process has just moved to this CPU */
     for (unsigned i = 0; i < READINGS; i++)
         ab_quiet_add(q, x[i] = ab_canary_read());
     qsort(x, READINGS, sizeof x[0], by_value);
     return x[READINGS * 9 / 10];
 }
 
-/* Up to TRIED_CPUS of the set, spread over it, beginning with `last`. */
+/* Chooses up to TRIED_CPUS CPUs spread over the set, beginning with `last`. */
 static unsigned choose_tried(const cpu_set_t *set, int last, int *tried)
 {
     unsigned n_set = (unsigned)CPU_COUNT(set), n = 0, seen = 0;

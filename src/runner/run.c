@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One run: lays out the shared memory, writes the request, starts the worker, waits for its end,
- * and has that classified.
+ * Runs one case: lays out the shared memory, writes the request, starts the worker, waits for its
+ * end, and has it classified.
  */
 #include "runner/run.h"
 
@@ -25,14 +25,15 @@
 
 enum { CAPTURE_BYTES = 65536 };
 
-/* The layout of the run memfd. */
+/* Layout of the run memfd. */
 struct layout {
-    size_t positions, ticks, classes, memory, rows, pins, slices, iterations, total; /* 0 = none */
+    /* offsets; 0 = none */
+    size_t positions, ticks, classes, memory, rows, pins, slices, iterations, total;
     size_t cap_samples, cap_slices;
     uint32_t cap_memory_samples, cap_rows, cap_idle;
 };
 
-/* Once to twice the least of a phase, or those of a tape of one phase; and its end. */
+/* Returns the capacity for samples: up to twice the minimum for each phase, and its end. */
 static uint32_t count_memory_samples(const struct ab_tape_map *tape)
 {
     uint32_t n = 0;
@@ -44,11 +45,12 @@ static uint32_t count_memory_samples(const struct ab_tape_map *tape)
     return n;
 }
 
-/* Rows of work that has times: equally spaced ones, and those of idle stretches. */
+/* Limits on rows of work that has times: equally spaced ones, and those of idle stretches. */
 enum { ROWS_LEAST = 300, ROWS_MOST = 20000, IDLE_MOST = 8000 };
 #define SECOND_NS UINT64_C(1000000000)
 
-/* From a row to the next: a second or what divides it, and more where they would be too many. */
+/* Returns the time between two rows: a second or a fraction of it, or more if there would be too
+ * many rows. */
 static uint64_t space_rows(uint64_t duration_ns)
 {
     static const uint64_t ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
@@ -82,7 +84,8 @@ static bool has_renewals(const struct ab_tape_map *tape)
     return p < tape->image->n_phases;
 }
 
-/* A canary in one lane would hold up the others; slices are of one thread. */
+/* True if the run is divided into slices, which need a single thread. A canary in one lane would
+ * delay the others. */
 static bool is_sliced(const struct ab_run_context *context, const struct ab_case *c,
                       enum ab_pass pass)
 {
@@ -132,9 +135,8 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
     return l;
 }
 
-/* Calls that take longer may have been interrupted by the scheduler. It is less than a switch to
- * another program and back takes, and long enough that asking the kernel costs little by
- * comparison. */
+/* Calls that take longer may have been interrupted by the scheduler. This is less than a switch to
+ * another program and back, and long enough that asking the kernel is cheap by comparison. */
 #define LOOK_NS 5e3
 
 static void fill_request(const struct ab_run_context *context, const struct ab_case *c,
@@ -162,7 +164,7 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     bool is_null = c->placement != NULL ? ab_placement_has_null(c->placement)
                                         : c->builtin != NULL && strcmp(c->builtin, "null") == 0;
     r->keeps_threads = is_null && !has_renewals(context->tape);
-    r->verify_ops = is_null                    ? 0 /* one block for all: wrong by design */
+    r->verify_ops = is_null                    ? 0 /* one block for all requests: wrong by design */
                     : context->verify_ops != 0 ? context->verify_ops
                                                : AB_VERIFY_OPS;
     r->verify = context->verify;
@@ -180,8 +182,8 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->tail_100us_ticks = (uint64_t)(1e5 * ticks_per_ns);
 }
 
-/* So long a run may wait for quiet, and so many times the time that it measured. Of samples fewer
- * are missed than of slices: there are as many in the next round. */
+/* Limits on the time that a run may wait for quiet: absolute, and as a multiple of the measured
+ * time. Samples can be missed more easily than slices, because the next round has as many. */
 #define QUIET_WAIT_NS 2e9
 enum { QUIET_WAIT_TIMES = 4, QUIET_WAIT_TIMES_LATENCY = 1 };
 
@@ -225,7 +227,7 @@ static void fill_pins(const struct ab_owners *owners, struct ab_pins_report *p)
         p->asked[i] = owners->moments[i].position;
 }
 
-/* Makes the run memfd, maps it and writes the request. */
+/* Creates the run memfd, maps it and writes the request. */
 static int prepare(const struct ab_run_context *context, const struct ab_case *c, enum ab_pass pass,
                    struct ab_outcome *out)
 {
@@ -295,8 +297,10 @@ static void read_capture(int fd, char *buf, size_t cap)
     buf[n > 0 ? n : 0] = 0;
 }
 
-/* A thread beside the one that watches the worker: takes what the kernel reports, counts it for the
- * phase that the run page names, and lets the call go on. */
+/* ---- counting of system calls ----
+ *
+ * A second thread, beside the one that watches the worker, receives notices from the kernel. It
+ * counts them for the phase that the run page names, and lets the calls continue. */
 
 enum { LOOK_MS = 20 };
 
@@ -313,7 +317,7 @@ enum ab_call_kind ab_call_kind_of(int number)
         X(madvise, madvise)
         X(futex, futex)
 #undef X
-    case SYS_clock_gettime: /* of ours, about the end of a phase in another lane */
+    case SYS_clock_gettime: /* our own, about the end of a phase in another lane */
     case SYS_getrusage:
         return AB_CALL_KIND_COUNT;
     default:
@@ -330,7 +334,7 @@ static void count(struct ab_call_counts *c, int number)
         c->n[phase][kind]++;
 }
 
-/* False: no process is left that could call. */
+/* Serves one notice. Returns false if no process is left that could call. */
 static bool serve_one(struct ab_call_counts *c, int listener)
 {
     struct ab_notice notice;
@@ -341,7 +345,8 @@ static bool serve_one(struct ab_call_counts *c, int listener)
     return true;
 }
 
-/* -1: the worker has gone without one, or failed to make it. */
+/* Returns the listener that the worker sends; -1 = the worker has gone without, or failed to make
+ * it. */
 static int receive_listener(struct ab_call_counts *c)
 {
     int listener = -1;
@@ -389,9 +394,9 @@ static enum ab_status calls_begin(struct ab_call_counts *c, const struct ab_run_
 {
     sigset_t all, before;
     c->report = report;
-    close_end(&c->ends[1]); /* so that the worker's end is the end of it */
+    close_end(&c->ends[1]); /* so that the channel ends when the worker's end closes */
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the thread that watches */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals go to the thread that watches */
     c->is_running = pthread_create(&c->thread, NULL, serve, c) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return c->is_running ? AB_OK
@@ -419,7 +424,7 @@ static enum ab_status run_worker(const struct ab_run_context *context, struct ab
     spawn->calls_fd = status == AB_OK && calls != NULL ? calls->ends[1] : 0;
     if (status == AB_OK && (status = ab_spawn(spawn, &pid, err)) == AB_OK) {
         if (calls != NULL && (status = calls_begin(calls, report, err)) != AB_OK)
-            timeout_ns = 0; /* it waits for somebody who counts */
+            timeout_ns = 0; /* it would wait for somebody who counts */
         *ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
     }
     if (calls != NULL)
@@ -427,13 +432,13 @@ static enum ab_status run_worker(const struct ab_run_context *context, struct ab
     return status;
 }
 
-/* Is the library told a time that is not the real one? */
+/* True if the library sees a time that is not the real one. */
 static bool is_virtual(const struct ab_run_context *context, enum ab_pass pass)
 {
     return pass == AB_PASS_MEMORY && context->tape->image->n_steps > 0 && context->pace == 0;
 }
 
-/* What the times of the work take, and what is done in them. */
+/* Returns the time limit for the times of the work and for what is done in them. */
 static uint64_t time_out_ns(const struct ab_run_context *context)
 {
     const struct ab_tape_image *image = context->tape->image;
@@ -443,14 +448,16 @@ static uint64_t time_out_ns(const struct ab_run_context *context)
                                            : image->duration_ns / 100);
 }
 
-/* What it may take to make the litter: the bytes and their pages are written, a GiB in four seconds. */
+/* Returns the time limit for aging the heap: its bytes and pages are written, a GiB in four
+ * seconds. */
 static uint64_t litter_out_ns(const struct ab_run_context *context, const struct ab_case *c)
 {
     double bytes = c->litter.multiple * (double)context->tape->image->facts.live_peak_bytes;
     return 10 * SECOND_NS + (uint64_t)(4 * bytes);
 }
 
-/* What other code ahead of the timed ops may take: ten times as long on a busy machine. */
+/* Returns the time limit for other code before the timed ops, allowing ten times as long on a busy
+ * machine. */
 static uint64_t between_out_ns(const struct ab_run_context *context)
 {
     return UINT64_C(10) * AB_BETWEEN_NS * context->between * ab_sampling_capacity(context->tape);
@@ -462,7 +469,7 @@ static struct ab_spawn plan_spawn(const struct ab_run_context *context, const st
     return (struct ab_spawn){
         .worker_path = context->worker_path,
         .tape_fd = context->tape->fd,
-        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL, /* PLACED: of the one heap */
+        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL, /* PLACED: for the one heap */
         .clock = is_virtual(context, pass) ? context->clock_path : NULL,
         .is_thp_off = context->is_thp_off,
         .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX ||
@@ -496,7 +503,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
                       enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
                       struct ab_err *err)
 {
-    if (ab_supervise_signal() != 0) /* it came between two runs */
+    if (ab_supervise_signal() != 0) /* a signal between two runs */
         return ab_fail(err, AB_INTERRUPTED, "interrupted");
     struct ab_outcome made = {0};
     struct ab_ending ending;
@@ -511,7 +518,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     if (pass == AB_PASS_LATENCY && context->timeout_ns == 0)
         timeout_ns += between_out_ns(context);
     if (is_sliced(context, c, pass))
-        timeout_ns += (uint64_t)QUIET_WAIT_NS; /* the neighbours' time is not the allocator's */
+        timeout_ns += (uint64_t)QUIET_WAIT_NS; /* time of other tenants is not the allocator's */
     int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);
     int err_fd = ab_memfd("allocbench-stderr", CAPTURE_BYTES);
     int run_fd = prepare(context, c, pass, &made);
@@ -573,7 +580,8 @@ bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap)
     return missing != 0;
 }
 
-/* A decorator is a heap around the library, however the library itself is opened. */
+/* Returns the null case. A decorator is a heap around the library, however the library itself is
+ * opened. */
 struct ab_case ab_run_null_case(const struct ab_case *of)
 {
     enum ab_boundary boundary = of->decorator != AB_DECORATOR_NONE ? AB_BOUNDARY_HEAP

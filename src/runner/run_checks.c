@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs the checks of `verify` on one back end, and turns what became of each worker into a
- * verdict.
+ * Runs the checks of `verify` on one back end, and turns the outcome of each worker into a verdict.
  */
 #include "runner/run_checks.h"
 
@@ -14,7 +13,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Behind the checks: the tape, through the checker op by op, and with all its lanes at once. */
+/* Lines after the checks: the tape run through the checker op by op, and with all its lanes in
+ * parallel. */
 enum { WORK_OPS, WORK_LANES, WORK_COUNT };
 static const char *const work_names[WORK_COUNT] = {"work", "work-lanes"};
 
@@ -59,7 +59,8 @@ static void set_verdict(struct ab_verify_line *line, enum ab_verify_verdict verd
     snprintf(line->text, sizeof line->text, "%s", text);
 }
 
-/* An abort is an answer to some questions, and not the worst. */
+/* True if the process ended deliberately. An abort is a valid answer to some checks, and not the
+ * worst. */
 static bool is_deliberate(const struct ab_outcome *run)
 {
     int status = run->wait_status, signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -109,7 +110,7 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
     }
 }
 
-/* The back end does not even open: no line would say anything else. */
+/* True if the back end cannot even be opened, so that all other lines would say the same. */
 static bool is_hopeless(const struct ab_outcome *run)
 {
     return run->status == AB_BACKEND_WRONG_LIBRARY ||
@@ -126,14 +127,14 @@ static void note_identity(struct ab_backend_info *info, const struct ab_run_repo
 
 /* ---- capacities ---- */
 
-struct attempt { /* what was run, and what came of it */
+struct attempt { /* a run and its outcome */
     const struct ab_run_context *context;
     const struct ab_case *c;
     enum ab_pass pass;
     const struct ab_outcome *run;
 };
 
-/* Opened as it would be without settings of the user's. False: it has none anyway. */
+/* Removes the user's settings from a case. Returns false if there are none. */
 static bool take_defaults(struct ab_case *c)
 {
     uint64_t values[AB_PARAMS_MAX] = {0};
@@ -148,7 +149,8 @@ static bool take_defaults(struct ab_case *c)
     return has_text || has_values;
 }
 
-/* Informational checks are answers: what could not be asked fails nothing that is not claimed. */
+/* Reports a limited capacity. Informational checks are answers, so one that could not be asked
+ * fails only a back end that claims the property. */
 static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *run)
 {
     uint32_t n = run->page->report.verify.n_live;
@@ -161,8 +163,9 @@ static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *r
              "capacity: %s%.900s; with the default settings the check passes", blocks, run->reason);
 }
 
-/* A NULL, and nothing else was wrong: it is the settings' doing when the same holds without them.
- * A capacity that the user fixed is no defect, but then nothing is proven. */
+/* Judges a failed allocation. If it was the only error and does not occur without the user's
+ * settings, the settings caused it. A capacity that the user set is not a defect, but nothing is
+ * proven then. */
 static enum ab_status judge_null(const struct attempt *a, struct ab_verify_line *line,
                                  struct ab_err *err)
 {

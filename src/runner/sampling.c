@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Draws which ops the latency pass times, at a rate for each kind and phase.
+ * Draws the ops that the latency pass times, with a rate for each kind and phase.
  */
 #include "runner/sampling.h"
 
@@ -45,22 +45,23 @@ size_t ab_sampling_capacity(const struct ab_tape_map *tape)
         for (unsigned k = 0; phase->is_measured && k < AB_OP_KIND_COUNT; k++)
             expected += ab_sampling_rate(phase, k) * phase->n_ops[k];
     }
-    return (size_t)(expected * 1.05) + 10000; /* > 10 standard deviations */
+    return (size_t)(expected * 1.05) + 10000; /* more than 10 standard deviations */
 }
 
 struct draw {
-    const struct ab_phase *phase; /* of the whole tape: rates are its */
+    const struct ab_phase *phase; /* of the whole tape, which determines the rates */
     struct ab_rng *rng;
     uint32_t *positions;
     uint8_t *kinds;
     uint32_t n, cap;
     double base;
-    uint64_t threshold[AB_OP_KIND_COUNT]; /* of 32 random bits */
-    uint32_t gap;                         /* ops of common kinds up to the next one that is taken */
-    uint32_t common;                      /* bits 1 << kind: those of rate `base` */
+    uint64_t threshold[AB_OP_KIND_COUNT]; /* for 32 random bits */
+    uint32_t gap;                         /* ops of common kinds before the next one that is
+                                             taken */
+    uint32_t common;                      /* bits 1 << kind of the kinds with rate `base` */
 };
 
-/* Draws the gap between two samples, where each op is one with probability p. */
+/* Draws the gap between two samples if each op is one with probability p. */
 static uint32_t draw_gap(struct ab_rng *rng, double p)
 {
     double gap = log1p(-ab_rng_unit(rng)) / log1p(-p);
@@ -81,8 +82,8 @@ static void begin_phase(struct draw *d, const struct ab_phase *phase)
     d->gap = draw_gap(d->rng, d->base);
 }
 
-/* One draw an op would take longer than many an allocator; most ops are of common kinds, of which one
- * draw says how many are passed over. */
+/* True if the op is sampled. One draw per op would take longer than many an allocator. Most ops are
+ * of common kinds, for which one draw gives the number of ops to skip. */
 static bool is_taken(struct draw *d, int kind)
 {
     if ((d->common >> kind & 1) == 0)
@@ -123,7 +124,9 @@ uint32_t ab_sampling_draw(const struct ab_tape_map *tape, struct ab_rng *rng, ui
     return d.n;
 }
 
-/* Positions come from the parent and ascend; ticks and classes come from the worker and are believed
+/* ---- iterating over samples ----
+ *
+ * Positions come from the parent and ascend. Ticks and classes come from the worker and are trusted
  * only within their bounds. */
 
 static uint32_t first_at(const struct ab_outcome *run, uint32_t position)
@@ -137,7 +140,7 @@ static bool is_timed(const struct ab_outcome *run, uint32_t i)
            run->ticks[i] != AB_TICKS_SCHEDULER;
 }
 
-/* How many of the phase's samples were quiet decides over them all, of every kind. */
+/* Counts the quiet samples of the phase. One decision then applies to samples of every kind. */
 static void count_quiet(struct ab_samples *walk)
 {
     const struct ab_outcome *run = walk->run;
@@ -188,7 +191,7 @@ bool ab_samples_next(struct ab_samples *walk, struct ab_sample *out)
     return false;
 }
 
-/* From slices to samples. The worker is believed within bounds only. */
+/* ---- from slices to samples; the worker is trusted within bounds only ---- */
 
 static bool is_slice_quiet(const struct ab_slice *slice, uint16_t limit)
 {

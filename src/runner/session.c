@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The order of a session: pre-flights first, then rounds with the nulls, the back ends in shuffled
- * order, and every pass. What was interrupted in the middle of a round is dropped.
+ * Runs a session: pre-flights first, then rounds with the null back ends, the back ends in shuffled
+ * order, and every pass. An interrupted round is dropped.
  */
 #include "runner/session.h"
 
@@ -24,35 +24,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A running session. */
+/* State of a running session. */
 struct state {
     const struct ab_session_plan *plan;
     struct ab_session *session;
     struct ab_rng rng;
     uint32_t done, total;
-    uint32_t n_rounds; /* that this session has to run: all, or those of its shard */
+    uint32_t n_rounds; /* rounds that this session has to run: all, or those of its shard */
     struct ab_quiet quiet;
     struct ab_throughput throughput;
-    struct ab_run_context context;  /* the plan's, with the above and the tape of what runs */
-    uint32_t *slice_ops;            /* one a combination */
-    struct ab_memory_marks **marks; /* one a back end; NULL until a run has found the peaks */
-    struct start {                  /* of the process of a back end's pre-flight; 0 = not known */
+    struct ab_run_context context;  /* the plan's, with the members above and the current tape */
+    uint32_t *slice_ops;            /* one for each combination */
+    struct ab_memory_marks **marks; /* one for each back end; NULL until a run has found the
+                                       peaks */
+    struct start {                  /* memory at the start of the process of each back end's
+                                       pre-flight; 0 = not known */
         uint64_t file_bytes, private_bytes;
     } * starts;
 };
 
-/* Random streams of the seed: one for the pre-flights, one a round, and one a case in a round, so that
- * what it draws does not depend on who ran before it, nor on whether. Rounds have 16 bits, cases those
- * above; the nulls are cases too. */
+/* Random streams of the seed: one for the pre-flights, one for each round, and one for each case in
+ * a round. The draws of a case therefore do not depend on which cases ran before it. Rounds use 16
+ * bits, cases those above; null back ends are cases too. */
 #define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
 #define ROUND_STREAM(round) (PREFLIGHT_STREAM << 32 | (round))
 #define CASE_STREAM(round, number) (ROUND_STREAM(round) | ((uint64_t)(number) + 1) << 16)
 #define FIRST_NULL 0xff00u
 #define SCOUT_ROUND 0xffffu
 
-/* ---- single runs: each starts a worker, judges how it ended, and folds its report in ---- */
+/* ---- single runs: each starts a worker, judges its end, and folds in its report ---- */
 
-/* A placement has the null of its row, other back ends that of their boundary. */
+/* Returns the case number of a null back end. A placement has a null of its own; other back ends
+ * share that of their boundary. */
 static unsigned null_number(const struct state *st, uint32_t backend)
 {
     enum ab_boundary boundary = ab_run_null_case(&st->plan->cases[backend]).boundary;
@@ -60,26 +63,28 @@ static unsigned null_number(const struct state *st, uint32_t backend)
            (boundary == AB_BOUNDARY_PLACED ? AB_BOUNDARY_COUNT + backend : (unsigned)boundary);
 }
 
-/* Is the back end still in the session: neither failed nor absent? */
+/* True if the back end is still in the session, neither failed nor absent. */
 static bool is_running(const struct state *st, uint32_t backend)
 {
     return ab_backend_status_has_numbers(st->session->backends[backend].status);
 }
 
-/* Goes through every op once a round, and nothing else of it is of interest. */
+/* True if the back end is decorated. It then only runs through every op once a round; nothing else
+ * of it is measured. */
 static bool is_decorated(const struct state *st, uint32_t backend)
 {
     return st->plan->cases[backend].decorator != AB_DECORATOR_NONE;
 }
 
-/* Runs in this session's rounds: not one that belongs to another shard of a divided round. */
+/* True if the back end runs in this session's rounds, and does not belong to another shard of a
+ * divided round. */
 static bool is_ours(const struct state *st, uint32_t backend)
 {
     return is_running(st, backend) &&
            ab_shard_has_backend(st->session->shard, st->plan->rounds, backend);
 }
 
-/* Tells the plan's progress what runs next. */
+/* Reports to the plan's progress callback what runs next. */
 static void show_progress(void *user, const char *backend, enum ab_pass pass)
 {
     struct state *st = user;
@@ -94,7 +99,7 @@ static void show_progress(void *user, const char *backend, enum ab_pass pass)
     st->plan->progress(st->plan->user, &p);
 }
 
-/* What a back end is to do: that of its combination of values. */
+/* Returns the work of a back end's combination of values. */
 static const struct ab_combination_work *work_of(const struct state *st, uint32_t backend)
 {
     return &st->plan->works[st->session->backends[backend].combination];
@@ -152,8 +157,9 @@ static double beyond(uint64_t bytes, uint64_t without)
     return bytes > without ? (double)(bytes - without) : 0;
 }
 
-/* The pre-flight of each row said what its process took at the start; this null has no library. What is
- * mapped of files differs by chance: less of them is none. */
+/* Sets the memory that preloading a library costs. Each row's pre-flight reported the memory of its
+ * process at the start; this null back end has no library. Mapped file pages vary by chance, so a
+ * decrease counts as none. */
 static void note_library_bytes(struct state *st, const struct ab_outcome *null)
 {
     const struct ab_run_report *without = &null->page->report;
@@ -168,7 +174,7 @@ static void note_library_bytes(struct state *st, const struct ab_outcome *null)
     }
 }
 
-/* Notes what the first successful run reports about the back end. */
+/* Stores what the first successful run reports about the back end. */
 static void note_identity(struct state *st, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &st->session->backends[backend];
@@ -192,7 +198,7 @@ static void note_identity(struct state *st, uint32_t backend, const struct ab_ou
         b->status = AB_BACKEND_PARTIAL;
 }
 
-/* Notes what the pre-flight found beyond ok. */
+/* Stores what the pre-flight found beyond ok. */
 static void note_conduct(struct state *st, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &st->session->backends[backend];
@@ -222,7 +228,8 @@ static bool fits_memory(struct state *st, uint32_t backend)
     return false;
 }
 
-/* Each of these is AB_OK also when the back end failed: it is then marked, and without numbers. */
+/* Runs the pre-flight of a back end. This and the following functions return AB_OK even if the back
+ * end failed: it is then marked, and has no numbers. */
 static enum ab_status run_preflight(struct state *st, uint32_t i, struct ab_err *err)
 {
     struct ab_outcome run;
@@ -260,8 +267,8 @@ static double measured_ns_per_op(const struct ab_fold *f, const struct ab_outcom
     return n_ops > 0 && ns > 0 ? ns / n_ops : NAN;
 }
 
-/* A throughput run that is not recorded and tells how long slices should be: *ns_per_op of the
- * measured phases, NaN where it is not known. */
+/* Runs an unrecorded throughput run that determines the length of slices. *ns_per_op receives the
+ * time in the measured phases; NaN = not known. */
 static enum ab_status run_scout(struct state *st, uint32_t backend, double *ns_per_op,
                                 struct ab_err *err)
 {
@@ -280,7 +287,7 @@ static enum ab_status run_scout(struct state *st, uint32_t backend, double *ns_p
     return AB_OK;
 }
 
-/* Takes note of a throughput run and of what it says about the neighbours. */
+/* Keeps a throughput run, and its readings about other tenants. */
 static void keep_throughput(struct state *st, const struct ab_fold *f, uint32_t case_index,
                             const struct ab_outcome *run)
 {
@@ -294,7 +301,7 @@ static void keep_throughput(struct state *st, const struct ab_fold *f, uint32_t 
     noise->canary_quiet_ns = st->quiet.level * st->context.clock.ns_per_tick;
 }
 
-/* Limit of the canary, as far as is known. */
+/* Returns the limit of the canary, as far as it is known. */
 static uint16_t quiet_limit(const struct state *st)
 {
     return ab_canary_limit(st->quiet.level);
@@ -313,7 +320,7 @@ static enum ab_status run_null(struct state *st, uint32_t backend, enum ab_pass 
                : ab_fail(err, AB_SYSTEM, "the null back end failed: %s", run->reason);
 }
 
-/* Of the throughput pass, and of the tail pass where it has iterations. */
+/* Runs the null back end in the throughput pass, or in the tail pass if there are iterations. */
 static enum ab_status run_folded_null(struct state *st, const struct ab_fold *fold,
                                       enum ab_pass pass, struct ab_err *err)
 {
@@ -329,14 +336,14 @@ static enum ab_status run_folded_null(struct state *st, const struct ab_fold *fo
     return status;
 }
 
-/* True where the time of an empty op is measured. In strict order no op is timed, and without the
- * latency pass none needs it. */
+/* True if the time of an empty op is measured. In strict order no op is timed, and without the
+ * latency pass it is not needed. */
 static bool has_null_latency(const struct state *st, uint32_t round)
 {
     return ab_pass_is_in(&st->session->passes, AB_PASS_LATENCY, round);
 }
 
-/* True where the cost of timing each call of an iteration is measured. */
+/* True if the cost of timing each call of an iteration is measured. */
 static bool has_null_iterations(const struct state *st, uint32_t backend, uint32_t round)
 {
     const struct ab_tape_map *tape = work_of(st, backend)->tape;
@@ -346,15 +353,15 @@ static bool has_null_iterations(const struct state *st, uint32_t backend, uint32
     return has_any && ab_pass_is_in(&st->session->passes, AB_PASS_TAIL, round);
 }
 
-/* Runs that this takes. */
+/* Returns the number of runs of the null back end in a round. */
 static uint32_t count_null_runs(const struct state *st, uint32_t backend, uint32_t round)
 {
     return work_of(st, backend)->processes + has_null_latency(st, round) +
            has_null_iterations(st, backend, round);
 }
 
-/* All of the null back end with the harness of a back end in a round. A null that fails ends the
- * session. */
+/* Runs all passes of the null back end with the harness of a back end in a round. A failure of the
+ * null back end ends the session. */
 static enum ab_status run_all_nulls(struct state *st, uint32_t backend, uint32_t round,
                                     struct ab_err *err)
 {
@@ -401,7 +408,7 @@ static enum ab_status run_case(struct state *st, uint32_t backend, uint32_t roun
     return status;
 }
 
-/* Of several rounds one that was real time stands for all. */
+/* Stores the clock of the run. If one of several rounds used real time, that is stored for all. */
 static void note_clock(struct state *st, uint32_t backend, const struct ab_memory_report *r)
 {
     static const char *const names[] = {"", "virtual", "none", "real"};
@@ -416,7 +423,7 @@ static void note_clock(struct state *st, uint32_t backend, const struct ab_memor
                  r->clock_reason);
 }
 
-/* One run with the marks as they are; what it sees becomes the marks. */
+/* Runs the memory pass once with the current marks; its peaks become the new marks. */
 static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32_t round,
                                       struct ab_err *err)
 {
@@ -445,8 +452,8 @@ static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32
     return status;
 }
 
-/* The place of the footprint's peak is only known after a run: the first one is run for that alone,
- * every later one uses what the one before it saw. */
+/* Runs the memory pass. The place of the footprint's peak is known only after a run, so the first
+ * run only finds it. Every later one uses the peaks of the one before. */
 static enum ab_status run_memory(struct state *st, uint32_t backend, uint32_t round,
                                  struct ab_err *err)
 {
@@ -465,10 +472,10 @@ static enum ab_status run_one(struct state *st, uint32_t backend, uint32_t round
                                   : run_case(st, backend, round, pass, err);
 }
 
-/* Finds the length of slices, by one run of each back end. */
+/* ---- length of slices, found by one run of each back end ---- */
 
-/* In longer work slow ops would make the run before the measurement long as well; they are rare
- * there, and it has slices enough. */
+/* Limit on the ops of that run. In longer work with slow ops it would take long; such work is rare
+ * and has enough slices. */
 #define OPS_MAX (1u << 20)
 
 uint32_t ab_slice_grid(double ns_per_op)
@@ -485,8 +492,8 @@ static bool is_needed(const struct state *st, const struct ab_tape_map *tape)
            st->session->n_rounds < st->n_rounds;
 }
 
-/* Decides it for a combination by its fastest back end: a slice that is much shorter than a reading of
- * the canary would measure little but readings. Each runs once for it. */
+/* Chooses the slice length for one combination. Runs each back end once and takes the fastest,
+ * because a slice much shorter than a canary reading would measure mostly the canary. */
 static enum ab_status slice_grid_settle(struct state *st, uint32_t combination, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -498,7 +505,7 @@ static enum ab_status slice_grid_settle(struct state *st, uint32_t combination, 
         if (st->session->backends[i].combination == combination && is_ours(st, i) &&
             !is_decorated(st, i))
             status = run_scout(st, i, &ns_per_op, err);
-        least = fmin(least, ns_per_op); /* of a number and NaN: the number */
+        least = fmin(least, ns_per_op); /* fmin of a number and NaN is the number */
     }
     st->slice_ops[combination] = ab_slice_grid(least);
     return status;
@@ -512,7 +519,8 @@ static enum ab_status slice_grids_settle(struct state *st, struct ab_err *err)
     return status;
 }
 
-/* Does a null run for it, because one of ours has its harness and none before it has? */
+/* True if a null back end runs for this back end: one of ours has its harness, and none before it
+ * does. */
 static bool is_null_of_ours(const struct state *st, uint32_t backend)
 {
     for (uint32_t i = backend; i < st->session->n_backends; i++)
@@ -530,7 +538,8 @@ static enum ab_status run_nulls(struct state *st, uint32_t round, struct ab_err 
     return status;
 }
 
-/* Of one combination; of several, why it has no numbers is a matter of its back ends. */
+/* Counts instructions for one combination. With several, the reason for missing numbers is stored
+ * in the back ends. */
 static enum ab_status run_counts_of(struct state *st, uint32_t combination, uint32_t round,
                                     struct ab_err *err)
 {
@@ -563,7 +572,7 @@ static enum ab_status run_counts(struct state *st, uint32_t round, struct ab_err
     return status;
 }
 
-/* One pass of all back ends, in this order; of those that have so many processes. */
+/* Runs one pass of all back ends in this order, or of those that have enough processes. */
 static enum ab_status run_pass(struct state *st, const struct ab_round *round, enum ab_pass pass,
                                uint32_t process, struct ab_err *err)
 {
@@ -578,8 +587,8 @@ static enum ab_status run_pass(struct state *st, const struct ab_round *round, e
     return status;
 }
 
-/* Several processes each, one after the other of all: where a process comes to lie in memory decides
- * over some percent of its time. */
+/* Runs several processes of each back end, alternating between back ends. The addresses that a
+ * process gets affect its time by some percent. */
 static enum ab_status run_throughput(struct state *st, const struct ab_round *round,
                                      struct ab_err *err)
 {
@@ -625,7 +634,7 @@ static enum ab_status run_round(struct state *st, uint32_t index, struct ab_err 
     return status;
 }
 
-/* An interrupted round is half a round: what it measured goes, for every back end alike. */
+/* Drops an interrupted round, for every back end alike, because it is incomplete. */
 static void drop_round(struct ab_session *s, uint32_t round)
 {
     uint32_t kept = 0;
@@ -647,7 +656,7 @@ static enum ab_status run_preflights(struct state *st, struct ab_err *err)
     return status;
 }
 
-/* Room for all rounds, with those that were measured before. */
+/* Makes room for all rounds, and takes over those that were measured before. */
 static void prepare_blocks(struct state *st)
 {
     struct ab_session *s = st->session;
@@ -656,8 +665,8 @@ static void prepare_blocks(struct state *st)
     s->rounds = ab_realloc(s->rounds, st->n_rounds + (size_t)1, sizeof s->rounds[0]);
 }
 
-/* Runs of a back end, and of the null where it stands for its harness, in all rounds from `first` on.
- * The first memory pass of a back end has one more. */
+/* Returns the runs of a back end in all rounds from `first` on, with those of the null back end if
+ * it stands for its harness. The first memory pass of a back end has one more run. */
 static uint32_t count_runs(const struct state *st, uint32_t first, uint32_t backend)
 {
     uint32_t n = 0, n_of_null = 0;
@@ -673,7 +682,7 @@ static uint32_t count_runs(const struct state *st, uint32_t first, uint32_t back
     return is_ours(st, backend) * (n + has_memory) + is_null_of_ours(st, backend) * n_of_null;
 }
 
-/* All rounds that are missing, until the plan has had enough. */
+/* Runs all missing rounds, until the plan says stop. */
 static enum ab_status run_rounds(struct state *st, struct ab_err *err)
 {
     struct ab_session *s = st->session;
@@ -741,11 +750,9 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
     return status;
 }
 
-/* Compares an interrupted session with the one that is to continue it, and moves its rounds over. */
+/* ---- resuming: comparing the two sessions, and moving the rounds ---- */
 
-/* ---- what differs ---- */
-
-/* AB_USAGE with the list, which it frees; AB_OK when there is none. */
+/* Returns AB_USAGE with the list of differences, which it frees, or AB_OK if there are none. */
 static enum ab_status judge(struct ab_differences *d, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -773,7 +780,7 @@ static enum ab_status check_blocks(const struct ab_session *old, struct ab_err *
     return AB_OK;
 }
 
-/* "2/4", or "none". */
+/* Writes "2/4", or "none". */
 static const char *shard_text(char buf[32], struct ab_run_shard shard)
 {
     snprintf(buf, 32, "none");
@@ -846,9 +853,9 @@ enum ab_status ab_resume_check_backends(const struct ab_session *session,
     return judge(&d, err);
 }
 
-/* ---- what was measured ---- */
+/* ---- moving the measurements ---- */
 
-/* The session's own string for a phase of the old one: both lists are the same. */
+/* Returns the session's own string for a phase of the old session; both have the same phases. */
 static const char *own_phase(const struct ab_session *session, const char *phase)
 {
     for (uint32_t i = 0; i < session->n_phases; i++)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides whether a setting is in force, by what the library, the loader and the files say, as text.
- * A listed value alone proves nothing, because libraries also list options that no longer act: it is
- * proven only for options that the library's manual says act, in this version and under these
- * conditions (struct documented). A setting is ignored only where something says so: a list of names
- * in force without it, another value in force, a complaint, a bound or a version in the manual, or
- * that no file of a library that reads its variables by name contains it.
+ * Decides whether a setting is in force, from texts of the library, the loader and the files.
+ *
+ * A listed value alone proves nothing, because libraries also list options that no longer have an
+ * effect. It is proven only for options that the library's manual says have one, in this version
+ * and under these conditions (struct documented).
+ *
+ * A setting is ignored only if there is evidence: a list of names in force without it, another
+ * value in force, a complaint, or a bound or a version in the manual. Another is that no file of a
+ * library that reads its variables by name contains it.
  */
 #include "runner/setting_judge.h"
 
@@ -19,15 +22,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One setting: of several in a variable each. */
+/* One setting; several in one variable are separate. */
 struct item {
     const char *variable; /* "MALLOC_CONF" */
-    char name[128];       /* "narenas", or the variable where it is one setting */
+    char name[128];       /* "narenas", or the variable's name if it has one setting */
     char value[256];
     struct ab_setting *to;
 };
 
-/* Lines "PREFIX NAME SEPARATOR VALUE" of a text. */
+/* Text with lines "PREFIX NAME SEPARATOR VALUE". */
 struct listing {
     const char *text, *prefix, *separator;
 };
@@ -48,9 +51,10 @@ static void leave_unproven(struct item *it)
     decide(it, AB_SETTING_UNPROVEN, "the library does not say what is in force");
 }
 
-/* ---- what is listed ---- */
+/* ---- listings ---- */
 
-/* The name on the line at `line`, its value in *value; 0 = the line is none of the listing. */
+/* Returns the length of the name on the line at `line`, and its value in *value; 0 = not a line of
+ * the listing. */
 static size_t name_on_line(const struct listing *l, const char *line, const char **value)
 {
     size_t n = strlen(l->prefix), length = strcspn(line, "\n");
@@ -67,7 +71,8 @@ static const char *next_line(const char *line)
     return line + (*line == '\n');
 }
 
-/* Its value without quotes and what stands behind it; false: it is not listed. */
+/* Finds the value of a name, without quotes and the text after it. Returns false if the name is not
+ * listed. */
 static bool find_value(const struct listing *l, const char *name, char *buf, size_t cap)
 {
     const char *value;
@@ -84,7 +89,7 @@ static bool find_value(const struct listing *l, const char *name, char *buf, siz
 
 enum { NAMES_MAX = 512, NAME_BYTES = 64 };
 
-/* "; did you mean \"narenas\"?", or "". */
+/* Writes "; did you mean \"narenas\"?", or "". */
 static const char *suggest(const struct listing *l, const char *name, char buf[128])
 {
     static char names[NAMES_MAX][NAME_BYTES];
@@ -104,7 +109,7 @@ static const char *suggest(const struct listing *l, const char *name, char buf[1
     return buf;
 }
 
-/* ---- is it the same value? ---- */
+/* ---- comparing values ---- */
 
 enum match { SAME, ANOTHER, UNCLEAR };
 
@@ -122,7 +127,8 @@ static bool read_number(const char *text, long long *out)
     return end != text && *end == 0;
 }
 
-/* Words may have been translated ("default" to a number): only numbers can be said to differ. */
+/* Compares a given value with the one in force. Only numbers can be known to differ, because words
+ * may have been translated ("default" to a number). */
 static enum match compare(const char *given, const char *in_force)
 {
     long long a, b;
@@ -133,7 +139,7 @@ static enum match compare(const char *given, const char *in_force)
     return a == b ? SAME : ANOTHER;
 }
 
-/* Decides by the listing where it has the name, else false. */
+/* Decides by the listing if it has the name; else returns false. */
 static bool decide_by_value(struct item *it, const struct listing *l, const char *name)
 {
     char in_force[128];
@@ -152,7 +158,7 @@ static bool decide_by_value(struct item *it, const struct listing *l, const char
     return true;
 }
 
-/* Does the library complain of it, in words that end with the setting? */
+/* True if the library complains about the setting, in `words` followed by it. */
 static bool complains(const char *of, const char *words, const char *setting)
 {
     char line[512];
@@ -163,7 +169,8 @@ static bool complains(const char *of, const char *words, const char *setting)
     return at[n] == 0 || at[n] == '\n';
 }
 
-/* Is it a word in one of the files? One that ends in it will do: linkers share their ends. */
+/* True if the name is a word in one of the files. A word that ends in it is enough, because linkers
+ * share suffixes. */
 static bool is_word(const char *words, const char *name)
 {
     size_t n = strlen(name);
@@ -173,25 +180,25 @@ static bool is_word(const char *words, const char *name)
     return false;
 }
 
-/* ---- does a listed option act? ---- */
+/* ---- effect of listed options ---- */
 
 enum needs {
     NEEDS_NOTHING,
-    NEEDS_THP,         /* transparent huge pages that a program may ask for or that all get */
-    NEEDS_THP_MADVISE, /* … that only programs get that ask for them */
+    NEEDS_THP,         /* transparent huge pages, for programs that ask or for all */
+    NEEDS_THP_MADVISE, /* … only for programs that ask for them */
     NEEDS_DEBUG_MALLOC /* libc_malloc_debug.so.0, since glibc 2.34 */
 };
 
-/* An option that the manual of its library says acts. Sources: "Memory Allocation Tunables" in the
- * manual of glibc 2.36, and the functions do_set_mxfast, do_set_tcache_count and do_set_tcache_max of
- * its malloc for the bounds, beyond which it keeps the default without a word; jemalloc(3) of 5.3.0,
- * "TUNING"; "Environment Options" in the readme of mimalloc, and the comments on its table of options,
- * 2.0.9 to 2.1. */
+/* An option that has an effect according to the manual of its library. Sources: "Memory Allocation
+ * Tunables" in the manual of glibc 2.36; the functions do_set_mxfast, do_set_tcache_count and
+ * do_set_tcache_max of its malloc, for the bounds beyond which it silently keeps the default;
+ * jemalloc(3) of 5.3.0, "TUNING"; "Environment Options" in the readme of mimalloc, and the comments
+ * on its table of options, 2.0.9 to 2.1. */
 struct documented {
-    const char *name; /* one that ends in * stands for all that begin so */
-    const char *most; /* greatest value that acts; NULL = any */
+    const char *name; /* a final * stands for all names that begin so */
+    const char *most; /* largest value with an effect; NULL = any */
     enum needs needs;
-    const char *needs_option, *needs_value; /* option without which it does nothing; NULL = none */
+    const char *needs_option, *needs_value; /* option without which it has no effect; NULL = none */
 };
 
 static const struct documented of_glibc[] = {
@@ -289,7 +296,7 @@ static const struct documented *find_documented(const struct documented *list, s
     return NULL;
 }
 
-/* True if the library lists `d->needs_option` with the value that `d` needs, or does not list it. */
+/* True if the library lists `d->needs_option` with the needed value, or does not list it. */
 static bool has_needed_option(const struct documented *d, const struct listing *l)
 {
     char in_force[128];
@@ -297,7 +304,7 @@ static bool has_needed_option(const struct documented *d, const struct listing *
            compare(d->needs_value, in_force) != ANOTHER;
 }
 
-/* The setting is listed with its value. Decides whether it acts. */
+/* Decides whether a setting that is listed with its value has an effect. */
 static void judge_effect(const struct ab_setting_evidence *e, struct item *it,
                          const struct listing *l, const struct documented *list, size_t n,
                          const char *name)
@@ -327,7 +334,7 @@ static void judge_effect(const struct ab_setting_evidence *e, struct item *it,
 
 #define JUDGE_EFFECT(e, it, l, list, name) judge_effect(e, it, l, list, AB_ARRAY_LEN(list), name)
 
-/* ---- one kind of library each ---- */
+/* ---- kinds of libraries ---- */
 
 static void judge_jemalloc(const struct ab_setting_evidence *e, struct item *it)
 {
@@ -349,7 +356,7 @@ static void judge_jemalloc(const struct ab_setting_evidence *e, struct item *it)
         JUDGE_EFFECT(e, it, &l, of_jemalloc, it->name);
 }
 
-/* Amounts of memory are listed in KiB, and given in bytes. */
+/* Accepts amounts of memory that are listed in KiB but given in bytes. */
 static void allow_kib(struct item *it, const struct listing *l, const char *name)
 {
     char in_force[128];
@@ -360,7 +367,7 @@ static void allow_kib(struct item *it, const struct listing *l, const char *name
         decide(it, AB_SETTING_PROVEN, "%s", "");
 }
 
-/* "decommit_delay" of MIMALLOC_DECOMMIT_DELAY. */
+/* Judges an option of mimalloc: "decommit_delay" for MIMALLOC_DECOMMIT_DELAY. */
 static void judge_mimalloc(const struct ab_setting_evidence *e, struct item *it)
 {
     const struct listing l = {e->complaints, "mimalloc: option '", "': "};
@@ -378,14 +385,14 @@ static void judge_mimalloc(const struct ab_setting_evidence *e, struct item *it)
         allow_kib(it, &l, name);
         if (it->to->state == AB_SETTING_PROVEN)
             JUDGE_EFFECT(e, it, &l, of_mimalloc, name);
-    } else if (is_word(e->words, name)) /* an old name, perhaps, that it still reads */
+    } else if (is_word(e->words, name)) /* perhaps an old name that it still reads */
         leave_unproven(it);
     else
         decide(it, AB_SETTING_IGNORED, "this version has no option \"%s\"%s", name,
                suggest(&l, name, near));
 }
 
-/* Of a library that reads its variables by their names. */
+/* Judges a setting of a library that reads its variables by their names. */
 static void judge_by_name(const struct ab_setting_evidence *e, struct item *it)
 {
     const struct listing l = {e->words, "", "\n"};
@@ -414,7 +421,8 @@ static void judge_scudo(const struct ab_setting_evidence *e, struct item *it)
         leave_unproven(it);
 }
 
-/* The loader's list has the bounds behind the value: "0x1 (min: 0x1, max: 0x10)". */
+/* Judges a tunable of glibc. The loader lists bounds after the value: "0x1 (min: 0x1, max:
+ * 0x10)". */
 static void judge_tunable(const struct ab_setting_evidence *e, struct item *it)
 {
     const struct listing l = {e->tunables, "", ": "};
@@ -433,9 +441,9 @@ static void judge_tunable(const struct ab_setting_evidence *e, struct item *it)
         JUDGE_EFFECT(e, it, &l, of_glibc, it->name);
 }
 
-/* ---- which is it? ---- */
+/* ---- choosing the kind ---- */
 
-/* Variables that glibc takes for tunables. */
+/* Returns the tunable that glibc reads a variable as; NULL = none. */
 static const char *tunable_of(const char *variable)
 {
     static const char *const aliases[][2] = {
@@ -487,7 +495,8 @@ static void judge(const struct ab_setting_evidence *e, struct item *it)
         leave_unproven(it);
 }
 
-/* Which characters part the settings in a variable, and which ends a name; "" = it is one setting. */
+/* Returns the characters that separate settings in a variable; "" = it has one setting. *ends_name
+ * receives the character that ends a name. */
 static const char *separators(const struct ab_setting_evidence *e, const char *variable,
                               char *ends_name)
 {
@@ -499,7 +508,7 @@ static const char *separators(const struct ab_setting_evidence *e, const char *v
                                                      : "";
 }
 
-/* One of those that parts[0..n) holds; all beyond the last that a row keeps share that one. */
+/* Judges one setting of a variable and adds it to the row's proofs, if there is room. */
 static void judge_part(const struct ab_setting_evidence *e, const char *variable, const char *part,
                        struct ab_backend_info *b)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks for the settings in force, in processes of their own that measure nothing: a worker with the
- * row's environment and no work, and the loader, which lists glibc's tunables as it read them.
+ * Finds out the settings in force, in separate processes that measure nothing. One is a worker with
+ * the row's environment and no work. The other is the loader, which lists glibc's tunables as it
+ * read them.
  */
 #include "runner/setting_proof.h"
 
@@ -33,7 +34,7 @@ static char *read_capture(int fd)
     char *text = ab_alloc_zeroed(CAPTURE_BYTES, 1);
     ssize_t n = fd >= 0 ? pread(fd, text, CAPTURE_BYTES - 1, 0) : 0;
     for (ssize_t i = 0; i < n; i++)
-        text[i] = text[i] != 0 ? text[i] : ' '; /* what was written is no string to rely on */
+        text[i] = text[i] != 0 ? text[i] : ' '; /* the output may contain NULs */
     text[n > 0 ? strnlen(text, (size_t)n) : 0] = 0;
     return text;
 }
@@ -44,7 +45,8 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-/* The loader of this process is that of the worker. "" = there is none, or it knows no such list. */
+/* Returns the tunables that the loader lists, which is the same for this process and the worker. ""
+ * = no loader, or it cannot list them. */
 static char *list_tunables(const char *const *env)
 {
     Dl_info loader;
@@ -74,7 +76,7 @@ static bool is_word_char(char c, bool is_upper)
            (is_upper ? c >= 'A' && c <= 'Z' : c >= 'a' && c <= 'z');
 }
 
-/* Those that end a string, each on a line. */
+/* Appends the words that end a string, one on each line. */
 static void add_words(const char *bytes, size_t n, bool is_upper, struct ab_text *out)
 {
     enum { LEAST = 4, MOST = 63 };
@@ -87,7 +89,8 @@ static void add_words(const char *bytes, size_t n, bool is_upper, struct ab_text
     }
 }
 
-/* Names of variables first: those that are near to a wrong one are looked for among the first. */
+/* Appends the words of a file, names of variables first, because suggestions are looked for among
+ * the first words. */
 static void add_words_of(const char *path, struct ab_text *out)
 {
     struct stat st;
@@ -105,7 +108,7 @@ static void add_words_of(const char *path, struct ab_text *out)
     munmap(p, (size_t)st.st_size);
 }
 
-/* oneTBB's malloc is a proxy for the library beside it. */
+/* Appends the words of the library. oneTBB's malloc is a proxy for another library beside it. */
 static void add_words_of_library(const struct ab_case *c, struct ab_text *out)
 {
     Dl_info of;
@@ -122,7 +125,7 @@ static void add_words_of_library(const struct ab_case *c, struct ab_text *out)
         add_words_of(beside, out);
 }
 
-/* Runs it and has what it and the library wrote. */
+/* Runs the worker and captures its output and that of the library. */
 static void ask_worker(const char *worker_path, const struct ab_case *c, const char *const *env,
                        char *said[2])
 {
@@ -168,7 +171,7 @@ static enum ab_serves serves(const struct ab_case *c)
                                              : AB_SERVES_UNKNOWN;
 }
 
-/* Reads which programs get transparent huge pages; leaves "" where the kernel does not say. */
+/* Reads which programs get transparent huge pages; "" if the kernel does not say. */
 static void read_thp_mode(char *out, size_t cap)
 {
     int fd = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
@@ -177,14 +180,14 @@ static void read_thp_mode(char *out, size_t cap)
     close_if_open(fd);
 }
 
-/* Returns 36 of version 2.36, or 0 where the version has another form. */
+/* Returns 36 for version 2.36, or 0 if the version has another form. */
 static unsigned libc_minor(void)
 {
     const char *version = gnu_get_libc_version();
     return strncmp(version, "2.", 2) == 0 ? (unsigned)strtoul(version + 2, NULL, 10) : 0;
 }
 
-/* "NAME: N" of what the worker said; 0 where it said nothing. */
+/* Returns N of "NAME: N" in the worker's output; 0 if it is not there. */
 static unsigned number_of(const char *said, const char *name)
 {
     const char *at = strstr(said, name);
@@ -202,7 +205,7 @@ void ab_setting_prove(const char *worker_path, const struct ab_case *c, struct a
         return;
     for (; n + 1 < ENV_MAX && c->env[n] != NULL; n++)
         env[n] = c->env[n];
-    env[n] = "MIMALLOC_VERBOSE=1"; /* it then lists its options; no other library reads it */
+    env[n] = "MIMALLOC_VERBOSE=1"; /* makes mimalloc list its options; no other library reads it */
     ask_worker(worker_path, c, env, said);
     char *tunables = list_tunables(c->env);
     add_words_of_library(c, &words);

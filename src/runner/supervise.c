@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits for a worker with a deadline and a bound on its memory, ends it and everything that it
- * started, and tells signals of a worker from those of the user.
+ * Waits for a worker with a deadline and a memory limit, ends it and everything that it started,
+ * and distinguishes its signals from those of the user.
  */
 #include "runner/supervise.h"
 
@@ -34,9 +34,10 @@
 enum { POLL_MS = 50, GRACE_MS = 300, STOP_MS = 200, REAP_TRIES = 2000 };
 
 static volatile sig_atomic_t stop_signal;
-static volatile sig_atomic_t current_worker, worker_signal; /* its pid; what it sent us */
+/* pid of the worker; signal that it sent us */
+static volatile sig_atomic_t current_worker, worker_signal;
 
-/* One of ours, or one that it started: both are in its group. */
+/* True if the signal comes from the worker or a process that it started; these are in its group. */
 static bool is_of_worker(const siginfo_t *info)
 {
     return info != NULL && info->si_code <= 0 && current_worker != 0 &&
@@ -49,13 +50,13 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     (void)context;
     bool is_own = is_of_worker(info);
     errno = saved;
-    if (is_own) { /* a back end that wants to end us ends itself with that alone */
+    if (is_own) { /* a back end that tries to end us only ends itself */
         worker_signal = signal;
         return;
     }
     if (stop_signal != 0) {
         ab_unfinished_remove();
-        _exit(128 + signal); /* the second one means it; workers die with us */
+        _exit(128 + signal); /* the second signal is serious; workers die with us */
     }
     stop_signal = signal;
 }
@@ -90,8 +91,8 @@ static uint64_t oom_kills(void)
     return line == NULL ? 0 : strtoull(line + 10, NULL, 10);
 }
 
-/* Waits up to `ms` for the worker's end, without reaping it: true once it is gone. A kernel without
- * pidfd (fd −1) only makes the wait last its full time. */
+/* Waits up to `ms` for the worker's end, without reaping it. Returns true once it is gone. On a
+ * kernel without pidfd (fd −1) it waits for the full time. */
 static bool wait_gone(pid_t worker, int pidfd, int ms, const struct ab_watch *watch)
 {
     struct pollfd p[AB_WATCH_FDS_MAX + 1] = {{.fd = pidfd, .events = POLLIN}};
@@ -124,7 +125,7 @@ static void end_worker(pid_t worker, int pidfd, const struct ab_watch *watch,
         kill(worker, SIGKILL);
 }
 
-/* Children we had before the first worker (a shell that exec'd us): none of our business. */
+/* Children that existed before the first worker (a shell that exec'd us); they are left alone. */
 enum { INHERITED_MAX = 256 };
 static pid_t inherited[INHERITED_MAX];
 static unsigned n_inherited;
@@ -148,7 +149,7 @@ static bool is_child(const char *pid_text)
            parent == (int)getpid();
 }
 
-/* Calls visit for every child of this process that was not inherited; returns how many. Reads
+/* Calls visit for every child of this process that was not inherited. Returns their number. Reads
  * /proc, because /proc/…/children is optional in kernels. */
 static unsigned each_child(void (*visit)(pid_t))
 {
@@ -178,8 +179,9 @@ static void remember_child(pid_t pid)
         inherited[n_inherited++] = pid;
 }
 
-/* Everything the worker left: its group, and orphans that left the group. Killing an orphan makes
- * its own children ours, so this repeats until there are none. */
+/* Kills and reaps everything that the worker left: its group, and orphans that left the group.
+ * Killing an orphan makes its children ours, so this repeats until there are none. Returns their
+ * number. */
 static unsigned reap_left(pid_t worker)
 {
     unsigned n = 0;
@@ -210,7 +212,7 @@ void ab_supervise_begin(void)
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction old;
         sigaction(signals[i], NULL, &old);
-        if (old.sa_handler != SIG_IGN) /* nohup and `trap '' INT` mean it */
+        if (old.sa_handler != SIG_IGN) /* nohup and `trap '' INT` ignore signals on purpose */
             sigaction(signals[i], &action, NULL);
     }
     ab_memory_at_end(end_with_us);
@@ -236,15 +238,15 @@ static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns
     return false;
 }
 
-/* Until the next look at the clock: no later than the deadline, rounded up. */
+/* Returns the ms until the next look at the clock, at most until the deadline, rounded up. */
 static int poll_ms(uint64_t deadline_ns)
 {
     uint64_t now = ab_clock_now_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
     return left < POLL_MS * UINT64_C(1000000) ? (int)((left + 999999) / 1000000) : POLL_MS;
 }
 
-/* Who stops a service or a job signals each of its processes in turn. A worker that was ended so may
- * be the first to get it, and is not to blame if ours follows. */
+/* True if the worker was stopped together with us. Stopping a service or a job signals each process
+ * in turn. The worker may get the signal first, and is not to blame if ours follows. */
 static bool was_stopped_with_us(int wait_status)
 {
     int by = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
@@ -302,7 +304,7 @@ struct ab_ending ab_supervise_watched(pid_t worker, uint64_t deadline_ns,
     return supervise(worker, deadline_ns, UINT64_MAX, watch);
 }
 
-/* fork + exec. Between the two only calls that are safe in a child of a threaded process. */
+/* ---- fork and exec; between them only calls that are safe after a fork with threads ---- */
 
 enum {
     FD_LIBRARY = 5,
@@ -338,8 +340,8 @@ void ab_spawn_detach(pid_t parent)
     write_text("/proc/self/oom_score_adj", "800");
 }
 
-/* A ^C that came before we left our parent's group is pending: the parent has it too, and it alone
- * is to act on it. To ignore a signal discards what is pending of it. */
+/* Resets all signals. A ^C that came before we left our parent's group is pending. The parent has
+ * it too and must be the only one to act on it. Ignoring a signal discards a pending one. */
 void ab_spawn_reset_signals(void)
 {
     sigset_t none;
@@ -374,7 +376,8 @@ bool ab_spawn_needs_alias(const char *path)
     return strpbrk(path, " :,;\t\n\"'$") != NULL;
 }
 
-/* LD_PRELOAD splits at spaces and colons and expands '$': such a path goes in as a descriptor. */
+/* Writes LD_PRELOAD. It splits at spaces and colons and expands '$', so paths with these are given
+ * as descriptors. */
 static void preload_text(const struct ab_spawn *s, char *buf, size_t cap)
 {
     const struct {
@@ -391,7 +394,7 @@ static void preload_text(const struct ab_spawn *s, char *buf, size_t cap)
     }
 }
 
-/* -1: it needs none. */
+/* Opens a path that needs an alias; -1 = it needs none. */
 static int open_alias(const char *path)
 {
     return path != NULL && ab_spawn_needs_alias(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -402,7 +405,8 @@ static int move_high(int fd)
     return fcntl(fd, F_DUPFD_CLOEXEC, FD_SAFE);
 }
 
-/* First past FD_SAFE, then down: no dup2 may overwrite a descriptor still to be placed. */
+/* Moves descriptors past FD_SAFE first, then down to their numbers, so that no dup2 overwrites one
+ * that must still be moved. */
 static bool place_descriptors(const struct ab_spawn *s)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -422,7 +426,7 @@ static bool place_descriptors(const struct ab_spawn *s)
     if (close_range(FD_LIBRARY, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
         return false;
     for (int i = 0; i < FD_COUNT; i++)
-        if (from[i] >= 0 && dup2(from[i], i) < 0) /* what dup2 makes stays open */
+        if (from[i] >= 0 && dup2(from[i], i) < 0) /* descriptors made by dup2 stay open */
             return false;
     return true;
 }
@@ -440,7 +444,7 @@ enum ab_status ab_spawn_fit_stack(struct ab_err *err)
                    (unsigned long long)stack.rlim_max >> 10, STACK_LEAST >> 10);
 }
 
-/* The worker, or what runs it, with its arguments. */
+/* Returns the program: the worker, or what runs it. Fills its arguments. */
 static const char *name_program(const struct ab_spawn *s, char **argv)
 {
     size_t n = 0;
@@ -472,7 +476,7 @@ struct environment {
     int n;
 };
 
-/* The last of one name counts: a user may want another PATH than ours. */
+/* Adds a variable. The last of one name counts, because a user may want another PATH than ours. */
 static void add_variable(struct environment *e, const char *text)
 {
     int i = 0;
@@ -485,7 +489,7 @@ static void add_variable(struct environment *e, const char *text)
     e->list[e->n] = NULL;
 }
 
-/* The user's settings of glibc and those that dlopen needs share one variable. */
+/* Combines the user's tunables of glibc and those that dlopen needs in one variable. */
 static void add_tunables(struct environment *e, const char *users, bool is_plugin)
 {
     const char *name = "GLIBC_TUNABLES=", *tls = "glibc.rtld.optional_static_tls=32768";
@@ -517,8 +521,8 @@ static void build_environment(const struct ab_spawn *spawn, struct environment *
     add_tunables(e, tunables, spawn->is_plugin);
 }
 
-/* Checks the limits that a worker needs before it starts: it could only crash, and be blamed for
- * it. */
+/* Checks the limits that a worker needs before it starts. Otherwise it could only crash, and be
+ * blamed for it. */
 static enum ab_status check_limits(struct ab_err *err)
 {
     struct rlimit files;
@@ -541,12 +545,12 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: pipe");
     pid_t parent = getpid();
-    /* Until it is a worker, the child shares our memory and our group: a ^C would run our handler in
-     * both, and count for two. */
+    /* Until it is a worker, the child shares our memory and our group. A ^C would run our handler
+     * in both, and count twice. */
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t pid = vfork(); /* a copy of our page tables would take longer than many a run */
+    pid_t pid = vfork(); /* copying our page tables would take longer than many runs */
     if (pid == 0)
         become_worker(spawn, environment.list, parent, move_high(ends[1]));
     ab_supervise_expect(pid > 0 ? pid : 0);
@@ -556,7 +560,7 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
         close(ends[0]);
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: fork");
     }
-    setpgid(pid, pid); /* in both, so that neither can be first to rely on it */
+    setpgid(pid, pid); /* in both processes, because either may be the first to need it */
     int error = ab_spawn_await_exec(ends[0]);
     close(ends[0]);
     if (error != 0) {
@@ -605,7 +609,7 @@ bool ab_receive_descriptor(int from, int *fd)
 /* The kernel's structures may be larger than ours. */
 enum { NOTICE_ROOM = 512 };
 
-/* Of newer headers than those that we are built with. */
+/* Definitions from newer headers than those of the build. */
 #define SET_FLAGS SECCOMP_IOW(4, __u64)
 #define SYNC_WAKE_UP UINT64_C(1)
 

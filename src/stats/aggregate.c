@@ -105,7 +105,7 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
                                   unsigned op, struct ab_hdr *hdr)
 {
     struct ab_merged m = {.max = NAN, .max_least = NAN};
-    double sampled = NAN; /* the slowest sample of the rounds that did not time every op */
+    double sampled = NAN; /* slowest sample of the rounds that did not time every op */
     ab_hdr_init(hdr);
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
@@ -113,7 +113,7 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
             strcmp(r->phase, phase) != 0)
             continue;
         ab_hdr_merge(hdr, r->hdr);
-        m.max = fmax(m.max, r->max); /* fmax passes over NaN */
+        m.max = fmax(m.max, r->max); /* fmax ignores NaN */
         m.max_least = fmax(m.max_least, r->max_least_ns);
         if (isnan(r->max) && ab_hdr_total(r->hdr) > 0)
             sampled = fmax(sampled, (double)ab_hdr_high(ab_hdr_end(r->hdr) - 1));
@@ -199,7 +199,7 @@ double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, co
     for (uint32_t i = 0; i < s->n_phases; i++) {
         const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, round);
         if (r != NULL && r->n_ops == 0 && r->n_unsupported == 0)
-            continue; /* nothing but time of the work passes in it */
+            continue; /* only time passes in this phase */
         sum += r != NULL && r->ns_per_op > 0 && isfinite(r->ns_per_op)
                    ? r->ns_per_op * (double)r->n_ops
                    : NAN;
@@ -225,7 +225,7 @@ double ab_session_peak_of_round(const struct ab_session *s, uint32_t backend, ui
     }
     for (uint32_t i = 0; i < s->n_memory; i++) {
         const struct ab_memory *m = &s->memory[i];
-        if (m->backend == backend && m->round == round) /* fmax passes over NaN */
+        if (m->backend == backend && m->round == round) /* fmax ignores NaN */
             peak = fmax(peak, with_calls ? m->peak_bytes : m->rss_peak_bytes);
     }
     return peak;
@@ -262,5 +262,5 @@ bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
         is_listed = is_listed || r->op == AB_OP_RESET;
         is_timed = is_timed || r->n > 0;
     }
-    return is_listed && !is_timed; /* without latencies its hook is all that is known */
+    return is_listed && !is_timed; /* without latencies, the hook is the only evidence */
 }

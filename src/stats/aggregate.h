@@ -9,80 +9,91 @@
 #include "result/result.h"
 #include "stats/effect.h"
 
-/* One number a round. */
+/* Median and extremes of a figure that has one value for each round. */
 struct ab_round_range {
-    uint32_t n;               /* rounds that have it; 0 = the rest is NaN */
+    uint32_t n;               /* rounds that have a value; 0 = the other members are NaN */
     double median, low, high; /* low and high: extremes of the rounds */
 };
 
 /* Returns the range of x[0..n), which it sorts. */
 struct ab_round_range ab_round_range_of(double *x, uint32_t n);
-/* Half the range of the rounds in parts of the median; NaN below two rounds. */
+/* Returns half the range of the rounds as a fraction of the median; NaN with fewer than two
+ * rounds. */
 double ab_round_range_half(const struct ab_round_range *s);
 
-/* Two numbers a round, of what is set against each other; for ratios that can be recomputed from
- * the two medians shown. */
+/* Pairs of numbers, one pair for each round, for ratios that a reader can recompute from the two
+ * medians that are shown. */
 struct ab_pairs {
-    double *x; /* numerators, denominators, ratios: cap of each */
+    double *x; /* cap numerators, then cap denominators, then cap ratios */
     uint32_t n, cap;
-    bool is_by_round; /* rounds of several machines: medians over all of them say nothing */
+    bool is_by_round; /* True if the rounds ran on several machines, so that medians over all of
+                         them mean nothing */
 };
 void ab_pairs_init(struct ab_pairs *p, uint32_t most);
 void ab_pairs_fini(struct ab_pairs *p);
-/* Passes over a pair of which one is missing, not finite or negative. 0 by 0 is 1. */
+/* Adds a pair. Ignores it if a number is missing, not finite or negative. 0 divided by 0 counts as
+ * 1. */
 void ab_pairs_add(struct ab_pairs *p, double of, double by);
-/* median: the ratio of the two medians, or with is_by_round the median of the ratios; low, high:
- * extremes of the ratios of single rounds, between which it always lies. */
+/* Returns the ratio of the two medians as median, or with is_by_round the median of the ratios. low
+ * and high are the extremes of the ratios of single rounds; the median always lies between them. */
 struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p);
-/* The same ratio, the interval of the effect of the pairs, widened to hold it. */
+/* Returns the same ratio with the confidence interval of the pairs, widened if necessary to contain
+ * it. */
 struct ab_effect ab_pairs_effect(const struct ab_pairs *p);
 
-/* The null back end runs for the price of the harness; it is no allocator and wins nothing. */
+/* True if this is the null back end, which measures the cost of the harness. It is not an allocator
+ * and is never a winner. */
 bool ab_backend_is_null(const struct ab_backend_info *b);
-/* Compiled into the loop: beside rows that are called it is no like for like. */
+/* True if the back end is compiled into the loop. Comparing it with rows that are called would be
+ * unfair. */
 bool ab_backend_is_inlined(const struct ab_backend_info *b);
-/* Status ok and not null. */
+/* True if the status is ok and the back end is not the null back end. */
 bool ab_backend_is_comparable(const struct ab_backend_info *b);
-/* Returns the back end that this one is compared with: the one that the session names, else glibc,
- * else the first comparable, of the same combination of values; UINT32_MAX = none, or the one that is
- * named has no numbers. The other: any such back end, for its own name and for whether there is one. */
+/* ab_session_base_of returns the back end that `backend` is compared with, within the same
+ * combination: the one that the session names, else glibc, else the first comparable one. It
+ * returns UINT32_MAX if there is none, or if the named one has no numbers. ab_session_base returns
+ * one such base of any combination, for its name and to test whether a base exists. */
 uint32_t ab_session_base_of(const struct ab_session *s, uint32_t backend);
 uint32_t ab_session_base(const struct ab_session *s);
 
-/* The back end of this name; UINT32_MAX = none. */
+/* Returns the back end with this name; UINT32_MAX = none. */
 uint32_t ab_session_backend(const struct ab_session *s, const char *name);
 
-/* NULL when there is none. */
+/* Returns the result record; NULL = none. */
 const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t backend,
                                         const char *phase, unsigned op, uint32_t round);
-/* Did any back end with numbers do this op in this phase? */
+/* True if any back end with numbers did this op in this phase. */
 bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned op);
 
 struct ab_merged {    /* one back end, phase and op over all rounds */
-    uint64_t n;       /* timed ops, overflow included */
+    uint64_t n;       /* timed ops, including overflow */
     double max;       /* NaN = none */
-    double max_least; /* the most CPU time of a call that was interrupted; NaN = none */
+    double max_least; /* most CPU time of an interrupted call; NaN = none */
     uint32_t n_rounds;
 };
-/* Merges histograms into *hdr (initialised here). */
+/* Merges the histograms of all rounds into *hdr, which it initialises. */
 struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, const char *phase,
                                   unsigned op, struct ab_hdr *hdr);
 
-/* Time of a phase by its ops, in ns an op; of the whole run (phase NULL) in ns: that of all measured
- * phases, of a real program from its start to its end. NaN = not known. */
+/* Returns the time of a phase divided by its ops, in ns per op. With phase NULL, returns the time
+ * of the whole run in ns: of all measured phases, or of a real program from start to end. NaN = not
+ * known. */
 double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, const char *phase,
                                 uint32_t round);
-/* Are peaks known with what is resident only during a call (peak_bytes)? Of every row or of none: rows
- * are compared by one number. */
+/* True if every row knows its peak including memory that is resident only during a call
+ * (peak_bytes). It is never true for some rows only, because rows must be compared by one
+ * number. */
 bool ab_session_has_peaks(const struct ab_session *s);
-/* The most resident bytes that the heap added in any measured phase, with what is resident only during a
- * call or without; of a real program the kernel's own peak, which has it all. */
+/* Returns the most resident bytes that the heap added in any measured phase. `with_calls` includes
+ * memory that is resident only during a call. For a real program it is the kernel's own peak, which
+ * includes everything. */
 double ab_session_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round,
                                 bool with_calls);
-/* Ops of a phase in one round, of a back end that does all of them; 0 = not known. Of every combination
- * of values: the most. */
+/* Returns the ops of a phase in one round, from a back end that did all of them; 0 = not known. For
+ * AB_EVERY_COMBINATION, the maximum over the combinations. */
 uint64_t ab_session_phase_ops(const struct ab_session *s, uint32_t combination, const char *phase);
-/* Did it give back a region in one call? Else a reset was frees one by one, or the work has none. */
+/* True if the back end released a region in one call. False if a reset freed the blocks one by one,
+ * or if the work has no reset. */
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend);
 
 #endif

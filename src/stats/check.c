@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rule of all verdicts and their words, and the second look at what failed.
+ * Implements the rule and the names of verdicts, and the confirmation of failures.
  */
 #include "stats/check.h"
 
@@ -105,11 +105,13 @@ enum ab_status ab_verdict_worse(enum ab_status a, enum ab_status b)
     return AB_OK;
 }
 
-/* ---- the second look ----
- * A ratio that fails is judged once more, on rounds of its own: chance that fails one check in twenty
- * fails two in a row in one of four hundred. */
+/* ---- confirmation of failures ----
+ *
+ * A ratio that fails is judged again on new rounds. Chance that fails one check in twenty fails two
+ * in a row in one of four hundred. */
 
-/* What is a fact of these rounds alone is not asked twice. */
+/* True for a failure that more rounds might not show. Absolute numbers of these rounds are not
+ * measured again. */
 static bool is_suspicious(const struct ab_checked *c)
 {
     return c->verdict == AB_VERDICT_FAIL && ab_check_is_judged(c) &&
@@ -121,7 +123,8 @@ static bool is_same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Row b, and what it is compared with: a gate has a back end's own name, a comparison that of a row. */
+/* Marks row `b` and the row that it is compared with. A gate names the latter by its own name, a
+ * comparison by the name of the row. */
 static void mark_concerned(const struct ab_session *s, uint32_t b, const struct ab_checked *c,
                            bool *is_concerned)
 {
@@ -171,7 +174,7 @@ void ab_checks_confirm(struct ab_checked *list, uint32_t n, const struct ab_chec
         const struct ab_checked *other = is_suspicious(c) ? find_same(again, n_again, c) : NULL;
         bool is_gate = c->text != NULL;
         if (other == NULL || other->verdict == AB_VERDICT_NOT_EVALUATED)
-            continue; /* not measured again: it stands */
+            continue; /* not measured again: the failure stands */
         double first = ab_check_judged_effect(c)->ratio;
         c->n_confirm = is_gate ? n_rounds : other->effect.n_new;
         c->confirm = ab_check_judged_effect(other)->ratio;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cells of a comparison: for each back end the time of the whole run, which has a limit, then
- * what is only shown (time of each phase, percentiles of each op, peak memory). What keeps a back
- * end from being compared becomes a failed cell, never silence.
+ * Computes the cells of a comparison. Each back end has the time of the whole run, which has a
+ * limit. Then follow cells that are only shown: time of each phase, percentiles of each op, peak
+ * memory. A back end that cannot be compared gets a failed cell, so that it is never dropped
+ * silently.
  */
 #include "stats/compare.h"
 
@@ -20,8 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double least_count_change = 0.001; /* of what is counted, to be worth a word */
-/* Percentiles that a comparison shows. */
+static const double least_count_change = 0.001; /* smallest change of a count that is reported */
 static const char *const shown_quantiles[] = {"p50", "p99", "p99.5", "p99.9"};
 
 __attribute__((format(printf, 2, 3))) static void note(struct ab_comparison *c, const char *fmt,
@@ -33,7 +33,8 @@ __attribute__((format(printf, 2, 3))) static void note(struct ab_comparison *c, 
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    ab_text_printable(c->notes[c->n_notes++], AB_COMPARE_NOTE_BYTES, text); /* names are anyone's */
+    /* names may contain any bytes */
+    ab_text_printable(c->notes[c->n_notes++], AB_COMPARE_NOTE_BYTES, text);
 }
 
 /* ---- may they be compared? ---- */
@@ -57,7 +58,8 @@ enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *la
     return ab_fail(err, AB_BACKEND, "%s has no numbers: every back end in it failed", label);
 }
 
-/* All of it, or of combinations of values that of a row that both have. */
+/* True if the tapes are the same, or, with combinations of values, if a row that both have did the
+ * same work. */
 static bool is_same_work(const struct ab_session *a, const struct ab_session *b)
 {
     if (a->tape_sha256[0] != 0 && strcmp(a->tape_sha256, b->tape_sha256) == 0)
@@ -72,7 +74,7 @@ static bool is_same_work(const struct ab_session *a, const struct ab_session *b)
     return false;
 }
 
-/* One trace, whose blocks were written to in two ways. */
+/* True if both replayed one trace with different touches of its blocks. */
 static bool has_other_writes(const struct ab_session *base, const struct ab_session *now)
 {
     const char *was = ab_session_setting(base, "touch"), *is = ab_session_setting(now, "touch");
@@ -116,17 +118,17 @@ enum ab_status ab_compare_check_work(const struct ab_session *base, const char *
                    base_label, now_label);
 }
 
-/* ---- what differs, and is no obstacle: the libraries themselves, first of all ---- */
+/* ---- differences that do not prevent a comparison ---- */
 
 static const char *or_unknown(const char *s)
 {
     return s[0] != 0 ? s : "unknown";
 }
 
-/* Notes differences in what the fingerprint is made of (result/environment.c). */
+/* Notes differences in the parts of the fingerprint (result/environment.c). */
 static void describe_machine(struct ab_comparison *c)
 {
-    const struct ab_host *a, *b; /* no round of one pairs with one of the other */
+    const struct ab_host *a, *b; /* two machines of rounds that do not pair */
     struct ab_text t = {0};
     if (ab_sessions_share_host(c->base, c->now, &a, &b))
         return;
@@ -173,14 +175,15 @@ static void note_library(struct ab_comparison *c, const struct ab_backend_info *
              b->settings[0] != 0 ? b->settings : "none");
 }
 
-/* Other code ahead of the timed ops changes what they take. */
+/* True if the same code ran between calls (--between), because that changes their latencies. */
 static bool has_same_code_between(const struct ab_session *base, const struct ab_session *now)
 {
     const char *a = ab_session_setting(base, "between"), *b = ab_session_setting(now, "between");
     return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
 }
 
-/* Where the work has nothing but operations both numbers of it are the same. */
+/* True if positions count the same in both. Where the work has only operations, both ways of
+ * counting give the same number. */
 static bool has_same_positions(const struct ab_session *base, const struct ab_session *now)
 {
     return base->counts_ops == now->counts_ops || base->n_tape_ops == now->n_tape_ops;
@@ -206,7 +209,8 @@ static void note_settings(struct ab_comparison *c)
     ab_text_fini(&t[1]);
 }
 
-/* That two rows of one name are not the same: what is mapped where is not in it. */
+/* Notes that two rows with the same name have different mapping rules, because the name does not
+ * include them. */
 static void note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
                        const struct ab_backend_info *b)
 {
@@ -214,7 +218,8 @@ static void note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
          a->map[0] != 0 ? a->map : "none", b->map[0] != 0 ? b->map : "none");
 }
 
-/* Missed iterations are those of one budget; a result without iterations has no row. */
+/* Notes differences in iterations. Missed ones are comparable only with one budget, and results
+ * without iterations have no row. */
 static void note_iterations(struct ab_comparison *c)
 {
     char phase[100], was[32], is[32];
@@ -237,8 +242,8 @@ static void note_iterations(struct ab_comparison *c)
     }
 }
 
-/* Notes what differs between the two: another machine makes the comparison advisory, all else is a
- * note. */
+/* Describes all differences between the two results. Another machine makes the comparison advisory;
+ * all else becomes a note. */
 static void describe(struct ab_comparison *c)
 {
     const struct ab_session *a = c->base, *b = c->now;
@@ -256,12 +261,12 @@ static void describe(struct ab_comparison *c)
     note_iterations(c);
 }
 
-/* One back end against another. */
+/* A back end and the one that it is compared with. */
 struct pair {
     struct ab_comparison *c;
-    uint32_t base, now; /* in their sessions */
+    uint32_t base, now; /* indices in their sessions */
     double limit;
-    bool is_paired; /* by rounds of one session */
+    bool is_paired; /* rounds of one session are paired */
 };
 
 /* ---- cells ---- */
@@ -290,7 +295,7 @@ static struct ab_checked *add_pair_cell(const struct pair *p)
     return cell;
 }
 
-/* The number of each round, at least `floor`; free it. */
+/* Returns the number of each round, at least `floor`; the caller frees it. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                        double floor)
 {
@@ -303,7 +308,7 @@ static double *collect(const struct ab_session *s, uint32_t backend, const struc
     return x;
 }
 
-/* The ratio is that of the two numbers beside it. */
+/* Sets the ratio to that of the two numbers beside it. */
 static void show(struct ab_checked *cell, double floor)
 {
     double base = cell->base < floor ? floor : cell->base;
@@ -312,7 +317,8 @@ static void show(struct ab_checked *cell, double floor)
         cell->effect = ab_effect_shown(&cell->effect, now / base);
 }
 
-/* Counted and not timed, by what the allocator does and not by when: one round may do. */
+/* True for counts that depend on the allocator alone, not on timing, so that one round is
+ * enough. */
 static bool is_counted(const struct ab_metric *m)
 {
     static const char *const units[] = {"instructions", "calls", "faults"};
@@ -322,8 +328,8 @@ static bool is_counted(const struct ab_metric *m)
     return false;
 }
 
-/* Rounds in which no iteration is missed count, and those in which a difference of times is below 0:
- * by their differences. */
+/* Returns the effect. Numbers that may be 0 or negative (missed iterations, a difference of times)
+ * are compared by differences, so that such rounds count. */
 static struct ab_effect effect_of(const struct pair *p, const struct ab_metric *m,
                                   const double *base, const double *now)
 {
@@ -372,7 +378,7 @@ void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
     measure(&p, m, effect);
 }
 
-/* Two zeros have no ratio: none is missed, then as now. */
+/* Sets the ratio of two zeros to 1: nothing was missed on either side. */
 static void set_equal(struct ab_checked *cell)
 {
     cell->effect.ratio = cell->effect.low = cell->effect.high = 1;
@@ -394,8 +400,8 @@ static struct ab_checked *add_number(const struct pair *p, const struct ab_metri
     return cell;
 }
 
-/* A number that is shown only; none where neither has enough ops for it, or each another part of
- * them, or its pass was left out. */
+/* Adds a number without a limit. Adds nothing if neither side knows it (too few ops, or the pass
+ * was left out), or if the sides measured different parts of the ops. */
 static void add_metric(const struct pair *p, const struct ab_metric *m)
 {
     if (!ab_compare_is_alike(p->c->base, p->c->now, m))
@@ -436,7 +442,7 @@ static void judge(struct ab_checked *cell, double limit)
                                                        : "the new");
         return;
     }
-    cell->verdict = ab_verdict_of(e, limit); /* too few rounds have no interval */
+    cell->verdict = ab_verdict_of(e, limit); /* with too few rounds there is no interval */
     if (cell->verdict != AB_VERDICT_INCONCLUSIVE)
         return;
     cell->rounds_needed = ab_effect_rounds_needed(e, limit);
@@ -446,7 +452,7 @@ static void judge(struct ab_checked *cell, double limit)
                  e->n_base, e->n_new, AB_EFFECT_MIN_ROUNDS);
     bool is_unknown = cell->rounds_needed == UINT32_MAX ||
                       cell->rounds_needed < AB_EFFECT_MIN_ROUNDS;
-    if (least < AB_EFFECT_MIN_ROUNDS && is_unknown) /* of so few not even the noise is known */
+    if (least < AB_EFFECT_MIN_ROUNDS && is_unknown) /* then not even the noise is known */
         cell->rounds_needed = AB_EFFECT_MIN_ROUNDS;
 }
 
@@ -455,8 +461,8 @@ static bool is_change(enum ab_verdict v)
     return v == AB_VERDICT_FAIL || v == AB_VERDICT_IMPROVED;
 }
 
-/* The quotient of two medians is what a reader sees, the estimate from all rounds errs less: both
- * must be beyond the limit. */
+/* Judges by the quotient of two medians, which a reader sees, and by the estimate from all rounds,
+ * which errs less. For a change, both must be beyond the limit. */
 static void judge_both(struct ab_checked *cell, const struct ab_effect *estimate, double limit)
 {
     judge(cell, limit);
@@ -478,19 +484,19 @@ static void add_time(const struct pair *p)
     judge_both(cell, &estimate, p->limit);
 }
 
-/* ---- what the machine did ---- */
+/* ---- changes of the machine ---- */
 
 static void withhold(struct ab_checked *cell)
 {
     cell->verdict = AB_VERDICT_INCONCLUSIVE;
     cell->is_drift = true;
-    cell->rounds_needed = 0; /* more of them would not help */
+    cell->rounds_needed = 0; /* more rounds would not help */
 }
 
-/* By the ratio to the witnesses: what the machine did is in both. The ratio is that of the two changes
- * that are shown, so that a reader can work it out; as in judge_both, the estimate from the rounds must be
- * beyond the limit as well. False where there are too few rounds for it, and the cell keeps the reason
- * that it has. */
+/* Judges by the ratio to the control back ends, because changes of the machine affect both. The
+ * ratio is that of the two changes that are shown, so that a reader can recompute it. As in
+ * judge_both, the estimate from the rounds must be beyond the limit as well. Returns false if there
+ * are too few rounds; the cell then keeps its reason. */
 static bool judge_beside(const struct ab_drift *d, struct ab_checked *cell)
 {
     bool is_few = isnan(d->relative.low) || isnan(d->relative.high);
@@ -511,7 +517,8 @@ static bool judge_beside(const struct ab_drift *d, struct ab_checked *cell)
     return true;
 }
 
-/* Between two results, the verdict on the time of the whole run that the machine leaves. */
+/* Corrects the verdict on the time of the whole run, between two results, for changes of the
+ * machine. */
 static void weigh_drift(const struct pair *p, struct ab_checked *cell)
 {
     struct ab_drift d;
@@ -543,7 +550,7 @@ static void add_op_metric(const struct pair *p, const char *phase, unsigned op, 
     add_metric(p, &m);
 }
 
-/* Adds the cells of iterations, where both results have timed them. */
+/* Adds the cells of iterations, if both results have timed them. */
 static void add_iterations(const struct pair *p, const char *phase)
 {
     static const unsigned shown[] = {AB_ITERATION_P50, AB_ITERATION_P99,
@@ -570,12 +577,12 @@ static void add_phase(const struct pair *p, const char *phase)
     const struct ab_session *s = p->c->now;
     if (s->n_phases > 1)
         add_op_metric(p, phase, AB_OP_ALL, "ns_per_op");
-    add_op_metric(p, phase, AB_OP_ALL, "instr_per_op"); /* where they were counted */
+    add_op_metric(p, phase, AB_OP_ALL, "instr_per_op"); /* if they were counted */
     add_percentiles(p, phase);
     add_iterations(p, phase);
 }
 
-/* CPU time, memory and faults of a real program; with --inside those of its calls. */
+/* Adds CPU time, memory and faults of a real program; with --inside also those of its calls. */
 static void add_program(const struct pair *p)
 {
     static const char *const shown[] = {"cpu_ns",
@@ -630,7 +637,8 @@ static void add_failure(struct ab_comparison *c, const struct ab_backend_info *b
              b->reason[0] != 0 ? ": " : "", b->reason);
 }
 
-/* Was left out of both alike: not installed, or not able to do this work. */
+/* True if both results left the back end out for the same reason: not installed, or not able to do
+ * this work. */
 static bool is_out_of_both(const struct ab_backend_info *a, const struct ab_backend_info *b)
 {
     return a->status == b->status &&
@@ -661,7 +669,7 @@ static void add_back_end(const struct pair *p)
                 what);
 }
 
-/* Notes back ends of the base that the new result was not asked to measure. */
+/* Notes back ends of the base that were not requested for the new result. */
 static void note_missing(struct ab_comparison *c)
 {
     for (uint32_t i = 0; i < c->base->n_backends; i++) {
@@ -702,7 +710,7 @@ void ab_compare_results(const struct ab_session *base, const struct ab_session *
     fill(out, limit);
 }
 
-/* It was not asked for, or it did not do all the work: no failure. */
+/* True if the back end was not requested or did not do all the work, which is not a failure. */
 static bool is_left_out(const struct ab_backend_info *b)
 {
     return ab_backend_status_is_aside(b->status) ||
@@ -726,11 +734,11 @@ void ab_compare_backends(const struct ab_session *session, uint32_t base, double
     }
 }
 
-/* ---- jointly ---- */
+/* ---- correction for many comparisons ---- */
 
-/* Takes verdicts back that are significant alone but not after correction for all comparisons. */
+/* Withdraws verdicts that are significant alone but not after correction for all comparisons. */
 
-struct family { /* of cells that are judged together */
+struct family { /* cells that are corrected together */
     struct ab_comparison *list;
     size_t n_list;
     bool is_judged, is_larger;
@@ -795,7 +803,7 @@ void ab_comparisons_join(struct ab_comparison *list, size_t n)
     free(f.p);
 }
 
-/* ---- the whole ---- */
+/* ---- whole comparisons ---- */
 
 void ab_comparison_fini(struct ab_comparison *c)
 {

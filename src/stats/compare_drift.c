@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Divides what the machine did out of a change between two results. Times of back ends of one round
- * were measured next to each other, so that their quotient is taken in each round: it is then a
- * number a round like any other, with an interval of its own.
+ * Separates changes of the machine from changes between two results. Times of back ends in one
+ * round were measured next to each other. Their quotient is therefore taken in each round; it is
+ * then one number per round, with an interval of its own.
  */
 #include "stats/compare_drift.h"
 
@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The CPU must explain at least this part of an effect, on logarithms. */
+/* Smallest part of an effect, on logarithms, that the CPU must explain. */
 static const double least_share = 0.5;
-/* More of the time than this without the CPU makes a result one of a busy machine. */
+/* Fraction of the time without the CPU above which a result counts as measured on a busy
+ * machine. */
 static const double most_lost = 0.13;
 
-/* ---- witnesses ---- */
+/* ---- control back ends (witnesses) ---- */
 
 bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_backend_info *b)
 {
@@ -65,10 +66,11 @@ static double time_of_round(const struct ab_session *s, uint32_t backend, const 
 
 static double at_least(double x, double floor)
 {
-    return x < floor ? floor : x; /* what is missing stays so */
+    return x < floor ? floor : x; /* NaN stays NaN */
 }
 
-/* Time of a back end in each round, divided by that of another where there is one. Free it. */
+/* Returns the time of a back end in each round, divided by that of `by` if there is one. The caller
+ * frees it. */
 static double *times_of(const struct ab_session *s, uint32_t backend, uint32_t by,
                         const struct ab_metric *m, double floor)
 {
@@ -83,7 +85,7 @@ static double *times_of(const struct ab_session *s, uint32_t backend, uint32_t b
 }
 
 struct side {
-    uint32_t backend, by; /* UINT32_MAX = by nothing */
+    uint32_t backend, by; /* by: UINT32_MAX = not divided */
 };
 
 static void measure(const struct ab_drift_question *q, struct side base, struct side now,
@@ -97,11 +99,12 @@ static void measure(const struct ab_drift_question *q, struct side base, struct 
     free(b);
 }
 
-/* ---- several witnesses ---- */
+/* ---- several control back ends ---- */
 
 enum middle { LOWER, UPPER };
 
-/* The member at `offset` that at least half of them do not exceed, or reach; n is above 0. */
+/* Returns the lower or upper median of the member at `offset`; n must be above 0. NaN if one is
+ * NaN. */
 static double median_of(const struct ab_effect *list, uint32_t n, size_t offset, enum middle which,
                         double *room)
 {
@@ -114,11 +117,11 @@ static double median_of(const struct ab_effect *list, uint32_t n, size_t offset,
     return room[which == LOWER ? (n - 1) / 2 : n / 2];
 }
 
-/* Each bound is one that more than half of the list agree to. */
+/* Combines several effects into one whose bounds more than half of the list agree to. */
 static struct ab_effect agree(const struct ab_effect *list, uint32_t n, double *room)
 {
 #define MEDIAN(member, which) median_of(list, n, offsetof(struct ab_effect, member), which, room)
-    struct ab_effect e = list[0]; /* rounds and method are alike */
+    struct ab_effect e = list[0]; /* rounds and method are the same in all */
     e.ratio = sqrt(MEDIAN(ratio, LOWER) * MEDIAN(ratio, UPPER));
     e.low = MEDIAN(low, LOWER);
     e.high = MEDIAN(high, UPPER);
@@ -129,7 +132,7 @@ static struct ab_effect agree(const struct ab_effect *list, uint32_t n, double *
 #undef MEDIAN
 }
 
-/* What all witnesses say, into *out; both lists have room for each. */
+/* Computes *out from all control back ends. Both lists need room for one effect per back end. */
 static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
                 struct ab_effect *relative, struct ab_drift *out)
 {
@@ -144,7 +147,7 @@ static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
         measure(q, (struct side){q->base_backend, base}, (struct side){q->backend, i},
                 &relative[n]);
         if (isnan(machine[n].ratio) || isnan(relative[n].ratio))
-            continue; /* no time of it in one of the results */
+            continue; /* one of the results has no time of it */
         first = n == 0 ? q->now->backends[i].name : first;
         n++;
     }
@@ -175,9 +178,9 @@ void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out)
     free(machine);
 }
 
-/* ---- what they say ---- */
+/* ---- conclusions ---- */
 
-/* Did the witnesses move by more than the limit? */
+/* True if the control back ends moved by more than the limit. */
 static bool has_moved(const struct ab_drift *d, double limit, char *reason, size_t cap)
 {
     if (!(fabs(log(d->machine.ratio)) > log1p(limit)))
@@ -189,8 +192,9 @@ static bool has_moved(const struct ab_drift *d, double limit, char *reason, size
     return true;
 }
 
-/* For what has no witness: may the CPU explain the effect by at least half, so that the rest is within
- * the limit? By the loop between the slices, which uses registers alone and is in every result. */
+/* True if the CPU may explain at least half of the effect, so that the rest is within the limit.
+ * Used without control back ends. The CPU is measured by the loop between slices (the canary),
+ * which uses registers only and is in every result. */
 static bool is_of_cpu(const struct ab_drift_question *q, const struct ab_effect *effect,
                       double limit, char *reason, size_t cap)
 {
@@ -206,16 +210,16 @@ static bool is_of_cpu(const struct ab_drift_question *q, const struct ab_effect 
     return true;
 }
 
-/* For which part of its time a session had no CPU: other programs had it, as a rule. 0 = not known:
- * several threads wait for each other, too. */
+/* Returns the fraction of its time in which a session had no CPU, usually because other programs
+ * had it. 0 = not known, also with several threads, because they wait for each other. */
 static double lost_share(const struct ab_session *s)
 {
     const struct ab_noise *n = &s->noise;
     return n->slices_s > 0 && n->wall_s > 0 && n->cpu_s > 0 ? 1 - n->cpu_s / n->wall_s : 0;
 }
 
-/* Where more than 13 % of the time of a result was lost to other programs, its rounds err together:
- * is the interval not wholly beyond the limit? */
+/* True if other programs may explain the effect: more than 13 % of the time was lost to them, and
+ * the interval is not wholly beyond the limit. Rounds of such a result share their errors. */
 static bool is_of_others(const struct ab_drift_question *q, const struct ab_effect *effect,
                          double limit, char *reason, size_t cap)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The library, or the machine? Two results are two times of day. A back end whose build is the same
- * in both can only show what the machine did: it is a witness. The others are judged by their ratio
- * to the witnesses.
+ * Separates changes of the library from changes of the machine. Two results were measured at
+ * different times. A back end with the same build in both can only show what the machine did; it
+ * serves as a control (a "witness"). The other back ends are judged by their ratio to the controls.
  */
 #ifndef AB_STATS_COMPARE_DRIFT_H
 #define AB_STATS_COMPARE_DRIFT_H
@@ -10,7 +10,7 @@
 #include "stats/check.h"
 #include "stats/metric.h"
 
-/* A time of one back end in two results. */
+/* The question whether a time of one back end changed between two results. */
 struct ab_drift_question {
     const struct ab_session *base, *now;
     uint32_t base_backend, backend;
@@ -18,26 +18,28 @@ struct ab_drift_question {
 };
 
 struct ab_drift {
-    bool is_unchanged; /* the back end itself is the same build in both */
+    bool is_unchanged; /* the back end itself has the same build in both */
     uint32_t n_witnesses;
     char witnesses[AB_WITNESSES_BYTES]; /* "glibc", "glibc and 2 others" */
-    /* New by base, of times; with several witnesses the median of what each of them says, so that
-     * a bound holds by more than half of them. Without any ratio is NaN. */
-    struct ab_effect machine;  /* of the witnesses themselves */
-    struct ab_effect relative; /* of the back end by the witness in the same round */
+    /* Ratios of times, new by base. With several controls each is the median over them, so that a
+     * bound holds for more than half of them. Without a control, ratio is NaN. */
+    struct ab_effect machine;  /* of the controls themselves */
+    struct ab_effect relative; /* of the back end relative to the control in the same round */
 };
 
-/* Same build id, version, settings and rules. Without a build id it is not known, and so false. */
+/* True if build id, version, settings and rules are the same. False if the build id is not
+ * known. */
 bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_backend_info *b);
-/* The row of the same combination that stands for all rows of this build with the same settings and heap:
- * the base if it is one of them, else the first; `backend` itself if there is no other, or the build id is
- * not known. A difference between such rows is noise. */
+/* Returns the row that stands for all rows with this build, settings, heap and combination. It is
+ * the base if the base is among them, else the first of them. It is `backend` itself if there is no
+ * other, or if the build id is not known. A difference between such rows is noise. */
 uint32_t ab_drift_twin(const struct ab_session *s, uint32_t backend);
 void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out);
-/* May the machine have made the verdict on this effect, a time, and not the library? `reason` says how
- * it may. `is_change`: the verdict is that something changed, and the CPU (noise.canary_quiet_ns)
- * or other programs (noise.wall_s against noise.cpu_s) may be why; else that nothing did beyond the
- * limit, which the witnesses contradict where they moved that far themselves. */
+/* True if the machine, and not the library, may have caused the verdict on this effect of a time;
+ * `reason` says how. With `is_change`, the verdict is a change; the CPU (noise.canary_quiet_ns) or
+ * other programs (noise.wall_s against noise.cpu_s) may have caused it. Without, the verdict is
+ * that nothing changed by more than the limit; controls that moved that far themselves contradict
+ * it. */
 bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_drift *d,
                           const struct ab_effect *effect, double limit, bool is_change,
                           char *reason, size_t cap);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Effects and their intervals: what is common to pairs and to two samples is a list of sums (Walsh
- * averages are half the sums of two differences, shifts are new + -base), its median, and the sums
- * that a rank test would leave out at either end.
+ * Computes effects and their intervals. Pairs and two samples share one method: a list of sums, its
+ * median, and the sums that a rank test would exclude at either end. Walsh averages are half the
+ * sums of two differences; shifts are the sums new + -base.
  */
 #include "stats/effect.h"
 
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 
 static const double z_power = 1.645 + 0.842; /* 95 % one-sided, 80 % power */
-/* The rank tests need 1.05 times (pi / 3) the rounds of a t test when noise is normal. */
+/* Factor (pi / 3) of the rounds that rank tests need in comparison with a t test when noise is
+ * normal. */
 static const double rank_price = 1.05;
 static const double most_rounds = 10000; /* "never in practice" */
 
@@ -33,12 +34,12 @@ static struct ab_effect nothing(void)
                               .method = AB_EFFECT_NONE};
 }
 
-/* The numbers that there are to compare, of both sides. */
+/* The usable numbers of both sides. */
 struct sides {
-    double *base, *now; /* one allocation, at `base` */
+    double *base, *now; /* one allocation; free `base` */
     uint32_t n_base, n_now;
-    bool is_log;         /* ratios; else differences */
-    uint32_t exact_from; /* rounds */
+    bool is_log;         /* compute ratios; else differences */
+    uint32_t exact_from; /* rounds from which equal numbers are EXACT */
 };
 
 static bool is_usable(const struct sides *s, double x)
@@ -83,7 +84,7 @@ static struct ab_effect exact(const struct sides *s)
                               .method = AB_EFFECT_EXACT};
 }
 
-/* `half` is 2 where an effect is half a sum. */
+/* Fills *e from the sums. `half` is 2 if an effect is half a sum, else 1. */
 static void read_effect(const struct ab_pair_sums *sums, struct ab_rank_law law, double half,
                         struct ab_effect *e)
 {
@@ -105,7 +106,7 @@ static void as_ratio(struct ab_effect *e)
     e->high = exp(e->high);
 }
 
-/* Turns both sides into what is summed, in place. */
+/* Computes the effect of two samples. Replaces both sides by the numbers to be summed. */
 static void effect_of_samples(struct sides *s, struct ab_effect *e)
 {
     for (uint32_t i = 0; i < s->n_base; i++)
@@ -257,7 +258,8 @@ bool ab_effect_is_clear(const struct ab_effect *effect)
     return (effect->low > 1 || effect->high < 1) && fabs(effect->ratio - 1) >= 0.005;
 }
 
-/* On logarithms: from no difference, or from the limit where the effect lies within it. */
+/* Returns the distance that must be shown, on logarithms: from no difference, or from the limit if
+ * the effect is within it. */
 static double distance_to_show(double effect, double margin)
 {
     return isnan(margin) ? fabs(effect) : effect > margin ? effect : margin - effect;
@@ -279,7 +281,7 @@ uint32_t ab_effect_rounds_needed(const struct ab_effect *effect, double limit)
     double n = ceil(rank_price * pow(z_power * effect->sd / distance, 2));
     if (isnan(n) || n > most_rounds)
         return UINT32_MAX;
-    n = fmax(n, effect->n_new + 1.0); /* those that there are were not enough */
+    n = fmax(n, effect->n_new + 1.0); /* the rounds so far were not enough */
     return n < AB_EFFECT_MIN_ROUNDS ? AB_EFFECT_MIN_ROUNDS : (uint32_t)n;
 }
 

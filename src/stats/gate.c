@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Judging. What the clock cannot tell is carried as an interval: a verdict is given only where
- * both of its ends agree.
+ * Judges gates. Values that the clock cannot resolve are intervals; there is a verdict only if both
+ * ends agree.
  */
 #include "stats/gate.h"
 
@@ -45,7 +45,8 @@ static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_
                  g->metric.phase);
 }
 
-/* "jemalloc is absent: not installed"; true when it can be judged. */
+/* True if the back end can be judged; else writes the reason, "jemalloc is absent: not
+ * installed". */
 static bool is_judgeable(const struct ab_session *s, uint32_t backend, const char *name,
                          struct ab_checked *r)
 {
@@ -61,8 +62,8 @@ static bool is_judgeable(const struct ab_session *s, uint32_t backend, const cha
     return false;
 }
 
-/* A time of iterations that cannot be told from that of the null back end is no more than timing the
- * calls takes: shown as that. */
+/* Judges a time of iterations that cannot be distinguished from that of the null back end. Its
+ * upper bound is the cost of timing the calls, which is shown instead. */
 static void judge_untold(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                          struct ab_checked *r)
 {
@@ -79,7 +80,7 @@ static void judge_untold(const struct ab_session *s, const struct ab_gate *g, ui
 
 /* ---- calls that the scheduler interrupted ---- */
 
-/* The verdict does not stand where it is another one with the CPU time that these calls used. */
+/* Makes the verdict inconclusive if it would be different with the CPU time of these calls. */
 static void doubt(const struct ab_gate *g, double low, double high, struct ab_checked *r)
 {
     char text[32];
@@ -104,7 +105,7 @@ static double factor_of(struct ab_interval x)
     return x.high > x.low ? x.high / x.low : 1;
 }
 
-/* Of a ratio to another back end or a baseline: `by` are the numbers of that one. */
+/* Doubts a ratio to another back end or to a baseline, whose values are `by`. */
 static void doubt_ratio(const struct ab_gate *g, struct ab_interval of, struct ab_interval by,
                         struct ab_checked *r)
 {
@@ -125,7 +126,7 @@ static void judge_absolute(const struct ab_session *s, const struct ab_gate *g, 
         doubt(g, x.low, x.high, r);
 }
 
-/* The floor of a ratio: numbers that lie closer together than this are as good as equal. */
+/* Passes if the two values differ by less than `floor`. */
 static void forgive(double floor, struct ab_interval a, struct ab_interval b, struct ab_checked *r)
 {
     double apart = fmax(fabs(a.high - b.low), fabs(b.high - a.low));
@@ -140,8 +141,8 @@ static bool is_upper(const struct ab_gate *g)
     return g->compare == AB_CHECK_LESS || g->compare == AB_CHECK_AT_MOST;
 }
 
-/* With an interval, a ratio fails only where it is sure that there is a change for the worse, and
- * passes only where all of the interval does. */
+/* Judges by the interval of a ratio. It fails only if a change for the worse is certain, and passes
+ * only if the whole interval does. */
 static void decide_effect(const struct ab_gate *g, const struct ab_effect *e, struct ab_checked *r)
 {
     bool is_most = is_upper(g);
@@ -154,7 +155,7 @@ static void decide_effect(const struct ab_gate *g, const struct ab_effect *e, st
     r->rounds_needed = ab_effect_rounds_needed(&mirrored, (is_most ? g->bound : 1 / g->bound) - 1);
 }
 
-/* With enough rounds, the verdict follows the interval around the number shown. */
+/* Judges a ratio by the number that is shown, and by its interval if there are enough rounds. */
 static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                          struct ab_interval median, struct ab_checked *r)
 {
@@ -169,7 +170,7 @@ static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, ui
     decide_effect(g, &e, r);
 }
 
-/* The back end that a gate or claim compares with, in the combination of values of this row. */
+/* Returns the back end that a gate or claim compares with, in the combination of this row. */
 static uint32_t other_of(const struct ab_session *s, const struct ab_gate *g, uint32_t backend)
 {
     return g->other < s->n_backends ? ab_session_row(s, g->other, backend) : g->other;
@@ -202,7 +203,7 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
     doubt_ratio(g, ab_metric_by_cpu(s, backend, m, false), ab_metric_by_cpu(s, other, m, false), r);
 }
 
-/* The back end in the baseline that this one is to be compared with; UINT32_MAX, and why. */
+/* Returns the corresponding back end in the baseline; UINT32_MAX = none, with the reason in *r. */
 static uint32_t find_in_baseline(const struct ab_session *base, const struct ab_session *s,
                                  uint32_t backend, struct ab_checked *r)
 {
@@ -228,7 +229,7 @@ static uint32_t find_in_baseline(const struct ab_session *base, const struct ab_
     return UINT32_MAX;
 }
 
-/* Why there is no ratio, or no interval. */
+/* Writes the reason why there is no ratio, or no interval. */
 static void explain_change(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                            const struct ab_effect *e, struct ab_checked *r)
 {
@@ -243,23 +244,23 @@ static void explain_change(const struct ab_session *s, uint32_t backend, const s
         snprintf(r->reason, sizeof r->reason, "no ratio: a value is 0 or missing on one side");
 }
 
-/* ---- a change against a baseline: the library, or the machine (stats/compare_drift.h)? ---- */
+/* ---- changes against a baseline: library or machine (stats/compare_drift.h) ---- */
 
 struct change {
     struct ab_drift_question question;
     struct ab_drift drift;
-    bool is_time;     /* else the machine has no part in it */
-    bool is_relative; /* judged by the ratio to the witnesses */
+    bool is_time;     /* else the machine cannot affect it */
+    bool is_relative; /* judged by the ratio to the control back ends */
 };
 
-/* From a rate to a time, and back. */
+/* Converts an effect on rates to one on times, or back. */
 static struct ab_effect turned(const struct ab_metric *m, const struct ab_effect *e)
 {
     return ab_metric_is_rate(m) ? ab_effect_turned(e) : *e;
 }
 
-/* Measures *e, new by base, relative to the witnesses, but not of percentiles, which move in steps of
- * the clock. */
+/* Measures *e, new by base, relative to the control back ends. Percentiles are not made relative,
+ * because they move in steps of the clock. */
 static void measure_change(struct change *c, struct ab_effect *e)
 {
     const struct ab_drift_question *q = &c->question;
@@ -274,7 +275,7 @@ static void measure_change(struct change *c, struct ab_effect *e)
         *e = turned(m, &c->drift.relative);
 }
 
-/* True where the change of a percentile relative to the witnesses is within the limit. */
+/* True if the change of a percentile relative to the control back ends is within the limit. */
 static bool is_of_machine(const struct ab_drift *d, double limit, double sign, struct ab_checked *r)
 {
     if (d->n_witnesses == 0 || sign * log(d->relative.ratio) > log1p(limit))
@@ -284,8 +285,9 @@ static bool is_of_machine(const struct ab_drift *d, double limit, double sign, s
     return true;
 }
 
-/* A verdict that the machine may have made becomes inconclusive, with its reason. Gates that demand
- * a gain still fail: a machine that changed is no reason for its absence. */
+/* True if the machine may have caused the verdict, so that it is inconclusive; writes the reason.
+ * Gates that demand a gain still fail, because a change of the machine does not excuse a missing
+ * gain. */
 static bool is_doubtful(const struct change *c, const struct ab_gate *g, const struct ab_effect *e,
                         struct ab_checked *r)
 {
@@ -375,8 +377,8 @@ static void judge_by_live(const struct ab_session *s, const struct ab_gate *g, u
         forgive(g->floor, (struct ab_interval){size, size}, (struct ab_interval){live, live}, r);
 }
 
-/* Leaves a ratio of memory open where the work has less than a page of live bytes: it would compare the
- * heaps' own pages with a few bytes. */
+/* Makes a ratio of memory inconclusive if the work has less than a page of live bytes. It would
+ * compare the heaps' own pages with a few bytes. */
 static void doubt_little_memory(const struct ab_session *s, const struct ab_gate *g,
                                 struct ab_checked *r)
 {
@@ -392,12 +394,12 @@ static void doubt_little_memory(const struct ab_session *s, const struct ab_gate
              s->facts.live_peak_bytes);
 }
 
-/* What a check has of its gate; no number is known yet. */
+/* Returns a check with the properties of its gate, and without numbers. */
 static struct ab_checked check_of(const struct ab_gate *g)
 {
     const struct ab_metric *m = &g->metric;
     const struct ab_effect none = {.ratio = NAN, .low = NAN, .high = NAN};
-    bool is_by_live = strcmp(ab_metric_unit(m), "x live") == 0; /* the number is one already */
+    bool is_by_live = strcmp(ab_metric_unit(m), "x live") == 0; /* the number is a ratio already */
     return (struct ab_checked){
         .base_backend = g->other_name,
         .phase = m->phase,
@@ -427,7 +429,7 @@ struct judgement {
     const struct ab_session *session, *baseline;
 };
 
-/* Returns the status of the command for this gate. Against another machine a change is advice. */
+/* Returns the command's status for this gate. A change against another machine is only advisory. */
 static enum ab_status status_of(const struct judgement *j, const struct ab_gate *g,
                                 struct ab_checked *r)
 {
@@ -478,14 +480,15 @@ static void set(struct ab_checked *r, enum ab_verdict verdict, enum ab_status st
     r->status = status;
 }
 
-/* May a gate that names no back end skip this one? It is of a default list, and either absent or
- * not able to do this work. */
+/* True if a gate that names no back end may skip this one, because it is from a default list and is
+ * absent or cannot do this work. */
 static bool is_skippable(const struct ab_backend_info *b)
 {
     return !b->was_named && (b->status == AB_BACKEND_PARTIAL || b->status == AB_BACKEND_ABSENT);
 }
 
-/* Is the gate about this row? One that names no back end is about each. */
+/* True if the gate applies to this row. A gate that names no back end applies to every row, except
+ * null and the one that it compares with. */
 static bool is_gated(const struct ab_session *s, const struct ab_gate *g, uint32_t i)
 {
     const struct ab_backend_info *b = &s->backends[i];
@@ -495,8 +498,7 @@ static bool is_gated(const struct ab_session *s, const struct ab_gate *g, uint32
            !(g->against == AB_AGAINST_BACKEND && i == other_of(s, g, i));
 }
 
-/* A gate on each back end but null and the one that it compares with, or on one in each combination of
- * values. Returns how many entries. */
+/* Judges a gate on each row that it applies to. Returns the number of entries. */
 static size_t judge_each(const struct judgement *j, const struct ab_gate *g, struct ab_checked *r)
 {
     const struct ab_session *s = j->session;
@@ -545,7 +547,7 @@ enum ab_status ab_gates_status(const struct ab_session *session)
 
 /* ---- claims ---- */
 
-/* Can it take part? Else says why not. */
+/* True if the back end can be used in a claim; else writes the reason. */
 static bool can_claim(const struct ab_session *s, uint32_t backend, const char *name,
                       struct ab_checked *r)
 {
@@ -557,7 +559,7 @@ static bool can_claim(const struct ab_session *s, uint32_t backend, const char *
     return false;
 }
 
-/* ns per op of a round without what the harness takes; 0 where it takes as much. */
+/* Returns ns per op of a round minus the harness; 0 if the harness takes as much. */
 static double net_of(const struct ab_session *s, uint32_t backend, const char *phase,
                      uint32_t round)
 {
@@ -568,8 +570,8 @@ static double net_of(const struct ab_session *s, uint32_t backend, const char *p
     return fmax(r->ns_per_op - null->ns_per_op, 0);
 }
 
-/* A round in which one of them takes no more than its harness has no ratio, and without it the others
- * would flatter that one: then there is no number. */
+/* Measures the ratio without the harness. If one side takes no more than its harness in some round,
+ * there is no ratio, because omitting that round would flatter that side. */
 static void measure_net(const struct ab_session *s, uint32_t backend, uint32_t other,
                         struct ab_checked *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cuts the text from its outside in: comparison, bound, then the metric from its right end,
- * because names of back ends may hold ':' and '/' of their own (slab:threads=sharded,
- * jemalloc{A=B:C}) while phases, ops and statistics may not.
+ * Parses a gate from the outside in: comparison, bound, then the metric from its right end. Names
+ * of back ends may contain ':' and '/' (slab:threads=sharded, jemalloc{A=B:C}), while phases, ops
+ * and statistics may not.
  */
 #include "base/bits.h"
 #include "base/nearest.h"
@@ -29,22 +29,22 @@ struct parser {
     const struct ab_gate_scope *scope;
     struct ab_gate gate;
     struct ab_gate_error *error;
-    size_t each;      /* the phase of the scope that '*' stands for */
-    struct span star; /* … where it was written; n 0 = nowhere */
-    bool is_absent;   /* '*', and this phase has no such op */
+    size_t each;      /* index of the phase that '*' stands for */
+    struct span star; /* … and its place in the text; n 0 = not used */
+    bool is_absent;   /* '*' is used, and this phase has no such op */
 };
 
 /* ---- words, and errors that name them ---- */
 
 enum { NAMES_MAX = 64, WORD_BYTES = 256, SHOWN_MOST = 60, LIST_BYTES = 300 };
 
-/* Names for "allowed are" and for the nearest one. */
+/* Allowed names, for messages and for the nearest one. */
 struct names {
     const char *items[NAMES_MAX];
     size_t n;
 };
 
-/* Says what is wrong with `at`; false. */
+/* Sets the error for `at`. Always returns false. */
 __attribute__((format(printf, 3, 4))) static bool fail(struct parser *p, struct span at,
                                                        const char *fmt, ...)
 {
@@ -62,7 +62,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* From `s` up to `end`, without blanks around it. */
+/* Returns the text from `s` to `end` without blanks around it. */
 static struct span between(const char *s, const char *end)
 {
     while (s < end && is_blank(*s))
@@ -77,14 +77,14 @@ static bool is_word(struct span x, const char *word)
     return strlen(word) == x.n && memcmp(x.s, word, x.n) == 0;
 }
 
-/* For a message: printable, and short. */
+/* Returns a short, printable copy for a message. */
 static const char *shown(char buf[WORD_BYTES], struct span x)
 {
     char word[SHOWN_MOST + 1];
     snprintf(word, sizeof word, "%.*s", (int)(x.n < SHOWN_MOST ? x.n : SHOWN_MOST), x.s);
     return ab_text_printable(buf, WORD_BYTES, word);
 }
-/* As long as the block around it lasts. */
+/* Shows a span in a message; the text lives as long as the enclosing block. */
 #define SHOWN(x) shown((char[WORD_BYTES]){0}, x)
 #define SHOWN_NAME(s) AB_SHOWN(160, s)
 
@@ -107,8 +107,8 @@ static const char *list_names(char buf[LIST_BYTES], const struct names *names)
     return buf;
 }
 
-/* Returns the name that `word` probably stands for: near as it is or without "_bytes", else the first that
- * has the word in it; NULL = none. */
+/* Returns the name that `word` probably means: similar as it is or without "_bytes", else the first
+ * that contains it; NULL = none. */
 static const char *find_near(const char *word, const struct names *names)
 {
     const char *near = ab_text_nearest(word, names->items, names->n);
@@ -126,7 +126,7 @@ static const char *find_near(const char *word, const struct names *names)
     return near;
 }
 
-/* "unknown WHAT 'x'; did you mean 'y'? Allowed are …" */
+/* Fails with "unknown WHAT 'x'; did you mean 'y'? Allowed are …". */
 static bool fail_unknown(struct parser *p, struct span at, const char *what,
                          const struct names *names)
 {
@@ -140,7 +140,7 @@ static bool fail_unknown(struct parser *p, struct span at, const char *what,
                 AB_SHOWN(80, near), list);
 }
 
-/* "'STAT' is a memory statistic: write PHASE/memory/STAT" */
+/* Fails with "'STAT' is a memory statistic: write PHASE/memory/STAT". */
 static bool fail_place(struct parser *p, struct span at, struct span stat, const char *what,
                        const char *op)
 {
@@ -150,7 +150,7 @@ static bool fail_place(struct parser *p, struct span at, struct span stat, const
 
 /* ---- back ends ---- */
 
-/* Without its settings: "slab" of "slab:threads=sharded". */
+/* Returns the name without settings: "slab" of "slab:threads=sharded". */
 static struct span base_of(struct span name)
 {
     size_t n = 0;
@@ -159,7 +159,7 @@ static struct span base_of(struct span name)
     return (struct span){name.s, n};
 }
 
-/* The one of the run that differs in its settings alone; NULL = none. */
+/* Returns the back end of the run that differs in its settings only; NULL = none. */
 static const char *find_kin(const struct ab_gate_scope *scope, struct span name)
 {
     struct span base = base_of(name);
@@ -183,7 +183,7 @@ static bool fail_backend(struct parser *p, struct span name)
     return fail_unknown(p, name, "back end", &names);
 }
 
-/* The back end of this name, its index or AB_GATE_ELSEWHERE; `copy` gets the name. */
+/* Finds a back end by name: *out is its index or AB_GATE_ELSEWHERE, `copy` receives the name. */
 static bool read_backend(struct parser *p, struct span name, uint32_t *out, char copy[128])
 {
     const struct ab_gate_scope *scope = p->scope;
@@ -201,7 +201,7 @@ static bool read_backend(struct parser *p, struct span name, uint32_t *out, char
             *out = (uint32_t)i;
             return true;
         }
-    /* A claim is about the one that it names, and settings of a run are no mistake in it. */
+    /* A claim is about the named back end; other settings in the run are not a mistake. */
     bool is_mistake = !p->is_claim && find_kin(scope, name) != NULL;
     for (size_t i = 0; i < scope->n_known && !is_mistake; i++)
         if (is_word(base, scope->known[i]))
@@ -211,7 +211,7 @@ static bool read_backend(struct parser *p, struct span name, uint32_t *out, char
 
 /* ---- phases ---- */
 
-/* The first of this name; NULL = none of it is measured. */
+/* Returns the first measured phase with this name; NULL = none. */
 static const struct ab_gate_phase *phase_named(const struct parser *p, struct span x)
 {
     for (size_t i = 0; i < p->scope->n_phases; i++)
@@ -220,7 +220,7 @@ static const struct ab_gate_phase *phase_named(const struct parser *p, struct sp
     return NULL;
 }
 
-/* The same, or the one that '*' stands for. */
+/* Returns the phase with this name, or the one that '*' stands for. */
 static const struct ab_gate_phase *find_phase(struct parser *p, struct span x)
 {
     if (is_word(x, "*") && !p->is_claim && p->each < p->scope->n_phases) {
@@ -230,7 +230,7 @@ static const struct ab_gate_phase *find_phase(struct parser *p, struct span x)
     return phase_named(p, x);
 }
 
-/* Kinds of all stretches of that name; NULL = of all phases. */
+/* Returns the op kinds of all phases with this name; NULL = of all phases. */
 static uint32_t kinds_of(const struct parser *p, const char *phase)
 {
     uint32_t kinds = 0;
@@ -252,7 +252,8 @@ static const struct {
     {"end", AB_AT_END},
 };
 
-/* Is the bound a size, or its floor? It separates "external.p99" in bytes from that by live bytes. */
+/* True if the bound (or its floor) is a size. This distinguishes "external.p99" in bytes from the
+ * ratio to live bytes. */
 static bool is_in_bytes(const char *text)
 {
     struct span whole = between(text, text + strlen(text));
@@ -262,7 +263,8 @@ static bool is_in_bytes(const char *text)
     return word < end && *word >= '0' && *word <= '9' && end[-1] == 'B';
 }
 
-/* Numbers of a real program are of no workload, and it has few of a workload's. */
+/* True if the run measures this field. Real programs have fields of their own and few of a
+ * workload's. */
 static bool is_measured(const struct parser *p, const struct ab_field *field)
 {
     bool is_program = field->group == AB_FIELD_PROGRAM;
@@ -372,16 +374,16 @@ static bool read_stat(struct parser *p, struct span op, struct span stat)
            fail_place(p, op, stat, "is of all ops of a phase", "all");
 }
 
-/* ---- iterations: they stand where an op stands, under the name that `each` gives them ---- */
+/* ---- iterations: written in the place of an op, by the name that `each` gives them ---- */
 
-/* Is this what the iterations of the phase are called, or AB_GATE_ITERATION? */
+/* True if this is the name of the phase's iterations, or AB_GATE_ITERATION. */
 static bool has_iteration(const struct ab_gate_phase *phase, struct span iteration)
 {
     return phase->iteration != NULL &&
            (is_word(iteration, phase->iteration) || is_word(iteration, AB_GATE_ITERATION));
 }
 
-/* The first phase whose iterations have this name; NULL = none. */
+/* Returns the first phase whose iterations have this name; NULL = none. */
 static const struct ab_gate_phase *phase_with(const struct parser *p, struct span iteration)
 {
     for (size_t i = 0; i < p->scope->n_phases; i++)
@@ -390,8 +392,8 @@ static const struct ab_gate_phase *phase_with(const struct parser *p, struct spa
     return NULL;
 }
 
-/* Reads STAT of `iteration`, which is the name of some phase's: of `own`, or with '*' of another one,
- * then the gate is absent here. */
+/* Reads STAT of `iteration`, which some phase has. With '*' that may be another phase than `own`;
+ * the gate is then absent here. */
 static bool read_iteration(struct parser *p, const struct ab_gate_phase *own, struct span iteration,
                            struct span stat)
 {
@@ -415,7 +417,7 @@ static bool read_iteration(struct parser *p, const struct ab_gate_phase *own, st
 
 /* ---- the metric ---- */
 
-/* Names what may stand where the op stands. */
+/* Fails with the words that are allowed in the place of the op. */
 static bool fail_op(struct parser *p, const struct ab_gate_phase *own, struct span op,
                     struct names *names)
 {
@@ -463,7 +465,7 @@ static bool read_op(struct parser *p, struct span op, struct span stat)
     return fail_op(p, own, op, &names);
 }
 
-/* PHASE/STAT or OP/STAT: what was meant, spelt out. */
+/* Fails for PHASE/STAT or OP/STAT with the full spelling. */
 static bool fail_short(struct parser *p, struct span metric, struct span first, struct span stat)
 {
     const struct ab_gate_phase *with = phase_with(p, first);
@@ -479,7 +481,8 @@ static bool fail_short(struct parser *p, struct span metric, struct span first, 
                 SHOWN(stat));
 }
 
-/* The last part after `mark`; *rest is what is before it. False when there is no mark. */
+/* Splits at the last `mark`: *last is the part after it, *rest the part before it. Returns false if
+ * there is no mark. */
 static bool cut_last(struct span whole, char mark, struct span *rest, struct span *last)
 {
     for (size_t i = whole.n; i-- > 0;)
@@ -491,11 +494,11 @@ static bool cut_last(struct span whole, char mark, struct span *rest, struct spa
     return false;
 }
 
-/* ---- who pins the pages: [BACKEND:]MOMENT/pins/PATTERN/STAT ---- */
+/* ---- pinned pages: [BACKEND:]MOMENT/pins/PATTERN/STAT ---- */
 
 static const char pins_part[] = "/pins/";
 
-/* The last one; a pattern has none. n 0 = there is none. */
+/* Finds the last "/pins/", because a pattern has none; n 0 = not there. */
 static struct span find_pins(struct span metric)
 {
     const size_t n = sizeof pins_part - 1;
@@ -505,8 +508,8 @@ static struct span find_pins(struct span metric)
     return (struct span){metric.s, 0};
 }
 
-/* Beside those that each run has, a moment is a mark or what --at says: what is nearly one of the former
- * is a misspelling, the rest is known after the run. */
+/* Reads a moment. Besides those of every run, a moment may be a mark or a value of --at. A word
+ * similar to one of the former is a misspelling; others can be checked only after the run. */
 static bool read_moment(struct parser *p, struct span x)
 {
     char *moment = p->gate.metric.moment;
@@ -584,7 +587,7 @@ static bool read_metric(struct parser *p, struct span metric)
 
 /* ---- the comparison ---- */
 
-/* It is not looked for within { }. */
+/* Finds the comparison sign outside of { }. */
 static struct span find_compare(const char *text)
 {
     size_t depth = 0;
@@ -592,7 +595,8 @@ static struct span find_compare(const char *text)
         depth += *s == '{';
         depth -= depth > 0 && *s == '}';
         bool is_sign = strchr("<>!", *s) != NULL ||
-                       (*s == '=' && s > text && is_blank(s[-1])); /* not slab:threads=sharded */
+                       /* not within slab:threads=sharded */
+                       (*s == '=' && s > text && is_blank(s[-1]));
         if (depth == 0 && is_sign)
             return (struct span){s, strspn(s, "<>=!")};
     }
@@ -618,7 +622,7 @@ static bool read_compare(struct parser *p, struct span at)
     return fail(p, at, "'%s' is not a comparison; use one of <, <=, >, >=", SHOWN(at));
 }
 
-/* '=' is for counts, and counts have no change against a baseline. */
+/* Checks that '=' is used with counts only, and that counts are not compared with a baseline. */
 static bool check_count(struct parser *p, struct span compare, struct span bound)
 {
     const struct ab_gate *g = &p->gate;
@@ -635,21 +639,21 @@ static bool check_count(struct parser *p, struct span compare, struct span bound
     return true;
 }
 
-/* ---- the bound: a number in the unit of the metric, a ratio to a back end of the run or to the live
- * bytes, or a change against a baseline ---- */
+/* ---- the bound: a number in the unit of the metric, a ratio to a back end of the run or to the
+ * live bytes, or a change against a baseline ---- */
 
 static bool has_unit(const struct parser *p, const char *unit)
 {
     return strcmp(ab_metric_unit(&p->gate.metric), unit) == 0;
 }
 
-/* Of memory, or of what it grows by in an hour. */
+/* True for sizes of memory, and for growth per hour. */
 static bool is_size(const struct parser *p)
 {
     return has_unit(p, "bytes") || has_unit(p, "bytes/h");
 }
 
-/* How many ns the unit of a metric that the user named has; 0 = it is none of time. */
+/* Returns the ns in the unit of a metric; 0 = not a unit of time. */
 static double ns_of_unit(const struct parser *p)
 {
     return has_unit(p, "ns")   ? 1
@@ -682,7 +686,7 @@ static bool read_size(struct parser *p, struct span x, double *out)
     return true;
 }
 
-/* The length of NUMBER in "NUMBERx NAME", or 0. */
+/* Returns the length of NUMBER in "NUMBERx NAME", or 0. */
 static size_t factor_length(struct span x)
 {
     size_t n = 0;
@@ -707,7 +711,7 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
         return fail(p, bound, "%.*sx of what? add a back end, or 'live' for the peak of live bytes",
                     (int)(n_factor < 20 ? n_factor : 20), bound.s);
     if (is_word(name, "live") && !p->is_claim) {
-        bool is_by_live = has_unit(p, "x live"); /* the number is one already */
+        bool is_by_live = has_unit(p, "x live"); /* the number is a ratio already */
         g->against = is_by_live ? AB_AGAINST_NOTHING : AB_AGAINST_LIVE;
         return is_by_live || (is_size(p) && g->metric.memory != NULL) ||
                fail(p, name, "'live' bounds sizes of memory, such as rss_peak; %s is in %s",
@@ -738,7 +742,7 @@ static bool read_floor(struct parser *p, struct span *bound, struct span *floor)
     return true;
 }
 
-/* "+10%", how much more or less than the baseline: the bound becomes a factor of it. */
+/* Reads "+10%", a change against the baseline; the bound becomes a factor. */
 static bool read_change(struct parser *p, struct span bound)
 {
     struct ab_number number;
@@ -755,7 +759,8 @@ static bool read_change(struct parser *p, struct span bound)
     return true;
 }
 
-/* What a bound in per cent means where the metric is no share of anything: a change, with its sign. */
+/* Fails for a percentage as bound of a metric that is not a percentage, and suggests a change with
+ * a sign. */
 static bool fail_bare_percent(struct parser *p, struct span bound)
 {
     if (ab_metric_is_count(&p->gate.metric))
@@ -765,7 +770,7 @@ static bool fail_bare_percent(struct parser *p, struct span bound)
                 SHOWN(bound), SHOWN(bound), ab_metric_unit(&p->gate.metric));
 }
 
-/* Once the metric is read: fills bound, against, other and floor of p->gate. */
+/* Reads the bound after the metric: fills bound, against, other and floor of p->gate. */
 static bool read_bound(struct parser *p, struct span bound)
 {
     struct span floor;
@@ -791,7 +796,7 @@ static bool read_bound(struct parser *p, struct span bound)
     return n_factor > 0 || read_size(p, bound, &p->gate.bound);
 }
 
-/* ---- the whole ---- */
+/* ---- whole gates ---- */
 
 static bool parse(struct parser *p)
 {

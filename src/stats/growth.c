@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the stretch of constant live bytes in a time line and the slope of the footprint there.
+ * Finds the stretch of constant live bytes in a timeline, and the slope of the footprint there.
  */
 #include "stats/growth.h"
 
@@ -17,11 +17,11 @@
 /* ---- by ops ---- */
 
 enum { POINTS_LEAST = 8, POINTS_MOST = 200 };
-static const double band = 1.1;        /* highest by lowest requested bytes of a stretch */
-static const double share_least = 0.2; /* of all ops that its second half has to have at least */
+static const double band = 1.1;        /* largest ratio of requested bytes within a stretch */
+static const double share_least = 0.2; /* smallest fraction of all ops in its second half */
 
 struct stretch {
-    uint32_t first, end; /* points */
+    uint32_t first, end; /* indices of points */
 };
 
 static double ops_between(const struct ab_timeline *line, uint32_t first, uint32_t end)
@@ -29,8 +29,8 @@ static double ops_between(const struct ab_timeline *line, uint32_t first, uint32
     return (double)line->points[end - 1].position - (double)line->points[first].position;
 }
 
-/* The longest that stays within the band: two ends that move on. The band is found anew from each
- * beginning; a time line has a few hundred points. */
+/* Finds the longest stretch within the band. The band is computed anew from each beginning, which
+ * is fast enough for a few hundred points. */
 static struct stretch find_stretch(const struct ab_timeline *line)
 {
     struct stretch best = {0, 0};
@@ -55,7 +55,7 @@ static struct stretch find_stretch(const struct ab_timeline *line)
     return best;
 }
 
-/* The second half of a stretch, by ops. */
+/* Returns the first point of the second half of a stretch, by ops. */
 static uint32_t middle_of(const struct ab_timeline *line, struct stretch s)
 {
     double begin = line->points[s.first].position, half = ops_between(line, s.first, s.end) / 2;
@@ -65,7 +65,8 @@ static uint32_t middle_of(const struct ab_timeline *line, struct stretch s)
     return i;
 }
 
-/* Theil and Sen's slope in bytes an op over points [first, end), every `step`th of them. */
+/* Returns Theil and Sen's slope in bytes per op over points [first, end), of which it uses every
+ * `step`th. */
 static double slope_of(const struct ab_timeline *line, uint32_t first, uint32_t end)
 {
     uint32_t step = (end - first) / POINTS_MOST + 1, n_used = (end - first + step - 1) / step;
@@ -83,13 +84,13 @@ static double slope_of(const struct ab_timeline *line, uint32_t first, uint32_t 
     return slope;
 }
 
-/* NaN where no stretch of this line is long enough. */
+/* Returns the slope of a timeline; NaN if no stretch is long enough. */
 static double growth_of_line(const struct ab_timeline *line, double *over_ops)
 {
     if (line->n < POINTS_LEAST)
         return NAN;
     struct stretch s = find_stretch(line);
-    if (s.end < s.first + POINTS_LEAST) /* also where nothing was ever live */
+    if (s.end < s.first + POINTS_LEAST) /* also if nothing was ever live */
         return NAN;
     uint32_t first = middle_of(line, s);
     double whole = ops_between(line, 0, line->n);
@@ -133,18 +134,21 @@ const char *const ab_growth_verdict_names[AB_GROWTH_VERDICTS] = {NULL,         "
 enum part { LIVE, EXTERNAL, RETAINED, RESIDENT, PARTS };
 enum { LEAST = AB_GROWTH_BLOCKS_LEAST, LAST_LEAST = 4 };
 static const double z99 = 2.5758, window_least_ns = 30e9;
-static const double steady_share = 0.01; /* of live bytes in an hour */
-static const double wide_share = 0.05;   /* of resident bytes in an hour: too wide to tell */
-static const double live_slack = 0.01;   /* of resident bytes: live bytes may differ by as much */
+static const double steady_share = 0.01; /* of the live bytes, per hour */
+static const double wide_share = 0.05;   /* of the resident bytes, per hour: a wider interval is
+                                            inconclusive */
+static const double live_slack = 0.01;   /* of the resident bytes: live bytes within it count as
+                                            constant */
 static const double correlation_most = 0.7;
 
-struct blocks { /* means of stretches of time */
+struct blocks { /* means over stretches of time */
     uint32_t n;
     double x[AB_GROWTH_BLOCKS]; /* hours */
     double y[PARTS][AB_GROWTH_BLOCKS];
 };
 
-/* What is in blocks and in pages but no live byte is external, rounding included. */
+/* Splits the resident bytes of a row. Everything on pages with blocks except live bytes is
+ * external, internal bytes included. */
 static void parts_of(const struct ab_over_time *row, double out[PARTS])
 {
     out[LIVE] = row->live_bytes;
@@ -153,12 +157,13 @@ static void parts_of(const struct ab_over_time *row, double out[PARTS])
     out[EXTERNAL] = row->resident_bytes - row->retained_bytes - row->live_bytes;
 }
 
-struct readings { /* of one run */
+struct readings { /* readings of one run */
     const struct ab_over_time **rows;
     uint32_t n;
 };
 
-/* Ends of idle stretches, or all; those whose resident bytes are known. */
+/* Lists the readings with known resident bytes: ends of idle stretches if there are enough, else
+ * all. */
 static struct readings list_readings(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     struct readings out = {.rows = ab_alloc_zeroed((size_t)s->n_over_time + 1, sizeof *out.rows)};
@@ -177,7 +182,8 @@ static double hours(const struct ab_over_time *row)
     return (double)row->time_ns / AB_HOUR_NS;
 }
 
-/* Which of n blocks a reading falls into: of ends of cycles as many in each, else by time. */
+/* Returns the block (of n) of a reading. Ends of cycles are divided evenly, other readings by
+ * time. */
 static uint32_t block_of(const struct readings *r, uint32_t i, uint32_t n)
 {
     double first = hours(r->rows[0]), span = hours(r->rows[r->n - 1]) - first;
@@ -186,7 +192,7 @@ static uint32_t block_of(const struct readings *r, uint32_t i, uint32_t n)
     return (uint32_t)fmin(n - 1, (hours(r->rows[i]) - first) / span * n);
 }
 
-/* Means of one run, each reading standing for the time since the one before. */
+/* Makes the blocks of one run. Each reading is weighted by the time since the one before. */
 static void make_blocks(const struct readings *r, struct blocks *out)
 {
     uint32_t n = r->n < AB_GROWTH_BLOCKS ? r->n : AB_GROWTH_BLOCKS;
@@ -197,7 +203,7 @@ static void make_blocks(const struct readings *r, struct blocks *out)
     for (uint32_t i = 0; i < r->n; i++) {
         uint32_t k = block_of(r, i, n);
         double parts[PARTS], weight = i > 0 ? hours(r->rows[i]) - hours(r->rows[i - 1]) : 0;
-        weight += 1e-12; /* of several at one time each counts a little */
+        weight += 1e-12; /* so that readings at the same time count a little */
         parts_of(r->rows[i], parts);
         weights[k] += weight;
         out->x[k] += weight * hours(r->rows[i]);
@@ -206,7 +212,7 @@ static void make_blocks(const struct readings *r, struct blocks *out)
     }
     for (uint32_t k = 0; k < n; k++) {
         if (weights[k] == 0)
-            continue; /* nothing was read in it */
+            continue; /* no reading in this block */
         out->x[out->n] = out->x[k] / weights[k];
         for (unsigned p = 0; p < PARTS; p++)
             out->y[p][out->n] = out->y[p][k] / weights[k];
@@ -214,7 +220,7 @@ static void make_blocks(const struct readings *r, struct blocks *out)
     }
 }
 
-/* The mean of all rounds; those with another number of blocks are left out. */
+/* Returns the mean blocks over the rounds. Rounds with another number of blocks are left out. */
 static struct blocks blocks_of(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     struct blocks sum = {.n = 0}, one;
@@ -246,8 +252,8 @@ static double mean(const double *y, struct stretch w)
     return sum / (w.end - w.first);
 }
 
-/* The longest run of blocks in which the live bytes lie within the band; of programs, where they are
- * not known, all. */
+/* Returns the longest run of blocks whose live bytes lie within the band. For programs, whose live
+ * bytes are not known, it is all blocks. */
 static struct stretch constant_blocks(const struct blocks *b)
 {
     struct stretch best = {0, 0};
@@ -274,7 +280,7 @@ static struct stretch second_half(struct stretch s)
     return (struct stretch){s.first + (s.end - s.first) / 2, s.end};
 }
 
-/* Correlation of neighbouring residuals from the line of that slope. */
+/* Returns the correlation of neighbouring residuals from the line with that slope. */
 static double correlation(const struct blocks *b, const double *y, struct stretch w, double slope)
 {
     double residuals[AB_GROWTH_BLOCKS], sum = 0, square = 0, product = 0;
@@ -303,7 +309,7 @@ static struct slope slope_by_time(const struct blocks *b, const double *y, struc
         for (uint32_t k = i + 1; k < w.end; k++)
             if (b->x[k] > b->x[i] && isfinite(y[k] - y[i]))
                 x[n_pairs++] = (y[k] - y[i]) / (b->x[k] - b->x[i]);
-    struct slope out = {ab_median(x, n_pairs), NAN, NAN}; /* which sorts them */
+    struct slope out = {ab_median(x, n_pairs), NAN, NAN}; /* sorts x */
     if (n_pairs == 0)
         return out;
     double r = correlation(b, y, w, out.slope);
@@ -328,8 +334,8 @@ static enum ab_growth_verdict name_growth(const struct blocks *b, struct stretch
     return external >= retained ? AB_GROWTH_FRAGMENTED : AB_GROWTH_RETAINED;
 }
 
-/* True if growth is not seen in the last third of the window: its interval there contains 0, and its slope
- * is below a third of the whole one. */
+/* True if growth stopped in the last third of the window: its interval there contains 0, and its
+ * slope is below a third of the whole one. */
 static bool has_stopped(const struct blocks *b, struct stretch w, double growth)
 {
     const uint32_t n = w.end - w.first, third = n / 3;
@@ -352,12 +358,12 @@ static void judge(const struct blocks *b, struct stretch w, struct ab_growth_by_
         g->why = "the work is too short";
         return;
     }
-    /* In whole bytes, and of what rounds to 0 without a sign. */
+    /* Round to whole bytes; adding 0.0 turns -0 into 0. */
     g->bytes_per_hour = rint(s.slope) + 0.0;
     g->low = rint(s.low) + 0.0;
     g->high = rint(s.high) + 0.0;
     if (s.low <= 0 && s.high > wide) {
-        /* An interval narrows with the length of the work to the power of 3/2. */
+        /* The width of an interval falls with the work's length to the power of 3/2. */
         g->needs_ns = g->lasts_ns * pow(fmax(half / wide, 1), 2.0 / 3);
         g->why = "the work is too short: what it takes varies more than it may have grown";
     } else if (s.low <= 0 || s.slope < steady_share * (isfinite(live) ? live : resident)) {
@@ -369,14 +375,14 @@ static void judge(const struct blocks *b, struct stretch w, struct ab_growth_by_
     }
 }
 
-/* Idle stretches of the round with the fewest that has any. */
+/* Returns the number of idle stretches, from the round with the fewest that has any; NaN = none. */
 static double count_ends(const struct ab_session *s, uint32_t backend)
 {
     double least = NAN;
     for (uint32_t i = 0; i < s->n_rounds; i++) {
         struct ab_idles all = ab_idles_of(s, backend, s->rounds[i].index);
         if (all.n > 0)
-            least = fmin(least, all.n); /* fmin passes over NaN */
+            least = fmin(least, all.n); /* fmin ignores NaN */
         free(all.items);
     }
     return least;
@@ -392,14 +398,14 @@ static bool is_constant(const struct blocks *b, struct stretch w)
     return !(high > fmax(low * band, low + live_slack * resident));
 }
 
-/* All of a run, its length; NaN = nothing is known of it. */
+/* Returns the duration of the longest run; NaN = not known. */
 static double duration_of(const struct ab_session *s, uint32_t backend)
 {
     const struct ab_over_time *row;
     double last = NAN;
     for (uint32_t at = 0;
          (row = ab_over_time_next(s, backend, AB_OVER_TIME_ALL_ROUNDS, &at)) != NULL;)
-        last = fmax(last, (double)row->time_ns); /* fmax passes over NaN */
+        last = fmax(last, (double)row->time_ns); /* fmax ignores NaN */
     return last;
 }
 

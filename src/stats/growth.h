@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much the footprint grows while the live bytes do not: what a service feels after days. Of each
- * round's time line the longest stretch in which the requested bytes stay within a tenth of one
- * value is taken, of this the second half (caches have filled by then), and there the slope of the
- * footprint by ops: Theil and Sen's, the median of the slopes of all pairs of points. Work that has
- * times has a growth by time as well.
+ * Growth of the footprint while the live bytes stay constant, as a service shows after days. Takes
+ * the longest stretch of each round's timeline in which the requested bytes stay within a tenth of
+ * one value. Uses its second half, because caches have filled by then. Computes the slope of the
+ * footprint over ops there by Theil and Sen: the median of the slopes of all pairs of points. Work
+ * that has times also has a growth over time.
  */
 #ifndef AB_STATS_GROWTH_H
 #define AB_STATS_GROWTH_H
@@ -12,47 +12,50 @@
 #include "result/result.h"
 
 struct ab_growth {
-    double bytes;    /* in 1,000,000 ops; negative: it shrinks. NaN = n/a */
-    double over_ops; /* how many ops it was seen in (the shortest of the rounds) */
-    const char *why; /* static text: why it is n/a; "" = it is not */
+    double bytes;    /* per 1,000,000 ops; negative: it shrinks; NaN = n/a */
+    double over_ops; /* number of ops that it was observed in (the shortest of the rounds) */
+    const char *why; /* static text, why it is n/a; "" = it is not */
 };
 
-/* By the time of the work, where it has one: the slope of resident memory per hour at constant live
- * bytes, and which part of it grows.
+/* Growth over the time of the work, if it has times: the slope of resident memory per hour at
+ * constant live bytes, and the part of the memory that grows.
  *
- * Points are the ends of the idle stretches where there are AB_GROWTH_BLOCKS_LEAST or more (a cycle of
- * the work is then one point), else all rows. Time is cut into at most AB_GROWTH_BLOCKS blocks; of
- * each the mean by time and over the rounds is taken, which do the same at the same time. The window
- * is the second half of the longest stretch of blocks whose live bytes lie within a tenth.
+ * The points are the ends of the idle stretches if there are at least AB_GROWTH_BLOCKS_LEAST, so
+ * that a cycle of the work is one point; else all rows. Time is divided into at most
+ * AB_GROWTH_BLOCKS blocks. Each block is averaged over its time and over the rounds, which do the
+ * same at the same time. The window is the second half of the longest stretch of blocks whose live
+ * bytes lie within a tenth.
  *
- * The slope is Theil and Sen's; its 99 % interval is Sen's (1968, JASA 63, 1379-1389): of the N
- * slopes of pairs, ascending, those of ranks (N - C)/2 and (N + C)/2 + 1 with
- * C = z sqrt(V), V = n (n - 1)(2 n + 5)/18, the variance of Kendall's S. Readings of one process
- * follow from each other: means of blocks do less so, and what is left widens the interval, V being
- * multiplied by (1 + r)/(1 - r) with r the correlation of neighbouring residuals (Bayley and
- * Hammersley 1946 for a first-order process; Hamed and Rao 1998 for this test).
+ * The slope is Theil and Sen's. Its 99 % interval is Sen's (1968, JASA 63, 1379-1389): of the N
+ * slopes of pairs, ascending, those of ranks (N - C)/2 and (N + C)/2 + 1. Here C = z sqrt(V), and V
+ * = n (n - 1)(2 n + 5)/18 is the variance of Kendall's S. Readings of one process are correlated.
+ * Means of blocks are less so, and the rest widens the interval: V is multiplied by (1 + r)/(1 -
+ * r), where r is the correlation of neighbouring residuals (Bayley and Hammersley 1946 for a
+ * first-order process; Hamed and Rao 1998 for this test).
  *
- * Steady: the interval contains 0 or lies below it, or the slope is below 1 % of the live bytes an
- * hour. Else the part with the largest slope gives the name. Where live bytes are constant nowhere
- * but grow over the whole second half, the second half is the window, for a leak is that. Not known:
- * fewer than AB_GROWTH_BLOCKS_LEAST blocks, a window of less than 30 s, or an interval that contains
- * 0 and 5 % of the resident bytes an hour as well; longer work would tell. Nor is it where the last
- * third of the window does not grow: its interval contains 0, and its slope is below a third of the whole
- * one. */
+ * The verdict is "steady" if the interval contains 0 or lies below it, or if the slope is below 1 %
+ * of the live bytes per hour. Else the part with the largest slope gives the name. If live bytes
+ * are constant nowhere but grow over the whole second half, the second half is the window, because
+ * that is a leak.
+ *
+ * The verdict is "not known" with fewer than AB_GROWTH_BLOCKS_LEAST blocks or a window of less than
+ * 30 s. It is not known either if the interval contains both 0 and 5 % of the resident bytes per
+ * hour; longer work would tell. The same holds if the last third of the window does not grow: its
+ * interval contains 0, and its slope is below a third of the whole one. */
 enum { AB_GROWTH_BLOCKS = 40, AB_GROWTH_BLOCKS_LEAST = 12 };
 enum ab_growth_verdict {
     AB_GROWTH_UNKNOWN,
     AB_GROWTH_STEADY,
     AB_GROWTH_RETAINED,   /* pages without blocks */
-    AB_GROWTH_FRAGMENTED, /* pages with few */
-    AB_GROWTH_LEAKED,     /* the live bytes grow */
-    AB_GROWTH_GROWS,      /* what does is not known, as of real programs */
+    AB_GROWTH_FRAGMENTED, /* pages with few blocks */
+    AB_GROWTH_LEAKED,     /* live bytes */
+    AB_GROWTH_GROWS,      /* the growing part is not known, as in real programs */
     AB_GROWTH_VERDICTS
 };
 extern const char *const ab_growth_verdict_names[AB_GROWTH_VERDICTS]; /* NULL, "steady", … */
 
-/* Where live bytes grow: an owner of blocks (struct ab_pin), and by how much since half of the work's
- * time. */
+/* A place where live bytes grow: an owner of blocks (struct ab_pin), and its growth since half of
+ * the work's time. */
 struct ab_growth_site {
     char function[128], file[128];
     uint32_t line;
@@ -62,21 +65,22 @@ enum { AB_GROWTH_SITES = 3 };
 
 struct ab_growth_by_time {
     enum ab_growth_verdict verdict;
-    double bytes_per_hour, low, high; /* NaN = n/a */
+    double bytes_per_hour, low, high; /* bytes per hour; NaN = n/a */
     double begin_ns, end_ns;          /* the window */
-    double live_bytes;                /* mean in it */
-    double lasts_ns;                  /* the work */
-    double needs_ns;                  /* it would have to, roughly; NaN = that would not help */
-    const char *why;                  /* static text: why it is not known; "" = it is */
-    /* Of LEAKED, where the memory pass was asked for owners: n_sites, the most first. */
+    double live_bytes;                /* mean in the window */
+    double lasts_ns;                  /* duration of the work */
+    double needs_ns;                  /* duration that the work would need, roughly; NaN = longer
+                                         work would not help */
+    const char *why;                  /* static text, why it is not known; "" = it is */
+    /* for LEAKED, if the memory pass recorded owners: n_sites, the largest first */
     struct ab_growth_site sites[AB_GROWTH_SITES];
     uint32_t n_sites;
 };
 
-#define AB_GROWTH_ALL_ROUNDS UINT32_MAX /* the median over them */
+#define AB_GROWTH_ALL_ROUNDS UINT32_MAX /* the median over the rounds */
 
 struct ab_growth ab_growth_of(const struct ab_session *s, uint32_t backend, uint32_t round);
-/* Of a round, or of all together. */
+/* Returns the growth over time in one round, or in all rounds together. */
 struct ab_growth_by_time ab_growth_by_time(const struct ab_session *s, uint32_t backend,
                                            uint32_t round);
 

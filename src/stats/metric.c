@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the value of a metric for one back end, from the merged histogram or as a median of the
- * rounds, and says why a value is missing.
+ * rounds, and explains why a value is missing.
  */
 #include "stats/metric.h"
 
@@ -29,7 +29,8 @@ const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT] = {
     DRAIN(0, "0s"), DRAIN(1, "0.1s"), DRAIN(2, "1s"), DRAIN(3, "10s"), DRAIN(4, "purge"),
 };
 
-/* Of the whole run: computed of phases, no member of a record. The time is also that of a phase. */
+/* Fields of the whole run, computed from phases and not members of a record. The time may also be
+ * that of a phase. */
 static const struct ab_field run_time = {.name = "time",
                                          .unit = "ns",
                                          .group = AB_FIELD_ALL,
@@ -119,7 +120,7 @@ static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t 
     return NULL;
 }
 
-/* The numbers of iterations, from the histograms of one round or of all. */
+/* ---- iterations, from the histograms of one round or of all ---- */
 
 const struct ab_iteration_field ab_iteration_fields[AB_ITERATION_FIELDS] = {
     [AB_ITERATION_P50] = {"p50", "ns", "half of the iterations take no more"},
@@ -147,7 +148,8 @@ bool ab_iteration_field_needs_budget(const struct ab_iteration_field *field)
     return field - ab_iteration_fields >= AB_ITERATION_MISSED;
 }
 
-/* One round or all into *x, whose hdr is to be freed. False: there is no record, or no memory. */
+/* Merges one round or all into *x, whose hdr the caller frees. Returns false if there is no
+ * record. */
 static bool find(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                  uint32_t round, struct ab_iterations *x)
 {
@@ -160,7 +162,7 @@ static bool find(const struct ab_session *s, uint32_t backend, const struct ab_m
     return is_there;
 }
 
-/* 0: no more than the null back end takes. */
+/* Returns the value; 0 = no more than in the null back end. */
 static double value_of(const struct ab_iterations *x, const struct ab_iteration_field *field)
 {
     double n = (double)x->n;
@@ -193,7 +195,7 @@ double ab_iteration_field_value(const struct ab_iterations *x,
     return value > 0 || ab_iteration_field_needs_budget(field) ? value : (double)NAN;
 }
 
-/* The same of one round or AB_ITERATIONS_ALL_ROUNDS. */
+/* Returns the value of one round or of AB_ITERATIONS_ALL_ROUNDS; NaN = n/a. */
 static double metric_iterations_value(const struct ab_session *s, uint32_t backend,
                                       const struct ab_metric *m, uint32_t round)
 {
@@ -205,7 +207,7 @@ static double metric_iterations_value(const struct ab_session *s, uint32_t backe
     return value;
 }
 
-/* Every round that has a time? */
+/* True if all times of rounds can be distinguished from those of the null back end. */
 static bool are_told(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
     struct ab_iterations x;
@@ -227,8 +229,8 @@ bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t bas
            (are_told(base, base_backend, m) && are_told(now, backend, m));
 }
 
-/* What timing its calls takes: of the mean iteration, and of that with the most calls, for which one
- * is at a percentile is not known. */
+/* Returns the cost of timing the calls of an iteration: of the mean one, or for other metrics of
+ * the one with the most calls. It is not known which iteration is at a percentile. */
 static double timing_takes(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
     double sum = 0, n = 0, most = 0;
@@ -254,7 +256,7 @@ double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
     return value == 0 ? timing_takes(s, backend, m) : (double)NAN;
 }
 
-/* "" where it is known. */
+/* Writes why the value is not known; "" = it is known. */
 static void explain(const struct ab_iterations *x, const struct ab_metric *m,
                     const char *in_each_round, char *buf, size_t cap)
 {
@@ -316,7 +318,7 @@ bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct 
     return a->budget_ns == b->budget_ns || (isnan(a->budget_ns) && isnan(b->budget_ns));
 }
 
-/* Percentiles of memory over the ops of a phase, from the merged histograms. */
+/* ---- percentiles of memory over the ops of a phase, from the merged histograms ---- */
 
 #define STAT(metric, u, d, stat) \
     { \
@@ -347,7 +349,8 @@ bool ab_metric_is_by_position(const struct ab_metric *m)
            ab_units_parse(m->moment, strlen(m->moment), AB_UNIT_COUNT, &number) == NULL;
 }
 
-/* "external.p99" of "external_ratio.p99", where `suffix` is "_ratio". */
+/* True if `name` is `whole` without `suffix`, as "external.p99" is "external_ratio.p99" without
+ * "_ratio". */
 static bool is_short(const char *name, size_t n, const char *whole, const char *suffix)
 {
     const char *dot = strchr(whole, '.');
@@ -429,7 +432,7 @@ static void dist_why(const struct ab_session *s, uint32_t backend, const struct 
     free(d.hdr);
 }
 
-/* Memory over the time of the work: of several stretches of a phase the worst counts. */
+/* ---- memory over the time of the work; of several stretches of a phase the worst counts ---- */
 
 #define OF_STRETCH(n, u, member, d) \
     { \
@@ -463,7 +466,7 @@ static double area_of(const struct ab_session *s, uint32_t backend, const char *
                       uint32_t round)
 {
     const struct ab_over_time *row, *before = NULL;
-    double sum = 0; /* NaN from the first part on that is not known */
+    double sum = 0; /* becomes NaN if a part is not known */
     bool is_any = false;
     for (uint32_t at = 0; (row = ab_over_time_next(s, backend, round, &at)) != NULL; before = row)
         if (before != NULL && strcmp(row->phase, phase) == 0) {
@@ -473,7 +476,8 @@ static double area_of(const struct ab_session *s, uint32_t backend, const char *
     return is_any ? sum : (double)NAN;
 }
 
-/* The stretch of the phase with the largest number, in which it has to be known everywhere. */
+/* Returns the largest number over the stretches of the phase; NaN if it is not known in one of
+ * them. *live: live bytes of that stretch. */
 static double largest(const struct ab_idles *all, const char *phase,
                       const struct ab_memory_field *field, double *live)
 {
@@ -537,7 +541,7 @@ static void time_why(const struct ab_session *s, uint32_t backend, const char *p
         snprintf(buf, cap, "resident memory is not known");
 }
 
-/* ---- who pins the pages ---- */
+/* ---- owners of pinned pages ---- */
 
 #define OF_PIN(n, u, member, d) \
     { \
@@ -562,7 +566,7 @@ static bool fits(const struct ab_pin *pin, const char *pattern)
            (pin->line > 0 && fnmatch(pattern, place, 0) == 0);
 }
 
-/* Of all groups that the pattern fits: the sum of the number at `offset` in them. */
+/* Sums the number at `offset` over all groups that match the pattern. */
 static double sum_pins(const struct ab_pins_of *in, const char *pattern, size_t offset)
 {
     double sum = 0;
@@ -572,8 +576,8 @@ static double sum_pins(const struct ab_pins_of *in, const char *pattern, size_t 
     return sum;
 }
 
-/* A pattern that fits no owner of the run is a misspelling, and its sum no 0; nor is that of a moment whose
- * smaller owners have no name. */
+/* True if the pattern matches an owner of the run. If not, it is a misspelling, and the sum is n/a
+ * instead of 0. It is also n/a if the moment has smaller owners without names. */
 static bool pins_fit(const struct ab_session *s, const struct ab_pins_of *moment,
                      const char *pattern)
 {
@@ -613,7 +617,7 @@ static void pins_why(const struct ab_session *s, uint32_t backend, const struct 
         snprintf(buf, cap, "no owner fits the pattern, or the pages of this moment are not known");
 }
 
-/* ---- any metric ---- */
+/* ---- all metrics ---- */
 
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           uint32_t round)
@@ -656,7 +660,7 @@ static double live_of_round(const struct ab_session *s, uint32_t backend, const 
 typedef double round_number(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round);
 
-/* The rounds' numbers that exist, *n of them; free them. */
+/* Returns the finite numbers of the rounds, *n of them; the caller frees them. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                        round_number *number, uint32_t *n)
 {
@@ -680,7 +684,7 @@ static struct ab_round_range range_of(const struct ab_session *s, uint32_t backe
     return range;
 }
 
-/* A quantile, or the slowest op. */
+/* Returns a quantile, or the time of the slowest op, over all rounds. */
 static double merged_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
     struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
@@ -854,12 +858,12 @@ struct ab_round_range ab_metric_range(const struct ab_session *s, uint32_t backe
     return range_of(s, backend, m, ab_metric_of_round);
 }
 
-/* A program whose threads run, or wait for a CPU, during less of its wall time waits for something else,
- * such as a disk or a client. */
+/* Smallest fraction of its wall time in which a CPU-bound program runs or waits for a CPU. A
+ * program below it waits for something else, such as a disk or a client. */
 static const double least_cpu_share = 0.9;
 
-/* True if every back end spends its wall time on a CPU. Waits for a CPU count, because other programs on
- * the machine cause them. */
+/* True if every back end spends its wall time on a CPU. Waits for a CPU count, because other
+ * programs on the machine cause them. */
 static bool is_cpu_bound(const struct ab_session *s)
 {
     const struct ab_metric cpu = ab_metric_of_op(AB_PROGRAM_PHASE, AB_OP_ALL, "cpu_ns"),
@@ -912,8 +916,8 @@ struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32
     return ab_metric_ratio(s, b, a, &m).effect;
 }
 
-/* Less than this in a whole run cannot be timed: reading the clock, the first touch of a page and the
- * start of the loop are as long. Few ops that take long, such as huge blocks, can. */
+/* Shortest whole run that can be timed. Reading the clock, the first touch of a page and the start
+ * of the loop take about as long. Runs of few slow ops, such as huge blocks, need more. */
 static const double least_run_ns = 20e3, least_run_of_few_ns = 1e6, few_ops = 1000;
 
 bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, double *ops,
@@ -925,7 +929,7 @@ bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, 
         if (s->backends[i].combination != combination ||
             !ab_backend_is_comparable(&s->backends[i]) || !isfinite(time.median))
             continue;
-        longest = fmax(longest, time.median); /* fmax passes over NaN */
+        longest = fmax(longest, time.median); /* fmax ignores NaN */
     }
     for (uint32_t p = 0; p < s->n_phases; p++)
         sum += (double)ab_session_phase_ops(s, combination, s->phases[p]);
@@ -946,7 +950,7 @@ struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, u
     return ab_metric_ratio(s, a, b, &m).effect;
 }
 
-/* Timed ops of a round with most of them, or of all rounds. */
+/* Returns the timed ops over all rounds, or of the round with the most. */
 static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           bool in_each_round)
 {

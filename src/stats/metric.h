@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number of one phase, wherever in a session it stands: a field of the results of an op, of the
- * memory records of a place, or of its iterations. What gates bound and claims are about.
+ * A metric is one number of one phase, wherever a session stores it: a field of the results of an
+ * op, of the memory records at a moment, or of iterations. Gates bound metrics, and claims are
+ * about them.
  */
 #ifndef AB_STATS_METRIC_H
 #define AB_STATS_METRIC_H
@@ -14,121 +15,129 @@
 struct ab_iteration_field;
 
 struct ab_metric {
-    const char *phase;                          /* NULL: of the whole run */
-    const struct ab_field *field;               /* of the results of `op`; NULL = */
-    const struct ab_memory_field *memory;       /* of the memory records `at`; NULL = */
-    const struct ab_iteration_field *iteration; /* of its iterations, which are called `each` */
+    const char *phase;                          /* NULL = whole run */
+    const struct ab_field *field;               /* field of the results of `op`; NULL = other
+                                                   kind */
+    const struct ab_memory_field *memory;       /* field of the memory records `at`; NULL = other
+                                                   kind */
+    const struct ab_iteration_field *iteration; /* field of the iterations, whose name is `each`;
+                                                   NULL = other kind */
     const char *each;
     unsigned op;
     enum ab_memory_at at;
-    /* Of the groups that pin pages (stats/pins.h): those whose function or FILE:LINE the shell pattern
-     * fits, at this moment; "" = none. `phase` is NULL. */
+    /* shell pattern of groups that pin pages (stats/pins.h), matched against function or FILE:LINE
+     * at `moment`; "" = none. `phase` is then NULL */
     char pattern[96];
     char moment[sizeof((struct ab_pin *)0)->at];
 };
 
-/* A number that may lie below what the clock can tell: then [0, floor]. */
+/* A range for a number that may lie below the clock's resolution: then it is [0, floor]. */
 struct ab_interval {
-    double low, high; /* equal where it is known; both NaN = none */
+    double low, high; /* equal if the value is known; both NaN = none */
 };
 
-/* The time of all measured phases, of a real program from its start to its end; the most resident
- * bytes of any phase, without and with what is resident only during a call. */
+/* The time of all measured phases, or of a real program from start to end. The most resident bytes
+ * of any phase, without and with memory that is resident only during a call. */
 extern const struct ab_metric ab_metric_run_time, ab_metric_run_rss, ab_metric_run_peak;
-/* The one by which the rows of this session are compared: with it, where it is known of all. */
+/* Returns the peak metric by which the rows of this session are compared: including memory resident
+ * during calls if every row knows it. */
 const struct ab_metric *ab_session_peak_metric(const struct ab_session *s);
-/* The number of this name of the results of an op; there must be one. */
+/* Returns the metric of a named field of the results of an op. The field must exist. */
 struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *field);
 
-/* "drained_0s" … "drained_purge": memory fields that memory_fields.def has as an array. */
+/* "drained_0s" … "drained_purge": memory fields that struct ab_memory holds as an array. */
 extern const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT];
 
 const char *ab_metric_unit(const struct ab_metric *m);
-const char *ab_metric_name(const struct ab_metric *m); /* of the field */
-/* "alloc", "footprint_peak", "frame": what is between the phase and the name. */
+const char *ab_metric_name(const struct ab_metric *m); /* name of the field */
+/* Returns the part between the phase and the name: "alloc", "footprint_peak", "frame". */
 const char *ab_metric_of(const struct ab_metric *m);
 enum ab_field_better ab_metric_better(const struct ab_metric *m);
-/* A whole number that `=` may bound? */
+/* True if the metric is a whole number, so that gates may use `=`. */
 bool ab_metric_is_count(const struct ab_metric *m);
-/* Service time of single ops, so bounded below by the clock's floor? */
+/* True if the metric is a latency of single ops, so that the clock's floor bounds it from below. */
 bool ab_metric_is_latency(const struct ab_metric *m);
-/* Of a latency what counts as this much where it is below, on both sides of a comparison: the larger
- * of the clocks' floors. NaN or -INFINITY = nothing is below. */
+/* Returns the larger of the two clocks' floors. Smaller latencies count as this value on both sides
+ * of a comparison. NaN or -INFINITY = there is no floor. */
 double ab_metric_floor(const struct ab_metric *m, const struct ab_session *base,
                        const struct ab_session *now);
-/* Ops in a second: the reciprocal is a time. */
+/* True if the metric is a rate in ops per second, whose reciprocal is a time. */
 bool ab_metric_is_rate(const struct ab_metric *m);
 
-/* The pass that measures it. */
+/* Returns the pass that measures the metric. */
 enum ab_pass ab_metric_pass(const struct ab_metric *m);
 
 /* Returns the value of one round, as it was measured; NaN = n/a. */
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           uint32_t round);
-/* The number that the tables show, NaN = n/a: percentiles of the merged histograms, extremes and
- * counts of timed ops over all rounds, of everything else the median of the rounds. */
+/* Returns the number that the tables show; NaN = n/a. Percentiles come from the merged histograms;
+ * extremes and counts of timed ops cover all rounds. For everything else it is the median of the
+ * rounds. */
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
                                       double value);
 
-/* Calls that the scheduler interrupted are in no maximum and no count of slow calls (n_scheduler). low:
- * without them; high: with the CPU time that they used, which they take at least. Of other metrics both
- * are the same. As it is shown, or the median of the rounds; NaN = n/a. */
+/* Returns bounds that allow for calls that the scheduler interrupted, because those are in no
+ * maximum and in no count of slow calls (n_scheduler). low excludes them. high includes them with
+ * the CPU time that they used, which is the least that they take. For other metrics low equals
+ * high. `is_shown`: as the tables show it, else the median of the rounds. NaN = n/a. */
 struct ab_interval ab_metric_by_cpu(const struct ab_session *s, uint32_t backend,
                                     const struct ab_metric *m, bool is_shown);
 
 struct ab_ratio {
-    struct ab_round_range range; /* values under the floor taken as the floor */
-    struct ab_interval median;   /* what the median can be, given what the clock cannot tell */
+    struct ab_round_range range; /* values under the floor count as the floor */
+    struct ab_interval median;   /* possible values of the median, given the clock's resolution */
     struct ab_effect effect;     /* the same median, with the interval of the pairs */
 };
-/* The number of `a` by that of `b`, as ab_pairs_ratio: its median is the reciprocal of what tables
- * call speed. Negative numbers have no ratio. */
+/* Returns the ratio of `a` to `b`, as ab_pairs_ratio does. Its median is the reciprocal of what
+ * tables call speed. Negative numbers have no ratio. */
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                 const struct ab_metric *m);
-/* The same by the phase's peak of live bytes; for sizes of memory records. */
+/* Returns the ratio of the number to the phase's peak of live bytes, for sizes in memory
+ * records. */
 struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t backend,
                                         const struct ab_metric *m);
-/* That peak, median over the rounds. */
+/* Returns the phase's peak of live bytes, as the median over the rounds. */
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
 
-/* Ranges over the rounds, and ratios of two back ends as ab_metric_ratio has them: of the ns per op of a
- * phase, of the time of the whole run, of the peak of resident memory. */
+/* Return ranges over the rounds: of the ns per op of a phase, of the time of the whole run, of the
+ * peak of resident memory, and of any metric. */
 struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
                                            const char *phase);
 struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend);
 struct ab_round_range ab_session_peak(const struct ab_session *s, uint32_t backend);
 struct ab_round_range ab_metric_range(const struct ab_session *s, uint32_t backend,
                                       const struct ab_metric *m);
-/* The metric that back ends are ranked by, of which the first sentence speaks (docs/measuring.md): the
- * time of the whole run; of a program its CPU time where that is most of the wall time, else the wall
- * time; of a server the first metric that the user named, else the time of the load. */
+/* Returns the metric that back ends are ranked by and that the first sentence reports
+ * (docs/measuring.md). It is the time of the whole run. For a program it is the CPU time if that is
+ * most of the wall time, else the wall time. For a server it is the first metric that the user
+ * named, else the time of the load. */
 struct ab_metric ab_session_rank_metric(const struct ab_session *s);
-/* How many times better `a` is than `b` by this metric: above 1, the time is shorter, or the number lies
- * in the direction that is good. The ratio is that of the two medians, as in ab_session_speed. */
+/* Returns how many times better `a` is than `b` by the rank metric. Above 1, `a` is faster, or its
+ * number is better in the metric's own direction. The ratio is that of the two medians, as in
+ * ab_session_speed. */
 struct ab_effect ab_session_lead(const struct ab_session *s, uint32_t a, uint32_t b);
-/* How many times as fast `a` is as `b`: time of b by time of a, of a phase or (phase NULL) of the
- * whole run. The ratio is that of the two medians, as they are shown; the interval is that of the
- * pairs of each round, so that drift of the machine cancels. Rounds that miss one number do not
- * count. */
+/* Returns how many times as fast `a` is as `b`: the time of b divided by the time of a, in a phase
+ * or (phase NULL) in the whole run. The ratio is that of the two medians, as they are shown. The
+ * interval comes from the pairs of each round, so that drift of the machine cancels. Rounds in
+ * which a number is missing do not count. */
 struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
                                   const char *phase);
-/* Is the whole run of a combination of values (0 where there is one) too short to be timed? *ops of all
- * measured phases (0 = not known), *longest_ns of the back end that took longest: where that cannot be
- * timed, none can. */
+/* True if the whole run of a combination (0 if there is one) is too short to be timed. *ops
+ * receives the ops of all measured phases; 0 = not known. *longest_ns receives the time of the
+ * slowest back end: if that cannot be timed, none can. */
 bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, double *ops,
                               double *longest_ns);
 struct ab_effect ab_session_peak_ratio(const struct ab_session *s, uint32_t a, uint32_t b);
-/* p99.9 of one op of a by that of b. */
+/* Returns the ratio of p99.9 of one op, a by b. */
 struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                        const char *phase, unsigned op);
 
-/* Why a number is not there; "" when it is not known. */
+/* Writes the reason why a number is missing; "" if the reason is not known. */
 void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                            bool in_each_round, char *buf, size_t cap);
 
-/* Time in the allocator per iteration as metrics: what gates bound and comparisons show of the
- * records of iterations. */
+/* Metrics of the time in the allocator per iteration, for gates and comparisons. */
 
 struct ab_iteration_field {
     const char *name, *unit, *doc; /* all are better when lower */
@@ -144,52 +153,54 @@ enum {
 };
 extern const struct ab_iteration_field ab_iteration_fields[AB_ITERATION_FIELDS];
 
-/* The field of this name; NULL = none. */
+/* Returns the field with this name; NULL = none. */
 const struct ab_iteration_field *ab_iteration_field_find(const char *name, size_t n);
-/* Only with a budget. */
+/* True if the field exists only with a budget. */
 bool ab_iteration_field_needs_budget(const struct ab_iteration_field *field);
 
-/* NaN = n/a, such as a time that cannot be told from that of the null back end. */
+/* Returns the value; NaN = n/a, for example for a time that cannot be distinguished from that of
+ * the null back end. */
 double ab_iteration_field_value(const struct ab_iterations *x,
                                 const struct ab_iteration_field *field);
-/* False: of iterations, and in a round of either the time cannot be told from that of the null back
- * end. The others alone would be a choice. */
+/* True unless the metric is a time of iterations that, in some round of either side, cannot be
+ * distinguished from that of the null back end. Using only the other rounds would be biased. */
 bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t base_backend,
                                      const struct ab_metric *m, const struct ab_session *now,
                                      uint32_t backend);
-/* Over all rounds, where the time cannot be distinguished from that of the null back end: the
- * largest value it may have, which is what timing the calls takes. NaN = it can be, or nothing is
- * known. */
+/* Returns an upper bound, over all rounds, of a time that cannot be distinguished from that of the
+ * null back end; it is the cost of timing the calls. NaN = the time can be distinguished, or
+ * nothing is known. */
 double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
                                  const struct ab_metric *m);
 
-/* The iterations of a phase, of any back end; NULL = it has none. */
+/* Returns the iterations of a phase, of any back end; NULL = the phase has none. */
 const struct ab_iterations *ab_session_iterations(const struct ab_session *s, const char *phase);
-/* Are missed iterations of the two counted against the same budget, or is the metric none of these? */
+/* True if missed iterations of both are counted against the same budget, or if the metric does not
+ * count them. */
 bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct ab_session *now,
                                     const struct ab_metric *m);
 
-/* Percentiles of memory over the ops of a phase as metrics: fields as those of memory records, but
- * their values come from distributions. */
+/* Metrics of memory percentiles over the ops of a phase. Their fields look like those of memory
+ * records, but the values come from distributions. */
 
-/* "external_ratio.p99" …: field i is number i % AB_DIST_STATS of kind i / AB_DIST_STATS. Their
- * offsets are in no record. */
+/* "external_ratio.p99" …: field i is figure i % AB_DIST_STATS of kind i / AB_DIST_STATS. The
+ * offsets do not refer to a record. */
 enum { AB_DIST_FIELDS = AB_DIST_COUNT * AB_DIST_STATS };
 extern const struct ab_memory_field ab_dist_fields[AB_DIST_FIELDS];
 
-/* As gates are meant to write them. */
+/* Short names, which gates should use. */
 enum { AB_DIST_SHORT = 4 * AB_DIST_STATS };
 extern const char *const ab_dist_short_names[AB_DIST_SHORT];
 
 bool ab_metric_is_dist(const struct ab_metric *m);
-/* Does it depend on how operations are counted? A percentile over them does, and so does what is known at a
- * moment that is a number of them. */
+/* True if the metric depends on how operations are counted. Percentiles over ops do, and so do
+ * numbers at a moment that is given in ops. */
 bool ab_metric_is_by_position(const struct ab_metric *m);
 
-/* Memory over the time of the work as metrics (stats/over_time.h, growth.h). */
+/* Metrics of memory over the time of the work (stats/over_time.h, growth.h). */
 
-/* The numbers of a phase that gates bound: of idle stretches the largest of any in the phase, the area
- * of the whole phase, the growth of the run. */
+/* Numbers of a phase that gates bound: the largest over the idle stretches of the phase, the area
+ * of the whole phase, or the growth of the run. */
 enum {
     AB_TIME_BEGIN,
     AB_TIME_1S,
@@ -203,22 +214,24 @@ enum {
     AB_TIME_GROWTH,
     AB_TIME_FIELDS
 };
-/* "resident@begin" …: of those of a stretch the offset is in struct ab_idle. */
+/* "resident@begin" …; for the fields of an idle stretch, the offset is in struct ab_idle. */
 extern const struct ab_memory_field ab_time_fields[AB_TIME_FIELDS];
-/* Whose "live" is what was live at that time. */
+/* True if the metric is one of these. Its "live" is the live bytes at that time. */
 static inline bool ab_metric_is_by_time(const struct ab_metric *m)
 {
     return m->memory >= ab_time_fields && m->memory < ab_time_fields + AB_TIME_FIELDS;
 }
 
-/* Who pins the pages as metrics (stats/pins.h): sums over the groups that a pattern fits. */
+/* Metrics of pinned pages (stats/pins.h): sums over the groups that a pattern matches. */
 enum { AB_PIN_FIELDS = 7 };
 extern const struct ab_memory_field ab_pin_fields[AB_PIN_FIELDS]; /* offsets in struct ab_pin */
 
-/* The field of this name; "_ratio" may be left out, and with `is_in_bytes` "_bytes". NULL = none. */
+/* Returns the field with this name; NULL = none. "_ratio" may be left out, and with `is_in_bytes`
+ * "_bytes" may be. */
 const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes);
 
-/* All rounds as one, or one round; the caller frees out->hdr. False when there is none. */
+/* Merges the distributions of all rounds, or copies that of one round. The caller frees out->hdr.
+ * Returns false if there is none. */
 #define AB_DIST_ALL_ROUNDS UINT32_MAX
 bool ab_session_merge_dist(const struct ab_session *s, uint32_t backend, const char *phase,
                            enum ab_memory_dist_kind kind, uint32_t round,

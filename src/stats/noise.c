@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Draws comparisons of a back end with itself and takes the 95th percentile of what they seem to
- * find.
+ * Draws comparisons of a back end with itself and takes the 95th percentile of the differences.
  */
 #include "stats/noise.h"
 
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* |log ratio| of a comparison of `rounds` drawn pairs. */
+/* Returns |log ratio| of a comparison of `rounds` drawn pairs. */
 static double draw(struct ab_rng *rng, const double *x, const double *y, uint32_t n,
                    uint32_t rounds, double *scratch)
 {
@@ -52,7 +51,7 @@ double ab_noise_of_pairs(const double *x, const double *y, uint32_t n, uint32_t 
     return p95;
 }
 
-/* Keeps the largest of a metric. */
+/* Keeps the largest value of each metric. */
 static void keep(struct ab_noise_levels *noise, const char *op, const char *metric, double p95)
 {
     uint32_t i = 0;
@@ -73,7 +72,7 @@ static void keep(struct ab_noise_levels *noise, const char *op, const char *metr
 struct twins {
     const struct ab_session *s;
     uint32_t backend[2];
-    double *x[2]; /* a number a round */
+    double *x[2]; /* one number for each round */
     struct ab_noise_levels *out;
 };
 
@@ -86,7 +85,7 @@ static void measure(const struct twins *t, const struct ab_metric *m, const char
     keep(t->out, op, name, ab_noise_of_pairs(t->x[0], t->x[1], t->s->n_rounds, t->out->rounds));
 }
 
-/* Is it a time or a rate, rather than a count? What is counted says itself how exact it is. */
+/* True for times and rates. Counts are left out, because their exactness is known. */
 static bool is_timed(const struct ab_field *field)
 {
     return field->better != AB_FIELD_NEITHER &&

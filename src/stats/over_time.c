@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the idle stretches in the rows of a run, and what stayed resident in them.
+ * Finds the idle stretches in the rows of a run, and the memory that stayed resident in them.
  */
 #include "stats/over_time.h"
 
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double most_share = 0.9; /* of what was freed */
+static const double most_share = 0.9; /* fraction of the freed bytes that "most" means */
 
 const struct ab_over_time *ab_over_time_next(const struct ab_session *s, uint32_t backend,
                                              uint32_t round, uint32_t *at)
@@ -33,18 +33,18 @@ const struct ab_over_time *ab_over_time_next(const struct ab_session *s, uint32_
 
 /* ---- one stretch ---- */
 
-struct walk { /* over the rows of a run */
+struct walk { /* state of a walk over the rows of a run */
     const struct ab_session *s;
     uint32_t backend, round;
-    double live_most, resident_most; /* since the stretch before */
-    uint32_t position;               /* where that one ended */
+    double live_most, resident_most; /* peaks since the previous stretch */
+    uint32_t position;               /* end of the previous stretch */
     const struct ab_over_time *before;
     struct ab_idles out;
     size_t cap;
     bool is_inside;
 };
 
-/* The most between two rows of the time line, which sees what happens in no time. */
+/* Takes the peaks from the timeline, which also has what happens between two rows. */
 static void take_timeline(struct walk *w, uint32_t end)
 {
     for (uint32_t i = 0; i < w->s->n_timelines; i++) {
@@ -55,7 +55,7 @@ static void take_timeline(struct walk *w, uint32_t end)
             const struct ab_timeline_point *p = &line->points[k];
             if (p->position < w->position || p->position > end)
                 continue;
-            w->live_most = fmax(w->live_most, p->requested_bytes); /* fmax passes over NaN */
+            w->live_most = fmax(w->live_most, p->requested_bytes); /* fmax ignores NaN */
             w->resident_most = fmax(w->resident_most, p->footprint_bytes);
         }
     }
@@ -85,7 +85,7 @@ static void begin(struct walk *w, const struct ab_over_time *row)
     w->is_inside = true;
 }
 
-/* The first reading that is not before `after`. */
+/* Stores the first reading at or after `after`. */
 static void take_reading(double *to, double since, double after, double bytes)
 {
     if (isnan(*to) && since >= after)
@@ -162,8 +162,8 @@ static double *number_at(struct ab_idle *x, size_t offset)
     return (double *)(void *)((char *)x + offset);
 }
 
-/* Into those of the first round. All rounds do the same work: one that has fewer stretches was read
- * from a file that somebody wrote, and is left out. */
+/* Replaces the numbers of the first round by medians over the rounds. All rounds do the same work,
+ * so a round with another number of stretches comes from an edited file and is left out. */
 static void take_medians(struct ab_idles *rounds, uint32_t n)
 {
     double *x = ab_alloc_zeroed((size_t)n + 1, sizeof x[0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a moment in the records of a result, which has those of each moment one after the other.
+ * Finds a moment in the records of a result. Records of a moment follow each other.
  */
 #include "stats/pins.h"
 
@@ -36,7 +36,7 @@ static void add_up(struct ab_pins_of *m)
         m->pinned_bytes += pin->pinned_bytes;
         m->internal_bytes += known_or_0(pin->internal_bytes);
         m->resident_bytes += pin->live_bytes + pin->pinned_bytes + known_or_0(pin->internal_bytes) +
-                             pin->retained_bytes; /* NaN where retained pages are not known */
+                             pin->retained_bytes; /* NaN if retained pages are not known */
     }
 }
 

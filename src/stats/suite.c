@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the back ends of all sessions, their ratios, which workloads count, means, ranks and who is
- * beaten in both; judges gates on means.
+ * Finds the back ends of all sessions, their ratios, the workloads that count, means and ranks, and
+ * for each row one that dominates it. Judges gates on means.
  */
 #include "stats/suite.h"
 
@@ -29,7 +29,7 @@ static uint32_t row_of(const struct ab_suite_figures *f, const char *name)
     return i < f->n_rows ? i : UINT32_MAX;
 }
 
-/* The back end of this name in a workload; UINT32_MAX = none. */
+/* Returns the back end with this name in a workload; UINT32_MAX = none. */
 static uint32_t backend_in(const struct ab_suite_work *w, const char *name)
 {
     const struct ab_session *s = w->session;
@@ -122,7 +122,7 @@ static void fill_cell(const struct ab_suite_figures *f, uint32_t work, uint32_t 
     cell->ratio[AB_SUITE_MEMORY] = ab_metric_ratio(s, b, base, peak).effect;
 }
 
-/* Why a workload cannot be in the means; "" = it can. */
+/* Writes why a workload cannot be in the means; "" = it can. */
 static void find_why(const struct ab_suite_figures *f, uint32_t work, char *why)
 {
     const struct ab_suite_work *of = &f->works[work];
@@ -156,8 +156,8 @@ static bool is_counted(const struct ab_suite_figures *f, uint32_t work, unsigned
     return is;
 }
 
-/* Student's 95th percentile, by its expansion around the normal one (Abramowitz and Stegun 26.7.5);
- * from five degrees on off by less than 0.001. */
+/* Returns Student's 95th percentile, by its expansion around the normal one (Abramowitz and Stegun
+ * 26.7.5). The error is below 0.001 from five degrees of freedom on. */
 static double student(double freedom)
 {
     const double z = 1.6448536269514722, z2 = z * z;
@@ -184,7 +184,7 @@ static struct ab_suite_mean mean_of(const struct ab_suite_figures *f, uint32_t r
         return m;
     m.ratio = exp(sum / k);
     m.freedom = variance == 0 ? INFINITY : variance * variance / welch;
-    if (!(m.freedom >= AB_EFFECT_MIN_ROUNDS - 1)) /* as of one workload: NaN too */
+    if (!(m.freedom >= AB_EFFECT_MIN_ROUNDS - 1)) /* as with a single workload; also NaN */
         return m;
     double half = student(m.freedom) * sqrt(variance) / k;
     m.low = m.ratio * exp(-half);
@@ -192,7 +192,7 @@ static struct ab_suite_mean mean_of(const struct ab_suite_figures *f, uint32_t r
     return m;
 }
 
-/* Of the base it is 1 by definition. */
+/* Computes reasons, counts and means. The mean of the base is 1 by definition. */
 static void fill_means(struct ab_suite_figures *f)
 {
     for (uint32_t w = 0; w < f->n_works; w++)
@@ -220,7 +220,7 @@ static void fill_ranks(struct ab_suite_figures *f)
         }
 }
 
-/* Of those that beat it in both, the fastest. */
+/* Finds for each row the fastest of those that beat it in both. */
 static void find_better(struct ab_suite_figures *f)
 {
     for (uint32_t r = 0; r < f->n_rows; r++) {
@@ -238,13 +238,13 @@ static void find_better(struct ab_suite_figures *f)
     }
 }
 
-/* By rank in time; those without stay behind, in their order. */
+/* Sorts by rank in time; rows without a rank follow in their order. */
 static void sort_rows(struct ab_suite_figures *f)
 {
     for (uint32_t i = 1; i < f->n_rows; i++)
         for (uint32_t k = i; k > 0; k--) {
             uint32_t a = f->rows[k - 1].mean[AB_SUITE_TIME].rank - 1u,
-                     b = f->rows[k].mean[AB_SUITE_TIME].rank - 1u; /* none: UINT32_MAX */
+                     b = f->rows[k].mean[AB_SUITE_TIME].rank - 1u; /* no rank: UINT32_MAX */
             if (a <= b)
                 break;
             struct ab_suite_row row = f->rows[k];
@@ -313,7 +313,7 @@ static bool is_of_time(const struct ab_gate *g)
            strcmp(g->metric.field->name, "ns_per_op") == 0;
 }
 
-/* Of this number of the memory records? */
+/* True if the gate is on this number of memory records. */
 static bool is_of(const struct ab_gate *g, const char *name)
 {
     return g->metric.memory != NULL && strcmp(g->metric.memory->name, name) == 0;
@@ -399,7 +399,8 @@ static struct ab_checked mean_check(const struct ab_gate *g)
                                .place = g->place};
 }
 
-/* Each compared row but the one that it is compared with; or the one that is named. */
+/* Judges a gate on each compared row except the one that it compares with, or on the named row.
+ * Returns the number of entries. */
 static uint32_t judge_gate(const struct ab_suite_figures *f, const struct ab_gate *g,
                            struct ab_checked *out)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the lanes' own streams of ops to one tape. What crosses lanes is guarded here and nowhere
- * else; the worker obeys. That no run can hang rests on three things that this file sees to: every
- * WAIT is for something earlier in the global order, a lane tells that it entered a frame before
- * it waits for anything in it, and frames only wait for earlier ones. So the earliest op that is
- * not done yet can always be done.
+ * Lays out the lanes' streams of ops as one tape. All guards between lanes are made here; the
+ * worker only follows them. No run can hang, for three reasons. Every WAIT is for something earlier
+ * in the global order. A lane announces that it entered a frame before it waits for anything in it.
+ * Frames only wait for earlier ones. So the earliest op that is not done yet can always be done.
  */
 #include "tape/layout.h"
 
@@ -31,30 +30,30 @@ struct frame_start { /* the lane enters `frame` at its op `op` */
     uint32_t op, frame;
 };
 
-struct lane_plan {       /* of one lane in one phase */
+struct lane_plan {       /* one lane in one phase */
     uint32_t begin, end; /* in the lane's own ops */
-    bool is_bound;       /* by the window, to other lanes of its group */
+    bool is_bound;       /* the window binds it to other lanes of its group */
     struct frame_start *frames;
     size_t n_frames, cap_frames;
-    uint32_t *publishes; /* ops whose completion others await, ascending, unique */
+    uint32_t *publishes; /* ops whose completion other lanes await, ascending, unique */
     size_t n_publishes, cap_publishes;
-    size_t next_edge, end_edge; /* its waits: kept edges [next_edge, end_edge) by `to` */
+    size_t next_edge, end_edge; /* its waits: kept edges [next_edge, end_edge), sorted by `to` */
 };
 
 struct layout {
     struct ab_tape_builder *b;
     struct lane_plan *lanes;
-    struct ab_tape_window window; /* of this phase */
+    struct ab_tape_window window; /* of the current phase */
 };
 
 /* ---- frames ---- */
 
-/* Walks the global order of a phase and notes where each lane that is bound to others enters a
+/* Walks the global order of a phase and records where each lane that is bound to others enters a
  * frame of its group. */
 static void plan_frames(struct layout *l, const struct ab_phase *phase)
 {
     uint32_t at[AB_LANES_MAX], frame[AB_LANES_MAX] = {0}, frame_ops = l->window.frame_ops;
-    uint64_t clocks[AB_LANES_MAX] = {0}; /* of each group */
+    uint64_t clocks[AB_LANES_MAX] = {0}; /* one for each group */
     for (uint32_t i = 0; i < l->b->n_lanes; i++)
         at[i] = l->lanes[i].begin;
     for (uint32_t t = phase->turns_begin; t < phase->turns_end; t++) {
@@ -98,7 +97,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A lane in frame f has seen all others end frame f − 2. */
+/* True if the window already guards an edge: a lane in frame f has seen all others end frame f −
+ * 2. */
 static bool is_kept_by_window(const struct layout *l, const struct ab_edge *e)
 {
     return l->window.frame_ops != 0 &&
@@ -134,7 +134,7 @@ static void plan_edges(struct layout *l, struct ab_edge *edges, size_t n)
     l->b->tape.n_edges += kept;
 }
 
-/* ---- laying down ---- */
+/* ---- laying out ---- */
 
 static bool put(struct layout *l, uint64_t op)
 {
@@ -146,7 +146,7 @@ static bool put(struct layout *l, uint64_t op)
     return true;
 }
 
-/* What guards op i of the lane, then the op, then what tells others that it is done. */
+/* Writes op i of the lane, with the WAITs before it and the PUBLISH after it. */
 static bool put_op(struct layout *l, const struct ab_lane_ops *ops, struct lane_plan *lane,
                    uint32_t i, size_t *next_frame, size_t *next_publish)
 {
@@ -169,8 +169,10 @@ static bool put_op(struct layout *l, const struct ab_lane_ops *ops, struct lane_
     return ok;
 }
 
-/* Places of a lane: where its iterations and its threads end, beside the ops. They are noted by the
- * number of the lane's next op, and get their positions when the lanes are laid down. */
+/* ---- places of a lane: the ends of its iterations and threads ----
+ *
+ * Places are recorded with the number of the lane's next op, and get their positions when the lanes
+ * are laid out. */
 
 void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_ns)
 {
@@ -212,8 +214,8 @@ enum ab_status ab_tape_iteration(struct ab_tape_builder *b, struct ab_err *err)
     return AB_OK;
 }
 
-/* An end of a recorded thread has a turn without ops in the common order, because other lanes may have
- * had theirs since the lane's last op. */
+/* Adds a turn without ops for the end of a recorded thread, because other lanes may have had turns
+ * since the lane's last op. */
 enum ab_status ab_tape_thread_end(struct ab_tape_builder *b, struct ab_err *err)
 {
     if (b->phase == NULL)
@@ -231,7 +233,7 @@ enum ab_status ab_tape_thread_end(struct ab_tape_builder *b, struct ab_err *err)
     return AB_OK;
 }
 
-/* Since its last iteration ended, or the phase began. */
+/* True if the lane has ops since its last iteration ended, or since the phase began. */
 static bool has_ops(const struct ab_tape_builder *b, uint32_t lane)
 {
     const struct ab_lane_place *last = last_place(b, &b->lanes[lane], AB_PLACE_ITERATION);
@@ -263,7 +265,8 @@ static uint32_t *count_of(struct ab_phase *phase, enum ab_place_kind kind)
     return kind == AB_PLACE_ITERATION ? &phase->n_iterations : &phase->n_thread_ends;
 }
 
-/* A lane's ops of a phase are laid down next; phase = n_phases, lane 0: all have been. */
+/* Prepares laying out a lane's places in a phase. phase = n_phases, lane 0: all lanes are laid
+ * out. */
 static void begin_places(struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
 {
     struct ab_tape *tape = &b->tape;
@@ -284,8 +287,8 @@ static void begin_places(struct ab_tape_builder *b, uint32_t phase, uint32_t lan
     }
 }
 
-/* The lane's next op of the phase is op `op`, at `position` of the tape: what happens before it does so
- * there. At the end of the phase (is_end) no thread is renewed. */
+/* Lays out all places before op `op` of the lane's phase at `position` of the tape. At the end of
+ * the phase (is_end) no thread is renewed. */
 static void lay_places(struct ab_tape_builder *b, uint32_t lane, uint32_t phase, uint32_t op,
                        uint32_t position, bool is_end)
 {
@@ -306,8 +309,8 @@ static void lay_places(struct ab_tape_builder *b, uint32_t lane, uint32_t phase,
     }
 }
 
-/* Time. Steps are noted by the number of ops pushed before, and get their positions when the lanes have
- * been laid down. */
+/* ---- time: steps are recorded by the number of ops pushed before, and get their positions when
+ * the lanes are laid out ---- */
 
 static void add_step(struct ab_tape_builder *b, uint32_t at, uint64_t time_ns, unsigned flags)
 {
@@ -335,7 +338,7 @@ static void add_step(struct ab_tape_builder *b, uint32_t at, uint64_t time_ns, u
     b->n_kept++;
 }
 
-/* What time has passed since the last step gets one here. */
+/* Adds a step here for the time that has passed since the last one. */
 static void keep_time(struct ab_tape_builder *b)
 {
     if (b->kept_ns < b->tape.duration_ns)
@@ -371,8 +374,8 @@ uint32_t ab_tape_pushed(const struct ab_tape_builder *b)
     return (uint32_t)b->n_pushed;
 }
 
-/* Of a turn, whose next op is `*at` of the tape: passes over `n` ops with what guards them; how many
- * words that are. */
+/* Skips `n` ops of a turn, beginning at `*at` of the tape, together with their guards. Returns the
+ * number of words skipped. */
 static uint32_t pass_ops(const struct ab_tape *tape, uint32_t *at, uint32_t n)
 {
     uint32_t begin = *at;
@@ -418,7 +421,7 @@ struct op_marker {
     const struct ab_tape *tape;
     uint64_t *bits;
     uint32_t position;
-    uint32_t done[AB_LANES_MAX]; /* position + 1 where the lane's last op is marked; 0 = nowhere */
+    uint32_t done[AB_LANES_MAX]; /* position + 1 of the marked last op of each lane; 0 = none */
 };
 
 static void flip(uint64_t *bits, uint32_t position)
@@ -483,8 +486,8 @@ static bool is_release(uint64_t op)
            (AB_OP_SLOT(op) & (AB_RESET_MARK | AB_RESET_RELEASE)) == AB_RESET_RELEASE;
 }
 
-/* With other lanes at work a bulk reset would take their blocks along; so would going back to a save
- * point, but in a heap of the lane's own. */
+/* Forbids bulk resets in phase `p` if other lanes are active, because a reset would free their
+ * blocks. So would returning to a save point, except in a heap of the lane's own. */
 static void forbid_resets(struct layout *l, uint32_t p)
 {
     uint32_t n_busy = 0, n_releases = 0;
@@ -505,7 +508,8 @@ static void forbid_resets(struct layout *l, uint32_t p)
     l->b->tape.phases[p].n_ops[AB_OP_RESET] = n_releases;
 }
 
-/* Guards between the frees of a release may not be passed over: such a scope frees one by one. */
+/* Makes releases with guards between their frees free one by one, because guards must not be
+ * skipped. */
 static void forbid_guarded_releases(struct ab_tape *tape, struct ab_phase *phase, uint32_t begin)
 {
     uint64_t *marks[AB_SAVE_POINTS_MAX + 1] = {NULL}, *ops = tape->ops;
@@ -525,29 +529,29 @@ static void forbid_guarded_releases(struct ab_tape *tape, struct ab_phase *phase
     }
 }
 
-/* Chooses the window of a phase: which lanes it binds to each other, and the widest frame that
- * keeps the live bytes near those that were recorded. */
+/* ---- choice of the window: which lanes it binds to each other, and the widest frame that keeps
+ * the live bytes near the recorded ones ---- */
 
 enum { FRAME_LEAST = AB_WINDOW_LEAST / 2, NO_RECORD = UINT32_MAX };
 
-struct record { /* of a lane in a frame in which it has ops */
+struct record { /* a lane in a frame in which it has ops */
     uint32_t frame;
     uint16_t lane;
-    int64_t most, level; /* highest in it, at its end */
+    int64_t most, level; /* highest level in the frame, level at its end */
 };
 
 struct group {
-    struct record *records; /* by frame */
+    struct record *records; /* sorted by frame */
     size_t n, cap;
-    uint64_t clock; /* ops of its lanes so far */
+    uint64_t clock; /* number of ops of its lanes so far */
 };
 
 struct lane_walk {
-    uint32_t at;   /* ops before it are behind */
-    size_t crest;  /* that covers it */
-    uint32_t last; /* record, NO_RECORD = none */
+    uint32_t at;   /* ops before it are done */
+    size_t crest;  /* crest that contains it */
+    uint32_t last; /* index of the last record; NO_RECORD = none */
     int64_t begin; /* level before the phase */
-    int64_t most;  /* highest in the phase */
+    int64_t most;  /* highest level in the phase */
 };
 
 struct chooser {
@@ -558,7 +562,7 @@ struct chooser {
     struct lane_walk lanes[AB_LANES_MAX];
 };
 
-/* The lane's ops [*begin, *end) in phase `p`. */
+/* Finds the lane's ops [*begin, *end) in phase `p`. */
 static void tape_lane_span(const struct ab_tape_builder *b, uint32_t p, uint32_t lane,
                            uint32_t *begin, uint32_t *end)
 {
@@ -591,7 +595,7 @@ static void begin_lane(struct chooser *c, uint32_t l)
     }
 }
 
-/* The lane's next `n` ops as part of a record. */
+/* Adds the lane's next `n` ops to a record. */
 static void walk_ops(struct chooser *c, uint32_t l, uint32_t n, struct record *r)
 {
     const struct ab_lane_ops *ops = &c->b->lanes[l];
@@ -600,7 +604,8 @@ static void walk_ops(struct chooser *c, uint32_t l, uint32_t n, struct record *r
     for (;;) {
         const struct ab_crest *crest = &ops->crests[lane->crest];
         r->most = crest->most > r->most ? crest->most : r->most;
-        r->level = crest->end <= end ? crest->level : crest->most; /* inside: at most that */
+        /* within a crest the level is at most its peak */
+        r->level = crest->end <= end ? crest->level : crest->most;
         if (crest->end > end)
             break;
         lane->crest++;
@@ -624,7 +629,7 @@ static struct record *record_of(struct chooser *c, struct group *g, uint32_t l, 
     return &g->records[g->n++];
 }
 
-/* All records of the phase, in frames of FRAME_LEAST. */
+/* Makes all records of the phase, in frames of FRAME_LEAST. */
 static void make_records(struct chooser *c)
 {
     const struct ab_phase *phase = &c->b->tape.phases[c->p];
@@ -644,7 +649,7 @@ static void make_records(struct chooser *c)
     }
 }
 
-/* Two frames become one. */
+/* Merges each pair of frames into one. */
 static void double_frames(struct chooser *c, struct group *g)
 {
     size_t n = 0;
@@ -668,7 +673,7 @@ static void double_frames(struct chooser *c, struct group *g)
 
 /* ---- the bound ---- */
 
-/* What each lane of the group holds at most while all are in frames f − 1 and f. */
+/* Upper bound of what each lane of the group holds while all are in frames f − 1 and f. */
 struct holding {
     int64_t sum;
     int64_t of[AB_LANES_MAX];
@@ -680,7 +685,8 @@ static void hold(struct holding *h, uint32_t lane, int64_t level)
     h->of[lane] = level;
 }
 
-/* Lanes that had ops in [begin, end), but have none later, hold what they had then. */
+/* Sets the holding of the lanes that had ops in [begin, end), to their level or their highest
+ * level. */
 static void settle(struct holding *h, const struct record *records, size_t begin, size_t end,
                    bool is_level)
 {
@@ -692,7 +698,7 @@ static int64_t worst_of(const struct chooser *c, uint32_t group)
 {
     const struct group *g = &c->groups[group];
     struct holding h = {0};
-    size_t before = 0, last = 0; /* records of frames f − 2 and f − 1 begin here */
+    size_t before = 0, last = 0; /* begin of the records of frames f − 2 and f − 1 */
     int64_t worst;
     for (uint32_t l = 0; l < c->b->n_lanes; l++)
         if (c->window->group[l] == group)
@@ -703,7 +709,7 @@ static int64_t worst_of(const struct chooser *c, uint32_t group)
         size_t end = i;
         settle(&h, g->records, before, last, true);
         settle(&h, g->records, last, i, false);
-        if (i > 0 && g->records[i - 1].frame + 1 < frame) { /* nobody had ops in frame f − 1 */
+        if (i > 0 && g->records[i - 1].frame + 1 < frame) { /* no lane had ops in frame f − 1 */
             settle(&h, g->records, last, i, true);
             last = i;
         }
@@ -722,7 +728,7 @@ static int64_t worst_of(const struct chooser *c, uint32_t group)
 
 /* ---- groups ---- */
 
-/* Lanes that share a block, directly or through others, are one group. */
+/* Puts lanes that share a block, directly or through others, into one group. */
 static void group_by_edges(const struct ab_tape_builder *b, const struct ab_edge *edges, size_t n,
                            struct ab_tape_window *w)
 {
@@ -748,7 +754,8 @@ static bool is_alone(const struct chooser *c, uint32_t group)
     return n < 2;
 }
 
-/* Over all groups, each bound to nothing but itself. A lane alone runs free. */
+/* Returns the sum over all groups, each of which is bound only within itself. A single lane runs
+ * free. */
 static int64_t worst_of_all(const struct chooser *c)
 {
     int64_t sum = 0;
@@ -759,7 +766,7 @@ static int64_t worst_of_all(const struct chooser *c)
     return sum;
 }
 
-/* The widest frame that keeps the bound, or keeps it as well as the narrowest. */
+/* Finds the widest frame that keeps the bound, or that is as good as the narrowest. */
 static void fit_frame(const struct ab_tape_builder *b, uint32_t p, int64_t bound,
                       struct ab_tape_window *w)
 {
@@ -829,7 +836,8 @@ static void begin_phase(struct layout *l, uint32_t p)
     forbid_resets(l, p);
 }
 
-/* The window that was asked for binds all lanes; the one that is chosen those that it must. */
+/* Chooses the window of a phase. A requested window binds all lanes; a chosen one only the
+ * necessary lanes. */
 static void plan_window(struct layout *l, uint32_t p, const struct ab_edge *edges, size_t n_edges)
 {
     struct ab_tape_builder *b = l->b;
@@ -849,7 +857,7 @@ static void plan_window(struct layout *l, uint32_t p, const struct ab_edge *edge
         plan_frames(l, &b->tape.phases[p]);
 }
 
-/* The narrowest of all phases is what the tape is said to have. */
+/* Records the narrowest window of all phases as that of the tape. */
 static void note_window(struct layout *l)
 {
     struct ab_tape *tape = &l->b->tape;
@@ -861,7 +869,8 @@ static void note_window(struct layout *l)
         tape->window = 2 * l->window.frame_ops;
 }
 
-/* `*edge`: the first of this phase's edges, then the first of the next one's. */
+/* Lays out a phase. `*edge` is the first of its edges, and afterwards the first of the next
+ * phase's. */
 static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
 {
     struct ab_tape_builder *b = l->b;
@@ -887,7 +896,7 @@ static bool lay_phase(struct layout *l, uint32_t p, size_t *edge)
     return true;
 }
 
-/* Of the only lane: its ops are where they were pushed. */
+/* Lays out the places of a single lane, whose ops stay where they were pushed. */
 static void keep_places(struct ab_tape_builder *b)
 {
     for (uint32_t p = 0; p < b->tape.n_phases; p++) {
@@ -903,7 +912,7 @@ static void keep_places(struct ab_tape_builder *b)
     }
 }
 
-/* One lane: its stream is the tape as it stands. */
+/* Uses the stream of a single lane as the tape, without copying. */
 static void adopt_only_lane(struct ab_tape_builder *b)
 {
     struct ab_tape *tape = &b->tape;
@@ -967,7 +976,8 @@ static bool lay_lanes(struct ab_tape_builder *b)
     return ok;
 }
 
-/* Those of all lanes; phases of other work end the search at their first ops. */
+/* Sets only_code if all ops of the phase have it. The search ends at the first op of another
+ * kind. */
 static void note_only_code(const struct ab_tape *tape, struct ab_phase *phase)
 {
     unsigned code = phase->begin < phase->end ? AB_OP_CODE(tape->ops[phase->begin]) : 0;
@@ -996,6 +1006,6 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err)
     for (uint32_t p = 0; p < tape->n_phases; p++)
         note_only_code(tape, &tape->phases[p]);
     for (unsigned i = 0; i < AB_TAPE_PAD; i++)
-        tape->ops[tape->n_ops + i] = 0; /* there is room: pushing and putting kept it */
+        tape->ops[tape->n_ops + i] = 0; /* pushing and putting reserved the space */
     return AB_OK;
 }

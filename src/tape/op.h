@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * The op of a tape: 8 bytes, decoded before anything is timed.
+ * The format of an op of a tape: 8 bytes, decoded before anything is timed.
  *
  *     bits 0–3   code            bits 4–31  slot            bits 32–63  size or operand
  *
- * The slot sits where `word & ~15` is its byte offset in a table of 16-byte entries, so that the
- * hot loop decodes it with one instruction. A slot names a live block, never an address, and is
- * recycled (last in, first out) after its free.
+ * `word & ~15` is the byte offset of the slot in a table of 16-byte entries, so that the hot loop
+ * decodes it with one instruction. A slot names a live block, never an address. It is reused after
+ * its free, last in, first out.
  *
- * Codes ALLOC … RESIZE exist twice: with AB_CODE_TOUCHED the block is touched after the op,
- * outside the timed interval: an allocation of at most a page in its first byte, a resize once a
- * page from its old size on. That is the default touch (page), fused because a second dispatch
- * would cost the harness more than the store it does; every other touch is an op of its own.
- * What does not fit (sizes ≥ 4 GiB, more than 2^28 slots, large alignments, requests that the
- * recorded program saw fail) goes through AB_CODE_WIDE: its operand indexes the tape's side table.
+ * Codes ALLOC … RESIZE exist twice. With AB_CODE_TOUCHED the block is touched after the op, outside
+ * the timed interval. An allocation of at most a page is touched in its first byte; a resize is
+ * touched once a page from its old size on. This is the default touch (page). It is fused with the
+ * op because a second dispatch would cost the harness more than the store. Every other touch is an
+ * op of its own.
+ *
+ * Ops that do not fit go through AB_CODE_WIDE, whose operand is an index in the tape's side table.
+ * These are sizes ≥ 4 GiB, more than 2^28 slots, large alignments, and requests that failed in the
+ * recorded program.
  */
 #ifndef AB_TAPE_OP_H
 #define AB_TAPE_OP_H
@@ -28,65 +31,68 @@ enum ab_code {
     AB_CODE_ALLOC_ZEROED = 2,
     AB_CODE_ALLOC_ALIGNED = 3, /* operand: size in 27 bits, log2(alignment) above */
     AB_CODE_RESIZE = 4,
-    AB_CODE_TOUCH = 5,      /* operand: enum ab_touch in 3 bits, n of `first(n)` above; of
-                             AB_TOUCH_NONE enum ab_escape above */
+    AB_CODE_TOUCH = 5,      /* operand: enum ab_touch in 3 bits, above it n of `first(n)`, or enum
+                               ab_escape for AB_TOUCH_NONE */
     AB_CODE_ACCESS = 6,     /* operand: enum ab_access */
-    AB_CODE_RESET = 7,      /* operand: how many FREE ops after it one call makes needless; slot:
-                             enum ab_reset, which says what call that may be */
-    AB_CODE_TOUCHED = 8,    /* flag: 9 … 12 are 1 … 4, then a touch as above */
-    AB_CODE_FREE_SIZED = 8, /* by the function that takes the size, where there is one; operand:
-                               log2 of the alignment that was asked for, else 0. (A free has no touch) */
-    AB_CODE_WAIT = 13,      /* slot AB_SLOT_OF_LANE(l): lane l must have published `operand`;
-                             AB_SLOT_FRAME: enter frame `operand` of the skew window;
-                             AB_SLOT_GROUP: the window binds the lane to those of group `operand` */
-    AB_CODE_PUBLISH = 14,   /* operand: the count; slot: as the op before it */
+    AB_CODE_RESET = 7,      /* operand: number of following FREE ops that one call replaces; slot:
+                               enum ab_reset, the kind of that call */
+    AB_CODE_TOUCHED = 8,    /* flag: codes 9 … 12 are 1 … 4 followed by a touch as above */
+    AB_CODE_FREE_SIZED = 8, /* free through the function that takes the size, if there is one;
+                               operand: log2 of the requested alignment, else 0. (A free has no
+                               touch) */
+    AB_CODE_WAIT = 13,      /* slot AB_SLOT_OF_LANE(l): wait until lane l has published `operand`;
+                               AB_SLOT_FRAME: enter frame `operand` of the skew window;
+                               AB_SLOT_GROUP: the window binds the lane to group `operand` */
+    AB_CODE_PUBLISH = 14,   /* operand: the count; slot: that of the op before */
     AB_CODE_WIDE = 15,
 };
 
-/* 0: a bulk reset. A scope begins with a MARK and may end with a RESET of the same depth. */
+/* Flags of a RESET's slot; 0 = a bulk reset. A scope begins with a MARK and may end with a RESET of
+ * the same depth. */
 enum ab_reset {
-    AB_RESET_OTHERS = 1,  /* other blocks live on: no bulk reset */
-    AB_RESET_RELEASE = 2, /* back to the save point, whose younger blocks are all dead then, also of
-                             0 frees; of a MARK: a release comes */
-    AB_RESET_MARK = 4,    /* takes a save point; no FREE belongs to it */
-    AB_RESET_CROWDED = 8, /* other lanes are at work: only in a heap of the lane's own */
+    AB_RESET_OTHERS = 1,  /* other blocks stay alive: no bulk reset */
+    AB_RESET_RELEASE = 2, /* return to the save point; all younger blocks are dead then, even with 0
+                             frees; in a MARK: a release will follow */
+    AB_RESET_MARK = 4,    /* take a save point; no FREE belongs to it */
+    AB_RESET_CROWDED = 8, /* other lanes are active: only in a heap of the lane's own */
 };
-#define AB_RESET_DEPTH(slot) ((slot) >> 4) /* 0: of no scope; 1 … AB_SAVE_POINTS_MAX */
+#define AB_RESET_DEPTH(slot) ((slot) >> 4) /* 0 = not a scope; 1 … AB_SAVE_POINTS_MAX */
 #define AB_RESET_MAKE(flags, depth) ((uint32_t)(flags) | (uint32_t)(depth) << 4)
 
-enum ab_touch { /* which bytes of a block are written after it was handed out */
+enum ab_touch { /* bytes of a block that are written after its allocation */
                 AB_TOUCH_NONE,
                 AB_TOUCH_FIRST, /* the first n bytes */
                 AB_TOUCH_ENDS,  /* first and last byte */
-                AB_TOUCH_PAGE, /* the first byte, one every 4096, and the last one of more than 4096 */
-                AB_TOUCH_LINE, /* the first byte, then one every 64 */
+                AB_TOUCH_PAGE,  /* the first byte, one every 4096, and the last one if larger than
+                                  4096 */
+                AB_TOUCH_LINE,  /* the first byte, then one every 64 */
                 AB_TOUCH_ALL,
-                AB_TOUCH_APART, /* as page, never in a time, and of small blocks one for each
-                                   AB_APART_BYTES of them: they share their pages */
-                AB_TOUCH_WALK, /* writes nothing: the n ACCESS ops behind it are one walk over blocks, which
-                                  may be carried out in place of them; slot: the first of them */
+                AB_TOUCH_APART, /* as page, but never timed; of small blocks one for each
+                                   AB_APART_BYTES, because they share pages */
+                AB_TOUCH_WALK,  /* writes nothing: the next n ACCESS ops are one walk over blocks,
+                                  which may be run instead of them; slot: the first of them */
 };
-/* Touches that are none of the modes of an op: of a request, and in a tape otherwise. */
+/* Touches of requests that are not modes of an op; a tape encodes them differently. */
 enum {
-    AB_TOUCH_LEADING = 8, /* as page or apart, the first n pages alone: AB_ESCAPE_LEADING */
-    AB_TOUCH_SHARE, /* the same, n being a share of the block in millionths; the page at least */
+    AB_TOUCH_LEADING = 8, /* as page or apart, but only the first n pages: AB_ESCAPE_LEADING */
+    AB_TOUCH_SHARE, /* the same, where n is a share of the block in millionths; at least a page */
 };
 
-/* Of a replay: is of a large block that much touched which the program wrote? Where it is not known, as of the
- * others. */
+/* Whether a replay touches as much of a large block as the recorded program wrote. Blocks of which
+ * this is not known are touched like the others. */
 enum ab_touch_recorded {
-    AB_RECORDED_NOT,  /* no: as of the others */
-    AB_RECORDED_AUTO, /* yes; in a trace that says nothing, zeroed ones are left alone */
-    AB_RECORDED_MUST, /* yes; a trace that says nothing is refused */
+    AB_RECORDED_NOT,  /* no: like other blocks */
+    AB_RECORDED_AUTO, /* yes; if the trace does not say, zeroed blocks are not touched */
+    AB_RECORDED_MUST, /* yes; a trace that does not say is refused */
 };
 
-/* What is no touch of a mode: kinds of ops for which there was no code. */
+/* Kinds of AB_CODE_TOUCH that are not touch modes, because there was no code left for them. */
 enum ab_escape {
-    AB_ESCAPE_LEADING = 1, /* the first byte of the block and one every 4096, n pages in all */
-    AB_ESCAPE_TRIM = 2, /* of no block: the program called malloc_trim, which is to leave n pages */
+    AB_ESCAPE_LEADING = 1, /* touch the first byte and one every 4096, n pages in all */
+    AB_ESCAPE_TRIM = 2, /* no block: the program called malloc_trim, which should leave n pages */
 };
 #define AB_TOUCH_ESCAPE(operand) ((operand) >> 3 & 3u)
-/* n, or'ed with AB_LEADING_APART: while the clock stands still. */
+/* n may be or'ed with AB_LEADING_APART: touch while the clock stands still. */
 #define AB_LEADING_MAKE(n) \
     ((uint32_t)AB_TOUCH_NONE | (uint32_t)AB_ESCAPE_LEADING << 3 | (uint32_t)(n) << 5)
 #define AB_LEADING_APART (1u << 26)
@@ -98,20 +104,22 @@ enum ab_escape {
 #define AB_TRIM_PAGES(operand) ((operand) >> 5)
 #define AB_TRIM_MOST ((1u << 27) - 1)
 
-enum ab_walk_order { /* its order: that of the ops, but for ADDRESS */
+enum ab_walk_order { /* order of a walk; all but ADDRESS are the order of the ops */
                      AB_WALK_ALLOCATION,
                      AB_WALK_ADDRESS, /* ascending */
                      AB_WALK_RANDOM,
-                     AB_WALK_LINKED, /* each block holds where the next one is */
+                     AB_WALK_LINKED, /* each block holds the address of the next */
 };
-/* As they are written, in this order; `first` is how the one with a number is. */
+/* Names as written in files, in the order of enum ab_touch. `first` is the name of the mode with a
+ * number. */
 #define AB_TOUCH_NAMES(first) "none", first, "ends", "page", "line", "all", "apart"
 #define AB_TOUCH_WORDS(first) \
     { \
         AB_TOUCH_NAMES(first), NULL \
     }
 
-enum ab_access { /* of the first byte of a block that is not empty: of one cache line */
+enum ab_access { /* access to the first byte, and so to one cache line, of a block that is not
+                    empty */
                  AB_ACCESS_READ,
                  AB_ACCESS_WRITE,
 };
@@ -142,7 +150,7 @@ static inline int ab_touch_is_leading(uint32_t operand)
     return AB_TOUCH_MODE(operand) == AB_TOUCH_NONE && AB_TOUCH_ESCAPE(operand) == AB_ESCAPE_LEADING;
 }
 
-/* Of a touch once a page: how many bytes of a block of `size` it goes over. */
+/* Returns how many bytes of a block of `size` a touch once a page covers. */
 static inline uint64_t ab_touch_reach(uint32_t operand, uint64_t size)
 {
     uint64_t bytes = UINT64_C(4096) * AB_LEADING_PAGES(operand);
@@ -155,18 +163,19 @@ static inline int ab_touch_is_apart(uint32_t operand)
            (ab_touch_is_leading(operand) && (operand >> 5 & AB_LEADING_APART) != 0);
 }
 
-/* Largest allocation whose page-wise touch is its first byte. */
+/* Largest allocation whose page touch is just its first byte. */
 #define AB_FUSED_TOUCH_MAX 4096
 #define AB_APART_BYTES 4096
 
 #define AB_SLOT_MAX ((1u << 28) - 1)
-/* What a WAIT has for a slot: no block's, so that a lane that prefetches it takes no line away. */
+/* Slots of WAITs. They do not belong to a block, so prefetching them does not take a cache line
+ * away from a lane. */
 #define AB_SLOT_FRAME AB_SLOT_MAX
 #define AB_SLOT_GROUP (AB_SLOT_MAX - 1)
 #define AB_SLOT_OF_LANE(lane) (AB_SLOT_MAX - 2 - (uint32_t)(lane))
 #define AB_LANE_OF_SLOT(slot) (AB_SLOT_MAX - 2 - (uint32_t)(slot))
 
-/* Is it one of the ops that keep lanes in order? */
+/* True for ops that keep lanes in order. */
 static inline int ab_op_is_guard(uint64_t word)
 {
     return AB_OP_CODE(word) == AB_CODE_WAIT || AB_OP_CODE(word) == AB_CODE_PUBLISH;
@@ -180,12 +189,13 @@ struct ab_wide {
     uint16_t code;  /* FREE … TOUCHED|RESIZE */
     uint16_t flags; /* AB_WIDE_… */
 };
-#define AB_WIDE_MAY_FAIL 1u /* the program got NULL here; NULL is fine, a block is freed at once */
+/* The program got NULL here. NULL is accepted, and a block is freed at once. */
+#define AB_WIDE_MAY_FAIL 1u
 
-/* Name of an op kind as results spell it: "alloc", "alloc_zeroed" … */
+/* Returns the name of an op kind as in results: "alloc", "alloc_zeroed" … */
 const char *ab_op_kind_name(enum ab_op_kind kind);
 
-/* The kind of a tape code, or -1 where the code asks nothing of a back end (touch, wait …). */
+/* Returns the kind of a tape code, or -1 for codes that do not call a back end (touch, wait …). */
 static inline int ab_op_code_kind(unsigned code)
 {
     static const int8_t kinds[16] = {
@@ -214,16 +224,16 @@ static inline int ab_op_is_mark(uint64_t word)
     return AB_OP_CODE(word) == AB_CODE_RESET && (AB_OP_SLOT(word) & AB_RESET_MARK) != 0;
 }
 
-/* Is it one of the operations that users count? These are the requests to an allocator and the accesses to
- * blocks. A reset counts as the frees behind it; what writes to a block, keeps lanes in order, marks a
- * place or trims the heap is none. */
+/* True for operations that users count: requests to an allocator and accesses to blocks. A reset
+ * counts as its frees. Writes to a block, ops that keep lanes in order, marks and trims do not
+ * count. */
 static inline int ab_op_is_counted(uint64_t word)
 {
     unsigned code = AB_OP_CODE(word);
     return code == AB_CODE_WIDE || (code != AB_CODE_RESET && ab_op_code_kind(code) >= 0);
 }
 
-/* Does it write to the block of the op before it, which is not done without that? */
+/* True if the op touches the block of the op before, which is incomplete without it. */
 static inline int ab_op_is_touch(uint64_t word)
 {
     enum ab_touch mode = AB_TOUCH_MODE(AB_OP_SIZE(word));
@@ -231,7 +241,7 @@ static inline int ab_op_is_touch(uint64_t word)
            (mode != AB_TOUCH_NONE || ab_touch_is_leading(AB_OP_SIZE(word)));
 }
 
-/* Is it a call of malloc_trim? It has no block: its slot is 0 and says nothing. */
+/* True for a call of malloc_trim. It has no block: its slot is 0 and has no meaning. */
 static inline int ab_op_is_trim(uint64_t word)
 {
     uint32_t operand = AB_OP_SIZE(word);
@@ -239,11 +249,11 @@ static inline int ab_op_is_trim(uint64_t word)
            AB_TOUCH_ESCAPE(operand) == AB_ESCAPE_TRIM;
 }
 
-struct ab_op_view { /* an op outside the loops that carry it out */
+struct ab_op_view { /* an op in decoded form, outside the hot loops */
     int kind;       /* enum ab_op_kind, or -1 */
     uint32_t slot;
     uint32_t flags; /* AB_WIDE_… */
-    uint64_t size;  /* of an allocation or resize; of others the operand */
+    uint64_t size;  /* of an allocation or resize; else the operand */
     uint64_t align; /* ALLOC_ALIGNED only */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Free slots hang in two doubly linked lists: all of them by age, and those of each lane, freed by
- * itself (a stack) or by others (a queue). As long as there is one lane, both lists are the same
- * stack, and that is an array: most traces have one thread, and their free slots stay untouched.
+ * Free slots are in two doubly linked lists: one of all slots by age, and one for each lane. A
+ * lane's own list is a stack of slots that it freed, and a queue of slots that others freed. While
+ * there is one lane, both lists are the same stack, which is an array. Most traces have one thread,
+ * and their free slots stay untouched.
  */
 #include "tape/slot_pool.h"
 
@@ -15,10 +16,10 @@
 
 struct ab_pooled_slot {
     uint64_t freed_at;
-    uint32_t older, newer; /* of all */
-    uint32_t below, above; /* of the same stack or queue */
-    uint16_t home;         /* the lane that it belongs to */
-    bool is_queued;        /* another lane freed it */
+    uint32_t older, newer; /* in the list of all free slots */
+    uint32_t below, above; /* in the same stack or queue */
+    uint16_t home;         /* lane that it belongs to */
+    bool is_queued;        /* freed by another lane */
 };
 
 void ab_slot_pool_init(struct ab_slot_pool *pool, uint32_t first)
@@ -53,7 +54,7 @@ static uint32_t unlink_slot(struct ab_slot_pool *pool, uint32_t index)
     return pool->first + index;
 }
 
-/* Room for one more line; the two arrays are of one length. */
+/* Makes room for one more line in both arrays, which have the same length. */
 static void grow(struct ab_slot_pool *pool)
 {
     size_t cap = pool->cap, last = (size_t)pool->n + AB_SLOTS_A_LINE - 1;
@@ -62,7 +63,7 @@ static void grow(struct ab_slot_pool *pool)
     AB_GROW(pool->slots, pool->cap, last);
 }
 
-/* The next of the lane's line, or the first of a new one. */
+/* Takes the next slot of the lane's line, or the first of a new line. */
 static void take_new(struct ab_slot_pool *pool, uint32_t lane, uint32_t *slot)
 {
     struct ab_lane_slots *of = &pool->of[lane];
@@ -98,8 +99,8 @@ static void put_free(struct ab_slot_pool *pool, uint32_t lane, uint64_t now, uin
     pool->youngest = *top = index;
 }
 
-/* The free slots of the one lane there was go from the array into the lists; when they were freed is
- * not kept, as nobody asks it of those that their own lane freed. */
+/* Moves the free slots of the single lane from the array to the lists. Times of freeing are not
+ * kept, because they do not matter for slots that their own lane freed. */
 static __attribute__((noinline)) void share(struct ab_slot_pool *pool)
 {
     for (uint32_t i = 0; i < pool->n_free; i++)
@@ -110,7 +111,7 @@ static __attribute__((noinline)) void share(struct ab_slot_pool *pool)
     pool->is_shared = true;
 }
 
-/* Is it one lane still? */
+/* True while only one lane uses the pool. Ends that state if `lane` is a second one. */
 static inline bool is_alone(struct ab_slot_pool *pool, uint32_t lane)
 {
     if (AB_LIKELY(lane == pool->only))

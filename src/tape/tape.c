@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tape builder. Lives in the parent and may use malloc; what it makes is copied into a sealed
+ * The tape builder. It runs in the parent and may use malloc. Its tape is copied into a sealed
  * mapping before any worker sees it.
  */
 #include "tape/tape.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Writes of a touch once a page. */
+/* Returns the number of writes of a touch once a page. */
 static inline uint64_t ab_touch_pages_of(uint64_t size)
 {
     return size > 0 ? (size - 1) / 4096 + 1 : 0;
@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) uint64_t ab_touch_count_pages(
     return ab_touch_pages_of(r->size);
 }
 
-/* Is the touch part of the op's own code? */
+/* True if the touch is part of the op's own code. */
 static inline __attribute__((always_inline)) bool ab_touch_is_fused(unsigned code,
                                                                     const struct ab_request *r)
 {
@@ -42,8 +42,8 @@ static inline __attribute__((always_inline)) bool ab_touch_is_fused(unsigned cod
            (code == AB_CODE_RESIZE || r->size <= AB_FUSED_TOUCH_MAX);
 }
 
-/* Stopping the clock costs more than the call for a small block: one of them is enough for a page
- * that they share. */
+/* True if the block is not touched because of AB_TOUCH_APART. Stopping the clock costs more than
+ * the call for a small block, so one touch is enough for blocks that share a page. */
 static inline __attribute__((always_inline)) bool ab_touch_is_passed_over(
     struct ab_tape_builder *b, const struct ab_request *r)
 {
@@ -56,8 +56,8 @@ static inline __attribute__((always_inline)) bool ab_touch_is_passed_over(
     return false;
 }
 
-/* What every op goes through is one function of the compiler's: it is called for each call of traces of
- * hundreds of millions. */
+/* Inlines everything that each op goes through, because it runs for each call of traces with
+ * hundreds of millions of calls. */
 #define EACH_OP static inline __attribute__((always_inline))
 
 struct ab_tape_builder *ab_tape_begin(void)
@@ -116,7 +116,7 @@ EACH_OP uint64_t weigh(uint64_t blocks, uint64_t bytes)
     return bytes + blocks * AB_BLOCK_WEIGHT;
 }
 
-/* Where each lane stands when phase `index` begins. */
+/* Records the position of each lane at the begin of phase `index`. */
 static void note_starts(struct ab_tape_builder *b, uint32_t index)
 {
     size_t wanted = ((size_t)index + 1) * AB_LANES_MAX;
@@ -146,7 +146,7 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
         ab_tape_take_back(b);
     else if (b->phase != NULL)
         AB_TRY(ab_tape_time(b, b->tape.duration_ns, 0, err)); /* up to here */
-    b->phase = NULL; /* until this one has begun: the array may move */
+    b->phase = NULL; /* invalid until this phase has begun, because the array may move */
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
     AB_GROW(b->tape.phases, b->cap_phases, b->tape.n_phases);
@@ -187,7 +187,8 @@ EACH_OP void note_turn(struct ab_tape_builder *b)
     phase->turns_end = b->tape.n_turns;
 }
 
-/* Crests are short, and end where a lane pauses: what it holds meanwhile is then known. */
+/* Ends the lane's crest if it is long enough, or if the lane paused, so that its level during the
+ * pause is known. */
 EACH_OP void note_crest(struct ab_tape_builder *b, struct ab_lane_ops *lane)
 {
     size_t most = b->n_lanes == 1 ? AB_CREST_OPS_ALONE : AB_CREST_OPS;
@@ -221,12 +222,12 @@ static __attribute__((noinline)) enum ab_status push_wide(struct ab_tape_builder
     return AB_OK;
 }
 
-/* A wait may be for so many ops more than it needs, if they come before it in the global order too:
- * one then does for all of a batch of blocks that was handed over. */
+/* Number of ops by which a wait may exceed its need, if they come before it in the global order as
+ * well. One wait then covers a batch of blocks that was handed over. */
 enum { WAIT_BATCH = 64 };
 
-/* Notes an edge from the slot's last use to the op pushed next by the current lane, if that is
- * another lane's in this phase and no edge covers it yet. */
+/* Adds an edge from the slot's last use to the current lane's next op, if another lane used it in
+ * this phase and no edge covers it yet. */
 static void note_wait(struct ab_tape_builder *b, const struct ab_block_state *slot)
 {
     uint32_t phase = b->tape.n_phases;
@@ -248,8 +249,8 @@ static void note_wait(struct ab_tape_builder *b, const struct ab_block_state *sl
                                               .from = *awaited - 1};
 }
 
-/* Notes that the op pushed next by the current lane uses the slot; an edge where another lane used
- * it last in this phase. */
+/* Records that the current lane's next op uses the slot. Adds an edge if another lane used it last
+ * in this phase. */
 EACH_OP void note_use(struct ab_tape_builder *b, struct ab_block_state *slot)
 {
     uint32_t phase = b->phases_before + b->tape.n_phases;
@@ -260,7 +261,7 @@ EACH_OP void note_use(struct ab_tape_builder *b, struct ab_block_state *slot)
     slot->last_op = (uint32_t)b->to->n;
 }
 
-/* Notes the group of an allocation or resize that is pushed. */
+/* Records the group of an allocation or resize that is being pushed. */
 static void note_group(struct ab_tape_builder *b)
 {
     struct ab_lane_ops *lane = b->to;
@@ -270,7 +271,7 @@ static void note_group(struct ab_tape_builder *b)
     b->tape.group_order[b->tape.n_group_order++] = b->group;
 }
 
-/* The slot's entry, grown into being. */
+/* Returns the slot's entry; grows the array if necessary. */
 EACH_OP struct ab_block_state *slot_entry(struct ab_tape_builder *b, uint32_t slot)
 {
     AB_GROW_ZEROED(b->slots, b->cap_slots, slot);
@@ -297,13 +298,13 @@ EACH_OP enum ab_status check_slot(struct ab_tape_builder *b, uint32_t slot, bool
     return AB_OK;
 }
 
-/* Everything up to here is the current lane's use of the slot. */
+/* Records the last op as the current lane's last use of the slot. */
 EACH_OP void note_used(struct ab_tape_builder *b, struct ab_block_state *slot)
 {
     slot->last_op = (uint32_t)b->to->n - 1;
 }
 
-/* Pushes the op in its short form where it fits, else through the side table. */
+/* Pushes the op in its short form if it fits, else through the side table. */
 EACH_OP enum ab_status push_request(struct ab_tape_builder *b, unsigned code, uint32_t slot,
                                     const struct ab_request *r, struct ab_err *err)
 {
@@ -390,7 +391,7 @@ EACH_OP void note_request(struct ab_tape_builder *b, enum ab_op_kind kind,
         f->largest_align = r->align;
 }
 
-/* The block is where the lane's save points are older than it. */
+/* Records which of the lane's save points are older than the block. */
 EACH_OP void note_born(struct ab_tape_builder *b, struct ab_block_state *slot)
 {
     uint32_t born = AB_UNLIKELY(b->to->saves != NULL) ? ab_save_born(b->to->saves, 0) : 0;
@@ -428,7 +429,7 @@ enum ab_status ab_tape_alloc(struct ab_tape_builder *b, uint32_t slot, const str
 {
     struct ab_block_state *entry = NULL;
     if (r->may_fail)
-        slot = 0; /* no block comes to life: the slot is only a place in the word */
+        slot = 0; /* no block becomes live; the slot only fills its bits */
     AB_TRY(r->may_fail ? check_phase(b, err) : check_slot(b, slot, false, &entry, err));
     unsigned code = r->align != 0  ? AB_CODE_ALLOC_ALIGNED
                     : r->is_zeroed ? AB_CODE_ALLOC_ZEROED
@@ -527,7 +528,7 @@ enum ab_status ab_tape_access(struct ab_tape_builder *b, uint32_t slot, enum ab_
     return AB_OK;
 }
 
-/* Can the block be part of a walk? What it waits for comes before the walk, not in the middle. */
+/* Checks that the block can be part of a walk. Adds its wait before the walk, not in the middle. */
 static enum ab_status check_walked(struct ab_tape_builder *b, uint32_t slot,
                                    enum ab_walk_order order, struct ab_err *err)
 {
@@ -563,7 +564,7 @@ enum ab_status ab_tape_walk(struct ab_tape_builder *b, const uint32_t *slots, ui
     return AB_OK;
 }
 
-/* A stretch between bulk resets ends here, or the tape does. */
+/* Ends a stretch between bulk resets, or at the end of the tape. */
 static void note_stretch(struct ab_tape_builder *b)
 {
     uint64_t begin = b->lost_resets ? 0 : b->reset_at_bytes, end = b->tape.facts.total_bytes;
@@ -571,7 +572,8 @@ static void note_stretch(struct ab_tape_builder *b)
         b->tape.stretch_bytes = end - begin;
 }
 
-/* `flags`: what may be done but for a bulk reset; that too where nothing else lives. */
+/* Pushes a reset. `flags` are the permitted alternatives to a bulk reset, which is possible if
+ * nothing else is live. */
 static enum ab_status push_reset(struct ab_tape_builder *b, uint32_t flags, const uint32_t *slots,
                                  uint32_t n, struct ab_err *err)
 {
@@ -627,7 +629,7 @@ void ab_tape_forget_mark(struct ab_tape_builder *b, uint32_t depth)
         ab_save_end(b->to->saves, depth);
 }
 
-/* Are these all that is younger than the last save point? */
+/* True if these are all blocks that are younger than the last save point. */
 static bool is_all_since(const struct ab_tape_builder *b, uint32_t depth, const uint32_t *slots,
                          uint32_t n)
 {
@@ -638,7 +640,7 @@ static bool is_all_since(const struct ab_tape_builder *b, uint32_t depth, const 
     return is_all;
 }
 
-/* The stretch goes on from where it was at the save point. */
+/* Records a release: the stretch continues from its length at the save point. */
 static void note_release(struct ab_tape_builder *b, const struct ab_save_point *save)
 {
     uint64_t at = b->tape.facts.total_bytes - save->bytes;
@@ -661,7 +663,7 @@ enum ab_status ab_tape_release(struct ab_tape_builder *b, uint32_t depth, const 
         return ab_tape_reset(b, slots, n, err);
     uint32_t flags = AB_RESET_MAKE(0, depth);
     if (is_all) {
-        if (!is_bulk || b->n_lanes > 1) { /* of one lane a bulk reset needs no save point */
+        if (!is_bulk || b->n_lanes > 1) { /* with one lane a bulk reset needs no save point */
             note_release(b, ab_save_last(b->to->saves, depth));
             flags |= AB_RESET_RELEASE;
         }
@@ -700,7 +702,7 @@ void ab_tape_set_lanes(struct ab_tape_builder *b, uint32_t n_lanes)
         b->n_lanes = n_lanes;
 }
 
-/* The digest of a tape: SHA-256 over sums of its parts. */
+/* ---- digest of a tape: SHA-256 over sums of its parts ---- */
 
 static uint32_t lane_start(const struct ab_tape_builder *b, uint32_t phase, uint32_t lane)
 {
@@ -708,8 +710,8 @@ static uint32_t lane_start(const struct ab_tape_builder *b, uint32_t phase, uint
                                     : (uint32_t)b->lanes[lane].n;
 }
 
-/* What is long goes in as its XXH3 of 128 bits: SHA-256 of every op takes longer than all the rest of
- * making a tape. */
+/* Adds long data as its 128-bit XXH3, because SHA-256 of every op would take longer than making the
+ * tape. */
 static void digest_long(SHA2_CTX *sha, const void *p, size_t bytes)
 {
     XXH128_canonical_t sum;
@@ -728,7 +730,7 @@ static void digest_lanes(SHA2_CTX *sha, const struct ab_tape_builder *b)
     digest_long(sha, b->tape.turns, b->tape.n_turns * sizeof b->tape.turns[0]);
 }
 
-/* Where threads end; nothing of work whose threads stay. */
+/* Adds the ends of threads; adds nothing for work whose threads do not end. */
 static void digest_thread_ends(SHA2_CTX *sha, const struct ab_tape_builder *b)
 {
     for (uint32_t l = 0; l < b->n_lanes; l++)
@@ -748,9 +750,9 @@ static void digest_times(SHA2_CTX *sha, const struct ab_tape_builder *b)
     }
 }
 
-/* Before the ops are laid down: fills tape.digest.
- * Field by field, so that no padding and no change of a struct moves the digest; before the lanes
- * are laid down, so that the window does not move it either. */
+/* Computes tape.digest. Works field by field, so that neither padding nor a change of a struct
+ * affects the digest. Runs before the lanes are laid out, so that the window does not affect it
+ * either. */
 static void tape_take_digest(struct ab_tape_builder *b)
 {
     struct ab_tape *tape = &b->tape;
@@ -780,7 +782,7 @@ static void tape_take_digest(struct ab_tape_builder *b)
     SHA256End(&sha, tape->sha256);
 }
 
-/* Hands the lanes' groups over to the tape. */
+/* Moves the lanes' groups to the tape. */
 static void keep_groups(struct ab_tape_builder *b)
 {
     if (!b->has_groups)
@@ -802,7 +804,7 @@ static enum ab_status finish(struct ab_tape_builder *b, struct ab_err *err)
     AB_TRY(ab_tape_time(b, b->tape.duration_ns, 0, err));
     tape_take_digest(b);
     enum ab_status status = ab_tape_lay_down(b, err);
-    note_stretch(b); /* after it: it may forbid resets */
+    note_stretch(b); /* after laying out, which may forbid resets */
     return status;
 }
 
@@ -827,7 +829,7 @@ enum ab_status ab_tape_end(struct ab_tape_builder *b, struct ab_tape *out, struc
     return status;
 }
 
-/* Of one burst its own; else of all of theirs. */
+/* Combines digests: a single burst keeps its own; several are hashed together. */
 static void add_digest(struct ab_tape *total, const struct ab_tape *burst)
 {
     char both[2 * SHA256_DIGEST_STRING_LENGTH];
@@ -879,7 +881,7 @@ void ab_tape_total_add(struct ab_tape *total, const struct ab_tape *burst)
     total->n_idle = burst->n_idle;
 }
 
-/* What can be asked of a tape while it is built. */
+/* ---- queries while a tape is built ---- */
 
 void ab_tape_prefetch(const struct ab_tape_builder *b, uint32_t slot)
 {

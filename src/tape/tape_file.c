@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the bursts of a tape one after the other, then what is known of them all.
+ * Writes the bursts of a tape one after the other, then the data about all of them.
  */
 #include "tape/tape_file.h"
 
@@ -39,7 +39,7 @@ static enum ab_status append(struct ab_tape_file *f, const void *from, size_t n,
     return ab_shared_file_append(&f->file, from, n, ROW, offset, err);
 }
 
-/* Appends both arrays, where there are any; `before` is how many places the bursts before have. */
+/* Appends both arrays, if there are any. `before` is the number of places in earlier bursts. */
 static enum ab_status append_places(struct ab_tape_file *f, const struct ab_tape *tape,
                                     const struct ab_tape_places *from, uint64_t before,
                                     struct ab_burst_places *to, struct ab_err *err)
@@ -63,7 +63,7 @@ static bool ends_first(const struct ab_tape *tape)
     return has_any;
 }
 
-/* Those of the burst that is added, behind the others. */
+/* Adds the steps of a burst after those of earlier ones. */
 static void add_steps(struct ab_tape_file *f, const struct ab_tape *tape)
 {
     for (uint32_t i = 0; i < tape->n_steps; i++) {
@@ -94,7 +94,7 @@ static enum ab_status append_marks(struct ab_tape_file *f, const struct ab_tape 
     return status;
 }
 
-/* With one lane both orders are the same. */
+/* Appends the marks in both orders, which are the same with one lane. */
 static enum ab_status append_both_marks(struct ab_tape_file *f, const struct ab_tape *tape,
                                         struct ab_burst *b, struct ab_err *err)
 {
@@ -217,7 +217,7 @@ enum ab_status ab_tape_file_end(struct ab_tape_file *f, const struct ab_tape *to
     return AB_OK;
 }
 
-/* Writes memfds and files without a name, and protects them. */
+/* ---- memfds and unnamed files: writing and protecting ---- */
 
 int ab_unnamed_file(const char **folder)
 {
@@ -293,8 +293,8 @@ void ab_shared_file_push(const struct ab_shared_file *f, uint64_t at)
         sync_file_range(f->fd, (off_t)at, (off_t)(f->end - at), SYNC_FILE_RANGE_WRITE);
 }
 
-/* A memfd is sealed (F_SEAL_WRITE would forbid shared mappings that read, too, on kernels before 6.7);
- * of a file no descriptor is left but one that reads. */
+/* Makes a file read-only. A memfd is sealed. (F_SEAL_WRITE would also forbid shared read-only
+ * mappings on kernels before 6.7.) For an unnamed file, only a read-only descriptor remains. */
 enum ab_status ab_shared_file_protect(struct ab_shared_file *f, uint64_t bytes, struct ab_err *err)
 {
     char path[64];
@@ -327,7 +327,7 @@ enum ab_status ab_shared_file_map(struct ab_shared_file *f, uint64_t bytes, int 
     return AB_OK;
 }
 
-/* Maps a tape file in the parent, and finds ops in it by their position. */
+/* ---- mapping a tape file in the parent, and finding ops in it by position ---- */
 
 int ab_memfd(const char *name, size_t bytes)
 {
@@ -403,7 +403,7 @@ uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t
     return part.first + begin[0] + (uint32_t)(done * (begin[n_lanes] - begin[0]));
 }
 
-/* Counts operations by the marks of the bursts. */
+/* ---- counting operations by the marks of the bursts ---- */
 
 static uint32_t marked_before(const struct ab_tape_image *image, const struct ab_op_marks *marks,
                               uint32_t at)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the tape file that runs map (tape/tape_image.h): burst by burst, each as soon as it is laid
- * down, so that of a long tape no more than one burst lies in our memory. What is to be held whole
- * goes into a memfd, the rest into a file without a name, where the system may take its pages back.
+ * Writes the tape file that workers map (tape/tape_image.h). Each burst is written as soon as it is
+ * laid out, so that at most one burst of a long tape is in our memory. A tape that must stay in
+ * memory goes into a memfd. Any other goes into an unnamed file, whose pages the system may
+ * reclaim.
  */
 #ifndef AB_TAPE_TAPE_FILE_H
 #define AB_TAPE_TAPE_FILE_H
@@ -14,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The tape as workers see it: a file that nobody can write to any more, made once for all runs. */
+/* The tape as workers see it: a file made once for all runs, which nobody can write to any more. */
 
 struct ab_tape_map {
     int fd;
-    const struct ab_tape_image *image; /* what is mapped begins with it */
-    const struct ab_phase *phases;     /* of the whole tape */
-    /* of the first burst: of a tape that is held whole, all there is */
+    const struct ab_tape_image *image; /* start of the mapping */
+    const struct ab_phase *phases;     /* phases of the whole tape */
+    /* arrays of the first burst; in a tape that is held whole, of everything */
     const uint64_t *ops;
     const struct ab_wide *wide;
     const uint32_t *lane_begin;
@@ -30,60 +31,62 @@ struct ab_tape_map {
 enum ab_status ab_tape_map_open(struct ab_tape *tape, struct ab_tape_map *out, struct ab_err *err);
 void ab_tape_map_close(struct ab_tape_map *m);
 
-/* Gives the memory of a burst back where it can be read again: of a tape no more than one burst is
- * kept in ours. */
+/* Releases the memory of a burst if it can be read again, so that at most one burst of a tape stays
+ * in memory. */
 void ab_tape_burst_forget(const struct ab_tape_image *image, uint32_t burst);
 
-/* The burst that holds the op at `position` of the tape. */
+/* Returns the burst that contains the op at `position` of the tape. */
 uint32_t ab_tape_map_find(const struct ab_tape_map *m, uint32_t position);
 
-/* Returns the place of the op at `position` on the op clock of its phase. With one lane that is its
- * position. A burst has the lanes of a phase one after the other; they run side by side, so each
- * counts as spread evenly over the burst's whole phase. */
+/* Returns the time of the op at `position` on the op clock of its phase. With one lane this is its
+ * position. A burst stores the lanes of a phase one after the other although they run in parallel.
+ * Each lane therefore counts as spread evenly over the burst's part of the phase. */
 uint32_t ab_tape_map_clock(const struct ab_tape_map *m, uint32_t phase, uint32_t position);
 
-/* Users count operations (ab_op_is_counted), not positions. Returns how many are done before a position of
- * the common order, which is that of the memory pass … */
+/* Return the number of operations (ab_op_is_counted) before a position. The first takes a position
+ * of the common order, which the memory pass uses, … */
 uint32_t ab_tape_ops_before(const struct ab_tape_image *image, uint32_t position);
-/* … or before one of the tape as it lies, lane after lane. */
+/* … the second one of the tape as it is stored, lane after lane. */
 uint32_t ab_tape_ops_before_as_it_lies(const struct ab_tape_image *image, uint32_t position);
-/* The first position of the common order at which so many operations are done, their touches included. */
+/* Returns the first position of the common order at which n_ops operations are done, including
+ * their touches. */
 uint32_t ab_tape_position_of(const struct ab_tape_image *image, uint32_t n_ops);
 
-/* An anonymous file of `bytes` zeroes, CLOEXEC, that cannot shrink or grow any more. */
+/* Creates an anonymous file of `bytes` zeroes, CLOEXEC, whose size is sealed. */
 int ab_memfd(const char *name, size_t bytes);
 
-/* A file that grows as it is written and that nobody can write to afterwards, for workers to map: a
- * memfd, or a file without a name, where the system may take its pages back. */
+/* A file that is written once and then read-only, for workers to map. It is a memfd, or an unnamed
+ * file, whose pages the system may reclaim. */
 
-struct ab_shared_file { /* {0} = none */
+struct ab_shared_file { /* {0} = no file */
     int fd;
     bool is_open;
     bool is_held;       /* a memfd */
-    const char *what;   /* is in it, as messages say it; borrowed */
-    const char *folder; /* of a file; borrowed */
-    uint64_t end;       /* bytes so far */
+    const char *what;   /* content, for messages; borrowed */
+    const char *folder; /* folder of an unnamed file; borrowed */
+    uint64_t end;       /* bytes written so far */
 };
 
-/* `begin` bytes are left for what is written in the end. */
+/* Creates the file. Reserves `begin` bytes for data that are written last. */
 enum ab_status ab_shared_file_begin(bool is_held, const char *what, uint64_t begin,
                                     struct ab_shared_file *out, struct ab_err *err);
 enum ab_status ab_shared_file_write(const struct ab_shared_file *f, uint64_t at, const void *from,
                                     size_t n, struct ab_err *err);
-/* Behind what there is, at the next multiple of `align`; *offset says where. */
+/* Appends at the next multiple of `align`; *offset receives the position. */
 enum ab_status ab_shared_file_append(struct ab_shared_file *f, const void *from, size_t n,
                                      uint64_t align, uint64_t *offset, struct ab_err *err);
-/* To disk while the next of it is made, not while something is measured. */
+/* Starts writing to disk while the next part is made, and not during a measurement. */
 void ab_shared_file_push(const struct ab_shared_file *f, uint64_t at);
-/* Makes it so many bytes long, and from then on it can only be read. */
+/* Sets the file's size to `bytes` and makes it read-only. */
 enum ab_status ab_shared_file_protect(struct ab_shared_file *f, uint64_t bytes, struct ab_err *err);
-/* Maps what is protected, *fd is its descriptor; the file is the caller's then, and `f` none. */
+/* Maps a protected file; *fd receives its descriptor. The caller then owns the file, and `f` has
+ * none. */
 enum ab_status ab_shared_file_map(struct ab_shared_file *f, uint64_t bytes, int *fd,
                                   const void **out, struct ab_err *err);
 void ab_shared_file_abandon(struct ab_shared_file *f);
 
-/* A new file in $TMPDIR, /var/tmp or /tmp that no folder lists, CLOEXEC; *folder: which of them, NULL
- * where none would have it. */
+/* Creates an unnamed CLOEXEC file in $TMPDIR, /var/tmp or /tmp. *folder receives the folder; NULL =
+ * no folder allowed it. */
 int ab_unnamed_file(const char **folder);
 
 struct ab_tape_file {
@@ -93,17 +96,18 @@ struct ab_tape_file {
     struct ab_time_step *steps; /* of all bursts */
     size_t n_steps, cap_steps;
     uint64_t n_ops, n_counted, n_turns, n_iterations, n_thread_ends, most_bytes;
-    bool has_first_ended; /* struct ab_tape_image */
+    bool has_first_ended; /* see struct ab_tape_image */
 };
 
 enum ab_status ab_tape_file_begin(bool is_held, struct ab_tape_file *out, struct ab_err *err);
-/* The burst is copied. */
+/* Copies the burst to the file. */
 enum ab_status ab_tape_file_add(struct ab_tape_file *f, const struct ab_tape *burst,
                                 struct ab_err *err);
-/* `total` is as one tape of all bursts, its ops not looked at. The map takes over what is written. */
+/* Finishes the file. `total` describes all bursts as one tape; its ops are not used. The map takes
+ * over the file. */
 enum ab_status ab_tape_file_end(struct ab_tape_file *f, const struct ab_tape *total,
                                 struct ab_tape_map *out, struct ab_err *err);
-/* Nothing to do where the map has it. */
+/* Discards the file, unless the map has it. */
 void ab_tape_file_abandon(struct ab_tape_file *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tape file as it is mapped: struct ab_tape_image, then the bursts, then what is known of them
- * all. Plain data of fixed layout, so that the worker needs no parser.
+ * The format of the mapped tape file: struct ab_tape_image, then the bursts, then data about all of
+ * them. Plain data with a fixed layout, so that the worker needs no parser.
  */
 #ifndef AB_TAPE_TAPE_IMAGE_H
 #define AB_TAPE_TAPE_IMAGE_H
@@ -12,61 +12,67 @@
 
 #define AB_PHASES_MAX 256
 
-/* Which positions of a burst are operations: the bits of ab_tape_mark_ops, and for each AB_OP_MARKS_ROW of
- * them how many operations of the whole tape are done before. */
+/* Bitmap of the positions of a burst that are operations (ab_tape_mark_ops). For each
+ * AB_OP_MARKS_ROW positions there is also the number of operations of the whole tape before
+ * them. */
 struct ab_op_marks {
     uint64_t bits_offset, before_offset;
 };
 #define AB_OP_MARKS_ROW 4096u
 
-/* A tape of its own: that of all, or a part of it. Its op i is op first + i of the whole. Offsets are
- * in bytes from the file's start. */
+/* A burst is a tape of its own: the whole tape, or a part of it. Its op i is op first + i of the
+ * whole tape. Offsets are in bytes from the start of the file. */
 struct ab_burst {
-    uint64_t offset; /* of the pages that hold it */
+    uint64_t offset; /* start of the pages that contain it */
     uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
     struct ab_burst_places {
         uint64_t at_offset, begin_offset;
-        uint32_t first, n; /* those of the bursts before; its own */
+        uint32_t first, n; /* number in earlier bursts; number in this one */
     } iterations, thread_ends;
     uint32_t first, n_ops;
-    struct ab_op_marks in_order, as_it_lies; /* behind the pages that runs map */
+    struct ab_op_marks in_order, as_it_lies; /* after the pages that workers map */
 };
 
 /* Head of the tape file. */
 struct ab_tape_image {
     uint32_t magic, size;
     uint64_t total_bytes;
-    uint64_t phases_offset, bursts_offset; /* phases: as if all bursts were one */
-    uint64_t most_bytes; /* of a burst; so much of the file is there from any burst's offset on */
+    uint64_t phases_offset, bursts_offset; /* phases: of all bursts together */
+    uint64_t most_bytes; /* size of the largest burst; at least so many bytes follow every burst's
+                            offset */
     uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
     uint32_t window;
     uint32_t n_bursts;
     uint32_t n_iterations, n_thread_ends; /* of all bursts */
     uint64_t n_turns, n_edges, n_remote;
-    uint64_t stretch_bytes; /* most that is requested between two bulk resets, or the ends */
+    uint64_t stretch_bytes; /* most bytes requested between two bulk resets, or between one and an
+                               end of the tape */
     uint64_t n_sized_frees, n_trims;
     uint32_t longest_walk;
     uint32_t has_first_ended; /* a recorded thread of lane 0 ends somewhere */
     struct ab_facts facts;
-    uint64_t steps_offset, duration_ns; /* one array for the whole tape, with its positions */
+    uint64_t steps_offset, duration_ns; /* steps: one array for the whole tape, with its
+                                           positions */
     uint32_t n_steps;
-    uint32_t n_counted; /* operations, where n_ops are all positions */
+    uint32_t n_counted; /* number of operations; n_ops counts all positions */
 };
 #define AB_TAPE_IMAGE_MAGIC 0x31744241u /* "ABt1" */
 
-struct ab_tape_part { /* where a burst lies in a mapping of the tape file */
+struct ab_tape_part { /* pointers to a burst in a mapping of the tape file */
     const uint64_t *ops;
     const struct ab_wide *wide;
-    const struct ab_phase *phases; /* its own; `begin` and `end` count from its begin */
+    const struct ab_phase *phases; /* its own phases; `begin` and `end` count from the start of the
+                                      burst */
     const uint32_t *lane_begin;
     const struct ab_turn *turns;
-    const uint32_t *iterations, *iteration_begin; /* as in a tape; no iterations: not to be read */
-    const uint32_t *thread_ends, *thread_end_begin; /* the same of ends of threads */
+    const uint32_t *iterations, *iteration_begin;   /* as in struct ab_tape; not to be read if there
+                                                     are none */
+    const uint32_t *thread_ends, *thread_end_begin; /* the same for ends of threads */
     uint32_t first_iteration, n_iterations, n_thread_ends;
     uint32_t first, n_ops;
 };
 
-/* Of all bursts as if they were one. */
+/* Returns the phases of all bursts as if they were one. */
 static inline const struct ab_phase *ab_tape_phases(const struct ab_tape_image *image)
 {
     const char *file = (const char *)image;

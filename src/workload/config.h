@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A workload as plain records: every value read, every default filled in, every name resolved to
- * an index. What is in here is valid; the generator (generate.c) checks nothing of it again.
+ * A workload as plain records: every value is read, every default filled in, every name resolved to
+ * an index. All values are valid, so the generator (generate.c) does not check them again.
  */
 #ifndef AB_WORKLOAD_CONFIG_H
 #define AB_WORKLOAD_CONFIG_H
@@ -16,7 +16,7 @@
 #include "workload/yaml_index.h"
 
 #define AB_NAME_MAX 64
-#define AB_MAX_ENTRIES 1000 /* of params, sizes, sets, phases, back ends */
+#define AB_MAX_ENTRIES 1000 /* limit for each of params, sizes, sets, phases, back ends */
 #define AB_NO_SET UINT32_MAX
 #define AB_MAX_POSITIONS ((uint64_t)AB_SLOT_MAX + 1)
 
@@ -24,27 +24,27 @@ enum ab_on_full { AB_ON_FULL_BLOCK, AB_ON_FULL_DROP, AB_ON_FULL_FREE };
 
 struct ab_set_def {
     char name[AB_NAME_MAX + 1];
-    struct ab_place place; /* of count, or of the set */
+    struct ab_place place; /* of `count`, or of the set */
     enum ab_set_kind kind;
-    char *via; /* back end that serves it in the row @map; NULL = none is named */
+    char *via; /* back end that serves the set in the row @map; NULL = none */
     struct ab_place via_place;
     bool is_shared; /* per: all */
-    bool is_broken; /* has errors of its own: no others are needed */
-    bool is_moving; /* blocks change their position: it must say which slot is where */
-    uint32_t count; /* positions; messages of a queue; 0 = grows */
-    size_t fixed;   /* distribution of its one size; SIZE_MAX = verbs say the size */
-    uint32_t unit;  /* of a queue: blocks a message */
+    bool is_broken; /* has errors of its own, so that further ones are suppressed */
+    bool is_moving; /* blocks change their position, so the slot of each position is stored */
+    uint32_t count; /* positions, or messages of a queue; 0 = grows */
+    size_t fixed;   /* distribution of its fixed size; SIZE_MAX = verbs give the size */
+    uint32_t unit;  /* queue: blocks in a message */
     bool is_lifo;
     enum ab_on_full on_full;
-    double survive; /* of a window: which part of a full one lives on, … */
+    double survive; /* window: fraction of a full window that survives, … */
     uint32_t n_survivors;
-    bool is_below_lifo, is_above_lifo; /* … and in which order the others die */
-    uint32_t first_lane, end_lane;     /* that use it, over all phases; at least one */
+    bool is_below_lifo, is_above_lifo; /* … and the order in which the others die */
+    uint32_t first_lane, end_lane;     /* lanes that use it, over all phases; at least one */
     struct ab_model model;
-    uint32_t base; /* slot of position 0 of the first lane; only where blocks do not move */
+    uint32_t base; /* slot of position 0 of the first lane; only if blocks do not move */
 };
 
-/* A table of `count` positions, not a set that grows? */
+/* True if the set is a table of `count` positions; false if it grows. */
 static inline bool ab_set_has_positions(const struct ab_set_def *set)
 {
     return set->kind == AB_SET_SLOTS || set->kind == AB_SET_WINDOW;
@@ -58,7 +58,7 @@ struct ab_size_def {
 enum ab_amount { AB_AMOUNT_COUNT, AB_AMOUNT_ALL, AB_AMOUNT_FRACTION };
 
 struct ab_bin {
-    double share;        /* probabilities so far, the last one 1 */
+    double share;        /* cumulated probability; the last one is 1 */
     uint32_t begin, end; /* positions */
 };
 
@@ -66,20 +66,21 @@ struct ab_verb {
     enum ab_verb_kind kind;
     struct ab_place place;
     uint32_t set;
-    uint32_t other;    /* set of `from`, `into`, `with`, whose positions are picked; or none */
+    uint32_t other;    /* set of `from`, `into` or `with`, whose positions are picked; else
+                          AB_NO_SET */
     bool to_next_lane; /* send */
-    bool is_freed;     /* recv: `then: free` stands there; that is what it does without `into` */
-    bool is_sized;     /* what it frees, by the function that takes the size */
+    bool is_freed;     /* recv: `then: free` is given; it is the default without `into` */
+    bool is_sized;     /* frees through the function that takes the size */
     enum ab_pick pick;
     enum ab_pick with_pick; /* exchange */
-    uint64_t step;          /* of STRIDE and EVERY */
+    uint64_t step;          /* for STRIDE and EVERY */
     struct ab_bin *bins;
     size_t n_bins;
     enum ab_amount amount;
-    uint64_t count;  /* or the least one, where there is … */
-    size_t counts;   /* … a distribution of it, each time drawn anew; SIZE_MAX = none */
-    double fraction; /* MAYBE: how often it is done */
-    double share;    /* of a branch of CHOOSE: probabilities so far, the last one 1 */
+    uint64_t count;  /* or the smallest one, if there is … */
+    size_t counts;   /* … a distribution of it, drawn anew each time; SIZE_MAX = none */
+    double fraction; /* MAYBE: probability */
+    double share;    /* branch of CHOOSE: cumulated probability; the last one is 1 */
     size_t dist;     /* sizes: alloc, replace, resize */
     uint64_t align;
     unsigned touch; /* enum ab_touch, or AB_TOUCH_SHARE */
@@ -87,14 +88,15 @@ struct ab_verb {
     enum ab_access mode;     /* access */
     enum ab_walk_order walk; /* walk */
     uint32_t cursor;         /* index of the verb's own cursor */
-    uint64_t time_ns;        /* settle: how long; every: how far apart */
-    struct ab_verb *body;    /* of control; count says how often. CHOOSE: its branches */
+    uint64_t time_ns;        /* settle: duration; every: interval */
+    struct ab_verb *body;    /* body of a control verb; count is the number of repetitions. CHOOSE:
+                                its branches */
     size_t n_body;
 };
 
 enum ab_until { AB_UNTIL_ITERS, AB_UNTIL_OPS, AB_UNTIL_ALLOCATED, AB_UNTIL_LIVE, AB_UNTIL_SECONDS };
 
-/* Some of a phase's lanes do this; all of them do unless the workload has `roles`. */
+/* The work of some lanes of a phase. All lanes share one role unless the workload has `roles`. */
 struct ab_role {
     char name[AB_NAME_MAX + 1];
     uint32_t first_lane, n_lanes;
@@ -105,7 +107,7 @@ struct ab_role {
     uint64_t renew; /* a lane's thread ends after so many iterations; 0 = never */
 };
 
-/* So many bytes may live when a block was allocated: others of the set are freed before. */
+/* Limit on the live bytes of a set after an allocation: other blocks of the set are freed first. */
 struct ab_cap {
     uint32_t set;
     uint64_t limit; /* 0 = no cap */
@@ -118,33 +120,33 @@ struct ab_phase_def {
     bool is_measured;
     uint64_t repeat;
     enum ab_until until;
-    uint64_t limit;   /* of SECONDS in ns */
-    uint64_t over_ns; /* its ops are spread over so much time; 0 = they take none */
+    uint64_t limit;   /* for SECONDS in ns */
+    uint64_t over_ns; /* time over which its ops are spread; 0 = they take no time */
     uint32_t n_lanes;
-    char each[AB_NAME_MAX + 1]; /* what an iteration is called; "" = none is timed by itself */
-    uint64_t budget_ns;         /* of the allocator in one; 0 = none */
-    uint64_t renew;             /* the first role's that has one; 0 = no thread ends */
-    bool is_run_by_main;        /* lane 0 carries out the bodies of all lanes */
+    char each[AB_NAME_MAX + 1]; /* name of an iteration; "" = iterations are not timed */
+    uint64_t budget_ns;         /* of the allocator in one iteration; 0 = none */
+    uint64_t renew;             /* from the first role that has one; 0 = no thread ends */
+    bool is_run_by_main;        /* lane 0 runs the bodies of all lanes */
     struct ab_cap cap;
     struct ab_role *roles;
     size_t n_roles;
 };
 
-/* Of one `reset`, or of the ends of one `scope`, found when the tape was made; empty ones are not
- * counted. */
+/* Statistics of one `reset`, or of the ends of one `scope`, from making the tape. Empty ones are
+ * not counted. */
 struct ab_reset_count {
-    uint64_t n, n_bulk; /* bulk: all that was live */
-    /* A set with other live blocks, the first time that it was not, perhaps the same set; AB_NO_SET
-     * = none. */
+    uint64_t n, n_bulk; /* n_bulk: those that freed everything that was live */
+    /* set that had other live blocks the first time a reset was not bulk, perhaps the same set;
+     * AB_NO_SET = none */
     uint32_t other;
 };
 
-/* A line of `gates:` or `claims:`. The workload only keeps it and knows where it is: what it may speak
- * of (back ends, numbers) is known to the command that runs it. */
+/* A line of `gates:` or `claims:`. The workload stores its text and position only, because the back
+ * ends and numbers that it may name are known to the command that runs it. */
 struct ab_remark {
-    struct ab_node node; /* a copy; its text is the gate or the claim */
-    char *says, *source; /* of a claim, never NULL there; NULL of a gate */
-    bool is_warning;     /* of a gate: level: warn */
+    struct ab_node node; /* a copy; its text is the gate or claim */
+    char *says, *source; /* claims: never NULL; gates: NULL */
+    bool is_warning;     /* gates: level: warn */
 };
 
 struct ab_remarks {
@@ -153,16 +155,18 @@ struct ab_remarks {
 };
 
 struct ab_workload {
-    char *file, *text; /* as named and as read, without byte order mark */
+    char *file, *text; /* name as given, and content without byte order mark */
     size_t n_text;
     char name[AB_NAME_MAX + 1];
     char *about; /* never NULL */
     uint64_t seed;
-    uint32_t window;   /* of the tape's lanes */
-    bool wants_groups; /* the tape is to say which set each request is for */
+    uint32_t window;   /* skew window of the tape */
+    bool wants_groups; /* record in the tape which set each request is for */
     struct ab_params params;
-    char **param_texts, **settings; /* "name=value", with lists "name=100,1000"; end with NULL */
-    char *values;                   /* of params that have a list: "n=1000 m=4"; "" = none has */
+    char **param_texts, **settings; /* "name=value"; settings have whole lists, "name=100,1000"; end
+                                       with NULL */
+    char *values;                   /* values of parameters that have a list: "n=1000 m=4"; "" =
+                                       none has */
     size_t n_combinations;
     struct ab_dists dists;
     struct ab_size_def *sizes;
@@ -176,7 +180,7 @@ struct ab_workload {
     struct ab_remarks gates, claims;
     uint32_t n_cursors;
     struct ab_reset_count *resets;                /* by verb->cursor; NULL until compiled */
-    void (*progress)(void *user, uint64_t n_ops); /* while it is compiled; NULL = none */
+    void (*progress)(void *user, uint64_t n_ops); /* called while it is compiled; NULL = none */
     void *progress_user;
 };
 

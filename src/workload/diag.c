@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why an own renderer: a source line may be a megabyte long, hold tabs, escape sequences or
- * wrong UTF-8; the caret must be under the right character all the same. So a line is cut to a
- * window around the place, and each character is measured as it is printed.
+ * Renders errors. A source line may be a megabyte long and contain tabs, escape sequences or
+ * invalid UTF-8, but the caret must be under the right character. So a line is cut to a window
+ * around the place, and each character is measured as it is printed.
  */
 #include "workload/diag.h"
 
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 96, LEAD = 64 }; /* columns shown of a long line, and before the caret */
+enum { WINDOW = 96, LEAD = 64 }; /* columns shown of a long line; columns before the caret */
 
 struct ab_diag_entry {
     struct ab_place at;
-    size_t order; /* of arrival: keeps the sort stable */
+    size_t order; /* order of arrival: keeps the sort stable */
     char text[700];
 };
 
@@ -52,7 +52,7 @@ static bool is_break(char c)
     return c == '\n' || c == '\r' || c == 0;
 }
 
-/* Start of a line; \n, \r\n and \r end lines, as libyaml counts them. */
+/* Returns the start of a line; \n, \r\n and \r end lines, as libyaml counts them. */
 static const char *find_line(const struct ab_source_text *source, uint32_t line)
 {
     const char *s = source->text, *end = source->text + source->n;
@@ -64,7 +64,7 @@ static const char *find_line(const struct ab_source_text *source, uint32_t line)
     return s < end ? s : end;
 }
 
-/* Bytes of the character at s; broken UTF-8 counts byte by byte. */
+/* Returns the number of bytes of the character at s; invalid UTF-8 counts byte by byte. */
 static size_t char_bytes(const char *s)
 {
     size_t n = 1;
@@ -73,7 +73,7 @@ static size_t char_bytes(const char *s)
     return n;
 }
 
-/* Prints one character; returns the columns that it takes. */
+/* Prints one character; returns the number of columns that it takes. */
 static size_t add_char(struct ab_text *out, const char *s, size_t n)
 {
     char one[8] = {0}, shown[40];
@@ -152,7 +152,7 @@ const char *ab_diag_quote(char *buf, size_t cap, const char *word, size_t n)
     size_t kept = is_cut ? sizeof cut - 8 : n;
     while (is_cut && kept > 0 && ((unsigned char)word[kept] & 0xc0) == 0x80)
         kept--;
-    if (kept > 0) /* word may be NULL when there is none */
+    if (kept > 0) /* word may be NULL if n is 0 */
         memcpy(cut, word, kept);
     strcpy(cut + kept, is_cut ? "..." : "");
     return ab_text_printable(buf, cap, cut);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The errors of one workload file, collected so that the user sees all of them together: sorted by
- * place, each as `file:line:col: error: …` with its source line and a caret below it.
- * Everything that came out of the file is escaped: a hostile name cannot move the cursor.
+ * The errors of one workload file, collected so that the user sees all of them together. They are
+ * sorted by place, each as `file:line:col: error: …` with its source line and a caret below it. All
+ * text from the file is escaped, so that a hostile name cannot move the cursor.
  */
 #ifndef AB_WORKLOAD_DIAG_H
 #define AB_WORKLOAD_DIAG_H
@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AB_DIAG_SHOWN 20 /* that many are printed … */
-#define AB_DIAG_KEPT 400 /* … out of that many that are kept for sorting */
+#define AB_DIAG_SHOWN 20 /* errors that are printed … */
+#define AB_DIAG_KEPT 400 /* … of those that are kept for sorting */
 
 /* A stretch of the source: 1-based, columns in characters. line 0 = no place in the file. */
 struct ab_place {
@@ -29,12 +29,12 @@ struct ab_source_text {
 
 struct ab_diag_entry;
 
-/* Zero-initialise with `source` set, then fini. */
+/* Zero-initialise, set `source`, free with ab_diag_fini. */
 struct ab_diag {
     struct ab_source_text source;
     struct ab_diag_entry *entries;
     size_t n_entries, cap_entries;
-    size_t n_errors; /* also those that were not kept */
+    size_t n_errors; /* including errors that were not kept */
 };
 
 void ab_diag_add(struct ab_diag *d, struct ab_place at, const char *fmt, ...)
@@ -42,14 +42,15 @@ void ab_diag_add(struct ab_diag *d, struct ab_place at, const char *fmt, ...)
 void ab_diag_vadd(struct ab_diag *d, struct ab_place at, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* All errors, ready to print, as malloc'ed text. Sorts the entries. NULL when out of memory. */
+/* Sorts the errors and returns all of them, ready to print, as malloc'ed text. NULL when out of
+ * memory. */
 char *ab_diag_render(struct ab_diag *d);
 void ab_diag_fini(struct ab_diag *d);
 
-/* The source line of a place and the caret under it; nothing without a place. */
+/* Appends the source line of a place and the caret below it; nothing if there is no place. */
 void ab_diag_excerpt(struct ab_text *out, const struct ab_source_text *source, struct ab_place at);
 
-/* `word` escaped and cut for a message; returns buf. */
+/* Escapes `word` and cuts it for a message. Returns buf. */
 const char *ab_diag_quote(char *buf, size_t cap, const char *word, size_t n);
 #define AB_QUOTED(word, n) ab_diag_quote((char[200]){0}, 200, word, n)
 

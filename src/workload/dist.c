@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Drawing sizes: each formula as dist.h states it, by inversion where there is an inverse. What a
- * draw costs does not matter much: it happens while the tape is made, never while one is timed.
+ * Draws sizes: each formula is as in dist.h, by inversion if there is an inverse. The cost of a
+ * draw is not important, because it happens while the tape is made and is never timed.
  */
 #include "workload/dist.h"
 
@@ -64,7 +64,7 @@ bool ab_dist_share_out(struct ab_dist *d)
     return true;
 }
 
-/* A real number brought back to [min, max] as a whole one. */
+/* Converts a real number to a whole one in [min, max]. */
 static uint64_t whole_in(const struct ab_dist *d, double x)
 {
     if (!(x > (double)d->min))
@@ -110,19 +110,20 @@ static uint64_t draw_formula(const struct ab_dist *d, struct ab_rng *rng)
     }
 }
 
-/* The first row whose share lies above u. */
+/* Returns the first row whose share is above u. */
 static const struct ab_dist_row *find_share(const struct ab_dist *d, double u)
 {
     return &d->rows[AB_SEARCH(i, d->n_rows - 1, d->rows[i].share <= u)];
 }
 
-/* The row of the n-th draw: the first one whose count reaches beyond n. */
+/* Returns the row of the n-th draw: the first one whose count exceeds n. */
 static const struct ab_dist_row *find_turn(const struct ab_dist *d, uint64_t n)
 {
     return &d->rows[AB_SEARCH(i, d->n_rows - 1, d->rows[i].upto <= n)];
 }
 
-/* Operands are drawn from left to right; they come before what has them, so this ends. */
+/* Draws a real number. Operands are drawn from left to right. They have smaller indices than the
+ * distribution that uses them, so the recursion ends. */
 static double draw_real(const struct ab_dists *dists, size_t index, uint64_t *turns,
                         struct ab_rng *rng)
 {
@@ -154,7 +155,7 @@ uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turn
         return find_turn(d, turns[index]++ % d->rows[d->n_rows - 1].upto)->value;
     case AB_DIST_TABLE:
         return find_share(d, ab_rng_unit(rng))->value;
-    case AB_DIST_MIX: { /* parts come before the mix, so this ends */
+    case AB_DIST_MIX: { /* parts have smaller indices than the mix, so this ends */
         const struct ab_dist_row *part = find_share(d, ab_rng_unit(rng));
         return ab_dist_draw(dists, (size_t)part->value, turns, rng) * part->times;
     }
@@ -171,13 +172,17 @@ void ab_dists_fini(struct ab_dists *dists)
     *dists = (struct ab_dists){0};
 }
 
-/* Series, cut where the next term is below half a unit in the last place. Each product is stored
+/* ---- elementary functions ----
+ *
+ * Series are cut where the next term is below half a unit in the last place. Each product is stored
  * before it is added (`keep`), so that no compiler fuses the two into one rounding. */
 
-#define LN2_HIGH 0x1.62e42fefa0000p-1 /* ln 2, its last bits zero: k * LN2_HIGH is exact */
+/* ln 2 with its last bits zero, so that k * LN2_HIGH is exact */
+#define LN2_HIGH 0x1.62e42fefa0000p-1
 #define LN2_LOW 0x1.cf79abc9e3b3ap-40
 
-/* Hides where a value came from: a multiplication cannot be merged with what uses it. */
+/* Hides the origin of a value from the compiler, so that a multiplication is not fused with its
+ * use. */
 static inline double keep(double x)
 {
     __asm__("" : "+m"(x));
@@ -231,7 +236,7 @@ static double real_sqrt(double x)
 
 static double real_normal(struct ab_rng *rng)
 {
-    for (;;) { /* Marsaglia & Bray 1964, the polar method; the second deviate is not kept */
+    for (;;) { /* Marsaglia & Bray 1964, the polar method; the second deviate is dropped */
         double u = 2 * ab_rng_unit(rng) - 1, v = 2 * ab_rng_unit(rng) - 1;
         double s = keep(u * u) + keep(v * v);
         if (s < 1 && s > 0)

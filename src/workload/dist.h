@@ -56,20 +56,21 @@ enum ab_dist_kind {
     AB_DIST_ABS,
 };
 
-/* CHOICE: value. CYCLE: value, and `upto` counts up. TABLE, MIX: `upto` of [0, 1) adds up weights;
- * in a MIX and in what has operands, value is the index of a distribution. */
+/* One row of a distribution. CHOICE: `value`. CYCLE: `value`; `upto` is cumulated. TABLE, MIX:
+ * `upto` in [0, 1) cumulates the weights. In a MIX and in distributions with operands, `value` is
+ * the index of a distribution. */
 struct ab_dist_row {
     uint64_t value, upto;
-    double share;   /* TABLE, MIX: sum of the weights so far, the last one 1 */
+    double share;   /* TABLE, MIX: cumulated weights; the last one is 1 */
     uint64_t times; /* MIX */
 };
 
 struct ab_dist {
     enum ab_dist_kind kind;
-    uint64_t min, max;   /* of what it draws */
-    double p, q, lo, hi; /* by kind: median, sigma; alpha; exp; limits of the inverse, or of what
-                                 is drawn as a real number */
-    uint32_t n_draws;    /* of what has operands: how many there are, theirs included */
+    uint64_t min, max;        /* range of the results */
+    double p, q, lo, hi;      /* by kind: median, sigma; alpha; exp; limits of the inverse, or of a
+                            result drawn as a real number */
+    uint32_t n_draws;         /* with operands: their number, including nested ones */
     struct ab_dist_row *rows; /* owned */
     size_t n_rows, cap_rows;
 };
@@ -80,22 +81,22 @@ struct ab_dists {
     size_t n, cap;
 };
 
-/* After a row was added: what it draws belongs to the range. */
+/* Extends the range of a distribution to include that of a row that was added. */
 void ab_dist_widen(struct ab_dist *dist, uint64_t min, uint64_t max);
-/* TABLE, MIX: weights become shares. False when they add up to 0. */
+/* TABLE, MIX: converts weights to cumulated shares. Returns false if they add up to 0. */
 bool ab_dist_share_out(struct ab_dist *dist);
 
 /* Computes lo and hi from min, max, p and q. Call once after filling a formula's fields. */
 void ab_dist_prepare(struct ab_dist *dist);
 
-/* One size. `turns[index]` counts the draws of a cycle; zeroed before the first. */
+/* Draws one size. `turns[index]` counts the draws of a cycle; zero it before the first. */
 uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turns,
                       struct ab_rng *rng);
 void ab_dists_fini(struct ab_dists *dists);
 
-/* Logarithm and exponential from + - * / and sqrt alone, which IEEE 754 rounds
- * the same way everywhere. libm's differ in the last bit between versions and between machines
- * with and without FMA, and one bit changes a size, hence the digest of a tape. */
+/* Logarithm and exponential computed with + - * / and sqrt only, which IEEE 754 rounds the same way
+ * everywhere. Those of libm differ in the last bit between versions, and between machines with and
+ * without FMA. One bit changes a size, and so the digest of a tape. */
 
 double ab_real_log(double x); /* x > 0, normal */
 double ab_real_exp(double x); /* 0 below -700, capped above 700 */

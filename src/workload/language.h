@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The workload language, once: every verb, every option of verbs and every key of a file. The enums,
- * the records that libcyaml fills and its schema, the tables that find unknown keys and wrong shapes,
- * the reading of plain values with their ranges and defaults, what goes with what, and the texts of
- * errors expand from here.
+ * The table of the workload language: every verb, every option of verbs and every key of a file.
+ * Generated from it are the enums, the records that libcyaml fills and its schema, and the tables
+ * that find unknown keys and wrong shapes. So are the readers of plain values with ranges and
+ * defaults, the rules for combinations, and the texts of errors.
  */
 #ifndef AB_WORKLOAD_LANGUAGE_H
 #define AB_WORKLOAD_LANGUAGE_H
@@ -19,7 +19,7 @@ enum ab_set_kind {
     AB_SET_WINDOW,
     AB_SET_MODEL
 };
-enum { /* the same as bits: which kinds a verb works on */
+enum { /* bits of enum ab_set_kind, for the kinds that a verb works on */
        AB_IN_SLOTS = 1 << AB_SET_SLOTS,
        AB_IN_LIST = 1 << AB_SET_LIST,
        AB_IN_REGION = 1 << AB_SET_REGION,
@@ -29,17 +29,17 @@ enum { /* the same as bits: which kinds a verb works on */
        AB_IN_POSITIONS = AB_IN_SLOTS | AB_IN_LIST | AB_IN_WINDOW
 };
 
-/* Which positions of the set a verb takes, one after the other. */
+/* Order in which a verb takes the positions of its set. */
 enum ab_pick {
     AB_PICK_FREE, /* the empty position that was vacated last */
-    AB_PICK_NEXT, /* the set's cursor, around and around */
+    AB_PICK_NEXT, /* the set's cursor, cyclic */
     AB_PICK_RANDOM,
-    AB_PICK_EMPTY, /* a random one of the empty ones */
+    AB_PICK_EMPTY, /* a random empty position */
     AB_PICK_OCCUPIED,
     AB_PICK_ROUND_ROBIN, /* the verb's own cursor */
     AB_PICK_STRIDE,
     AB_PICK_BINS,
-    AB_PICK_OWN,  /* a random one of the lane's part of a shared set */
+    AB_PICK_OWN,  /* a random position of the lane's part of a shared set */
     AB_PICK_FIFO, /* from here on `order`: live blocks, chosen before the first is touched */
     AB_PICK_LIFO,
     AB_PICK_SHUFFLED,
@@ -47,21 +47,22 @@ enum ab_pick {
 };
 
 enum ab_verb_trait {
-    /* One step for the whole set, none where nothing lives in it. Without it: one a block, or a
-     * position. */
+    /* one step for the whole set, none if nothing lives in it. Without this flag: one step for each
+     * block or position */
     AB_VERB_WHOLE = 1,
-    /* Its blocks change their position, or leave the set without a free: each position must note
-     * its slot. Without it the slot of a position is fixed. */
+    /* its blocks change position, or leave the set without a free, so each position stores its
+     * slot. Without this flag the slot of a position is fixed */
     AB_VERB_MOVES = 2,
-    /* With `count: all` or a fraction it takes the oldest first, whatever it does else. */
+    /* with `count: all` or a fraction it takes the oldest first, whatever its own order */
     AB_VERB_BY_AGE = 4,
-    /* Each step makes an op, whatever lives: `check` then knows the cost before a tape is made. This
-     * does not hold for blocks that come from another set. */
+    /* each step makes an op, whatever is live, so `check` knows the cost before a tape is made. Not
+     * true for blocks that come from another set */
     AB_VERB_SURE = 8,
 };
 
-/* ---- verbs: X(P, NAME, key, options, kinds of sets, pick without `at` and `order`, traits); the last
- * has a list for its key ---- */
+/* ---- verbs: X(P, NAME, key, options, kinds of sets, pick without `at` and `order`, traits) ----
+ *
+ * The last one has a list for its key. */
 
 #define AB_OPTS_BLOCK (AB_OPT_SIZE | AB_OPT_ALIGN | AB_OPT_TOUCH)
 #define AB_OPTS_MANY (AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION)
@@ -120,16 +121,18 @@ enum ab_verb_trait {
  *     P##TEXT(owner, key, type)           a scalar, always loaded as text
  *     P##TEXTS(owner, key)                a list of scalars, each loaded as text
  *     P##LIST(owner, member, key, child)  a list of maps, each a `child`
- *     P##MIXED(owner, key, child)         a list of texts or of maps, each a `child`; left to the tree
+ *     P##MIXED(owner, key, child)         a list of texts or maps (`child`); left to the tree
  *     P##VALUES(owner, key)               a scalar or a list of them; left to the tree
  *     P##MAP(owner, key, child)           a map, a `child`; left to the tree
  *
- * Types of texts, `record` and `member` say where the value goes; SPECIAL ones are read by code:
+ * Types of texts. `record` and `member` are the destination of the value; SPECIAL ones are read by
+ * code:
  *
  *     COUNT(least, most, value if absent, record, member), BYTES(least, most, record, member)
- *     REAL(least, most, record, member), BOOL(value if absent, record, member), NAME(record, member)
+ *     REAL(least, most, record, member), BOOL(value if absent, record, member)
+ *     NAME(record, member)
  *     WORD(words, value if absent, record, member)
- *     FLAG(words, record, member)         one word: true where it stands */
+ *     FLAG(words, record, member)         one word: true if it is given */
 
 #define AB_COUNT_MOST ((UINT64_C(1) << 63) - 1)
 
@@ -250,8 +253,8 @@ struct ab_verb_def {
 
 extern const struct ab_verb_def ab_verbs[AB_VERB_KIND_COUNT]; /* by enum ab_verb_kind */
 
-/* The records that libcyaml fills: NULL where a key is absent. libcyaml 1.3.1 reads numbers wrongly
- * (1e6 as 1, 64KiB as 64, -1 as 2^64-1), so all of them are texts. */
+/* The records that libcyaml fills; NULL = absent key. libcyaml 1.3.1 reads numbers wrongly (1e6 as
+ * 1, 64KiB as 64, -1 as 2^64-1), so all values are loaded as texts. */
 #define AB_RAW_TEXT(owner, key, type) char *key;
 #define AB_RAW_OPTION(NAME, key, type) char *key;
 #define AB_RAW_TEXTS(owner, key) \
@@ -269,7 +272,7 @@ extern const struct ab_verb_def ab_verbs[AB_VERB_KIND_COUNT]; /* by enum ab_verb
     };
 AB_BLOCKS(AB_RAW)
 
-/* A word that a key takes, "all", or a call, "ops(n)", and what it stands for. */
+/* A word ("all") or a call ("ops(n)") that a key accepts, and its value. */
 struct ab_word {
     const char *text;
     unsigned value;
@@ -295,19 +298,19 @@ struct ab_key_type {
         AB_KEY_FLAG,
         AB_KEY_NAME
     } kind;
-    uint64_t least, most;        /* COUNT, BYTES; of REAL in whole numbers */
+    uint64_t least, most;        /* COUNT, BYTES; for REAL rounded to whole numbers */
     const struct ab_word *words; /* WORD, FLAG */
     size_t n_words;
     uint64_t absent;  /* the value of an absent key */
-    size_t at, bytes; /* of the value in its record */
+    size_t at, bytes; /* offset and size of the value in its record */
 };
 
 struct ab_key {
     const char *name;
     enum ab_key_shape shape;
     const struct ab_key_block *child; /* LIST, MIXED, MAP */
-    unsigned option;                  /* the bit of an option of verbs, else 0 */
-    size_t raw_at;                    /* of a TEXT in its ab_raw_… */
+    unsigned option;                  /* bit of a verb's option, else 0 */
+    size_t raw_at;                    /* offset of a TEXT in its ab_raw_… */
     struct ab_key_type type;          /* TEXT */
 };
 

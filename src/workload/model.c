@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the two tables line by line; every number is held to its range, so that whoever plays them
- * checks nothing again.
+ * Reads the two tables line by line. Every number is checked against its range, so that play.c
+ * needs no checks.
  */
 #include "workload/model.h"
 
@@ -30,7 +30,7 @@ static const char *next_line(char **text, unsigned *line)
     return at;
 }
 
-/* The next field of a line as a number of at most `most`. */
+/* Reads the next field of a line as a number of at most `most`. */
 static bool take_number(const char **at, uint64_t most, uint64_t *out)
 {
     uint64_t value = 0;
@@ -58,7 +58,7 @@ static bool take_end(const char **at, uint64_t *out)
     return false;
 }
 
-/* Passes over lines without a row. NULL at the end. */
+/* Returns the next row; skips lines without a row. NULL at the end. */
 static const char *next_row(char **text, unsigned *line)
 {
     const char *row = next_line(text, line);

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of a set of kind `model`, as `trace model` writes them: which kinds of blocks a program
- * has, how long they live, and in which order they are allocated in each part of the run.
+ * The tables of a set of kind `model`, as `trace model` writes them: the kinds of blocks that a
+ * program has, their lifetimes, and the order of their allocation in each part of the run.
  *
  * blocks: a row for each kind, numbered from 1.
  *   size,align,zeroed,lane,freed_by,resizes,last_size,grown,ends,life,from,to
- * align 0 = as malloc does; zeroed 0 or 1; lanes from 0. The block is resized `resizes` times, by equal
- * factors to last_size, evenly over the first `grown` percent of its life. `ends`: never; calls = after
- * `life` calls of all lanes; fifo, lifo, random = in the part that comes `life` parts later, from `from`
- * to `to` percent of it: in the order of allocation, in reverse order, or at random positions.
+ *
+ * align 0 = as malloc does; zeroed 0 or 1; lanes from 0. The block is resized `resizes` times, by
+ * equal factors, up to last_size, evenly over the first `grown` percent of its life. `ends` is
+ * never, or calls = after `life` calls of all lanes, or fifo, lifo or random. These three end
+ * `life` parts later, between `from` and `to` percent of that part: in the order of allocation, in
+ * reverse order, or at random positions.
  *
  * sequence: for each part an automaton whose rows are drawn without replacement.
  *   part,state,block,next,count
- * In a state of a part, one of its rows that has something left of its count is drawn, by what is left;
- * a block of that kind is allocated, and the state is `next`. Where nothing is left, it goes on with the
- * next state that has something. Rows are sorted by part, then by state; a part begins in state 0.
+ *
+ * In a state of a part, a row that still has a count left is drawn, weighted by the rest of its
+ * count. A block of that kind is allocated, and the state becomes `next`. If the state has nothing
+ * left, the next state that has something follows. Rows are sorted by part, then by state. A part
+ * begins in state 0.
  */
 #ifndef AB_WORKLOAD_MODEL_H
 #define AB_WORKLOAD_MODEL_H
@@ -36,7 +40,7 @@ enum ab_block_end {
     AB_ENDS_LIFO,
     AB_ENDS_RANDOM,
 };
-extern const char *const ab_block_end_words[]; /* by enum ab_block_end; NULL at the end */
+extern const char *const ab_block_end_words[]; /* by enum ab_block_end; ends with NULL */
 
 struct ab_model_block {
     uint64_t size, align, is_zeroed, lane, freed_by, resizes, last_size, grown, ends, life;
@@ -44,7 +48,7 @@ struct ab_model_block {
 };
 
 struct ab_model_row {
-    uint32_t part, state, block, next, count; /* block from 0 */
+    uint32_t part, state, block, next, count; /* block: from 0 */
 };
 
 enum { AB_MODEL_PARTS_MAX = 4096, AB_MODEL_ROWS_MAX = 1 << 22 };
@@ -57,8 +61,8 @@ struct ab_model {
     uint64_t part_calls;
 };
 
-/* Read a table out of its text, which is changed. NULL, or what is wrong, with its line; the blocks come
- * first. */
+/* Reads a table from its text, which it modifies. The blocks must be read first. Returns NULL, or a
+ * message, with its line in *line. */
 const char *ab_model_read(struct ab_model *t, bool is_sequence, char *text, unsigned *line);
 void ab_model_fini(struct ab_model *t);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the blocks of a workload from top to bottom, because names must be known before they are used.
- * Records and tree nodes are walked side by side: the values from libcyaml, the places from the
- * pre-scan.
+ * Reads the blocks of a workload from top to bottom, because names must be known before they are
+ * used. Records and tree nodes are walked in parallel: the values come from libcyaml, the places
+ * from the pre-scan.
  */
 #include "workload/parse.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- entries of a list ---- */
 
-/* An array of n records, or NULL after an error; `list` is where to complain. */
+/* Returns an array of n records, or NULL after an error, which is reported at `list`. */
 static void *new_records(const struct ab_reader *r, const struct ab_node *list, unsigned n,
                          size_t bytes)
 {
@@ -29,14 +29,14 @@ static void *new_records(const struct ab_reader *r, const struct ab_node *list, 
     return ab_alloc_zeroed(n + 1u, bytes);
 }
 
-/* The entries of a list that were read so far; each record begins with its name. */
+/* Entries of a list that were read so far; each record begins with its name. */
 struct entries {
-    const char *what; /* what the list is called */
+    const char *what; /* name of the list */
     const void *records;
     size_t n, stride;
 };
 
-/* The name of an entry: there, well formed, and not in use before. */
+/* Reads the name of an entry, which must be present, well-formed and unique. */
 static bool read_entry_name(const struct ab_reader *r, const struct ab_node *node, const char *text,
                             const struct entries *before, char out[AB_NAME_MAX + 1])
 {
@@ -53,7 +53,7 @@ static bool read_entry_name(const struct ab_reader *r, const struct ab_node *nod
     return true;
 }
 
-/* Reads each entry of a list of the top into a record of its own, where there is such a list. */
+/* Reads each entry of a list at the top level into a record, if there is such a list. */
 #define READ_LIST(r, raw, key, records, read_one) \
     do { \
         const struct ab_node *list_ = ab_tree_get((r)->tree, ab_tree_root((r)->tree), #key); \
@@ -68,7 +68,7 @@ static bool read_entry_name(const struct ab_reader *r, const struct ab_node *nod
 
 /* ---- params ---- */
 
-/* The text after `name=` in --set, or NULL. The last one counts. */
+/* Returns the text after `name=` in --set, or NULL. The last one counts. */
 static const char *find_set(const struct ab_workload_options *options, const char *name)
 {
     const char *found = NULL;
@@ -92,11 +92,11 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
     return true;
 }
 
-/* One value of a param: in --set (`set`: all that stands there), or a scalar of the file. */
+/* One value of a parameter: from --set (`set` is its whole text), or a scalar of the file. */
 struct given {
     const char *set;
     struct ab_yaml_field field;
-    size_t begin, n; /* of its text */
+    size_t begin, n; /* part of its text */
 };
 
 static bool refuse_given(const struct ab_reader *r, const char *name, const struct given *g,
@@ -109,7 +109,8 @@ static bool refuse_given(const struct ab_reader *r, const char *name, const stru
     return false;
 }
 
-/* Reads *text, which is kept: words lie in it. After an error a value that causes none. */
+/* Reads a value. Keeps *text, because words point into it. After an error *value is one that causes
+ * no further errors. */
 static bool read_given(struct ab_reader *r, const char *name, const struct given *g, char **text,
                        struct ab_value *value)
 {
@@ -128,7 +129,8 @@ static bool read_given(struct ab_reader *r, const char *name, const struct given
     return refuse_given(r, name, g, &error);
 }
 
-/* As rows are named and JSON has it: "1000", "0.25", a word; sizes in bytes, times in ns. */
+/* Appends a value as in names of rows and in JSON: "1000", "0.25", a word; sizes in bytes, times in
+ * ns. */
 static void add_value(struct ab_text *t, const struct ab_value *v)
 {
     char real[64];
@@ -140,7 +142,8 @@ static void add_value(struct ab_text *t, const struct ab_value *v)
         ab_text_addf(t, "%.*s", (int)v->n_text, v->text);
 }
 
-/* What stands in a list names a row: it must be a plain value, and another one than those before. */
+/* Checks a value of a list, which names a row: it must be a plain value, and different from those
+ * before. */
 static void check_listed(struct ab_reader *r, const char *name, const struct given *g,
                          const struct ab_value *v, struct ab_text *before)
 {
@@ -160,7 +163,8 @@ static void check_listed(struct ab_reader *r, const char *name, const struct giv
     ab_text_fini(&text);
 }
 
-/* The next part of a list in --set, from `at` on; commas in quotes or parentheses divide nothing. */
+/* Returns the length of the next part of a list in --set, from `at` on. Commas in quotes or
+ * parentheses do not separate. */
 static size_t part_of_set(const char *set, size_t at)
 {
     int depth = 0;
@@ -174,7 +178,7 @@ static size_t part_of_set(const char *set, size_t at)
     return i - at;
 }
 
-/* The values of a param: *n of them, in --set or a list of the file. */
+/* Returns the values of a parameter, *n of them, from --set or from a list of the file. */
 static struct given *list_given(const struct ab_reader *r, const struct ab_node *value,
                                 const char *set, size_t *n)
 {
@@ -250,10 +254,10 @@ static void read_param(struct ab_reader *r, const struct ab_node *node,
         return;
     }
     read_param_values(r, node, p);
-    params->n++; /* even when its value is wrong: the name is known */
+    params->n++; /* even if its value is wrong, because the name is known */
 }
 
-/* Every --set must name a param. */
+/* Reports a --set that does not name a parameter. */
 static void report_unknown(struct ab_reader *r, const char *word, const char *near,
                            const char *const *names, size_t n)
 {
@@ -309,7 +313,7 @@ static void list_params(struct ab_workload *w)
     }
 }
 
-/* How many combinations the lists make, and what this one is called. */
+/* Counts the combinations of the lists, and names this one. */
 static void combine(struct ab_reader *r, const struct ab_node *params)
 {
     struct ab_workload *w = r->w;
@@ -371,7 +375,7 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
         r->has_nameless_size = true;
 }
 
-/* Each may hold none of the characters that would end it in the spelling of -b. */
+/* Checks that no text contains a character that would end it in the spelling of -b. */
 static bool check_spellable(const struct ab_reader *r, const struct ab_node *list,
                             char *const *texts, unsigned n, const char *not_these)
 {
@@ -390,7 +394,7 @@ static bool check_spellable(const struct ab_reader *r, const struct ab_node *lis
     return true;
 }
 
-/* A back end as -b would spell it: NAME:PARAM=VALUE…{VARIABLE=VALUE;…}. */
+/* Writes a back end as -b would spell it: NAME:PARAM=VALUE…{VARIABLE=VALUE;…}. */
 static bool spell_backend(const struct ab_reader *r, const struct ab_node *node,
                           const struct ab_raw_backend *raw, struct ab_text *out)
 {
@@ -434,8 +438,7 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
 
 /* ---- sets ----
  *
- * How many instances a set has follows from the phases that use it, so slots are given out after
- * them. */
+ * Slots are assigned after the phases, because these determine the number of instances of a set. */
 
 static bool check_window(const struct ab_reader *r, const struct ab_node *node,
                          const struct ab_yaml_field *survive, struct ab_set_def *set)
@@ -465,7 +468,7 @@ static bool read_model_table(const struct ab_reader *r, const struct ab_yaml_fie
                            wrong);
 }
 
-/* `blocks`, `sequence` and `part`, which a model needs, and only that has. */
+/* Reads `blocks`, `sequence` and `part`, which a model needs and other sets do not have. */
 static bool read_model(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
@@ -488,11 +491,12 @@ static bool read_model(const struct ab_reader *r, const struct ab_node *node,
            read_model_table(r, &fields[1], &set->model, true);
 }
 
-/* Keys that only some kinds have. The place of a set is that of its `count`, where it has one. */
+/* Checks keys that only some kinds of sets have. The place of a set is that of its `count`, if it
+ * has one. */
 static bool check_kind(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
-    const struct ab_yaml_field own[] = { /* of queues, then of windows */
+    const struct ab_yaml_field own[] = { /* for queues, then for windows */
                                          AB_FIELD(r, node, raw, unit),
                                          AB_FIELD(r, node, raw, order),
                                          AB_FIELD(r, node, raw, on_full),
@@ -524,7 +528,7 @@ static bool check_kind(const struct ab_reader *r, const struct ab_node *node,
                            "a queue without 'count' is never full: 'on_full' does not apply");
 }
 
-/* `fixed`: one size, kept as a distribution like any other. */
+/* Reads `fixed`, a single size that is stored as a distribution. */
 static bool read_fixed(struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
@@ -536,7 +540,7 @@ static bool read_fixed(struct ab_reader *r, const struct ab_node *node,
                             AB_QUOTED(f.text, strlen(f.text))));
 }
 
-/* Whether there is such a back end is for those to say who open them. */
+/* Reads `via`. Whether the back end exists is checked where it is opened. */
 static bool read_via(const struct ab_reader *r, const struct ab_node *node,
                      const struct ab_raw_set *raw, struct ab_set_def *set)
 {
@@ -558,16 +562,16 @@ static void read_set(struct ab_reader *r, const struct ab_node *node, const stru
     struct entries before = {"sets", w->sets, w->n_sets, sizeof *set};
     set->place = node->at;
     bool has_name = read_entry_name(r, node, raw->name, &before, set->name);
-    w->n_sets += has_name; /* known by name, even when the rest is wrong */
+    w->n_sets += has_name; /* known by name, even if the rest is wrong */
     r->has_nameless_set = r->has_nameless_set || !has_name;
     bool ok = ab_read_keys(r, AB_BLOCK_set, node, raw, set);
-    if (ok) /* of a wrong kind nothing more can be said */
+    if (ok) /* with a wrong kind nothing more can be checked */
         ok = check_kind(r, node, raw, set);
     ok = read_fixed(r, node, raw, set) && ok;
     set->is_broken = !read_via(r, node, raw, set) || !ok;
 }
 
-/* After all phases, which say how many lanes use a set: gives the sets their slots. */
+/* Assigns slots to the sets, after all phases, which determine how many lanes use a set. */
 static void place_sets(struct ab_reader *r)
 {
     uint64_t base = 0, positions = 0;
@@ -592,9 +596,9 @@ static void place_sets(struct ab_reader *r)
     }
 }
 
-/* ---- gates, claims: kept with their places, unread ---- */
+/* ---- gates, claims: stored with their places, not parsed ---- */
 
-/* Keeps a line with its place; false after an error. */
+/* Stores a line with its place; returns false after an error. */
 static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struct ab_remarks *to)
 {
     struct ab_remark *kept = &to->items[to->n];
@@ -607,7 +611,7 @@ static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struc
     return true;
 }
 
-/* `level:` of a gate: error, the default, or warn. */
+/* Reads `level:` of a gate: error, the default, or warn. */
 static bool read_level(const struct ab_reader *r, const struct ab_node *level, bool *is_warning)
 {
     struct ab_yaml_field f = {level, level != NULL ? level->text : NULL};
@@ -664,9 +668,9 @@ static void read_claim(const struct ab_reader *r, const struct ab_node *node,
 
 enum { SECOND_NS = 1000000000 };
 
-/* ---- phases ----
+/* ---- phases: duration, lanes and roles ----
  *
- * How long, on how many lanes, and who does what. A phase without `roles` is one role of all its lanes. */
+ * A phase without `roles` has one role of all its lanes. */
 
 static const struct ab_word until_words[] = {{"iters(n)", AB_UNTIL_ITERS},
                                              {"ops(n)", AB_UNTIL_OPS},
@@ -674,7 +678,7 @@ static const struct ab_word until_words[] = {{"iters(n)", AB_UNTIL_ITERS},
                                              {"live(bytes)", AB_UNTIL_LIVE},
                                              {"seconds(t)", AB_UNTIL_SECONDS}};
 
-/* `seconds(90)` and `seconds(90s)` are the same. */
+/* Reads the argument of seconds(): `seconds(90)` and `seconds(90s)` are the same. */
 static bool read_seconds(const struct ab_reader *r, const struct ab_yaml_field *f,
                          const struct ab_value *v, struct ab_phase_def *phase)
 {
@@ -753,7 +757,7 @@ static void read_each(struct ab_reader *r, const struct ab_node *node, struct ab
         ab_diag_add(r->diag, map->key_at, "'each' in a phase that is not measured");
 }
 
-/* Of a phase or a role of it. */
+/* Checks `renew` of a phase or of a role. */
 static void check_renew(struct ab_reader *r, const struct ab_node *node,
                         const struct ab_phase_def *phase)
 {
@@ -777,7 +781,7 @@ static void read_do(struct ab_reader *r, const struct ab_node *list, const struc
         ab_read_body(r, list, raw, n, &role->body, &role->n_body);
 }
 
-/* After `do`, of the same lanes; may be absent. */
+/* Reads `finally`, after `do` of the same lanes; it may be absent. */
 static void read_finally(struct ab_reader *r, const struct ab_node *map,
                          const struct ab_raw_verb *raw, unsigned n, struct ab_role *role)
 {
@@ -814,7 +818,7 @@ static void read_role(struct ab_reader *r, const struct ab_node *node,
     read_finally(r, node, raw->finally, raw->finally_count, role);
 }
 
-/* Keys that a phase with roles has no use for. */
+/* Refuses a key that is not allowed in a phase with roles. */
 static void refuse_beside_roles(struct ab_reader *r, const struct ab_node *node, const char *key)
 {
     const struct ab_node *n = ab_tree_get(r->tree, node, key);
@@ -840,7 +844,7 @@ static void read_roles(struct ab_reader *r, const struct ab_node *node,
         read_role(r, item, &raw->roles[i], phase);
 }
 
-/* The phase's own `do`: the only role. */
+/* Reads the phase's own `do` as its only role. */
 static void read_one_role(struct ab_reader *r, const struct ab_node *node,
                           const struct ab_raw_phase *raw, struct ab_phase_def *phase)
 {
@@ -859,7 +863,7 @@ static void read_one_role(struct ab_reader *r, const struct ab_node *node,
     read_finally(r, node, raw->finally, raw->finally_count, &phase->roles[0]);
 }
 
-/* The set that a cap evicts from; all lanes of the phase use it. */
+/* Reads the set that a cap evicts from; all lanes of the phase use it. */
 static bool read_cap_set(const struct ab_reader *r, const struct ab_yaml_field *f,
                          struct ab_phase_def *phase)
 {
@@ -911,7 +915,7 @@ static void read_cap(struct ab_reader *r, const struct ab_node *node, struct ab_
     phase->cap.evict = (enum ab_pick)order;
 }
 
-/* The first of these verbs in the body, NULL = there is none. */
+/* Returns the first verb of this kind in the body; NULL = none. */
 static const struct ab_verb *find_verb(const struct ab_verb *body, size_t n, enum ab_verb_kind kind)
 {
     const struct ab_verb *found = NULL;
@@ -932,7 +936,7 @@ static const struct ab_verb *find_in_phase(const struct ab_phase_def *phase, enu
     return found;
 }
 
-/* `over`, and whether the phase says in one way alone how time passes in it. */
+/* Reads `over`, and checks that the phase defines its time in one way only. */
 static void read_time(struct ab_reader *r, const struct ab_node *node,
                       const struct ab_raw_phase *raw, struct ab_phase_def *phase)
 {
@@ -999,7 +1003,7 @@ static void check_phases(const struct ab_reader *r, const struct ab_node *list)
                     "no phase is measured; at least one must not have 'measure: false'");
 }
 
-/* ---- the top ---- */
+/* ---- top level ---- */
 
 static bool read_version(struct ab_reader *r, const struct ab_raw_top *raw,
                          const struct ab_node *root)
@@ -1049,7 +1053,7 @@ static void read_head(struct ab_reader *r, const struct ab_raw_top *raw, const s
         r->w->seed = r->options->seed;
 }
 
-/* The block is not there, but an unknown key is: it may be meant. */
+/* True if the block is missing but there is an unknown key, which may be a misspelling of it. */
 static bool is_maybe_misspelt(const struct ab_reader *r, const struct ab_node *root,
                               const char *block)
 {
@@ -1064,7 +1068,7 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw)
     r->has_nameless_size = is_maybe_misspelt(r, root, "sizes");
     r->has_nameless_set = is_maybe_misspelt(r, root, "sets");
     if (!read_version(r, raw, root) && raw->allocbench != NULL)
-        return; /* another version has another language: nothing below can be judged */
+        return; /* another version has another language: nothing below can be checked */
     read_head(r, raw, root);
     READ_LIST(r, raw, params, w->params.items, read_param);
     check_sets(r);

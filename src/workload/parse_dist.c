@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table of formulas with their arguments, so that matching, defaults and errors are written
- * once; the list-like ones (choice, cycle, csv, mix) read their own rows.
+ * Reads distributions. A table of formulas with their arguments serves matching, defaults and
+ * errors. The list-like ones (choice, cycle, csv, mix) read their own rows.
  */
 #include "workload/parse.h"
 
@@ -27,8 +27,8 @@ struct arg_def {
 struct formula {
     const char *name, *takes; /* "uniform", "(min, max)" */
     enum ab_dist_kind kind;
-    uint64_t least;         /* the smallest min */
-    struct arg_def args[4]; /* none of those that read their own rows */
+    uint64_t least;         /* smallest min */
+    struct arg_def args[4]; /* none for those that read their own rows */
 };
 
 #define MIN \
@@ -67,7 +67,7 @@ static struct ab_limits size_range(const struct ab_reader *r)
     return (struct ab_limits){r->dist_unit, 0, AB_SIZE_MAX};
 }
 
-/* Appends *d, whose rows then belong to the workload (also on failure: they are freed). */
+/* Appends *d. Its rows then belong to the workload, also on failure, when they are freed. */
 static void dist_add(struct ab_reader *r, const struct ab_dist *d, size_t *index)
 {
     struct ab_dists *all = &r->w->dists;
@@ -86,7 +86,7 @@ static size_t count_args(const struct formula *formula)
     return n;
 }
 
-/* Which argument of the formula is meant: by name, or by position. 4 = none. */
+/* Returns the index of an argument of the formula, by name or by position; 4 = none. */
 static size_t match_arg(const struct formula *formula, const struct ab_arg *arg, size_t position)
 {
     size_t n = count_args(formula);
@@ -238,7 +238,7 @@ static double most_of(const struct ab_dist *d)
     return d->kind >= AB_DIST_REAL ? d->hi : (double)d->max;
 }
 
-/* The range of d is joined with that of one more operand. */
+/* Combines the range of d with that of one more operand. */
 static void combine_range(struct ab_dist *d, double lo, double hi)
 {
     double corners[] = {d->lo * lo, d->lo * hi, d->hi * lo, d->hi * hi};
@@ -261,7 +261,7 @@ static void combine_range(struct ab_dist *d, double lo, double hi)
     }
 }
 
-/* Computes range and number of draws from the operands. */
+/* Computes the range and the number of draws from the operands. */
 static void combine(const struct ab_dists *dists, struct ab_dist *d)
 {
     d->n_draws = 0;
@@ -310,7 +310,7 @@ static bool read_operands(struct ab_reader *r, const struct ab_yaml_field *f,
            AB_REFUSE_VALUE(r, f, call, "more than %d draws for one size", MAX_DRAWS);
 }
 
-/* The result of operands is known to be a size only when all of them are. */
+/* Checks that a result is a size, which is known only when all operands are. */
 static bool check_range(const struct ab_reader *r, const struct ab_yaml_field *f, size_t index)
 {
     const struct ab_dist *d = &r->w->dists.items[index];
@@ -324,7 +324,7 @@ static bool check_range(const struct ab_reader *r, const struct ab_yaml_field *f
            AB_REFUSE_FIELD(r, f, "'%s' can exceed the largest size, 1 TiB", f->node->key);
 }
 
-/* ---- all of them ---- */
+/* ---- all distributions ---- */
 
 static bool find_size(const struct ab_reader *r, const struct ab_value *v, size_t *index)
 {
@@ -337,7 +337,7 @@ static bool find_size(const struct ab_reader *r, const struct ab_value *v, size_
     return false;
 }
 
-/* Neither a formula nor a size: the nearest of its kind, or all of them. */
+/* Fails for a word that is neither a formula nor a size, and names the most similar one, or all. */
 static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *f,
                          const struct ab_value *v)
 {
@@ -362,9 +362,10 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
         ab_suggest(suggestion, word, names, n, n > 0 ? known : "; there are no 'sizes' above"));
 }
 
-/* Size tables beside a workload. A workload may come from a stranger, so the file must be
- * small, regular and below the workload's own folder, and no message shows more of it than a number
- * that cannot be read. */
+/* ---- size tables beside a workload ----
+ *
+ * A workload may come from a stranger. So the file must be small, regular and below the workload's
+ * own folder. No message shows more of its content than a number that cannot be read. */
 
 enum { MAX_ROWS = 100000, MAX_COLUMNS = 64, PATH_CAP = 4096 };
 
@@ -425,7 +426,7 @@ const char *ab_table_read(const struct ab_workload *w, const char *name, size_t 
     return wrong;
 }
 
-/* Splits a line at its commas, in place; fields lose their blanks. */
+/* Splits a line at its commas, in place; removes blanks around fields. */
 static size_t split(char *line, char **fields)
 {
     size_t n = 0;
@@ -514,7 +515,8 @@ static bool read_lines(struct csv *c, char *text, struct ab_dist *d)
     return true;
 }
 
-/* "file", size, weight: the columns both by name or both by number. */
+/* Checks the arguments "file", size, weight: the columns are both given by name or both by
+ * number. */
 static bool check_call(struct csv *c)
 {
     const struct ab_value *call = c->call;
@@ -537,8 +539,8 @@ static bool check_call(struct csv *c)
     return true;
 }
 
-/* Fills the rows of a TABLE from a csv file beside the workload; columns are names out of the
- * first line, or numbers from 1 when there is no such line. */
+/* Fills the rows of a TABLE from a csv file beside the workload. Columns are names from the first
+ * line, or numbers from 1 if there is no such line. */
 static bool csv_read(struct ab_reader *r, const struct ab_yaml_field *f,
                      const struct ab_value *call, struct ab_dist *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Values meet what a field wants, of which their grammar knows nothing. There is one sentence for each
- * mistake, in one form: what must be there, and what was found instead.
+ * Checks values against the needs of fields, which their grammar does not know. Each mistake has
+ * one sentence, in one form: what is required, and what was found.
  */
 #include "workload/parse.h"
 
@@ -35,7 +35,7 @@ bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, siz
 bool ab_field_missing(const struct ab_reader *r, const struct ab_node *map, const char *key,
                       const char *what)
 {
-    if (!map->has_bad_key) /* a misspelt key is complained about already */
+    if (!map->has_bad_key) /* a misspelt key was reported already */
         ab_diag_add(r->diag, map->at, "'%s' is missing in %s", key, what);
     return false;
 }
@@ -51,8 +51,8 @@ bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f,
     return AB_REFUSE_VALUE(r, f, &error, "'%s': %s", f->node->key, error.text);
 }
 
-/* "'$n' = 12": the text of a value, what kind it is where that says more than the text, and what
- * it comes to when that is not the same. */
+/* Writes "'$n' = 12": the text of a value, its kind if that says more than the text, and its result
+ * if that differs. */
 static void describe(const struct ab_yaml_field *f, const struct ab_value *v, char *buf, size_t cap)
 {
     char shown[200];
@@ -189,7 +189,8 @@ const char *ab_suggest(char *buf, const char *word, const char *const *names, si
     return buf;
 }
 
-/* A value that is none of the words or calls of a table: those that there are, and the nearest. */
+/* Refuses a value that is not one of the words or calls of a table; names all of them, and the most
+ * similar one. */
 static bool refuse_choice(const struct ab_reader *r, const struct ab_yaml_field *f,
                           const struct ab_value *v, const struct ab_word *words, size_t n)
 {
@@ -280,7 +281,7 @@ static bool read_bool(const struct ab_reader *r, const struct ab_yaml_field *f, 
     return true;
 }
 
-/* The value of a number, a word or a bool, which `*out` holds already where it is absent. */
+/* Reads a number, a word or a bool. If it is absent, *out keeps its default. */
 static bool read_value(const struct ab_reader *r, const struct ab_yaml_field *f,
                        const struct ab_key_type *type, uint64_t *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only file that knows libcyaml. Aliases are refused and its memory is capped, although the
- * pre-scan has already turned away what would need either: one wall behind the other.
+ * The only file that uses libcyaml. It refuses aliases and limits libcyaml's memory, although the
+ * pre-scan has already rejected files that need either, as a second line of defence.
  */
 #include "base/bits.h"
 #include "workload/parse.h"
@@ -26,8 +26,8 @@
 static const cyaml_schema_value_t text_value = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
 
-/* Maps that are left to the tree have a schema that nothing refers to. */
-static const cyaml_schema_value_t verb_value, branch_value; /* `do` holds verbs again */
+/* Maps that are left to the tree have a schema without references to it. */
+static const cyaml_schema_value_t verb_value, branch_value; /* `do` contains verbs again */
 #define SCHEMA(owner, OWNER, what) \
     static const cyaml_schema_field_t owner##_fields[] = {AB_KEYS_##OWNER(FIELD_) \
                                                               CYAML_FIELD_END}; \
@@ -40,7 +40,7 @@ static const cyaml_schema_value_t root_value = {
 
 enum { MEMORY_CAP_BYTES = 48 << 20 };
 
-/* Ahead of each block, so that the cap can be kept; 16 bytes keep malloc's alignment. */
+/* Header of each block, for the memory limit; 16 bytes keep malloc's alignment. */
 union header {
     size_t size;
     char align[16];
@@ -82,17 +82,20 @@ void ab_schema_fini(struct ab_schema *schema)
     schema->top = NULL;
 }
 
-/* Unknown keys, keys of a later version, wrong shapes: found on the tree of the pre-scan, because
- * libcyaml stops at the first one and names the place of the value before it. */
+/* ---- unknown keys, keys of a later version, wrong shapes ----
+ *
+ * They are found on the tree of the pre-scan, because libcyaml stops at the first one and reports
+ * the place of the value before it. */
 
 struct check {
     struct ab_tree *tree;
     struct ab_diag *diag;
-    char *source; /* what is loaded: a copy of the text */
+    char *source; /* text to be loaded: a copy of the source */
     bool has_unknown;
 };
 
-/* The node was complained about: its key becomes one that the loader skips and nobody asks for. */
+/* Hides a node that was reported: its key becomes one that the loader skips and that is never
+ * looked up. */
 static void hide(struct check *c, struct ab_node *map, struct ab_node *node)
 {
     char *key = c->source + node->key_offset;
@@ -101,7 +104,7 @@ static void hide(struct check *c, struct ab_node *map, struct ab_node *node)
     map->has_bad_key = c->has_unknown = true;
 }
 
-/* What other tools call a thing, and what it is here. */
+/* Returns the spelling here of a word that other tools use; NULL = none. */
 static const char *find_habit(const char *key)
 {
     static const char *const habits[][2] = {
@@ -159,7 +162,7 @@ static bool refuse_shape(struct check *c, const struct ab_node *node, const char
 
 static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block);
 
-/* Maps, texts, or both; false where an item is neither. */
+/* Checks the items of a list: maps, texts, or both. Returns false if an item is neither. */
 static bool check_items(struct check *c, const struct ab_node *list, const struct ab_key *key)
 {
     const struct ab_key_block *child = key->child;
@@ -202,7 +205,8 @@ static bool check_shape(struct check *c, struct ab_node *n, const struct ab_key 
     return n->kind != AB_NODE_LIST || check_items(c, n, key);
 }
 
-/* True if the value has a '(' that it does not close: YAML has cut "size: normal(64, 8)" in { }. */
+/* True if the value has a '(' that it does not close, because YAML has split "size: normal(64, 8)"
+ * in { }. */
 static bool is_cut(const struct ab_node *n)
 {
     return n->kind == AB_NODE_SCALAR && strchr(n->text, '(') != NULL &&
@@ -219,7 +223,7 @@ static void refuse_cut(struct check *c, struct ab_node *map, struct ab_node *nod
 
 static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block)
 {
-    struct ab_node *cut = NULL; /* the last value whose '(' is open; what follows may be its rest */
+    struct ab_node *cut = NULL; /* last value with an open '('; the next key may be its rest */
     for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL; n = ab_tree_next(c->tree, n)) {
         const struct ab_key *key = block->keys, *end = block->keys + block->n_keys;
         while (key < end && strcmp(key->name, n->key) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads verbs: which one it is, which options it takes, what they default to. workload/language.h
- * says which option belongs to which verb, and which verb to which kind of set.
+ * Reads verbs, their options and defaults. workload/language.h defines which option belongs to
+ * which verb, and which verb to which kind of set.
  */
 #include "base/bits.h"
 #include "core/memory.h"
@@ -9,17 +9,17 @@
 
 #include <stdlib.h>
 
-/* A verb while it is read. */
+/* State while a verb is read. */
 struct verb_reader {
     struct ab_reader *r;
     const struct ab_node *node, *verb; /* the entry; the value of its verb */
     const struct ab_raw_verb *raw;
     const struct ab_verb_def *def;
     struct ab_verb *v;
-    bool has_set; /* false: v->set says nothing */
+    bool has_set; /* false: v->set is not valid */
 };
 
-/* The field of an option, absent where the entry has none. */
+/* Returns the field of an option; absent if the entry does not have it. */
 #define AB_VERB_FIELD(vr, key) AB_FIELD((vr)->r, (vr)->node, (vr)->raw, key)
 
 static const struct ab_limits count_range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
@@ -27,7 +27,7 @@ static const struct ab_limits count_range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
 static const char *const kind_names[] = {"slots",   "a list",   "a region",
                                          "a queue", "a window", "a model"};
 
-/* ---- which verb ---- */
+/* ---- kinds of verbs ---- */
 
 static void fail_without_verb(const struct verb_reader *vr)
 {
@@ -60,7 +60,7 @@ static bool find_verb(struct verb_reader *vr)
     return vr->def != NULL;
 }
 
-/* "at, count, do": the options of the verb, with `do` last. */
+/* Lists the options of the verb, "at, count, do", with `do` last. */
 static void list_options(const struct verb_reader *vr, char *buf, size_t cap)
 {
     const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
@@ -71,7 +71,7 @@ static void list_options(const struct verb_reader *vr, char *buf, size_t cap)
         ab_text_join(buf, cap, ", ", "do");
 }
 
-/* Reads the plain options; those that the verb does not take are errors. */
+/* Reads the plain options; options that the verb does not take are errors. */
 static void read_options(const struct verb_reader *vr)
 {
     const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
@@ -108,7 +108,7 @@ static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field 
                            set->name, kind_names[set->kind], hint);
 }
 
-/* The set that a field names, of one of the kinds. */
+/* Finds the set that a field names; it must be of one of the kinds. */
 static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f, unsigned kinds,
                      uint32_t *index)
 {
@@ -132,7 +132,7 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
 
 /* ---- from, into, with: the other set ---- */
 
-/* Two options of which one must be there, or none where `least` is 0. */
+/* Checks two exclusive options; one is required unless `least` is 0. */
 static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_field *a,
                          const struct ab_yaml_field *b, const char *names, int least)
 {
@@ -145,7 +145,7 @@ static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_fiel
     return true;
 }
 
-/* The option makes sense only beside another. */
+/* Refuses an option that needs another one, if that is missing. */
 static bool check_beside(const struct verb_reader *vr, struct ab_yaml_field f, const char *beside)
 {
     return f.text == NULL ||
@@ -162,14 +162,14 @@ static bool check_no_free(const struct verb_reader *vr, const char *with)
                            vr->def->name, with);
 }
 
-/* Refuses what a new block asks for, where the verb takes no new block. */
+/* Refuses options of new blocks if the verb allocates none. */
 static bool check_no_request(const struct verb_reader *vr)
 {
     return check_beside(vr, AB_VERB_FIELD(vr, align), "size") &&
            check_beside(vr, AB_VERB_FIELD(vr, touch), "size");
 }
 
-/* Finds the other set; its blocks and those of the verb's set move from now on. */
+/* Finds the other set and marks its blocks as moving. */
 static bool find_other(const struct verb_reader *vr, const struct ab_yaml_field *f)
 {
     struct ab_set_def *sets = vr->r->w->sets;
@@ -189,7 +189,7 @@ static bool check_to(const struct verb_reader *vr)
                            set->name);
 }
 
-/* The size of the blocks that verbs allocate in the set, where it says so. */
+/* Returns the set's own size of allocated blocks; SIZE_MAX = it has none. */
 static size_t fixed_size(const struct verb_reader *vr)
 {
     return vr->v->set == AB_NO_SET ? SIZE_MAX : vr->r->w->sets[vr->v->set].fixed;
@@ -236,7 +236,7 @@ static bool read_exchange(const struct verb_reader *vr)
             AB_REFUSE_FIELD(vr->r, &with, "'exchange' needs two sets"));
 }
 
-/* Reads what only some verbs have beside their set. */
+/* Reads the options that only some verbs have besides their set. */
 static bool read_other(const struct verb_reader *vr)
 {
     switch (vr->v->kind) {
@@ -329,7 +329,7 @@ static bool read_touch(const struct verb_reader *vr)
     return ok;
 }
 
-/* Which positions a verb takes, and how many of them: at, order, count, fraction. */
+/* ---- choice of positions and their number: at, order, count, fraction ---- */
 
 /* ---- at, order ---- */
 
@@ -344,14 +344,15 @@ static const struct ab_word at_words[] = {
     {"own", AB_PICK_OWN},
 };
 
-/* Blocks to be sent are taken when it is their turn, by the first two; a verb of the whole set takes
- * all blocks, by any but the last. */
+/* A send takes blocks one by one, by the first two orders. A verb on a whole set takes all blocks,
+ * by any order except the last. */
 static const struct ab_word order_words[] = {{"fifo", AB_PICK_FIFO},
                                              {"lifo", AB_PICK_LIFO},
                                              {"shuffled", AB_PICK_SHUFFLED},
                                              {"every(k)", AB_PICK_EVERY}};
 
-/* The set whose positions are picked: of send and recv the one that blocks come from or go to. */
+/* Returns the set whose positions are picked; for send and recv, the set that blocks come from or
+ * go to. */
 static const struct ab_set_def *picked_set(const struct verb_reader *vr)
 {
     bool is_queue = vr->v->kind == AB_VERB_SEND || vr->v->kind == AB_VERB_RECV;
@@ -363,13 +364,13 @@ static bool grows(const struct ab_set_def *set)
     return set->kind == AB_SET_LIST || set->kind == AB_SET_REGION;
 }
 
-/* Does the set itself say where a new block goes? */
+/* True if the set itself decides where a new block goes. */
 static bool places_blocks(const struct ab_set_def *set)
 {
     return grows(set) || set->kind == AB_SET_WINDOW;
 }
 
-/* Does the verb put blocks at empty positions? */
+/* True if the verb puts blocks at empty positions. */
 static bool fills(const struct verb_reader *vr)
 {
     return vr->v->kind == AB_VERB_ALLOC || vr->v->kind == AB_VERB_RECV;
@@ -434,7 +435,7 @@ static bool read_step(const struct verb_reader *vr, const struct ab_yaml_field *
                              &vr->v->step);
 }
 
-/* Empty positions are for what fills them, live blocks for what does not. */
+/* Checks that verbs that fill positions pick empty ones, and that the others pick live blocks. */
 static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                      const struct ab_value *v)
 {
@@ -452,7 +453,7 @@ static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f
     return true;
 }
 
-/* Each lane needs a part of the set. */
+/* Checks that each lane has a part of the set. */
 static bool check_own(const struct verb_reader *vr, const struct ab_yaml_field *f,
                       const struct ab_value *v)
 {
@@ -506,7 +507,8 @@ static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field 
     return pick != AB_PICK_EVERY || read_step(vr, f, v);
 }
 
-/* at or order, or the default of the verb; after the amount and the sets. */
+/* Reads `at` or `order`, or takes the default of the verb. The amount and the sets must be
+ * known. */
 static bool read_pick(const struct verb_reader *vr)
 {
     struct ab_yaml_field at = AB_VERB_FIELD(vr, at), order = AB_VERB_FIELD(vr, order);
@@ -536,7 +538,7 @@ static bool read_pick(const struct verb_reader *vr)
 
 /* ---- count, fraction ---- */
 
-/* Is there nothing that `all` could mean? */
+/* True if `all` has no meaning for the verb. */
 static bool is_endless(const struct verb_reader *vr)
 {
     const struct ab_workload *w = vr->r->w;
@@ -580,7 +582,7 @@ static bool read_count(const struct verb_reader *vr, const struct ab_yaml_field 
     return ok;
 }
 
-/* count, fraction. */
+/* Reads `count` or `fraction`. */
 static bool read_amount(const struct verb_reader *vr)
 {
     struct ab_yaml_field count = AB_VERB_FIELD(vr, count);
@@ -610,7 +612,8 @@ static bool read_do(const struct verb_reader *vr)
     return true;
 }
 
-/* Where lanes share a set, one lane's scope would end the blocks of others. */
+/* Reads a scope. Its set must not be shared, because one lane's scope would end the blocks of
+ * others. */
 static void read_scope(const struct verb_reader *vr)
 {
     struct ab_yaml_field set = {vr->verb, vr->verb->text};
@@ -639,7 +642,8 @@ static bool read_maybe(const struct verb_reader *vr)
     return read_do(vr) && ok;
 }
 
-/* `settle` and `every`. A bare number at the latter is taken for a count. */
+/* Reads the time of `settle` or `every`. A plain number after `every` is reported as a mistaken
+ * count. */
 static bool read_time(const struct verb_reader *vr)
 {
     struct ab_yaml_field f = {vr->verb, vr->verb->text};
@@ -656,7 +660,7 @@ static bool read_time(const struct verb_reader *vr)
     return ok;
 }
 
-/* A branch of `choose` becomes a verb that carries out its body once. */
+/* Reads a branch of `choose` as a verb that executes its body once. */
 static bool read_branch(const struct verb_reader *vr, const struct ab_node *node,
                         const struct ab_raw_branch *raw, struct ab_verb *v)
 {
@@ -702,7 +706,8 @@ static bool read_choose(const struct verb_reader *vr)
     return ok;
 }
 
-/* Verbs that only say which others are carried out, or when. */
+/* Reads verbs that only control which others are executed, or when. Returns false for other
+ * verbs. */
 static bool read_control(const struct verb_reader *vr)
 {
     switch (vr->v->kind) {
@@ -730,7 +735,7 @@ static bool read_control(const struct verb_reader *vr)
     }
 }
 
-/* Which verb is meant is not known: its body and its values are read for their own mistakes. */
+/* Reads an entry with an unknown verb: checks its body and values for further mistakes. */
 static void read_without_verb(const struct verb_reader *vr)
 {
     const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
@@ -761,7 +766,7 @@ static void read_verb(struct verb_reader *vr)
     read_options(vr);
     vr->v->cursor = vr->r->w->n_cursors++;
     vr->v->other = AB_NO_SET;
-    vr->v->set = AB_NO_SET; /* of control; the others name one */
+    vr->v->set = AB_NO_SET; /* for control verbs; the others name one */
     vr->v->count = 1;
     vr->v->counts = SIZE_MAX;
     if (read_control(vr))

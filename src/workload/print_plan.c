@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Says what a workload will do, for `allocbench check`: it is counted from the tape, not guessed from
- * the text.
+ * Prints the plan of a workload for `allocbench check`, counted from the tape and not estimated
+ * from the text.
  */
 #include "core/units_show.h"
 #include "workload/config.h"
@@ -27,7 +27,7 @@ static void print_queue(FILE *f, const struct ab_set_def *set)
     fprintf(f, ", %s", set->is_lifo ? "lifo" : "fifo");
 }
 
-/* Lanes and sharing are only worth a word where there are several. */
+/* Prints a set. Lanes and sharing are mentioned only if there are several lanes. */
 static void print_set(FILE *f, const struct ab_set_def *set)
 {
     uint32_t n_lanes = set->end_lane - set->first_lane;
@@ -78,7 +78,8 @@ static bool has_kind(const struct ab_tape *tape, enum ab_op_kind kind)
     return false;
 }
 
-/* What most workloads have no verb for gets a column where there is any. */
+/* Lists the op kinds that get a column. Kinds that most workloads do not use get one only if they
+ * occur. */
 static size_t list_kinds(const struct ab_tape *tape, enum ab_op_kind *kinds)
 {
     size_t n = 0;

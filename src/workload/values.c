@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recursive descent over one scalar. Depth and arguments are capped, so that a hostile scalar can
- * neither exhaust the stack nor the memory; the first error ends it, because one scalar is short.
+ * Parses one scalar by recursive descent. Depth and arguments are limited, so that a hostile scalar
+ * cannot exhaust the stack or the memory. Parsing ends at the first error, because a scalar is
+ * short.
  */
 #include "workload/values.h"
 
@@ -22,7 +23,7 @@ struct parser {
     size_t n, i;
     const struct ab_params *params;
     enum ab_unit_kind unit;
-    int depth, n_operators; /* the latter: those that became calls */
+    int depth, n_operators; /* n_operators: those that became calls */
     struct ab_value_error *error;
 };
 
@@ -66,12 +67,13 @@ static bool is_word_char(char c)
     return is_letter(c) || is_digit(c) || c == '-' || c == '.';
 }
 
-/* n bytes of the scalar for one use in a message. */
+/* Quotes n bytes of the scalar for one use in a message. */
 #define QUOTE(p, offset, n) AB_QUOTED((p)->s + (offset), n)
 
 /* ---- numbers ---- */
 
-/* The end of what was meant as one number: digits, dots, letters, the sign of an exponent. */
+/* Returns the end of what was meant as one number: digits, dots, letters, the sign of an
+ * exponent. */
 static size_t number_end(const struct parser *p)
 {
     size_t i = p->i;
@@ -86,7 +88,7 @@ static size_t number_end(const struct parser *p)
     return i;
 }
 
-/* A '%' right after a number is "percent" unless an operand follows. */
+/* True if a '%' after a number means percent, because no operand follows. */
 static bool is_percent_sign(const struct parser *p, size_t i)
 {
     if (i >= p->n || p->s[i] != '%')
@@ -127,7 +129,7 @@ static bool parse_number(struct parser *p, struct ab_value *v)
     return true;
 }
 
-/* ---- params, words, quoted text ---- */
+/* ---- parameters, words, quoted text ---- */
 
 static bool parse_param(struct parser *p, struct ab_value *v)
 {
@@ -202,7 +204,7 @@ static bool parse_arg(struct parser *p, struct ab_arg *arg)
     return parse_value(p, &arg->second);
 }
 
-/* One more argument at the end of the call; its memory belongs to the call immediately. */
+/* Appends an argument to the call, which owns its memory immediately. */
 static struct ab_arg *push_arg(struct parser *p, struct ab_value *call)
 {
     if (call->n_args >= MAX_ARGS) {
@@ -254,7 +256,7 @@ static bool fail_select(struct parser *p, const struct ab_value *call)
                 MAX_SELECT);
 }
 
-/* Which argument the word selects; 0 after an error. */
+/* Returns the index of the argument that the word selects; 0 after an error. */
 static size_t find_selected(struct parser *p, const struct ab_value *call)
 {
     char words[MAX_SELECT][SELECT_WORD_BYTES], wanted[SELECT_WORD_BYTES];
@@ -281,7 +283,7 @@ static size_t find_selected(struct parser *p, const struct ab_value *call)
     return 0;
 }
 
-/* A call to select becomes what stands beside its word. */
+/* Replaces a call of select by the value of its word. */
 static bool resolve_select(struct parser *p, struct ab_value *call)
 {
     bool is_right = call->n_args >= 2 && call->n_args <= MAX_SELECT + 1 && !call->args[0].is_pair;
@@ -337,7 +339,7 @@ static bool parse_group(struct parser *p, struct ab_value *v)
     return true;
 }
 
-/* A sign and what it belongs to. */
+/* Returns the length of a sign and its operand. */
 static size_t signed_length(const struct parser *p)
 {
     size_t i = p->i + 1;
@@ -374,7 +376,7 @@ static bool parse_factor(struct parser *p, struct ab_value *v)
     return fail(p, p->i, n, "a value is needed here, found '%s'", QUOTE(p, p->i, n));
 }
 
-/* The name of the call that stands for the operator between these values, or NULL. */
+/* Returns the name of the call that replaces the operator between these values, or NULL. */
 static const char *call_name(char op, const struct ab_value *left, const struct ab_value *right)
 {
     bool is_open = false;
@@ -391,7 +393,7 @@ static const char *call_name(char op, const struct ab_value *left, const struct 
                        : NULL;
 }
 
-/* left becomes the call of both, which takes them over. */
+/* Makes `left` a call with both values as arguments, which it takes over. */
 static bool make_call(struct parser *p, const char *name, struct ab_value *left,
                       struct ab_value *right)
 {
@@ -409,7 +411,7 @@ static bool make_call(struct parser *p, const char *name, struct ab_value *left,
     return true;
 }
 
-/* left op right, checked; the unit is kept or cancelled. */
+/* Computes `left op right`, checked; the unit is kept or cancelled. */
 static bool apply(struct parser *p, char op, struct ab_value *left, struct ab_value *right)
 {
     size_t n = right->offset + right->n - left->offset;
@@ -457,7 +459,7 @@ static bool apply(struct parser *p, char op, struct ab_value *left, struct ab_va
     return true;
 }
 
-/* level 1: + -, level 2: * / % */
+/* Parses operators of a level: 1 = + -, 2 = * / %. */
 static bool parse_binary(struct parser *p, struct ab_value *v, int level)
 {
     const char *ops = level == 1 ? "+-" : "*/%";

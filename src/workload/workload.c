@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way in: file → pre-scan → keys → libcyaml → values. Each step sees only what the one before
- * let through; as many of them as possible run before the errors are shown.
+ * Loads a workload: file → pre-scan → keys → libcyaml → values. Each step sees only what the one
+ * before accepted. As many steps as possible run before the errors are shown.
  */
 #include "workload/workload.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads at most `cap` bytes up to the end; -1 on error, cap + 1 when there is more. */
+/* Reads at most `cap` bytes up to the end; -1 on error, cap + 1 if there is more. */
 static ssize_t read_all(int fd, char *buf, size_t cap)
 {
     size_t used = 0;
@@ -57,7 +57,8 @@ static enum ab_status read_file(const char *path, struct ab_workload *w, struct 
     return AB_OK;
 }
 
-/* False after an error. A UTF-8 byte order mark is dropped: columns then start at 1. */
+/* Checks the encoding; returns false after an error. Removes a UTF-8 byte order mark, so that
+ * columns start at 1. */
 static bool check_encoding(struct ab_workload *w, struct ab_diag *diag)
 {
     const unsigned char *s = (const unsigned char *)w->text;
@@ -94,12 +95,12 @@ static bool wants_groups(const struct ab_workload *w, const struct ab_workload_o
     bool is_wanted = options->wants_groups;
     for (size_t i = 0; i < w->n_sets; i++)
         is_wanted = is_wanted || w->sets[i].via != NULL;
-    for (size_t i = 0; i < ab_workload_gates(w)->n; i++) /* who pins the pages: by set */
+    for (size_t i = 0; i < ab_workload_gates(w)->n; i++) /* pins are reported by set */
         is_wanted = is_wanted || strstr(ab_workload_gates(w)->items[i].node.text, "/pins/") != NULL;
     return is_wanted;
 }
 
-/* Of the text that `w` has; takes w. */
+/* Loads the text that `w` has; takes over w. */
 static enum ab_status load_text(struct ab_workload *w, const struct ab_workload_options *options,
                                 const size_t *chosen, struct ab_workload **out, char **messages,
                                 struct ab_err *err)
@@ -132,7 +133,7 @@ static enum ab_status load_text(struct ab_workload *w, const struct ab_workload_
     return status;
 }
 
-/* Which of its values each param has. */
+/* Returns the index of each parameter's value in a combination. */
 static size_t *choose_values(const struct ab_workload *of, size_t combination)
 {
     size_t *chosen = ab_alloc_zeroed(of->params.n + 1, sizeof chosen[0]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why before libcyaml: libyaml 0.2.5 has no depth limit and scans deep nesting in quadratic time,
- * libcyaml replays aliases without bound, ignores second documents and reports unknown keys at the
- * place of the value before. Characters are checked here too, because libyaml reports those by
- * byte offset only and counts line separators that no editor shows.
+ * Scans a workload before libcyaml does. libyaml 0.2.5 has no depth limit and scans deep nesting in
+ * quadratic time. libcyaml replays aliases without limit, ignores second documents and reports
+ * unknown keys at the place of the value before. Characters are checked here too, because libyaml
+ * reports them by byte offset only and counts line separators that no editor shows.
  */
 #include "workload/yaml_index.h"
 
@@ -17,20 +17,20 @@
 struct scan {
     struct ab_tree *tree;
     struct ab_diag *diag;
-    uint32_t stack[AB_CONFIG_MAX_DEPTH + 1]; /* the open lists and maps */
+    uint32_t stack[AB_CONFIG_MAX_DEPTH + 1]; /* open lists and maps */
     unsigned depth;
-    char *key; /* of a map, waiting for its value */
+    char *key; /* key in a map that waits for its value */
     struct ab_place key_at;
     uint32_t key_offset;
     bool is_twin;
-    bool is_over;       /* an error that ends the scan */
-    const char *cursor; /* into the source, at line and col, both from 0 */
+    bool is_over;       /* an error has ended the scan */
+    const char *cursor; /* position in the source, at line and col, both from 0 */
     size_t line, col;
 };
 
 /* ---- characters ---- */
 
-/* Decodes one UTF-8 character; 0 bytes when it is malformed. */
+/* Decodes one UTF-8 character; returns 0 if it is malformed. */
 static size_t decode(const unsigned char *s, size_t n, uint32_t *c)
 {
     size_t want = s[0] < 0x80                   ? 1
@@ -82,7 +82,7 @@ static bool check_characters(const struct ab_source_text *source, struct ab_diag
     return true;
 }
 
-/* ---- the tree ---- */
+/* ---- tree ---- */
 
 struct ab_node *ab_tree_root(const struct ab_tree *tree)
 {
@@ -150,7 +150,7 @@ static void stop(struct scan *s, struct ab_place at, const char *message)
     s->is_over = true;
 }
 
-/* Appends a node below the open list or map; NULL after an error. */
+/* Appends a node to the open list or map; NULL after an error. */
 static struct ab_node *add_node(struct scan *s, enum ab_node_kind kind, struct ab_place at)
 {
     struct ab_tree *t = s->tree;
@@ -183,7 +183,7 @@ static struct ab_node *add_node(struct scan *s, enum ab_node_kind kind, struct a
 
 /* ---- events ---- */
 
-/* Moves the cursor forward to a place; places come in order, so a file is walked once. */
+/* Moves the cursor forward to a place. Places come in order, so a file is walked once. */
 static const char *seek_to(struct scan *s, size_t line, size_t col)
 {
     const char *end = s->diag->source.text + s->diag->source.n;
@@ -226,7 +226,8 @@ static void take_key(struct scan *s, const yaml_event_t *e)
                                s->diag->source.text);
 }
 
-/* Is the text in the source just as libyaml read it? Then offsets into it are columns. */
+/* True if the text is in the source exactly as libyaml read it, so that offsets into it are
+ * columns. */
 static bool is_verbatim(struct scan *s, const yaml_event_t *e, uint32_t quote)
 {
     const char *end = s->diag->source.text + s->diag->source.n;
@@ -236,7 +237,7 @@ static bool is_verbatim(struct scan *s, const yaml_event_t *e, uint32_t quote)
            memcmp(p, e->data.scalar.value, n) == 0;
 }
 
-/* Anchors and tags are no part of the language. */
+/* Refuses anchors and tags, which are not part of the language. */
 static bool has_marks(struct scan *s, struct ab_place at, const void *anchor, const void *tag)
 {
     if (anchor != NULL)
@@ -324,7 +325,7 @@ static void take_event(struct scan *s, const yaml_event_t *e)
     }
 }
 
-/* Adds what libyaml calls wrong, in one sentence. */
+/* Reports libyaml's error in one sentence. */
 static void add_syntax_error(struct ab_diag *diag, const yaml_parser_t *parser)
 {
     const yaml_mark_t *m = &parser->problem_mark;

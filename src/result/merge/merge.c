@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is decided when sessions are joined: whether they may be, who has which round, which machines
- * there were, what the back ends are.
+ * Joins sessions. Decides whether they may be joined, which part has which round, which machines
+ * there were, and how the rows of back ends are merged.
  */
 #include "result/merge/merge.h"
 
@@ -29,18 +29,19 @@ static const char *shown(char buf[256], const char *file)
 struct ab_merge {
     const struct ab_merge_part *parts;
     uint32_t n;
-    uint32_t n_rounds;  /* of the whole */
-    uint32_t *owner;    /* n_rounds: which part has this round; AB_MERGE_NOBODY = none */
-    uint32_t *host_map; /* hosts of all parts, one after the other, to those of *out */
-    uint32_t *host_of;  /* n: where those of a part begin there */
+    uint32_t n_rounds;  /* of the merged result */
+    uint32_t *owner;    /* n_rounds: index of the part that has this round; AB_MERGE_NOBODY =
+                           none */
+    uint32_t *host_map; /* index in out->hosts for the hosts of all parts, one part after the
+                           other */
+    uint32_t *host_of;  /* n: start of each part's hosts in host_map */
     struct ab_session *out;
     struct ab_err *err;
 };
 
-/* Joins lists of records: each is sorted by round and keeps its order otherwise, as if one session
- * had measured it. */
+/* ---- lists of records: sorted by round, as if one session had measured them ---- */
 
-/* The index in the whole of a part's round. */
+/* Returns the index of a part's round in the merged result. */
 static uint32_t merge_round(const struct ab_session *part, uint32_t round)
 {
     return ab_shard_merged_round(part->shard, part->n_rounds_planned, round);
@@ -48,7 +49,8 @@ static uint32_t merge_round(const struct ab_session *part, uint32_t round)
 
 #define NO_PHASE SIZE_MAX
 
-/* A list of the session: where it is, and where in its records round and phase are. */
+/* A list of the session: offsets of its members in the session, and of round and phase in its
+ * records. */
 struct list {
     size_t items, n, cap, size, round, phase;
 };
@@ -83,13 +85,13 @@ static void set_list(const struct list *l, struct ab_session *s, char *items, ui
     *(size_t *)at(s, l->cap) = n;
 }
 
-/* The round of a record in the merged result. */
+/* Returns the round of a record in the merged result. */
 static uint32_t round_of(const struct list *l, const struct ab_session *s, const char *record)
 {
     return merge_round(s, *(uint32_t *)at(record, l->round));
 }
 
-/* The first part's string for a phase: all lists of phases are the same. */
+/* Returns the first part's string for a phase; all parts have the same phases. */
 static const char *own_phase(const struct ab_session *out, const char *phase)
 {
     for (uint32_t i = 0; i < out->n_phases; i++)
@@ -98,7 +100,7 @@ static const char *own_phase(const struct ab_session *out, const char *phase)
     return "";
 }
 
-/* next[r]: where the first record of round r goes. */
+/* Sets next[r] to the index of the first record of round r. Returns the number of records. */
 static uint32_t count_records(const struct ab_merge *m, const struct list *l, uint32_t *next)
 {
     for (uint32_t p = 0; p < m->n; p++) {
@@ -172,8 +174,8 @@ static void list_parts(const struct ab_merge *m)
     }
 }
 
-/* Rounds and records of all parts into *out, by copy; both own what the records own until one of the
- * following two is called. */
+/* Copies rounds and records of all parts into *out. Both sides refer to what the records own, until
+ * one of the following two functions is called. */
 static void merge_records(const struct ab_merge *m)
 {
     join_rounds(m);
@@ -182,7 +184,7 @@ static void merge_records(const struct ab_merge *m)
     list_parts(m);
 }
 
-/* Frees the lists themselves, not what their records own. */
+/* Frees the lists themselves, but not what their records own. */
 static void drop_lists(struct ab_session *s)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(lists); i++) {
@@ -192,7 +194,7 @@ static void drop_lists(struct ab_session *s)
     s->n_rounds = 0;
 }
 
-/* An out session that is a copy of a part's lets go of its lists. */
+/* Clears the lists of an out session that is a copy of a part's. */
 static void merge_begin_lists(struct ab_session *out)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(lists); i++)
@@ -201,14 +203,14 @@ static void merge_begin_lists(struct ab_session *out)
     out->n_rounds = 0;
 }
 
-/* The parts let go of what *out has taken. */
+/* Clears the lists of the parts, because *out owns the records now. */
 static void take(const struct ab_merge *m)
 {
     for (uint32_t i = 0; i < m->n; i++)
         drop_lists(m->parts[i].session);
 }
 
-/* ---- the same work? ---- */
+/* ---- same work ---- */
 
 static enum ab_status check_conditions(const struct ab_merge *m, uint32_t part)
 {
@@ -223,7 +225,8 @@ static enum ab_status check_conditions(const struct ab_merge *m, uint32_t part)
     return status;
 }
 
-/* Libraries of one name must be one build: their rounds will stand in one row. */
+/* Checks that libraries with the same name are the same build, because their rounds form one
+ * row. */
 static enum ab_status check_builds(const struct ab_merge *m, uint32_t part, uint32_t with)
 {
     const struct ab_session *x = m->parts[part].session, *y = m->parts[with].session;
@@ -265,14 +268,15 @@ static enum ab_status check_parts(const struct ab_merge *m)
     return status;
 }
 
-/* ---- who has which round ---- */
+/* ---- rounds of the parts ---- */
 
 static bool is_divided(const struct ab_session *s)
 {
     return ab_shard_is_divided(s->shard, s->n_rounds_planned);
 }
 
-/* How many rounds the whole has; parts of divided rounds must be parts of one division. */
+/* Sets the number of rounds of the merged result. Parts of divided rounds must come from the same
+ * division. */
 static enum ab_status count_rounds(struct ab_merge *m)
 {
     const struct ab_session *first = m->parts[0].session;
@@ -311,7 +315,8 @@ static enum ab_status claim_rounds(struct ab_merge *m, uint32_t part)
     return AB_OK;
 }
 
-/* No part has it, and none was complete without it: a shard whose back ends all failed has none. */
+/* True if no part has the round. A round of a part that is complete without it is not missing,
+ * because a shard whose back ends all failed has no rounds. */
 static bool is_missing(const struct ab_merge *m, uint32_t round)
 {
     if (m->owner[round] != AB_MERGE_NOBODY)
@@ -328,7 +333,7 @@ static bool is_missing(const struct ab_merge *m, uint32_t round)
     return true;
 }
 
-/* The shard of a missing round, where the first part knows the division. */
+/* Adds a missing round to the list, with its shard if the first part knows the division. */
 static void add_missing(const struct ab_merge *m, struct ab_text *list, uint32_t round)
 {
     struct ab_run_shard shard = m->parts[0].session->shard;
@@ -400,7 +405,7 @@ static void list_hosts(struct ab_merge *m)
     out->host = out->hosts[0];
 }
 
-/* As a session has it: one machine is no list. */
+/* Removes the list if there is one machine, as in other sessions. */
 static void settle_hosts(struct ab_session *out)
 {
     if (out->n_hosts > 1)
@@ -412,7 +417,8 @@ static void settle_hosts(struct ab_session *out)
 
 /* ---- back ends ---- */
 
-/* The first part that has numbers names the build; one that has none takes the row out. */
+/* Merges a row. The first part with numbers gives the build; a part without numbers removes the
+ * row. */
 static void merge_backend(const struct ab_merge *m, uint32_t i, struct ab_backend_info *b)
 {
     bool is_known = false;
@@ -446,9 +452,10 @@ static void merge_backends(struct ab_merge *m)
         merge_backend(m, i, &out->backends[i]);
 }
 
-/* ---- all ---- */
+/* ---- whole sessions ---- */
 
-/* Where rounds were divided, their parts are rounds of the whole. */
+/* Converts the pass plan if rounds were divided, because their parts are then rounds of the merged
+ * result. */
 static void merge_passes(const struct ab_merge *m)
 {
     const struct ab_session *first = m->parts[0].session;
@@ -468,7 +475,7 @@ static void copy_combinations(const struct ab_session *from, struct ab_session *
     out->combinations = bytes > 0 ? memcpy(ab_alloc(bytes), from->combinations, bytes) : NULL;
 }
 
-/* Work and conditions of the first part, and nothing that was measured. */
+/* Begins *out with the work and conditions of the first part, without measurements. */
 static void begin_session(const struct ab_merge *m)
 {
     struct ab_session *out = m->out;
@@ -496,7 +503,7 @@ static void begin_session(const struct ab_merge *m)
     merge_passes(m);
 }
 
-/* Each machine has a clock of its own. */
+/* Merges the facts of the clock; each machine has its own. */
 static void merge_timer(const struct ab_merge *m)
 {
     struct ab_session *out = m->out;
@@ -509,7 +516,8 @@ static void merge_timer(const struct ab_merge *m)
     out->timer.floor_ns = ab_session_floor(out);
 }
 
-/* Sums over all, but for the level of the canary, which is a machine's own. */
+/* Sums the disturbances over all parts. The level of the canary belongs to a machine and is not
+ * summed. */
 static void merge_noise(const struct ab_merge *m)
 {
     struct ab_noise *noise = &m->out->noise;
@@ -528,7 +536,7 @@ static void merge_noise(const struct ab_merge *m)
 
 static void abandon(const struct ab_merge *m)
 {
-    drop_lists(m->out); /* the parts have them */
+    drop_lists(m->out); /* the parts own them */
     ab_session_fini(m->out);
     free(m->out->backends);
 }
@@ -562,7 +570,7 @@ enum ab_status ab_merge(const struct ab_merge_part *parts, uint32_t n, bool is_p
     return status;
 }
 
-/* Lists what two sessions do not have in common. */
+/* ---- differences between two sessions ---- */
 
 static const char *or_unknown(const char *s)
 {
@@ -588,7 +596,7 @@ static void differences_add_number(struct ab_differences *d, const char *what, u
     ab_differences_add(d, what, now == UINT64_MAX ? "" : a, was == UINT64_MAX ? "" : b);
 }
 
-/* Lists of strings, side by side: the first pair that differs is named. */
+/* Compares two lists of settings and notes the first pair that differs. */
 static void compare_settings(struct ab_differences *d, const struct ab_session *now,
                              const struct ab_session *was)
 {
@@ -608,7 +616,7 @@ static void compare_phases(struct ab_differences *d, const struct ab_session *no
         ab_differences_add(d, "a phase", now->phases[i], was->phases[i]);
 }
 
-/* "0,2,3", as much of it as there is room for. */
+/* Writes "0,2,3", as far as it fits. */
 static const char *cpu_list(char *buf, size_t cap, const struct ab_session *s)
 {
     size_t n = 0;
@@ -642,7 +650,7 @@ static void compare_backends(struct ab_differences *d, const struct ab_session *
     }
 }
 
-/* "6", "every round" */
+/* Writes "in 6 rounds", "in every round" or "not run". */
 static const char *rounds_of(char buf[32], const struct ab_pass_plan *plan, enum ab_pass pass)
 {
     snprintf(buf, 32, "in every round");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joins results that each have some rounds of one measurement, as shards do: every record is kept as
- * it is, in the order of the rounds. A round stays whole and on the machine that ran it; where there
- * were several machines the session lists them, and each round says which one is its own.
+ * Joins results that each have some rounds of one measurement, as shards do. Every record is kept
+ * unchanged, in the order of the rounds. A round stays whole and belongs to the machine that ran
+ * it. With several machines, the session lists them, and each round names its machine.
  */
 #ifndef AB_RESULT_MERGE_H
 #define AB_RESULT_MERGE_H
@@ -11,39 +11,43 @@
 #include "result/result.h"
 
 struct ab_merge_part {
-    struct ab_session *session; /* its lists of records are taken out of it */
+    struct ab_session *session; /* the merge takes its lists of records */
     const char *file;           /* for messages, and for the list of parts */
     char sha256[65];            /* of the file; "" = not known */
 };
 
-/* Joins parts[0..n), n >= 1, into *out, which borrows strings, phases, settings and CPUs of the
- * first: the parts have to outlive it. out->backends is malloc'ed and not freed by ab_session_fini.
- * AB_USAGE when the work, the conditions, or libraries differ, or two have one round; or when a
- * round is in none, unless `is_partial`: then out->is_complete is false. On failure the parts are
- * whole. */
+/* Joins parts[0..n), n >= 1, into *out. *out borrows strings, phases, settings and CPUs from the
+ * first part, so the parts must outlive it. out->backends is malloc'ed; ab_session_fini does not
+ * free it.
+ *
+ * Returns AB_USAGE if the work, the conditions or the libraries differ, if two parts have the same
+ * round, or if a round is missing. With `is_partial`, missing rounds are allowed and
+ * out->is_complete is false. On failure the parts are unchanged. */
 enum ab_status ab_merge(const struct ab_merge_part *parts, uint32_t n, bool is_partial,
                         struct ab_session *out, struct ab_err *err);
 
-/* Is it the same work under the same conditions? Numbers of two different set-ups in one result
- * would be worse than none, so what goes on with a result or joins several asks here first. */
+/* Comparison of conditions. Mixing numbers of two different set-ups in one result would be worse
+ * than having none, so resuming and merging check here first. */
 
-/* A list of what differs: "the seed is 1, was 5; …". Zero-initialise but for `word`; ends with
+/* A list of differences: "the seed is 1, was 5; …". Zero-initialise all but `word`; free with
  * ab_text_fini(&text). */
 struct ab_differences {
     struct ab_text text; /* n == 0: nothing differs */
     const char *word;    /* between the two values: "was", "there" */
 };
 
-/* Notes it when the two differ; NULL and "" are "unknown". UINT64_MAX is an unknown number. */
+/* Adds `what` to the list if the two values differ. NULL and "" are "unknown"; UINT64_MAX is an
+ * unknown number. */
 void ab_differences_add(struct ab_differences *d, const char *what, const char *now,
                         const char *was);
 
-/* Tool, work, settings, seed, rounds, tape, phases, lanes, and which back ends there are: all but the
- * machine. */
+/* Lists the differences in everything except the machine: tool, work, settings, seed, rounds, tape,
+ * phases, lanes, and the set of back ends. */
 void ab_conditions_compare(struct ab_differences *d, const struct ab_session *now,
                            const struct ab_session *was);
 
-/* Version, file (where asked for) and build id of a back end that has numbers in both. */
+/* Lists the differences in version, build id and (with `with_path`) file of a back end that has
+ * numbers in both. */
 void ab_conditions_compare_build(struct ab_differences *d, const struct ab_backend_info *now,
                                  const struct ab_backend_info *was, bool with_path);
 

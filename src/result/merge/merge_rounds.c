@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the records that differ in their round alone: sorted by all else, they are neighbours.
+ * Finds the records that differ only in their round: sorted by everything else, they are
+ * neighbours.
  */
 #include "result/merge/merge_rounds.h"
 
@@ -10,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct record { /* all that makes it one of a kind */
+struct record { /* key of a record without its round */
     const char *phase;
-    uint64_t kind; /* op, op and size class, or where a window begins */
+    uint64_t kind; /* op, op and size class, or begin of a window */
     uint32_t backend, index;
 };
 
@@ -42,7 +43,8 @@ static void *copy(const void *items, uint32_t n, size_t bytes)
     return to;
 }
 
-/* *first += later. The first record of a group has the original's histogram until a second comes. */
+/* Adds `later` to *first. The first record of a group refers to the original's histogram until a
+ * second one is added. */
 static void add(struct ab_merged_rounds *m, struct ab_hdr **first, const struct ab_hdr *later)
 {
     bool is_own = m->n_hdrs > 0 && m->hdrs[m->n_hdrs - 1] == *first;
@@ -205,9 +207,9 @@ void ab_merged_rounds_fini(struct ab_merged_rounds *m)
     *m = (struct ab_merged_rounds){0};
 }
 
-/* Sums over the rounds of what iterations took. */
+/* ---- iterations, summed over the rounds ---- */
 
-/* Net of the null back end: 0 is what could not be told from it. */
+/* Returns a time minus that of the null back end; NaN if it cannot be distinguished from that. */
 static double seen(double net)
 {
     return net > 0 ? net : (double)NAN;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result whose histograms are those of all rounds together, which is most of its size; what is a
- * number stays one of each round. For where a result is kept beside something else.
+ * Makes a smaller copy of a result: the histograms of all rounds are merged, because they are most
+ * of its size. Plain numbers stay separate for each round. The copy is for results that are
+ * embedded in another file.
  */
 #ifndef AB_RESULT_MERGE_MERGE_ROUNDS_H
 #define AB_RESULT_MERGE_MERGE_ROUNDS_H
@@ -9,27 +10,28 @@
 #include "result/result.h"
 
 struct ab_merged_rounds {
-    struct ab_session session; /* of everything but the members below the original's */
-    struct ab_hdr **hdrs;      /* n_hdrs that were made for it */
+    struct ab_session session; /* owns only the members below; the rest belongs to the original */
+    struct ab_hdr **hdrs;      /* n_hdrs histograms that were made for it */
     uint32_t n_hdrs;
     struct ab_hdr *empty;
 };
 
-/* Of ops and size classes, and of windows over time: in the first record of each kind, with
- * is_histogram_merged. Of the timelines only the first one of each back end is there; distributions
- * of memory stay those of each round. `session` must outlive
- * it. */
+/* Merges the histograms of ops and size classes, and the windows over time. The first record of
+ * each kind gets the merged one, and is_histogram_merged is set. Of the timelines only the first
+ * one of each back end is kept. Distributions of memory stay separate for each round. `session`
+ * must outlive *out. */
 void ab_merge_rounds(const struct ab_session *session, struct ab_merged_rounds *out);
 void ab_merged_rounds_fini(struct ab_merged_rounds *m);
 
-/* Records of iterations: their percentiles, and all rounds as one. */
+/* Summaries of iteration records: percentiles, and all rounds merged into one record. */
 
-/* p50, p99 and max from the histogram; NaN where it has too few, or does not hold the longest. */
+/* Computes p50, p99 and max from the histogram. A value is NaN if there are too few samples, or if
+ * the longest one is not in the histogram. */
 void ab_iterations_summarise(struct ab_iterations *x);
 
-/* A round of a back end and a phase, or all of them, into *out, whose hdr is the caller's and is emptied
- * first; call_ns: the mean of the rounds; without those that took
- * most and the stretches. False: there is no record. */
+/* Merges the records of a back end and a phase, of one round or of all, into *out. The caller owns
+ * out->hdr, which is emptied first. call_ns becomes the mean of the rounds. The lists of worst
+ * iterations and stretches are left out. Returns false if there is no record. */
 #define AB_ITERATIONS_ALL_ROUNDS UINT32_MAX
 bool ab_session_merge_iterations(const struct ab_session *s, uint32_t backend, const char *phase,
                                  uint32_t round, struct ab_hdr *hdr, struct ab_iterations *out);

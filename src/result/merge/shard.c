@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The division of rounds and back ends among shards.
+ * Divides rounds and back ends among shards.
  */
 #include "result/merge/shard.h"
 
@@ -9,7 +9,8 @@ bool ab_shard_is_divided(struct ab_run_shard shard, uint32_t rounds)
     return shard.count > rounds;
 }
 
-/* Among how many shards a round is divided: those whose number leaves it as the rest. */
+/* Returns the number of shards that a round is divided among. Their numbers leave the round as the
+ * remainder. */
 static uint32_t parts_of(struct ab_run_shard shard, uint32_t rounds, uint32_t round)
 {
     return ab_shard_is_divided(shard, rounds) ? (shard.count - round - 1) / rounds + 1 : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts the sums up to a value with two fingers, and bisects over the values that a double can
- * have: as integers they are in order, so that 64 steps end at the very sum.
+ * Counts the sums up to a value with two pointers, and bisects over the values of a double. Doubles
+ * are ordered like integers, so 64 steps find the exact sum.
  */
 #include "stats/rank/pair_sums.h"
 
@@ -29,7 +29,7 @@ uint64_t ab_pair_sums_count(const struct ab_pair_sums *p, double value)
     return n;
 }
 
-/* Integers in the order of the doubles that they stand for, and back. */
+/* Converts a double to an integer such that the order is kept, and back. */
 static int64_t place_of(double x)
 {
     int64_t bits;

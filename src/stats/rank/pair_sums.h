@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sums of all pairs of numbers, in ascending order, without writing them down: n² of them cost
- * the memory of n and the time of some 64 walks over n.
+ * Finds order statistics of the sums of all pairs of numbers without storing them. n² sums cost the
+ * memory of n numbers and the time of about 64 passes over n.
  */
 #ifndef AB_STATS_PAIR_SUMS_H
 #define AB_STATS_PAIR_SUMS_H
@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 struct ab_pair_sums {
-    const double *a, *b; /* both ascending, finite; borrowed. b NULL: each pair of two of a, taken
-                            once, and each of a with itself */
+    const double *a, *b; /* both ascending and finite; borrowed. b NULL: all pairs within a, each
+                            taken once, and each number of a with itself */
     uint32_t n_a, n_b;
 };
 
 uint64_t ab_pair_sums_total(const struct ab_pair_sums *p);
-/* How many are at most `value`. */
+/* Returns the number of sums that are at most `value`. */
 uint64_t ab_pair_sums_count(const struct ab_pair_sums *p, double value);
-/* The rank-th smallest; 1 <= rank <= total. */
+/* Returns the rank-th smallest sum; 1 <= rank <= total. */
 double ab_pair_sums_at(const struct ab_pair_sums *p, uint64_t rank);
 /* Returns the median: the mean of the two in the middle where their number is even, NaN without
  * any. */

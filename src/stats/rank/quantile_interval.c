@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranks by the normal approximation of the binomial law, values as the histogram gives them.
+ * Computes ranks by the normal approximation of the binomial law, and values from the histogram.
  */
 #include "stats/rank/quantile_interval.h"
 
@@ -8,7 +8,8 @@
 
 static const double z_90_percent = 1.645;
 
-/* The sample of a rank from 1 on; those that overflowed are the last. */
+/* Returns the sample of a rank, from 1. Overflowed samples are the last ones; NaN = not
+ * recorded. */
 static double sample_at(const struct ab_hdr *hdr, double rank, double recorded)
 {
     if (!(rank >= 1) || rank > recorded)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How sure a quantile of one run is, from the order of its samples alone: the 90 % interval between
- * the samples of ranks n q - z sqrt(n q (1 - q)) and n q + z sqrt(n q (1 - q)). It takes the
- * samples as independent, which those of one process are not: for display within a run, never to
- * compare two (effect.h does that).
+ * Confidence of a quantile of one run, computed from the order of its samples alone. The 90 %
+ * interval lies between the samples of ranks n q - z sqrt(n q (1 - q)) and n q + z sqrt(n q (1 -
+ * q)). The formula assumes independent samples, but those of one process are not. It is for display
+ * within a run, never for comparing two (effect.h does that).
  */
 #ifndef AB_STATS_QUANTILE_INTERVAL_H
 #define AB_STATS_QUANTILE_INTERVAL_H
@@ -14,7 +14,7 @@ struct ab_quantile_interval {
     double low, high; /* ns; NaN = there are no samples that far out, or they overflowed */
 };
 
-/* 0 < q < 1. */
+/* Returns the interval of quantile q; 0 < q < 1. */
 struct ab_quantile_interval ab_quantile_interval(const struct ab_hdr *hdr, double q);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts as probabilities: each step of the recursions below divides by how many there are, so that
- * nothing overflows. Only the lower half is worked out, both laws being symmetric. The half that was
- * asked for last is kept, because tables ask for the same one again and again (one thread).
+ * Counts as probabilities: each step of the recursions divides by the number of cases, so that
+ * nothing overflows. Only the lower half is computed, because both laws are symmetric. The last
+ * half is cached, because tables ask for the same one repeatedly (one thread).
  */
 #include "stats/rank/rank_law.h"
 
@@ -15,7 +15,7 @@
 
 static struct {
     struct ab_rank_law law;
-    double *cdf; /* of 0 … most / 2 */
+    double *cdf; /* for 0 … most / 2 */
 } kept;
 
 uint64_t ab_rank_law_most(struct ab_rank_law law)
@@ -24,7 +24,7 @@ uint64_t ab_rank_law_most(struct ab_rank_law law)
     return law.n_base == 0 ? n * (n + 1) / 2 : n * law.n_base;
 }
 
-/* Sums of subsets of 1 … n: each number is in or out. */
+/* Counts the sums of subsets of 1 … n: each number is in or out. */
 static void count_subsets(double *p, uint64_t last, uint32_t n)
 {
     for (uint64_t i = 1; i <= n; i++)
@@ -32,8 +32,9 @@ static void count_subsets(double *p, uint64_t last, uint32_t n)
             p[s] = (p[s] + (s >= i ? p[s - i] : 0)) / 2;
 }
 
-/* U of samples of `few` and `many`: coefficients of the Gaussian binomial, the product over i of
- * (1 - q^(many + i)) / (1 - q^i), which has `many + i by i` terms in all. */
+/* Counts U of samples of `few` and `many`. The counts are coefficients of the Gaussian binomial,
+ * the product over i of (1 - q^(many + i)) / (1 - q^i), whose
+ * coefficients add up to the binomial coefficient (many + i over i). */
 static void count_rank_sums(double *p, uint64_t last, uint32_t few, uint32_t many)
 {
     for (uint64_t i = 1; i <= few; i++) {
@@ -45,7 +46,7 @@ static void count_rank_sums(double *p, uint64_t last, uint32_t few, uint32_t man
     }
 }
 
-/* NULL = too large to count. */
+/* Returns the lower half of the distribution; NULL = too large to count. */
 static const double *lower_half(struct ab_rank_law law)
 {
     uint64_t last = ab_rank_law_most(law) / 2;
@@ -83,7 +84,7 @@ static double normal_law(struct ab_rank_law law, double value)
     double density = exp(-z * z / 2) / sqrt(2 * M_PI);
     double p = erfc(-z / M_SQRT2) / 2 -
                density * fourth / (24 * variance * variance) * (z * z - 3) * z;
-    return fmin(fmax(p, 0), 1); /* the correction is too much some nine deviations out */
+    return fmin(fmax(p, 0), 1); /* the correction is too large beyond some nine deviations */
 }
 
 double ab_rank_law_cdf(struct ab_rank_law law, uint64_t value)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * How rank statistics are distributed when nothing differs: the signed-rank statistic of pairs
- * (Wilcoxon 1945), the rank-sum statistic U of two samples (Mann and Whitney 1947). By counting
- * subsets, exact, up to AB_RANK_LAW_PAIRS rounds of pairs and AB_RANK_LAW_SAMPLE in the smaller or
- * larger sample; beyond, the normal law with its fourth cumulant (Edgeworth), which is off by at
- * most one rank there.
+ * Distributions of rank statistics if nothing differs: the signed-rank statistic of pairs (Wilcoxon
+ * 1945) and the rank-sum statistic U of two samples (Mann and Whitney 1947). They are exact, by
+ * counting subsets, up to AB_RANK_LAW_PAIRS rounds of pairs, or AB_RANK_LAW_SAMPLE in the smaller
+ * or larger sample. Beyond, the normal law with its fourth cumulant (Edgeworth) is off by at most
+ * one rank.
  */
 #ifndef AB_STATS_RANK_LAW_H
 #define AB_STATS_RANK_LAW_H
@@ -14,15 +14,15 @@
 enum { AB_RANK_LAW_PAIRS = 1000, AB_RANK_LAW_SAMPLE = 400 };
 
 struct ab_rank_law {
-    uint32_t n_base; /* 0: pairs, n_new of them */
+    uint32_t n_base; /* 0 = pairs, n_new of them */
     uint32_t n_new;
 };
 
-/* Largest value: n (n + 1) / 2 of pairs, n_base · n_new of samples. */
+/* Returns the largest value: n (n + 1) / 2 for pairs, n_base · n_new for samples. */
 uint64_t ab_rank_law_most(struct ab_rank_law law);
-/* P(statistic <= value). */
+/* Returns P(statistic <= value). */
 double ab_rank_law_cdf(struct ab_rank_law law, uint64_t value);
-/* The largest k with P(statistic <= k) <= alpha; -1 = none. */
+/* Returns the largest k with P(statistic <= k) <= alpha; -1 = none. */
 int64_t ab_rank_law_bound(struct ab_rank_law law, double alpha);
 
 #endif

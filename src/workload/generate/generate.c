@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the tape of a valid workload: the bodies of all lanes are carried out on live sets, in
- * turns, and what they do is pushed as ops; the order of the pushes is the tape's global order.
- * Sizes, positions, shuffles and choices have random streams of their own in each lane, so that a
- * change of one distribution does not move what the others draw, and a lane draws the same whatever
- * the other lanes do.
+ * Makes the tape of a valid workload. The bodies of all lanes are executed on live sets, in turns,
+ * and their actions are pushed as ops. The order of the pushes is the tape's global order. Sizes,
+ * positions, shuffles and choices have separate random streams in each lane. So a change of one
+ * distribution does not affect the draws of the others, and a lane draws the same whatever the
+ * other lanes do.
  *
- * Nothing here can run for ever: each step makes an op or counts as idle or makes its lane wait,
- * idle steps are bounded by the ops made, and ops by AB_TAPE_MAX_OPS and memory; where all lanes
- * wait, it is over. An end that cannot be reached is refused before the first step where the sizes
- * of sets and requests prove it, else after a bounded number of ops without progress.
+ * Nothing here can run for ever. Each step makes an op, counts as idle, or makes its lane wait.
+ * Idle steps are bounded by the ops made, and ops by AB_TAPE_MAX_OPS and memory. If all lanes wait,
+ * it is over. An end that cannot be reached is refused before the first step if the sizes of sets
+ * and requests prove it, else after a bounded number of ops without progress.
  */
 #include "workload/generate/generate.h"
 
@@ -29,16 +29,16 @@ enum {
     STREAM_ORDER = 3,
     STREAMS_A_LANE = 4
 };
-enum { TURNS_SHOWN = 1 << 16 }; /* between two looks at how far it is */
+enum { TURNS_SHOWN = 1 << 16 }; /* turns between two progress reports */
 
-/* ---- how large a tape becomes ----
+/* ---- size of a tape ----
  *
- * A typing error such as iters(1e12) must end in a sentence with the figure, not in an hour of work or
- * the kernel's out-of-memory killer: so bounds are known from the text alone, before a tape is made
- * and while it grows. All sums and products saturate. */
+ * A typing error such as iters(1e12) must end in a sentence with the figure, and not in an hour of
+ * work or the kernel's out-of-memory killer. So bounds are computed from the text alone, before a
+ * tape is made and while it grows. All sums and products saturate. */
 
-/* Bytes a position: live_set.c, its slot, and the tape builder's own entry. Bytes an op: with
- * several lanes also its copy where the lanes are laid down, its share of a turn, and an edge. */
+/* Bytes of a position: live_set.c, its slot, and the tape builder's entry. Bytes of an op: with
+ * several lanes also its copy when the lanes are laid out, its share of a turn, and an edge. */
 enum { OP_BYTES = 8, LANE_OP_BYTES = 40, POSITION_BYTES = 44 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -53,7 +53,7 @@ static uint64_t multiply(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* Does each step of the verb make an op, whatever is live? */
+/* True if each step of the verb makes an op, whatever is live. */
 static bool is_sure(const struct ab_workload *w, const struct ab_verb *v)
 {
     if (v->kind == AB_VERB_REPLACE && (v->pick >= AB_PICK_FIFO || v->pick == AB_PICK_OCCUPIED))
@@ -103,7 +103,7 @@ static uint64_t body_largest(const struct ab_workload *w, const struct ab_verb *
     return largest;
 }
 
-/* The largest size that verbs of the phase may request; 0 = they request none. */
+/* Returns the largest size that verbs of the phase may request; 0 = they request none. */
 static uint64_t estimate_phase_largest(const struct ab_workload *w,
                                        const struct ab_phase_def *phase)
 {
@@ -126,7 +126,7 @@ static bool body_names(const struct ab_verb *body, size_t n, uint32_t set)
     return is_named;
 }
 
-/* In all lanes together; 0 for a set that no verb names. */
+/* Returns the capacity of a set in blocks, in all lanes together; 0 if no verb names the set. */
 static uint64_t set_capacity(const struct ab_workload *w, uint32_t index)
 {
     const struct ab_set_def *set = &w->sets[index];
@@ -138,12 +138,13 @@ static uint64_t set_capacity(const struct ab_workload *w, uint32_t index)
             is_named = body_names(role->body, role->n_body, index) ||
                        body_names(role->finally, role->n_finally, index);
         }
-    if (set->kind == AB_SET_QUEUE) /* beside its messages, one that each lane takes apart */
+    if (set->kind == AB_SET_QUEUE) /* in addition to its messages, each lane takes one apart */
         n = multiply(n + AB_LANES_MAX, set->unit);
     return is_named ? multiply(n, set->is_shared ? 1 : set->end_lane - set->first_lane) : 0;
 }
 
-/* No more bytes than that are ever live: as many blocks as all sets hold, each of the largest size. */
+/* Returns an upper bound on the live bytes: the capacity of all sets in blocks, times the largest
+ * size. */
 static uint64_t estimate_most_live(const struct ab_workload *w)
 {
     uint64_t largest = 0, blocks = 0;
@@ -156,7 +157,8 @@ static uint64_t estimate_most_live(const struct ab_workload *w)
     return multiply(blocks, largest);
 }
 
-/* What `all`, `fraction` and empty positions leave open counts as no ops. */
+/* Returns a lower bound on the ops of a phase. Amounts that are not known (`all`, `fraction`, empty
+ * positions) count as no ops. */
 static uint64_t estimate_phase_ops(const struct ab_workload *w, const struct ab_phase_def *phase)
 {
     uint64_t once = phase->until == AB_UNTIL_OPS ? phase->limit : 0;
@@ -180,7 +182,7 @@ uint64_t ab_estimate_ops(const struct ab_workload *w)
     return sum;
 }
 
-/* MemAvailable in bytes; without /proc no limit is known. */
+/* Returns MemAvailable in bytes; without /proc there is no known limit. */
 static uint64_t available_bytes(void)
 {
     char buf[AB_SYSTEM_FILE_BYTES], value[64] = "";
@@ -190,7 +192,7 @@ static uint64_t available_bytes(void)
     return kib >= 0 ? (uint64_t)kib * 1024 : UINT64_MAX;
 }
 
-/* The times of ops that are spread over a phase are known when all of them are. */
+/* True if the ops of a phase are spread over time. Their times are known only when all ops are. */
 static bool has_spread_ops(const struct ab_workload *w)
 {
     bool is_spread = false;
@@ -199,8 +201,8 @@ static bool has_spread_ops(const struct ab_workload *w)
     return is_spread;
 }
 
-/* How many ops a tape may have: the format's limit, or of one that is held whole what fits in half of
- * the available memory beside the live sets of w. */
+/* Returns the limit on the ops of a tape: that of the format, or, if the tape is held whole, what
+ * fits in half of the available memory beside the live sets of w. */
 static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
 {
     uint64_t room = available_bytes() / 2, taken = 0, op_bytes = OP_BYTES;
@@ -247,8 +249,8 @@ static enum ab_status fail_deadlock(struct ab_generator *g)
     return status;
 }
 
-/* All lanes that are left wait. Where others have finished and these only wait for messages, none
- * will come any more: they have finished too. */
+/* Decides when all remaining lanes wait. If other lanes have finished and the rest only wait for
+ * messages, none will come, so they have finished too. Else it is a deadlock. */
 static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finished)
 {
     bool all_receive = true;
@@ -261,9 +263,11 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
     return AB_OK;
 }
 
-/* The time of the work. Ops take none; it moves at two places: where all lanes of a phase wait and one
- * of them waits for time (`settle`; in a phase that lasts `seconds(t)` also the next `every`), and with
- * `over`, when the ops of a repetition are known and can be spread over it. */
+/* ---- the time of the work ----
+ *
+ * Ops take no time. Time advances if all lanes of a phase wait and one of them waits for time
+ * (`settle`; in a phase that lasts `seconds(t)` also the next `every`). With `over` it advances
+ * when the ops of a repetition are known and can be spread over it. */
 
 enum { PACES_MOST = 1 << 20 };
 
@@ -279,7 +283,7 @@ static bool is_timed(const struct ab_generator *g)
 
 /* ---- every ---- */
 
-/* The first `every` below is due when so much has passed. */
+/* Sets the times at which each `every` of a body is first due. */
 static void begin_every(struct ab_generator_lane *lane, const struct ab_verb *body, size_t n,
                         uint64_t begin_ns)
 {
@@ -299,7 +303,7 @@ static void time_begin_lane(struct ab_generator *g, struct ab_generator_lane *la
                 g->is_final ? role->n_finally : role->n_body, g->clock.begin_ns);
 }
 
-/* When the next `every` that the body itself leads to is due; UINT64_MAX = it has none. */
+/* Returns the time at which the next `every` in this body is due; UINT64_MAX = there is none. */
 static uint64_t next_due(const struct ab_generator_lane *lane, const struct ab_verb *body, size_t n)
 {
     uint64_t due = UINT64_MAX;
@@ -311,8 +315,8 @@ static uint64_t next_due(const struct ab_generator_lane *lane, const struct ab_v
     return due;
 }
 
-/* With `over` the times of ops are known when their number is: until then the part of `until` that is
- * done stands for them. */
+/* Returns the current time. With `over` the times of ops are known only when their number is. Until
+ * then the finished fraction of `until` is used instead. */
 static uint64_t time_now(const struct ab_generator *g)
 {
     const struct ab_phase_def *p = g->phase;
@@ -364,7 +368,7 @@ static void time_end_iteration(struct ab_generator *g, struct ab_generator_lane 
         time_await(g, lane, AB_WAIT_TIME, due);
 }
 
-/* All that wait for time, when it has passed. */
+/* Wakes all lanes whose wait for time is over. */
 static void time_wake(struct ab_generator *g)
 {
     for (uint32_t i = 0; i < g->phase->n_lanes; i++) {
@@ -374,7 +378,7 @@ static void time_wake(struct ab_generator *g)
                         (lane->wait_ns <= g->clock.now_ns || lane->wait_ns == UINT64_MAX));
         if (!is_over)
             continue;
-        if (lane->wait == AB_WAIT_TIME) /* between two iterations; at a settle it is in one */
+        if (lane->wait == AB_WAIT_TIME) /* between two iterations; a settle is within one */
             lane->body_ns = g->clock.now_ns;
         lane->wait = AB_WAIT_NONE;
         ab_lane_set_ready(g, i, true);
@@ -446,7 +450,8 @@ static void time_begin(struct ab_generator *g)
         time_note_ops(g);
 }
 
-/* The op after n_ops others is the one of number n_ops + 1. */
+/* Sets the times of the ops that are spread over the phase. An op after n_ops others has the number
+ * n_ops + 1. */
 static enum ab_status time_end(struct ab_generator *g)
 {
     const struct ab_clock *c = &g->clock;
@@ -460,15 +465,17 @@ static enum ab_status time_end(struct ab_generator *g)
     return time_move(g, c->begin_ns + g->phase->over_ns, 0);
 }
 
-/* Ops without progress towards `until`, or between two looks at how fast it comes. */
+/* Ops without progress towards `until`, or between two checks of its speed. */
 #define AB_PROBE_OPS (UINT64_C(1) << 24)
 
-/* A lane's body is carried out as far as its turn goes. Where a lane is, is kept in records, not on the stack, so
- * that it can stop in the middle of a verb and go on in its next turn. */
+/* ---- executing the body of a lane within its turn ----
+ *
+ * The position of a lane is stored in records, not on the stack, so that it can stop in the middle
+ * of a verb and continue in its next turn. */
 
 enum { STALLED_ITERS = 1000000, PROBE_ITERS = 16 };
 
-/* At the beginning of a phase's repetition, and of its end. */
+/* Prepares a lane for a repetition of a phase, or for its `finally`. */
 static void interpret_begin(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     const struct ab_phase_def *p = g->phase;
@@ -487,7 +494,7 @@ static void interpret_begin(struct ab_generator *g, struct ab_generator_lane *la
     time_begin_lane(g, lane);
 }
 
-/* After some turns of a loop of `all`, `done` of them: will there be too many ops? */
+/* Fails if a loop of `all`, of which some turns are done, will make too many ops. */
 static enum ab_status interpret_probe(struct ab_generator *g, const struct ab_loop *loop,
                                       uint64_t n_ops)
 {
@@ -499,7 +506,8 @@ static enum ab_status interpret_probe(struct ab_generator *g, const struct ab_lo
     return total > 2.0 * (double)g->max_ops ? ab_generate_too_many(g, loop->place, total) : AB_OK;
 }
 
-/* At the pace of the phase so far, will there be too many ops when its counter is where it shall? */
+/* Fails if the phase, at its speed so far, will make too many ops before its counter reaches the
+ * end. */
 static enum ab_status check_pace(struct ab_generator *g, uint64_t n_ops)
 {
     double made = (double)(n_ops - g->begin), risen = (double)(g->highest - g->start);
@@ -509,7 +517,8 @@ static enum ab_status check_pace(struct ab_generator *g, uint64_t n_ops)
                                             : AB_OK;
 }
 
-/* ops, allocated, live: an iteration is over; the counter must keep rising. */
+/* Checks after an iteration of a phase with until: ops, allocated or live that the counter keeps
+ * rising. */
 static enum ab_status check_rise(struct ab_generator *g)
 {
     const struct ab_phase_def *p = g->phase;
@@ -532,7 +541,7 @@ static enum ab_status check_rise(struct ab_generator *g)
     return n_ops >= g->probe_at && g->highest > g->start ? check_pace(g, n_ops) : AB_OK;
 }
 
-/* One iteration of the lane's body is over, and another one begins. */
+/* Ends the lane's thread if `renew` is due after this iteration, and another iteration follows. */
 static enum ab_status renew_thread(struct ab_generator *g, const struct ab_loop *loop)
 {
     uint64_t renew = g->lane->role->renew;
@@ -566,7 +575,7 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
     return status;
 }
 
-/* One of the branches, by its weight. */
+/* Chooses one of the branches by its weight. */
 static const struct ab_verb *choose_branch(struct ab_generator_lane *lane, const struct ab_verb *v)
 {
     double u = ab_rng_unit(&lane->choices);
@@ -576,7 +585,7 @@ static const struct ab_verb *choose_branch(struct ab_generator_lane *lane, const
     return &v->body[i];
 }
 
-/* Begins the verb's body, or leaves it out: that counts as a step without effect. */
+/* Begins the verb's body. If it is skipped, that counts as a step without effect. */
 static enum ab_status enter(struct ab_generator *g, struct ab_generator_lane *lane,
                             const struct ab_verb *v)
 {
@@ -593,7 +602,7 @@ static enum ab_status enter(struct ab_generator *g, struct ab_generator_lane *la
     return ab_tape_mark(g->tape, &loop->save, g->err);
 }
 
-/* The smallest thing to do next. */
+/* Does the smallest possible next action of a lane. */
 static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     if (lane->verb != NULL && lane->step < lane->n_steps)
@@ -612,7 +621,8 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
     return enter(g, lane, v->kind == AB_VERB_CHOOSE ? choose_branch(lane, v) : v);
 }
 
-/* The phase ends, perhaps in the middle of the body: scopes that it is in end, too. */
+/* Ends a lane's body at the end of the phase, perhaps in the middle, and the scopes that it is
+ * in. */
 static enum ab_status interpret_end(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     enum ab_status status = AB_OK;
@@ -647,7 +657,7 @@ static enum ab_status take_turn(struct ab_generator *g, struct ab_generator_lane
     return status;
 }
 
-/* The first lane that is ready from `from` on, around; AB_LANES_MAX when there is none. */
+/* Returns the first ready lane from `from` on, cyclically; AB_LANES_MAX = none. */
 static uint32_t next_ready(const struct ab_generator *g, uint32_t from)
 {
     enum { WORDS = AB_LANES_MAX / 64 };
@@ -676,7 +686,7 @@ static enum ab_status begin_phase(struct ab_generator *g)
     return status;
 }
 
-/* A phase as the bursts have it that none of its ops are in. */
+/* Returns a phase for bursts that have none of its ops. */
 static struct ab_phase name_phase(const struct ab_phase_def *p, uint32_t at, uint32_t turn)
 {
     struct ab_phase phase = {.is_measured = p->is_measured,
@@ -691,8 +701,8 @@ static struct ab_phase name_phase(const struct ab_phase_def *p, uint32_t at, uin
     return phase;
 }
 
-/* Where each lane begins in each phase, of a tape with the phases [first, first + n_made) alone, made
- * one of all `n`. */
+/* Extends the begins of lanes of a tape that has only the phases [first, first + n_made) to all `n`
+ * phases. */
 static uint32_t *pad_begins(const uint32_t *made, uint32_t first, uint32_t n_made, uint32_t n,
                             uint32_t n_lanes)
 {
@@ -705,8 +715,8 @@ static uint32_t *pad_begins(const uint32_t *made, uint32_t first, uint32_t n_mad
     return begins;
 }
 
-/* Returns a padded copy of `made`. The caller frees its phases and arrays of begins; all other arrays are
- * those of `made`. */
+/* Returns a padded copy of `made` with all phases. The caller frees its phases and arrays of
+ * begins; all other arrays belong to `made`. */
 static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *made)
 {
     struct ab_tape burst = *made;
@@ -729,7 +739,7 @@ static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *ma
     return burst;
 }
 
-/* What was pushed since the last burst is the next one. */
+/* Hands over everything that was pushed since the last burst as the next one. */
 static enum ab_status hand_over(struct ab_generator *g, bool is_only)
 {
     const struct ab_tape *made;
@@ -750,7 +760,7 @@ static enum ab_status hand_over(struct ab_generator *g, bool is_only)
     return status;
 }
 
-/* Save points do not outlive a burst, so that none ends in a scope. */
+/* True if a lane is in a scope. Save points do not outlive a burst, so no burst ends then. */
 static bool is_in_scope(const struct ab_generator *g)
 {
     bool is_found = false;
@@ -760,7 +770,7 @@ static bool is_in_scope(const struct ab_generator *g)
     return is_found;
 }
 
-/* Between two turns: a burst that is long enough ends here. */
+/* Ends the burst between two turns if it is long enough. */
 static enum ab_status end_burst(struct ab_generator *g)
 {
     if (g->bursts == NULL || ab_tape_bytes(g->tape) < g->bursts->most_bytes || is_in_scope(g) ||
@@ -817,7 +827,7 @@ static enum ab_status end_scopes(struct ab_generator *g)
     return status;
 }
 
-/* All lanes carry out their bodies, or what they have to do finally. */
+/* Executes the bodies of all lanes, or their `finally`. */
 static enum ab_status run_bodies(struct ab_generator *g, const struct ab_phase_def *p)
 {
     memset(g->ready, 0, sizeof g->ready);
@@ -881,7 +891,7 @@ static enum ab_status run_phase(struct ab_generator *g, const struct ab_phase_de
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- whole workloads ---- */
 
 static void prepare_lane(const struct ab_workload *w, struct ab_generator_lane *lane,
                          uint32_t index)
@@ -972,7 +982,7 @@ static void release(struct ab_generator *g)
     free(g->lanes);
 }
 
-/* Can the phase reach its end at all? */
+/* Fails if the phase cannot reach its end. */
 static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_def *p, uint64_t most)
 {
     if (p->until == AB_UNTIL_LIVE && p->limit > most)
@@ -988,7 +998,7 @@ static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_de
     return AB_OK;
 }
 
-/* Checks what the text alone says, before any memory is taken. */
+/* Checks the bounds that follow from the text alone, before any memory is used. */
 static enum ab_status check_estimate(struct ab_generator *g)
 {
     const struct ab_workload *w = g->w;
@@ -1005,7 +1015,7 @@ static enum ab_status check_estimate(struct ab_generator *g)
     return AB_OK;
 }
 
-/* Gives an error of the tape, which knows no text, the place of the phase that it is about. */
+/* Adds the place of the phase to an error of the tape, which does not know the text. */
 static enum ab_status place_failure(struct ab_generator *g, const struct ab_phase_def *phase,
                                     enum ab_status status)
 {
@@ -1045,7 +1055,8 @@ enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, s
     return status;
 }
 
-/* Which set a request is for is known of a whole tape alone. */
+/* Compiles a tape that is held whole, because only such a tape records which set each request is
+ * for. */
 static enum ab_status compile_whole(struct ab_workload *w, struct ab_workload_bursts *bursts,
                                     struct ab_tape *total, struct ab_err *err)
 {

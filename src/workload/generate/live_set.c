@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One array split into live and empty positions with its inverse, and a doubly linked list by age:
- * 16 bytes a position. An index by age, up to 36 bytes a position, only where it is needed.
+ * A set is one array that is split into live and empty positions, with its inverse, and a doubly
+ * linked list by age: 16 bytes a position. An index by age, up to 36 bytes a position, is made only
+ * when needed.
  */
 #include "workload/generate/live_set.h"
 
@@ -9,10 +10,10 @@
 
 #include <stdlib.h>
 
-/* Steps along the list that take longer than a search in the index. */
+/* Steps along the list from which a search in the index is faster. */
 enum { INDEX_FROM = 32, INDEX_MOST = 1 << 30 };
 
-/* ---- the index by age ---- */
+/* ---- index by age ---- */
 
 static void index_drop(struct ab_age_index *x)
 {
@@ -28,7 +29,7 @@ static void index_count(struct ab_age_index *x, uint32_t number, uint32_t change
         x->tree[i] += change;
 }
 
-/* Numbers the live positions anew, in their order, with room for at least as many more. */
+/* Renumbers the live positions in their order, with room for at least as many more. */
 static void index_make(struct ab_live_set *s)
 {
     struct ab_age_index *x = &s->index;
@@ -44,8 +45,7 @@ static void index_make(struct ab_live_set *s)
         x->position_of[x->next] = p;
         x->number_of[p] = x->next++;
     }
-    for (uint32_t i = 1; i <= x->cap;
-         i++) /* of the numbers in (i - (i & -i), i] those below next */
+    for (uint32_t i = 1; i <= x->cap; i++) /* live numbers in the node's range (i - (i & -i), i] */
         x->tree[i] = (i < x->next ? i : x->next) -
                      (i - (i & -i) < x->next ? i - (i & -i) : x->next);
 }
@@ -56,7 +56,7 @@ static void index_add(struct ab_live_set *s, uint32_t position)
     if (x->tree == NULL)
         return;
     if (x->next == x->cap) {
-        index_make(s); /* it is in the list already */
+        index_make(s); /* the position is in the list already */
         return;
     }
     x->position_of[x->next] = position;
@@ -76,7 +76,7 @@ static uint32_t index_find(const struct ab_age_index *x, uint64_t rank)
     return x->position_of[at];
 }
 
-/* ---- the set ---- */
+/* ---- set ---- */
 
 void ab_live_set_init(struct ab_live_set *s, uint32_t n)
 {
@@ -84,7 +84,7 @@ void ab_live_set_init(struct ab_live_set *s, uint32_t n)
     ab_live_set_grow(s, n);
 }
 
-/* The four arrays lie one after the other in one block. */
+/* Sets the pointers to the four arrays, which share one allocation. */
 static void point_into(struct ab_live_set *s, uint32_t *memory, size_t n)
 {
     s->members = memory;
@@ -98,7 +98,7 @@ void ab_live_set_grow(struct ab_live_set *s, uint32_t n)
     struct ab_live_set old = *s;
     if (n == 0)
         return;
-    index_drop(&s->index); /* of as many positions as there were */
+    index_drop(&s->index); /* sized for the old number of positions */
     uint32_t *memory = ab_alloc((size_t)n * 4 * sizeof *memory);
     point_into(s, memory, n);
     for (uint32_t i = 0; i < old.n; i++) {
@@ -120,7 +120,7 @@ void ab_live_set_fini(struct ab_live_set *s)
     *s = (struct ab_live_set){0};
 }
 
-/* Puts two entries of members in each other's place. */
+/* Exchanges two entries of members. */
 static void exchange(struct ab_live_set *s, uint32_t i, uint32_t j)
 {
     uint32_t a = s->members[i], b = s->members[j];
@@ -175,7 +175,7 @@ void ab_live_set_youngest(const struct ab_live_set *s, uint32_t *out, uint32_t n
 
 void ab_live_set_shuffled(struct ab_live_set *s, uint32_t *out, uint32_t n, struct ab_rng *rng)
 {
-    for (uint32_t i = 0; i < n; i++) { /* Fisher-Yates, as far as it is needed */
+    for (uint32_t i = 0; i < n; i++) { /* Fisher-Yates, only as far as needed */
         exchange(s, i, i + (uint32_t)ab_rng_below(rng, s->n_live - i));
         out[i] = s->members[i];
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The verb `play`: carries out a model, one call a step. What is due comes first: frees and
- * resizes of the blocks that live, by the time at which they are due, of equal ones the youngest;
- * else the next block of the part's automaton. A part that has run out of blocks ends with what is
- * due in it. Each call is of the lane that the table says, whichever lane's turn it is.
+ * The verb `play` executes a model, one call in each step. Due actions come first: frees and
+ * resizes of live blocks, by the time at which they are due; of equal times the youngest block.
+ * Else the next block of the part's automaton is allocated. A part without further blocks ends when
+ * its due actions are done. Each call belongs to the lane that the table gives, whichever lane's
+ * turn it is.
  */
 #include "base/search.h"
 #include "core/grow.h"
@@ -14,31 +15,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times are calls of the model, with a fraction: places within a part. */
+/* Times are calls of the model with a fraction, which is the place within a part. */
 enum { FRACTION_BITS = 20 };
 #define TIME(calls) ((uint64_t)(calls) << FRACTION_BITS)
 
-struct living { /* a block for which something is still to come */
+struct living { /* a block that will still be resized or freed */
     uint64_t due, born, dies, number;
     uint32_t slot, block, n_resized;
-    bool is_free; /* what is due is its end */
+    bool is_free; /* the next action is its free */
 };
 
 struct ab_play {
     const struct ab_model *t;
     struct ab_rng rng;
-    struct living *heap; /* what is due next on top */
+    struct living *heap; /* next due action on top */
     size_t n_heap, cap_heap;
-    uint64_t now, n_born; /* calls and blocks so far */
+    uint64_t now, n_born; /* number of calls and blocks so far */
     uint32_t part;
     bool has_part, is_finished;
     size_t first, end; /* rows of the part */
     uint32_t state, n_states, jump;
-    uint64_t n_left;             /* blocks of the part that are still to come */
-    uint32_t *left;              /* by row of the part */
-    uint32_t *states;            /* of those that have rows: the first one in the part */
-    uint64_t *left_in;           /* the same: what is left in it */
-    uint32_t *n_ends, *n_placed; /* by order and parts ahead: blocks of this part that end so */
+    uint64_t n_left;             /* blocks of the part that remain */
+    uint32_t *left;              /* by row of the part: remaining count */
+    uint32_t *states;            /* index in the part of the first row of each state that has
+                                    rows */
+    uint64_t *left_in;           /* by the same states: remaining blocks */
+    uint32_t *n_ends, *n_placed; /* by order and parts ahead: blocks of this part with this end */
 };
 
 struct ab_play *ab_play_begin(const struct ab_model *t, uint64_t seed, uint64_t stream)
@@ -67,7 +69,7 @@ void ab_play_end(struct ab_play *p)
     free(p);
 }
 
-/* ---- what is due ---- */
+/* ---- due actions ---- */
 
 static bool is_before(const struct living *a, const struct living *b)
 {
@@ -98,7 +100,7 @@ static struct living pop(struct ab_play *p)
     return top;
 }
 
-/* The next thing that happens to a block, or nothing. */
+/* Schedules the next action on a block, if there is one. */
 static void plan(struct ab_play *p, struct living x)
 {
     const struct ab_model_block *b = &p->t->blocks[x.block];
@@ -120,13 +122,13 @@ static uint64_t random_part(struct ab_play *p, uint64_t range)
     return ab_rng_below(&p->rng, range > 0 ? range : 1);
 }
 
-/* Place in n_ends of blocks that end in an order. */
+/* Returns the index in n_ends for blocks that end in an order. */
 static size_t order_of(const struct ab_model_block *b)
 {
     return (b->ends == AB_ENDS_LIFO ? AB_MODEL_PARTS_MAX : 0) + b->life;
 }
 
-/* When a block dies that is allocated now. */
+/* Returns the time at which a block that is allocated now dies. */
 static uint64_t death_of(struct ab_play *p, const struct ab_model_block *b)
 {
     uint64_t part = TIME(p->t->part_calls), range = part * (b->to - b->from) / 100;
@@ -143,7 +145,7 @@ static uint64_t death_of(struct ab_play *p, const struct ab_model_block *b)
 
 /* ---- parts ---- */
 
-/* How many blocks of the row end in the same order as others of the part, so many parts ahead. */
+/* Adds the row's blocks to the number that end in the same order and part. */
 static void count_ends(struct ab_play *p, const struct ab_model_row *row)
 {
     const struct ab_model_block *b = &p->t->blocks[row->block];
@@ -177,7 +179,7 @@ static void begin_part(struct ab_play *p)
     p->has_part = true;
 }
 
-/* Place of a state among those that have rows; n_states where it has none. */
+/* Returns the index of a state among those that have rows; n_states = it has none. */
 static uint32_t find_state(const struct ab_play *p, uint32_t state)
 {
     const struct ab_model_row *rows = &p->t->rows[p->first];
@@ -185,7 +187,7 @@ static uint32_t find_state(const struct ab_play *p, uint32_t state)
     return i < p->n_states && rows[p->states[i]].state == state ? (uint32_t)i : p->n_states;
 }
 
-/* Draws the next block of the part, of which something is left. */
+/* Draws the next block of the part; at least one must remain. */
 static uint32_t draw_block(struct ab_play *p)
 {
     uint32_t at = find_state(p, p->state);
@@ -269,7 +271,7 @@ static enum ab_status happen(struct ab_generator *g, struct ab_play *p, const st
     return AB_OK;
 }
 
-/* Has the part neither blocks to come nor anything that is due in it? */
+/* True if the part has no further blocks and no due actions. */
 static bool is_part_over(const struct ab_play *p)
 {
     bool is_last = p->part + 1 >= p->t->n_parts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two rings, one of lengths and one of slots: memory in proportion to what is in the queue,
- * whatever capacity and message size a workload asks for.
+ * A queue consists of two rings, one of lengths and one of slots. Its memory is proportional to its
+ * content, whatever capacity and message size a workload has.
  */
 #include "workload/generate/queue.h"
 
@@ -24,7 +24,7 @@ static void reserve(struct ab_ring *r, size_t more)
     *r = (struct ab_ring){.items = items, .cap = cap, .n = r->n};
 }
 
-/* `begin` counts without end, also below 0: only its rest modulo cap means something. */
+/* Returns item i. `begin` is unbounded, also below 0; only its value modulo cap matters. */
 static uint32_t *at(const struct ab_ring *r, size_t i)
 {
     return &r->items[(r->begin + i) & (r->cap - 1)];

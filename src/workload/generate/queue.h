@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A queue of messages while a tape is made. A message is some blocks, by their slots; both ends can
- * be taken. Lanes wait in a line, so that none of them is passed over for ever. What
- * happens when it is full, and who goes on, is decided in steps.c.
+ * A queue of messages while a tape is made. A message is a list of blocks, by their slots. Messages
+ * can be taken from both ends. Lanes wait in line, so that none starves. steps.c decides what
+ * happens when the queue is full, and which lane continues.
  */
 #ifndef AB_WORKLOAD_GENERATE_QUEUE_H
 #define AB_WORKLOAD_GENERATE_QUEUE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers in a ring that grows; zero-initialise. */
+/* A growing ring of numbers; zero-initialise. */
 struct ab_ring {
     uint32_t *items;
     size_t cap, begin, n; /* cap is a power of two */
@@ -19,11 +19,11 @@ struct ab_ring {
 
 struct ab_queue {
     struct ab_ring lengths, blocks;
-    uint32_t n_reserved;                  /* messages that are being made up */
-    struct ab_ring for_room, for_message; /* lanes that wait, first come first served */
+    uint32_t n_reserved;                  /* messages that lanes are filling */
+    struct ab_ring for_room, for_message; /* waiting lanes, first come first served */
 };
 
-/* The slots of a message that a lane takes apart or makes up, [next, n) of them. */
+/* Slots [next, n) of a message that a lane is unpacking or filling. */
 struct ab_message {
     uint32_t *slots;
     size_t cap, next, n;
@@ -31,13 +31,13 @@ struct ab_message {
 
 void ab_message_add(struct ab_message *m, uint32_t slot);
 
-/* Moves what is left of the message to the front or the back of the queue. */
+/* Moves the rest of the message to the front or the back of the queue. */
 void ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front);
-/* Fills m with the message at the front or the back, which must be there. */
+/* Fills m with the message at the front or the back; there must be one. */
 void ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back);
 
 void ab_line_join(struct ab_ring *line, uint32_t lane);
-/* Takes the first one out of the line; false when it is empty. */
+/* Takes the first lane out of the line. Returns false if the line is empty. */
 bool ab_line_next(struct ab_ring *line, uint32_t *lane);
 
 void ab_queue_fini(struct ab_queue *q);

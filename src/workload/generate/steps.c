@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a verb does in one step, at one position or with one block: ops are pushed, sets and queues
- * follow. Each step pushes an op, counts as idle, or makes its lane wait. A verb works on positions
+ * Executes one step of a verb, at one position or with one block: pushes ops and updates sets and
+ * queues. Each step pushes an op, counts as idle, or makes its lane wait. A verb works on positions
  * one after the other, or on live blocks in an order that is fixed before the first of them is
  * touched.
  */
@@ -16,11 +16,15 @@
 #include <string.h>
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 62)
-/* Streams of random numbers that are no lane's. */
+/* Random streams that do not belong to a lane. */
 #define MODEL_STREAM (UINT64_C(1) << 32)
-enum { POOLED_OPS = 12, GROWN_OPS = 3 }; /* memory of a pooled slot, a grown position, in ops */
+enum {
+    POOLED_OPS = 12,
+    GROWN_OPS = 3
+}; /* memory of a pooled slot and of a grown position, in
+                                            ops */
 
-/* ---- how it fails, and how far it is ---- */
+/* ---- errors and progress ---- */
 
 enum { IDLE_FREE = 10000000, IDLE_PER_OP = 64 };
 
@@ -38,7 +42,7 @@ enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, cons
     ab_text_addf(&out, "%s:%u:%u: %s%s\n", AB_SHOWN(300, g->w->file), at.line, at.col, message,
                  lane);
     ab_diag_excerpt(&out, &source, at);
-    out.s[strlen(out.s) - 1] = 0; /* no newline at the end of an error */
+    out.s[strlen(out.s) - 1] = 0; /* an error has no newline at the end */
     ab_fail(g->err, AB_CONFIG, "%s", out.s);
     ab_text_fini(&out);
     return AB_CONFIG;
@@ -83,7 +87,7 @@ uint64_t ab_generate_counter(const struct ab_generator *g)
     }
 }
 
-/* ---- which positions ---- */
+/* ---- choosing positions ---- */
 
 static uint32_t pick_bin(struct ab_generator_lane *lane, const struct ab_verb *v)
 {
@@ -95,15 +99,15 @@ static uint32_t pick_bin(struct ab_generator_lane *lane, const struct ab_verb *v
     return bin->begin + (uint32_t)ab_rng_below(&lane->positions, bin->end - bin->begin);
 }
 
-/* The n positions of a shared set are cut into as many parts as the role has lanes; where the lane's
- * own begins, or the one `after` it. */
+/* Returns the begin of a lane's part of a shared set, or of the part `after` it. The n positions
+ * are divided among the lanes of the role. */
 static uint32_t own_begin(const struct ab_generator_lane *lane, uint32_t n, uint32_t after)
 {
     uint64_t part = lane->index - lane->role->first_lane + after;
     return (uint32_t)(part * n / lane->role->n_lanes);
 }
 
-/* A number below n from a cursor that then goes on by `step`, around and around. */
+/* Returns a number below n from a cursor and advances the cursor by `step`, cyclically. */
 static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
 {
     uint64_t now = *cursor % n; /* a list may have become shorter */
@@ -111,7 +115,8 @@ static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
     return (uint32_t)now;
 }
 
-/* Lists have no positions, but blocks without gaps: the last one fills a hole. */
+/* Picks a block of a list. Lists have no fixed positions but blocks without gaps; the last one
+ * fills a hole. */
 static uint32_t pick_dense(struct ab_generator *g, const struct ab_verb *v, struct ab_live_set *s,
                            enum ab_pick pick)
 {
@@ -197,7 +202,8 @@ static void pick_live(struct ab_generator_lane *lane, struct ab_live_set *live, 
         ab_live_set_oldest(live, out, n, step);
 }
 
-/* Chooses before the first step, because the steps change what is live and how old it is. */
+/* Chooses the live blocks of an `order` before the first step, because the steps change which
+ * blocks are live and their order by age. */
 static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_verb *v,
                                       struct ab_live_set *s)
 {
@@ -217,7 +223,7 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
     return AB_OK;
 }
 
-/* How many blocks a send takes. */
+/* Returns the number of blocks that a send takes. */
 static uint64_t count_sent(const struct ab_generator *g, const struct ab_verb *v)
 {
     uint64_t n = g->lane->count;
@@ -233,7 +239,7 @@ uint64_t ab_step_draw_count(const struct ab_generator *g, const struct ab_verb *
                : ab_dist_draw(&g->w->dists, v->counts, g->lane->turns, &g->lane->choices);
 }
 
-/* As many steps as it takes to its end. */
+/* Begins a `play`, which takes as many steps as the model has calls. */
 static enum ab_status begin_play(struct ab_generator *g, const struct ab_verb *v,
                                  struct ab_instance *s)
 {
@@ -274,9 +280,9 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
     return status;
 }
 
-/* ---- ops on one block: in a slot of the pool, or at a position of a set, which follows ---- */
+/* ---- ops on one block: in a slot of the pool, or at a position of a set, which is updated ---- */
 
-/* Returns what the tape said of an op that was pushed; an error gets the place of the verb. */
+/* Returns the status of a push; adds the place of the verb to an error. */
 static enum ab_status pushed(struct ab_generator *g, enum ab_status status)
 {
     char text[300];
@@ -309,7 +315,7 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
 
 static enum ab_status free_at(struct ab_generator *g, struct ab_instance *s, uint32_t position);
 
-/* Before a request of this size: frees what the phase's cap leaves no room for. */
+/* Frees blocks until a request of this size fits below the phase's cap. */
 static enum ab_status keep_cap(struct ab_generator *g, uint64_t size)
 {
     const struct ab_cap *cap = &g->phase->cap;
@@ -465,7 +471,7 @@ static enum ab_status fail_occupied(struct ab_generator *g, const char *what, ui
                             what[0] == 'a' ? ", 'replace' frees first" : "");
 }
 
-/* ---- blocks from lane to lane: messages into a queue and out of it ---- */
+/* ---- messages between lanes: into a queue and out of it ---- */
 
 static struct ab_queue *queue_of(const struct ab_generator *g, const struct ab_verb *v)
 {
@@ -487,7 +493,7 @@ static enum ab_status wait_for(struct ab_generator *g, enum ab_wait what, struct
     return AB_OK;
 }
 
-/* The lane goes on, with the queue as if it had found it so by itself. */
+/* Lets a waiting lane continue, with the queue in the state that it waited for. */
 static struct ab_generator_lane *wake(struct ab_generator *g, uint32_t index, struct ab_queue *q)
 {
     struct ab_generator_lane *lane = &g->lanes[index];
@@ -502,7 +508,7 @@ static bool has_room(const struct ab_queue *q, const struct ab_set_def *def)
     return def->count == 0 || q->lengths.n + q->n_reserved < def->count;
 }
 
-/* Room goes to the sender that waits longest. */
+/* Gives room in the queue to the sender that has waited longest. */
 static void offer_room(struct ab_generator *g, const struct ab_set_def *def, struct ab_queue *q)
 {
     uint32_t waiting;
@@ -512,7 +518,7 @@ static void offer_room(struct ab_generator *g, const struct ab_set_def *def, str
     wake(g, waiting, q);
 }
 
-/* A message goes to the receiver that waits longest, else into the queue. */
+/* Gives a message to the receiver that has waited longest, else puts it into the queue. */
 static void deliver(struct ab_generator *g, struct ab_queue *q, struct ab_message *m)
 {
     uint32_t waiting;
@@ -526,8 +532,8 @@ static void deliver(struct ab_generator *g, struct ab_queue *q, struct ab_messag
     *m = empty;
 }
 
-/* Begins a message: a place in the queue, or what the queue does when it is full. False when there
- * is nothing to put into a message now. */
+/* Begins a message: reserves room in the queue, or does what a full queue requires. Returns false
+ * if nothing can be put into a message now. */
 static bool begin_message(struct ab_generator *g, const struct ab_verb *v, enum ab_status *status)
 {
     struct ab_generator_lane *lane = g->lane;
@@ -549,7 +555,7 @@ static bool begin_message(struct ab_generator *g, const struct ab_verb *v, enum 
     return lane->is_refused;
 }
 
-/* One more block for the message, new or out of a set; AB_NO_POSITION when there was none. */
+/* Gets one more block for the message, new or from a set; AB_NO_POSITION = there was none. */
 static enum ab_status next_block(struct ab_generator *g, const struct ab_verb *v, uint32_t *slot)
 {
     *slot = AB_NO_POSITION;
@@ -599,7 +605,7 @@ static enum ab_status step_send(struct ab_generator *g, const struct ab_verb *v)
     return status;
 }
 
-/* A received block finds its place in a set. */
+/* Puts a received block into a set. */
 static enum ab_status put_into_set(struct ab_generator *g, const struct ab_verb *v, uint32_t slot)
 {
     struct ab_instance *s = ab_instance_of(g, v->other, g->lane->index);
@@ -615,8 +621,8 @@ static enum ab_status put_into_set(struct ab_generator *g, const struct ab_verb 
     return ab_generate_idle(g, v->place, 1);
 }
 
-/* The message that the lane takes apart, its own or the next one of the queue. Its last block is
- * the youngest: one wait for it does for all. */
+/* Gets the message that the lane unpacks: its own, or the next one of the queue. Its last block is
+ * the youngest, so one wait for that block covers all. */
 static enum ab_status hold_message(struct ab_generator *g, const struct ab_verb *v,
                                    struct ab_queue *q)
 {
@@ -694,7 +700,8 @@ static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_
     }
 }
 
-/* An alloc: of one block, or, as long as the window is full, the free of one that does not survive. */
+/* Executes a step of an alloc in a window: allocates one block, or, while the window is full, frees
+ * one that does not survive. */
 static enum ab_status step_window(struct ab_generator *g, struct ab_instance *s)
 {
     const struct ab_set_def *def = &g->w->sets[g->lane->verb->set];
@@ -742,7 +749,8 @@ static enum ab_status step_at_position(struct ab_generator *g, const struct ab_v
 
 /* ---- whole sets ---- */
 
-/* Has the set a live block, or where `save` is not 0, one that is younger than that save point? */
+/* True if the set has a live block; if `save` is not 0, one that is younger than that save
+ * point. */
 static bool holds_blocks(const struct ab_generator *g, const struct ab_instance *s, uint32_t save)
 {
     if (save == 0)
@@ -757,7 +765,8 @@ static bool holds_blocks(const struct ab_generator *g, const struct ab_instance 
     return false;
 }
 
-/* A set other than the one that is reset that holds such blocks; the message under way is of none. */
+/* Returns a set other than `reset` that has such blocks. A message that is being sent belongs to no
+ * set. */
 static uint32_t find_live_set(const struct ab_generator *g, const struct ab_instance *reset,
                               uint32_t save)
 {
@@ -773,8 +782,8 @@ static uint32_t find_live_set(const struct ab_generator *g, const struct ab_inst
     return AB_NO_SET;
 }
 
-/* For `check`: whether it ever frees its n blocks in one call. The count where it does not and nobody
- * knows yet which set is in the way, else NULL. */
+/* Counts a reset of n blocks for `check`: whether it ever frees them in one call. Returns the count
+ * if it did not and the set that prevented it is not known yet, else NULL. */
 static struct ab_reset_count *count_reset(const struct ab_generator *g, const struct ab_verb *v,
                                           uint32_t n, bool is_one)
 {
@@ -784,7 +793,7 @@ static struct ab_reset_count *count_reset(const struct ab_generator *g, const st
     return n > 0 && !is_one && count->other == AB_NO_SET ? count : NULL;
 }
 
-/* No block lives any more that was in the set when the scopes around began. */
+/* Records that no block lives any more from before the enclosing scopes of the set. */
 static void empty_scopes(struct ab_generator_lane *lane, uint32_t set)
 {
     for (uint32_t i = 0; i < lane->depth; i++)
@@ -822,7 +831,7 @@ static enum ab_status end_scope(struct ab_generator *g, const struct ab_loop *sc
     return status;
 }
 
-/* Slots go back in such an order that the next round finds them where this one did. */
+/* Executes a reset. Slots are returned in an order in which the next round gets the same slots. */
 static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
@@ -848,7 +857,8 @@ static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v
     return AB_OK;
 }
 
-/* The blocks change places, the ages of the positions stay: fifo then frees in random order. */
+/* Executes a shuffle: the blocks change places, but the ages of positions stay. fifo then frees in
+ * random order. */
 static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_instance *s = ab_instance_of(g, v->set, g->lane->index);
@@ -864,7 +874,7 @@ static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb 
     return ab_generate_idle(g, v->place, s->live.n_live);
 }
 
-/* Blocks of size 0 have nothing to be read. */
+/* Executes a walk. Blocks of size 0 are skipped, because they have no bytes to read. */
 static enum ab_status step_walk(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
@@ -893,9 +903,9 @@ static enum ab_status step_play(struct ab_generator *g, const struct ab_verb *v)
     return is_over ? ab_generate_idle(g, v->place, 1) : AB_OK;
 }
 
-/* ---- any step ---- */
+/* ---- all steps ---- */
 
-/* Has the phase reached its end, or the tape its limit? */
+/* Checks after a step whether the phase has reached its end or the tape its limit. */
 static enum ab_status after_step(struct ab_generator *g, const struct ab_verb *v)
 {
     if (ab_generate_counts(g) && ab_generate_counter(g) >= g->until)
