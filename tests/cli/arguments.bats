@@ -123,6 +123,9 @@ bench_at() { # PROGRAM ARGUMENT…
         bench_at "$TREE/$program/allocbench" replay @sqlite-idnex
         expect_code 2
         expect_error 'no trace is called @sqlite-idnex; did you mean @sqlite-index\?'
+        bench_at "$TREE/$program/allocbench" replay @perl
+        expect_code 2
+        expect_error 'did you mean @perl-words'
         bench_at "$TREE/$program/allocbench" replay perl-words.abt
         expect_code 3
         expect_error 'try: allocbench replay @perl-words$'

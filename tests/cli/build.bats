@@ -170,7 +170,7 @@ stub_make() {
     done >"$OUT/dead"
     [ ! -s "$OUT/dead" ] || fail "$(cat "$OUT/dead")"
     [ "$(grep -o '](' README.md | wc -l)" -gt 10 ] || fail "the links are gone"
-    "$BUILD/allocbench" explain --json - | jq -r '.words[].see' | grep -o '[A-Za-z/]*\.md' | sort -u >"$OUT/named"
+    "$BUILD/allocbench" explain --json - | jq -r '.words[].see' | grep -o '[A-Za-z/-]*\.md' | sort -u >"$OUT/named"
     grep -rhoE '\b(docs|configs|allocators|results|traces)/[A-Za-z-]+\.md' "$ROOT/src/cli" --include='*.c' >>"$OUT/named"
     [ "$(wc -l <"$OUT/named")" -gt 10 ]
     while read -r page; do

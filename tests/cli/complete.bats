@@ -24,7 +24,7 @@ offers() { # EXPECTED WORD…
     offers "" trace exp
     offers "save show" baseline s
     offers "backends" list b
-    offers "p99 p99.9 p99.5 p99.99" explain p99
+    offers "p99 p99.9 p99.99" explain p99
     offers "" nothing --
 }
 

@@ -126,7 +126,7 @@ EOF
     code=0
     (ulimit -f 1; allocbench record -o "$OUT/t.abt" -- true) >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_code 125
-    expect_error 'cannot write into the spool .*: File too large'
+    expect_error 'the limit on file sizes \(ulimit -f\) is too low for a recording'
     code=0
     (ulimit -S -s 64; allocbench run "$WORKLOADS/tiny.yaml" --rounds 1 -b glibc) >"$OUT/stdout" \
         2>"$OUT/stderr" 3>&- || code=$?

@@ -506,7 +506,8 @@ install_library() {
         cc -E -P -DAB_COMMON_API=extern "$header"
     done | sed 's/__attribute__((warn_unused_result)) //g' |
         grep -vE '^ |^static |^#|^typedef |^__attribute__|^ab_' |
-        grep -oE '\bab_[a-z_0-9]+\(' | tr -d '(' | sort -u >"$OUT/declared"
+        grep -oE '\bab_[a-z_0-9]+\(|^extern __thread .*\bab_[a-z_0-9]+\[' |
+        sed 's/^extern.*[ *]//; s/[[(]$//' | sort -u >"$OUT/declared"
     diff "$OUT/declared" "$OUT/shown"
 }
 

@@ -90,7 +90,7 @@ a_tree() {
     expect_code 2
     expect_error 'did you mean "workloads"'
     bench list nothing
-    expect_error 'allowed: backends, workloads, metrics'
+    expect_error 'allowed: backends \(or allocators\), workloads, metrics'
     bench list metrics --json /nowhere/x.json
     expect_code 2
 }

@@ -164,7 +164,7 @@ only_file() { # FOLDER
     local width options
     while read -r width options; do
         export COLUMNS=$width
-        bench run "$WORKLOADS/tiny.yaml" -b glibc,arena,skeleton,"$GUESTS/libcrash.so" --rounds 2 \
+        bench run "$WORKLOADS/tiny.yaml" -b glibc,arena,skeleton,"$GUESTS/libctorcrash.so" --rounds 2 \
             --drain 0 $options --results "$OUT/r"
         cp "$OUT/stdout" "$OUT/table"
         bench report $options "$(only_file "$OUT/r")"

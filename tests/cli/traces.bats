@@ -35,7 +35,7 @@ several() { # ARGUMENT…
         jq ".results[$i].result" "$OUT/s.json" >"$OUT/one.json"
         bench report "$OUT/one.json"
         local whole
-        whole=$(sed -n "/whole run/,/^$/s/^  glibc  *\([0-9.]* [a-z]*\) .*/\1/p" "$OUT/stdout" | head -1)
+        whole=$(sed -n "/whole run/,/^$/s/^  glibc  *\([0-9][0-9.]* [a-z]*\) .*/\1/p" "$OUT/stdout" | head -1)
         [ -n "$whole" ] || { grep -q '^  glibc  *-' "$OUT/stdout" && continue; } || fail "no answer"
         grep -q "  $whole, " "$OUT/table" || fail "$whole is not in the table"
     done

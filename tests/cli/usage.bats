@@ -239,7 +239,6 @@ YAML
     code=0 && allocbench record -- 'sleep 10' 2>"$OUT/stderr" || code=$?
     [ "$code" = 127 ] && expect_error 'leave out the quotes'
     answer 'no such program, or it is not executable$' exec -- 'no-such-program 10'
-    answer 'did you mean @perl-words' replay @perl
     answer "did you mean 'peak_bytes'" run "$WORKLOADS/small.yaml" --gate 'churn/memory/peek < 3x live'
     answer "did you mean 'rss_peak_bytes'" run "$WORKLOADS/small.yaml" --gate 'churn/memory/rss_peak_byte < 3x live'
 }
