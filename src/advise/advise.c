@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps from a trace to an advice: groups, what they did, kinds, heaps, and names for these.
+ * Makes an advice from a trace: groups, statistics of their blocks, kinds, heaps, and names of the
+ * heaps.
  */
 #include "advise/advise.h"
 
@@ -45,7 +46,7 @@ static struct ab_site_named no_name(void *user, const struct ab_site_table *tabl
     return ab_site_names_none();
 }
 
-struct rules { /* of the groups that have a heap */
+struct rules { /* rules of the groups that have a heap */
     struct ab_site_matcher *matcher;
     uint32_t groups[AB_SITE_PATTERNS_MAX];
     size_t n;
@@ -63,8 +64,9 @@ static enum ab_status add_rules(struct rules *r, const struct ab_site_groups *gr
     return AB_OK;
 }
 
-/* Asks of each stack whom a replay with these rules would give its blocks to. A group whose rule takes
- * others, or not all of its own, is no group's; returns whether there was one. */
+/* Checks, for each stack, which group a replay with these rules would assign its blocks to. A group
+ * whose rule takes blocks of others, or misses some of its own, loses its rule. Returns true if any
+ * group did. */
 static bool drop_wrong_rules(const struct rules *r, struct ab_site_groups *groups, size_t n_stacks)
 {
     bool has_dropped = false;
@@ -86,7 +88,7 @@ static enum ab_status check_rules(const struct ab_advise_plan *plan, struct ab_s
 {
     struct rules r = {.n = 0};
     *has_dropped = false;
-    if (groups->of_site == NULL) /* classes of sizes are apart */
+    if (groups->of_site == NULL) /* size classes never overlap */
         return AB_OK;
     r.matcher = ab_site_matcher_open(&a->sites, plan->name != NULL ? plan->name : no_name,
                                      plan->user);
@@ -97,15 +99,15 @@ static enum ab_status check_rules(const struct ab_advise_plan *plan, struct ab_s
     return status;
 }
 
-/* ---- from what a group's blocks did to what could serve them ---- */
+/* ---- choosing a kind of heap for each group ---- */
 
-/* What a heap must hold is the most that it held, and a margin: a program's next run is not quite
- * like the recorded one. */
+/* A heap's capacity is its peak in the recorded run plus a margin, because the next run of the
+ * program will differ a little. */
 enum {
-    RULES_MOST = 60,   /* of a mapping, which has 64, one of them for the rest */
-    TEXT_MOST = 1900,  /* of its rules, which may have 2047 characters */
-    BACKEND_MOST = 40, /* characters of a back end */
-    MARGIN = 4,        /* a quarter more */
+    RULES_MOST = 60,   /* rules in a mapping; the limit is 64, with one for the rest */
+    TEXT_MOST = 1900,  /* characters of these rules; the limit is 2047 */
+    BACKEND_MOST = 40, /* characters reserved for a back end */
+    MARGIN = 4,        /* a margin of 1/4 */
     ARENA_STEP = 1 << 16,
     NESTED_STEP = 1 << 12,
     POOL_STEP = 16
@@ -115,24 +117,25 @@ struct fitting {
     struct ab_site_groups *groups;
     struct ab_advice *advice;
     struct ab_lives lives;
-    size_t n_rules, n_text; /* of the mapping of all */
+    size_t n_rules, n_text; /* size of the mapping with all heaps */
     bool has_broken_stack, has_survivor;
 };
 
-/* The rules, from the strictest promise to the weakest. Each is one that the trace has kept without
- * exception: what frees in bulk may not have one block that lives on. */
+/* Rules that choose a kind, from the strictest promise to the weakest. A group gets a kind only if
+ * the trace kept its promise without exception: a heap that frees in bulk must not contain one
+ * block that lives on. */
 enum {
-    CALLS_LEAST = 64,      /* fewer are not worth a heap */
-    SHARE_LEAST = 1000,    /* one in so many calls, or one in each scope */
-    SCOPES_LEAST = 4,      /* fewer are no rhythm */
-    POOL_BLOCKS_LEAST = 8, /* at one time */
+    CALLS_LEAST = 64,      /* fewer calls are not worth a heap */
+    SHARE_LEAST = 1000,    /* at least 1/1000 of the calls, or one in each scope */
+    SCOPES_LEAST = 4,      /* fewer scopes show no regularity */
+    POOL_BLOCKS_LEAST = 8, /* live at one time */
     POOL_SIZE_MOST = 1 << 16,
     SLAB_SIZES_MOST = 8,
-    SLAB_SIZE_MOST = 4096, /* its largest class */
-    ALIGN_MOST = 16,       /* of pool and slab */
+    SLAB_SIZE_MOST = 4096, /* largest size class of a slab */
+    ALIGN_MOST = 16,       /* largest alignment of pool and slab */
 };
 
-/* The slots of a pool for blocks of these sizes. */
+/* Returns the slot size in bytes of a pool for the group's blocks. */
 static uint64_t slot_of(const struct ab_advice_group *g)
 {
     return g->size_most < 16 ? 16 : ab_align_up(g->size_most, 16);
@@ -144,8 +147,9 @@ static bool is_rare(const struct ab_advice *a, const struct ab_advice_group *g)
            (g->calls < a->calls / SHARE_LEAST && (a->n_scopes == 0 || g->calls < a->n_scopes));
 }
 
-/* Each free is of the youngest block, in one thread; and more is asked for than is there at a time,
- * else it is no better than an arena. */
+/* True if each free is of the youngest block, in one thread. If the trace has scopes, no block may
+ * outlive its scope. A scope must also request at least twice as much as is live at a time;
+ * otherwise a stack is no better than an arena. */
 static bool is_stack(const struct ab_advice *a, const struct ab_advice_group *g)
 {
     if (g->lifo != g->frees || g->never_freed > 0 || g->remote > 0 || g->n_threads > 1)
@@ -154,7 +158,8 @@ static bool is_stack(const struct ab_advice *a, const struct ab_advice_group *g)
            (g->in_next == 0 && g->later == 0 && g->live_most_bytes <= g->scope_most_bytes / 2);
 }
 
-/* Few small blocks that keep many pages are worth a heap even where they are of many sizes. */
+/* True if few small blocks keep many pages resident. Such a group is worth a heap even if it has
+ * many sizes. */
 static bool is_pinner(const struct ab_advice *a, const struct ab_advice_group *g)
 {
     return g->pinned_bytes >= a->least_pinned && g->size_most <= SLAB_SIZE_MOST &&
@@ -195,8 +200,8 @@ static enum ab_advice_kind kind_of(const struct ab_advice *a, const struct ab_ad
     return *why = "no pattern that a simpler allocator could use", AB_ADVICE_KEEP;
 }
 
-/* Sets kind and why. `a` says how many calls and scopes there are; without is_stack_allowed no group
- * becomes a stack: those of the trace together were not freed youngest first. */
+/* Sets kind and why. `a` has the numbers of calls and scopes. If is_stack_allowed is false, no
+ * group becomes a stack, because all stack groups together were not freed youngest first. */
 static void find_kind(const struct ab_advice *a, struct ab_advice_group *g, bool is_stack_allowed)
 {
     g->kind = kind_of(a, g, is_stack_allowed, &g->why);
@@ -213,7 +218,8 @@ static bool is_of_heap(const struct ab_advice_heap *h, const struct ab_advice_gr
            (g->kind != AB_ADVICE_POOL || h->size_most == slot_of(g));
 }
 
-/* Groups come with the most calls first: where heaps run out, those with few stay where they are. */
+/* Assigns the group to a heap. Groups come with the most calls first, so if heaps run out, groups
+ * with few calls stay in malloc. */
 static void place(struct fitting *f, struct ab_advice_group *g)
 {
     struct ab_advice *a = f->advice;
@@ -247,7 +253,7 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     h->n_threads = g->n_threads > 1 || h->n_threads > 1 || g->thread != h->thread ? 2 : 1;
     h->is_of_thread_scopes = a->n_scope_threads > 1 &&
                              (g->kind == AB_ADVICE_FRAME || g->kind == AB_ADVICE_DOUBLE);
-    if (h->is_of_thread_scopes) /* any of them may end its scope */
+    if (h->is_of_thread_scopes) /* any of these threads may end its scope */
         h->n_threads = 2;
     h->frees += g->frees;
     h->n_remote += g->remote;
@@ -280,7 +286,7 @@ static uint32_t heap_of_request(void *user, const struct ab_event *e)
 {
     const struct fitting *f = user;
     return f->groups->items[ab_site_groups_of(f->groups, e)]
-        .heap; /* AB_ADVICE_NO_HEAP is nobody's */
+        .heap; /* AB_ADVICE_NO_HEAP has no owner */
 }
 
 static void heap_block_ended(void *user, const struct ab_life *life, bool is_youngest,
@@ -335,15 +341,15 @@ static void size_heap(const struct ab_life_owner *o, struct ab_advice_heap *h)
     }
 }
 
-/* What a program gets that includes its header. */
 bool ab_advice_is_shared(const struct ab_advice_heap *h)
 {
     bool is_freed = h->kind == AB_ADVICE_POOL || h->kind == AB_ADVICE_SLAB;
     return h->n_threads > 1 || (is_freed && !h->is_local);
 }
 
-/* A stack keeps what it has: a replay resets it where it is empty, a program goes back to a mark long
- * before. What one thread has for itself takes no lock in a replay either. */
+/* Sets the name of the heap's back end. A stack keeps its memory: a replay resets it only when it
+ * is empty, but a program goes back to a mark long before. A heap of one thread takes no lock in a
+ * replay either. */
 static void name_backend(struct ab_advice_heap *h)
 {
     const char *threads = ab_advice_is_shared(h) || !h->is_local ? ":threads=local" : "";
@@ -377,7 +383,7 @@ static void name_compiled(const struct ab_advice *a, struct ab_advice_heap *h)
                  (unsigned long long)h->capacity_blocks);
 }
 
-/* Heaps of one name would be one in a mapping. */
+/* Makes the names of nested heaps unique, because a mapping merges heaps of one name. */
 static void part_nested(struct ab_advice *a)
 {
     for (size_t i = 0; i < a->n_heaps; i++) {
@@ -387,13 +393,13 @@ static void part_nested(struct ab_advice *a)
                 continue;
             h->capacity_bytes += NESTED_STEP;
             name_backend(h);
-            k = SIZE_MAX; /* from the first one again */
+            k = SIZE_MAX; /* restart the search */
         }
     }
 }
 
-/* Fills out->heaps and the groups' heap, by their kinds. *has_broken_stack: the stack's groups do
- * not free the youngest first together; then nothing else is valid. */
+/* Sets out->heaps and the heap of each group from the kinds. Sets *has_broken_stack if the stack's
+ * groups together do not free the youngest block first; the other results are invalid then. */
 static enum ab_status make_heaps(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                                  struct ab_advice *out, bool *has_broken_stack, struct ab_err *err)
 {
@@ -416,8 +422,8 @@ static enum ab_status make_heaps(const struct ab_advise_plan *plan, struct ab_si
     return status;
 }
 
-/* Groups one by one may each be a stack and together be none: then they are not. Each further turn
- * drops a group at least. */
+/* Finds kinds and heaps. Groups may each free the youngest block first, but not together; then none
+ * becomes a stack. The loop ends, because each further turn drops at least one group. */
 static enum ab_status find_heaps(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                                  struct ab_advice *out, struct ab_err *err)
 {
@@ -443,7 +449,7 @@ static int by_calls(const void *a, const void *b)
                                 : AB_COMPARE(x->address, y->address);
 }
 
-/* One in so many calls may come after the last scope and not be measured with it. */
+/* At most one call in FEW_AFTER may come after the last scope, to be left out of measurements. */
 enum { FEW_AFTER = 10 };
 
 static void find_end(const struct ab_advise_plan *plan, struct ab_advice *a)
@@ -458,7 +464,7 @@ static void find_end(const struct ab_advise_plan *plan, struct ab_advice *a)
     a->n_before_end = are_few ? last : a->n_events;
 }
 
-/* Heaps were made in the order of their largest group. */
+/* Sorts the heaps by calls; they were made in the order of their largest group. */
 static void sort_heaps(struct ab_advice *a)
 {
     size_t order[AB_ADVICE_HEAPS_MAX];
@@ -485,7 +491,8 @@ static void sort_heaps(struct ab_advice *a)
             a->heap_of_site[i] = new_[a->heap_of_site[i]];
 }
 
-/* Before groups are sorted: sites have their numbers. */
+/* Sets out->heap_of_site. Call it before groups are sorted, because sites refer to groups by
+ * number. */
 static void note_sites(const struct ab_site_groups *groups, struct ab_advice *out)
 {
     if (groups->of_site == NULL)
@@ -495,8 +502,9 @@ static void note_sites(const struct ab_site_groups *groups, struct ab_advice *ou
         out->heap_of_site[i] = groups->items[groups->of_site[i]].heap;
 }
 
-/* ---- groups ----
- * Sums up lives by group: sizes, ends by scope, order of frees, threads, survivors. */
+/* ---- statistics of groups ----
+ * Sums up the lives of blocks by group: sizes, ends by scope, order of frees, threads,
+ * survivors. */
 
 struct survey {
     struct ab_site_groups *groups;
@@ -549,8 +557,8 @@ static void note_survivor(struct survey *s, struct ab_advice_group *g, const str
     g->n_survivors++;
 }
 
-/* Ends of scopes are where the program said so or where nothing short-lived is left: what still lives
- * when the trace ends has outlived all that. */
+/* Counts in which scope a block ended. A scope ends at a mark of the program or where nothing
+ * short-lived is left. A block that is live at the end of the trace has outlived its scope. */
 static void count_scope(struct survey *s, struct ab_advice_group *g, const struct ab_life *life,
                         bool is_freed)
 {
@@ -586,7 +594,8 @@ static void ended(void *user, const struct ab_life *life, bool is_youngest,
     g->remote += e->thread != life->thread;
 }
 
-/* Where lines are not known, a function that calls in several places pins once, not once for each. */
+/* True if another group is the same function and neither group has a line number. The function pins
+ * its bytes once, so they must not be counted for each of its groups. */
 static bool is_one_of_several(const struct ab_site_groups *groups, size_t i)
 {
     const struct ab_advice_group *g = &groups->items[i];
@@ -621,8 +630,8 @@ static void finish(struct survey *s)
     }
 }
 
-/* Fills the groups; makes them where they are classes of sizes. Sets calls, events and threads of
- * *out as well, and the name of the program. */
+/* Sets the statistics of the groups, and makes the groups if they are size classes. Also sets
+ * calls, events, threads and the program's name in *out. */
 static enum ab_status group_stats(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                                   struct ab_advice *out, struct ab_err *err)
 {
@@ -675,7 +684,7 @@ enum ab_status ab_advise(const struct ab_advise_plan *asked, struct ab_advice *o
         groups.items = NULL;
         qsort(out->groups, out->n_groups, sizeof out->groups[0], by_calls);
         while (out->n_groups > 0 && out->groups[out->n_groups - 1].calls == 0)
-            out->n_groups--; /* stacks of calls that gave no block */
+            out->n_groups--; /* stacks whose calls returned no block */
         sort_heaps(out);
         find_end(plan, out);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns the file of C that shows an advice: its head with what goes where, the order of its parts,
- * the names in it, and the templates of the code of each heap.
+ * Writes an advice as a C file: a comment with what to place where, the parts in their order, the
+ * names, and the code of each heap from templates.
  */
 #include "advise/code.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACES_MOST = 40 }; /* of one heap that are listed */
+enum { PLACES_MOST = 40 }; /* places listed per heap */
 
 static bool is_built(const struct ab_advice_heap *heap)
 {
@@ -22,7 +22,7 @@ static bool has_scopes(const struct ab_advice_heap *heap)
     return heap->kind == AB_ADVICE_FRAME || heap->kind == AB_ADVICE_DOUBLE;
 }
 
-/* In which heap the group is; AB_ADVICE_NO_HEAP: in none, or in one that is not built. */
+/* Returns the heap of the group; AB_ADVICE_NO_HEAP if it has none, or one that is not built. */
 static uint32_t heap_of(const struct ab_advice *a, const struct ab_advice_group *g)
 {
     return g->heap < a->n_heaps && is_built(&a->heaps[g->heap]) ? g->heap : AB_ADVICE_NO_HEAP;
@@ -55,7 +55,7 @@ const char *ab_code_name(const struct ab_advice *a, size_t i, char *buf, size_t 
     return buf;
 }
 
-/* Text of the recorded program within a comment. */
+/* Appends text of the recorded program to a comment, so that it cannot begin or end one. */
 static void add_foreign(struct ab_text *out, const char *s)
 {
     const char *shown = AB_SHOWN(600, s);
@@ -120,7 +120,7 @@ static void add_instruction(struct ab_text *out, const struct ab_advice_heap *he
     ab_text_add(out, "\n");
 }
 
-/* Adds how to declare each container that asks for memory there. */
+/* Appends how to declare each container that requests memory at a place. */
 static void add_containers(struct ab_text *out, const char *name, uint32_t containers)
 {
     if (containers == 0)
@@ -157,8 +157,8 @@ static void add_cxx_instruction(struct ab_text *out, const struct ab_advice_heap
     ab_text_add(out, "\n");
 }
 
-/* Adds what holds for all places of a heap in C++: containers in containers, temporaries, and when its
- * memory is given back, if not block by block. */
+/* Appends the advice that applies to all C++ places of a heap: containers in containers,
+ * temporaries, and when the memory is released if not block by block. */
 static void add_cxx_end(struct ab_text *out, const struct ab_advice *a, uint32_t number,
                         const char *name)
 {
@@ -198,7 +198,7 @@ static void add_cxx_end(struct ab_text *out, const struct ab_advice *a, uint32_t
             heap->kind == AB_ADVICE_DOUBLE ? "the second " : "");
 }
 
-/* Returns true if the same is to be done, or is said, of two groups of one heap. */
+/* Returns true if two groups of one heap get the same instruction. */
 static bool has_same_instruction(const struct ab_advice_group *g, const struct ab_advice_group *h)
 {
     bool is_kept = g->heap == AB_ADVICE_NO_HEAP && h->heap == AB_ADVICE_NO_HEAP;
@@ -226,8 +226,8 @@ static void add_what_to_do(struct ab_text *out, const struct ab_advice *a, const
     }
 }
 
-/* Adds the groups of heap number `heap`, or AB_ADVICE_NO_HEAP; what is to be done stands once, below all
- * the places that it is about. */
+/* Appends the groups of heap `heap`, or of none (AB_ADVICE_NO_HEAP). An instruction is written
+ * once, below all places to which it applies. */
 static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t heap,
                        const char *name)
 {
@@ -254,7 +254,8 @@ static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t 
         ab_text_addf(out, " *   and %zu more\n", n - PLACES_MOST);
 }
 
-/* C++ asks heap number `heap`, or with `heap` AB_ADVICE_NO_HEAP any that is built. */
+/* True if C++ code requests memory from heap `heap`, or from any built heap if `heap` is
+ * AB_ADVICE_NO_HEAP. */
 static bool has_cxx(const struct ab_advice *a, uint32_t heap)
 {
     for (size_t i = 0; i < a->n_groups; i++) {
@@ -327,11 +328,12 @@ static void add_threads(struct ab_text *out, const struct ab_advice *a)
                          " * while no other one is in a call of these heaps. With pthread.\n");
 }
 
-/* Owns the templates of generated code, one set for each kind of heap, in the form for one thread and in
- * that for several: those take a heap of their own each, of a group (allocators/common/shard.h).
- * In a template @ is the name of the heap, $ what its constants begin with, % the kind of allocator. */
+/* Templates of generated code, one set for each kind of heap, in a form for one thread and in one
+ * for several. With several threads, each thread has its own heap of a group
+ * (allocators/common/shard.h). In a template @ is the heap's name, $ the prefix of its constants, %
+ * the kind of allocator. */
 
-struct pieces { /* of one kind */
+struct pieces { /* templates of one kind */
     const char *objects, *interface, *open, *close, *scope_end;
 };
 
@@ -469,7 +471,7 @@ static const struct pieces shared_arena_pieces = {shared_objects, "", shared_ope
 static const struct pieces shared_pieces = {shared_objects, shared_interface, shared_open_end,
                                             "    ab_%_shared_close(advised_@);\n", ""};
 
-/* Scopes of each thread by itself. Threads beyond those that have an arena of their own share the first
+/* Templates for scopes of each thread. Threads beyond those with their own arena share the first
  * one, in which nothing dies at the end of a scope. */
 static const char own_arena_scope_end[] =
     "    struct ab_arena_shared *@ = @_own();\n"
@@ -492,7 +494,7 @@ static const struct pieces own_arena_pieces = {shared_objects, "", shared_open_e
 static const struct pieces own_double_pieces = {own_double_objects, "", shared_double_open_end,
                                                 shared_double_close, own_double_scope_end};
 
-/* It goes back to save points, not to its beginning at the end of a scope. */
+/* True if the heap goes back to save points, not to its beginning at the end of a scope. */
 static bool has_marks(const struct ab_advice_heap *heap)
 {
     return heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_NESTED;
@@ -503,7 +505,7 @@ static bool is_arena(const struct ab_advice_heap *heap)
     return has_marks(heap) || heap->kind == AB_ADVICE_FRAME || heap->kind == AB_ADVICE_DOUBLE;
 }
 
-/* "arena", "pool", "slab": the header it needs. */
+/* Returns the header that the heap needs: "arena", "pool" or "slab". */
 static const char *heap_header(const struct ab_advice_heap *heap)
 {
     return is_arena(heap) ? "arena" : heap->kind == AB_ADVICE_POOL ? "pool" : "slab";
@@ -528,7 +530,7 @@ static const struct pieces *pieces_of(const struct ab_advice_heap *heap)
     return heap->kind == AB_ADVICE_POOL ? &pool_pieces : &slab_pieces;
 }
 
-/* A template with its names. */
+/* Appends a template with @, % and $ replaced. */
 static void add(struct ab_text *out, const struct ab_advice_heap *heap, const char *name,
                 const char *template)
 {
@@ -554,7 +556,8 @@ static void add_number(struct ab_text *out, const struct ab_advice_heap *heap, c
     ab_text_addf(out, *why == '\0' ? "\n" : " /* %s */\n", why);
 }
 
-/* Of an arena that has no limit: its first region. */
+/* Returns the bytes of the arena's first region: its capacity, else its measured peak, else 64
+ * KiB. */
 static uint64_t arena_bytes(const struct ab_advice_heap *heap)
 {
     uint64_t bytes = heap->capacity_bytes != 0 ? heap->capacity_bytes : heap->most_bytes;
@@ -566,7 +569,7 @@ static uint64_t align_of(const struct ab_advice_heap *heap)
     return heap->align > 16 ? heap->align : 16;
 }
 
-/* Whose code names the alignment. */
+/* True if the code of the heap needs the constant for the alignment. */
 static bool needs_align(const struct ab_advice_heap *heap)
 {
     bool resizes_aligned = is_arena(heap) && heap->kind != AB_ADVICE_DOUBLE &&
@@ -595,7 +598,7 @@ static void add_numbers(struct ab_text *out, const struct ab_advice_heap *heap, 
     ab_text_add(out, "\n");
 }
 
-/* Small blocks of slabs are made as much aligned as malloc's are. */
+/* Appends NAME_alloc. Slabs align small blocks as malloc does. */
 static void add_alloc(struct ab_text *out, const struct ab_advice_heap *heap, const char *name)
 {
     bool is_pool = heap->kind == AB_ADVICE_POOL, is_slab = heap->kind == AB_ADVICE_SLAB;
@@ -626,7 +629,8 @@ static void add_zeroed(struct ab_text *out, const struct ab_advice_heap *heap, c
         "    return block;\n}\n\n");
 }
 
-/* Where the allocator has none for it: a new block and a copy. */
+/* Appends NAME_resize, except for pools and for arenas whose code has it already. If the allocator
+ * cannot resize, NAME_resize allocates a new block and copies. */
 static void add_resize(struct ab_text *out, const struct ab_advice_heap *heap, const char *name)
 {
     bool is_shared = ab_advice_is_shared(heap);
@@ -643,8 +647,9 @@ static void add_resize(struct ab_text *out, const struct ab_advice_heap *heap, c
     add(out, heap, name, is_arena(heap) ? "NULL);\n}\n\n" : "@_free);\n}\n\n");
 }
 
-/* All append text; `name` is what ab_code_name gives. The inline functions and what they
- * need; the functions that open and close it; its statements of advised_scope_end, if any. */
+/* Appends the inline functions of the heap and their declarations. `name` comes from
+ * ab_code_name(), here and in the functions below, which append what opens and closes the heap and
+ * its statements in advised_scope_end. */
 static void heap_interface(const struct ab_advice_heap *heap, const char *name, struct ab_text *out)
 {
     bool is_shared = ab_advice_is_shared(heap);
@@ -682,7 +687,7 @@ static void add_shared_options(struct ab_text *out, const struct ab_advice_heap 
             "    options.slabs.spacing = $_SPACING;\n");
 }
 
-/* The objects without what only a declaration says. */
+/* Appends the definitions of the objects: their declarations without `extern`. */
 static void add_objects(struct ab_text *out, const struct ab_advice_heap *heap, const char *name)
 {
     for (const char *line = pieces_of(heap)->objects; *line != '\0';) {
@@ -804,7 +809,7 @@ static void add_include(struct ab_text *out, const char *header, bool is_install
                  header);
 }
 
-/* The same headers once more: those for threads are others where they are installed. */
+/* Appends the #include lines. Headers for threads have other names if they are installed. */
 static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is_installed)
 {
     static const char *const headers[] = {"arena", "pool", "slab"};

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The advice as a file of C that a program includes: one heap for each proposal, made of our
- * allocators, with the capacities that were measured, and which calls go where as comments. It is
- * C11 and C++17, silent under -Wall -Wextra -Wpedantic, and needs the single headers or the
- * installed library. What it defines:
- *     advised_init, advised_fini       all heaps; 0 or an errno
- *     advised_scope_end                where a frame, a request ends; only with arenas
- *     NAME_alloc, NAME_alloc_zeroed    as malloc; NAME is that of the heap, as ab_code_name gives it
- *     NAME_resize                      where a block can grow: arenas, stacks, slabs
- *     NAME_free                        of what is used again one by one: pools, slabs
- *     NAME_begin, NAME_end             of stacks and nested scopes: a save point, and back to it
- *     advised::NAME                    a std::pmr resource, of heaps that new or the containers of C++
- *                                      ask: for C++17, over allocators/cpp/heaps.hpp
+ * Writes the advice as a C file that a program includes. It has one heap for each proposal, made of
+ * our allocators with the measured capacities, and comments that say which calls use which heap.
+ * The file is valid C11 and C++17, without warnings under -Wall -Wextra -Wpedantic. It needs the
+ * single headers or the installed library. It defines:
+ *     advised_init, advised_fini       begin and end all heaps; return 0 or an errno
+ *     advised_scope_end                called where a frame or request ends; only with arenas
+ *     NAME_alloc, NAME_alloc_zeroed    like malloc and calloc; NAME is from ab_code_name()
+ *     NAME_resize                      for heaps whose blocks can grow: arenas, stacks, slabs
+ *     NAME_free                        for heaps that reuse single blocks: pools, slabs
+ *     NAME_begin, NAME_end             stacks, nested scopes: set a save point; go back to it
+ *     advised::NAME                    a std::pmr resource for heaps that new or C++ containers
+ *                                      use; C++17, based on allocators/cpp/heaps.hpp
  */
 #ifndef AB_ADVISE_CODE_H
 #define AB_ADVISE_CODE_H
@@ -19,13 +19,13 @@
 #include "advise/advise.h"
 #include "core/text.h"
 
-/* What the functions of heap number `i` begin with: "frame", "pool_96", and for a second heap of
- * that name "frame_2". Returns buf. */
+/* Writes to buf the prefix of the functions of heap `i`: "frame", "pool_96", and "frame_2" for a
+ * second heap of that name. Returns buf. */
 const char *ab_code_name(const struct ab_advice *a, size_t i, char *buf, size_t cap);
 
-/* Appends the whole file. `heaps`: bit i = heap number i is built, others stay with malloc. `trace`:
- * how it is called there. Names of functions and files come from the recorded program: nothing in
- * them can end a comment. */
+/* Appends the whole file to `out`. Heap i is generated if bit i of `heaps` is set; other groups
+ * stay with malloc. `trace` is the trace's name in the file. Names of functions and files from the
+ * recorded program cannot end a comment. */
 void ab_code_write(const struct ab_advice *a, uint32_t heaps, const char *trace,
                    struct ab_text *out);
 

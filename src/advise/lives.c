@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of an owner hang in a list by age, through their slots, so that the youngest is known at
- * each free.
+ * Keeps the blocks of an owner in a list by age, linked through their slots, so that the youngest
+ * is known at each free.
  */
 #include "advise/lives.h"
 
@@ -22,7 +22,8 @@ void ab_lives_fini(struct ab_lives *l)
     l->cap_slots = l->cap_owners = l->n_owners = 0;
 }
 
-/* 0: the first scopes, those of the trace; SIZE_MAX: it has none. */
+/* Returns the index of the thread's scopes: 0 = those of the trace, SIZE_MAX = the thread has
+ * none. */
 static size_t place_of(const struct ab_lives *l, uint32_t thread)
 {
     if (!l->scopes->is_of_thread || thread == l->scopes->thread)
@@ -61,8 +62,9 @@ static uint64_t bytes_of(const struct ab_lives *l, const struct ab_event *e)
     return size > UINT64_MAX / 2 ? size : ab_align_up(size, 16) + slack;
 }
 
-/* Of the owner; asked for in its scope as well, for what takes memory with every call: in a heap of
- * the thread's own, where scopes are those of each thread. */
+/* Counts a request of `bytes` for `owner`, in total and within the current scope of `thread`. The
+ * sum of a scope is for arenas, which take memory with every call. In a heap per thread, each
+ * thread has scopes of its own. */
 static void count(struct ab_lives *l, uint32_t owner, uint32_t thread, uint64_t bytes)
 {
     size_t place = place_of(l, thread);
@@ -87,7 +89,7 @@ static void count(struct ab_lives *l, uint32_t owner, uint32_t thread, uint64_t 
     o->fill_most_bytes = o->fill_bytes > o->fill_most_bytes ? o->fill_bytes : o->fill_most_bytes;
 }
 
-/* `scope`: in which the block was allocated first. */
+/* Begins a block of the owner. `scope` is the scope of its first allocation. */
 static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, uint64_t scope,
                   uint64_t call)
 {
@@ -110,7 +112,7 @@ static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, 
         l->given(l->user, e, owner);
 }
 
-/* `e` NULL: the trace ends. */
+/* Ends the block in `slot`. `e` is NULL at the end of the trace. */
 static void end(struct ab_lives *l, uint32_t slot, const struct ab_event *e, uint64_t call)
 {
     struct ab_life *life = &l->slots[slot];
@@ -171,8 +173,8 @@ static void give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
     }
 }
 
-/* Freed by a thread with other scopes while no end of its own came any more: it may have outlived its
- * thread, which ends a scope before it ends. */
+/* True if a thread with other scopes frees the block after the last scope of its own thread. The
+ * block may have outlived its thread, which does not end the scope. */
 static bool may_outlive_thread(struct ab_lives *l, const struct ab_life *life,
                                const struct ab_event *e)
 {
@@ -218,7 +220,7 @@ enum ab_status ab_lives_read(struct ab_lives *l, const struct ab_advise_plan *pl
     const struct ab_walk walk = {.path = plan->path,
                                  .is_partial = plan->is_partial,
                                  .sites = l->is_by_birth ? &table
-                                                         : NULL, /* events have none else */
+                                                         : NULL, /* other events have no owner */
                                  .visit = visit,
                                  .user = l};
     l->scopes = plan->scopes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two readings of the trace. In the first one each group is by itself: how often it is empty, and
- * how often it is together with each other one. Groups that are empty together share a nest. In
- * the second one nests are looked at: are they regular, and which blocks hold two of their scopes
- * together; as long as there are such, once more without their groups.
+ * Finds nested scopes in two passes over the trace. The first pass counts, for each group, how
+ * often it is empty, and how often together with each other group. Groups that are empty together
+ * share a nest. The second pass checks whether nests are regular, and which blocks connect two of
+ * their scopes. It is repeated without the groups of such blocks until there are none.
  */
 #include "advise/nests.h"
 
@@ -18,46 +18,50 @@
 #include <string.h>
 
 enum {
-    GROUPS_MOST = 64,  /* that are looked at, those with the most calls */
-    A_SCOPE_LEAST = 3, /* nested scopes */
-    COUNT_LEAST = 10,  /* in the whole trace */
-    BLOCKS_LEAST = 4,  /* of a nested scope, on average */
-    PART = 2,          /* of what a scope takes: more is no gain */
-    LOW = 8,           /* this part of its blocks is left: the nested scope is over but for these */
+    GROUPS_MOST = 64,  /* groups examined, those with the most calls */
+    A_SCOPE_LEAST = 3, /* least nested scopes per scope */
+    COUNT_LEAST = 10,  /* least nested scopes in the whole trace */
+    BLOCKS_LEAST = 4,  /* least blocks per nested scope, on average */
+    PART = 2,          /* a nested scope takes at most 1/PART of a scope's memory, or it is no
+                          gain */
+    LOW = 8,           /* if only 1/LOW of its blocks are left, the nested scope is over except
+                          for them */
     NOTED_MOST = 16,
-    EXCEPTIONS = 4, /* less than one in so many scopes: no rule, but a block that lives on */
+    EXCEPTIONS = 4, /* blocks that live on in less than 1/EXCEPTIONS of the scopes are stragglers */
     TURNS = 4
 };
 
-struct noted { /* a block that lived when the next nested scope began */
+struct noted { /* a block that was live when the next nested scope began */
     uint32_t slot;
     uint64_t born;
 };
 
-struct nest {                     /* or, in the first reading, a group */
-    double n, sum, squares, seen; /* fills, their blocks; blocks that were live at each request */
-    uint64_t n_active, active;    /* scopes in which it allocates; the last of them */
-    uint64_t blocks;              /* that it has now */
-    uint64_t most, n_held;        /* blocks since it was low; scopes held together */
+struct nest {                     /* a nest; in the first pass, a group */
+    double n, sum, squares, seen; /* number of fills, sum and sum of squares of their blocks; sum
+                                     of live blocks at each request */
+    uint64_t n_active, active;    /* number of scopes in which it allocates; the last of them */
+    uint64_t blocks;              /* live blocks */
+    uint64_t most, n_held;        /* most blocks since it was low; number of connected scopes */
     struct noted noted[NOTED_MOST];
     uint32_t n_noted;
 };
 
-struct slot { /* of the block in it */
+struct slot { /* the block in a slot */
     uint32_t group;
-    uint64_t counted; /* its call + 1: it is known as a straggler */
+    uint64_t counted; /* call of birth + 1 if it was counted as a straggler */
 };
 
 struct search {
     struct ab_site_groups *groups;
     struct ab_lives lives;
-    uint32_t *owner_of;            /* of each group; AB_LIVES_NO_OWNER */
-    uint32_t members[GROUPS_MOST]; /* groups */
-    uint32_t nest_of[GROUPS_MOST]; /* of each member */
-    uint32_t left[GROUPS_MOST];    /* which it has left; AB_LIVES_NO_OWNER */
+    uint32_t *owner_of;            /* owner of each group, or AB_LIVES_NO_OWNER */
+    uint32_t members[GROUPS_MOST]; /* numbers of the groups */
+    uint32_t nest_of[GROUPS_MOST]; /* nest of each member */
+    uint32_t left[GROUPS_MOST];    /* nest that a member has left, or AB_LIVES_NO_OWNER */
     uint32_t n, n_nests;
-    uint64_t joint[GROUPS_MOST][GROUPS_MOST]; /* [i][j]: i was filled while j was empty */
-    uint64_t filled;                          /* bit i: member i has blocks */
+    uint64_t joint[GROUPS_MOST][GROUPS_MOST]; /* [i][j]: times that i was filled while j was
+                                                 empty */
+    uint64_t filled;                          /* bit i: member i has live blocks */
     struct nest nests[GROUPS_MOST];
     struct slot *slots;
     size_t cap_slots;
@@ -82,10 +86,10 @@ static void fill_member(struct search *s, uint32_t i)
         s->joint[i][j] += (s->filled >> j & 1) == 0 || j == i;
 }
 
-/* Blocks that live on while a new scope begins, if it is one. */
+/* Notes the blocks that are still live when a new nested scope seems to begin. */
 static void note_rest(const struct search *s, const struct ab_life_owner *o, struct nest *nest)
 {
-    uint32_t slot = s->lives.slots[o->youngest - 1].older; /* the youngest is the new one */
+    uint32_t slot = s->lives.slots[o->youngest - 1].older; /* the youngest is the new block */
     for (nest->n_noted = 0; slot != 0 && nest->n_noted < NOTED_MOST; nest->n_noted++) {
         const struct ab_life *life = &s->lives.slots[slot - 1];
         nest->noted[nest->n_noted] = (struct noted){slot - 1, life->born};
@@ -139,7 +143,8 @@ static void given(void *user, const struct ab_event *e, uint32_t owner)
     struct search *s = user;
     const struct ab_life_owner *o = &s->lives.owners[owner];
     struct nest *nest = &s->nests[owner];
-    if (o->blocks == nest->blocks) /* a resize; of sizes it can bring a block from another group */
+    if (o->blocks == nest->blocks) /* a resize; with size classes it can move a block here from
+                                      another group */
         return;
     nest->blocks = o->blocks;
     if (o->blocks == 1 && !s->is_second)
@@ -190,14 +195,14 @@ static enum ab_status read_trace(const struct ab_advise_plan *plan, struct searc
 
 /* ---- which share a nest ---- */
 
-/* As a group alone: is it empty often enough within its scopes? */
+/* True if the group, taken alone, was filled and emptied often enough within its scopes. */
 static bool is_filled_often(const struct search *s, uint32_t owner)
 {
     const struct nest *nest = &s->nests[owner];
     return nest->n >= COUNT_LEAST && nest->n >= (double)nest->n_active * A_SCOPE_LEAST;
 }
 
-/* Together they are empty at least half as often as the one that is empty more often. */
+/* True if both are empty together at least half as often as the one that is empty more often. */
 static bool are_together(const struct search *s, uint32_t i, uint32_t j)
 {
     uint64_t both = s->joint[i][j] + s->joint[j][i];
@@ -219,7 +224,7 @@ static bool fits(const struct search *s, uint32_t nest, uint32_t member)
     return true;
 }
 
-/* Is it no accident that it is empty as often? */
+/* True if the group is empty too regularly for chance. */
 static bool is_regular(const struct nest *nest)
 {
     double mean = nest->sum / nest->n, variance = nest->squares / nest->n - mean * mean;
@@ -227,7 +232,8 @@ static bool is_regular(const struct nest *nest)
     return ab_scope_is_regular(nest->n, variation, nest->sum * exp(-nest->seen / nest->sum));
 }
 
-/* Members come with the most calls first. What is empty by accident joins a nest, but makes none. */
+/* Assigns members to nests; members come with the most calls first. A member that is empty by
+ * chance may join a nest, but does not start one. */
 static void make_nests(struct search *s)
 {
     s->n_nests = 0;
@@ -257,7 +263,7 @@ static bool is_nest(const struct search *s, uint32_t number)
            o->fill_most_bytes <= o->scope_most_bytes / PART && is_regular(nest);
 }
 
-/* Groups whose blocks live on once in a while leave. True: some have left. */
+/* Removes groups with occasional long-lived blocks from their nests. Returns true if any left. */
 static bool part_stragglers(struct search *s)
 {
     bool has_left = false;
@@ -286,8 +292,8 @@ static int by_calls(const void *a, const void *b)
     return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : AB_COMPARE(x, y);
 }
 
-/* One thread alone allocates and frees its blocks: so it can have an arena that no other one
- * enters. */
+/* True if a single thread allocates and frees the group's blocks, so that they can have a private
+ * arena. */
 static bool is_private(const struct ab_advice_group *g)
 {
     return g->n_threads <= 1 && g->remote == 0;
@@ -313,7 +319,8 @@ static void begin(struct search *s)
     free(order);
 }
 
-/* Who has left a nest that is none in the end has outlived nothing. */
+/* Sets the final kind of member `i`. If the nest that a group left was rejected in the end, the
+ * group has no stragglers. */
 static void settle(struct search *s, uint32_t i, bool has_left)
 {
     struct ab_advice_group *g = &s->groups->items[s->members[i]];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which frame of a stack is the place that asked, and how a rule of --map names it: by file and line
- * where they are known and no other stack passes through that line, with the column where the line has
- * several calls, else by module and offset. A frame
- * is of several functions where some are inlined: its place is the innermost that is no wrapper.
+ * Finds the frame of a call stack that requested the memory, and the key by which a rule of --map
+ * names this frame. The key is file and line if both are known and no other stack passes through
+ * that line. It includes the column if the line has several calls. Otherwise the key is module and
+ * offset. With inlining, one frame contains several functions; the innermost that is not a wrapper
+ * counts.
  */
 #include "advise/site_groups.h"
 
@@ -19,32 +20,32 @@
 
 /* ---- frames ---- */
 
-struct place {                /* of a frame */
-    uint32_t first, n;        /* of its functions, in `named` */
-    uint32_t symbol;          /* index in `symbols`: of the innermost that is no wrapper */
-    bool is_wrapper;          /* all of them are */
-    enum ab_advice_call call; /* of its wrappers, within the place */
-    uint32_t containers;      /* that its wrappers are functions of */
+struct place {                /* the functions of one frame */
+    uint32_t first, n;        /* range of its functions in `named` */
+    uint32_t symbol;          /* index in `symbols` of the innermost non-wrapper */
+    bool is_wrapper;          /* True if all functions are wrappers */
+    enum ab_advice_call call; /* how its wrappers request memory */
+    uint32_t containers;      /* containers whose functions the wrappers are */
 };
 
-struct symbol { /* a call in the source, by file, line and column; several frames may have it */
+struct symbol { /* a call in the source, by file, line and column; may have several frames */
     char function[128], file[256];
     int line, column;
-    bool has_mates; /* true if another call is on the same source line */
-    uint32_t group; /* number + 1; 0 = none yet */
-    bool is_mixed;  /* a stack of another group passes through the line */
+    bool has_mates; /* True if another call is on the same source line */
+    uint32_t group; /* group number + 1; 0 = none yet */
+    bool is_mixed;  /* True if a stack of another group passes through the line */
 };
 
 struct maker {
     const struct ab_advise_plan *plan;
     struct ab_site_table *table;
-    struct place *places; /* by frame */
+    struct place *places; /* indexed by frame */
     uint32_t *named;      /* indexes in `symbols` */
     struct symbol *symbols;
     size_t n_named, n_symbols, cap_symbols;
-    uint32_t *hashed; /* symbols by file and line: index + 1 */
+    uint32_t *hashed; /* hash table by file and line: index in `symbols` + 1; 0 = free */
     size_t mask;
-    uint32_t *of_frame; /* group of a frame, number + 1 */
+    uint32_t *of_frame; /* group number + 1 of each frame */
     struct ab_site_groups *out;
 };
 
@@ -61,8 +62,9 @@ static bool is_on_line(const struct symbol *a, const struct ab_symbol *b)
     return a->line == b->line && b->line > 0 && strcmp(a->file, basename(b->file)) == 0;
 }
 
-/* Sets *number to the symbol of a frame, which is added if it is new. Frames whose line is not known
- * have a symbol of their own each. The symbols of one line have one hash, so that all are met here. */
+/* Sets *number to the symbol of a frame, and adds a new symbol if necessary. Each frame without
+ * a known line gets its own symbol. All symbols of a line have one hash, so they are all found
+ * here. */
 static void know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *number)
 {
     bool has_line = s->file[0] != 0 && s->line > 0, has_mates = false;
@@ -107,7 +109,8 @@ static enum ab_advice_call call_of(const struct ab_symbol *wrapper)
 
 /* ---- containers of C++ ---- */
 
-/* Those of libstdc++. Bases come last: they count where no type of their family is seen. */
+/* Classes of libstdc++. Base classes come last, because they count only if no type of their family
+ * was seen. */
 const struct ab_advice_container ab_advice_containers[AB_ADVICE_CONTAINERS] = {
     {"vector", "vector<T>", 'v', false},
     {"deque", "deque<T>", 'd', false},
@@ -143,7 +146,7 @@ bool ab_advice_container_counts(uint32_t seen, uint32_t row)
     return (seen >> row & 1) != 0;
 }
 
-/* Returns the row of the container that the function is of, as a bit; 0 = of none. */
+/* Returns the container that the function belongs to, as a bit of its row; 0 = none. */
 static uint32_t container_of_function(const struct ab_symbol *wrapper)
 {
     char name[512];
@@ -200,7 +203,7 @@ static uint32_t frame_at(const struct maker *m, uint32_t stack, size_t place)
     return m->table->lists[m->table->stacks[stack - 1].first + place];
 }
 
-/* The place of the frame that asked; the stack has one at least. */
+/* Returns the depth of the frame that requested the memory. The stack has at least one frame. */
 static size_t place_of(const struct maker *m, uint32_t stack)
 {
     size_t depth = m->table->stacks[stack - 1].depth;
@@ -231,8 +234,8 @@ static void describe(const struct maker *m, uint32_t frame, struct ab_advice_gro
                  basename(m->table->modules[f->module - 1].path));
 }
 
-/* Returns the group of a frame. All frames of one call share a group; a frame whose line is unknown, or is
- * also passed by other stacks, has a group of its own. */
+/* Returns the group of a frame. All frames of one call share a group. A frame gets its own group if
+ * its line is unknown or other stacks pass through the line. */
 static uint32_t group_of_frame(struct maker *m, uint32_t frame)
 {
     struct symbol *s = &m->symbols[m->places[frame].symbol];
@@ -253,8 +256,8 @@ static void mark_mixed(struct maker *m, uint32_t frame, uint32_t own)
             m->symbols[m->named[i]].is_mixed = true;
 }
 
-/* A rule takes any frame of a stack: where a line is that of the place that asked in one stack and
- * that of another function in another, its name does not tell them apart. */
+/* Marks the lines that a stack passes through without requesting memory there. A rule matches any
+ * frame of a stack, so a rule for such a line would match several groups. */
 static void find_mixed(struct maker *m)
 {
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
@@ -267,8 +270,8 @@ static void find_mixed(struct maker *m)
     }
 }
 
-/* A frame can be the place in one stack, whose callee left none, and further out in another: a rule
- * for it would take that one's blocks too. */
+/* Removes the keys of frames that request memory in one stack and are outer callers in another
+ * stack. A rule for such a frame would match the blocks of the other stack too. */
 static void part_shadowed(struct maker *m)
 {
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
@@ -301,7 +304,7 @@ static void name_group(struct ab_advice_group *g, bool is_mixed)
                  (unsigned long long)g->address);
 }
 
-/* `own`: the frame of the place. */
+/* Notes in the group how the stack requests memory. `own` is the depth of the requesting frame. */
 static void note_call(const struct maker *m, uint32_t stack, size_t own,
                       struct ab_advice_group *group)
 {
@@ -316,7 +319,7 @@ static void make_groups(struct maker *m)
 {
     struct ab_site_groups *out = m->out;
     out->of_site = ab_alloc_zeroed(m->table->n_stacks + 1, sizeof out->of_site[0]);
-    add_group(out); /* the first one: sites that are not known */
+    add_group(out); /* group 0 has unknown sites */
     name_frames(m);
     find_mixed(m);
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
@@ -361,7 +364,7 @@ static unsigned class_of(uint64_t size)
 {
     if (size <= 1024)
         return (unsigned)((size + 15) / 16);
-    unsigned octave = ab_log2(size - 1); /* 10: 1025 … 2048 */
+    unsigned octave = ab_log2(size - 1); /* octave 10 has 1025 … 2048 */
     unsigned quarter = (unsigned)((size - 1) >> (octave - 2)) & 3;
     return 65 + 4 * (octave - 10) + quarter;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which group the blocks of a request belong to: that of the place in the program that asked for
- * them. Functions that hand memory on (xmalloc, operator new, containers, the C library) are passed
- * over, up to the first caller that is none of them. In a trace without call sites: the class of the
- * size.
+ * Assigns blocks to groups by the place in the program that requested them. Functions that only
+ * pass memory on (xmalloc, operator new, containers, the C library) are skipped, up to the first
+ * other caller. In a trace without call sites, the group is the size class.
  */
 #ifndef AB_ADVISE_SITE_GROUPS_H
 #define AB_ADVISE_SITE_GROUPS_H
@@ -13,20 +12,20 @@
 
 enum {
     AB_SITE_GROUPS_SIZES = 512
-}; /* classes of sizes: 16 bytes each up to 1 KiB, then 4 an octave */
+}; /* size classes: 16 bytes each up to 1 KiB, then 4 per octave */
 
 struct ab_site_groups { /* begins as {0} */
     struct ab_advice_group *items;
     size_t n, cap;
-    uint32_t *of_site;                      /* by site; NULL = by size */
-    uint32_t of_size[AB_SITE_GROUPS_SIZES]; /* number + 1; 0 = none yet */
+    uint32_t *of_site;                      /* group of each site; NULL = by size */
+    uint32_t of_size[AB_SITE_GROUPS_SIZES]; /* group number + 1 of each class; 0 = none yet */
 };
 
-/* Makes the groups of all stacks of the trace, which go into *table. Where it has none, groups are
+/* Reads the call stacks of the trace into *table and makes their groups. Without stacks, groups are
  * made as requests come. */
 enum ab_status ab_site_groups_make(const struct ab_advise_plan *plan, struct ab_site_table *table,
                                    struct ab_site_groups *out, struct ab_err *err);
-/* Of a call that gives a block. */
+/* Returns the group of a call that allocates or resizes. */
 uint32_t ab_site_groups_of(struct ab_site_groups *g, const struct ab_event *e);
 void ab_site_groups_fini(struct ab_site_groups *g);
 

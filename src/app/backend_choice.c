@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes from a tape the sums that the rule of the default list needs, and says what came of it.
+ * Sums up a tape for the rule of the default list, chooses back ends, and describes the choice.
  */
 #include "app/backend_choice.h"
 
@@ -86,8 +86,6 @@ void ab_backend_choice_say(const struct ab_backend_wish *wish, const struct ab_s
             ab_text_addf(out, ", %s (%s)", ab_default_at(i)->name, ab_default_at(i)->why);
     ab_text_add(out, "; choose: -b LIST");
 }
-
-/* Copies what a selection knows into the case that is run and into the record that reports show. */
 
 static void copy(char *dst, size_t cap, const char *src)
 {

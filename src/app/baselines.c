@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names and files of baselines; reads stored results and refuses what was altered.
+ * Finds baselines by name, and reads stored results. Refuses results that were altered.
  */
 #include "app/baselines.h"
 
@@ -30,7 +30,7 @@ const char *const ab_baseline_commands[] = {"save", "list", "show", "update", "r
 enum ab_status ab_baseline_folder(const struct ab_options *o, char **out, struct ab_err *err)
 {
     struct ab_options where = *o;
-    where.is_store_off = false; /* --no-store is about the new result */
+    where.is_store_off = false; /* --no-store concerns only the new result */
     const char *results = ab_store_folder(&where);
     if (results == NULL)
         return ab_fail(err, AB_USAGE,
@@ -127,7 +127,7 @@ void ab_unsealed_tell(const struct ab_options *o, const char *shown, enum ab_che
                                             : "it was made from a result without a checksum");
 }
 
-/* Takes `label`. */
+/* Reads a stored result. Takes ownership of `label`, even on failure. */
 static enum ab_status read_base(const struct ab_options *o, const char *path, char *label,
                                 struct ab_base *out, struct ab_err *err)
 {
@@ -149,7 +149,8 @@ enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct
     return read_base(o, path, ab_strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
 }
 
-/* Of several: the result of the same workload. */
+/* Reads the result of one workload, `item`, from a stored suite. `of` names the suite in the
+ * label. */
 static enum ab_status base_of_item(const struct ab_suite_item *item, const char *of,
                                    struct ab_base *out, struct ab_err *err)
 {
@@ -190,7 +191,7 @@ enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file
     return status;
 }
 
-/* Instructions were counted: one round of these is enough for a gate on them. */
+/* True if instructions were counted. One round is enough to judge them. */
 static bool has_counts(const struct ab_session *s)
 {
     for (size_t i = 0; i < ab_field_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two names for one back end, measured as any two are.
+ * Measures one back end under two names, as any two back ends are measured.
  */
 #include "app/calibrate.h"
 
@@ -17,11 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The same in all but a variable that is not read: two names for one back end. */
+/* Two names for one back end: they differ only in a variable that nothing reads. */
 static const char *const twins[] = {"glibc{" AB_TWIN_VARIABLE "=a}",
                                     "glibc{" AB_TWIN_VARIABLE "=b}"};
 
-/* configs/churn.yaml, with half the ops. */
+/* Workload of configs/churn.yaml with half the ops. */
 static const char churn[] = "allocbench: 1\n"
                             "name: churn\n"
                             "seed: 7\n"
@@ -63,7 +63,7 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
     return AB_OK;
 }
 
-/* The folder has to be there before anything is measured. */
+/* Makes sure that the folder for results exists and is writable, before anything is measured. */
 static enum ab_status check_folder(const struct ab_options *o, struct ab_err *err)
 {
     struct ab_output probe;
@@ -79,7 +79,8 @@ static enum ab_status check_folder(const struct ab_options *o, struct ab_err *er
     return status;
 }
 
-/* Of the workload that was named, else of churn, as a file without a name. */
+/* Calibrates with the workload that was named, else with the built-in churn, passed as an unnamed
+ * file (memfd). */
 enum ab_status ab_calibrate(const struct ab_options *options, struct ab_calibration *out,
                             int *exit_code, struct ab_err *err)
 {

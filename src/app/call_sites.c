@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the places that the interposer noted to functions and lines. A path is what the program says:
- * only a regular file is opened.
+ * Resolves the addresses that the interposer noted to functions and lines. The measured program
+ * chooses the paths, so only regular files are opened.
  */
 #include "app/call_sites.h"
 
@@ -16,7 +16,7 @@ static bool needs_name(const struct ab_call_site *site)
     return site->function[0] == 0 && site->object[0] != 0;
 }
 
-/* The end of a path says more than its begin. */
+/* Sets the file of a call site. Cuts a long path at its beginning, because its end says more. */
 static void set_file(struct ab_call_site *site, const char *file)
 {
     size_t n = strlen(file), cap = sizeof site->file - 1;

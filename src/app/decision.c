@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Holds a baseline from before the run to its end, and turns gates and comparison into one status and a
- * command line that goes on from there.
+ * Keeps a baseline from before the run to its end. Turns gates and comparison into one status and a
+ * command line for the next step.
  */
 #include "app/decision.h"
 
@@ -20,8 +20,8 @@
 #include <string.h>
 
 /* ---- --base ----
- * Names are those that the tables show, settings and all. One that turns out to be absent or fails is
- * no mistake: nothing is compared then, and the report says why. */
+ * Names are those of the tables, settings included. A base that is absent or fails is no error:
+ * then nothing is compared, and the report shows the reason. */
 
 static enum ab_status refuse_base(const char *name, const char *const *known, size_t n,
                                   struct ab_err *err)
@@ -76,7 +76,8 @@ enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_ses
     return status;
 }
 
-/* The most rounds that an open cell or gate needs; 0 = none. */
+/* Returns the rounds that all inconclusive cells and gates need, up to ROUNDS_WORTH_TRYING; 0 =
+ * none. */
 static uint32_t most_needed(const struct ab_session *s)
 {
     const struct ab_comparison *c = s->comparison;
@@ -86,7 +87,8 @@ static uint32_t most_needed(const struct ab_session *s)
     return most < ROUNDS_WORTH_TRYING ? most : ROUNDS_WORTH_TRYING;
 }
 
-/* Where `word` begins with one of `names`: what follows it, else NULL. */
+/* Returns the text after the name if `word` begins with one of `names`, followed by a blank or '='.
+ * Returns NULL otherwise. */
 static const char *behind_name(const char *word, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -96,7 +98,8 @@ static const char *behind_name(const char *word, const char *const *names, size_
     return NULL;
 }
 
-/* Does an argument set the number of rounds, or what ends them? Returns how many words it takes. */
+/* Returns how many words an argument takes that sets the number of rounds or their end; 0 if it
+ * does not. */
 static size_t words_of_rounds(const char *word)
 {
     static const char *const names[] = {"--rounds", "--reps", "--time-budget", "--precision"};
@@ -110,8 +113,8 @@ static const char *skip_word(const char *s)
     return *s == ' ' ? s + 1 : s;
 }
 
-/* The command that measured it, with another number of rounds: before what may be the command line of
- * a program. */
+/* Appends the command that measured `s` with another number of rounds. The option is inserted at
+ * the front, because the rest may be the command line of a program. */
 static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t rounds)
 {
     const char *word = s->command_line, *end = skip_word(skip_word(word)); /* allocbench run */
@@ -131,7 +134,8 @@ static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t 
         t->s[--t->n] = 0;
 }
 
-/* Is the second word one of a command that measures? That of a merge would only join its parts again. */
+/* True if the second word is a command that measures. Repeating `merge` would only join the same
+ * parts again. */
 static bool is_measurement(const char *command_line)
 {
     static const char *const names[] = {"run", "replay", "exec"};
@@ -139,7 +143,8 @@ static bool is_measurement(const char *command_line)
     return end != NULL && *end != '=';
 }
 
-/* Of an exec it has to be known where the program's own words begin. */
+/* True if the session's command line can be run again with other options. For exec, " -- " must
+ * show where the program's own arguments begin. */
 static bool can_repeat(const struct ab_session *s)
 {
     return s->command_line != NULL && is_measurement(s->command_line) &&
@@ -148,7 +153,7 @@ static bool can_repeat(const struct ab_session *s)
            (!ab_session_is_exec(s) || strstr(s->command_line, " -- ") != NULL);
 }
 
-/* A command to type; takes the text. */
+/* Prints a command to type, and frees the text. */
 static void print_command(FILE *to, const char *lead, struct ab_text *t,
                           struct ab_table_style style)
 {
@@ -165,7 +170,8 @@ static void print_repeat(FILE *to, const char *lead, const struct ab_session *s,
     print_command(to, lead, &t, style);
 }
 
-/* Both sides need the rounds; a baseline is measured with it, or has them. */
+/* Prints the commands that measure both sides with enough rounds. A baseline needs none if it is
+ * measured along or has them already. */
 static void print_rounds(FILE *to, const struct ab_comparison *c, const struct ab_session *s,
                          uint32_t rounds, struct ab_table_style style)
 {
@@ -179,14 +185,14 @@ static void print_rounds(FILE *to, const struct ab_comparison *c, const struct a
         ab_table_prose(to, style, AB_PLAIN, "and:  the base with as many rounds");
 }
 
-/* The name of a baseline; NULL = a file, or this run. */
+/* Returns the baseline's name in a label; NULL = a file, or this run. */
 static const char *name_in(const char *label)
 {
     const size_t n = strlen(AB_BASELINE_LABEL);
     return label != NULL && strncmp(label, AB_BASELINE_LABEL, n) == 0 ? label + n : NULL;
 }
 
-/* Better than a baseline, and no baseline itself: may it take the place of the one? */
+/* True if the result improves on a baseline and may replace it. */
 static bool is_renewal(const struct ab_comparison *c, const char *file)
 {
     return file != NULL && name_in(c->base_label) != NULL && name_in(c->now_label) == NULL &&
@@ -209,7 +215,7 @@ static void print_update(FILE *to, const struct ab_options *o, const char *name,
     print_command(to, "next: ", &t, style);
 }
 
-/* Where a regression can be seen. */
+/* Prints which option shows more of the comparison. */
 static void print_look(FILE *to, const struct ab_comparison *c, struct ab_table_style style)
 {
     bool is_cut = ab_sink_compare_is_cut(c, style.is_verbose), is_drawn = c->base != c->now;
@@ -249,7 +255,8 @@ static const struct ab_session *baseline_of(const struct ab_decision *d)
     return d->base.label != NULL ? &d->base.stored.session : NULL;
 }
 
-/* Which option asks for a comparison that there will not be; NULL = none does. */
+/* Returns the name of an option that asks for a comparison although none will be made; NULL =
+ * none. */
 static const char *find_idle(const struct ab_decision *d)
 {
     const struct ab_options *o = d->options;
@@ -316,7 +323,7 @@ enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_se
     return ab_compare_check_work(baseline_of(d), d->base.label, session, "this run", err);
 }
 
-/* *out stays empty where there is nothing to compare with. */
+/* Compares the session with its baseline or base. Leaves *out empty if there is none. */
 static void compare(const struct ab_decision *d, const struct ab_session *session,
                     struct ab_comparison *out)
 {
@@ -346,7 +353,8 @@ void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
     session->comparison = d->comparison.now != NULL ? &d->comparison : NULL;
 }
 
-/* New rounds are judged relative to the libraries that did not change, as the first were. */
+/* True if the back end is a library that did not change since the baseline. New rounds are judged
+ * relative to such libraries, as the first were. */
 static bool is_witness(const struct ab_decision *d, const struct ab_backend_info *b)
 {
     uint32_t base = ab_session_backend(baseline_of(d), b->name);

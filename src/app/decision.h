@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides at the end of `run`, `replay` and `exec`: by gates, and by a comparison with a baseline
- * or of the back ends with their base.
+ * Makes the verdicts at the end of `run`, `replay` and `exec`: by gates, and by a comparison with a
+ * baseline or of the back ends with their base.
  */
 #ifndef AB_APP_DECISION_H
 #define AB_APP_DECISION_H
@@ -14,49 +14,52 @@
 
 struct ab_decision {
     const struct ab_options *options;
-    const struct ab_gate_set *gates; /* NULL until it is made */
-    struct ab_base base;             /* label NULL = none */
-    bool is_within;                  /* the back ends are compared with their base */
-    struct ab_comparison comparison; /* now NULL = none */
+    const struct ab_gate_set *gates; /* NULL until ab_decision_make() */
+    struct ab_base base;             /* label NULL = no baseline */
+    bool is_within;                  /* True to compare the back ends with their base */
+    struct ab_comparison comparison; /* comparison.now NULL = none */
 };
 
-/* Reads --baseline and finds it fit, before anything is measured. --limit without a baseline bounds
- * each back end against the base. */
+/* Reads and checks --baseline before anything is measured. --limit without a baseline bounds each
+ * back end against the base. */
 enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *out,
                                 struct ab_err *err);
-/* Adds glibc, which shows what the machine did, where the baseline has it and the list has not. */
+/* Adds glibc as a control for changes of the machine, if the baseline has glibc and the list does
+ * not. */
 enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_selection_list *list,
                                        struct ab_err *err);
-/* Is there something to compare: is what will be measured the work of the baseline? `session` is
- * described, not run. */
+/* Checks that `session`, described but not run, has the same work as the baseline and something to
+ * compare. */
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
                                  struct ab_err *err);
-/* Judges the gates and compares: session->gates, session->comparison. */
+/* Judges the gates and compares. Sets session->gates and session->comparison. */
 void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
                       struct ab_session *session);
 
-/* Marks the back ends that more rounds should be run of, as ab_gates_suspicious; how many verdicts. */
+/* Marks in is_concerned the back ends that need more rounds to confirm a verdict, as
+ * ab_gates_suspicious() does. Returns the number of such verdicts. */
 uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
                                 bool *is_concerned);
-/* `again` has new rounds of them: what these do not show as well becomes inconclusive. */
+/* Compares the verdicts with new rounds in `again`. A failure that these do not show becomes
+ * inconclusive. */
 void ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
                          struct ab_session *again);
 
 void ab_decision_close(struct ab_decision *d);
 
-/* --base, the back end that the others are compared with: sets session->base to `name` (borrowed), or
- * leaves what is there where it is NULL. AB_USAGE when the session has no such back end, or when it is
- * null, with the names that it has. */
+/* Sets session->base to `name` (borrowed), the back end that the others are compared with; NULL
+ * leaves it unchanged. Fails with AB_USAGE and the list of names if the session has no such back
+ * end or it is null. */
 enum ab_status ab_base_name_set(const char *name, struct ab_session *session, struct ab_err *err);
 
-/* Returns the status of the command for the session's gates and comparison, under --strict and
+/* Returns the status of the command from the session's gates and comparison, under --strict and
  * --inconclusive: AB_BACKEND, AB_CONFIG, AB_GATE, AB_INCONCLUSIVE or AB_OK. */
 enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_session *session);
 
-/* Prints the comparison and the gates, as far as there are any, and the line "next: …" where there is
- * something to do: the command with the rounds that would settle what is open; where a regression can
- * be seen; how a baseline is renewed, with `file`, as `baseline update` takes it ("" = the newest
- * result; NULL = not stored). */
+/* Prints the comparison and the gates, if any. Adds the line "next: …" if the user should act: the
+ * command with the rounds that would settle open verdicts, where to see a regression, or how to
+ * renew a baseline. `file` is the result as `baseline update` takes it; "" = the newest result;
+ * NULL = not stored. */
 void ab_verdicts_print(FILE *to, const struct ab_options *o, const struct ab_session *session,
                        const char *file, struct ab_table_style style);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The engine that runs a real program under each allocator. The result is one like those of `run`,
- * with the kind "exec" and one phase.
+ * Runs a real program under each allocator. The result has the form of those of `run`, with the
+ * kind "exec" and one phase.
  */
 #include "app/exec.h"
 
@@ -37,29 +37,30 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the work: two results are of the same when command, arguments and input are the same ---- */
+/* ---- identity of the work: command, arguments and input ---- */
 
 enum { SETTINGS_MAX = 16 + AB_NAMED_MAX };
 
-/* That the program itself is another one may be what is measured: it is told, and no part of it. */
+/* State of `exec`. The program's digest is reported, but is no part of the work's identity, because
+ * a changed program may be what is measured. */
 struct work {
     char program[4096], name[128];
     char program_sha256[65], work_sha256[65];
     const char *settings[SETTINGS_MAX + 1]; /* malloc'ed, ends with NULL */
     size_t n_settings;
     struct ab_program_case *cases;
-    char inside_path[PATH_MAX]; /* of the interposer */
+    char inside_path[PATH_MAX]; /* path of the interposer */
     struct ab_proof_wanted interposer;
     char noter_path[PATH_MAX]; /* path of liballocbench-asked.so */
     struct ab_proof_wanted noter;
-    const char *(*envs)[AB_SELECTION_ENV_MAX + 1]; /* of the cases */
+    const char *(*envs)[AB_SELECTION_ENV_MAX + 1];
     struct ab_server server;
     bool has_said_waits;
-    struct ab_own_malloc own; /* where a row of it is asked for, it is the last */
+    struct ab_own_malloc own; /* the program's own malloc; its row is the last, if requested */
     struct ab_exec_litter litter;
-    struct ab_litter_plan *litters; /* of the cases */
+    struct ab_litter_plan *litters;
     struct ab_program_summary summary;
-    struct ab_prediction prediction; /* of --trace, once it is made */
+    struct ab_prediction prediction; /* of --trace, once replayed */
 };
 
 static void add_setting(struct work *w, const char *name, const char *value)
@@ -69,19 +70,21 @@ static void add_setting(struct work *w, const char *name, const char *value)
     w->settings[w->n_settings++] = t.s;
 }
 
-/* What a result shows of a command or path of the command line. */
+/* Returns the form in which results keep a command or path: `text`, or "(left out)" if the command
+ * line is hidden. */
 static const char *shown_of(const struct ab_options *o, const char *text)
 {
     return o->hides_command_line ? "(left out)" : text;
 }
 
-/* What a server prints is of no interest. */
+/* True if the program's output is not compared. The output of a server never is. */
 static bool is_output_free(const struct ab_options *o)
 {
     return o->is_output_free || o->is_server;
 }
 
-/* The first word by its last part: the same program may lie elsewhere. */
+/* Digests the identity of the work. The program counts by its base name, because it may be in
+ * another folder. */
 static void digest_work(const struct ab_options *o, const struct work *w, const char *stdin_sha256,
                         char hex[65])
 {
@@ -107,7 +110,7 @@ static void describe_server(const struct ab_options *o, struct work *w)
     add_setting(w, "end_signal", ab_end_signals[o->end_signal]);
 }
 
-/* `program` is set. AB_INPUT where --stdin cannot be read. */
+/* Describes the work; w->program must be set. Fails with AB_INPUT if --stdin cannot be read. */
 static enum ab_status describe_work(const struct ab_options *o, struct work *w, struct ab_err *err)
 {
     char stdin_sha256[65] = "";
@@ -133,7 +136,7 @@ static enum ab_status describe_work(const struct ab_options *o, struct work *w, 
     return AB_OK;
 }
 
-/* Adds what it printed. */
+/* Adds size and digest of the program's output to the settings. */
 static void note_output(struct work *w, const struct ab_program_summary *s, bool is_output_free)
 {
     char text[40];
@@ -150,7 +153,7 @@ static void note_output(struct work *w, const struct ab_program_summary *s, bool
 static const int end_signals[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGKILL};
 const char *const ab_end_signals[] = {"TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL", NULL};
 
-/* The options that mean nothing without --server: the first that was given, NULL = none. */
+/* Returns the first given option that needs --server; NULL = none. */
 static const char *option_of_server(const struct ab_options *o)
 {
     return o->ready != NULL       ? "ready"
@@ -240,7 +243,8 @@ static enum ab_status find_program(const struct ab_options *o, struct work *w, s
     return ab_program_file_check(w->program, &measuring, err);
 }
 
-/* Only a malloc that is preloaded, and the C library's, can serve a real program. */
+/* Refuses back ends that cannot serve a real program: only preloaded mallocs and the C library's
+ * can. */
 static enum ab_status check_kind(const struct ab_selection *s, struct ab_err *err)
 {
     char shown[300];
@@ -264,7 +268,8 @@ static enum ab_status check_kind(const struct ab_selection *s, struct ab_err *er
     return AB_OK;
 }
 
-/* Gates may be on them: before these are read, and in the rounds that confirm a verdict. */
+/* Sets the names of the metrics in the session, because gates may use them. Needed before gates are
+ * read, and again in the rounds that confirm a verdict. */
 static void name_metrics(const struct work *w, struct ab_session *s)
 {
     s->n_named = (uint32_t)w->server.n_metrics;
@@ -272,7 +277,7 @@ static void name_metrics(const struct work *w, struct ab_session *s)
         s->named[i] = w->server.metrics[i].field;
 }
 
-/* As a row of its own, under the name of the file that serves. */
+/* Adds the program's own malloc to the list, as a row named after the file that provides it. */
 static enum ab_status add_own_malloc(struct work *w, struct ab_selection_list *list,
                                      struct ab_err *err)
 {
@@ -320,7 +325,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     return AB_OK;
 }
 
-/* By a worker with the settings that the program will have. */
+/* Checks, in a worker with the program's environment, that settings take effect. */
 static enum ab_status prove_settings(struct ab_measurement *m, struct ab_err *err)
 {
     char worker_path[PATH_MAX];
@@ -347,7 +352,7 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
         w->cases[i].wanted = w->own.served;
         w->cases[i].wanted.is_own = true;
     } else if (s->source == AB_SOURCE_LIBC && w->own.served.path != NULL && !w->own.is_program) {
-        w->cases[i].wanted = w->own.libc; /* ahead of the one that it brings along */
+        w->cases[i].wanted = w->own.libc; /* before the malloc that the program brings along */
     } else if (s->source == AB_SOURCE_PRELOAD) {
         w->cases[i].wanted = (struct ab_proof_wanted){
             .path = s->path, .dev = s->dev, .ino = s->ino};
@@ -384,7 +389,7 @@ static void describe(struct ab_measurement *m)
 
 /* ---- running ---- */
 
-/* The one further object that the proof allows. */
+/* Finds the interposer, the only additional object that may be loaded. */
 static enum ab_status find_interposer(struct work *w, struct ab_err *err)
 {
     struct ab_elf elf;
@@ -399,8 +404,8 @@ static enum ab_status find_interposer(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* Finds liballocbench-asked.so. Returns false if it is missing: then the session lacks the note on memory
- * that was not asked of malloc, and no number. */
+/* Finds liballocbench-asked.so. Returns false if it is missing; then only the note about memory
+ * that was not requested from malloc is lacking. */
 static bool find_noter(struct work *w)
 {
     struct ab_elf elf;
@@ -413,7 +418,7 @@ static bool find_noter(struct work *w)
     return true;
 }
 
-/* Once for all allocators. */
+/* Prints, once for all allocators, that the program waits and uses no CPU time. */
 static void say_that_it_waits(void *user)
 {
     const struct ab_measurement *m = user;
@@ -444,7 +449,8 @@ static enum ab_status find_litter(struct ab_measurement *m, struct ab_err *err)
     return AB_OK;
 }
 
-/* What it will take is said before. */
+/* Announces, before the runs under callgrind, how long they will take. `plain_ns` is the time of
+ * the plain runs. */
 static void announce_counting(void *user, double plain_ns)
 {
     const struct ab_round_watch *watch = user;
@@ -524,7 +530,8 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
                                .phases = &phase,
                                .n_phases = 1,
                                .is_exec = true};
-    o.wants_inside = o.wants_inside || o.trace != NULL; /* what a replay predicts */
+    o.wants_inside = o.wants_inside || o.trace != NULL; /* a replay predicts the times of calls
+                                                           inside the program */
     if (o.wants_sites && !o.wants_inside)
         return ab_fail(err, AB_USAGE,
                        "--sites says where the calls of --inside come from: give both");
@@ -534,7 +541,7 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
     if (status == AB_OK)
         status = describe_work(&o, &w, err);
     for (unsigned k = 0; o.wants_inside && k <= AB_OP_FREE; k++)
-        phase.n_ops[k] = 1; /* how many, shows */
+        phase.n_ops[k] = 1; /* placeholder; the interposer reports the real counts */
     if (o.trace != NULL)
         o.stage.name = "program";
     if (status == AB_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A real program under each allocator.
+ * Measures a real program under each allocator.
  */
 #ifndef AB_APP_EXEC_H
 #define AB_APP_EXEC_H

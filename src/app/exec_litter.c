@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the sizes of a trace; without one, has `record` make it, as a user would.
+ * Reads the sizes of blocks from a trace. Without a trace, has `record` make one, as a user would.
  */
 #include "app/exec_litter.h"
 
@@ -52,8 +52,8 @@ static enum ab_status read_trace(const char *path, uint64_t seed, struct ab_exec
                : ab_fail(err, AB_USAGE, "--litter: the program allocates nothing");
 }
 
-/* What it prints goes where our messages go: it was not asked for. The spool is made in `folder`, so
- * that it goes with it when the recording is killed. */
+/* Records o->args into the file `trace` and discards the program's standard output. The spool is
+ * made in `folder`, so that it is deleted with `folder` if the recording is killed. */
 static enum ab_status record(const struct ab_options *o, const char *folder, const char *trace,
                              struct ab_err *err)
 {

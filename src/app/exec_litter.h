@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the litter of a real program is made of: the sizes of its allocations and the most that it has
- * live, from its trace, or from a recording of it that is made first and not kept.
+ * Determines the litter (aged heap) for a real program: the sizes of its allocations and its peak
+ * of live bytes. Both come from its trace, or from a temporary recording.
  */
 #ifndef AB_APP_EXEC_LITTER_H
 #define AB_APP_EXEC_LITTER_H
@@ -9,14 +9,14 @@
 #include "app/options.h"
 #include "base/litter.h"
 
-struct ab_exec_litter { /* begins as zeroes */
+struct ab_exec_litter { /* begins as {0} */
     uint64_t *sizes;
     uint32_t n_sizes;
     uint64_t live_peak_bytes;
-    char library[4096]; /* that makes it */
+    char library[4096]; /* path of the library that creates the litter */
 };
 
-/* Reads o->trace, or records o->args. AB_USAGE where the program allocates nothing. */
+/* Reads o->trace, or records o->args. Fails with AB_USAGE if the program allocates nothing. */
 enum ab_status ab_exec_litter_find(const struct ab_options *o, struct ab_exec_litter *out,
                                    struct ab_err *err);
 void ab_exec_litter_fini(struct ab_exec_litter *l);

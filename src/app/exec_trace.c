@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The replays of a program's trace, ahead of its runs. Their results are handed over in memory as the
- * documents that the command `replay` would write: what they measure is what a user would see of them.
+ * Replays a program's trace before the program runs. The results are passed in memory as the
+ * documents that `replay` would write, so that they contain what a user of `replay` would see.
  */
 #include "app/exec_trace.h"
 
@@ -24,12 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where --time-budget does not say. */
+/* Time for all replays if --time-budget is not given, in ns. */
 static const uint64_t budget_ns = UINT64_C(180) * 1000000000;
 
-/* What a call of the trace takes in a run that is timed, with what comes before and after it, and in
- * the first one, which proves the answers; and a function of --between ahead of one that is timed: so
- * many of a latency pass are, or 1 in 16. Rather too much: other programs run as well. */
+/* Estimates for expected_ns(). CALL_NS is the time of one call in a timed run, overhead included.
+ * PROOF_NS is the time of one call in the first run, which checks the answers. Both are
+ * deliberately high, because other programs share the machine. */
 enum { CALL_NS = 60, PROOF_NS = 150, PROCESSES = 3, CALLS_LEAST = 1000000 };
 
 static const struct {
@@ -58,13 +58,13 @@ static enum ab_status take(void *user, const struct ab_session *session, struct 
     return status;
 }
 
-/* What `replay` takes of the command line of `exec`: throughput, which always is, and the latency of
- * single calls, as --inside times them. */
+/* Sets the options of `replay` from those of `exec`. Throughput always runs; the latency pass is
+ * added, because --inside times single calls too. */
 static void set_replay(struct ab_options *r, const struct ab_options *o)
 {
     static const char *usual[] = {"libraries"};
     *r = *o;
-    if (r->n_backends == 0) { /* those of the program, and no allocator that suits the trace */
+    if (r->n_backends == 0) { /* the program's mallocs, without allocators that suit the trace */
         r->backends = usual;
         r->n_backends = 1;
     }
@@ -77,13 +77,14 @@ static void set_replay(struct ab_options *r, const struct ab_options *o)
     r->n_gates = 0;
     r->timeout_ns = 0;
     r->drain_ns = 0;
-    r->has_rounds = true; /* at most so many */
-    r->precision = 0;     /* that of throughput: it says nothing about single calls */
+    r->has_rounds = true; /* as an upper limit */
+    r->precision = 0;     /* precision is about throughput, not about single calls */
     r->baseline = NULL;
     r->has_limit = r->is_strict_compare = r->is_joint = r->wants_instr = false;
 }
 
-/* Of so many calls in the rounds that there are at least, the null back end included. */
+/* Returns the expected time in ns of replaying n_calls calls in the fewest rounds that are allowed.
+ * The null back end counts as one more back end. */
 static double expected_ns(const struct ab_options *r, uint32_t n_backends, double n_calls)
 {
     double least = r->rounds < AB_STOPPING_LEAST_ROUNDS ? r->rounds : AB_STOPPING_LEAST_ROUNDS;
@@ -92,8 +93,8 @@ static double expected_ns(const struct ab_options *r, uint32_t n_backends, doubl
     return (calls + timed * r->between * AB_BETWEEN_NS) * (n_backends + 1);
 }
 
-/* What a replay of this kind may take; in fewer processes where that is short, then with fewer calls.
- * Returns how many. */
+/* Sets the time budget of one replay. If the budget is short, uses one process, then fewer calls.
+ * Returns the number of calls to replay. */
 static uint64_t fit_into_time(struct ab_options *r, const struct ab_options *o,
                               enum ab_replay_kind kind, uint32_t n_backends, uint64_t n_calls)
 {
@@ -136,7 +137,7 @@ enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *o
     int exit_code = 0;
     set_replay(&r, o);
     out->n_calls = ab_trace_read_end(trace, &end) ? end.events : 0;
-    for (unsigned i = 0; i < AB_REPLAY_KINDS; i++) { /* the same calls in both */
+    for (unsigned i = 0; i < AB_REPLAY_KINDS; i++) { /* both replays have the same calls */
         uint64_t n = fit_into_time(&r, o, i, m->session.n_backends, out->n_calls);
         if (n < out->n_calls && (out->n_replayed == 0 || n < out->n_replayed))
             out->n_replayed = n;
@@ -172,8 +173,8 @@ static const struct ab_result *find_result(const struct ab_session *s, const cha
     return NULL;
 }
 
-/* Returns the mean time of the timed calls in ns, less the cost of reading the clock; NaN if that is not
- * above 0. */
+/* Returns the mean time of the timed calls in ns, less the cost of reading the clock; NaN if that
+ * is not above 0. */
 static double time_of_call(const struct ab_session *s, const char *name, uint32_t round)
 {
     const struct ab_result *r = find_result(s, name, round);

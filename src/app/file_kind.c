@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks at the first bytes of a file, and says what it is. Only what is recognised has a name: all
- * else is left to the command, whose own message says more.
+ * Recognizes the kind of a file by its first bytes. Unknown files are left to the command, whose
+ * own error says more.
  */
 #include "app/file_kind.h"
 
@@ -26,7 +26,8 @@ const char *const ab_file_kind_names[AB_FILE_KINDS] = {
     [AB_FILE_SPOOL] = "a raw recording",
 };
 
-/* Comments and empty lines first, then the key that every workload begins with. */
+/* True if the first line that is not empty and no comment begins with "allocbench:", as in every
+ * workload. */
 static bool is_workload(const char *text)
 {
     static const char key[] = "allocbench:";
@@ -39,7 +40,7 @@ static bool is_workload(const char *text)
     return false;
 }
 
-/* {"schema": "allocbench/N": the name of the schema is the first member of what allocbench writes. */
+/* True if the text begins with {"schema": "allocbench/N", as all JSON of allocbench does. */
 static bool has_schema(const char *text, const char *family)
 {
     const char *const tokens[] = {"{", "\"schema\"", ":", family};
@@ -80,7 +81,7 @@ static enum ab_file_kind kind_of_text(char *head, size_t n)
                                                      : AB_FILE_UNKNOWN;
 }
 
-/* True for a folder that `record --no-convert`, or a record that was killed, has left. */
+/* True if the folder was left by `record --no-convert`, or by a `record` that was killed. */
 static bool is_spool(const char *folder)
 {
     static const char *const controls[] = {"control", "spool/control"};

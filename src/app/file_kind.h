@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recognizes the kind of a file by its first bytes, so that a command that was given a file of
- * another one can say which command is right.
+ * Recognizes the kind of a file by its first bytes, so that a command can name the right command
+ * for a file of another kind.
  */
 #ifndef AB_APP_FILE_KIND_H
 #define AB_APP_FILE_KIND_H
 
 enum ab_file_kind {
-    AB_FILE_UNKNOWN, /* absent, unreadable, no regular file, or none of those below */
+    AB_FILE_UNKNOWN, /* missing, unreadable, not a regular file, or none of the kinds below */
     AB_FILE_WORKLOAD,
     AB_FILE_TRACE,
     AB_FILE_RESULT,
@@ -18,10 +18,11 @@ enum ab_file_kind {
     AB_FILE_KINDS
 };
 
-/* Reads at most the first 64 KiB; never waits, as it opens nothing but regular files. */
+/* Returns the kind of the file. Reads at most its first 64 KiB. Never blocks, because it opens only
+ * regular files. */
 enum ab_file_kind ab_file_kind_of(const char *path);
 
-/* "a workload", "a trace", …; "" for what is not known. */
+/* "a workload", "a trace", …; "" for AB_FILE_UNKNOWN. */
 extern const char *const ab_file_kind_names[AB_FILE_KINDS];
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collects gates and claims from the workload and the command line, says what they may name, and
- * reports every mistake at its place before anything is measured.
+ * Collects gates and claims from the workload and the command line, with the names that they may
+ * use. Reports every mistake at its position before anything is measured.
  */
 #include "app/gate_set.h"
 
@@ -66,7 +66,7 @@ static void make_scope(const struct ab_gate_source *from, struct scope_arrays *a
     a->scope.n_known = n_known;
 }
 
-/* "configs/web.yaml:31:5" */
+/* Returns the position of a remark, "configs/web.yaml:31:5", malloc'ed. */
 static char *place_of(const struct ab_workload *w, const struct ab_remark *remark)
 {
     struct ab_place at = ab_node_place(&remark->node, 0, 1);
@@ -81,7 +81,7 @@ static void complain(struct ab_diag *diag, const struct ab_remark *remark,
     ab_diag_add(diag, ab_node_place(&remark->node, error->offset, error->n), "%s", error->text);
 }
 
-/* Adds the gates of one text, as many as '*' stands for. */
+/* Adds the gates of one text: several, if it has a '*'. */
 static bool add_gates(struct ab_gate_set *set, const char *text, const char *place,
                       const struct ab_gate_scope *scope, struct ab_gate_error *error)
 {
@@ -125,7 +125,7 @@ static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *sc
     }
 }
 
-/* Has said what was found; AB_CONFIG then. */
+/* Reports the errors found and fails with AB_CONFIG if there are any. */
 static enum ab_status tell(const struct ab_options *o, struct ab_diag *diag, struct ab_err *err)
 {
     if (diag->n_errors == 0)
@@ -159,7 +159,8 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     const struct ab_workload *w = source->workload;
     size_t n_gates = w != NULL ? ab_workload_gates(w)->n : 0;
     size_t n_claims = w != NULL ? ab_workload_claims(w)->n : 0;
-    size_t each = source->n_phases > 0 ? source->n_phases : 1; /* gates of one text, at most */
+    size_t each = source->n_phases > 0 ? source->n_phases : 1; /* most gates that one text can
+                                                                  make */
     struct scope_arrays arrays = {.phases = NULL};
     struct ab_gate_set set = {.workload = w, .options = source->options};
     enum ab_status status = AB_OK;
@@ -217,7 +218,7 @@ void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct a
     free(gates);
 }
 
-/* Names that may stand for a back end: of -b, as they are, and all that are known. */
+/* Lists the names that may stand for a back end: those of -b as typed, and all known names. */
 static const char **name_backends(const struct ab_options *o, char **words, size_t *n)
 {
     size_t most = ab_preset_count() + ab_builtin_count();
@@ -311,10 +312,10 @@ static double least_reading(const struct ab_clock *clock)
     return (double)least * clock->ns_per_tick;
 }
 
-/* Why a gate cannot be judged, "" = it can. */
+/* Sets `why` to the reason why a gate cannot be judged; "" = it can. */
 typedef void refusal(const struct ab_gate *gate, const void *user, char *why, size_t cap);
 
-/* Says of all gates why not, each at its place. */
+/* Reports all gates that cannot be judged, each at its position. */
 static enum ab_status refuse(const struct ab_gate_set *set, refusal *reason, const void *user,
                              struct ab_err *err)
 {

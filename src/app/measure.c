@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all measurements have in common: selects back ends, opens outputs before anything runs,
- * describes the session, runs its rounds and again those that confirm a failure, writes what came
- * out and decides the exit code.
+ * Runs a measurement from start to end: selects back ends, opens outputs before anything runs,
+ * describes the session and runs its rounds. Then repeats rounds to confirm a failure, writes the
+ * results and sets the exit code.
  */
 #include "app/measure.h"
 
@@ -70,13 +70,14 @@ static bool has_rule(const struct ab_options *o)
     return o->time_budget_ns > 0 || o->precision > 0;
 }
 
-/* The most rounds that there may be: --rounds; without it, where a rule ends the session, that of the rule. */
+/* Returns the limit of rounds: --rounds, or the limit of the stopping rule if that ends the
+ * session. */
 static uint32_t most_rounds(const struct ab_options *o)
 {
     return has_rule(o) && !o->has_rounds ? AB_STOPPING_MOST_ROUNDS : o->rounds;
 }
 
-/* What cannot be combined. */
+/* Refuses --precision and --time-budget where other options make them impossible. */
 static enum ab_status check_rule(const struct ab_options *o, size_t n_backends, struct ab_err *err)
 {
     const char *name = o->precision > 0 ? "precision" : "time-budget";
@@ -112,7 +113,7 @@ static void describe_session(struct ab_measurement *m)
     m->engine->describe(m);
 }
 
-/* All that can be refused before anything runs. */
+/* Makes all checks that are possible before anything runs. */
 static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
@@ -138,8 +139,8 @@ static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
     return ab_decision_check(&m->decision, &m->session, err);
 }
 
-/* A shard is not what a gate or a claim speaks of: they are read, so that a mistake shows at once,
- * and judged on the whole. */
+/* Drops the gates and claims of a shard. They are read, so that mistakes show at once, but judged
+ * on the merged result. */
 static void set_gates_aside(struct ab_measurement *m)
 {
     if (m->session.shard.count == 0)
@@ -149,7 +150,7 @@ static void set_gates_aside(struct ab_measurement *m)
     m->gates.n_gates = m->gates.n_claims = 0;
 }
 
-/* Frees what a single run needs, the first one or one that confirms it. */
+/* Frees the memory of one session, the first or the confirming one. */
 static void release_session(struct ab_session *s)
 {
     ab_session_fini(s);
@@ -158,7 +159,7 @@ static void release_session(struct ab_session *s)
     free(s->backends);
 }
 
-/* Other draws, and only of the back ends that are concerned. */
+/* Describes the confirming session: another seed, and only the concerned back ends. */
 static void describe_again(struct ab_measurement *again, const bool *is_concerned)
 {
     struct ab_session *s = &again->session;
@@ -170,13 +171,13 @@ static void describe_again(struct ab_measurement *again, const bool *is_concerne
             s->backends[i].status = AB_BACKEND_ABSENT;
 }
 
-/* As many rounds again, however many the first came to be, of what failed by a ratio or a change: it
- * fails only if these say so, too. Apart, for its second measurement would be on the stack all the
- * time. */
+/* Measures the rows again whose gate or comparison failed, with as many rounds as the session had.
+ * A row fails only if its second measurement fails too. Not inlined, because the second measurement
+ * would take stack space of the first all the time. */
 static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m,
                                                         struct ab_err *err)
 {
-    bool is_concerned[AB_COMBINATIONS_MAX] = {false}; /* as many rows as there may be */
+    bool is_concerned[AB_COMBINATIONS_MAX] = {false}; /* one per possible row */
     struct ab_options o = *m->options;
     struct ab_measurement again = *m;
     uint32_t n = ab_decision_suspicious(&m->decision, &m->session, is_concerned);
@@ -204,8 +205,7 @@ static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m
     return status;
 }
 
-/* One output that fails is no reason to go without the others. The first error is the one that is
- * told. */
+/* Writes all outputs, even if one fails. Returns the first error. */
 static enum ab_status write_outputs(struct ab_measurement *m, struct ab_err *err)
 {
     struct ab_err more;
@@ -229,7 +229,8 @@ static void show(const struct ab_measurement *m, enum ab_status status)
         listener->show(&measured);
 }
 
-/* A failed back end outweighs a gate: without it the gate says nothing. */
+/* Returns the exit code. A failed back end outweighs a gate, because the gate means nothing without
+ * it. */
 static int judge(const struct ab_measurement *m)
 {
     bool has_failed = ab_case_has_failed(&m->session) ||
@@ -238,7 +239,8 @@ static int judge(const struct ab_measurement *m)
                                           : ab_verdict_status(m->options, &m->session));
 }
 
-/* Files come before what is shown, whose pipe may close. */
+/* Judges, confirms, writes and shows the results. Files are written before anything is shown,
+ * because the pipe of standard output may close. */
 static enum ab_status conclude(struct ab_measurement *m, enum ab_status status, int *exit_code,
                                struct ab_err *err)
 {
@@ -257,7 +259,7 @@ static enum ab_status conclude(struct ab_measurement *m, enum ab_status status, 
     return status;
 }
 
-/* ---- an interruption: how much is kept, and the command that resumes ---- */
+/* ---- interruptions: what is kept, and the command that resumes ---- */
 
 static void add_option(struct ab_text *t, const char *option, const char *value)
 {
@@ -265,8 +267,8 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
     ab_text_add_shell(t, value);
 }
 
-/* Adds what has to be repeated: a result is not trusted to name libraries, nor about the rules of a
- * mapping, those of --map or of `via`. */
+/* Appends the options that a resuming command must repeat. A stored result is not trusted to name
+ * libraries or rules of a mapping (--map or `via`). */
 static void add_libraries(struct ab_text *t, const struct ab_options *o, const struct ab_session *s,
                           const struct ab_selection_list *list)
 {
@@ -304,7 +306,7 @@ static void add_rounds(struct ab_text *t, const struct ab_session *s)
         ab_text_addf(t, "of %u rounds", planned);
 }
 
-/* AB_INTERRUPTED with the text to *err; without one under --quiet. */
+/* Sets the text of AB_INTERRUPTED in *err, which is empty under --quiet. */
 static void explain_interruption(const struct ab_measurement *m, struct ab_err *err)
 {
     const struct ab_session *s = &m->session;
@@ -325,11 +327,12 @@ static void explain_interruption(const struct ab_measurement *m, struct ab_err *
 
 enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err)
 {
-    ab_supervise_begin(); /* from here on nothing is left behind by a signal */
+    ab_supervise_begin(); /* from here on, signals leave nothing behind */
     enum ab_status status = prepare(m, err);
     if (status == AB_OK) {
         status = m->engine->run(m, err);
-        /* What is complete is kept, also when the rest fails; but not what was there already. */
+        /* Complete rounds are kept even if the rest fails, except rounds that a resumed result
+         * had. */
         bool is_new = (status == AB_OK && !m->options->is_trial) ||
                       m->session.n_rounds > m->session.n_rounds_resumed;
         if (is_new && m->engine->conclude != NULL)

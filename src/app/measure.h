@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One measurement from start to end, for `run`, `replay` and `exec`: outputs are opened before
- * anything runs, then come the rounds, the verdicts, and what they are written to. What is measured,
- * a tape (app/measure_tape.h) or a program (app/exec.h), is run by an engine.
+ * Runs one measurement from start to end for `run`, `replay` and `exec`. Opens outputs before
+ * anything runs, runs the rounds, makes the verdicts and writes the results. An engine runs the
+ * subject: a tape (app/measure_tape.h) or a program (app/exec.h).
  */
 #ifndef AB_APP_MEASURE_H
 #define AB_APP_MEASURE_H
@@ -18,37 +18,38 @@
 struct ab_measurement;
 
 struct ab_engine {
-    /* Chooses the back ends: m->selection. */
+    /* Sets m->selection to the chosen back ends. */
     enum ab_status (*select)(struct ab_measurement *m, struct ab_err *err);
-    /* Makes row i ready to run, and adds to its description: back end i modulo their number, in
-     * combination i divided by it. */
+    /* Prepares row i and completes its description. Row i is back end i % n of combination i / n,
+     * for n back ends. */
     void (*add_case)(struct ab_measurement *m, size_t i, struct ab_backend_info *info);
-    /* The gates are known: chooses what is measured for them. NULL = there is no choice. */
+    /* Chooses the passes, once the gates are known. NULL = no choice. */
     enum ab_status (*choose)(struct ab_measurement *m, struct ab_err *err);
-    /* Describes in m->session what is measured. */
+    /* Describes the work in m->session. */
     void (*describe)(struct ab_measurement *m);
     enum ab_status (*run)(struct ab_measurement *m, struct ab_err *err);
-    /* Adds to m->session what is known once all has run; NULL = nothing. */
+    /* Adds facts to m->session that are known only after the last run; NULL = none. */
     void (*conclude)(struct ab_measurement *m);
 };
 
-/* Takes the session when all rounds are through, in place of all outputs and gates. */
+/* Receives the session after the last round. Then there are no outputs and no gates. */
 typedef enum ab_status ab_take_session(void *user, const struct ab_session *session,
                                        struct ab_err *err);
 
-/* All of the first block is set by the caller; the rest begins as zeroes. */
+/* The caller sets the first block; the rest begins as zeroes. */
 struct ab_measurement {
     const struct ab_options *options;
     const struct ab_engine *engine;
-    void *work;                         /* the engine's own */
-    const struct ab_workload *workload; /* for its gates and claims; NULL = of a trace, a program */
+    void *work;                         /* data of the engine */
+    const struct ab_workload *workload; /* source of gates and claims; NULL for a trace or
+                                           program */
     const struct ab_phase *phases;
     uint32_t n_phases;
-    uint32_t n_combinations;    /* of values, each with all back ends; 0 or 1 = one */
-    bool is_exec;               /* a program */
-    struct ab_session *resumed; /* a partial session to go on with; NULL = none */
-    ab_take_session *take;      /* NULL = it is shown and stored */
-    void *user;                 /* of take */
+    uint32_t n_combinations;    /* combinations of values, each with all back ends; 0 counts as 1 */
+    bool is_exec;               /* True for a real program */
+    struct ab_session *resumed; /* partial session to continue; NULL = none */
+    ab_take_session *take;      /* NULL = show and store the session */
+    void *user;                 /* argument of take */
 
     struct ab_selection_list selection;
     struct ab_outputs outputs;
@@ -56,13 +57,14 @@ struct ab_measurement {
     struct ab_gate_set gates;
     struct ab_decision decision;
     struct ab_session session;
-    const struct ab_session *replay; /* as struct ab_measured */
+    const struct ab_session *replay; /* as in struct ab_measured */
     uint32_t n_left;
-    bool is_again; /* the rounds that confirm a verdict */
+    bool is_again; /* True for the rounds that confirm a verdict */
 };
 
-/* Measures, writes and has it shown (app/say.h). What the measurement holds is released, but for
- * `work`. *exit_code: of failed back ends, else of the verdicts. */
+/* Measures, writes the results and has them shown (app/say.h). Releases everything that the
+ * measurement holds except `work`. Sets *exit_code from failed back ends, else from the
+ * verdicts. */
 enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The engine that runs a tape: which back ends suit it, with the rows of a mapping; which passes run;
- * what the session says of it.
+ * Runs a tape under back ends: chooses the suitable ones, adds the rows of mappings, chooses the
+ * passes and describes the session.
  */
 #include "app/measure_tape.h"
 
@@ -27,24 +27,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the command line says nothing of it; the ranking of most allocators is clear long before. */
+/* Precision goal if the command line sets none. The ranking of most allocators is clear long
+ * before. */
 #define PRECISION_ENOUGH 0.02
 
 struct tape_work {
-    const struct ab_subject *subject;  /* the first: what they do not differ in */
+    const struct ab_subject *subject;  /* the first subject; has the data common to all */
     uint32_t n_subjects;               /* combinations of values */
-    struct ab_placement_rows *mapped;  /* one a combination */
-    struct ab_combination_work *works; /* likewise */
+    struct ab_placement_rows *mapped;  /* one per combination */
+    struct ab_combination_work *works; /* one per combination */
     struct ab_case *cases;
-    const char **phases; /* the measured ones */
+    const char **phases; /* names of the measured phases */
     uint32_t n_phases;
     struct ab_pass_plan passes;
     char config_sha256[SHA256_DIGEST_STRING_LENGTH];
-    char tapes_sha256[SHA256_DIGEST_STRING_LENGTH]; /* of the digests of all combinations */
+    char tapes_sha256[SHA256_DIGEST_STRING_LENGTH]; /* digest of the digests of all combinations */
     char worker_path[PATH_MAX], clock_path[PATH_MAX];
 };
 
-/* The mapped rows of each combination; all have the same ones, which are added once. */
+/* Makes the mapped rows of each combination. All combinations have the same rows, which are added
+ * once. */
 static enum ab_status make_mapped(struct ab_measurement *m, struct ab_err *err)
 {
     struct tape_work *w = m->work;
@@ -167,7 +169,7 @@ static void take_most(struct ab_session *session, const struct ab_tape *tape)
 #undef TAKE
 }
 
-/* Several combinations: each with what it is, the session with the most of any. */
+/* Describes each of several combinations; the session gets the maximum over all of them. */
 static void describe_combinations(const struct tape_work *w, struct ab_session *session)
 {
     session->n_combinations = w->n_subjects;
@@ -186,7 +188,7 @@ static void describe_combinations(const struct tape_work *w, struct ab_session *
     session->tape_sha256 = w->tapes_sha256;
 }
 
-/* Does the default precision end it? Not what gates and baselines judge, which take all rounds. */
+/* True if the default precision ends the session. Gates and baselines are judged on all rounds. */
 static bool is_ended_by_default(const struct ab_measurement *m)
 {
     const struct ab_options *o = m->options;
@@ -219,9 +221,9 @@ static void describe(struct ab_measurement *m)
 #else
     session->timer.source = "cntvct_el0";
 #endif
-    if (session->shard.count > 0) /* parts of two nodes of one kind must be told apart */
+    if (session->shard.count > 0) /* shards of two similar machines must differ */
         ab_environment_read_name(&session->host);
-    if (o->is_thp_off) /* what the workers had, not what the system would give */
+    if (o->is_thp_off) /* the setting of the workers, not of the system */
         snprintf(session->host.thp, sizeof session->host.thp, "never (--thp)");
     session->cpus = o->cpus;
     session->n_cpus = (uint32_t)o->n_cpus;
@@ -240,7 +242,7 @@ static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
     return AB_OK;
 }
 
-/* What is wrong with a partial result begins with its name. */
+/* Puts the name of the partial result in front of the error text. */
 static enum ab_status name_resumed(const struct ab_measurement *m, struct ab_err *err)
 {
     return ab_err_context(err, "%s: ", AB_SHOWN(512, m->options->resume));
@@ -275,7 +277,7 @@ static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *pl
     };
 }
 
-/* What is called at times of the work needs some. */
+/* Refuses periodic purges if the work has no times. */
 static enum ab_status check_times(const struct ab_measurement *m, struct ab_err *err)
 {
     const struct tape_work *w = m->work;
@@ -325,7 +327,7 @@ static void digest_tapes(const struct ab_subject *subjects, uint32_t n,
     ab_text_fini(&digests);
 }
 
-/* Rows stand side by side phase by phase. */
+/* Checks that all combinations have the same phases, because they are compared phase by phase. */
 static enum ab_status check_phases(const struct ab_subject *subjects, uint32_t n,
                                    struct ab_err *err)
 {
@@ -368,7 +370,7 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
         .user = subjects->user,
     };
     AB_TRY(ab_companion_path(AB_WORKER_NAME, w.worker_path, sizeof w.worker_path, err));
-    for (uint32_t i = 0; i < n; i++) /* only work with times needs it */
+    for (uint32_t i = 0; i < n; i++) /* only for work with times */
         if (subjects[i].map->image->n_steps > 0)
             AB_TRY(ab_companion_path(AB_CLOCK_NAME, w.clock_path, sizeof w.clock_path, err));
     AB_TRY(check_phases(subjects, n, err));

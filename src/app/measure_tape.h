@@ -39,9 +39,9 @@ struct ab_subject {   /* a workload or trace to measure; its strings are borrowe
     void *user;
 };
 
-/* Measures n subjects in one session and sets *exit_code. More than one subject are the combinations of
- * values of one workload: they share everything except values, tape and map, and their back ends run in
- * the same rounds. */
+/* Measures n subjects in one session and sets *exit_code. Several subjects are the combinations of
+ * values of one workload. They share everything except values, tape and map, and their back ends
+ * run in the same rounds. */
 enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subjects,
                                uint32_t n, int *exit_code, struct ab_err *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the folders of the workloads and traces that come with allocbench, from where its program is,
- * and lists what is in them.
+ * Finds the folders of the workloads and traces that come with allocbench, relative to the program,
+ * and lists their files.
  */
 #include "app/named_workload.h"
 
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files of one kind that come with allocbench, in a folder. */
+/* A folder of files that come with allocbench, by kind. */
 static const struct store {
     const char *what, *folder, *extension, *list; /* list: where its names are shown */
 } stores[] = {
@@ -27,7 +27,7 @@ static const struct store {
     [AB_NAMED_TRACE] = {"trace", "traces", ".abt", "traces/README.md"},
 };
 
-/* SOURCES/build/VARIANT/allocbench, PREFIX/bin/allocbench: seen from the folder of the program. */
+/* Paths relative to the program's folder, which is SOURCES/build/VARIANT or PREFIX/bin. */
 static const char in_sources[] = "../..", in_share[] = "../share/allocbench";
 
 static bool is_folder(const char *path)
@@ -36,7 +36,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* …/build/VARIANT: anywhere else a configs two levels up is somebody else's. */
+/* True if the folder is …/build/VARIANT. Anywhere else, a folder configs two levels up does not
+ * belong to allocbench. */
 static bool is_build(const char *folder)
 {
     const char *variant = strrchr(folder, '/');
@@ -64,21 +65,21 @@ static enum ab_status find_folder(const struct store *store, char **out, struct 
 
 /* ---- what is in it ---- */
 
-/* `n` characters of the file's name: it goes without its extension. */
+/* Adds a name: the prefix and the first n characters of the file name, without its extension. */
 static void add_name(struct ab_workload_names *list, const char *prefix, const char *file, size_t n)
 {
     AB_GROW(list->names, list->cap, list->n);
     list->names[list->n++] = ab_strdupf("%s%.*s", prefix, (int)n, file);
 }
 
-/* Without the extension that it may have. */
+/* Returns the length of the file name without the store's extension. */
 static size_t length_of_stem(const struct store *store, const char *file)
 {
     size_t n = strlen(file), e = strlen(store->extension);
     return n > e && ab_text_ends_with(file, store->extension) ? n - e : n;
 }
 
-/* One level of folders: their workloads are called FOLDER/NAME. */
+/* Lists the files of a folder, and of its direct subfolders as FOLDER/NAME. */
 static void list_folder(const struct store *store, struct ab_workload_names *list,
                         const char *folder, const char *prefix)
 {
@@ -151,7 +152,6 @@ static bool has(const struct ab_workload_names *list, const char *name)
     return false;
 }
 
-/* The path that it has in the sources counts as its name too. */
 bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, bool *is_exact)
 {
     const struct store *store = &stores[kind];
@@ -172,7 +172,7 @@ bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, b
     return nearest != NULL;
 }
 
-/* The group of nearly this name, in `buf`; false: there is none. */
+/* Writes the group with the nearest name to `buf`. Returns false if there is none. */
 static bool find_near_group(const struct ab_workload_names *list, const char *text, char *buf,
                             size_t cap)
 {
@@ -201,7 +201,7 @@ static enum ab_status fail_unknown(const struct store *store, const struct ab_wo
         nearest = group;
     for (size_t i = 0; nearest == NULL && text[1] != 0 && i < list->n; i++)
         if (strncmp(list->names[i], text + 1, strlen(text + 1)) == 0)
-            nearest = list->names[i]; /* @perl for @perl-words */
+            nearest = list->names[i]; /* such as @perl for @perl-words */
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "no %s is called %s; did you mean @%s?", store->what, shown,
                        nearest);

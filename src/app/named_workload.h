@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * @churn, @sqlite-index: the workloads and traces that come with allocbench, by name. They are in
- * configs/ and traces/ of the source tree that the program was built in, else in these folders of
- * share/allocbench of where it is installed.
+ * Finds the workloads and traces that come with allocbench by name: @churn, @sqlite-index. They are
+ * in configs/ and traces/ of the source tree that the program was built in. If that is missing,
+ * they are in these folders of share/allocbench of the installation.
  */
 #ifndef AB_APP_NAMED_WORKLOAD_H
 #define AB_APP_NAMED_WORKLOAD_H
@@ -20,23 +20,24 @@ struct ab_workload_names {
     size_t n, cap;
 };
 
-/* AB_INPUT where there is no such folder. */
+/* Lists the names. Fails with AB_INPUT if there is no such folder. */
 enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *err);
 void ab_workload_names_fini(struct ab_workload_names *list);
-/* FOLDER/NAME.yaml, malloc'ed. */
+/* Returns FOLDER/NAME.yaml, malloc'ed. */
 char *ab_workload_names_path(const struct ab_workload_names *list, const char *name);
 
-/* Is there one of this name, or (not *is_exact) of nearly this, with its extension or without and with
- * the folder of the sources before it or without ("churn", "churn.yaml", "configs/churn.yaml")? Then
- * the name is written to `name`. */
+/* Finds a workload or trace by name and writes its name to `name`. The extension and the folder of
+ * the sources are optional: "churn", "churn.yaml", "configs/churn.yaml". Sets *is_exact to false if
+ * only a similar name exists. Returns false if there is none. */
 bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, bool *is_exact);
 
-/* "@FOLDER", a group: the paths of all that are in it, by name; the list and each path malloc'ed. *n 0
- * and *paths NULL: there is no such group. */
+/* Lists the paths of all files in the group "@FOLDER", sorted by name; list and paths are
+ * malloc'ed. Sets *n to 0 and *paths to NULL if there is no such group. */
 enum ab_status ab_named_group(enum ab_named kind, const char *text, char ***paths, size_t *n,
                               struct ab_err *err);
 
-/* "@NAME": the path, malloc'ed. AB_USAGE for a name that is not there, with the nearest. */
+/* Sets *out to the path of "@NAME", malloc'ed. Fails with AB_USAGE and the nearest name if there is
+ * none. */
 enum ab_status ab_named_find(enum ab_named kind, const char *text, char **out, struct ab_err *err);
 
 #endif

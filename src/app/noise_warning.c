@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the calibration of the machine in the folder of results, and sets limits against it.
+ * Finds the calibration of the machine in the folder for results, and compares limits with it.
  */
 #include "app/noise_warning.h"
 
@@ -16,13 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* False: there is none, or (said so) none that can be used. */
+/* Finds the calibration of the machine. Returns false if there is none, or (with a message) if it
+ * cannot be used. */
 static bool find(const struct ab_options *o, const char *fingerprint, struct ab_calibration *c)
 {
     char path[PATH_MAX], name[64];
     struct ab_err why;
     const char *folder = ab_results_folder(
-        o); /* a result that is not stored is judged all the same */
+        o); /* limits are checked even if results are not stored */
     if (folder == NULL || fingerprint[0] == 0)
         return false;
     ab_calibration_name(fingerprint, name, sizeof name);
@@ -49,7 +50,8 @@ static void warn(const struct ab_options *o, const struct ab_noise_levels *noise
            AB_SHOWN(600, what), 100 * limit, metric, 100 * p95, rounds, 200 * p95);
 }
 
-/* No run of a real program is quieter than those of calibrate, which wait for a quiet CPU. */
+/* Returns the calibrated metric that bounds `field`. Runs of a real program are never quieter than
+ * those of calibrate, which wait for a quiet CPU. */
 static const char *calibrated_name(const struct ab_field *field)
 {
     static const char *const times[] = {"wall_ns", "cpu_ns", "user_ns"};

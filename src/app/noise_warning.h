@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Warnings on standard error about limits that are narrower than twice the noise that `calibrate`
- * found on this machine. Where nothing was calibrated nothing is said.
+ * Warns on standard error about limits narrower than twice the noise that `calibrate` found on this
+ * machine. Without a calibration, nothing is printed.
  */
 #ifndef AB_APP_NOISE_WARNING_H
 #define AB_APP_NOISE_WARNING_H
@@ -9,11 +9,11 @@
 #include "app/options.h"
 #include "stats/gate.h"
 
-/* The gates of a session that compare; a line for each that is too narrow. */
+/* Prints a warning for each comparing gate of the session whose limit is too narrow. */
 void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *session,
                          const struct ab_gate *gates, size_t n);
-/* One limit (0.05 = 5 %) on a metric of results of the machine `fingerprint`, of which so many rounds
- * are compared: `what` as it was written. */
+/* Warns about one limit (0.05 = 5 %) on `metric`, if results of machine `fingerprint` with this
+ * number of rounds are too noisy for it. `what` is the limit as the user wrote it. */
 void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, const char *what,
                          const char *op, const char *metric, double limit, uint32_t rounds);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The argument of commands that take one file, and loading a workload with --set and --seed.
+ * Takes the argument of commands with one file, and loads a workload with --set and --seed.
  */
 #include "app/one_file.h"
 
@@ -48,7 +48,7 @@ static enum ab_status load(const struct ab_options *o, const char *path,
     char *messages = NULL;
     enum ab_status status = ab_workload_load(path, options, out, &messages, err);
     if (messages != NULL)
-        ab_complain(o, messages); /* every error with its place, complete as it is */
+        ab_complain(o, messages); /* all errors with their positions */
     free(messages);
     return status;
 }
@@ -91,7 +91,8 @@ static void show_ops(void *user, uint64_t n_ops)
     ab_say_count(user, "making the tape", "ops", n_ops, 0);
 }
 
-/* Its tape cannot be made: says what else is wrong, as far as that can be known without one. */
+/* Reports further errors of a workload whose tape cannot be made, as far as they are known without
+ * it. */
 static void say_rest(const struct ab_options *o, const struct ab_workload *workload)
 {
     struct ab_diag diag = {.source = ab_workload_source(workload)};
@@ -103,7 +104,7 @@ static void say_rest(const struct ab_options *o, const struct ab_workload *workl
     ab_diag_fini(&diag);
 }
 
-/* Whole, or where `bursts` is not NULL in these. */
+/* Compiles the workload to one tape, or to bursts if `bursts` is not NULL. */
 static enum ab_status compile(const struct ab_options *o, const char *path,
                               struct ab_workload *workload, struct ab_workload_bursts *bursts,
                               struct ab_tape *out, struct ab_err *err)
@@ -153,7 +154,7 @@ enum ab_status ab_lay_down_workload(const struct ab_options *o, const char *path
 {
     struct ab_tape_file file = {0};
     struct ab_laid_down made = {.tape_memory = ab_tape_memory(o)};
-    /* A bit more or less may be available another time: the same bursts then, too. */
+    /* Round, so that a little more or less available memory gives the same bursts. */
     if (o->tape_mem_bytes == 0)
         made.tape_memory = UINT64_C(1) << ab_log2(made.tape_memory);
     uint64_t share = made.tape_memory / ab_workload_combinations(workload);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens, checks and writes the files that the options ask for. That they do not replace or mix
- * with each other is known before anything is measured.
+ * Opens, checks and writes the requested files. Before anything is measured, makes sure that they
+ * do not replace or mix with each other.
  */
 #include "app/outputs.h"
 
@@ -61,7 +61,7 @@ static void split_path(const char *path, struct ab_histogram_files *out)
     sprintf(out->prefix, "%s%s", base, *base != 0 ? "." : "");
 }
 
-/* A folder that is not there or cannot be written to shows before anything runs. */
+/* Checks, before anything runs, that histograms can be written to the folder. */
 static enum ab_status open_histograms(const struct ab_sink *sink, const char *path,
                                       struct ab_histogram_files *out, struct ab_err *err)
 {
@@ -78,7 +78,7 @@ static enum ab_status open_histograms(const struct ab_sink *sink, const char *pa
 
 enum { OF_ITERATIONS = AB_OP_ALL + 1 };
 
-struct histogram { /* one of a session, and the file that it goes to */
+struct histogram { /* one histogram of a session and its file */
     uint32_t backend;
     const char *phase;
     unsigned op; /* or OF_ITERATIONS */
@@ -114,7 +114,8 @@ static enum ab_status check_name(const struct ab_sink *sink, const char *folder,
     return status;
 }
 
-/* Which phases have iterations shows when they run: their names have to be free in any case. */
+/* True if the session may have results of this op. Only a run shows which phases have iterations,
+ * so their file names must be free in any case. */
 static bool may_have(const struct ab_session *s, unsigned op)
 {
     return op >= AB_OP_ALL || (s->facts.kinds >> op & 1) != 0;
@@ -159,7 +160,7 @@ static enum ab_status write_histogram(const struct ab_sink *sink, const char *fo
     return ab_output_commit_as(&file, name, err);
 }
 
-/* Merges the histograms of all rounds; the result is empty where there is none. */
+/* Merges the histograms of all rounds. The result is empty if there are none. */
 static void merge(const struct ab_session *s, const struct histogram *h, struct ab_hdr *hdr)
 {
     struct ab_iterations x;
@@ -205,7 +206,7 @@ static enum ab_status check_stdout(const struct ab_options *o, struct ab_err *er
     return AB_OK;
 }
 
-/* The last that was opened against those before it. */
+/* Fails if output `last` is the same file as an earlier one. */
 static enum ab_status check_same(const struct ab_outputs *outputs, unsigned last,
                                  struct ab_err *err)
 {
@@ -324,7 +325,7 @@ enum ab_status ab_outputs_check_phase(const struct ab_options *o, const char *co
 
 static const char *const places[] = {"{trace}", "{workload}"};
 
-/* The first placeholder in it; NULL = none. */
+/* Returns the first placeholder in the name and sets *n to its length; NULL = none. */
 static const char *find_place(const char *name, size_t *n)
 {
     const char *first = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files that the options of `run`, `replay` and `report` ask for: opened together, before
- * anything is measured, and written together. At most one of them may be standard output.
+ * Opens and writes the output files of `run`, `replay` and `report`. All are opened before anything
+ * is measured, and are written together. At most one of them may be standard output.
  */
 #ifndef AB_APP_OUTPUTS_H
 #define AB_APP_OUTPUTS_H
@@ -10,57 +10,57 @@
 #include "report/output.h"
 #include "report/sinks/sinks.h"
 
-struct ab_histogram_files { /* of a sink that writes one file for each histogram */
-    char *folder;           /* NULL = not asked for */
-    char *prefix;           /* of the names in it: "" or "PREFIX." */
+struct ab_histogram_files { /* for a sink that writes a file per histogram */
+    char *folder;           /* NULL = not requested */
+    char *prefix;           /* of file names in `folder`: "" or "PREFIX." */
 };
 
-struct ab_outputs { /* a sink has one or the other */
+struct ab_outputs { /* each sink uses files or histograms */
     struct ab_output files[AB_SINK_COUNT];
     struct ab_histogram_files histograms[AB_SINK_COUNT];
     const char *figures[AB_SINK_COUNT]; /* folders; borrowed */
     enum ab_embed embed;                /* of an HTML report */
 };
 
-/* The name of the option that asks for a file, the first there is; NULL = none. */
+/* Returns the name of the first given option that requests a file; NULL = none. */
 const char *ab_outputs_asked_for(const struct ab_options *o);
 bool ab_outputs_use_stdout(const struct ab_options *o);
 
-/* Abandon also after an error. */
+/* Opens all outputs. Call ab_outputs_abandon() even after an error. */
 enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
                                struct ab_err *err);
-/* AB_USAGE where one of them would replace a workload or a trace among the arguments. */
+/* Fails with AB_USAGE if an output would replace a workload or trace among the arguments. */
 enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs, const struct ab_options *o,
                                        struct ab_err *err);
-/* Once it is known what will be measured: none of the names that histograms may need is taken. */
+/* Checks that no histogram file that `session` may write exists yet. */
 enum ab_status ab_outputs_check(const struct ab_outputs *outputs, const struct ab_session *session,
                                 struct ab_err *err);
-/* One that fails is no reason to go without the others; the first error is the one that is told. */
+/* Writes all outputs, even if one fails. Returns the first error. */
 enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_session *session,
                                 struct ab_err *err);
-/* The lines that are asked for; `to` is standard output, or standard error where the other has a
- * document. */
+/* Prints the lines that were requested. `to` is standard output, or standard error if standard
+ * output has a document. */
 void ab_outputs_lines(const struct ab_options *o, const struct ab_session *session, FILE *to);
 void ab_outputs_abandon(struct ab_outputs *outputs);
 
-/* AB_USAGE: -v names a phase that is none of these n. */
+/* Fails with AB_USAGE if -v names a phase that is not among the n phases. */
 enum ab_status ab_outputs_check_phase(const struct ab_options *o, const char *const *phases,
                                       uint32_t n, struct ab_err *err);
 
-/* {trace} or {workload} in the name of an output: the name of the file that is measured without its
- * end, so that several have files of their own. */
+/* Replaces {trace} or {workload} in names of outputs by the name of the measured file, without
+ * extension, so that each of several files gets its own outputs. */
 struct ab_named_outputs {
-    struct ab_options options; /* borrows all but the names of outputs */
+    struct ab_options options; /* borrows everything except output names */
     char *owned[AB_SINK_COUNT];
 };
 
 bool ab_outputs_is_of_each(const char *name);
-/* What stands for it: the first character, and how many. */
+/* Returns the text that replaces {trace} or {workload} within `path`, and sets *n to its length. */
 const char *ab_outputs_stem(const char *path, size_t *n);
-/* The options with that in their names, for the one argument of `o`. */
+/* Copies the options with these names replaced, for the single argument of `o`. */
 void ab_named_outputs_make(const struct ab_options *o, struct ab_named_outputs *out);
 void ab_named_outputs_fini(struct ab_named_outputs *named);
-/* AB_USAGE where such a name would be the same for two arguments. */
+/* Fails with AB_USAGE if two arguments would get the same output name. */
 enum ab_status ab_named_outputs_check(const struct ab_options *o, struct ab_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the file of owners (wire/run.h) and gives each owner its name.
+ * Writes the file of owners (wire/run.h) and names each owner.
  */
 #include "app/owners.h"
 
@@ -23,7 +23,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFERED = 1 << 14, HELD_MOST = 1 << 24 /* owners that are kept in memory */ };
+enum {
+    BUFFERED = 1 << 14,
+    HELD_MOST = 1 << 24 /* BUFFERED: owners kept in memory before they are
+                                                  written */
+};
 
 bool ab_owners_are_wanted(const struct ab_options *o, const struct ab_workload *workload)
 {
@@ -69,7 +73,7 @@ struct writer {
     struct ab_shared_file file;
     uint32_t buffer[BUFFERED];
     size_t n;
-    uint64_t n_before; /* what is in the file */
+    uint64_t n_before; /* owners in the file */
 };
 
 static enum ab_status flush(struct writer *w, struct ab_err *err)
@@ -98,7 +102,7 @@ static enum ab_status begin_file(struct writer *w, bool is_held, struct ab_err *
     return ab_shared_file_begin(is_held, "the owners of blocks", 0, &w->file, err);
 }
 
-/* Whatever came before: the file is handed over or gone. */
+/* Ends the file: passes it to *out if `status` is AB_OK, else closes it. */
 static enum ab_status end_file(struct writer *w, enum ab_status status, struct ab_owner_list *out,
                                struct ab_err *err)
 {
@@ -114,9 +118,9 @@ static enum ab_status end_file(struct writer *w, enum ab_status status, struct a
 
 /* ---- moments ---- */
 
-enum { MARKS_MOST = 8 }; /* names, of which the last mark is a moment without --at */
+enum { MARKS_MOST = 8 }; /* names whose last mark is a moment if --at is not given */
 
-/* Is it a number of ops or a time? Sets *kind. */
+/* True if the text is a number of ops or a time; sets *kind and *number. */
 static bool is_number(const char *text, enum ab_unit_kind *kind, struct ab_number *number)
 {
     static const enum ab_unit_kind kinds[] = {AB_UNIT_COUNT, AB_UNIT_TIME};
@@ -149,7 +153,7 @@ static void add_mark(struct ab_owner_list *list, uint64_t call, const char *name
     snprintf(list->mark_names[i], sizeof list->mark_names[0], "%s", name);
 }
 
-/* The last mark of a name, or the one with this number from 1; NULL = there is none. */
+/* Returns the last mark of a name, or its `number`-th, from 1; NULL = none. */
 static const struct ab_trace_mark *find_mark(const struct ab_mark_table *t, const char *name,
                                              size_t n_name, uint64_t number)
 {
@@ -177,7 +181,7 @@ static enum ab_status fail_mark(const struct ab_mark_table *t, const char *text,
                    text, t->n_names, t->n_names > 1 ? "s" : "", near != NULL ? near : t->names[0]);
 }
 
-/* NAME, or NAME#NUMBER where no mark is called so. */
+/* Chooses the mark NAME, or NAME#NUMBER if no mark has this whole text as its name. */
 static enum ab_status choose_mark(const struct ab_mark_table *t, const char *text,
                                   struct ab_owner_list *list, struct ab_err *err)
 {
@@ -223,7 +227,8 @@ static enum ab_status add_moment(struct ab_owner_list *list, uint32_t position, 
     return AB_OK;
 }
 
-/* Where so much of the time of the work is over; AB_MEMORY_NEVER = it has no times. */
+/* Returns the position in the tape at which `time_ns` of the work has passed; AB_MEMORY_NEVER if
+ * the work has no times. */
 static uint32_t position_at(const struct ab_tape_image *tape, uint64_t time_ns)
 {
     const struct ab_time_step *steps = ab_tape_steps(tape);
@@ -296,7 +301,7 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Of a place whose name is not known: where it is in its module. */
+/* Names a frame whose function is not known by its module and offset. */
 static void name_address(const struct ab_site_table *t, const struct ab_site_frame *frame,
                          struct ab_owner_name *out)
 {
@@ -308,7 +313,8 @@ static void name_address(const struct ab_site_table *t, const struct ab_site_fra
                  (unsigned long long)frame->address);
 }
 
-/* The innermost function of the frame that does not only hand memory on; false: there is none. */
+/* Names the innermost function of the frame that does not only pass memory on. Returns false if
+ * there is none. */
 static bool name_frame(struct ab_owner_sites *s, const struct ab_site_frame *frame, bool is_last,
                        struct ab_owner_name *out)
 {
@@ -383,7 +389,7 @@ static uint32_t know_name(struct ab_owner_sites *s, const struct ab_owner_name *
     return s->hashed[at] - 1;
 }
 
-/* Behind the stacks of the blocks: the owner of each stack. Owner 0 has those whose site is not known. */
+/* Writes the owner of each stack, after the stacks of the blocks. Owner 0 has the unknown sites. */
 static enum ab_status put_map(struct ab_owner_sites *s, struct ab_err *err)
 {
     struct ab_owner_name name;
@@ -420,7 +426,7 @@ static enum ab_status walk_trace(struct ab_owner_sites *s, const struct ab_walk 
     return end_file(&s->writer, status, s->out, err);
 }
 
-/* The trace has no call sites. */
+/* Makes size classes the owners, because the trace has no call sites. */
 static void fall_back_to_sizes(struct ab_owner_list *list)
 {
     close(list->owners.fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the rules of a mapping to a row that can be run: each heap as the worker opens it, what is
- * preloaded, what is told of it.
+ * Turns the rules of a mapping into a row to run: each heap as the worker opens it, the preloaded
+ * library, and the description.
  */
 #include "app/placement_rows.h"
 
@@ -22,10 +22,10 @@
 
 /* ---- reading ---- */
 
-struct sets { /* of the workload */
+struct sets { /* the sets of a workload */
     const char **names;
     size_t n;
-    char *via; /* "set=BACKEND,…" of those that say it; NULL = none does */
+    char *via; /* "set=BACKEND,…" for sets with `via`; NULL = none */
 };
 
 static void list_sets(const struct ab_workload *w, struct sets *out)
@@ -52,7 +52,7 @@ static bool is_taken(const struct ab_selection_list *list, const char *name)
     return false;
 }
 
-/* A row of its own, that shows why when one of its heaps cannot be had. */
+/* Adds a row for the mapping. The row shows the reason if one of its heaps is missing. */
 static enum ab_status add_row(struct ab_selection_list *list, struct ab_placement_rules *p,
                               struct ab_err *err)
 {
@@ -86,7 +86,7 @@ static enum ab_status check_strangers(const struct ab_options *o,
     return AB_OK;
 }
 
-/* `via` is one mapping; each is checked by itself before, so that an error has its place. */
+/* Checks each `via` by itself, so that an error has its position. Together they are one mapping. */
 static enum ab_status check_via(const struct ab_options *o, const struct ab_workload *w,
                                 const struct ab_placement_terms *terms, struct ab_err *err)
 {
@@ -170,8 +170,9 @@ static void fill_heap(const struct ab_selection *s, struct ab_placement_heap *he
     heap->inlined = inlined_of(s);
 }
 
-/* A program resets an arena when what is in it is dead, and its recording does not say so. What frees
- * single blocks needs none; of a plug-in the worker knows. A workload says itself where it resets. */
+/* True if the heap may be renewed while it is empty. A program resets an arena when its blocks are
+ * dead, but its recording does not show it. Heaps that free single blocks need no reset; for a
+ * plug-in, the worker decides. A workload says itself where it resets. */
 static bool may_renew(const struct ab_subject *subject, const struct ab_selection *s)
 {
     if (subject->workload != NULL || ab_source_boundary(s->source) != AB_BOUNDARY_HEAP)
@@ -180,7 +181,8 @@ static bool may_renew(const struct ab_subject *subject, const struct ab_selectio
            (s->never_frees && ab_backend_variant(s->builtin, s->values)->reset != NULL);
 }
 
-/* Built-ins with a part for each lane index the parts by the number of the lane in the whole work. */
+/* True if the heap may be opened for fewer lanes. Built-ins with a part per lane index these parts
+ * by the lane's number in the whole work. */
 static bool may_narrow(const struct ab_selection *s)
 {
     return s->builtin != NULL && ab_backend_variant(s->builtin, s->values)->thread_enter == NULL;
@@ -208,7 +210,8 @@ static enum ab_status make_one(const struct ab_placement_rules *p, const struct 
     return status;
 }
 
-/* The first row whose null is that of `row` as well: it sends the same requests to as many heaps. */
+/* Returns the first row with the same null placement as `row`: the same requests to as many
+ * heaps. */
 static size_t null_of(const struct ab_placement_rows *rows, size_t row)
 {
     size_t i = 0;
@@ -218,15 +221,15 @@ static size_t null_of(const struct ab_placement_rows *rows, size_t row)
 }
 
 struct ab_placement_trace { /* begins as {path, is_partial, wish, scopes} */
-    const char *path;       /* that can be opened; "" = the work is no trace */
+    const char *path;       /* path of the trace; "" = the work is no trace */
     bool is_partial;        /* as in struct ab_walk */
     enum ab_scopes_wish wish;
-    const struct ab_scopes *scopes; /* that are known; NULL: looked for when a rule asks */
+    const struct ab_scopes *scopes; /* known scopes; NULL = search when a rule needs them */
     struct ab_scopes found;
 };
 
-/* From the rules of a mapping to the origins of a trace's allocations. A pattern that no stack fits is
- * a misspelling: all names of the trace are looked through for one like it. */
+/* Determines the origins of a trace's allocations from the rules of a mapping. A pattern that fits
+ * no stack is a misspelling; the error suggests the nearest name in the trace. */
 
 #define SHOWN(text) AB_SHOWN(256, text)
 
@@ -235,7 +238,7 @@ struct asking {
     struct ab_placement_trace *trace;
     const char *where;
     struct ab_site_table sites;
-    struct ab_site_matcher *matcher; /* NULL: no rule asks for sites */
+    struct ab_site_matcher *matcher; /* NULL = no rule needs sites */
     struct ab_err *err;
 };
 
@@ -269,7 +272,7 @@ static enum ab_status find_scopes(struct asking *a)
 struct name_list {
     const char **names;
     size_t n, cap;
-    size_t n_unread; /* modules whose file is gone or another one */
+    size_t n_unread; /* modules whose file is missing or has changed */
 };
 
 static void add_name(struct name_list *list, const char *name, size_t n)
@@ -289,7 +292,7 @@ static void list_symbol(const struct ab_symbol *s, struct name_list *out)
     add_name(out, line, s->line > 0 ? strlen(line) : 0);
 }
 
-/* "parse_number" and "json.c:120" of each frame. */
+/* Lists the names of each frame: "parse_number" and "json.c:120". */
 static void list_names(const struct ab_site_table *sites, struct name_list *out)
 {
     struct ab_site_names names;
@@ -360,7 +363,7 @@ static enum ab_status check_patterns(const struct asking *a, const struct ab_ori
     return AB_OK;
 }
 
-/* Which classes all patterns of a rule fit. */
+/* Sets, for each rule, the classes of origins that match all site patterns of the rule. */
 static void set_classes(struct ab_placement_rules *p, const struct ab_origins *origins)
 {
     for (size_t i = 0; i < p->n_rules; i++) {
@@ -390,8 +393,9 @@ static enum ab_status ask(struct asking *a, struct ab_origins *out)
     return AB_OK;
 }
 
-/* Sets the `classes` of the rules and *out, which has no bytes where no rule asks for any. `where`
- * begins messages. AB_USAGE where the trace has no scopes or sites, or none that a pattern fits. */
+/* Sets the `classes` of the rules and *out, which is empty if no rule needs origins. Error texts
+ * begin with `where`. Fails with AB_USAGE if the trace lacks scopes or sites, or a pattern fits
+ * none of them. */
 static enum ab_status placement_ask_trace(struct ab_placement_rules *p,
                                           struct ab_placement_trace *trace, const char *where,
                                           struct ab_origins *out, struct ab_err *err)
@@ -450,7 +454,7 @@ static void raise(uint64_t *most, uint64_t x)
         *most = x;
 }
 
-/* Bytes of the whole characters (UTF-8) among the first `most` of s. */
+/* Returns the length of s cut to `most` bytes, without splitting a UTF-8 character. */
 static size_t whole_characters(const char *s, size_t n, size_t most)
 {
     if (n <= most)
@@ -460,8 +464,8 @@ static size_t whole_characters(const char *s, size_t n, size_t most)
     return most;
 }
 
-/* "frame, size:1-64"; where there is no room for all, "…" stands for the others, or for the end of
- * the first. */
+/* Appends a key to a list such as "frame, size:1-64". If there is no room, "…" stands for the
+ * rest. */
 static void add_key(char *keys, size_t cap, const char *key, size_t n)
 {
     static const char more[] = ", \u2026", cut[] = "\u2026";
@@ -477,7 +481,7 @@ static void add_key(char *keys, size_t cap, const char *key, size_t n)
         snprintf(keys + at, cap - at, "%s%.*s", at > 0 ? ", " : "", (int)n, key);
 }
 
-/* Describes the libraries as far as is known before the worker has opened them. */
+/* Describes the libraries, as far as they are known before the worker opens them. */
 static void describe_libraries(const struct ab_placement_rules *p,
                                const struct ab_placement *placement, struct ab_backend_info *info)
 {
@@ -489,7 +493,7 @@ static void describe_libraries(const struct ab_placement_rules *p,
     }
 }
 
-/* The text of the rules has them in their order: KEY=BACKEND,… */
+/* Describes the keys of each heap, from the text KEY=BACKEND,… in the order of the rules. */
 static void describe_rules(const struct ab_placement_rules *p, const struct ab_placement *placement,
                            struct ab_backend_info *info)
 {
@@ -503,7 +507,7 @@ static void describe_rules(const struct ab_placement_rules *p, const struct ab_p
     }
 }
 
-/* Heaps of one name are one. */
+/* Describes the heaps; heaps of one name count as one. */
 static void describe_heaps(const struct ab_placement *placement, uint32_t n_phases,
                            struct ab_backend_info *info)
 {

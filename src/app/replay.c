@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a trace or a pipe, lays it down as a tape file, whole or in bursts, and has it
+ * Reads a trace from a file or pipe, writes it as a tape file, whole or in bursts, and has it
  * measured.
  */
 #include "app/replay.h"
@@ -21,23 +21,24 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The trace to replay, and how. */
+/* State of one replay. */
 struct replay {
     const struct ab_options *asked;
     const char *path;
-    char file[64]; /* where `path` is read from */
-    int spool;     /* copy of standard input, without a name; -1 = none */
+    char file[64]; /* path that is read instead of `path` */
+    int spool;     /* unnamed copy of standard input; -1 = none */
     struct ab_trace_feed_options options;
     struct ab_trace_feed *feed;
     struct ab_scopes scopes;
     struct ab_scope_spans spans;
     struct ab_tape_map map;
     struct ab_overview overview;
-    struct ab_stacks stacks; /* of call sites; all NULL = not read */
+    struct ab_stacks stacks; /* flame graphs of call sites; all NULL = not read */
     struct ab_owner_list owners;
 };
 
-/* What of --touch became: where no block is touched otherwise, auto is the touch of all blocks. */
+/* Writes the setting "touch=…" that was applied to `buf` and returns `buf`. If `auto` found no
+ * recorded touch, the setting names the touch that all blocks got. */
 static const char *touch_text(const struct ab_options *o, const struct ab_trace_pusher *p,
                               char *buf, size_t cap)
 {
@@ -74,7 +75,7 @@ static enum ab_status copy_input(int to, struct ab_err *err)
     return AB_OK;
 }
 
-/* A trace may have to be read twice, a pipe gives it once: so it is kept, as it came. */
+/* Copies standard input to an unnamed file, because a trace may be read twice. */
 static enum ab_status spool_input(struct replay *r, struct ab_err *err)
 {
     const char *folder;
@@ -88,7 +89,7 @@ static enum ab_status spool_input(struct replay *r, struct ab_err *err)
     return copy_input(r->spool, err);
 }
 
-/* Errors name the file as the user does. */
+/* Replaces the name of the copy in an error by "standard input". */
 static enum ab_status name_input(const struct replay *r, enum ab_status status, struct ab_err *err)
 {
     size_t n = strlen(r->file);
@@ -109,14 +110,14 @@ static void show_stacks(void *user, uint64_t n_events)
     show_reading(user, n_events, 0);
 }
 
-/* How much of the trace may be in memory as a tape. */
+/* Sets how many events and bytes of the trace may be in memory as a tape at a time. */
 static void set_burst(const struct ab_options *o, struct ab_trace_feed_options *options)
 {
     options->burst_events = o->burst_events;
     options->most_bytes = o->has_burst ? UINT64_MAX : ab_tape_memory(o);
 }
 
-/* Burst by burst to where the runs find it. */
+/* Writes the tape, burst by burst, to the file that runs map. */
 static enum ab_status lay_down(struct replay *r, struct ab_err *err)
 {
     struct ab_tape_file file = {0};
@@ -153,7 +154,7 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
     return status;
 }
 
-/* Only reports draw them. */
+/* Reads the call stacks, if an HTML or SVG report will show them. */
 static enum ab_status read_stacks(const struct ab_options *o, const char *file, struct replay *r,
                                   struct ab_err *err)
 {
@@ -167,7 +168,8 @@ static enum ab_status read_stacks(const struct ab_options *o, const char *file, 
     return AB_OK;
 }
 
-/* Marks are known before the tape is made, whose positions they get. */
+/* Reads the owners and marks. Must precede the making of the tape, which sets the positions of the
+ * marks. */
 static enum ab_status read_owners(const struct ab_options *o, const char *file, struct replay *r,
                                   struct ab_err *err)
 {
@@ -197,7 +199,7 @@ static enum ab_status read_trace(const struct ab_options *o, struct replay *r, s
     return name_input(r, status, err);
 }
 
-struct settings { /* of the subject, as texts; ends with NULL */
+struct settings { /* settings of the subject as texts; ends with NULL */
     const char *list[12];
     char touch[64], untouched[64], program[300], threads[64], burst[64], budget[64], between[64];
 };
@@ -240,7 +242,7 @@ static void list_settings(const struct ab_options *o, const struct replay *r, st
     s->list[n] = NULL;
 }
 
-/* 0 = not known. */
+/* Returns n, or 0 if it is unknown. */
 static uint64_t known(uint64_t n)
 {
     return n == AB_WHOLE_UNKNOWN ? 0 : n;
@@ -284,7 +286,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
     return ab_measure_tape(o, &subject, 1, exit_code, err);
 }
 
-/* Can it be read, to its end? */
+/* Reads the trace to its end, to check that this is possible. */
 static enum ab_status try_trace(struct replay *r, struct ab_err *err)
 {
     const struct ab_tape *burst = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The replay of one trace, from its file to the exit code.
+ * Replays one trace, from its file to the exit code.
  */
 #ifndef AB_APP_REPLAY_H
 #define AB_APP_REPLAY_H
@@ -9,12 +9,12 @@
 #include "result/result.h"
 
 struct ab_replay_watch {
-    ab_take_session *take; /* as struct ab_measurement */
+    ab_take_session *take; /* as in struct ab_measurement */
     void *user;
-    uint64_t most_events; /* replays the trace up to there; 0 = all of it */
+    uint64_t most_events; /* number of events to replay; 0 = all */
 };
 
-/* `o` has one argument at most: none where --resume says which trace. */
+/* Replays the trace that is the argument of `o`, or that --resume names. */
 enum ab_status ab_replay(const struct ab_options *o, const struct ab_replay_watch *watch,
                          int *exit_code, struct ab_err *err);
 

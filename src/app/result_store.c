@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses the folder in which results are kept, makes their names, and replaces the JSON there
- * after each round, as long as it is its own.
+ * Chooses the folder for results, names the files, and replaces our JSON file after each round as
+ * long as it is still ours.
  */
 #include "app/result_store.h"
 
@@ -31,7 +31,7 @@
 #define DEFAULT_FOLDER "results"
 #define FOLDER_VARIABLE "ALLOCBENCH_RESULTS"
 
-enum { SAVING_SHARE = 10 }; /* saving takes at most one part in so many of the time */
+enum { SAVING_SHARE = 10 }; /* saving takes at most 1/SAVING_SHARE of the time */
 
 const char *ab_results_folder(const struct ab_options *o)
 {
@@ -93,7 +93,7 @@ void ab_store_stem(const struct ab_session *session, time_t when, char *buf, siz
     snprintf(buf, cap, "%s-%s-%.8s", n > 0 ? name : "result", stamp, session->tape_sha256);
 }
 
-/* The file of store->name is still the one that we put there. */
+/* True if the file store->name is still the one that we wrote. */
 static bool is_ours(const struct ab_store *store, int directory)
 {
     struct stat st;
@@ -119,7 +119,7 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
 {
     struct ab_output file;
     struct stat st = {0};
-    mkdir(store->folder, 0777); /* it may have been removed meanwhile */
+    mkdir(store->folder, 0777); /* it may have been removed */
     enum ab_status status = ab_output_open_new(store->folder, &file, err);
     if (status != AB_OK)
         return status;
@@ -138,7 +138,7 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
     return status;
 }
 
-/* A failure to save is reported at the end, if saving still fails then. */
+/* A failure is ignored here. It is reported at the end if saving still fails then. */
 void ab_store_save(struct ab_store *store, const struct ab_session *session)
 {
     struct ab_err err;
@@ -167,14 +167,14 @@ void ab_store_tell(const struct ab_store *store, FILE *to)
 void ab_store_close(struct ab_store *store)
 {
     if (store->folder != NULL && store->is_made)
-        rmdir(store->folder); /* fails where something lies in it, as it should */
+        rmdir(store->folder); /* fails, as it should, if the folder is not empty */
     *store = (struct ab_store){0};
 }
 
-/* Sorts the JSON files of the folder for results by time, and opens them from the newest on until
- * enough of them are results. */
+/* Functions for @last: they sort the JSON files by time, and open them from the newest until enough
+ * are results. */
 
-/* Without numbers a result is small: a larger one is not read for that. */
+/* Results without numbers are small, so larger files are not read to find out. */
 enum { EMPTY_BYTES_MOST = 1 << 20 };
 
 struct candidate {
@@ -221,7 +221,8 @@ static void list_folder(const char *folder, struct candidates *list)
         qsort(list->items, list->n, sizeof list->items[0], by_age);
 }
 
-/* Did every back end fail? Of what cannot be read the command that wants it says why. */
+/* True if every back end failed. For a file that cannot be read it is false; the command that uses
+ * it reports the reason. */
 static bool is_empty(const struct candidate *of)
 {
     struct ab_stored stored;
@@ -236,8 +237,9 @@ static bool is_empty(const struct candidate *of)
     return !has_numbers;
 }
 
-/* Takes its path out of the list; NULL where there are fewer. *n is how many there are with numbers,
- * *n_empty how many newer ones without were left out. */
+/* Takes the path of the result `back` places before the newest out of the list; NULL if there are
+ * fewer. Sets *n to the number of results with numbers, *n_empty to the number of newer ones
+ * without. */
 static char *take(struct candidates *list, unsigned back, size_t *n, size_t *n_empty)
 {
     *n = *n_empty = 0;
@@ -273,7 +275,8 @@ static enum ab_status fail_few(const char *folder, unsigned back, size_t n, size
                    n == 1 ? "is" : "are", n, n == 1 ? "" : "s", shown);
 }
 
-/* As ab_last_result; *n_empty newer ones were left out. */
+/* Finds a result as ab_last_result() does. Sets *n_empty to the number of newer results that were
+ * skipped. */
 static enum ab_status find(const struct ab_options *o, unsigned back, char **out, size_t *n_empty,
                            struct ab_err *err)
 {
@@ -343,13 +346,14 @@ enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_
                    AB_SHOWN(256, text), AB_SHOWN(256, text));
 }
 
-/* One file for each library that `verify` ran with, named by its build id: empty if it passed, else with
- * the names of the checks that it failed, one a line. */
+/* Files of verified libraries, named by build id. A file is empty if the library passed, else it
+ * lists the failed checks, one per line. */
 
 #define FOLDER "verified"
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
-/* False where there is nothing to name the file by, or no folder for results. */
+/* Makes the path of the file. Returns false without a build id, with settings, or without a folder
+ * for results. */
 static bool find_path(const struct ab_options *o, const struct ab_backend_info *b,
                       char out[PATH_MAX])
 {
@@ -377,7 +381,7 @@ void ab_verified_keep(const struct ab_options *o, const struct ab_verify_backend
     char path[PATH_MAX], folder[PATH_MAX];
     if (!find_path(o, b, path))
         return;
-    if (v->n_failed > 0 && v->n_failed == v->n_not_proven) { /* neither right nor wrong is known */
+    if (v->n_failed > 0 && v->n_failed == v->n_not_proven) { /* nothing was proven, either way */
         unlink(path);
         return;
     }
@@ -395,8 +399,8 @@ void ab_verified_keep(const struct ab_options *o, const struct ab_verify_backend
     close(fd);
 }
 
-/* Reads the names of failed checks; a line that is no name ends the list, because anyone may have written
- * the file. */
+/* Reads the names of failed checks. A line that is not a name ends the list, because anyone may
+ * have written the file. */
 static void read_failed(FILE *from, struct ab_backend_info *b)
 {
     char line[AB_VERIFY_NAME_BYTES + 2];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fills the options that the command line leaves open from a stored result, and hands its rounds
- * over to be continued.
+ * Completes the options from a stored result, and passes its rounds on to be continued.
  */
 #include "app/resume_result.h"
 
@@ -20,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIME_BUDGET_MOST_S = 1000000000 }; /* of a stored result: fits 64 bits of ns */
+enum { TIME_BUDGET_MOST_S = 1000000000 }; /* limit for stored results: fits 64 bits of ns */
 
-/* A copy of n strings as an option's list; it ends with NULL. */
+/* Copies n strings to an option's list, which ends with NULL. */
 static void take_list(struct ab_resume *r, int which, const char *const *items, size_t n)
 {
     r->lists[which] = ab_alloc_zeroed(n + 1, sizeof items[0]);
@@ -30,8 +29,8 @@ static void take_list(struct ab_resume *r, int which, const char *const *items, 
         r->lists[which][i] = items[i];
 }
 
-/* Refuses a workload other than the one whose text is in the result, because errors of a workload show
- * lines of it, and a result must not choose which file of the user's is shown. */
+/* Refuses a workload whose text differs from that in the result. Errors of a workload show lines of
+ * it, and a result must not choose which of the user's files is shown. */
 static enum ab_status check_text(const struct ab_session *s, struct ab_err *err)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
@@ -63,7 +62,8 @@ static enum ab_status take_path(struct ab_resume *r, bool is_trace, struct ab_er
     return AB_OK;
 }
 
-/* A result may come from anywhere: what it says is a library is not run on its word alone. */
+/* Refuses a library that only the result names. A result may come from anywhere, so it may not
+ * choose code to run. */
 static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err *err)
 {
     char name[AB_BACKEND_FULL_BYTES], shown[256];
@@ -80,8 +80,8 @@ static enum ab_status check_known(const struct ab_backend_info *b, struct ab_err
                    ab_text_printable(shown, sizeof shown, b->name));
 }
 
-/* Writes "jemalloc{A=b}", or "bg=jemalloc{A=b}" for a row that was given a name. A decorator stands in
- * both names; of a given one -b takes it in front of the other. */
+/* Writes the back end as -b takes it: "jemalloc{A=b}", or "bg=jemalloc{A=b}" for a row with a given
+ * name. A prefix such as checked+ is written only once, in front of the full name. */
 static const char *spell_for_b(const struct ab_backend_info *b, char *to, size_t cap)
 {
     char full[AB_BACKEND_FULL_BYTES];
@@ -117,7 +117,7 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     return status;
 }
 
-/* Rules that name no file: whose row is @map or @map2, not named after a file. */
+/* True if the mapping names no file: the row is @map or @map2 and not named after a file. */
 static bool is_plain_map(const struct ab_backend_info *b)
 {
     const char *name = AB_OWN_NAME(b);
@@ -156,7 +156,7 @@ static void take_sets(struct ab_resume *r)
     size_t n = 0;
     for (; settings[n] != NULL; n++)
         if (sscanf(settings[n], AB_TAPE_MEM_SETTING "%llu", &bytes) == 1 && bytes > 0)
-            break; /* it is the last */
+            break; /* the last row */
     if (settings[n] != NULL && r->options.tape_mem_bytes == 0)
         r->options.tape_mem_bytes = bytes;
     if (r->options.n_sets > 0)
@@ -172,7 +172,7 @@ static enum ab_status bad_setting(const char *name, const char *value, struct ab
                    AB_SHOWN(256, value));
 }
 
-/* As replay.c writes it. */
+/* Sets the touch options from the result's setting "touch=…", in the form that replay.c writes. */
 static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
 {
     static const char *const words[] = AB_TOUCH_WORDS("");
@@ -248,7 +248,8 @@ static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
     return AB_OK;
 }
 
-/* As many lanes as it had; in bursts of as many calls, or whole. */
+/* Sets the number of lanes and the burst length to those of the result; a result without "burst="
+ * was measured without bursts. */
 static void take_tape(struct ab_resume *r)
 {
     const struct ab_session *s = &r->stored.session;
@@ -270,13 +271,15 @@ static bool has_rule(const struct ab_session *s)
     return s->stopping.time_budget_s > 0 || s->stopping.precision > 0;
 }
 
-/* The precision that it reached would end it at once, whatever budget the command line has. */
+/* True if the session reached its precision and the command line has a time budget. That precision
+ * would end the session at once. */
 static bool is_reached(const struct ab_session *s, const struct ab_options *o)
 {
     return s->stopping.ended == AB_ENDED_PRECISION && o->time_budget_ns > 0;
 }
 
-/* As many rounds; or the rule by which they end, and then their number is none of the conditions. */
+/* Sets the number of rounds to that of the result, or sets the rule by which they end. With a rule,
+ * the planned number of rounds need not agree with the result. */
 static void take_rounds(struct ab_resume *r)
 {
     struct ab_session *s = &r->stored.session;
@@ -293,7 +296,7 @@ static void take_rounds(struct ab_resume *r)
         s->n_rounds_planned = o->rounds;
 }
 
-/* A rule ended it, and the command line has another one: it goes on. */
+/* True if a rule ended the session and the command line has another one, so that it continues. */
 static bool asks_for_more(const struct ab_options *o, const struct ab_session *s)
 {
     return has_rule(s) && (o->time_budget_ns > 0 || o->precision > 0 || o->has_rounds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The clock beside the rule by which a session ends, and which passes its rounds have.
+ * Applies the rule that ends a session, measures its time, and chooses the passes of its rounds.
  */
 #include "app/rounds.h"
 
@@ -11,17 +11,17 @@
 #include "stats/effect.h"
 #include "stats/stopping.h"
 
-/* As often as a pass needs: latencies in every round, for their percentiles differ from round to
- * round as times do. What all ops are looked at for, the tail and the memory, is nearly the same in
- * each process: it runs in as many rounds as an interval takes, unless a gate judges it. */
+/* Latency runs in every round, because its percentiles vary between rounds as times do. The tail
+ * and memory passes look at all ops, and their numbers are nearly the same in each process. They
+ * run in as many rounds as an interval needs, unless a gate judges them. */
 
-/* By default. */
+/* Returns the number of rounds that a pass gets by default. */
 static uint32_t rounds_needed(enum ab_pass pass)
 {
     return pass == AB_PASS_TAIL || pass == AB_PASS_MEMORY ? AB_EFFECT_MIN_ROUNDS : AB_EVERY_ROUND;
 }
 
-/* A gate has all the rounds that the session has. */
+/* True if a gate judges the pass, which then runs in every round. */
 static bool is_gated(const struct ab_gate_set *gates, enum ab_pass pass)
 {
     for (size_t i = 0; i < gates->n_gates; i++)
@@ -95,13 +95,14 @@ void ab_round_watch_progress(void *user, const struct ab_progress *p)
 {
     struct ab_round_watch *watch = user;
     if (!watch->has_round && p->n_rounds > 0)
-        watch->round_ns = ab_clock_now_ns(); /* what was before it is no part of a round */
+        watch->round_ns = ab_clock_now_ns(); /* time before the first round is no part of it */
     watch->has_round = watch->has_round || p->n_rounds > 0;
     if (watch->listener != NULL)
         watch->listener->progress(p);
 }
 
-/* The last round is stored with the verdicts, at once. */
+/* Ends a round and stores the result, except after the last round, which is stored with the
+ * verdicts. */
 bool ab_round_watch_end_round(void *user, const struct ab_session *session)
 {
     struct ab_round_watch *watch = user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the file of a workload to its measurement.
+ * Measures a workload, from its file to the exit code.
  */
 #include "app/run_workload.h"
 
@@ -15,12 +15,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-struct settings { /* of the subject, as texts; ends with NULL */
+struct settings { /* settings of the subject as texts; ends with NULL */
     const char **list;
     char bursts[64];
 };
 
-/* The values of its params, and how the tape is cut: another cut is other work. */
+/* Lists the values of the params and the division into bursts, because other bursts are other
+ * work. */
 static void list_settings(const char *const *params, const struct ab_laid_down *tape,
                           struct settings *s)
 {
@@ -36,17 +37,17 @@ static void list_settings(const char *const *params, const struct ab_laid_down *
     s->list[n] = s->bursts;
 }
 
-/* The combinations of values, n of them: with one value for each param there is one. */
+/* n combinations of values; n is 1 if each param has a single value. */
 struct combinations {
     struct ab_workload **workloads;
     struct ab_laid_down *tapes;
     struct ab_subject *subjects;
     struct ab_owner_list *owners;
-    struct settings settings; /* of all */
+    struct settings settings; /* common to all combinations */
     uint32_t n;
 };
 
-/* Each has its tape as an open file. */
+/* Raises the limit of open files, because each combination keeps its tape open. */
 static void allow_files(uint32_t n)
 {
     struct rlimit limit;
@@ -135,7 +136,7 @@ static enum ab_status measure_workload(const struct ab_options *o, struct ab_ses
     struct combinations c = {0};
     AB_TRY(ab_one_file(o, "a workload", "run", &path, err));
     enum ab_status status = make_all(o, path, &c, err);
-    /* Who takes the session is about one amount of work. */
+    /* A caller that takes the session expects a single combination of values. */
     if (status == AB_OK && take != NULL)
         status = ab_one_combination(path, c.workloads[0], err);
     for (uint32_t i = 0; i < c.n; i++) {

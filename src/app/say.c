@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Passes on what a use case says, where somebody looks.
+ * Passes messages of a use case to the listener, if there is one.
  */
 #include "app/say.h"
 
@@ -12,7 +12,8 @@
 void ab_say(const struct ab_options *o, const char *fmt, ...)
 {
     va_list args;
-    bool is_repeated = o->is_in_suite && o->stage.number > 1; /* it was said of the first */
+    bool is_repeated = o->is_in_suite && o->stage.number > 1; /* it was reported for the first
+                                                                 item */
     if (o->is_quiet || is_repeated || o->listener == NULL)
         return;
     va_start(args, fmt);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gives each frame of each site its name, and the site its value.
+ * Names the frames of each site, and gives the site its value.
  */
 #include "app/stacks.h"
 
@@ -14,7 +14,10 @@ static uint64_t value_of(const struct ab_site_stat *s, enum ab_flame_by by)
     return by == AB_FLAME_BYTES ? s->bytes : by == AB_FLAME_LIVE ? s->peak_bytes : s->calls;
 }
 
-enum { NAMES_MOST = 4 * AB_SITE_DEPTH_MAX }; /* with inlined functions; the innermost go */
+enum {
+    NAMES_MOST = 4 * AB_SITE_DEPTH_MAX
+}; /* inlined functions included; the innermost beyond
+                                                it are dropped */
 
 /* Names a frame without a function by its module and address. */
 static const char *name_code(const struct ab_site_module *m, uint64_t address, char *out,
@@ -37,7 +40,7 @@ static const char *name_line(const struct ab_symbol *s, char *out, size_t cap)
     return out;
 }
 
-/* Names the frames of a site, the outermost first, and returns how many there are. The names are valid until
+/* Names the frames of a site, the outermost first. Returns their number. The names are valid until
  * the next call. */
 static size_t name_stack(struct ab_site_names *names, uint32_t site, bool has_lines,
                          const char *stack[NAMES_MOST])
@@ -72,7 +75,7 @@ void ab_stacks_add(struct ab_flame *flame, struct ab_site_names *names, uint32_t
     add_stack(flame, names, site, true, value);
 }
 
-/* Into each flame graph that is there; order: enum ab_flame_by. */
+/* Adds a site to each flame graph that exists; `flames` is indexed by enum ab_flame_by. */
 static void add_site(struct ab_flame *const flames[AB_FLAME_KEYS], struct ab_site_names *names,
                      uint32_t site, const struct ab_site_stat *s)
 {

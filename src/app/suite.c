@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names the files, checks all of them, shares out the time, measures one after the other and keeps
- * what is complete.
+ * Runs a suite: names and checks all files, divides the time, measures one file after the other and
+ * keeps complete results.
  */
 #include "app/suite.h"
 
@@ -27,24 +27,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct work { /* a command */
+struct work { /* state of one command */
     const struct ab_options *options;
     const char *kind;
     struct ab_suite_run *run;
-    struct ab_options each; /* what every file is measured with */
-    const char **of_each;   /* its gates; owned */
+    struct ab_options each; /* options for every file */
+    const char **of_each;   /* gates of every file; owned */
     struct ab_gate *means;  /* gates on means; owned */
     size_t n_means;
     struct ab_suite resumed, baseline; /* n 0 = none */
     uint64_t began_ns;
-    double spent_s; /* by what was resumed */
+    double spent_s; /* time spent on the resumed result */
     int worst;
     bool is_interrupted;
 };
 
 /* ---- exit codes ---- */
 
-/* The worse of two: 4, 3, 2, 1, 5, then 0. */
+/* Returns the worse of two exit codes, in the order 4, 3, 2, 1, 5, 0. */
 static int worse(int a, int b)
 {
     static const int by_weight[] = {0, 5, 1, 2, 3, 4};
@@ -78,7 +78,7 @@ static bool is_same_file(const char *a, const char *b)
                                  of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
-/* The file's name; where two are the same, the path. */
+/* Names the items after their files, or by path if two names are equal. */
 static enum ab_status name_items(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
@@ -131,7 +131,8 @@ static bool is_whole_sink(unsigned sink)
            sink == AB_SINK_MARKDOWN || sink == AB_SINK_HTML;
 }
 
-/* An output with a placeholder in its name is a file for each; of the others some are of all together. */
+/* Divides the outputs. An output with a placeholder is one file per item; some of the others are
+ * for the whole suite. */
 static enum ab_status split_outputs(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
@@ -150,7 +151,8 @@ static enum ab_status split_outputs(struct work *w, struct ab_err *err)
     return ab_named_outputs_check(&w->each, err);
 }
 
-/* The files of all together, which are opened before anything is measured. */
+/* Returns the options with only the outputs for the whole suite, which are opened before anything
+ * is measured. */
 static struct ab_options whole_outputs(const struct ab_options *o)
 {
     struct ab_options whole = *o;
@@ -220,7 +222,7 @@ bool ab_suite_is_asked(const struct ab_options *o)
            (o->resume != NULL && ab_file_kind_of(o->resume) == AB_FILE_SUITE);
 }
 
-/* The file of a baseline, or the file itself: malloc'ed; NULL = there is no such name. */
+/* Returns the path of a baseline or file, malloc'ed; NULL = no such name. */
 static char *path_of(const struct ab_options *o, const char *name_or_file)
 {
     struct ab_err ignored;
@@ -260,7 +262,7 @@ enum ab_status ab_suite_find_file(const struct ab_options *o, const char *name_o
     return status;
 }
 
-/* Results of the one that goes on are taken over; the time they took counts. */
+/* Reads the baseline and the suite to resume. The time that its results took counts. */
 static enum ab_status read_others(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
@@ -283,7 +285,7 @@ static enum ab_status read_others(struct work *w, struct ab_err *err)
 
 /* ---- one of them ---- */
 
-/* What is left of the time, by those that are left; 0 = there is no limit. */
+/* Returns the time in ns for item `i`: an equal share of the budget that is left; 0 = no limit. */
 static uint64_t share_of_time(const struct work *w, uint32_t i)
 {
     uint64_t budget = w->options->time_budget_ns;
@@ -301,7 +303,7 @@ static const struct ab_suite_item *other(const struct ab_suite *suite, const cha
     return item != NULL && item->document != NULL ? item : NULL;
 }
 
-/* The options of one file. */
+/* Returns the options for measuring item `i`. */
 static struct ab_options options_of(const struct work *w, uint32_t i)
 {
     const struct ab_suite_item *item = &w->run->suite.items[i];
@@ -330,7 +332,7 @@ static enum ab_status run_one(const struct work *w, const struct ab_options *one
                                          : ab_run_workload(one, NULL, NULL, exit_code, err);
 }
 
-/* A message of a file, with its name unless it has that. */
+/* Reports an error of a file, and adds the file's name if the text lacks it. */
 static void complain(const struct work *w, const char *path, const struct ab_err *err)
 {
     struct ab_text t = {0};
@@ -339,15 +341,15 @@ static void complain(const struct work *w, const char *path, const struct ab_err
                     strstr(err->text, quoted) != NULL;
     free(quoted);
     if (err->text[0] == 0)
-        return; /* said, with every place */
+        return; /* reported already, with positions */
     ab_text_addf(&t, "allocbench: %s%s%s", is_named ? "" : AB_SHOWN(512, path),
                  is_named ? "" : ": ", err->text);
     ab_complain(w->options, t.s);
     ab_text_fini(&t);
 }
 
-/* Errors of all files, each with its name. What the first one refuses about the command line is
- * taken to concern them all. */
+/* Checks all files and reports their errors with names. If the first file refuses the command line,
+ * the error is reported once for all. */
 static enum ab_status check_all(struct work *w, struct ab_err *err)
 {
     struct ab_suite *suite = &w->run->suite;
@@ -374,10 +376,11 @@ static enum ab_status check_all(struct work *w, struct ab_err *err)
                    w->kind);
 }
 
-static struct work *now; /* whom the listener's `show` is for: one use case runs at a time */
+static struct work *now; /* target of the listener's `show`; one use case runs at a time */
 static uint32_t now_at;
 
-/* Files for people follow at the end; an answer of its own only where details are asked for. */
+/* Keeps the result of one item. Shows it only if -v requests details; the table of all follows at
+ * the end. */
 static void keep(const struct ab_measured *m)
 {
     ab_suite_item_take(&now->run->suite.items[now_at], m->session);
@@ -400,7 +403,7 @@ static void fail_item(struct work *w, struct ab_suite_item *item, const struct a
     w->worst = worse(w->worst, ab_status_exit_code(err->status));
 }
 
-/* What was measured before is as it was, verdicts and all. */
+/* Moves an item of the resumed result into the suite unchanged, with its verdicts. */
 static void take_over(struct work *w, uint32_t i, const struct ab_suite_item *from)
 {
     const struct ab_session *s = &from->stored.session;
@@ -414,7 +417,7 @@ static void take_over(struct work *w, uint32_t i, const struct ab_suite_item *fr
     w->resumed.items[from - w->resumed.items].document = NULL;
 }
 
-/* AB_OK also where it failed: the others are measured all the same. */
+/* Measures one item. Returns AB_OK even if it failed, so that the others are measured. */
 static enum ab_status measure_one(struct work *w, uint32_t i, struct ab_err *err)
 {
     struct ab_options one = options_of(w, i);
@@ -469,7 +472,7 @@ static void judge(struct work *w)
             w->worst = worse(w->worst, ab_status_exit_code(s->gates[i].status));
 }
 
-/* AB_INTERRUPTED, with how to go on. */
+/* Fails with AB_INTERRUPTED and a text that says how to continue. */
 static enum ab_status explain_interruption(const struct work *w, struct ab_err *err)
 {
     const struct ab_suite *suite = &w->run->suite;
@@ -515,7 +518,7 @@ static enum ab_status measure_all(struct work *w, struct ab_err *err)
     return status;
 }
 
-/* All that can be refused, before anything is measured. */
+/* Makes all checks that are possible before anything is measured. */
 static enum ab_status prepare(struct work *w, struct ab_outputs *outputs, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
@@ -555,7 +558,7 @@ enum ab_status ab_suite_measure(const struct ab_options *o, const char *kind,
     } else {
         status = measure_all(&w, err);
         if (status != AB_INTERRUPTED && status != AB_OK) {
-            run->suite.n = 0; /* what the first refused: nothing was measured */
+            run->suite.n = 0; /* refused by the first file: nothing was measured */
         } else {
             struct ab_err why;
             enum ab_status written = ab_store_write(&run->store, &run->suite.summary,
@@ -566,7 +569,7 @@ enum ab_status ab_suite_measure(const struct ab_options *o, const char *kind,
         }
     }
     *exit_code = w.worst;
-    own(run, (char *)w.means); /* the verdicts borrow from them */
+    own(run, (char *)w.means); /* the verdicts borrow from the gates */
     release(&w, &outputs);
     return status;
 }

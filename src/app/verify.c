@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The back ends by their names, and at most one workload or trace, recognized by its ending (a
- * trace also by its first bytes).
+ * Sets up the verification: the back ends by name, and at most one workload or trace, recognized by
+ * its suffix (a trace also by its magic bytes).
  */
 #include "app/verify.h"
 
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By its name, or by how it begins: a trace may be called anything, and is no library. */
+/* Recognizes a trace by its suffix or its magic bytes, because any file name is allowed. */
 static bool is_trace(const char *path)
 {
     return ab_text_ends_with(path, ".abt") || ab_file_kind_of(path) == AB_FILE_TRACE;
@@ -55,7 +55,8 @@ static enum ab_status sort_arguments(struct ab_verification *v, struct ab_err *e
     return AB_OK;
 }
 
-/* What precedes a name changes nothing here, and a row that says otherwise would lie. */
+/* Refuses inline+, checked+ and fault+. They have no effect here, and a row with such a name would
+ * suggest that they had. */
 static enum ab_status refuse_decorators(const struct ab_selection_list *list, struct ab_err *err)
 {
     char shown[256];
@@ -107,7 +108,7 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
     return AB_OK;
 }
 
-/* A debugger looks at one thing. */
+/* Checks that --no-fork has a single back end and a single check, because it is for a debugger. */
 static enum ab_status check_alone(const struct ab_verification *v, struct ab_err *err)
 {
     const char *only = v->options->only_check;
@@ -126,7 +127,7 @@ static enum ab_status check_alone(const struct ab_verification *v, struct ab_err
     return AB_OK;
 }
 
-/* One block that comes and goes: for checks, which bring work of their own. */
+/* Makes a tape that allocates and frees one block, for checks that bring their own work. */
 static enum ab_status make_nothing(struct ab_tape *out, struct ab_err *err)
 {
     struct ab_request request = {.size = 16};
@@ -193,7 +194,7 @@ static void prepare(struct ab_verification *v)
     }
 }
 
-/* Only where the back end is there at all. */
+/* Runs the check in this process. Fails if the back end is missing. */
 static enum ab_status run_alone(struct ab_verification *v, struct ab_err *err)
 {
     const struct ab_backend_info *info = &v->infos[0];
@@ -205,7 +206,7 @@ static enum ab_status run_alone(struct ab_verification *v, struct ab_err *err)
     return ab_verify_alone(&v->plan, &c, err);
 }
 
-/* Spells one back end, one check and what they depend on as they have to be typed. */
+/* Functions that write a back end, a check and their options as a command to type. */
 
 static void add_word(struct ab_text *t, const char *word)
 {
@@ -219,7 +220,7 @@ static void add_path(struct ab_text *t, const char *path)
         ab_text_addf(t, strchr(",:={}\\", *c) != NULL ? "\\%c" : "%c", *c);
 }
 
-/* A file is shown by its stem, or by the name that it was given. */
+/* Appends the back end as it must be typed; rows of files are shown by stem or given name. */
 static void add_backend(struct ab_text *t, const struct ab_selection *s)
 {
     struct ab_text spelled = {0};
@@ -248,8 +249,8 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
     add_word(t, value);
 }
 
-/* "gdb -q -ex run --args allocbench verify ./libmine.so --check resize --seed 1 --no-fork", quoted for
- * a shell; malloc'ed. `work`: path of the workload or trace; NULL = none. */
+/* Returns "gdb -q -ex run --args allocbench verify ./libmine.so --check resize --seed 1 --no-fork",
+ * quoted for a shell and malloc'ed. `work` is the path of the workload or trace; NULL = none. */
 static char *repeat_command(const struct ab_options *o, const struct ab_selection *backend,
                             const char *work, const char *check)
 {
@@ -270,7 +271,7 @@ static char *repeat_command(const struct ab_options *o, const struct ab_selectio
     return t.s;
 }
 
-/* Adds the source line to "libmine.so+0x1139 (free+0x29)", where the library has debug information. */
+/* Adds the source line to "libmine.so+0x1139 (free+0x29)" if the library has debug information. */
 static void add_source_line(struct ab_crash_text *crash, struct ab_symbols *symbols)
 {
     struct ab_symbol found[AB_SYMBOLS_MAX];
@@ -287,7 +288,7 @@ static void add_source_line(struct ab_crash_text *crash, struct ab_symbols *symb
              slash != NULL ? slash + 1 : found[0].file, found[0].line);
 }
 
-/* The cause that a failure usually has, or NULL. */
+/* Returns the usual cause of such a failure, or NULL. */
 static const char *usual_cause(const struct ab_verify_line *line)
 {
     bool is_deep = strstr(line->crash.memory, "stack has overflowed") != NULL;
@@ -332,7 +333,7 @@ static void explain_failures(struct ab_verification *v)
     }
 }
 
-/* What a debugger can show again: all that ran and was not as it should be. */
+/* Adds, to each crash, timeout and failed check, the command that repeats it under a debugger. */
 static void add_repeats(struct ab_verification *v)
 {
     for (uint32_t i = 0; i < v->session.n_backends; i++) {
@@ -371,7 +372,7 @@ static enum ab_status run_all(struct ab_verification *v, struct ab_err *err)
     return status;
 }
 
-/* For the next run; of all checks, and of what a run would not know already. */
+/* Stores the verdicts for later runs, if all checks ran, for libraries given as files. */
 static void keep(const struct ab_verification *v)
 {
     const struct ab_options *o = v->options;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Proves back ends: each check in a process of its own, on work of its own, a workload or a trace.
+ * Verifies back ends: each check runs in a process of its own, on generated work, a workload or a
+ * trace.
  */
 #ifndef AB_APP_VERIFY_H
 #define AB_APP_VERIFY_H
@@ -14,9 +15,9 @@
 
 struct ab_verification {
     const struct ab_options *options;
-    const char **names; /* of back ends */
+    const char **names; /* names of back ends */
     size_t n_names;
-    const char *work; /* path; NULL = none */
+    const char *work; /* path of a workload or trace; NULL = none */
     struct ab_selection_list selection;
     struct ab_tape tape;
     struct ab_tape_map map;
@@ -27,9 +28,9 @@ struct ab_verification {
     char worker_path[PATH_MAX];
 };
 
-/* The names, and the work, are o->args. *exit_code: a back end is not there, or has failed a check. With
- * o->is_alone it only returns where that could not begin. End it with ab_verification_fini in any
- * case. */
+/* Verifies the back ends named in o->args, on the work named there. Sets *exit_code if a back end
+ * is missing or failed a check. With o->is_alone it returns only if the check could not begin. Call
+ * ab_verification_fini() in any case. */
 enum ab_status ab_verify(const struct ab_options *o, struct ab_verification *out, int *exit_code,
                          struct ab_err *err);
 void ab_verification_fini(struct ab_verification *v);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads what is said of litter, and multiplies the rows.
+ * Parses the setting `litter` and --litter, and adds rows on aged heaps to the list.
  */
 #include "backend/litter.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A plain decimal number that ends at `end`. */
+/* Reads a plain decimal number that ends at `end`. */
 static bool read_number(const char *text, const char *end, double *out)
 {
     char *stop;
@@ -23,7 +23,7 @@ static bool read_number(const char *text, const char *end, double *out)
     return stop == end;
 }
 
-/* Without the check of what is allowed. */
+/* Parses the text without checking its limits. */
 static bool parse(const char *text, struct ab_litter_request *out)
 {
     const char *end = text + strlen(text), *x = strchr(text, 'x');
@@ -71,7 +71,7 @@ void ab_litter_judge(struct ab_selection *s)
     snprintf(s->reason, sizeof s->reason, "%s", why);
 }
 
-/* "glibc:trim=2s{A=b}" becomes "glibc:trim=2s:litter=0.75{A=b}". */
+/* Adds the setting to a name: "glibc:trim=2s{A=b}" becomes "glibc:trim=2s:litter=0.75{A=b}". */
 static enum ab_status add_setting(char *name, size_t cap, const char *said, struct ab_err *err)
 {
     char longer[sizeof((struct ab_selection *)0)->full_name];
@@ -91,7 +91,7 @@ static enum ab_status name_row(struct ab_selection *row, const char *said, struc
     return add_setting(row->name, sizeof row->name, said, err);
 }
 
-/* One row of `from` with what is said; "0" is `from` itself. */
+/* Adds a copy of row `from` with the litter `said`; "0" adds `from` unchanged. */
 static enum ab_status add_row(struct ab_selection_list *list, const struct ab_selection *from,
                               const char *said, struct ab_err *err)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows on a heap that is not fresh: NAME:litter=OCC or NAME:litter=OCCxMULT (base/litter.h says what is
- * made of it), and --litter, which makes such rows of every back end.
+ * Rows on an aged heap: NAME:litter=OCC or NAME:litter=OCCxMULT (base/litter.h describes the
+ * litter), and --litter, which makes such rows for every back end.
  */
 #ifndef AB_BACKEND_LITTER_H
 #define AB_BACKEND_LITTER_H
 
 #include "backend/selection.h"
 
-/* "0.75" or "0.75x2"; an error begins with `where`. */
+/* Reads "0.75" or "0.75x2". An error text begins with `where`. */
 enum ab_status ab_litter_read(const char *text, const char *where, struct ab_litter_request *out,
                               struct ab_err *err);
-/* Of a selection with litter: with a reason, not OK any more where there can be none. */
+/* Judges a selection with litter: if its back end cannot have litter, sets the reason and a state
+ * other than OK. */
 void ab_litter_judge(struct ab_selection *s);
-/* Each of `lists` is a comma-separated list of these, where 0 is the fresh row. Puts in the place of each
- * back end a row of each, unless it says litter itself or stands only for what the machine does. */
+/* Replaces each back end by one row per entry of `lists`, which are comma-separated; 0 is the fresh
+ * row. Keeps back ends that set litter themselves or are only a control of the machine. */
 enum ab_status ab_litter_rows_add(const char *const *lists, size_t n_lists,
                                   struct ab_selection_list *list, struct ab_err *err);
 

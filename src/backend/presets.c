@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Searches the directories that Debian's loader is configured with instead of reading its cache,
- * whose format is private to glibc.
+ * Finds the libraries of presets. Searches the directories that Debian's loader is configured with,
+ * because the format of its cache is private to glibc.
  */
 #include "backend/presets.h"
 
@@ -42,7 +42,7 @@ static const char *const standard_dirs[] = {
 
 /* ---- the names of packages, which depend on the release ---- */
 
-/* Both names of the package of each preset, with '|' between where there are two. */
+/* Package names of each preset, separated by '|' if there are two. */
 static const char *const package_names[] = {
 #define AB_PRESET(name, package, summary, ...) package,
 #include "backend/presets.def"
@@ -51,7 +51,7 @@ static const char *const package_names[] = {
 
 enum { PRESETS = AB_ARRAY_LEN(package_names), PACKAGE_BYTES = 64 };
 
-/* The value of a line "KEY=value" or 'KEY="value"'; "" = there is none. */
+/* Reads the value of a line "KEY=value" or 'KEY="value"' of os-release; "" = none. */
 static void read_release(const char *key, char value[32])
 {
     const char *of_test = getenv("ALLOCBENCH_TEST_OS_RELEASE");
@@ -67,7 +67,7 @@ static void read_release(const char *key, char value[32])
         fclose(f);
 }
 
-/* Debian's testing has no number. */
+/* True if this system uses the package's second name. Debian testing has no VERSION_ID. */
 static bool has_new_name(const char *name)
 {
     char id[32], version[32];
@@ -79,8 +79,7 @@ static bool has_new_name(const char *name)
            strtod(version, NULL) >= 24.04;
 }
 
-/* Copies the first (0) or the second (1) name of the package. Returns false where there is none of that
- * number. */
+/* Copies the first (0) or second (1) name of the package. Returns false if there is none. */
 static bool name_package(const char *names, unsigned which, char name[PACKAGE_BYTES])
 {
     const char *other = strchr(names, '|');
@@ -97,7 +96,7 @@ static struct ab_preset presets[] = {
 #undef AB_PRESET
 };
 
-/* Returns the presets, with the names that their packages have on this system. */
+/* Returns the presets with the package names of this system. */
 static const struct ab_preset *table(void)
 {
     static char names[PRESETS][PACKAGE_BYTES];
@@ -142,10 +141,10 @@ bool ab_preset_is_own(const struct ab_preset *preset)
 }
 
 struct search {
-    char *path; /* the best so far */
+    char *path; /* path of the best file so far */
     size_t cap;
-    bool found;    /* anything */
-    bool is_right; /* a library for this machine */
+    bool found;    /* True if any file was found */
+    bool is_right; /* True if it is a library for this machine */
 };
 
 static void consider(struct search *s, const char *candidate)
@@ -159,7 +158,7 @@ static void consider(struct search *s, const char *candidate)
     s->found = true;
 }
 
-/* Newest first by version order: llvm-14 after llvm-9. */
+/* Considers the files that match, newest first in version order (llvm-14 is newer than llvm-9). */
 static void consider_pattern(struct search *s, const char *pattern)
 {
     char text[PATH_MAX];
@@ -182,7 +181,7 @@ static void consider_pattern(struct search *s, const char *pattern)
     globfree(&matches);
 }
 
-/* The folder of this program, then the rest. */
+/* Considers the file in the folder of this program. */
 static void consider_beside_us(struct search *s, const char *file)
 {
     char self[PATH_MAX], candidate[PATH_MAX];
@@ -216,7 +215,8 @@ bool ab_preset_locate(const struct ab_preset *preset, const char *const *dirs, c
     return s.found;
 }
 
-/* What follows `key` on the line, without its newline; NULL when the line is another field. */
+/* Returns the text after `key` on the line, or NULL if the line is another field. Cuts the newline
+ * off. */
 static const char *field(char *line, const char *key)
 {
     size_t n = strlen(key);
@@ -252,8 +252,8 @@ const char *ab_package_version(const char *package, const char *status_file, cha
     return buf;
 }
 
-/* The names of its own package, unless the file is another preset's first choice and only a substitute
- * here. */
+/* Returns the package names of the file at `path`: those of the preset whose first choice it is,
+ * else those of `preset`. */
 static const char *package_of(const struct ab_preset *preset, const char *path)
 {
     for (size_t i = 0; i < PRESETS; i++)
@@ -277,7 +277,7 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
         return buf;
     }
     buf[0] = 0;
-    if (strstr(path, "/local/") != NULL) /* no package put it there */
+    if (strstr(path, "/local/") != NULL) /* not installed by a package */
         return buf;
     char name[PACKAGE_BYTES];
     for (unsigned i = 0; buf[0] == 0 && name_package(package_of(preset, path), i, name); i++)
@@ -285,8 +285,8 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
     return buf;
 }
 
-/* The tests of defaults.def. Each needs sums only, no look at the single requests: Markov's
- * inequality bounds how many of them can exceed a multiple of their mean. */
+/* Tests of defaults.def. They need only sums over the requests: by Markov's inequality, the mean
+ * bounds the share of requests above a multiple of it. */
 
 static double mean_bytes(const struct ab_work *w)
 {
@@ -342,7 +342,7 @@ bool ab_default_has_library(const struct ab_preset *preset)
     return true;
 }
 
-/* Looks the rows of a name up; those of one name follow each other in the table. */
+/* Rows of --sweep by name; the rows of one name are adjacent in the table. */
 
 enum { NAMES_MAX = 32 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names are looked up among built-ins first, then presets. What is a path is decided by its
- * looks, not by what happens to lie in the current directory.
+ * Looks names up among built-ins first, then presets. Text is a path by its form, not because such
+ * a file exists in the current directory.
  */
 #include "backend/selection.h"
 
@@ -27,7 +27,8 @@
 enum { NAMES_MAX = 64 };
 static const char all[] = "all", libraries[] = "libraries"; /* words for several back ends */
 
-/* Where a ".so" ends a name, alone or with a version after it; NULL else. */
+/* Returns the last ".so" of the name that stands alone or before a version; NULL if there is
+ * none. */
 static const char *find_so(const char *name)
 {
     const char *found = NULL;
@@ -64,7 +65,7 @@ enum ab_boundary ab_selection_boundary(const struct ab_selection *s)
                                              : ab_source_boundary(s->source);
 }
 
-/* All names that -b knows. */
+/* Lists all names that -b knows. Returns their number. */
 static size_t list_names(const char *names[NAMES_MAX])
 {
     size_t n = 0;
@@ -77,7 +78,7 @@ static size_t list_names(const char *names[NAMES_MAX])
     return n;
 }
 
-/* Allocators that no Debian package has, with the file that their build makes. */
+/* Allocators without a Debian package, with the file that their build makes. */
 static const struct {
     const char *name, *file;
 } unpackaged[] = {
@@ -137,8 +138,8 @@ static enum ab_status select_builtin(const struct ab_backend *b, const char *par
     return AB_OK;
 }
 
-/* A malloc must come whole. With only some of the functions preloaded, blocks of one allocator
- * reach the free of another as soon as anything calls a function that is missing. */
+/* Functions that a malloc library must define completely. If some were missing, blocks of one
+ * allocator would reach the free of another as soon as a missing function is called. */
 
 static const char *const symbols[] = {
     "malloc",          "free",          "calloc",         "realloc",
@@ -172,7 +173,8 @@ static void refuse_part(struct ab_selection *s, uint64_t defined)
     ab_text_fini(&t);
 }
 
-/* Functions with a prefix: malloc and free there, the others as far as they are. */
+/* Classifies a library with prefixed functions. PREFIXmalloc and PREFIXfree are required, the
+ * others optional. */
 static void classify_prefix(const char *path, struct ab_selection *s)
 {
     char names[2][64];
@@ -188,8 +190,8 @@ static void classify_prefix(const char *path, struct ab_selection *s)
     refuse(s, AB_SELECTION_WRONG_LIBRARY, err.text);
 }
 
-/* "defines mm_malloc and mm_free: …": for a library whose functions have a prefix that is well known
- * or the name of the file. */
+/* Sets the reason for a library without malloc. If it defines prefixed functions, with a well-known
+ * prefix or the file's name, the reason suggests the prefix: "defines mm_malloc and mm_free: …". */
 static void refuse_without_malloc(struct ab_selection *s)
 {
     static const char *const known[] = {"mm_", "my_", "my", "mi_", "je_", "tc_", "sn_", "rp", "dl"};
@@ -238,7 +240,7 @@ static void classify_symbols(const struct ab_elf *elf, struct ab_selection *s)
         refuse_without_malloc(s);
 }
 
-/* Fills path, dev, ino, build_id, source, and state with its reason, from the file `path`. */
+/* Sets path, dev, ino, build_id, source, state and reason from the file `path`. */
 static void library_classify(const char *path, struct ab_selection *s)
 {
     struct ab_elf elf;
@@ -287,14 +289,14 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
     return AB_OK;
 }
 
-/* A file and its settings: "PARAM=VALUE:…" or "prefix=mi_". */
+/* Selects a library file with its settings, "PARAM=VALUE:…" or "prefix=mi_". */
 static enum ab_status select_file(const char *path, const char *params, struct ab_selection *s,
                                   struct ab_err *err)
 {
     AB_TRY(ab_settings_library(params, s, err));
     library_classify(path, s);
     if (s->state == AB_SELECTION_OK && s->source == AB_SOURCE_PRELOAD && s->params[0] != 0) {
-        s->params[0] = 0; /* they are for the table of a plug-in */
+        s->params[0] = 0; /* parameters are only for plug-ins */
         return ab_settings_purge(params, false, s, err);
     }
     if (s->state == AB_SELECTION_ABSENT)
@@ -302,7 +304,7 @@ static enum ab_status select_file(const char *path, const char *params, struct a
     return AB_OK;
 }
 
-/* DIR/libNAME.so or DIR/NAME.so in one of "DIR:DIR". */
+/* Finds DIR/libNAME.so or DIR/NAME.so in the folders "DIR:DIR". */
 static bool find_in_folders(const char *folders, const char *name, char *out, size_t cap)
 {
     for (const char *p = folders; p != NULL && *p != 0; p += *p == ':') {
@@ -332,7 +334,7 @@ static enum ab_status select_name(const struct ab_spelling *spelling, const char
     return fail_unknown(spelling->name, folders, err);
 }
 
-/* "checked+NAME", "inline+NAME" and the like: what comes in front is taken off the name. "" = nothing does. */
+/* Removes a prefix such as "checked+" or "inline+" from the name and returns it; "" = none. */
 static const char *take_decorator(char **name)
 {
     static const char *const decorators[] = {"checked+", "fault+", "inline+", "cursor+"};
@@ -360,7 +362,8 @@ static enum ab_status check_own(const struct ab_spelling *spelling, struct ab_er
     return AB_OK;
 }
 
-/* Takes "KEY=VALUE" out of the parameters; `key` ends with its '='. False: it is not there. */
+/* Removes "KEY=VALUE" from the parameters and copies VALUE; `key` ends with '='. Returns false if
+ * it is missing. */
 static bool take_param(char *params, const char *key, char *value, size_t cap)
 {
     for (char *p = params; *p != 0; p += *p == ':') {
@@ -409,7 +412,7 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
     return AB_OK;
 }
 
-/* Writes what was asked for, of a path the stem, and its settings. */
+/* Writes the requested name (the stem of a path) with its settings. */
 static enum ab_status spell_out(const struct ab_spelling *spelling, const char *decorator,
                                 bool is_file, char *to, size_t cap, struct ab_err *err)
 {
@@ -430,8 +433,8 @@ static enum ab_status spell_out(const struct ab_spelling *spelling, const char *
                    spelling->own[0] == 0 ? "; give it a short one: NAME=…" : "");
 }
 
-/* Sets the name that is shown. A given name hides the settings, except those of litter, because
- * --litter makes several rows of one back end. */
+/* Sets the name to show. A given name hides the settings, except litter, because --litter makes
+ * several rows of one back end. */
 static enum ab_status name_selection(const struct ab_spelling *spelling, const char *decorator,
                                      bool is_file, struct ab_selection *s, struct ab_err *err)
 {
@@ -481,10 +484,10 @@ static bool have_same_variables(const struct ab_selection *a, const struct ab_se
     for (uint32_t i = 0; i < a->n_env; i++)
         for (uint32_t k = 0; k < b->n_env; k++)
             n_same += strcmp(a->env[i], b->env[k]) == 0;
-    return a->n_env == b->n_env && n_same == a->n_env; /* no variable is there twice */
+    return a->n_env == b->n_env && n_same == a->n_env; /* no variable occurs twice */
 }
 
-/* Would do the very same, however it is spelled. */
+/* True if both selections do exactly the same, however they are spelled. */
 static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
 {
     return a->is_checked == b->is_checked && a->is_inline == b->is_inline &&
@@ -522,7 +525,8 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
     return AB_OK;
 }
 
-/* `text` is taken apart. is_whole: it is a path as it is, whatever characters are in it. */
+/* Adds one entry to the list; `text` is cut into parts. If is_whole, all of it is a path, whatever
+ * characters it has. */
 static enum ab_status add(struct ab_selection_list *list, char *text, bool is_whole,
                           const char *folders, struct ab_err *err)
 {
@@ -573,7 +577,7 @@ static enum ab_status add_all(struct ab_selection_list *list, struct ab_err *err
     return AB_OK;
 }
 
-/* Named after a word that stands for it, too: then it has been asked for. */
+/* True if a word such as "libraries" already added this name. Marks the row as named then. */
 static bool is_named_again(struct ab_selection_list *list, const char *text)
 {
     for (size_t i = 0; i < list->n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what -b says to what can be run: each name or path is found, read and classified, and
- * nothing is loaded. A back end that is absent or the wrong kind of library is not an error here:
+ * Turns the arguments of -b into back ends to run. Finds, reads and classifies each name or path
+ * without loading it. A back end that is missing or the wrong kind of library is not an error here:
  * it stays in the list with its reason, and the others run.
  */
 #ifndef AB_BACKEND_SELECTION_H
@@ -20,40 +20,44 @@
 enum ab_selection_state {
     AB_SELECTION_OK,
     AB_SELECTION_ABSENT,        /* no such file, or not installed; see package */
-    AB_SELECTION_WRONG_LIBRARY, /* a file, but none that can be measured */
+    AB_SELECTION_WRONG_LIBRARY, /* a file that cannot be measured */
 };
 
 enum { AB_SELECTION_ENV_MAX = 8 };
 
 struct ab_selection {
-    char name[128]; /* as shown: "glibc", "arena:reserve=1GiB", "jemalloc{MALLOC_CONF=…}", or a
-                       file's stem and its settings; or the name that it was given */
+    char name[128]; /* shown name: "glibc", "arena:reserve=1GiB", "jemalloc{MALLOC_CONF=…}", or a
+                       file's stem and settings; or the name that the user gave */
     char full_name
-        [512]; /* with a given name: what it stands for, "jemalloc{MALLOC_CONF=…}"; "" = name */
-    enum ab_source source; /* absent or wrong: what it would have been, as far as known */
+        [512]; /* if the user gave a name: the full one, "jemalloc{MALLOC_CONF=…}"; "" = same as
+                  name */
+    enum ab_source source; /* if absent or wrong: the expected source, if known */
     enum ab_selection_state state;
-    char reason[1024]; /* "" when OK; else the end of a sentence that begins with the name */
-    bool was_named;    /* asked for by name, not by the default list */
-    bool is_along;     /* measured along, to show what the machine does: no gate is about it */
-    bool is_file;      /* named by its path: whoever wrote the path has its code run */
+    char reason[1024]; /* "" if OK; else the end of a sentence that begins with the name */
+    bool was_named;    /* True if the user named it, False if a default list did */
+    bool is_along;     /* True for a control that shows changes of the machine; no gate applies */
+    bool is_file;      /* True if named by a path: the author of the path chooses the code that
+                          runs */
     bool never_frees;  /* AB_TRAIT_NO_FREE of a built-in */
-    bool is_checked;   /* checked+NAME: every call is proven, nothing is measured */
-    uint64_t fault_n;  /* fault+NAME:n=N: the N-th allocation fails; 0 = none does */
+    bool is_checked;   /* checked+NAME: every call is checked, nothing is measured */
+    uint64_t fault_n;  /* fault+NAME:n=N: the N-th allocation fails; 0 = none */
     char path[4096];   /* absolute, links resolved; "" for built-ins and the C library */
     uint64_t dev, ino; /* of path */
     char build_id[41], version[64]; /* "" = unknown */
     char package[64];               /* Debian package of a preset; "" = none */
     const struct ab_backend *builtin;
-    bool is_placement; /* a row of several back ends, "@map": not one that can be opened */
-    bool is_inline;    /* "inline+NAME", "cursor+NAME": a built-in, compiled into the loop */
+    bool is_placement; /* True for "@map", a row of several back ends that cannot be opened
+                          itself */
+    bool is_inline;    /* True for "inline+NAME" and "cursor+NAME": a built-in compiled into the
+                          loop */
     bool has_cursor;   /* "cursor+NAME" */
     uint64_t values[AB_PARAMS_MAX];
-    char params[256];  /* plug-ins: "PARAM=VALUE:…", which only the worker can check; of
+    char params[256];  /* plug-ins: "PARAM=VALUE:…", checked only by the worker; for
                           AB_SOURCE_PREFIX the functions of init=, "A+B" */
     char prefix[32];   /* of AB_SOURCE_PREFIX, "mi_" */
-    uint64_t purge_ns; /* of the work's time: each time it is told to give memory back; 0 = never */
-    struct ab_litter_request litter;     /* its seed is not set here */
-    char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE" for its workers alone */
+    uint64_t purge_ns; /* interval of periodic purges, in the work's time; 0 = never */
+    struct ab_litter_request litter;     /* without its seed, which is set later */
+    char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE", only for its workers */
     uint32_t n_env;
 };
 
@@ -64,27 +68,32 @@ struct ab_selection_list {
 
 enum { AB_SELECTION_MAX = 64 };
 
-/* Each argument is a comma-separated list of names or paths (anything with a '/' or ending in ".so"
- * or ".so.N"), each with a name of its own in front of it if wanted (OWN=NAME, OWN=PATH) and with settings: NAME:PARAM=VALUE…, {VARIABLE=VALUE;…} of its environment, and of
- * a library ":prefix=mi_" (":prefix=mm_:init=mm_init") or, of a malloc, ":purge=10s" (of the C library ":trim=10s" too), and of all
- * that free single blocks ":litter=0.75x2" (backend/litter.h); an argument that is a file as a whole is one path, commas and all.
- * `folders` ("DIR:DIR", may be NULL): where names that are neither built in nor presets are looked
- * for, as libNAME.so or NAME.so. "libraries" stands for the malloc libraries that are installed, "all"
- * for these and the built-in allocators (presets.h), with was_named false; no arguments: libraries. Fails with
- * AB_USAGE on an unknown name or parameter, when two would be shown under one name, and when two
- * are the same with the same settings, however they are spelled. */
+/* Parses the arguments of -b. Each is a comma-separated list of names or paths (texts with '/' or
+ * ending in ".so" or ".so.N"). An argument that is a file as a whole is one path, commas included.
+ * 
+ * An entry may begin with a name to show, OWN=NAME or OWN=PATH. It may end with settings:
+ * NAME:PARAM=VALUE… or environment variables {VARIABLE=VALUE;…}. A library takes ":prefix=mi_"
+ * (":prefix=mm_:init=mm_init"), a malloc ":purge=10s" (the C library ":trim=10s" too). Every back
+ * end that frees single blocks takes ":litter=0.75x2" (backend/litter.h).
+ * 
+ * Names that are neither built in nor presets are searched as libNAME.so or NAME.so in `folders`
+ * ("DIR:DIR", may be NULL). "libraries" stands for the installed malloc libraries, "all" for these
+ * and the built-in allocators (presets.h), with was_named false. No arguments mean "libraries".
+ * 
+ * Fails with AB_USAGE on an unknown name or parameter, if two rows would have one name, and if two
+ * rows have equal settings, however they are spelled. */
 enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,
                                   struct ab_selection_list *out, struct ab_err *err);
-/* A built-in or library by its name, at the end, with was_named false; nothing where it is not installed
- * or in the list already. `list` is of ab_selection_parse. */
+/* Appends a built-in or library by its name, with was_named false. Does nothing if it is not
+ * installed or is in the list. `list` comes from ab_selection_parse(). */
 enum ab_status ab_selection_add(struct ab_selection_list *list, const char *name,
                                 struct ab_err *err);
 void ab_selection_list_fini(struct ab_selection_list *list);
 
-/* As it is shown: what precedes an allocator is a heap. */
+/* Returns the boundary to show for a back end. With a prefix such as checked+, it is a heap. */
 enum ab_boundary ab_selection_boundary(const struct ab_selection *selection);
-/* "libjemalloc.so.2" → "jemalloc": the file name without lib and .so…, other characters than
- * [A-Za-z0-9._-] as '_'. Always terminates; returns buf. */
+/* Writes the name of a library file to buf and returns buf: "libjemalloc.so.2" → "jemalloc". Drops
+ * lib and .so…, and replaces characters outside [A-Za-z0-9._-] by '_'. Always terminates buf. */
 const char *ab_selection_stem(const char *path, char *buf, size_t cap);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes one entry of -b apart, in place, and checks the form of each part: a name of its own, name
- * or path, parameters, variables of the environment. Whether a parameter exists is for the table
- * of the back end.
+ * Splits one entry of -b in place, and checks the form of each part: given name, name or path,
+ * parameters, environment variables. The table of the back end checks whether a parameter exists.
  */
 #include "backend/settings.h"
 
@@ -36,7 +35,7 @@ char *ab_settings_comma(char *text)
     return NULL;
 }
 
-/* The first of this character that has no backslash. */
+/* Returns the first such character without a backslash before it; NULL = none. */
 static char *find_plain(char *text, char wanted)
 {
     for (; *text != 0 && *text != wanted; text++)
@@ -44,7 +43,7 @@ static char *find_plain(char *text, char wanted)
     return *text != 0 ? text : NULL;
 }
 
-/* Takes the backslashes out, each with the character that it stands for left in. */
+/* Removes the backslashes and keeps the characters that they escape. */
 static void take_literally(char *text)
 {
     char *to = text;
@@ -55,16 +54,17 @@ static void take_literally(char *text)
     *to = 0;
 }
 
-/* The ':' after which parameters begin: one in the last part of a path. */
+/* Returns the ':' before the parameters, searched in the last part of a path; NULL = none. */
 static char *find_colon(char *text)
 {
     char *slash = strrchr(text, '/'), *equals = find_plain(text, '=');
     if (slash != NULL && equals != NULL && slash > equals)
-        slash = memrchr(text, '/', (size_t)(equals - text)); /* a value may hold a '/' */
+        slash = memrchr(text, '/', (size_t)(equals - text)); /* a value may contain '/' */
     return find_plain(slash != NULL ? slash : text, ':');
 }
 
-/* "OWN=" in front: the first '=' ends it, unless a path, parameters or variables have begun. */
+/* Splits off "OWN=", which ends at the first '=' unless a path, parameters or variables began
+ * before. Returns the rest. */
 static char *split_own(char *text, struct ab_spelling *out)
 {
     char *end = text + strcspn(text, "=/:{\\");
@@ -103,7 +103,7 @@ enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_
     return AB_OK;
 }
 
-/* A name as in a shell, then '='. */
+/* True if the text is a variable name as in a shell. */
 static bool is_variable(const char *text, size_t n)
 {
     size_t i = 0;
@@ -153,12 +153,12 @@ enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct 
 
 /* ---- variables that a stranger may set ---- */
 
-/* Variables of the allocators in presets.def that change how they use memory and nothing else. Where a
- * value is a list of options, each key must be listed too, because the same list may name files
- * (jemalloc's prof_prefix, the log_path of older scudo). A name that ends with '*' is a prefix. */
+/* Variables of the allocators in presets.def that change only how they use memory. If a value is a
+ * list of options, each key must be listed too, because the same list may name files (jemalloc's
+ * prof_prefix, the log_path of older scudo). A name that ends with '*' is a prefix. */
 static const struct harmless {
     const char *variable;
-    const char *separators; /* between the options of a value; NULL = the value has none */
+    const char *separators; /* separators of the options in a value; NULL = no options */
     char equals;            /* between key and value of an option */
     const char *keys;       /* " KEY KEY "; a key that ends with '*' is a prefix */
 } harmless[] = {
@@ -197,7 +197,7 @@ static const struct harmless {
     {"TCMALLOC_TRANSFER_NUM_OBJ", NULL, 0, NULL},
 };
 
-/* True if the first n bytes of `word` are `pattern`, the n_pattern bytes of a name. A '*' at its end
+/* True if the first n bytes of `word` match `pattern`, which has n_pattern bytes. A '*' at its end
  * stands for any bytes. */
 static bool fits(const char *pattern, size_t n_pattern, const char *word, size_t n)
 {
@@ -218,7 +218,7 @@ static bool is_listed_key(const char *keys, const char *word, size_t n)
     return false;
 }
 
-/* True if every option of the value has a key that is listed. */
+/* True if every option of the value has a listed key. */
 static bool has_listed_keys(const struct harmless *h, const char *value)
 {
     const char equals[] = {h->equals, 0};
@@ -242,13 +242,14 @@ bool ab_settings_is_harmless(const char *setting)
     return false;
 }
 
-/* Where one PARAM=VALUE ends. */
+/* Returns the length of the first PARAM=VALUE of the text. */
 static size_t setting_length(const char *text)
 {
     return strcspn(text, ":");
 }
 
-/* The form of each, and that none is there twice; names and values are for the library's table. */
+/* Checks the form of each setting, and that none occurs twice. The library checks names and
+ * values. */
 static enum ab_status check_form(const char *params, const struct ab_selection *s,
                                  struct ab_err *err)
 {
@@ -266,8 +267,8 @@ static enum ab_status check_form(const char *params, const struct ab_selection *
     return AB_OK;
 }
 
-/* Copies the value of `key` out of "KEY=VALUE:…", or "" where it is not there. Returns how often it
- * is there. */
+/* Copies the value of `key` from "KEY=VALUE:…", "" if it is missing. Returns how often the key
+ * occurs. */
 static size_t find_value(const char *params, const char *key, char *value, size_t cap)
 {
     size_t n = 0;
@@ -283,7 +284,7 @@ static size_t find_value(const char *params, const char *key, char *value, size_
     return n;
 }
 
-/* Names of functions with '+' between them. */
+/* True if the text is a list of function names separated by '+'. */
 static bool are_functions(const char *names)
 {
     for (const char *p = names;; p++) {
@@ -296,7 +297,7 @@ static bool are_functions(const char *names)
     }
 }
 
-/* "prefix=mm_", with "init=NAME" beside it, which goes to s->params. */
+/* Reads "prefix=mm_" and the optional "init=NAME", which is stored in s->params. */
 static enum ab_status read_prefix(const char *params, struct ab_selection *s, struct ab_err *err)
 {
     size_t n_all = 1;
@@ -364,7 +365,8 @@ enum ab_status ab_settings_purge(const char *params, bool is_libc, struct ab_sel
     return AB_OK;
 }
 
-/* What is wrong with a setting, with what would be right, and which settings need another. */
+/* Checks of settings: what is wrong, which value would be right, and which other setting is
+ * required. */
 
 struct setting { /* one NAME=VALUE */
     const struct ab_backend *backend;
@@ -403,7 +405,7 @@ static enum ab_status fail_value(const struct setting *s, const char *why, struc
                    AB_SHOWN(128, s->value), why);
 }
 
-/* A bound is shown as it is: rounded, it would be another. */
+/* Writes a bound exactly, because a rounded bound would be wrong. */
 static const char *show_bound(char *buf, size_t cap, enum ab_unit_kind kind, uint64_t bound)
 {
     if (kind == AB_UNIT_BYTES)
@@ -436,7 +438,7 @@ static enum ab_status fail_choice(const struct setting *s, struct ab_err *err)
     return status;
 }
 
-/* The first of `rest`, which is cut in place. */
+/* Parses the first setting of `rest`, which is cut in place. */
 static enum ab_status parse_setting(const struct ab_backend *b, char **rest, uint64_t *values,
                                     bool *is_set, struct ab_err *err)
 {
@@ -458,8 +460,8 @@ static enum ab_status parse_setting(const struct ab_backend *b, char **rest, uin
                                          : fail_value(&s, wrong, err);
 }
 
-/* Built-in settings that count only beside another: alone they would measure something else than
- * what their name says. */
+/* Refuses built-in settings that have no effect without another setting. Alone, they would measure
+ * something other than their name says. */
 static enum ab_status refuse_idle(const struct ab_backend *b, const uint64_t *values,
                                   struct ab_err *err)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one table of which command takes which kind of file where, and what is done by it: names with
- * '@' are resolved, files of another kind refused with the command that takes them, and --sweep becomes
- * rows of -b.
+ * Table of the kinds of files that each command takes. It resolves names with '@', refuses files of
+ * another kind with the name of the right command, and turns --sweep into rows of -b.
  */
 #include "cli/arguments.h"
 
@@ -33,10 +32,11 @@ enum role {
     TRACE,
     RESULT,
     BASE, /* a result, or the name of a baseline */
-    WORK, /* of verify: a workload, a trace or a back end */
+    WORK, /* for verify: a workload, a trace or a back end */
 };
 
-/* The arguments from `from` on. Not of `trace`: it reads all its files and names each bad one. */
+/* Kinds of the arguments from `from` on. `trace` has no row, because it reads all its files and
+ * names each bad one. */
 static const struct {
     enum ab_command_id command;
     enum role role;
@@ -66,9 +66,9 @@ static bool is_meant(enum role role, enum ab_file_kind kind, const char *path)
         return kind == AB_FILE_WORKLOAD;
     case TRACE:
         return kind == AB_FILE_TRACE;
-    case RESULT: /* a report holds the result that it was made of */
+    case RESULT: /* an HTML report contains its result */
         return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || kind == AB_FILE_SUITE;
-    case BASE: /* "main" is a baseline, whatever is called so in this folder */
+    case BASE: /* "main" is a baseline, even if a file has this name */
         return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || kind == AB_FILE_SUITE ||
                strpbrk(path, "/.") == NULL;
     case WORK:
@@ -80,7 +80,8 @@ static bool is_meant(enum role role, enum ab_file_kind kind, const char *path)
     return true;
 }
 
-/* The command for a file of this kind, and what follows its path. NULL = not known. */
+/* Returns the right command for a file of this kind, and sets *after to the text after its path;
+ * NULL = unknown. */
 static const char *right_command(enum ab_command_id command, enum ab_file_kind kind,
                                  const char **after)
 {
@@ -105,7 +106,7 @@ static const char *right_command(enum ab_command_id command, enum ab_file_kind k
     return NULL;
 }
 
-/* AB_USAGE for the file of another tool in the place of a trace. */
+/* Fails with AB_USAGE if a file of another tool is given as a trace. */
 static enum ab_status check_foreign(enum ab_command_id command, const char *path,
                                     struct ab_err *err)
 {
@@ -143,7 +144,8 @@ static enum ab_status check_kind(enum ab_command_id command, enum role role, con
                    shown, after);
 }
 
-/* Is there a file of this name with what such files end in? Then that is *end. */
+/* True if a file exists under the name plus the usual suffix of its kind; sets *end to this
+ * suffix. */
 static bool is_without_end(enum role role, const char *text, const char **end)
 {
     static const char *const ends[] = {
@@ -154,7 +156,7 @@ static bool is_without_end(enum role role, const char *text, const char **end)
     return n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0;
 }
 
-/* Refuses an allocator in the place of a file: "-b glibc jemalloc", "-b glibc, jemalloc". */
+/* Refuses an allocator as a file argument: "-b glibc jemalloc", "-b glibc, jemalloc". */
 static enum ab_status refuse_backend(enum ab_command_id command, const struct ab_options *o,
                                      const char *text, struct ab_err *err)
 {
@@ -169,8 +171,8 @@ static enum ab_status refuse_backend(enum ab_command_id command, const struct ab
                    ab_commands[command].name, text, n, AB_SHOWN(512, list), n > 0 ? "," : "", text);
 }
 
-/* A file that is not there, by what one nearly typed: without its end, or a workload that is installed
- * without its '@'. */
+/* Fails if a file is missing, and suggests the likely one: with its suffix, or an installed
+ * workload with its '@'. */
 static enum ab_status check_there(enum ab_command_id command, enum role role, const char *text,
                                   struct ab_err *err)
 {
@@ -203,7 +205,7 @@ static bool is_group_of_workloads(const char *text)
     return is;
 }
 
-/* A file whose name begins with '@' is ./@NAME. */
+/* Resolves "@NAME" to a trace. A file whose name begins with '@' is written ./@NAME. */
 static enum ab_status find_trace(const char *text, char **out, struct ab_err *err)
 {
     char name[256];
@@ -248,10 +250,10 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
     return AB_OK;
 }
 
-/* Turns the names of --sweep into entries of -b. These are constant texts, so that the options own
- * nothing more than before. */
+/* Functions that turn the names of --sweep into entries of -b. The entries are constants, so the
+ * options own nothing more. */
 
-/* Is it an entry of -b? */
+/* True if -b contains the entry. */
 static bool is_there(const struct ab_options *o, const char *entry)
 {
     bool found = false;
@@ -284,7 +286,7 @@ static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct
     return AB_OK;
 }
 
-/* Adds what advise measures where -b names one back end, or none. */
+/* Adds the default back ends of advise if -b names one back end or none. */
 static void add_defaults(struct ab_options *o)
 {
     char *copy = o->n_backends == 1 ? ab_strdup(o->backends[0]) : NULL;
@@ -297,9 +299,9 @@ static void add_defaults(struct ab_options *o)
     add_row(o, "libraries");
 }
 
-/* Puts the rows of o->sweeps behind those of -b, but for those that are there already. Where -b is no
- * list, and `is_beside_defaults`, glibc (unless another is named) and the libraries come first.
- * AB_USAGE for a name that has none. */
+/* Appends the rows of o->sweeps to those of -b, without duplicates. If is_beside_defaults and -b is
+ * no list, first adds glibc (unless another is named) and the libraries. Fails with AB_USAGE for a
+ * name without rows. */
 static enum ab_status sweep_rows_expand(struct ab_options *o, bool is_beside_defaults,
                                         struct ab_err *err)
 {
@@ -315,7 +317,7 @@ static enum ab_status sweep_rows_expand(struct ab_options *o, bool is_beside_def
     return AB_OK;
 }
 
-/* Puts the files of groups in the place of their names. */
+/* Replaces the names of groups by their files. */
 static enum ab_status expand_groups(enum ab_command_id command, struct ab_options *o,
                                     struct ab_arguments *out, struct ab_err *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `baseline`: keeps results under a name, in RESULTS/baselines, each with a checksum of its own.
+ * Implements `baseline`: stores results under names in RESULTS/baselines, each with a checksum.
  */
 #include "app/baselines.h"
 #include "app/result_store.h"
@@ -29,9 +29,9 @@
 
 struct request {
     const struct ab_options *options;
-    const char *name; /* NULL of list */
-    char *folder;     /* of baselines */
-    char *path;       /* of this one; NULL of list */
+    const char *name; /* NULL for `list` */
+    char *folder;     /* folder of baselines */
+    char *path;       /* file of this baseline; NULL for `list` */
 };
 
 /* ---- the result to keep ---- */
@@ -44,7 +44,7 @@ static enum ab_status choose_result(const struct ab_options *o, char **out, stru
     return AB_OK;
 }
 
-/* Copies the document of `from`, with a checksum whether it had one or not; one without is marked. */
+/* Copies the document of `from` with a checksum. A document that had none is marked as unsealed. */
 static enum ab_status write_document(const char *from, FILE *to, struct ab_err *err)
 {
     json_t *document = NULL;
@@ -87,7 +87,8 @@ static enum ab_status store(const struct request *r, const char *from, bool is_n
     return status;
 }
 
-/* A back end that failed in the newest result is not in the baseline: nobody would notice. */
+/* Refuses the newest result if a named back end failed in it, because nobody would notice that it
+ * is missing from the baseline. */
 static enum ab_status check_failures(const struct request *r, const struct ab_base *base,
                                      struct ab_err *err)
 {
@@ -102,7 +103,7 @@ static enum ab_status check_failures(const struct request *r, const struct ab_ba
     return AB_OK;
 }
 
-/* Reads what is to be kept and finds it fit to be compared with; else *path ends. */
+/* Reads the new result and checks that it can be compared with. Frees *path on failure. */
 static enum ab_status read_new(const struct request *r, char **path, struct ab_base *out,
                                struct ab_err *err)
 {
@@ -123,7 +124,7 @@ static bool exists(const struct request *r)
     return lstat(r->path, &st) == 0;
 }
 
-/* "truth, 6 rounds: glibc works" */
+/* Prints the rows of a baseline: "truth, 6 rounds: glibc works". */
 static void print_rows(const struct ab_session *s)
 {
     printf("%s, %u rounds:", AB_SHOWN(300, s->name), s->n_rounds);
@@ -132,7 +133,8 @@ static void print_rows(const struct ab_session *s)
             printf(" %s", AB_SHOWN(300, s->backends[i].name));
 }
 
-/* A library of the system: as a rule it does not change while one's own does. */
+/* True if the back end is a system library, which usually does not change while the user's own
+ * does. */
 static bool is_witness(const struct ab_backend_info *b)
 {
     const struct ab_preset *preset = ab_preset_find(b->name);
@@ -140,7 +142,8 @@ static bool is_witness(const struct ab_backend_info *b)
            ab_backend_is_comparable(b);
 }
 
-/* What is kept, from when, and whether it can tell the machine from the library. */
+/* Prints the rows of the baseline and when it was written. Adds a note if no system library is in
+ * it as a control, because a change of the machine then looks like a change of the library. */
 static void print_kept(const struct ab_session *s, const char *from)
 {
     char when[32];
@@ -162,7 +165,7 @@ static void print_kept(const struct ab_session *s, const char *from)
 
 /* ---- commands ---- */
 
-/* What changes, as far as it can be said. */
+/* Prints how the new baseline differs from the old one, or why the two cannot be compared. */
 static void print_change(const struct request *r, const struct ab_base *now)
 {
     struct ab_base was;
@@ -186,7 +189,8 @@ static void print_change(const struct request *r, const struct ab_base *now)
     ab_base_fini(&was);
 }
 
-/* Of several workloads each that has a result has to be fit. */
+/* Stores a suite as a baseline. Every workload that has a result must pass the checks of a
+ * baseline. */
 static enum ab_status keep_suite(const struct request *r, const char *from, bool is_new,
                                  struct ab_err *err)
 {
@@ -217,7 +221,7 @@ static enum ab_status keep_suite(const struct request *r, const char *from, bool
     return status;
 }
 
-/* Saves a new baseline, or renews one that there is. */
+/* Stores a new baseline, or replaces an existing one. */
 static enum ab_status keep(const struct request *r, bool is_new, struct ab_err *err)
 {
     struct ab_base base;
@@ -273,7 +277,7 @@ static enum ab_status drop(const struct request *r, struct ab_err *err)
     return AB_OK;
 }
 
-/* One line; AB_INPUT for one that cannot be used. */
+/* Prints one line of the list. Returns AB_INPUT if the baseline cannot be used. */
 static enum ab_status list_one(const struct ab_options *o, const char *name)
 {
     struct ab_base base;
@@ -321,7 +325,7 @@ static enum ab_status list(const struct request *r, int *exit_code, struct ab_er
 
 /* ---- which one ---- */
 
-enum word { SAVE, LIST, SHOW, UPDATE, REMOVE, N_WORDS }; /* as ab_baseline_commands has them */
+enum word { SAVE, LIST, SHOW, UPDATE, REMOVE, N_WORDS }; /* in the order of ab_baseline_commands */
 
 static enum ab_status find_word(const struct ab_options *o, enum word *out, struct ab_err *err)
 {

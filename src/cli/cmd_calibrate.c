@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `calibrate`: the noise of this machine.
+ * Implements `calibrate`: prints the noise of this machine.
  */
 #include "app/calibrate.h"
 #include "base/bits.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The metrics that most people judge by: time, p99 and memory. */
+/* True for the usual metrics: time, p99 and memory. */
 static bool is_usual(const struct ab_noise_entry *level)
 {
     static const char *const usual[][2] = {

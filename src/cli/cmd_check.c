@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `check`: validates a workload, reads its gates and back ends as a run would, and prints its plan,
- * what is odd about it, and what a run will cost.
+ * Implements `check`: validates a workload, reads its gates and back ends as a run would, and
+ * prints its plan, warnings, and the cost of a run.
  */
 #include "app/backend_choice.h"
 #include "app/gate_set.h"
@@ -47,12 +47,12 @@ struct lints {
     size_t n, n_left_out;
 };
 
-/* The lints of `check`, a function each. */
+/* Limits of the lints of `check`. Each lint is a function. */
 
 enum {
     PAGE_BYTES = 4096,
-    FEW_OPS = 1000,   /* below, starting and stopping the threads is a good part of a phase */
-    P99_NEEDS = 1000, /* samples: 10 above it */
+    FEW_OPS = 1000,   /* with fewer ops, a phase mostly starts and stops its threads */
+    P99_NEEDS = 1000, /* samples, so that 10 are above it */
 };
 
 static __attribute__((format(printf, 4, 5))) void add(struct lints *out, const char *id,
@@ -70,8 +70,8 @@ static __attribute__((format(printf, 4, 5))) void add(struct lints *out, const c
     va_end(args);
 }
 
-/* An aligned allocation is another function of malloc's, also where it asks for no more than each
- * block has. */
+/* Warns about alignments that malloc guarantees anyway, because an aligned allocation calls another
+ * function. */
 static void lint_align(const struct ab_verb *v, struct lints *out)
 {
     if (v->align > 0 && v->align <= _Alignof(max_align_t))
@@ -81,7 +81,8 @@ static void lint_align(const struct ab_verb *v, struct lints *out)
             v->align);
 }
 
-/* A region with a back end of its own (`via`) resets there, whatever lives elsewhere. */
+/* Warns about a reset that never frees in bulk. A set with `via` is excluded: its heap resets by
+ * itself, whatever is live elsewhere. */
 static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct lints *out)
 {
     bool is_scope = v->kind == AB_VERB_SCOPE;
@@ -111,7 +112,7 @@ static void lint_verbs(const struct ab_workload *w, const struct ab_verb *verbs,
     }
 }
 
-/* Lints one phase: the phases of the tape are those of the workload, in that order. */
+/* Lints one phase. The tape has the phases of the workload in the same order. */
 static void lint_phase(const struct ab_phase_def *def, const struct ab_phase *phase,
                        uint32_t rounds, struct lints *out)
 {
@@ -153,8 +154,8 @@ static size_t decimal_length(const char *p)
     return is_word && !isalnum((unsigned char)p[n + 1]) ? n + 1 : 0;
 }
 
-/* Finds the sizes of one line of the workload that are written with k, M or G, which here are powers
- * of ten, as they are in no tool for disks. */
+/* Warns about sizes written with k, M or G in one line of the workload. Here these are powers of
+ * ten, unlike in most tools. */
 static void lint_line(const char *line, size_t n, uint32_t number, struct lints *out)
 {
     const char *end = memchr(line, '#', n), *size = NULL;
@@ -193,7 +194,8 @@ static int by_place(const void *a, const void *b)
                                     : AB_COMPARE(x->at.col, y->at.col);
 }
 
-/* The workload has been compiled; `tape` is what came of it. `rounds`: of the run. By place. */
+/* Lints a compiled workload with its tape and the rounds of the run. Sorts the findings by
+ * position. */
 static void lint_workload(const struct ab_workload *w, const struct ab_tape_map *tape,
                           uint32_t rounds, struct lints *out)
 {
@@ -216,26 +218,26 @@ static void lint_workload(const struct ab_workload *w, const struct ab_tape_map 
 struct check {
     const struct ab_options *options;
     struct ab_workload *workload;
-    const char *name, *about; /* of the workload, as the next two */
+    const char *name, *about; /* from the workload, as are the next two fields */
     const char *const *params;
     uint64_t seed;
     struct ab_laid_down tape;
     struct ab_selection_list selection;
-    struct ab_text choice; /* how it came about; empty where they were named */
+    struct ab_text choice; /* reason for the choice of back ends; empty if they were named */
     struct ab_gate_set gates;
     struct lints lints;
-    struct ab_pass_plan passes; /* that a run would have */
+    struct ab_pass_plan passes; /* passes that a run would have */
     struct ab_session_cost cost;
-    const char *running[AB_SELECTION_MAX]; /* back ends that are here */
+    const char *running[AB_SELECTION_MAX]; /* back ends that can run */
     size_t n_running;
-    struct ab_combination *combinations; /* n_combinations of values; the other members are of the
-                                            first, `cost` is that of all */
+    struct ab_combination *combinations; /* n_combinations of values. The other fields are those
+                                            of the first; `cost` is the total */
     size_t n_combinations;
 };
 
 /* ---- what is found ---- */
 
-/* That of `via`. */
+/* Adds the mapped row of `via`. */
 static enum ab_status add_mapped_row(struct check *c, struct ab_err *err)
 {
     const struct ab_subject subject = {.workload = c->workload, .map = &c->tape.map};
@@ -273,7 +275,7 @@ static enum ab_status read_gates(struct check *c, struct ab_err *err)
                                                        : AB_OK;
 }
 
-/* Estimates the cost of the back ends that are there, with the passes that a run would choose. */
+/* Estimates the cost of the installed back ends, with the passes that a run would choose. */
 static enum ab_status estimate(struct check *c, struct ab_err *err)
 {
     const struct ab_options *o = c->options;
@@ -303,7 +305,7 @@ static void note_combination(const struct ab_workload *w, const struct ab_tape *
     snprintf(out->tape_sha256, sizeof out->tape_sha256, "%s", tape->sha256);
 }
 
-/* What it costs in addition to those before it. */
+/* Adds the cost of measuring this tape to the sum over all files. */
 static void add_cost(struct check *c, const struct ab_tape_map *map)
 {
     struct ab_session_work work = {
@@ -321,7 +323,7 @@ static void add_cost(struct check *c, const struct ab_tape_map *map)
     c->cost.bytes = more.bytes > c->cost.bytes ? more.bytes : c->cost.bytes;
 }
 
-/* Each is compiled, so that what is wrong with one of them is found. */
+/* Compiles each combination of values to find its errors. */
 static enum ab_status find_combinations(struct check *c, const char *path, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -383,7 +385,7 @@ static void print_lints(const struct check *c)
         printf("note     and %zu more\n", c->lints.n_left_out);
 }
 
-/* "latency in all rounds, tail and memory in 6", of the passes beside throughput that run at all. */
+/* Prints "latency in all rounds, tail and memory in 6": the passes that run besides throughput. */
 static void print_passes(const struct ab_pass_plan *plan, uint32_t rounds)
 {
     const char *before = "     (";
@@ -445,7 +447,7 @@ static void print_all(const struct check *c)
     print_total(c);
 }
 
-/* The document of `check --json`, in the order of the screen. */
+/* Functions for the document of `check --json`, in the order of the screen. */
 
 static json_t *write_ops(const struct ab_writing *x)
 {

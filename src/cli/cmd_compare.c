@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `compare`: stored results against the first of them.
+ * Implements `compare`: compares stored results with the first of them.
  */
 #include "app/decision.h"
 #include "app/noise_warning.h"
@@ -21,10 +21,10 @@
 struct compare_run {
     const struct ab_options *options;
     struct ab_base base;
-    size_t n; /* new results */
+    size_t n; /* number of new results */
     struct ab_base *news;
-    struct ab_base *bases;   /* of results of several workloads: one for each; NULL = `base` */
-    struct ab_suite *suites; /* … that they are of, n_suites */
+    struct ab_base *bases;   /* bases of suites, one per new result; NULL = `base` for all */
+    struct ab_suite *suites; /* n_suites suites that they come from */
     size_t n_suites;
     struct ab_comparison *comparisons;
     struct ab_gate_set *gates;
@@ -63,7 +63,7 @@ static void make_room(struct compare_run *r, size_t n)
     r->gates = ab_alloc_zeroed(n + 1, sizeof r->gates[0]);
 }
 
-/* ---- results of several workloads: each with that of its name ---- */
+/* ---- suites: workloads are paired by name ---- */
 
 static enum ab_status find_item(const struct ab_options *o, const char *file,
                                 const struct ab_suite_item *item, struct ab_base *out,
@@ -82,7 +82,7 @@ static void note_alone(const struct ab_options *o, const char *file, const char 
                 AB_SHOWN(256, name));
 }
 
-/* Those that both have; a note of each other. */
+/* Pairs the workloads that both suites have, and prints a note for each that only one has. */
 static enum ab_status pair_items(struct compare_run *r, size_t at, struct ab_err *err)
 {
     const struct ab_options *o = r->options;
@@ -125,7 +125,7 @@ static enum ab_status read_suites(struct compare_run *r, struct ab_err *err)
                               AB_SHOWN(300, o->args[0]), AB_SHOWN(300, o->args[1]));
 }
 
-/* Every file is read and found fit before anything is printed. */
+/* Reads and checks all files before anything is printed. */
 static enum ab_status read_results(struct compare_run *r, struct ab_err *err)
 {
     const struct ab_options *o = r->options;
@@ -200,7 +200,7 @@ static bool is_stdout_taken(const struct ab_options *o)
     return ab_outputs_use_stdout(o) || (o->json != NULL && strcmp(o->json, "-") == 0);
 }
 
-/* Standard output has the tables, unless a document goes there or none was asked for. */
+/* Prints the tables, unless standard output has a document or --quiet is given. */
 static void print_all(const struct compare_run *r)
 {
     const struct ab_options *o = r->options;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints what of this machine disturbs measurements, as text or JSON. Reads and changes nothing.
+ * Implements `doctor`: prints, as text or JSON, what disturbs measurements on this machine. Only
+ * reads.
  */
 #include "cli/commands.h"
 #include "cli/document.h"
@@ -19,7 +20,7 @@ struct diagnosis {
     size_t n, counts[AB_DOCTOR_STATE_COUNT];
 };
 
-/* Tests bring machines of their own. */
+/* Examines the machine; tests supply another root folder and PATH. */
 static void look(struct diagnosis *d)
 {
     const char *root = getenv("ALLOCBENCH_DOCTOR_ROOT"), *path = getenv("PATH");
@@ -31,7 +32,7 @@ static void look(struct diagnosis *d)
 
 /* ---- for people ---- */
 
-/* A command is not wrapped: it is to be copied. */
+/* Returns a style that does not wrap, for commands that users copy. */
 static struct ab_table_style unwrapped(struct ab_table_style style)
 {
     style.width = 4096;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `exec`: a real program.
+ * Implements `exec`: measures a real program.
  */
 #include "app/exec.h"
 #include "cli/commands.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `explain`: a word of the table of explanations, or the list of all words.
+ * Implements `explain`: prints a word of the glossary, or the list of all words.
  */
 #include "cli/commands.h"
 #include "cli/document.h"
@@ -78,7 +78,7 @@ static const struct ab_member word_members[] = {
 };
 AB_TABLE(word, struct ab_explanation);
 
-/* One word, or (NULL) all. */
+/* Makes the document of one word, or of all words if `one` is NULL. */
 static json_t *document_of(const struct ab_explanation *one)
 {
     struct ab_explanation e;

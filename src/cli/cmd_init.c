@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `init`: writes a workload to begin with, and for CI a workflow. No file is replaced.
+ * Implements `init`: writes a first workload, and a workflow for CI. Never replaces a file.
  */
 #include "base/bits.h"
 #include "base/nearest.h"
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The texts, each about 25 lines: enough to be changed by somebody who has not read the language. */
+/* Embedded files, each about 25 lines, so that users can edit them without knowing the language. */
 AB_EMBED(frame, "configs/init/frame.yaml")
 AB_EMBED(server, "configs/init/server.yaml")
 AB_EMBED(churn, "configs/init/churn.yaml")
@@ -35,7 +35,7 @@ const size_t ab_scaffold_count = AB_ARRAY_LEN(ab_scaffolds);
 
 enum { NAMES_MAX = 16 };
 
-/* All their names, as a list. Returns buf. */
+/* Writes the list of all names to buf. Returns buf. */
 static const char *list_names(char *buf, size_t cap)
 {
     buf[0] = 0;
@@ -65,7 +65,7 @@ static enum ab_status find(const char *name, const struct ab_scaffold **out, str
                    list_names(list, sizeof list));
 }
 
-/* Both files, or none: what is there is found before anything is written. */
+/* Fails if the file exists. Called for both files before one is written. */
 static enum ab_status check_free(const struct ab_scaffold_file *file, struct ab_err *err)
 {
     char path[256];
@@ -79,7 +79,7 @@ static enum ab_status check_free(const struct ab_scaffold_file *file, struct ab_
                : ab_fail_errno(err, AB_USAGE, "init: cannot look at %s", shown);
 }
 
-/* Each level of a relative path. */
+/* Makes each level of a relative path. */
 static enum ab_status make_folders(const char *folder, struct ab_err *err)
 {
     char path[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `list`: chooses the topic, or says which there are.
+ * Implements `list`: prints a topic, or the list of topics.
  */
 #include "cli/cmd_list.h"
 #include "allocators/builtin.h"
@@ -28,7 +28,7 @@
 
 enum { WIDTH = 80 };
 
-/* One entry: `head`, then `text` beside it from column `indent` on, in lines of at most 80
+/* Prints one entry: `head`, then `text` from column `indent` on, in lines of at most 80
  * characters. */
 static void print_lines(const char *head, int indent, const char *text)
 {
@@ -48,15 +48,15 @@ static void print_lines(const char *head, int indent, const char *text)
 }
 
 /* ---- backends ----
- * Lists what -b can name here. Nothing is loaded: versions are those of packages and paths, and a
- * missing one is shown as such. */
+ * Lists the names that -b knows on this machine, without loading any library. Versions come from
+ * packages and paths; missing libraries are marked. */
 
 enum { NAME_WIDTH = 16 };
 
-/* The optional hooks, by the names of their ops where they have one. */
+/* Optional functions of a back end, named after their ops if they have one. */
 static const struct hook {
     const char *name;
-    size_t offset; /* in struct ab_backend */
+    size_t offset; /* offset in struct ab_backend */
 } hooks[] = {
     {"alloc_zeroed", offsetof(struct ab_backend, alloc_zeroed)},
     {"alloc_aligned", offsetof(struct ab_backend, alloc_aligned)},
@@ -89,7 +89,7 @@ static bool has_hook(const struct ab_backend *b, const struct hook *hook)
     return f != NULL;
 }
 
-/* "64KiB", "on", "auto": exact, and as -b reads it. Returns buf. */
+/* Writes a value exactly as -b reads it: "64KiB", "on", "auto". Returns buf. */
 static const char *value_text(char *buf, size_t cap, const struct ab_param *p, uint64_t value)
 {
     switch (p->type) {
@@ -108,7 +108,7 @@ static const char *value_text(char *buf, size_t cap, const struct ab_param *p, u
     return buf;
 }
 
-/* "0 to 1TiB", "on, off", "auto, mutex". Returns buf. */
+/* Writes the allowed values: "0 to 1TiB", "on, off", "auto, mutex". Returns buf. */
 static const char *allowed_text(char *buf, size_t cap, const struct ab_param *p)
 {
     char least[32], most[32];
@@ -122,7 +122,7 @@ static const char *allowed_text(char *buf, size_t cap, const struct ab_param *p)
     return buf;
 }
 
-/* NULL = it is in no rule. */
+/* Returns the rule by which a built-in is measured by default; NULL = none. */
 static const char *default_of(const char *name)
 {
     for (size_t i = 0; i < ab_default_count(); i++)
@@ -208,12 +208,12 @@ static const struct ab_member sweep_members[] = {
 };
 AB_TABLE(sweep, struct ab_sweep_row);
 
-struct entry { /* of a library, or of what is built in */
+struct entry { /* a library or a built-in */
     const char *name, *kind, *boundary, *status;
     const struct ab_selection *found;
     const struct ab_preset *preset;
     const struct ab_backend *builtin;
-    const char *by_default; /* is it measured where none is named? */
+    const char *by_default; /* whether it is measured if no back end is named */
     const struct ab_sweep_row *sweep;
     size_t n_sweep;
 };
@@ -268,13 +268,13 @@ static json_t *backends_document(const struct ab_selection_list *libraries)
     return ab_document_list("allocbench-backends/1", "backends", list);
 }
 
-/* A further line about the back end above. */
+/* Begins a further line about the back end above. */
 static void print_label(const char *label)
 {
     printf("  %-*s %-8s ", NAME_WIDTH, "", label);
 }
 
-/* Prints the rows that --sweep makes of it. */
+/* Prints the rows that --sweep makes of a back end. */
 static void print_sweep(const char *name)
 {
     size_t n;
@@ -354,7 +354,7 @@ static void print_params(const struct ab_backend *b)
     }
 }
 
-/* The rule for those that are measured where none is named. */
+/* Prints the rule for back ends that are measured if none is named. */
 static void print_default(void)
 {
     char text[1024];
@@ -392,7 +392,7 @@ static void print_backends(const struct ab_selection_list *libraries, bool is_ve
 static enum ab_status list_backends(const struct ab_options *o, struct ab_err *err)
 {
     struct ab_selection_list libraries[32] = {
-        {0}}; /* each of one item, in the order of presets.def */
+        {0}}; /* one list with one item per preset, as in presets.def */
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)
         status = ab_selection_parse(&ab_preset_at(i)->name, 1, NULL, &libraries[i], err);
@@ -406,8 +406,7 @@ static enum ab_status list_backends(const struct ab_options *o, struct ab_err *e
 }
 
 /* ---- metrics ----
- * All numbers that are measured, out of the tables of metrics: unit, which direction is good, and
- * how a gate names them. */
+ * Lists all metrics from their tables: unit, better direction, and the name in gates. */
 
 enum { DOC_COLUMN = 6 };
 
@@ -467,7 +466,7 @@ static void add_fields(struct metrics *list)
     }
 }
 
-/* A gate may leave "_bytes" out, and "_ratio" of percentiles over the ops. */
+/* Adds a memory metric. Gates may omit "_bytes", and "_ratio" for percentiles over the ops. */
 static void add_memory(struct metrics *list, const struct ab_memory_field *f, const char *place,
                        const char *optional, const char *group)
 {
@@ -531,12 +530,12 @@ static enum ab_status list_metrics(const struct ab_options *o, struct ab_err *er
 }
 
 /* ---- workloads ----
- * The workloads that come with allocbench, each with the first sentence of the comment that its file
- * begins with. */
+ * Lists the workloads that come with allocbench, each with the first sentence of the comment at the
+ * beginning of its file. */
 
 enum { NAME_COLUMNS = 24, SENTENCE_MOST = 400 };
 
-/* Appends a line without "# " and its end; false at the first line that is no such comment. */
+/* Appends a comment line without "# " and newline. Returns false if the line is no comment. */
 static bool add_line(char *out, size_t cap, char *line)
 {
     if (line[0] != '#')
@@ -549,7 +548,8 @@ static bool add_line(char *out, size_t cap, char *line)
     return true;
 }
 
-/* To the first ". " or its end: of a name such as "part 2: …" or "p99.9" it is none. */
+/* Cuts the text after its first sentence, at ". " or at the end. Names such as "p99.9" do not end a
+ * sentence. */
 static void cut_sentence(char *text)
 {
     char *end = strstr(text, ". ");
@@ -560,7 +560,7 @@ static void cut_sentence(char *text)
         text[--n] = 0;
 }
 
-/* "" where the file cannot be read or begins with no comment. */
+/* Reads the comment at the beginning of a file; "" if there is none or the file is unreadable. */
 static void read_summary(const char *path, char *out, size_t cap)
 {
     char line[512], text[SENTENCE_MOST] = "";
@@ -593,7 +593,7 @@ static void print_entry(const char *name, const char *summary)
     print_lines(head, NAME_COLUMNS, summary);
 }
 
-/* Before the first of a folder: all that are in it have a name, too. */
+/* Prints the group's name before the first workload of a folder. */
 static void print_group(const struct ab_workload_names *list, size_t i)
 {
     const char *slash = strchr(list->names[i], '/');
@@ -637,7 +637,7 @@ static enum ab_status list_workloads(const struct ab_options *o, struct ab_err *
     return status;
 }
 
-/* Each prints on standard output, and writes --json. */
+/* Topics; each function prints on standard output and writes --json. */
 static const struct {
     const char *name, *what;
     enum ab_status (*list)(const struct ab_options *o, struct ab_err *err);

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* "backends" …; NULL past the end. */
+/* Returns the i-th topic, such as "backends"; NULL past the end. */
 const char *ab_list_topic(size_t i);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `merge`: reads the parts of a measurement, joins them, judges and stores the whole.
+ * Implements `merge`: reads the parts of a measurement, joins them, and judges and stores the
+ * result.
  */
 #include "app/backend_choice.h"
 #include "app/decision.h"
@@ -38,7 +39,7 @@ static bool is_folder(const char *path)
     return (n > 0 && path[n - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* Into one named file, which may be standard output. */
+/* Writes the result to o->output, which may be standard output. */
 static enum ab_status write_file(const struct ab_options *o, const struct ab_session *s,
                                  struct ab_err *err)
 {
@@ -53,7 +54,7 @@ static enum ab_status write_file(const struct ab_options *o, const struct ab_ses
     return ab_output_commit(&file, err);
 }
 
-/* Into a folder, under a name of its own, where results are kept without being asked for. */
+/* Stores the result in a folder under an automatic name. */
 static enum ab_status store(const struct ab_options *o, const struct ab_session *s, char *place,
                             size_t cap, struct ab_err *err)
 {
@@ -83,7 +84,7 @@ static void tell(const struct ab_session *s, const char *place)
         fprintf(stderr, "Stored: %s\n", ab_text_printable(shown, sizeof shown, place));
 }
 
-/* Verdicts beside a document that goes to standard output. */
+/* Prints the verdicts; on standard error if a document goes to standard output. */
 static void print_verdicts(const struct ab_options *o, const struct ab_session *s)
 {
     bool is_taken = o->output != NULL && strcmp(o->output, "-") == 0;
@@ -118,16 +119,16 @@ static enum ab_status write_merged(const struct ab_options *o, const struct ab_s
 }
 
 struct ab_merged_gates {
-    struct ab_workload *workload; /* NULL: it has neither gates nor claims, or is a trace */
+    struct ab_workload *workload; /* NULL = no gates or claims, or a trace */
     struct ab_gate_set set;
     struct ab_phase *phases;
 };
 
 static void merged_gates_fini(struct ab_merged_gates *gates);
 
-/* Reads a workload again from the text that a result has of it, for its gates and claims. */
+/* Functions that read a workload from the text in a result, for its gates and claims. */
 
-/* Has the text a line that begins with `key`? */
+/* True if a line of the text begins with `key`. */
 static bool has_key(const char *text, const char *key)
 {
     for (const char *at = strstr(text, key); at != NULL; at = strstr(at + 1, key))
@@ -136,7 +137,7 @@ static bool has_key(const char *text, const char *key)
     return false;
 }
 
-/* A file without a name that has the text; -1 = none. */
+/* Returns an unnamed file with the text; -1 on failure. */
 static int text_file(const char *text)
 {
     size_t n = strlen(text);
@@ -158,7 +159,7 @@ static void move_place(struct ab_gate_set *set, const char *from, const char *to
             set->claims[i].place = to;
 }
 
-/* Places name the file that was run, not the one that was made here. */
+/* Replaces the temporary file's name in positions by that of the measured workload. */
 static void rename_places(struct ab_gate_set *set, const char *was, const char *name)
 {
     size_t n_places = ab_workload_gates(set->workload)->n + ab_workload_claims(set->workload)->n;
@@ -175,7 +176,7 @@ static void rename_places(struct ab_gate_set *set, const char *was, const char *
     }
 }
 
-/* The measured phases, with one op of each kind that the result has numbers of. */
+/* Makes the measured phases, with one op of each kind for which the result has numbers. */
 static void make_phases(const struct ab_session *s, struct ab_merged_gates *g)
 {
     g->phases = ab_alloc_zeroed((size_t)s->n_phases + 1, sizeof g->phases[0]);
@@ -217,12 +218,12 @@ static enum ab_status load_workload(const struct ab_options *o, const struct ab_
     size_t n = 0;
     while (s->settings != NULL && s->settings[n] != NULL)
         n++;
-    options.sets = (const char **)(uintptr_t)s->settings; /* only read */
+    options.sets = (const char **)(uintptr_t)s->settings; /* not modified */
     options.n_sets = n;
     return ab_load_workload(&options, path, &g->workload, err);
 }
 
-/* With the workload's text in a file, where it has something to judge. */
+/* Reads the gates, from a file with the workload's text if that has gates or claims. */
 static enum ab_status read_all(const struct ab_options *o, const struct ab_session *s,
                                struct ab_merged_gates *g, struct ab_err *err)
 {
@@ -248,9 +249,9 @@ static enum ab_status read_all(const struct ab_options *o, const struct ab_sessi
     return status;
 }
 
-/* Those of the workload whose text the session has, and of --gate, judged: session->gates and claims,
- * malloc'ed. What cannot be read is an error, AB_CONFIG or AB_USAGE: a gate that is not judged must
- * not look like one that passed. */
+/* Reads and judges the gates of --gate and of the workload whose text the session has. Sets
+ * session->gates and session->claims, malloc'ed. Fails with AB_CONFIG or AB_USAGE if a gate cannot
+ * be read: a gate that is not judged must not look like one that passed. */
 static enum ab_status merged_gates_judge(const struct ab_options *o, struct ab_session *session,
                                          struct ab_merged_gates *out, struct ab_err *err)
 {
@@ -265,7 +266,7 @@ static enum ab_status merged_gates_judge(const struct ab_options *o, struct ab_s
     return status;
 }
 
-/* Not before the session is written: its gates borrow from here. */
+/* Frees the gates. Call it after the session is written, because its gates borrow from here. */
 static void merged_gates_fini(struct ab_merged_gates *gates)
 {
     ab_gate_set_fini(&gates->set);
@@ -274,7 +275,8 @@ static void merged_gates_fini(struct ab_merged_gates *gates)
     *gates = (struct ab_merged_gates){.phases = NULL};
 }
 
-/* A failed back end outweighs a gate, as in `run`. */
+/* Judges and writes the result and sets the exit code. A failed back end outweighs a gate, as in
+ * `run`. */
 static enum ab_status finish(const struct ab_options *o, struct ab_session *s, int *exit_code,
                              struct ab_err *err)
 {
@@ -300,7 +302,7 @@ static uint32_t first_round(const struct ab_merge_part *part)
     return part->session->n_rounds > 0 ? part->session->rounds[0].index : UINT32_MAX;
 }
 
-/* So that the order in which they are named makes no difference. */
+/* Orders the parts, so that the order on the command line does not matter. */
 static int by_shard(const void *a, const void *b)
 {
     const struct ab_merge_part *x = a, *y = b;

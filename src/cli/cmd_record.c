@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs the command under the recorder, then makes a trace of its spool or keeps the spool. Says
- * when the trace cannot be what was meant: where the work was done by a program that took no
- * recorder with it, or by children.
+ * Implements `record`: runs the command under the recorder, then converts its spool to a trace or
+ * keeps the spool. Warns if the trace may be of the wrong program, because the work was done by
+ * children or by a program without the recorder.
  */
 #include "cli/commands.h"
 #include "cli/launch.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Warns where the trace may not be of the program that was meant. */
+/* Warns if the trace may not be of the intended program. */
 static void print_hints(const struct ab_launch *l, const struct ab_spool_traces *t)
 {
     char launcher[600];
@@ -36,7 +36,7 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
                 launcher);
 }
 
-/* Says that the recording is over and the program is not, so that nobody waits for it. */
+/* Prints that the recording is over but the program goes on, so that nobody waits for it. */
 static void print_going_on(const struct ab_launch *l)
 {
     if (l->end.is_known || l->is_stopped || l->signal != 0)
@@ -47,8 +47,8 @@ static void print_going_on(const struct ab_launch *l)
             AB_SHOWN(600, basename(l->program)), l->pid);
 }
 
-/* Warns where the call sites of the program will have no lines. Of a command that became another
- * program, as a shell does, the file is not known. */
+/* Warns if the call sites of the program will have no lines. If the command executed another
+ * program, as a shell does, its file is unknown. */
 static void print_lineless(const struct ab_launch *l, const struct ab_spool_traces *t)
 {
     struct ab_symbols *symbols;
@@ -67,7 +67,8 @@ static void print_lineless(const struct ab_launch *l, const struct ab_spool_trac
     ab_symbols_close(symbols);
 }
 
-/* A program that shows no frame looks like one that shows them where it is not seen. */
+/* Warns if --marks saw no frame. Perhaps the program shows frames in a way that cannot be
+ * intercepted. */
 static void print_unseen(const struct ab_launch *l)
 {
 #define NAME(name) ", " #name
@@ -94,7 +95,7 @@ static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spoo
                    AB_SHOWN(600, basename(l->program)));
 }
 
-/* --no-convert: the spool is what was asked for. */
+/* Keeps the spool as the result of --no-convert. */
 static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_traces *t,
                                  struct ab_err *err)
 {
@@ -120,8 +121,9 @@ static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_trac
     return AB_OK;
 }
 
-/* A recording may have taken hours: that a file cannot be written, that the user did not wait for
- * it, or that we cannot read it, is no reason to throw it away. */
+/* Writes the traces, and keeps the spool if one of them may be incomplete. A recording may have
+ * taken hours, so an unwritable file, an interruption or an unreadable spool is no reason to
+ * discard it. */
 static enum ab_status write_traces(struct ab_launch *l, struct ab_spool_traces *t,
                                    struct ab_output *out, struct ab_err *err)
 {
@@ -170,8 +172,9 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
     return status;
 }
 
-/* Short recordings are converted when they are over: it costs nothing while the command runs. A test
- * has another size, in bytes (0: only at the end), and does not wait for a CPU that is free. */
+/* Chooses when to convert. Short recordings are converted at the end, without cost while the
+ * command runs. Tests set another size in bytes (0 = only at the end) and do not wait for a free
+ * CPU. */
 static void choose_along(struct ab_launch *l, const struct ab_options *o)
 {
     const char *of_test = getenv("ALLOCBENCH_TEST_CONVERT_FROM");
@@ -192,7 +195,8 @@ static void keep_without_memory(void)
     _exit(AB_LAUNCH_FAILED);
 }
 
-/* When we run out of memory the command goes on, and its recording is kept. */
+/* Prepares the message for running out of memory: the command goes on, and its recording is
+ * kept. */
 static void prepare_last_words(const struct ab_launch *l)
 {
     snprintf(last_words, sizeof last_words,

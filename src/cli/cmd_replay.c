@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `replay`: one trace, or several.
+ * Implements `replay` for one or several traces.
  */
 #include "app/replay.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stored results, printed as they were when they were measured, or written in another form.
+ * Implements `report`: prints stored results as when they were measured, or writes them in another
+ * form.
  */
 #include "app/decision.h"
 #include "app/options.h"
@@ -20,8 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* It may still be looked at; what goes on with its numbers refuses it, and so does a file of them,
- * which would have a checksum of its own. */
+/* Warns that the result was altered. It may still be shown, but commands that use its numbers
+ * refuse it, and no file is written from it, which would get a valid checksum. */
 static void warn_altered(const char *path)
 {
     fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
@@ -37,7 +38,7 @@ static void print_tables(const struct ab_options *o, const struct ab_session *s)
     ab_sink_compare(stdout, s->comparison, ab_terminal_style(o));
 }
 
-/* All but the end of `outputs` and `stored`. */
+/* Reports a stored result. The caller releases `outputs` and `stored`. */
 static enum ab_status report_stored(const struct ab_options *o, const char *path,
                                     struct ab_stored *stored, struct ab_outputs *outputs,
                                     struct ab_err *err)
@@ -73,17 +74,17 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     return status;
 }
 
-/* Reads results, compares each with the first, and writes one report: its pages are about the last,
- * and its page Compare has all comparisons. */
+/* Several results in one report: each is compared with the first. Its pages show the last result,
+ * and its page Compare all comparisons. */
 
 struct several {
-    size_t n; /* results; one comparison less */
+    size_t n; /* number of results; there are n - 1 comparisons */
     struct ab_base *results;
     struct ab_comparison *comparisons;
     const struct ab_comparison **list;
 };
 
-/* Is that what is asked for: more than one result, and --html alone? */
+/* True if there are several results and --html is the only output. */
 static bool report_several_is_asked(const struct ab_options *o)
 {
     if (o->n_args < 2 || o->sinks[AB_SINK_HTML] == NULL)
@@ -148,7 +149,8 @@ static void report_several_print_tables(const struct ab_options *o, const struct
     }
 }
 
-/* AB_USAGE: not the same work; AB_INPUT: one is unreadable, altered or not whole. */
+/* Reports several results. Fails with AB_USAGE if their work differs, with AB_INPUT if one is
+ * unreadable, altered or incomplete. */
 static enum ab_status report_several(const struct ab_options *o, struct ab_err *err)
 {
     struct several x = {.n = o->n_args};

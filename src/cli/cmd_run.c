@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `run`: one workload, or several.
+ * Implements `run` for one or several workloads.
  */
 #include "app/run_workload.h"
 

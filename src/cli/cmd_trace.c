@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of `allocbench trace`: which there are, what options and how many files each takes;
- * and what all of them do but `info`.
+ * Table of the subcommands of `allocbench trace`, with their options and numbers of files, and all
+ * subcommands except `info`.
  */
 #include "cli/trace.h"
 
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- check: proves each file, and prints one line for it ---- */
+/* ---- check: verifies each file and prints one line ---- */
 
 static enum ab_status trace_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
@@ -36,7 +36,7 @@ static enum ab_status trace_check(const struct ab_options *o, int *exit_code, st
         ab_trace_watch_begin(&watch, o, o->args[i], &walk);
         enum ab_status status = ab_trace_check(&walk, &info, err);
         ab_trace_watch_end(&watch);
-        if (status == AB_INPUT) { /* the others are checked all the same */
+        if (status == AB_INPUT) { /* the other files are still checked */
             fflush(stdout);
             fprintf(stderr, "allocbench: %s\n", err->text);
             *exit_code = ab_status_exit_code(AB_INPUT);
@@ -70,7 +70,7 @@ static enum ab_status flush(struct printer *p, const char *end, struct ab_err *e
     return AB_OK;
 }
 
-/* A space would be the end of the field. */
+/* Prints a name with its blanks escaped, because blanks separate fields. */
 static void print_name(FILE *to, const char *name)
 {
     char shown[4 * AB_MARK_NAME_MAX + 1];
@@ -91,7 +91,7 @@ static void print_mark(FILE *to, const struct ab_mark_table *t, size_t i, bool h
     fputc('\n', to);
 }
 
-/* A request has no time; where a call has its size it has its argument. */
+/* Prints a request. It has no time, and its argument is in the column of a call's size. */
 static void print_request(FILE *to, const struct ab_mark_table *t, size_t i)
 {
     const struct ab_trace_mark *m = &t->marks[i];
@@ -115,7 +115,7 @@ static void print_marks(struct printer *p, uint64_t call)
         print_request(stdout, &p->requests, p->next_request);
 }
 
-/* Those before the range are not of it. */
+/* Skips the marks and requests before call `first`. */
 static void skip_marks(struct printer *p, uint64_t first)
 {
     while (p->next_mark < p->marks.n && p->marks.marks[p->next_mark].call < first)
@@ -187,7 +187,7 @@ static void print_cut(const char *path, const struct ab_cut_report *r)
     fputc('\n', stderr);
 }
 
-/* Opens what -o names for a trace; AB_USAGE without it, or when it would go to a terminal. */
+/* Opens the trace of -o. Fails with AB_USAGE without -o, or if it would go to a terminal. */
 static enum ab_status open_output(const struct ab_options *o, const char *word, size_t first,
                                   struct ab_output *out, struct ab_err *err)
 {
@@ -199,10 +199,10 @@ static enum ab_status open_output(const struct ab_options *o, const char *word, 
     return ab_trace_open_file(o, first, o->output, out, err);
 }
 
-struct making { /* a trace that is written */
+struct making { /* a trace being written */
     struct ab_output out;
     struct ab_trace_watch watch;
-    struct ab_walk walk; /* of the file o->args[first] */
+    struct ab_walk walk; /* pass over the file o->args[first] */
 };
 
 static enum ab_status begin_making(struct making *m, const struct ab_options *o, const char *word,
@@ -214,7 +214,7 @@ static enum ab_status begin_making(struct making *m, const struct ab_options *o,
     return AB_OK;
 }
 
-/* Keeps it where all went well. */
+/* Ends the trace: commits it if `status` is AB_OK, else removes it. */
 static enum ab_status end_making(struct making *m, enum ab_status status, struct ab_err *err)
 {
     ab_trace_watch_end(&m->watch);
@@ -239,13 +239,12 @@ static enum ab_status trace_cut(const struct ab_options *o, int *exit_code, stru
     return AB_OK;
 }
 
-/* `trace filter`: a trace with less in it. */
+/* Implements `trace filter`. */
 
-struct sites { /* that are kept */
+struct sites { /* call sites to keep */
     const struct ab_options *o;
-    struct ab_site_matcher
-        *matcher; /* made when the first stack comes, by which there is a table */
-    uint64_t met; /* bit i: an allocation comes from pattern i */
+    struct ab_site_matcher *matcher; /* made at the first stack, when the table exists */
+    uint64_t met;                    /* bit i: an allocation comes from pattern i */
 };
 
 static bool has_site(void *user, const struct ab_site_table *table, uint32_t stack)
@@ -253,7 +252,7 @@ static bool has_site(void *user, const struct ab_site_table *table, uint32_t sta
     struct sites *s = user;
     if (s->matcher == NULL) {
         s->matcher = ab_site_matcher_open(table, NULL, NULL);
-        for (size_t i = 0; i < s->o->n_site_patterns; i++) /* they have been checked */
+        for (size_t i = 0; i < s->o->n_site_patterns; i++) /* the patterns were checked before */
             ab_site_matcher_add(s->matcher, s->o->site_patterns[i], NULL);
     }
     uint64_t mask = ab_site_matcher_mask(s->matcher, stack);
@@ -261,7 +260,7 @@ static bool has_site(void *user, const struct ab_site_table *table, uint32_t sta
     return mask != 0;
 }
 
-/* A pattern that nothing fits is a misspelling. */
+/* Fails if a pattern matches nothing, which is a misspelling. */
 static enum ab_status check_sites(const struct sites *s, struct ab_err *err)
 {
     for (size_t i = 0; i < s->o->n_site_patterns; i++)
@@ -285,7 +284,7 @@ static enum ab_status write_filtered(const struct ab_options *o, const struct ab
     return end_making(&m, status, err);
 }
 
-/* Before the filter, so that it is said of the command and not of the trace. */
+/* Checks the options before the trace is read, so that the error is about the command. */
 static enum ab_status check_filter(const struct ab_options *o, struct ab_err *err)
 {
     if (o->n_site_patterns > AB_SITE_PATTERNS_MAX)
@@ -319,7 +318,7 @@ static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, s
     }
     if (o->has_events)
         filter.events = (struct ab_extent){o->first_event, o->end_event};
-    if (o->has_times) /* the clock of a trace has ticks of 1 us: of B the tick that begins before it */
+    if (o->has_times) /* a trace has ticks of 1 us: B is the last tick before it */
         filter.times_us = (struct ab_extent){
             (o->times.first + 999) / 1000,
             o->times.end == UINT64_MAX ? UINT64_MAX : (o->times.end + 999) / 1000};
@@ -332,18 +331,18 @@ static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, s
     return AB_OK;
 }
 
-/* ---- share: a trace that says nothing of its program but numbers, proved, with a text beside it ---- */
+/* ---- share: an anonymous trace of numbers only, verified, with a text ---- */
 
 struct sharing {
     const struct ab_options *o;
-    struct ab_site_names names; /* of the functions, where they are kept */
+    struct ab_site_names names; /* names of functions, if they are kept */
     bool has_names;
     struct ab_filter_report report;
-    char digest[65]; /* of the original */
+    char digest[65]; /* digest of the original */
 };
 
-/* A frame is its function, with a number for the place in it. The build id is none of a
- * file: a program of that name in some folder is not taken for it. */
+/* Makes a frame that shows only its function and the number of the place in it. The build id is
+ * that of no file, so that no program with this name is mistaken for it. */
 static struct ab_site_frame name_frame(struct sharing *s, const struct ab_site_frame *frame,
                                        struct ab_site_table *out)
 {
@@ -376,7 +375,7 @@ static uint32_t know_functions(void *user, const struct ab_site_table *table, ui
     return ab_site_know_stack(out, frames, from->depth, from->end);
 }
 
-/* The text beside share.abt is share.txt. */
+/* Returns the path of the text for a trace: share.txt for share.abt. malloc'ed. */
 static char *text_path(const char *path)
 {
     size_t n = strlen(path);
@@ -386,7 +385,7 @@ static char *text_path(const char *path)
     return out.s;
 }
 
-/* Reads back what was written: with the second book, and the digest of the original. */
+/* Reads the written trace back, and checks that it has the digest of the original's calls. */
 static enum ab_status prove(const struct sharing *s, const char *path, struct ab_err *err)
 {
     char digest[65];
@@ -457,7 +456,8 @@ static enum ab_status share(struct sharing *s, struct making *m, struct ab_outpu
                        s->o->args[1]);
     if (fflush(m->out.to) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot write %s", AB_SHOWN(600, s->o->output));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(m->out.to)); /* it has no name yet */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(m->out.to)); /* the file has no name
+                                                                           yet */
     AB_TRY(prove(s, path, err));
     AB_TRY(write_text(s, path, text->to, err));
     return ab_output_commit(text, err);
@@ -491,7 +491,7 @@ static enum ab_status trace_share(const struct ab_options *o, int *exit_code, st
     return status;
 }
 
-/* `trace merge`: several traces as one. */
+/* Prints the result of `trace merge`, which makes one trace of several. */
 
 static void print_merge(const struct ab_options *o, const struct ab_merge_report *r)
 {
@@ -528,7 +528,7 @@ static enum ab_status trace_merge(const struct ab_options *o, int *exit_code, st
     return AB_OK;
 }
 
-/* `trace import FORMAT`: files of other tools. What a trace cannot hold is said on standard error. */
+/* Prints a count for `trace import`, about things that a trace cannot contain. */
 
 static void say(uint64_t n, const char *one, const char *many)
 {
@@ -536,8 +536,8 @@ static void say(uint64_t n, const char *one, const char *many)
         fprintf(stderr, "allocbench: %llu %s\n", (unsigned long long)n, n == 1 ? one : many);
 }
 
-/* True if more of the allocations got the address of a live block than the order of threads explains.
- * gperftools logs no free of an aligned block, so there it is no sign. */
+/* True if more allocations got the address of a live block than the order of threads explains: the
+ * file has several processes. gperftools logs no free of aligned blocks, so it is excluded. */
 static bool is_of_several(const struct ab_intake_report *r)
 {
     enum { ODD_ONE_IN = 100, ODD_LEAST = 10 };
@@ -605,8 +605,9 @@ static enum ab_status trace_import(const struct ab_options *o, int *exit_code, s
     return AB_OK;
 }
 
-/* A trace of a spool that was left: by `record --no-convert`, or because `record` was killed before
- * it could convert. The spool is read only; whoever has the trace may remove it. */
+/* Fails if the spool is still being written, or is none. `trace recover` makes traces of a spool
+ * left by `record --no-convert` or by a killed `record`. It only reads the spool; the user may
+ * remove it afterwards. */
 
 static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err *err)
 {
@@ -661,10 +662,10 @@ static enum ab_status trace_recover(const struct ab_options *o, int *exit_code, 
 enum { OPTIONS_MOST = 13 };
 
 static const struct word {
-    const char *name, *files; /* as messages name them */
+    const char *name, *files; /* name in messages */
     unsigned least, most;
     enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
-    const char *options[OPTIONS_MOST]; /* beside those that all take */
+    const char *options[OPTIONS_MOST]; /* besides the options of all subcommands */
 } words[] = {
     {"info",
      "TRACE.abt",
@@ -714,7 +715,7 @@ bool ab_trace_command_takes(const char *name, const char *option)
     return is_known && (is_taken || is_of_all);
 }
 
-/* AB_USAGE for a word that people try, and that is called otherwise here. */
+/* Fails with AB_USAGE for common words of other tools, and suggests our word. */
 static enum ab_status refuse_other_word(const char *given, struct ab_err *err)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `trace info`: gathers the facts of each file, and has them printed as text or as JSON.
+ * Implements `trace info`: gathers the facts of each file and prints them as text or JSON.
  */
 #include "app/stacks.h"
 #include "cli/spool_summary.h"
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names are of whoever made the trace: escaped before they are printed. */
+/* Sums up the marks of each name; the caller frees the result. */
 static struct ab_mark_stats *make_stats(const struct ab_mark_table *t)
 {
     struct ab_mark_stats *stats = ab_alloc((t->n_names + 1) * sizeof stats[0]);
@@ -29,16 +29,16 @@ static struct ab_mark_stats *make_stats(const struct ab_mark_table *t)
     return stats;
 }
 
-/* The facts of a trace as JSON. The names are an interface: they are added to, never renamed
- * (traces/README.md says what each means). Classes and steps without a count are left out. */
+/* JSON of the facts of a trace. Names may be added but never renamed (traces/README.md explains
+ * each). Classes and steps without a count are omitted. */
 
-/* Not rounded. */
+/* Makes part / whole without rounding; null if `whole` is 0. */
 static json_t *ratio_json(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-struct row { /* of a class, a thread or a step */
+struct row { /* values of a class, a thread or a step */
     uint64_t from, to, n[5];
 };
 #define ROW(key, member) AB_WHOLE(key, struct row, member, INT64_MAX, 0)
@@ -229,11 +229,11 @@ static const struct ab_member info_members[] = {
     AB_EACH(INFO, live_peak_bytes, live_peak_blocks),
     AB_RULE("ops", struct ab_trace_info, ops, .write = write_ops),
     AB_EACH(INFO, failed, inherited),
-    /* null: every call that was made is in the trace, as far as is known. */
+    /* null: as far as is known, the trace has every call. */
     AB_RECORD("not_seen", struct ab_trace_info, bypass, &bypass_record,
               AB_WHEN(struct ab_trace_info, bypass.is_there)),
     AB_EACH(INFO, live_end_bytes, live_end_blocks, total_bytes, file_bytes),
-    /* null: of no block is it known. */
+    /* null: not known for any block. */
     INFO(written_known_bytes, AB_WHEN(struct ab_trace_info, has_written)),
     INFO(written_bytes, AB_WHEN(struct ab_trace_info, has_written)),
     AB_WRITTEN("bytes_per_event", write_bytes_per_event),
@@ -273,14 +273,14 @@ static const struct ab_member scopes_members[] = {
     SCOPES("most_live_bytes", stats.most_live)};
 AB_TABLE(scopes, struct ab_trace_scopes);
 
-/* null: there are none. */
+/* Writes the scopes; null if there are none. */
 static json_t *write_scopes(const struct ab_writing *x)
 {
     const struct ab_trace_scopes *s = x->p;
     return s->scopes.from == AB_SCOPES_NONE ? json_null() : ab_record_json(&scopes_record, s, NULL);
 }
 
-/* life_to null: never freed. */
+/* Makes row i of sizes and lifetimes; life_to null = never freed. */
 static bool lives_row(const void *sites, size_t i, void *item)
 {
     const struct ab_site_stats *s = sites;
@@ -308,7 +308,7 @@ static json_t *write_sites(const struct ab_writing *x)
 
 #define WHEN_WANTED(what) AB_WHEN(struct ab_trace_facts, what), .flags = AB_OMIT
 
-/* The context: the options. */
+/* Members of the facts; the context is the options. */
 static const struct ab_member facts_members[] = {
     AB_TEXT("file", struct ab_trace_facts, path),
     AB_MEMBER(PART, NULL, struct ab_trace_facts, info, .record = &info_record),
@@ -325,7 +325,7 @@ static const struct ab_member facts_members[] = {
 };
 AB_TABLE(facts, struct ab_trace_facts);
 
-/* The facts of a trace for people: the totals, then three small pictures. */
+/* Text of the facts of a trace: the totals, then three small charts. */
 
 enum { CURVE_COLUMNS = 60, BAR_COLUMNS = 30, THREADS_SHOWN = 8, NAMES_SHOWN = 8 };
 
@@ -355,7 +355,7 @@ static void print_time(FILE *to, const struct ab_trace_info *i, const struct ab_
                 s->n_idle == 1 ? "" : "es");
 }
 
-/* Prints which part of its large blocks the program wrote. */
+/* Prints which share of its large blocks the program wrote. */
 static void print_written(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
 {
     char a[32], b[32], c[32];
@@ -458,7 +458,7 @@ static void print_mark(FILE *to, const struct ab_mark_table *t, const struct ab_
     fputc('\n', to);
 }
 
-/* A line for each of the first names, and one for the others. */
+/* Prints a line for each of the first names, and one for the others. */
 static void print_marks(FILE *to, const struct ab_mark_table *t)
 {
     struct ab_mark_stats *stats = make_stats(t);
@@ -469,7 +469,7 @@ static void print_marks(FILE *to, const struct ab_mark_table *t)
     free(stats);
 }
 
-/* Names of marks are of whoever made the trace: escaped before they are printed. */
+/* Prints the scopes. Names of marks are escaped, because the author of the trace chose them. */
 static void print_scopes(FILE *to, const struct ab_trace_scopes *s)
 {
     if (s->scopes.from == AB_SCOPES_NONE) {
@@ -526,7 +526,8 @@ static void print_threads(FILE *to, const struct ab_survey *s)
         fprintf(to, "and %zu more\n", s->n_threads - THREADS_SHOWN);
 }
 
-/* "64 B", "16 KiB", or the plain number: classes end at powers of two, so this is exact. */
+/* Writes the label of a class: "64 B", "16 KiB", or a plain number. It is exact, because classes
+ * end at powers of two. */
 static const char *class_label(char *buf, size_t cap, unsigned k, bool is_bytes)
 {
     if (is_bytes)
@@ -550,7 +551,8 @@ static void print_aligns(FILE *to, const struct ab_survey *s)
         fputc('\n', to);
 }
 
-/* One character a column, as high as its share of the peak: 0 is blank, all else is seen. */
+/* Prints the live bytes with one character per column, as high as its share of the peak. Only 0 is
+ * blank. */
 static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
 {
     struct ab_curve_step columns[CURVE_COLUMNS];
@@ -574,7 +576,7 @@ static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
 struct picture {
     const char *title;
     const struct ab_classes *classes;
-    const struct ab_classes *second; /* a count behind each bar; NULL = none */
+    const struct ab_classes *second; /* counts shown after each bar; NULL = none */
     const char *second_name;
     bool is_bytes, utf8;
 };
@@ -660,7 +662,8 @@ static void forget_scopes(struct ab_trace_scopes *s)
     s->each = NULL;
 }
 
-/* The stats know in which scope the last call was: `at` of each call is found again from there. */
+/* Adds a batch to the statistics of scopes. `at`, the scope of each call, is advanced from the
+ * scope of the last call of the previous batch. */
 static enum ab_status visit_scopes(void *user, const struct ab_walk_batch *batch,
                                    struct ab_err *err)
 {
@@ -680,8 +683,8 @@ static enum ab_status visit_scopes(void *user, const struct ab_walk_batch *batch
     return AB_OK;
 }
 
-/* Reads the file of `walk` again, up to four times, with its progress: AB_USAGE for what can be
- * read only once. */
+/* Finds the scopes in up to four further passes over the file of `walk`, with progress. Fails with
+ * AB_USAGE if the file can be read only once. */
 static enum ab_status gather_scopes(struct ab_trace_scopes *s, const struct ab_walk *walk,
                                     struct ab_err *err)
 {
@@ -701,7 +704,7 @@ static enum ab_status gather_scopes(struct ab_trace_scopes *s, const struct ab_w
     return AB_OK;
 }
 
-/* The page does without scopes where the file can be read only once. */
+/* Reads the scopes if requested. The HTML page lacks them if the file can be read only once. */
 static enum ab_status read_scopes(const struct ab_options *o, struct ab_trace_facts *f,
                                   struct ab_err *err)
 {
@@ -789,11 +792,11 @@ enum { JSON, FLAME, FOLDED, HTML, OUTPUTS };
 struct telling {
     const struct ab_options *o;
     struct ab_output out[OUTPUTS];
-    bool is_text; /* on stdout, which no output is */
-    json_t *list; /* facts of each file; NULL = not asked for */
+    bool is_text; /* True to print text on stdout, which no output uses */
+    json_t *list; /* facts of each file; NULL = no JSON requested */
 };
 
-/* Four of the counted classes of lifetimes are one column: a power of 16. */
+/* Four classes of lifetimes share one column, which is a power of 16. */
 
 enum {
     CLASSES_A_COLUMN = 4,
@@ -885,7 +888,7 @@ static void tell_text(FILE *to, const struct ab_options *o, const struct ab_trac
     ab_trace_print_sites(to, f, o);
 }
 
-/* Reports one file: text immediately, JSON into the list. */
+/* Reports one file: prints its text, adds its JSON to the list. */
 static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f,
                            struct ab_err *err)
 {
@@ -909,7 +912,7 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
     return AB_OK;
 }
 
-/* One file: an object; several: an array of them. */
+/* Writes the JSON: an object for one file, an array for several. */
 static enum ab_status write_list(struct telling *t, struct ab_err *err)
 {
     if (t->list == NULL)

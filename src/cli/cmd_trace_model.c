@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `trace model`: writes a workload with its two tables, and how far it is from the trace, which is found
- * by compiling what was written. The more parts the run is cut into, the nearer is the live memory and
- * the larger are the tables: parts are doubled until the live peak is near enough.
+ * Implements `trace model`: writes a workload with its two tables, and its distance from the trace,
+ * found by compiling the result. More parts give a closer live memory but larger tables, so the
+ * number of parts is doubled until the live peak is close enough.
  */
 #include "cli/trace.h"
 #include "core/memory.h"
@@ -28,8 +28,8 @@ struct modeling {
     struct ab_trace_model model;
     struct ab_model_distance distance;
     bool has_distance;
-    char stem[1024];            /* of the files: the output without its .yaml */
-    struct ab_temporary folder; /* of the draft */
+    char stem[1024];            /* stem of the files: the output without .yaml */
+    struct ab_temporary folder; /* folder of the draft */
     char draft[SUFFIXES][1100];
 };
 
@@ -38,7 +38,7 @@ static double change(uint64_t from, uint64_t to)
     return from > 0 ? 100 * ((double)to / (double)from - 1) : 0;
 }
 
-/* The same lines on the screen and as comments. */
+/* Prints the distance, on the screen and as comments of the workload. */
 static void print_distance(FILE *to, const struct modeling *s, const char *lead)
 {
     const struct ab_trace_model *m = &s->model;
@@ -172,8 +172,8 @@ static enum ab_status write_files(struct modeling *s, struct ab_output out[SUFFI
     AB_TRY(ab_trace_model_write(&s->model, out[1].to, out[2].to, err));
     write_workload(out[0].to, s, base_name(s->stem));
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); /* none of the three is of use without the others */
-    for (size_t i = SUFFIXES; i-- > 0 && status == AB_OK;) /* the workload last */
+    sigprocmask(SIG_BLOCK, &all, &before);                 /* all three files are needed together */
+    for (size_t i = SUFFIXES; i-- > 0 && status == AB_OK;) /* the workload is the last */
         status = ab_output_commit(&out[i], err);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
@@ -206,7 +206,7 @@ static uint64_t bytes_of(const char *path)
     return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Says so where the files are larger than the trace, because then they nearly hold its calls. */
+/* Warns if the files are larger than the trace, because then they contain almost all its calls. */
 static void print_size(FILE *to, const struct modeling *s)
 {
     uint64_t bytes = 0, of_trace = bytes_of(s->o->args[1]);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `trace info --sites`: the call sites that did most, for people and as JSON. Innermost functions of
- * the C++ library are not shown to people, only that there is an operator new: the site is the
- * program's line that calls into the library, or where the stack ends before it, the outermost
- * function of the library.
+ * Implements `trace info --sites`: the top call sites as text and as JSON. The text hides inner
+ * functions of the C++ library except operator new. It shows the program's line that calls into the
+ * library or, if the stack ends before it, the outermost library function.
  */
 #include "cli/document.h"
 #include "cli/option_table.h"
@@ -55,7 +54,7 @@ struct ab_trace_site_row *ab_trace_sort_sites(const struct ab_trace_facts *f,
 
 /* ---- for people ---- */
 
-/* Names of the C++ library without the types in them. */
+/* Writes the name of a function. Names of the C++ library lose their types. */
 static void name_function(char out[128], const struct ab_site_module *m,
                           const struct ab_site_frame *frame, const struct ab_symbol *symbol)
 {
@@ -95,7 +94,7 @@ struct beginning {
     size_t frame, function;
 };
 
-/* The first frame outside of the C++ library, or the last one. */
+/* Finds the first frame outside of the C++ library, or else the last frame. */
 static struct beginning begin_of(struct ab_site_names *names, uint32_t site)
 {
     struct beginning b = {false, 0, 0};
@@ -193,7 +192,7 @@ static const struct ab_member symbol_members[] = {
 AB_TABLE(symbol, struct ab_symbol);
 
 struct place {
-    const char *module; /* NULL = not known */
+    const char *module; /* NULL = unknown */
     uint64_t address;
 };
 static const struct ab_member place_members[] = {
@@ -205,7 +204,7 @@ AB_TABLE(place, struct place);
 struct stack {
     bool is_cxx_new;
     json_t *frames;
-    const char *end; /* NULL = there is no stack */
+    const char *end; /* NULL = no stack */
 };
 
 static json_t *write_frames(const struct ab_writing *x)

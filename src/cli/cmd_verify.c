@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * `verify`: the table of the checks, or in few words what failed.
+ * Implements `verify`: prints the table of checks, or only the failures.
  */
 #include "app/verify.h"
 #include "cli/commands.h"
@@ -19,7 +19,7 @@ static void tell_failure(const char *backend, const char *what, const char *why)
             AB_SHOWN(4400, why));
 }
 
-/* What -q leaves of the table. */
+/* Prints one line for each failure: the only part of the table that -q keeps. */
 static void tell_failures(const struct ab_verification *v)
 {
     for (uint32_t i = 0; i < v->session.n_backends; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The commands: commands.def has a row for each, cmd_NAME.c its function.
+ * Table of the commands. commands.def has a row for each, cmd_NAME.c its function.
  */
 #ifndef AB_CLI_COMMANDS_H
 #define AB_CLI_COMMANDS_H
@@ -16,7 +16,7 @@ enum ab_command_id {
 
 struct ab_command {
     const char *name, *synopsis, *summary, *examples;
-    /* *exit_code matters on AB_OK only; else the error's own code counts. */
+    /* *exit_code counts only if AB_OK is returned; otherwise the error's own exit code counts. */
     enum ab_status (*run)(const struct ab_options *options, int *exit_code, struct ab_err *err);
 };
 extern const struct ab_command ab_commands[AB_COMMAND_COUNT];

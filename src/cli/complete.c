@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds out what the word at the cursor is, an option, the value of one or an argument, and offers
- * what begins like it. And the scripts of the shells, which ask for that at the tab key, and take
- * names of files where there is nothing.
+ * Finds out whether the word at the cursor is an option, its value or an argument, and prints the
+ * candidates that begin like it. Also has the scripts of the shells, which call this at the tab key
+ * and complete file names if there are no candidates.
  */
 #include "cli/complete.h"
 
@@ -27,25 +27,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Candidates, printed one after the other as far as they begin like the word at the cursor. */
+/* Output of candidates that begin like the word at the cursor. */
 struct offer {
     FILE *to;
-    const char *word;  /* at the cursor */
-    const char *begin; /* of the part in it that is completed; what is before stays */
+    const char *word;  /* word at the cursor */
+    const char *begin; /* part of `word` that is completed; the text before it stays */
 };
 AB_EMBED(bash, "src/cli/completion.bash")
 AB_EMBED(zsh, "src/cli/completion.zsh")
 AB_EMBED(fish, "src/cli/completion.fish")
 
 struct line {
-    int n; /* words[n - 1] is at the cursor */
+    int n; /* number of words; words[n - 1] is at the cursor */
     char **words;
     enum ab_command_id command;
     struct offer offer;
 };
 
-/* The candidate followed by `end`, in place of the part; nothing for a hostile name, with line breaks
- * or other control characters. */
+/* Prints the word with its part replaced by the candidate and `end`. Ignores candidates with
+ * control characters, such as line breaks. */
 static void offer(const struct offer *o, const char *candidate, const char *end)
 {
     for (const char *s = candidate; *s != 0; s++)
@@ -57,7 +57,7 @@ static void offer(const struct offer *o, const char *candidate, const char *end)
 
 /* ---- lists ---- */
 
-/* After the last of a list with commas. */
+/* Moves `begin` to the last element of a comma-separated list. */
 static void begin_element(struct offer *o)
 {
     const char *comma = strrchr(o->begin, ',');
@@ -214,7 +214,8 @@ static void offer_values(struct line *l, const struct ab_option_info *o)
         offer(&l->offer, o->words[i], "");
 }
 
-/* The option that the word gives, if it is one of the command's that takes a value: "-b", "--set". */
+/* Returns the command's option with a value that the word names, such as "-b" or "--set"; NULL =
+ * none. */
 static const struct ab_option_info *option_of(const struct line *l, const char *word, size_t n)
 {
     const struct ab_option_info *o;
@@ -229,8 +230,8 @@ static const struct ab_option_info *option_of(const struct line *l, const char *
 
 /* ---- arguments ---- */
 
-/* How many words before the cursor are arguments of the command, neither options nor values; *first is
- * the first of them. */
+/* Counts the words before the cursor that are arguments of the command, neither options nor values.
+ * Sets *first to the first of them. */
 static int count_arguments(const struct line *l, const char **first)
 {
     int n = 0;
@@ -260,7 +261,7 @@ static void offer_words(struct offer *o)
         offer(o, e.word, "");
 }
 
-/* @NAME of the workloads that come with allocbench. */
+/* Offers @NAME for the workloads that come with allocbench. */
 static void offer_workloads(struct offer *o)
 {
     struct ab_workload_names list;
@@ -319,7 +320,7 @@ static void offer_arguments(struct line *l)
         if (l->offer.begin[0] == '@')
             offer(&l->offer, "@last", "");
         break;
-    default: /* files, which the shell completes */
+    default: /* the shell completes file names */
         break;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Completion: what may follow on a command line, from the same tables as --help, and names of
- * workloads and baselines. The shells ask for it by a hidden command.
+ * Completes command lines, from the tables of --help and the names of workloads and baselines.
+ * Shells call it through a hidden command.
  */
 #ifndef AB_CLI_COMPLETE_H
 #define AB_CLI_COMPLETE_H
@@ -10,13 +10,14 @@
 
 #include <stdio.h>
 
-/* `words` are those after the name of the program, up to the one at the cursor, which may be empty.
- * Prints each candidate for that one on a line of its own, whole; nothing where any file may be. What
- * cannot be read has no candidates: a completion never fails. One that ends with one of =/,: is
- * to be continued. */
+/* Prints each candidate for the last word on a line of its own, as a whole word. `words` are those
+ * after the program's name up to the cursor; the last may be empty. Prints nothing where any file
+ * is allowed. A candidate that ends in one of =/,: is to be continued. Errors are ignored: what
+ * cannot be read yields no candidates. */
 void ab_complete_print(FILE *to, int n, char **words);
 
-/* The script that connects "bash", "zsh" or "fish" with it; else AB_USAGE. */
+/* Prints the completion script for "bash", "zsh" or "fish"; fails with AB_USAGE for other
+ * shells. */
 enum ab_status ab_complete_script(FILE *to, const char *shell, struct ab_err *err);
 
 #endif

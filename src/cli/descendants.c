@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads /proc for the children of a process, and theirs, and for what a process has mapped.
+ * Reads from /proc the descendants of a process and the files that a process has mapped.
  */
 #include "cli/descendants.h"
 
@@ -28,7 +28,8 @@ bool ab_process_maps(pid_t pid, const char *name, ino_t inode)
 
 typedef bool (*visitor)(void *user, pid_t pid);
 
-/* Visits the processes that one thread of a process has started. */
+/* Visits the children of one thread of a process, and their descendants. Returns true if `visit`
+ * did. */
 static bool each_child(const char *task, visitor visit, void *user)
 {
     char path[PATH_MAX];

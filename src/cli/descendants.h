@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The processes that one has started, and those that they have started: what /proc says of them.
+ * Finds the descendants of a process through /proc.
  */
 #ifndef AB_CLI_DESCENDANTS_H
 #define AB_CLI_DESCENDANTS_H
@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Has `pid` mapped this file: of this name, in whatever folder, and of this inode? */
+/* True if `pid` has mapped a file with this base name and inode, in any folder. */
 bool ab_process_maps(pid_t pid, const char *name, ino_t inode);
 
-/* Calls `visit` for each descendant of `pid`, a process ahead of its children, until it returns true.
- * Returns whether it did: false also where the system does not list children. */
+/* Calls `visit` for each descendant of `pid`, parents before children, until it returns true.
+ * Returns true if it did. Returns false too if the system does not list children. */
 bool ab_descendants_each(pid_t pid, bool (*visit)(void *user, pid_t pid), void *user);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * --json of the commands whose document is small: it is made whole, then written.
+ * Writes --json for commands with small documents: the document is complete in memory before it is
+ * written.
  */
 #ifndef AB_CLI_DOCUMENT_H
 #define AB_CLI_DOCUMENT_H
@@ -8,16 +9,17 @@
 #include "app/options.h"
 #include "report/record.h"
 
-/* Writes it where --json says, and takes it; reals with so many digits, 0 = all. AB_OK also where there
- * is no --json. AB_USAGE where a file that was read would be replaced. */
+/* Writes the document to the file of --json and takes ownership of it. Reals have `digits` digits,
+ * 0 = all. Returns AB_OK without --json. Fails with AB_USAGE if it would replace an input file. */
 enum ab_status ab_document_write(const struct ab_options *o, json_t *document, unsigned digits,
                                  struct ab_err *err);
-/* Standard output is for people: there is no --json -. */
+/* True if standard output is free for text, because there is no "--json -". */
 bool ab_document_leaves_stdout(const struct ab_options *o);
 
-/* A document that is one list; takes `items`. */
+/* Makes a document of one list; takes ownership of `items`. */
 json_t *ab_document_list(const char *schema, const char *key, json_t *items);
-/* Of a member that is a uint32_t[AB_SITE_LIVES]: how many blocks lived up to so many calls. */
+/* Makes the JSON of a member uint32_t[AB_SITE_LIVES]: how many blocks lived up to how many
+ * calls. */
 json_t *ab_document_lives(const struct ab_writing *x);
 
 #endif

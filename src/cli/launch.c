@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks that the recorder can be loaded into the command, and makes and removes the folder of its
- * spool.
+ * Checks that the recorder can be loaded into the command, runs the command under it, and makes and
+ * removes the folder of its spool.
  */
 #include "cli/launch.h"
 
@@ -45,7 +45,8 @@ static void held_signals(sigset_t *out)
     sigaddset(out, SIGHUP);
 }
 
-/* A SIGCHLD that is ignored, as some parents leave it, would lose the command's exit status. */
+/* Blocks the signals. Also resets SIGCHLD, because a parent may have left it ignored, and then the
+ * command's exit status would be lost. */
 static void hold_signals(struct ab_launch *l)
 {
     sigset_t held;
@@ -80,9 +81,9 @@ static void drop_signals(struct ab_launch *l)
     l->is_holding = false;
 }
 
-/* LD_PRELOAD splits at spaces and colons and expands '$': then a library is named by a link in the
- * folder. Only then: what the command leaves running in the background outlives the folder,
- * and ld.so would complain to it of a recorder that is gone. */
+/* Names a library by a link in the folder if LD_PRELOAD cannot contain its path, because of blanks,
+ * colons or '$'. Only then, because background processes may outlive the folder, and ld.so would
+ * complain about a missing recorder. */
 static enum ab_status alias_library(const struct ab_launch *l, const char *name, char path[4096],
                                     struct ab_err *err)
 {
@@ -102,7 +103,8 @@ enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err)
     return alias_library(l, "frames.so", l->frames, err);
 }
 
-/* The command may change its folder: the path has to be a whole one. */
+/* Makes the folder that the user named. Its path is made absolute, because the command may change
+ * its directory. */
 static enum ab_status make_named_folder(struct ab_launch *l, const char *path, struct ab_err *err)
 {
     char whole[PATH_MAX], shown[512];
@@ -136,7 +138,7 @@ static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
                          "cannot create a folder for the spool in $TMPDIR, /tmp or /var/tmp");
 }
 
-/* "/0123…": a name that cannot be guessed, of 128 bits. */
+/* Appends "/0123…", an unguessable name of 128 bits. */
 static bool add_secret(char *path, size_t cap)
 {
     uint64_t secret[2];
@@ -154,8 +156,9 @@ static bool make_passage(struct ab_launch *l)
            chmod(l->inner, 0711) == 0 && chmod(l->folder, 0711) == 0;
 }
 
-/* Within the private one; for processes of whatever user, who leave each other's files alone. A program
- * that root starts as another user has to come by the path (spool.h). */
+/* Makes the spool within the private folder, open to processes of any user, who cannot remove each
+ * other's files (sticky bit). A program that root starts as another user must be able to pass
+ * through the path (spool.h). */
 static enum ab_status make_open_folder(struct ab_launch *l, struct ab_err *err)
 {
     snprintf(l->inner, sizeof l->inner, "%s", l->folder);
@@ -219,7 +222,8 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-/* What is kept is for who recorded alone. */
+/* Makes a kept folder accessible to its owner only, and moves spool and unfinished trace out of the
+ * inner folder. */
 static void close_to_others(const struct ab_launch *l)
 {
     char spool[sizeof l->spool], part[sizeof l->part];
@@ -252,15 +256,16 @@ void ab_launch_clean(struct ab_launch *l)
     drop_signals(l);
 }
 
-/* The signals of a terminal reach the command by themselves, being in the same group; those that
- * somebody sends to us alone are passed on. Either way we live on, to convert what was recorded
- * and to remove the folder: from its making to its removal these signals are blocked here. A second
- * one ends the recording of a command that goes on all the same. Those that come once the recording
- * has ended are seen by the conversion, which they end. */
+/* Signals of a terminal reach the command directly, because it is in the same process group.
+ * Signals that are sent only to us are passed on. In both cases we keep running, to convert the
+ * recording and to remove the folder, so these signals are blocked while the folder exists. A
+ * second signal ends the recording even if the command goes on. Signals after the end of the
+ * recording end the conversion. */
 
 /* ---- the start ---- */
 
-/* Ours in front of what the user preloads, so that it stays behind us and serves the calls. */
+/* Sets the environment. Our recorder comes before the user's preloaded libraries, so that these
+ * serve its calls. */
 static bool set_environment(const struct ab_launch *l)
 {
     struct ab_text preload = {0};
@@ -277,7 +282,7 @@ static bool set_environment(const struct ab_launch *l)
     return is_set;
 }
 
-/* `report` takes why the command could not be executed; a successful exec closes it. */
+/* Executes the command. On failure writes errno to `report`, which a successful exec closes. */
 static _Noreturn void become_command(const struct ab_launch *l, const char *const *argv, int report)
 {
     int why = ENOMEM;
@@ -313,8 +318,8 @@ static enum ab_status start(struct ab_launch *l, const char *const *argv, struct
     return AB_OK;
 }
 
-/* A process that has ended and was not waited for still says what it was called last, and how many
- * pages it and its children took. */
+/* Reads the last name and the page faults of a process that has ended but was not waited for
+ * yet. */
 static void read_end(pid_t pid, struct ab_launch_end *end)
 {
     char path[64], text[1024] = "";
@@ -333,8 +338,8 @@ static void read_end(pid_t pid, struct ab_launch_end *end)
     end->children_faults = children;
 }
 
-/* Children need what their parents did from its begin: where they are recorded too, all is converted
- * at the end. */
+/* Begins to serve and to convert. If children are recorded too, conversion waits until the end,
+ * because they need their parents' events from the beginning. */
 static enum ab_status serve(struct ab_launch *l, struct ab_err *err)
 {
     struct ab_live_converter_options along = {.folder = l->spool,
@@ -350,7 +355,7 @@ static enum ab_status serve(struct ab_launch *l, struct ab_err *err)
     return AB_OK;
 }
 
-/* Half of what is free: the command, and others, need space too. 0 = it cannot be known. */
+/* Returns half of the free disk space in bytes, because others need space too; 0 = unknown. */
 static uint64_t share_of_disk(const struct ab_launch *l)
 {
     struct statvfs st;
@@ -369,7 +374,7 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
         options.why_full = AB_SPOOL_SHARE;
     }
     if (options.most_bytes > 0 && l->along_bytes > options.most_bytes / 2)
-        l->along_bytes = options.most_bytes / 2; /* early enough to stay within the bound */
+        l->along_bytes = options.most_bytes / 2; /* early enough to stay within the limit */
     AB_TRY(ab_relay_open(l->spool, options, &l->relay, err));
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -390,11 +395,11 @@ enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
 #define GRACE_NS UINT64_C(5000000000)
 #define UNSEEN_NS UINT64_C(3000000000)
 
-/* Looks at the recording from outside once a second, less often where that takes long, and only
- * while the terminal is ours: a shell may have put us into the background. */
+/* The status line. It is updated once a second, less often if that takes long, and only while we
+ * are in the foreground of the terminal. */
 
 #define SECOND_NS UINT64_C(1000000000)
-enum { LEAST_SHARE = 20 }; /* of the time goes into looking, at most: one part in so many */
+enum { LEAST_SHARE = 20 }; /* updating takes at most 1/LEAST_SHARE of the time */
 
 static bool is_same_terminal(void)
 {
@@ -405,7 +410,7 @@ static bool is_same_terminal(void)
 
 static bool is_in_background(void)
 {
-    pid_t front = tcgetpgrp(STDERR_FILENO); /* -1: not the terminal of our session */
+    pid_t front = tcgetpgrp(STDERR_FILENO); /* -1 = not the terminal of our session */
     return front >= 0 && front != getpgrp();
 }
 
@@ -417,7 +422,7 @@ void ab_live_line_begin(struct ab_live_line *l, bool is_quiet, bool is_asked_for
     l->next_ns = l->begin_ns + SECOND_NS;
 }
 
-/* How long until it is drawn again; UINT64_MAX = it is not drawn. */
+/* Returns the time in ns until the line is drawn again; UINT64_MAX = it is not drawn. */
 static uint64_t live_line_rest_ns(const struct ab_live_line *l)
 {
     uint64_t now = ab_clock_now_ns();
@@ -426,7 +431,8 @@ static uint64_t live_line_rest_ns(const struct ab_live_line *l)
     return now < l->next_ns ? l->next_ns - now : 0;
 }
 
-/* "recording ended, 12.4 M calls, spool 88.1 MiB": the command goes on without. */
+/* Draws "recording ended, 12.4 M calls, spool 88.1 MiB", while the command goes on without
+ * recording. */
 static void draw_end(struct ab_live_line *l, const struct ab_relay_view *view)
 {
     char text[AB_PROGRESS_BYTES], calls[32];
@@ -436,7 +442,7 @@ static void draw_end(struct ab_live_line *l, const struct ab_relay_view *view)
     ab_progress_show_text(&l->line, text);
 }
 
-/* ", 93 % converted" */
+/* Appends ", 93 % converted". */
 static void add_converted(char *to, size_t cap, const struct ab_relay_view *view,
                           uint64_t n_converted)
 {
@@ -445,7 +451,7 @@ static void add_converted(char *to, size_t cap, const struct ab_relay_view *view
         snprintf(to, cap, ", %.0f %% converted", floor(100 * (double)n / (double)view->n_events));
 }
 
-/* "recording 1:05, 12.4 M calls, 310 k/s, spool 88.1 MiB, 93 % converted" */
+/* Draws "recording 1:05, 12.4 M calls, 310 k/s, spool 88.1 MiB, 93 % converted". */
 static void draw(struct ab_live_line *l, const struct ab_relay_view *view, uint64_t n_converted,
                  uint64_t now)
 {
@@ -468,7 +474,8 @@ static void draw(struct ab_live_line *l, const struct ab_relay_view *view, uint6
     ab_progress_show_text(&l->line, text);
 }
 
-/* Draws it, if it is time. n_converted: events that are already; 0 = none are before the end. */
+/* Draws the line if it is due. n_converted is the number of converted events; 0 = conversion
+ * happens at the end. */
 static void live_line_show(struct ab_live_line *l, const struct ab_relay *relay,
                            uint64_t n_converted)
 {
@@ -493,7 +500,8 @@ static void live_line_end(struct ab_live_line *l)
     ab_progress_end(&l->line);
 }
 
-/* The next signal within `most_ns`, or 0; AT_DEADLINE once it is past. */
+/* Returns the next signal within `most_ns`, 0 if there is none, or AT_DEADLINE after the
+ * deadline. */
 static int next_signal(struct ab_launch *l, uint64_t deadline, uint64_t most_ns, siginfo_t *got)
 {
     sigset_t held;
@@ -516,8 +524,8 @@ static bool has_ended(const struct ab_launch *l)
            ended.si_pid == l->pid;
 }
 
-/* Until the command has ended, or the recording is to end before. si_code > 0: from the kernel, as
- * ^C is, and the command has got it too. */
+/* Waits until the command has ended or the recording must end. A signal with si_code > 0 comes from
+ * the kernel, as ^C does, so the command has received it too. */
 static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
 {
     enum { HOUR_NS_E9 = 3600 };
@@ -538,7 +546,8 @@ static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
     return AB_SPOOL_RUNNING;
 }
 
-/* Orphans of the command are ours, so that we know of them; those that have ended are reaped. */
+/* Reaps ended children and returns true if some still run. Orphans of the command become our
+ * children. */
 static bool has_left(void)
 {
     pid_t pid;
@@ -547,7 +556,7 @@ static bool has_left(void)
     return pid == 0;
 }
 
-/* True if the recorder is in the process, also where it has not made a call yet. */
+/* True if the recorder is loaded in the process, even before its first call. */
 static bool maps_spool(const struct ab_launch *l, pid_t pid)
 {
     char path[sizeof l->spool + 16];
@@ -561,8 +570,9 @@ static bool is_recorded(void *user, pid_t pid)
     return maps_spool(user, pid);
 }
 
-/* Those that the command has left: with --wait until none of them is recorded any more. One that is
- * just becoming another program has no recorder for a moment. */
+/* Waits, with --wait, until no process that the command left behind is recorded any more. A process
+ * that is just executing another program has no recorder for a moment. Returns why the wait ended;
+ * AB_SPOOL_RUNNING if none is left. */
 static enum ab_spool_stop await_others(struct ab_launch *l, uint64_t deadline)
 {
     siginfo_t got;
@@ -592,7 +602,8 @@ static void reap(struct ab_launch *l)
     l->end.is_known = true;
 }
 
-/* Of those that have ended: of the command, what it waited for, and what it left to us. */
+/* Returns the CPU time in ns of all ended processes: the command, the children that it waited for,
+ * and those that it left to us. Returns 0 on failure. */
 static uint64_t children_cpu_ns(void)
 {
     struct rusage u;
@@ -627,7 +638,7 @@ bool ab_launch_await(struct ab_launch *l)
     return why == AB_SPOOL_TIME_UP;
 }
 
-/* A pidfd of each process that is to end: their numbers may be given to others meanwhile. */
+/* pidfds of the processes to end, because process ids may be reused meanwhile. */
 struct stopping {
     const struct ab_launch *launch;
     struct pollfd *ends;
@@ -645,14 +656,14 @@ static bool add_stopping(void *user, pid_t pid)
     return false;
 }
 
-/* Adds what the command has left to us, and what that has started. */
+/* Adds the process if it is recorded: an orphan of the command, or a descendant of one. */
 static bool add_recorded(void *user, pid_t pid)
 {
     const struct stopping *s = user;
     return maps_spool(s->launch, pid) && add_stopping(user, pid);
 }
 
-/* Sends the signal to those that have not ended. Returns how many these are. */
+/* Sends the signal to the processes that still run. Returns their number. */
 static size_t signal_stopping(struct stopping *s, int signal)
 {
     size_t n = 0;

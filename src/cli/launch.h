@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a command under the recorder. Refuses, before it runs, what the recorder cannot get into.
+ * Runs a command under the recorder. Before that, refuses programs into which the recorder cannot
+ * be loaded.
  */
 #ifndef AB_CLI_LAUNCH_H
 #define AB_CLI_LAUNCH_H
@@ -14,86 +15,89 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One line on a terminal while a command is recorded: for how long, how many calls, how fast, how
- * large the spool is, how much is converted. Redrawn once a second. */
+/* Status line on a terminal during a recording: duration, calls, calls per second, size of the
+ * spool, and how much is converted. Redrawn once a second. */
 
-struct ab_live_line { /* {0}: nothing is drawn */
+struct ab_live_line { /* {0} = nothing is drawn */
     struct ab_progress_line line;
-    uint64_t begin_ns, next_ns; /* of the recording; when it is drawn again */
-    uint64_t looked_ns;         /* when there were n_calls */
+    uint64_t begin_ns, next_ns; /* start of the recording; time of the next redraw */
+    uint64_t looked_ns;         /* time at which n_calls was read */
     uint64_t n_calls;
 };
 
-/* Draws nothing where standard error is no terminal; nor where standard output is the same one,
- * since what the command writes would be between, unless that is asked for. */
+/* Begins the line if standard error is a terminal. Draws nothing if standard output is the same
+ * terminal, because the command's output would mix with the line, unless is_asked_for. */
 void ab_live_line_begin(struct ab_live_line *l, bool is_quiet, bool is_asked_for);
 
-/* Exit codes of our own failures, as env and nohup use them. */
+/* Exit codes of our own failures, as for env and nohup. */
 enum { AB_LAUNCH_FAILED = 125, AB_LAUNCH_CANNOT_RUN = 126, AB_LAUNCH_NOT_FOUND = 127 };
 
-struct ab_launch_end { /* what the system knows of the command when it has ended */
-    char comm[16];     /* the last program that it was */
-    uint64_t own_faults, children_faults; /* of it and of the children that it waited for */
+struct ab_launch_end {                    /* facts about the ended command */
+    char comm[16];                        /* name of the last program that it executed */
+    uint64_t own_faults, children_faults; /* page faults of the command; of children it waited
+                                             for */
     uint64_t wall_ns, wall_ticks;
-    uint64_t cpu_ns; /* of all its processes; 0 = not known: some run on */
-    bool has_left;   /* with takes_children: processes of it run on */
-    bool has_frames; /* one was shown by a function of AB_FRAMES */
-    bool is_known;   /* it has ended, with this code: its status, or */
-    int code;        /* 128 + signal */
+    uint64_t cpu_ns; /* of all its processes; 0 = unknown, because some still run */
+    bool has_left;   /* with takes_children: True if processes of it still run */
+    bool has_frames; /* True if a function of AB_FRAMES marked a frame */
+    bool is_known;   /* True if it has ended; `code` is set then */
+    int code;        /* exit status, or 128 + signal */
 };
 
 struct ab_launch {
-    char program[4096];  /* found in PATH */
+    char program[4096];  /* path, found in PATH */
     char recorder[4096]; /* liballocbench-record.so */
     char frames[4096];   /* liballocbench-frames.so; "" = frames are not marked */
-    char folder[1024];   /* private, the spool is in it; "" until it is made */
+    char folder[1024];   /* private folder of the spool; "" until it is made */
     int owner_fd;        /* the lock file of a temporary folder (core/unfinished.h); -1 = none */
-    char inner[1064];    /* the same, or one in it with a name that cannot be guessed */
+    char inner[1064];    /* `folder`, or a folder in it with an unguessable name */
     char spool[1080];
-    char part[1080];     /* the trace that is made meanwhile */
-    bool takes_children; /* of the command, too; this and the next eight are set before it runs */
-    bool is_waiting;     /* for those of them that outlive it */
-    uint64_t most_events, duration_ns; /* that are recorded; 0 = no end */
-    uint64_t most_bytes;               /* of the spool; 0 = half of what is free on its disk */
-    uint32_t site_depth;               /* calls of each stack; 0 = no call sites */
-    bool has_time;                     /* of each call */
-    uint64_t along_bytes; /* of spool, or half of its bound where that is less: then it is converted
-                             meanwhile; 0 = only at the end */
-    bool is_eager;        /* for tests: it does not wait for a CPU that is free */
-    bool is_kept;         /* the folder stays */
-    bool is_stopped;      /* by ab_launch_stop */
+    char part[1080];     /* the trace converted during the recording */
+    bool takes_children; /* True to record children too; set this and the next eight before the
+                            start */
+    bool is_waiting;     /* True to wait for children that outlive the command */
+    uint64_t most_events, duration_ns; /* limits of the recording; 0 = no limit */
+    uint64_t most_bytes;               /* limit of the spool; 0 = half of the free disk space */
+    uint32_t site_depth;               /* frames per stack; 0 = no call sites */
+    bool has_time;                     /* True to record the time of each call */
+    uint64_t along_bytes; /* size of the spool (or half of its limit, if less) from which
+                             conversion runs during the recording; 0 = only at the end */
+    bool is_eager;        /* for tests: True to convert without waiting for a free CPU */
+    bool is_kept;         /* True to keep the folder */
+    bool is_stopped;      /* True after ab_launch_stop() */
     struct ab_live_line live;
-    int pid; /* of the command */
+    int pid; /* process id of the command */
     struct ab_launch_end end;
     uint64_t begin_ns, begin_ticks;
     struct ab_relay *relay;
-    struct ab_live_converter *along; /* NULL = all is converted at the end */
-    int n_signals, signal; /* that came for the command; the one that ended the recording */
-    bool is_holding;       /* the signals that would leave the folder behind are blocked */
+    struct ab_live_converter *along; /* NULL = convert everything at the end */
+    int n_signals, signal;           /* signals received for the command; the signal that ended the
+                              recording */
+    bool is_holding; /* True while signals are blocked that would leave the folder behind */
     sigset_t old_mask;
     struct sigaction old_child;
 };
 
-/* Can the recorder be loaded into it? */
+/* Fails if the recorder cannot be loaded into the program at `path`. */
 enum ab_status ab_launch_check(const char *path, struct ab_err *err);
 
-/* Finds the program and the recorder, checks that one can be loaded into the other, makes the
- * folder: `spool`, which must not be there yet, or a temporary one for NULL. On failure *exit_code
- * is one of the above. */
+/* Finds the program and the recorder, checks that the recorder can be loaded, and makes the folder.
+ * The folder is `spool`, which must not exist, or a temporary one if `spool` is NULL. On failure
+ * sets *exit_code to one of the codes above. */
 enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
                                  int *exit_code, struct ab_err *err);
-/* Frames will be marked. */
+/* Loads the library that marks frames into the command. Call it before ab_launch_start(). */
 enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err);
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err);
-/* Until the recording is over: the command has ended, and those that are waited for; or what was
- * asked for is recorded, while it goes on. */
-bool ab_launch_await(struct ab_launch *l); /* true: --duration is over before the command */
-/* Ends the command and the processes that it has started: SIGTERM, and SIGKILL after 5 s. */
+/* Waits until the recording is over: the command and the processes to wait for have ended, or a
+ * limit of the recording is reached while the command goes on. */
+bool ab_launch_await(struct ab_launch *l); /* true if --duration ended before the command */
+/* Ends the command and its descendants: SIGTERM, and SIGKILL after 5 s. */
 void ab_launch_stop(struct ab_launch *l);
-/* Waits for the command where it goes on. Returns the exit code for it. */
+/* Waits for the command if it still runs. Returns the exit code. */
 int ab_launch_finish(struct ab_launch *l);
 
-/* Removes the folder and what is in it, unless it is kept. Signals that are held are dropped. */
+/* Removes the folder with its files, unless it is kept. Drops signals that are blocked. */
 void ab_launch_clean(struct ab_launch *l);
 
 #endif

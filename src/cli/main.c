@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the command, runs it, prints the error, returns the exit code. The only file that prints
- * errors, and the only one that decides how the process ends.
+ * Finds and runs the command, prints the error and returns the exit code. No other file prints
+ * errors or decides how the process ends.
  */
 #include "base/nearest.h"
 #include "cli/arguments.h"
@@ -26,8 +26,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A closed 0, 1 or 2 would otherwise become the next file we open. Writing to a closed standard
- * output fails, as it should. */
+/* Opens closed descriptors 0 to 2, which would otherwise be reused by the next file. Writing to a
+ * closed standard output fails, as it should. */
 static void hold_standard_descriptors(void)
 {
     for (int i = 0; i <= 2; i++)
@@ -35,8 +35,8 @@ static void hold_standard_descriptors(void)
             open("/dev/null", i == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
-/* A file that may not grow any further is an error like a full disk, not the end of the process. A
- * handler, because what is ignored would be ignored by the programs that we start, too. */
+/* Handles SIGXFSZ, so that a file size limit is an error like a full disk and does not end the
+ * process. SIG_IGN would be inherited by the programs that we start. */
 static void on_file_limit(int signal)
 {
     (void)signal;
@@ -49,7 +49,8 @@ static void catch_file_limit(void)
         sigaction(SIGXFSZ, &action, NULL);
 }
 
-/* With "--" before `program`, the first word that is not ours. */
+/* Returns the command line quoted for a shell, with "--" before word `program`, where the measured
+ * program's words begin. */
 static char *join_command_line(int argc, char **argv, int program)
 {
     struct ab_text t = {0};
@@ -85,7 +86,8 @@ static int find_command(const char *name, struct ab_err *err)
     return -1;
 }
 
-/* A spool stays, since it may be all that there is of a long recording. */
+/* Prints the path of an unfinished recording. The spool is kept, because it may be all that is left
+ * of a long recording. */
 static void name_spool(const char *path, void *user)
 {
     const struct ab_options *o = user;
@@ -98,7 +100,7 @@ static void name_spool(const char *path, void *user)
                 shown, shown);
 }
 
-/* Prints the help of one command, "run" or "trace info", or of all. */
+/* Prints the help of one command, "run" or "trace info", or the overview. */
 static enum ab_status print_help(const char *name, const char *part, struct ab_err *err)
 {
     if (name == NULL || name[0] == '-') {
@@ -143,7 +145,7 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
     return status;
 }
 
-/* Whatever a name in it holds, it moves no cursor; lines are the error's own. */
+/* Prints an error with control characters escaped, except its newlines. */
 static void print_error(const char *text)
 {
     char line[1024], shown[4096];
@@ -173,7 +175,7 @@ static int finish(enum ab_status status, int exit_code, const struct ab_err *err
     return exit_code >= 125 ? exit_code : ab_status_exit_code(status);
 }
 
-/* Without stdio, whose buffers may not fit. */
+/* Prints the error without stdio, whose buffers may not fit on the stack. */
 static int finish_on_little_stack(const struct ab_err *err)
 {
     const struct iovec parts[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `allocbench --man [PAGE]`, which the Makefile asks for: the pages as `make install` installs them.
+ * Implements `allocbench --man [PAGE]`, with which the Makefile makes the manual pages that `make
+ * install` installs.
  */
 #include "cli/manual.h"
 
@@ -15,8 +16,8 @@
 
 /* ---- troff ---- */
 
-/* Text that means itself: no line of it is a request of troff, no minus a hyphen. Blanks at the
- * beginning of a line would break it, and are wanted where lines are kept as they are. */
+/* Writes text with troff's special characters escaped: no line is a request, no minus a hyphen.
+ * Blanks at the beginning of a line are kept. */
 static void put_text(FILE *to, const char *text)
 {
     bool is_line_begin = true;
@@ -36,7 +37,7 @@ static void put_text(FILE *to, const char *text)
             fputs("\\(ga", to);
         else if (*text == '\'')
             fputs("\\(aq", to);
-        else if (strncmp(text, "…", strlen("…")) == 0) { /* not on every device */
+        else if (strncmp(text, "…", strlen("…")) == 0) { /* missing on some devices */
             fputs("...", to);
             text += strlen("…") - 1;
         } else
@@ -44,7 +45,7 @@ static void put_text(FILE *to, const char *text)
     }
 }
 
-/* A line as it is. */
+/* Writes one line. */
 static void put_line(FILE *to, const char *text)
 {
     put_text(to, text);
@@ -52,7 +53,7 @@ static void put_line(FILE *to, const char *text)
         fputc('\n', to);
 }
 
-/* Text that flows, in source lines that are not too long for the checkers of manual pages. */
+/* Writes a paragraph, in source lines short enough for checkers of manual pages. */
 static void put_paragraph(FILE *to, const char *text)
 {
     enum { WORDS_BYTES = 60 };
@@ -73,7 +74,7 @@ static void put_paragraph(FILE *to, const char *text)
         put_line(to, line);
 }
 
-/* Lines as they are; empty ones as space. */
+/* Writes lines unchanged; empty lines become vertical space. */
 static void put_kept(FILE *to, const char *text)
 {
     fputs(".nf\n", to);
@@ -155,7 +156,8 @@ static void put_exit_status(FILE *to)
     put_kept(to, ab_options_exit_codes);
 }
 
-/* What follows the examples after an empty line says more of the command. */
+/* Writes the section of examples. Text after an empty line describes the command further, and is
+ * written before the examples. */
 static void put_examples(FILE *to, const char *examples)
 {
     char text[4096];

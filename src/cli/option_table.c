@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of the table of options: what an option is called, what it says of itself, which
- * commands know it, where its value goes and what it may be. Those that write a result come from
- * report/sinks/sinks.def.
+ * Table of all options: name, help, commands, destination and allowed values. Options that write a
+ * result come from report/sinks/sinks.def.
  */
 #include "cli/option_table.h"
 
@@ -23,20 +22,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WINDOW_MOST (1 << 20) /* of ops: more than a window that bounds anything */
+#define WINDOW_MOST (1 << 20) /* ops; a larger window would not bound anything */
 #define TIMEOUT_LEAST_NS 10000000
 #define TIME_BUDGET_LEAST_NS 1000000000
 #define PACE_MOST 1000
 #define DRAIN_MOST_NS 10000000000
 
-/* RUN, REPLAY, …: the bits of the commands. */
+/* Bits of the commands: RUN, REPLAY, … */
 enum {
 #define AB_COMMAND(id, ...) id = 1 << AB_COMMAND_##id,
 #include "cli/commands.def"
 #undef AB_COMMAND
 };
 
-/* The member that gets the value of a row, and its type. */
+/* Fields of a row: the member that gets the value, and its type. */
 #define MEMBER(member) \
     .at = offsetof(struct ab_options, member), .size = sizeof((struct ab_options *)0)->member
 #define FLAG(member) .type = AB_OPTION_FLAG, MEMBER(member)
@@ -56,7 +55,8 @@ enum {
 #define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
 
 static const char *const eaches[] = {"nothing", "scope", NULL};
-static const char *const scope_wishes[] = {"best", "nested", "outer", NULL}; /* ab_scopes_wish */
+static const char *const scope_wishes[] = {"best", "nested", "outer",
+                                           NULL}; /* enum ab_scopes_wish */
 static const char *const thps[] = {"default", "never", NULL};
 static const char *const flame_keys[] = {"calls", "bytes", "live", NULL}; /* enum ab_flame_by */
 static const char *const lives[] = {"keep", "drop", NULL};
@@ -64,7 +64,7 @@ static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab
 static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
-/* The help of -b without its default, which differs, and the forms of a back end. */
+/* Help of -b without its default, which differs by command, and the forms of a back end. */
 #define BACKENDS "allocators (back ends) to measure, by name or path "
 #define BACKENDS_MORE \
     .more = "Forms of a back end (see allocators/README.md):\n" \
@@ -89,7 +89,8 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "                        resize of a run fails"
 #define RARE_IN(those) .rare = those
 #define RARE RARE_IN(~0u)
-/* Forms of results that --help has: three everywhere, those of verdicts where little else is. */
+/* Commands whose --help hides a result format. JSON, CSV and HTML are always shown. JUnit and
+ * Markdown are hidden for run, replay and exec, other formats for all commands. */
 #define RARE_SINK(id) \
     RARE_IN(AB_SINK_##id == AB_SINK_JSON || AB_SINK_##id == AB_SINK_CSV || \
                     AB_SINK_##id == AB_SINK_HTML \
@@ -98,7 +99,7 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
                 ? RUN | REPLAY | EXEC \
                 : ~0u)
 
-/* Rows that are alike. */
+/* Rows with common fields. */
 #define OUTPUT(name, arg, help, those, ...) \
     { \
         name, arg, help, "Output", 0, those, __VA_ARGS__ \
@@ -114,9 +115,10 @@ const char *const ab_option_groups[] = {
 };
 
 /* ---- values that are more than a number or a text ----
- * A reader returns what is wrong, NULL = nothing. Of a list it sets *value to the part that is. */
+ * A reader returns the error text, NULL = no error. For a list, it sets *value to the wrong
+ * part. */
 
-/* Those of workloads, then those that only a trace has an answer for. */
+/* Values of --touch: first those of workloads, then those that need a trace. */
 static const char *const touches[] = {AB_TOUCH_NAMES("first(N)"), "N%", "auto", "recorded",
                                       "recorded,apart",           NULL};
 enum { SHARE_WORD = AB_TOUCH_WALK, AUTO_WORD, RECORDED_WORD, RECORDED_APART_WORD };
@@ -140,7 +142,7 @@ const char *ab_option_word(const char *value, const char *const *words, size_t *
     return why;
 }
 
-/* A share of each block, "5%". */
+/* Reads a share of each block, "5%". */
 static const char *read_touch_share(const char *s, size_t n, struct ab_options *o)
 {
     struct ab_number share;
@@ -198,8 +200,8 @@ static const char *read_tape_mem(const char **value, struct ab_options *o)
     return NULL;
 }
 
-/* Numbers and ranges of them, A-B with both ends, separated by commas: into at most `most` extents. The
- * number of these, 0 = it is no such list. */
+/* Reads a comma-separated list of numbers and inclusive ranges A-B into at most `most` extents.
+ * Returns their number; 0 = not such a list. */
 static size_t read_ranges(const char *at, struct ab_extent *out, size_t most)
 {
     for (size_t n_read = 0; n_read < most; at++) {
@@ -246,7 +248,7 @@ static const char *read_threads(const char **value, struct ab_options *o)
                                   : "expected a list of at most 64 threads or ranges such as 0,2-5";
 }
 
-/* "virtual" or "10x". */
+/* Reads "virtual" or "10x". */
 static const char *read_pace(const char **value, struct ab_options *o)
 {
     static const char wrong[] =
@@ -265,7 +267,7 @@ static const char *read_pace(const char **value, struct ab_options *o)
     return NULL;
 }
 
-/* I/N, both whole numbers. */
+/* Reads I/N, two whole numbers. */
 static const char *read_shard(const char **value, struct ab_options *o)
 {
     struct ab_number index, count;
@@ -283,7 +285,7 @@ static const char *read_shard(const char **value, struct ab_options *o)
     return NULL;
 }
 
-/* A..B, A.. or ..B: at least one. `wrong` says what is expected. */
+/* Reads A..B, A.. or ..B. `wrong` is the error text for other forms. */
 static const char *read_span(const char *value, enum ab_unit_kind unit, const char *wrong,
                              struct ab_extent *out)
 {
@@ -323,7 +325,7 @@ static const char *read_times(const char **value, struct ab_options *o)
                      "expected a range of times such as 0..10ms, 2s.. or ..500ms", &o->times);
 }
 
-/* A share, always with its %, from `least` to `most`. */
+/* Reads a share with its '%', from `least` to `most`. */
 static const char *read_share(const char *value, double least, double most, const char *example,
                               const char *range, double *out)
 {
@@ -335,22 +337,22 @@ static const char *read_share(const char *value, double least, double most, cons
     return x.value < least || x.value > most ? range : NULL;
 }
 
-/* Of the time of a run. */
+/* Reads --limit: the change in the time of a run that is tolerated. */
 static const char *read_limit(const char **value, struct ab_options *o)
 {
     return read_share(*value, DBL_MIN, 10, "expected a percentage such as 5%",
                       "must be above 0% and at most 1000%", &o->limit);
 }
 
-/* How close the bounds of a ratio have to come to it. */
+/* Reads --precision: how close to a ratio the bounds of its interval must come. */
 static const char *read_precision(const char **value, struct ab_options *o)
 {
     return read_share(*value, 0.001, 0.5, "expected a percentage such as 2%",
                       "must be from 0.1% to 50%", &o->precision);
 }
 
-/* "latency", "memory:3" or "tail:all", n characters of which `name` are the name, that of `pass`:
- * into the plan. */
+/* Reads "latency", "memory:3" or "tail:all" into the plan. The text has n characters, the first
+ * `name` of which are the name of `pass`. */
 static const char *read_pass(const char *s, size_t n, size_t name, enum ab_pass pass,
                              struct ab_pass_plan *plan)
 {
@@ -371,7 +373,8 @@ static const char *read_pass(const char *s, size_t n, size_t name, enum ab_pass 
     return NULL;
 }
 
-/* With the nearest. */
+/* Finds the pass that `word` names. Returns an error text with the nearest name, NULL = no
+ * error. */
 static const char *find_pass(const char *word, enum ab_pass *out)
 {
     static const enum ab_pass passes[] = {
@@ -418,7 +421,7 @@ static const char *read_passes(const char **value, struct ab_options *o)
     return NULL;
 }
 
-/* ---- --sites [N]: of `record` the depth of the stacks, of `trace` how many are shown ---- */
+/* ---- --sites [N]: depth of stacks for `record`, number of shown sites for `trace` ---- */
 
 enum { SITE_DEPTH_DEFAULT = 8 };
 
@@ -430,7 +433,7 @@ static bool is_count(const char *word)
     return word[0] != 0 && word[strspn(word, "0123456789")] == 0;
 }
 
-/* From 1 to most; NULL = `otherwise`. */
+/* Reads a number from 1 to `most`; value NULL means `otherwise`. */
 static const char *read_count(const char *value, uint32_t most, uint32_t otherwise, uint32_t *out)
 {
     static char range[48];
@@ -452,11 +455,12 @@ static const char *read_sites(const char **value, struct ab_options *o)
     return read_count(*value, AB_SITE_STACKS_MAX, AB_SITES_SHOWN_DEFAULT, &o->n_sites);
 }
 
-/* ---- -v [TOPIC,…]: "phase=NAME" is one that takes all others with it ----
- * The word behind -v is a topic only if all of it is topics: `run -v config.yaml` takes the file. */
+/* ---- -v [TOPIC,…]: "phase=NAME" takes the rest of the word ----
+ * The word after -v is its value only if all of it is topics: `run -v config.yaml` takes the
+ * file. */
 
 static const char phase_prefix[] = "phase=";
-/* In the order of `bits`. */
+/* Words of -v, in the order of `bits`. */
 static const char *const topics[] = {"time", "size", "worst",      "memory", "percentiles",
                                      "all",  "pins", "phase=NAME", NULL};
 static const unsigned bits[] = {AB_TOPIC_TIME,   AB_TOPIC_SIZE,        AB_TOPIC_WORST,
@@ -469,7 +473,7 @@ static bool is_phase(const char *word)
            word[strlen(phase_prefix)] != 0;
 }
 
-/* 0 = none of them. */
+/* Returns the bit of a topic; 0 = unknown word. */
 static unsigned bits_of(const char *word, size_t n)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(bits); i++)
@@ -478,7 +482,7 @@ static unsigned bits_of(const char *word, size_t n)
     return 0;
 }
 
-/* A phase is named last: its name may have commas. */
+/* Reads -v. phase=NAME must be last, because the name may contain commas. */
 static const char *read_topics(const char **value, struct ab_options *o)
 {
     size_t ignored;
@@ -510,7 +514,7 @@ static bool are_topics(const char *word)
 
 /* ---- the rows ---- */
 
-/* An option whose help differs from command to command has a row for each. */
+/* An option has several rows if its help differs between commands. */
 static const struct ab_option_info table[] = {
     {"backend", "LIST",
      BACKENDS "(default: the workload's, else the installed libraries and what suits the work)",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of options as text: --help of a command and of the whole tool.
+ * Prints the table of options as --help, for a command and for the whole tool.
  */
 #include "cli/options_help.h"
 
@@ -23,8 +23,8 @@ const char ab_options_exit_codes[] =
     "record passes on the exit status of the command; its own failures are 125 to\n"
     "127.\n";
 
-/* A name that is too long for its column has a line of its own. `word` is the label of a text that is
- * for this command of `trace` alone. */
+/* Prints one option. A name too long for its column gets its own line. `word` is the label for a
+ * text that applies only to this subcommand of `trace`. */
 static void print_option(FILE *to, const struct ab_option_info *o, const char *word, bool is_all)
 {
     char left[64];
@@ -43,7 +43,8 @@ static void print_option(FILE *to, const struct ab_option_info *o, const char *w
         ab_paragraph_print(to, o->more, HELP_COLUMN, 0);
 }
 
-/* word NULL = all of the command, else of this command of `trace`. */
+/* Prints a group of options: those of the command, or of subcommand `word` of `trace`; NULL =
+ * none. */
 static void print_group(FILE *to, enum ab_command_id command, const char *word, const char *group,
                         bool is_all)
 {
@@ -77,8 +78,8 @@ static const char *next_line(const char *s)
     return *s != 0 ? s + 1 : s;
 }
 
-/* Prints what `text`, the examples and commands of `trace`, says of one of its commands: how to call
- * it, which begins a line, what it does, to the next line of the kind, and its examples. */
+/* Prints the parts of `text` (examples and subcommands of `trace`) about one subcommand: its
+ * synopsis, its description up to the next synopsis, and its examples. */
 static void print_trace_command(FILE *to, const char *text, const char *word)
 {
     enum { INDENT = 2 };
@@ -160,7 +161,7 @@ void ab_options_print_overview(FILE *to)
     fputs(ab_options_exit_codes, to);
 }
 
-/* Breaks text into lines for help and explanations. */
+/* Returns the columns of the first n bytes of UTF-8 text. */
 
 static int columns_of(const char *text, size_t n)
 {
@@ -175,7 +176,8 @@ int ab_paragraph_columns(const char *text)
     return columns_of(text, strlen(text));
 }
 
-/* Bytes of the next word; what is in single quotes, to be copied, is one with its blanks. */
+/* Returns the length of the next word in bytes. Text in single quotes is one word, with its blanks,
+ * because users copy it. */
 static size_t word_length(const char *text)
 {
     enum { QUOTED_MAX = 50 };
@@ -186,7 +188,7 @@ static size_t word_length(const char *text)
     return quoted + strcspn(text + quoted, " \n");
 }
 
-/* A line break and the blanks to the column; none after the last line. */
+/* Begins a line in column `indent`. */
 static void begin_line(FILE *to, int indent)
 {
     fprintf(to, "\n%*s", indent, "");
@@ -196,12 +198,12 @@ void ab_paragraph_print(FILE *to, const char *text, int indent, int at)
 {
     fprintf(to, "%*s", at < indent ? indent - at : 0, "");
     for (int column = at < indent ? indent : at; *text != 0;) {
-        if (*text == '\n' && text[1] == ' ') { /* this line stays as it is */
+        if (*text == '\n' && text[1] == ' ') { /* this line is printed unchanged */
             size_t n = strcspn(++text, "\n");
             begin_line(to, indent);
             fprintf(to, "%.*s", (int)n, text);
             text += n;
-            column = AB_HELP_WIDTH; /* what follows has a line of its own */
+            column = AB_HELP_WIDTH; /* the rest begins a new line */
             continue;
         }
         text += *text == '\n' || *text == ' ';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of commands and options as text for people.
+ * Prints the tables of commands and options as help.
  */
 #ifndef AB_CLI_OPTIONS_HELP_H
 #define AB_CLI_OPTIONS_HELP_H
@@ -10,25 +10,24 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Lines, indented. */
+/* Indented lines about exit codes. */
 extern const char ab_options_exit_codes[];
 
-/* With all options, or with the usual ones; no line is wider than AB_HELP_WIDTH. `word`: what follows
- * the command, NULL = nothing: of `trace` the help is then that of its command of this name. */
+/* Prints the help of a command, with all options or the usual ones, in at most AB_HELP_WIDTH
+ * columns. `word` follows the command, NULL = none: for `trace`, prints the help of its subcommand
+ * `word`. */
 void ab_options_print_help(FILE *to, enum ab_command_id command, const char *word, bool is_all);
-/* The whole tool: commands, examples, exit codes. */
+/* Prints the overview: commands, examples, exit codes. */
 void ab_options_print_overview(FILE *to);
 
-/* Text within a number of columns. */
+enum { AB_HELP_WIDTH = 80 }; /* columns */
 
-enum { AB_HELP_WIDTH = 80 }; /* no line of help is wider */
-
-/* Columns on the screen: characters, not bytes. */
+/* Returns the width on the screen: characters, not bytes. */
 int ab_paragraph_columns(const char *text);
 
-/* Breaks `text` at blanks into lines from column `indent` to before AB_HELP_WIDTH; the first begins
- * in column `at`, where the cursor is. A line break of the text is a blank, unless the line after it
- * begins with a blank: such a line stays as it is. Ends with a line break. */
+/* Prints `text`, broken at blanks into lines from column `indent` to before AB_HELP_WIDTH. The
+ * first line begins at the cursor, in column `at`. A newline counts as a blank, unless the next
+ * line begins with a blank: such a line is printed unchanged. Ends with a newline. */
 void ab_paragraph_print(FILE *to, const char *text, int indent, int at);
 
 #endif

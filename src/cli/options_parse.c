@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of the command line become rows of the table, and rows say where their values go.
+ * Parses the words of the command line with the table of options, and stores the values.
  */
 #include "cli/options_parse.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- values ---- */
 
-/* To a member of struct ab_options: a bool, an enum or an unsigned number. */
+/* Stores a value in a member of struct ab_options: a bool, an enum or an unsigned number. */
 static void store(void *member, size_t size, uint64_t value)
 {
     if (size == sizeof(bool))
@@ -88,7 +88,7 @@ static enum ab_status apply(const struct ab_option_info *info, const char *value
 
 /* ---- words ---- */
 
-/* Former options, with what to use instead; of one command, or (COUNT) of any. */
+/* Former options and their replacements, for one command or for all (COUNT). */
 static const struct {
     enum ab_command_id command;
     const char *name, *instead;
@@ -114,7 +114,8 @@ static const char *find_retired(enum ab_command_id command, const char *name)
     return NULL;
 }
 
-/* What other measuring tools call it, and what it is here; where the command has the option `ours`. */
+/* Options of other measuring tools, and the text `instead` that names ours. A row counts only if
+ * the command has the option `ours`. */
 static const struct {
     const char *name, *ours, *instead;
 } habits[] = {
@@ -201,7 +202,8 @@ static bool is_same(const char *name, const char *word, size_t n)
     return name != NULL && strlen(name) == n && strncmp(name, word, n) == 0;
 }
 
-/* Which option `word` is, and where its value begins within the same word (or NULL). */
+/* Finds the option of the command that `word` names. Sets *value to the value within the same word,
+ * or to NULL. */
 static const struct ab_option_info *find_option(enum ab_command_id command, const char *word,
                                                 const char **value)
 {
@@ -266,7 +268,7 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
         else {
             ab_options_add(&o.args, &o.n_args, argv[i]);
             is_rest = is_rest || command == AB_COMMAND_RECORD ||
-                      command == AB_COMMAND_EXEC; /* the command's own options */
+                      command == AB_COMMAND_EXEC; /* options of the measured command */
         }
     }
     if (status == AB_OK)

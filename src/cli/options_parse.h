@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command line against the table of options. Parsing has no side effects; what it yields is
+ * Parses the command line with the option table. Parsing has no side effects; its result is
  * validated and complete.
  */
 #ifndef AB_CLI_OPTIONS_PARSE_H
@@ -9,13 +9,13 @@
 #include "app/options.h"
 #include "cli/commands.h"
 
-/* Reads argv[1..argc) of the command. Fails with AB_USAGE and the nearest right spelling. */
+/* Parses argv[1..argc) of the command. Fails with AB_USAGE and suggests the nearest spelling. */
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err);
 
-/* Adds to a list of `struct ab_options`, which ends with NULL. */
+/* Appends to a list of struct ab_options and keeps its final NULL. */
 void ab_options_add(const char ***list, size_t *n, const char *value);
-/* Frees the lists, not what is in them. */
+/* Frees the lists, not their strings. */
 void ab_options_fini(struct ab_options *o);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Draws the lines of progress on standard error, and works out how long the rest will take.
+ * Draws the lines of progress on standard error, and estimates the remaining time.
  */
 #include "cli/progress.h"
 
@@ -36,7 +36,7 @@ static double since(uint64_t ns)
     return (double)(ab_clock_now_ns() - ns) * 1e-9;
 }
 
-/* Share of the runs that are done, of those that are expected; NaN = not known. */
+/* Returns the finished share of the expected runs; NaN = unknown. */
 static double share_of(const struct ab_progress_line *line)
 {
     double total = line->total, n_new = (double)line->n_rounds - line->first;
@@ -47,7 +47,7 @@ static double share_of(const struct ab_progress_line *line)
     return fmin(1, line->done / total);
 }
 
-/* Estimates the time that is left for these rounds and what comes after them. */
+/* Estimates the seconds left for these rounds and later parts; NaN = unknown. */
 static double left_of(const struct ab_progress_line *line, double share)
 {
     double whole_s = since(line->rounds_ns) / share;
@@ -106,7 +106,7 @@ void ab_progress_show(struct ab_progress_line *line, const struct ab_progress *p
     draw(line, &view);
 }
 
-/* In a log, of what an earlier command ran nothing is said. */
+/* Shows that a round is finished: the results so far on a terminal, a line in a log. */
 void ab_progress_round(struct ab_progress_line *line, const struct ab_session *session)
 {
     char text[AB_PROGRESS_BYTES];
@@ -142,7 +142,7 @@ void ab_progress_show_text(struct ab_progress_line *line, const char *text)
     fflush(stderr);
 }
 
-/* Not before it has taken a while: most files are done by then. */
+/* Shows the count only after a while, because most files are finished by then. */
 void ab_progress_show_counted(struct ab_progress_line *line, const char *what, const char *unit,
                               uint64_t done, uint64_t total)
 {
@@ -173,15 +173,15 @@ void ab_progress_end(struct ab_progress_line *line)
     line->is_on = line->is_two = false;
 }
 
-/* Lays out the lines of progress within a width. */
+/* Limits of the layout of progress lines. */
 
 enum { NAME_LEAST = 8, BAR_LEAST = 10, BAR_MOST = 24, PART_BYTES = 320 };
 
-/* A line that grows by whole parts. */
+/* A line to which whole parts are added. */
 struct line {
     char *buf;
     size_t n;
-    unsigned width, most; /* columns that are used, and that there are */
+    unsigned width, most; /* columns used; columns available */
 };
 
 static bool fits(const struct line *l, const char *part)
@@ -199,7 +199,7 @@ static bool add(struct line *l, const char *part)
     return true;
 }
 
-/* "8 s left", "3 min left" */
+/* Writes "8 s left" or "3 min left" after `before`. */
 static void say_left(char *buf, size_t cap, const char *before, double left_s)
 {
     buf[0] = 0;
@@ -223,7 +223,8 @@ static void say_round(char *buf, size_t cap, const struct ab_progress_view *v)
                  v->n_rounds);
 }
 
-/* As long as there is room for, with eighths of a column. */
+/* Adds a bar filled to `share`, at most `room` or BAR_MOST columns wide, drawn in eighths of a
+ * column. */
 static void add_bar(struct line *l, double share, unsigned room)
 {
     char bar[4 * BAR_MOST + 8], padded[4 * BAR_MOST + 16];
@@ -317,7 +318,7 @@ const char *ab_progress_text_so_far(char buf[AB_PROGRESS_BYTES], const struct ab
     return buf;
 }
 
-/* Returns, for a round, the time of the whole run by its ops. */
+/* Returns the time per op in ns of the whole run, in one round. */
 static double time_of_op(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     double n = 0;
@@ -363,11 +364,11 @@ const char *ab_progress_text_round(char buf[AB_PROGRESS_BYTES], const struct ab_
     add(&l, part);
     for (uint32_t i = 0; i < s->n_backends; i++) {
         if (s->backends[i].status ==
-            AB_BACKEND_ABSENT) /* or left out, while a verdict is confirmed */
+            AB_BACKEND_ABSENT) /* also left out while a verdict is confirmed */
             continue;
         say_backend(part, sizeof part, s, i, round);
         if (i + 1 < s->n_backends)
-            l.most = width - 4; /* room for the mark */
+            l.most = width - 4; /* room for the mark at the end */
         if (add(&l, part))
             continue;
         l.most = width;

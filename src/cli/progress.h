@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One line on a terminal, redrawn between runs and never during one, and below it what the rounds
- * say so far; and one for passes over a file. Where lines cannot be redrawn, as in a log, a line
- * for each round that is done.
+ * Shows progress. On a terminal: one line, redrawn between runs and never during one, with results
+ * so far on the line below. Passes over a file have a line too. In a log, one line per finished
+ * round.
  */
 #ifndef AB_CLI_PROGRESS_H
 #define AB_CLI_PROGRESS_H
@@ -12,64 +12,64 @@
 
 #include <stdbool.h>
 
-/* Makes the texts that are shown while a session runs: the line on a terminal and the one below it,
- * and the line of a finished round in a log. Nothing is printed here. All of it is printable, and
- * no wider than asked for. Call them between ab_format_begin and ab_format_end. */
+/* Functions that make the texts shown during a session: the line on a terminal, the line below it,
+ * and the line of a finished round in a log. They print nothing. The texts are printable and not
+ * wider than `width`. Call them between ab_format_begin() and ab_format_end(). */
 
 enum { AB_PROGRESS_BYTES = 1024 };
 
 struct ab_progress_view {
-    const char *stage;          /* "replay", named ahead of its rounds; NULL = nothing */
-    uint32_t round, n_rounds;   /* from 1; round 0: pre-flight; n_rounds 0: not known */
-    bool is_about;              /* n_rounds is an estimate */
-    const char *backend, *what; /* "mimalloc", "latency"; what "" = nothing */
-    double share;               /* of the work that is done; NaN = not known */
-    double left_s;              /* NaN = not known */
+    const char *stage;          /* "replay", shown before its rounds; NULL = none */
+    uint32_t round, n_rounds;   /* from 1; round 0 = pre-flight; n_rounds 0 = unknown */
+    bool is_about;              /* True if n_rounds is an estimate */
+    const char *backend, *what; /* "mimalloc", "latency"; what "" = none */
+    double share;               /* share of the work that is done; NaN = unknown */
+    double left_s;              /* remaining seconds; NaN = unknown */
 };
 
-/* "round 7 of 10  mimalloc, latency  68 %  8 s left". What is too wide goes in this order: a bar,
- * the end of the name, the time, the rest of the line. */
+/* Makes "round 7 of 10 mimalloc, latency 68 % 8 s left". If it is too wide, drops in this order:
+ * the bar, the end of the name, the time, the rest of the line. */
 const char *ab_progress_text_line(char buf[AB_PROGRESS_BYTES], const struct ab_progress_view *v,
                                   unsigned width, bool utf8);
 
-/* "so far: mimalloc 1.78x  tcmalloc 1.69x  glibc 1", fastest first, by whole-run time against the
- * base, as many as fit; "" where there is nothing to compare, or not two fit. */
+/* Makes "so far: mimalloc 1.78x  tcmalloc 1.69x  glibc 1": whole-run speed against the base,
+ * fastest first, as many as fit. Makes "" if there is nothing to compare, or fewer than two fit. */
 const char *ab_progress_text_so_far(char buf[AB_PROGRESS_BYTES], const struct ab_session *s,
                                     unsigned width, bool utf8);
 
-/* "[ 3/10] 12 s, 28 s left  mine 10.3 ns  base 10.1 ns", with a stage "replay [ 3/10] …": times of
- * an op of the whole run, or of a program, in the last round of the session. */
+/* Makes "[ 3/10] 12 s, 28 s left  mine 10.3 ns  base 10.1 ns", with a stage "replay [ 3/10] …". The
+ * times are per op of the whole run, or of a program, in the session's last round. */
 const char *ab_progress_text_round(char buf[AB_PROGRESS_BYTES], const struct ab_session *s,
                                    const struct ab_progress_view *v, double spent_s,
                                    unsigned width);
 
 struct ab_progress_line {
     bool is_on;
-    bool is_log;                   /* not redrawn */
-    bool is_two;                   /* there is something on the line below */
-    char stage[64];                /* what the rounds are a part of, "replay"; "" = nothing */
-    double rounds_after;           /* what comes after them takes as long as so many more */
-    bool has_rule;                 /* the number of rounds is not fixed … */
-    uint32_t n_expected;           /* … but expected to be this; 0 = not known */
-    uint64_t started_ns, drawn_ns; /* the command, or this part of it */
-    uint64_t rounds_ns;            /* when the first round began; 0 = none has */
-    uint32_t done, total;          /* runs, as the runner counts them */
+    bool is_log;                   /* True to print lines instead of redrawing one */
+    bool is_two;                   /* True if the line below is in use */
+    char stage[64];                /* part of the command, "replay"; "" = none */
+    double rounds_after;           /* duration of later parts, in rounds */
+    bool has_rule;                 /* True if a rule ends the rounds */
+    uint32_t n_expected;           /* expected rounds with a rule; 0 = unknown */
+    uint64_t started_ns, drawn_ns; /* start of the command or part; last redraw */
+    uint64_t rounds_ns;            /* start of the first round; 0 = none yet */
+    uint32_t done, total;          /* runs, as counted by the runner */
     uint32_t first, n_rounds;
     char so_far[AB_PROGRESS_BYTES];
 };
 
 void ab_progress_begin(struct ab_progress_line *line, bool is_quiet);
-/* Says what runs next. */
+/* Shows the run that comes next. */
 void ab_progress_show(struct ab_progress_line *line, const struct ab_progress *p);
-/* A round of the session is done. */
+/* Shows that a round of the session is done. */
 void ab_progress_round(struct ab_progress_line *line, const struct ab_session *session);
-/* "WHAT: 12.3 M UNIT, 4.5 M/s, 67 %", of something long; total 0 = not known. */
+/* Shows "WHAT: 12.3 M UNIT, 4.5 M/s, 67 %" for a long step; total 0 = unknown. */
 void ab_progress_show_counted(struct ab_progress_line *line, const char *what, const char *unit,
                               uint64_t done, uint64_t total);
-/* Shows how far a pass over the events of a file is. */
+/* Shows the progress of a pass over the events of a file. */
 void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
                              uint64_t total);
-/* Any one line, cut to the width of the terminal. */
+/* Shows any line, cut to the width of the terminal. */
 void ab_progress_show_text(struct ab_progress_line *line, const char *text);
 void ab_progress_end(struct ab_progress_line *line);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files that `init` writes: for each kind of program a commented workload that runs as it is.
+ * Files that `init` writes: a commented workload for each kind of program, ready to run.
  */
 #ifndef AB_CLI_SCAFFOLDS_H
 #define AB_CLI_SCAFFOLDS_H
@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 struct ab_scaffold_file {
-    const char *folder; /* relative; "." */
+    const char *folder; /* relative path; "." = current folder */
     const char *name, *text;
 };
 
 struct ab_scaffold {
     const char *name;               /* "frame" */
     struct ab_scaffold_file main;   /* the workload */
-    struct ab_scaffold_file second; /* of "ci": the workflow; else its text is NULL */
+    struct ab_scaffold_file second; /* for "ci": the workflow; else its text is NULL */
 };
 
 extern const struct ab_scaffold ab_scaffolds[];

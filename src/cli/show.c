@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Draws progress, ends what takes too long to prepare, and prints the answer with its verdicts, what
- * failed and where the result is.
+ * Draws progress, ends the process if preparing takes too long, and prints the answer with its
+ * verdicts, its failures and the place of the result.
  */
 #include "cli/show.h"
 
@@ -31,11 +31,11 @@ static void say(const char *text)
     fprintf(stderr, "%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
 }
 
-/* ---- --timeout, for what comes before the first run ----
- * A small file may hold very much, and a part of the work is one long call, so that no loop can look
- * at the clock often enough: a timer's signal ends the process. */
+/* ---- --timeout before the first run ----
+ * A small file may describe much work. Part of the work is one long call, so no loop can check the
+ * clock often enough. Therefore a timer's signal ends the process. */
 
-static char too_long[1024]; /* ready before it is needed: a handler may not make one */
+static char too_long[1024]; /* made in advance, because a signal handler must not format text */
 static size_t n_too_long;
 
 static void on_timeout(int signal)
@@ -145,8 +145,8 @@ static bool failed_in(const struct ab_session *s, const char *name)
     return false;
 }
 
-/* `told`: a session beside this one whose failures have been told; one that failed there is not told
- * of again. `where`: "replay: ", before the name. */
+/* Prints the failed back ends. Omits those that failed in session `told`, whose failures were
+ * printed before. `where` ("replay: ") comes before the name. */
 static void tell_failures(const struct ab_session *session, const char *where,
                           const struct ab_session *told, bool is_quiet)
 {
@@ -175,7 +175,7 @@ void ab_failures_tell(const struct ab_session *session, const char *where, bool 
     tell_failures(session, where, NULL, is_quiet);
 }
 
-/* Back ends that failed are told of by themselves. */
+/* True if the finding is a failed verdict. Failed back ends are printed separately. */
 static bool is_told(const struct ab_finding *f, bool fails_inconclusive)
 {
     bool is_verdict = strcmp(f->kind, "gate") == 0 || strcmp(f->kind, "comparison") == 0;
@@ -228,7 +228,7 @@ static void show_measured(const struct ab_measured *m)
         print_answer(m, is_taken);
     if (m->status == AB_OK)
         ab_outputs_lines(o, m->session, is_taken ? stderr : stdout);
-    fflush(stdout); /* the table first, then where it is kept */
+    fflush(stdout); /* the table comes before the place of the result */
     if (!o->is_quiet)
         ab_store_tell(m->store, stderr);
     ab_failures_tell(m->session, "", o->is_quiet);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is missing from a trace, repaired in it or only counted never goes unsaid, and neither does
- * what the recording cost: a program that spends half its time in the recorder is not the program.
- * Of many traces there is one table, the largest first.
+ * Prints what was recorded. The report always names what is missing from a trace, was repaired in
+ * it or was only counted. It also names the cost of recording, because a program that spends half
+ * its time in the recorder does not behave as usual. Several traces share one table, the largest
+ * first.
  */
 #include "cli/spool_summary.h"
 
@@ -113,15 +114,15 @@ static void print_old(const struct ab_spool_traces *t)
 
 /* ---- what is missing from them ---- */
 
-struct sum { /* over all traces */
+struct sum { /* sums over all traces */
     struct ab_convert_report report;
     uint64_t n_running, n_short, n_bypassed;
-    uint32_t end; /* enum ab_spool_stop: recording was ended while the processes went on */
+    uint32_t end; /* enum ab_spool_stop, if recording ended while the processes went on */
 };
 
-/* Why a recording ended, in words. */
+/* Texts for the end of a recording. */
 
-/* Why it had to be stopped; the others were asked for. */
+/* Reasons why recording had to stop. Other ends were requested by the user. */
 static const char *const stops[] = {
     [AB_SPOOL_NO_SPACE] = "the disk is full",
     [AB_SPOOL_FILE_LIMIT] = "the limit on file sizes (ulimit -f) was reached",
@@ -152,13 +153,14 @@ const char *ab_spool_short_text(const struct ab_convert_report *report)
     return stop != NULL ? stop : report->damage[0] != 0 ? report->damage : NULL;
 }
 
-/* When it was ended while the program went on, as was asked for; NULL = it was not. */
+/* Returns the requested end of a recording whose program went on; NULL = none. */
 static const char *spool_end_text(uint32_t stop)
 {
     return stop < AB_ARRAY_LEN(ends) ? ends[stop] : NULL;
 }
 
-/* Where the reason is in no trace, processes that came after the end were not recorded. */
+/* Adds up the reports of all traces that were written. If no trace says why recording ended, the
+ * reason is that of the spool: processes that started after the end were not recorded. */
 static struct sum add_up(const struct ab_spool_traces *t)
 {
     struct sum s = {.end = ab_spool_read_end(t->folder)};
@@ -169,7 +171,7 @@ static struct sum add_up(const struct ab_spool_traces *t)
         s.report.n_shared_threads += r->n_shared_threads;
         s.report.n_foreign += r->n_foreign;
         s.report.n_reused += r->n_reused;
-        if (r->stop == AB_SPOOL_RUNNING) /* else they are what the stop cut off */
+        if (r->stop == AB_SPOOL_RUNNING) /* otherwise the stop cut them off */
             s.report.n_unfinished += r->n_unfinished;
         s.report.n_repairs += r->n_repairs;
         s.report.n_usable_size += r->n_usable_size;
@@ -219,7 +221,7 @@ static void print_losses(const struct sum *s)
                 (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
 }
 
-/* Of a stack that was cut short the calls from outside are not known. */
+/* Prints how many calls have call sites. A stack that was cut short lacks its outermost calls. */
 static void print_call_sites(const struct sum *s)
 {
     const struct ab_convert_report *r = &s->report;
@@ -269,8 +271,8 @@ static void print_order(const struct sum *s, bool has_successor, double ns_per_t
     ab_text_fini(&line);
 }
 
-/* Describes the calls that a recording did not see. Their number is unknown; what came to light is
- * a lower bound, and the text says so. */
+/* Limits of the report on calls that the recorder did not see. Their number is unknown; the text
+ * gives a lower bound. */
 
 enum { MODULES_SHOWN = 3 };
 
@@ -323,7 +325,7 @@ static void print_advice(FILE *to, const struct ab_bypass_report *report)
                 AB_SHOWN(512, report->path));
 }
 
-/* A line for one trace, where there is something to warn of. */
+/* Prints a warning for one trace that lacks calls. */
 static void bypass_print_warning(FILE *to, const char *trace, const struct ab_bypass_report *report,
                                  const struct ab_trace_bypass *b)
 {
@@ -341,8 +343,7 @@ static void bypass_print_warning(FILE *to, const char *trace, const struct ab_by
     fputc('\n', to);
 }
 
-/* Calls past the recorder. */
-/* A line for each of the first traces. */
+/* Prints a line for each of the first traces with calls that bypassed the recorder. */
 static void print_beside(const struct ab_spool_traces *t)
 {
     size_t n_asked = 0, n_unasked = 0;
@@ -381,7 +382,8 @@ static void print_short(const struct ab_spool_traces *t)
     char program[256];
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
-        bool is_told = r->entry == t->main && !t->is_partial; /* as the error of the command */
+        bool is_told = r->entry == t->main && !t->is_partial; /* printed as the error of the
+                                                                 command */
         if (r->outcome != AB_SPOOL_SHORT || is_told || n++ >= LINES_MOST)
             continue;
         fprintf(stderr,
@@ -395,7 +397,7 @@ static void print_short(const struct ab_spool_traces *t)
         fprintf(stderr, "allocbench: %zu more traces are incomplete\n", n - LINES_MOST);
 }
 
-/* Programs that took the recorder in, and of which there is no call. */
+/* Prints the programs that loaded the recorder but have no recorded call. */
 static void print_empty(const struct ab_spool_traces *t)
 {
     static const struct {
@@ -429,7 +431,7 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Why a program did not take the recorder in, by what can be seen of it now. */
+/* Returns why a program did not load the recorder, as far as its file shows now. */
 static const char *unseen_reason(const struct ab_unseen *u, struct ab_err *why)
 {
     char path[4096];
@@ -458,8 +460,8 @@ static void print_unseen_program(const struct ab_unseen *u)
             u->n == 1 ? "was" : "were", unseen_reason(u, &why));
 }
 
-/* A launcher: few calls of its own, and then another program in its place. A program that only
- * calls itself something else has either ended by exit or made more calls. */
+/* True if the program is a launcher: it made few calls and then executed another program. A program
+ * that only renamed itself has ended by exit or made more calls. */
 static bool has_another_name(const struct ab_spool_traces *t)
 {
     enum { FEW_EVENTS = 10000 };
@@ -468,7 +470,8 @@ static bool has_another_name(const struct ab_spool_traces *t)
            t->last_name[0] != 0 && strcmp(t->last_name, image->comm) != 0;
 }
 
-/* The last program of the command, if it is not the one that the trace is of: its image has no calls. */
+/* Returns the last program of the command if it is not the one in the trace: it has no calls. NULL
+ * = none. */
 static const struct ab_spool_entry *find_silent(const struct ab_spool_traces *t)
 {
     for (size_t i = 0; i < t->n_images; i++)
@@ -491,8 +494,8 @@ static const char *silent_reason(const struct ab_spool_traces *t,
                : "it made no call of malloc that the recorder sees; it may have a malloc of its own";
 }
 
-/* What the command's own process became. Its name says nothing: many a launcher has the name of what it
- * starts. */
+/* Reports the program that the command's own process executed and that was not recorded. The names
+ * alone do not decide, because many launchers have the name of the program they start. */
 static void print_successor(struct ab_spool_traces *t, const struct ab_unseen *u)
 {
     struct ab_err why;
@@ -523,7 +526,7 @@ static int by_processes(const void *a, const void *b)
     return x->n != y->n ? AB_COMPARE(y->n, x->n) : strcmp(x->path, y->path);
 }
 
-/* Programs that left nothing. */
+/* Prints the programs that were not recorded. */
 static void print_unseen(struct ab_spool_traces *t)
 {
     struct ab_unseen *unseen = NULL;
@@ -565,9 +568,9 @@ void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
 
 /* ---- what it cost ---- */
 
-/* What there was for the program and the recorder together. Where the CPU time is not known (a daemon
- * outlives the command, trace recover) it is the time between first and last call; threads and processes
- * record side by side, on as many CPUs as there are. */
+/* Returns the time in ns that program and recorder had together. If the CPU time is not known (a
+ * daemon outlives the command, or trace recover), it is the time between first and last call. If
+ * that is less than least_ns, it counts once for each CPU that the threads may have used. */
 static double whole_time(const struct ab_convert_report *r, const struct ab_spool_traces *t,
                          double least_ns, const char **kind)
 {
@@ -631,7 +634,7 @@ void ab_spool_summary_print(struct ab_spool_traces *t)
     print_cost(&s.report, t);
 }
 
-/* Counts names, and prints them as a list with the most frequent first. */
+/* Returns the count of a name; NULL = new name. */
 
 static struct ab_name_count *find(struct ab_name_counts *c, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reports on the traces of a spool, on standard error.
+ * Prints reports about the traces of a spool on standard error.
  */
 #ifndef AB_CLI_SPOOL_SUMMARY_H
 #define AB_CLI_SPOOL_SUMMARY_H
@@ -16,43 +16,40 @@
 
 /* Prints what the traces contain, what is missing from them, and what recording cost. */
 void ab_spool_summary_print(struct ab_spool_traces *t);
-/* Which have no trace although there may be one to be had; also when all else is quiet. */
+/* Prints which processes have no trace although one may be obtainable. Printed even if everything
+ * else is quiet. */
 void ab_spool_summary_print_failures(const struct ab_spool_traces *t);
 
-/* How often which name was met, as the end of a sentence: "sh (3), true, and 2 others". */
+/* Counts names, to print them as the end of a sentence: "sh (3), true, and 2 others". */
 
 struct ab_name_counts {
     struct ab_name_count {
-        char name[128]; /* as it is shown */
+        char name[128]; /* printable */
         uint64_t n;
     } * names;
     size_t n, cap;
     uint64_t total;
 };
 
-/* Counts `name`; without memory for one more it is in the total alone. */
+/* Counts `name`. Without memory for another name, counts it in the total only. */
 void ab_name_counts_add(struct ab_name_counts *c, const char *name);
-/* The most frequent first, at most ten. */
+/* Prints at most ten names, the most frequent first. */
 void ab_name_counts_print(FILE *to, struct ab_name_counts *c);
 void ab_name_counts_fini(struct ab_name_counts *c);
 
-/* Why a recording ended, in words. */
-
-/* Why the trace is shorter than the program was; NULL = it is not. */
+/* Returns why the trace is shorter than the program's run; NULL = it is not. */
 const char *ab_spool_short_text(const struct ab_convert_report *report);
 
-/* Why recording ended before the program did; NULL = it did not. */
+/* Returns why recording ended before the program did; NULL = it did not. */
 const char *ab_spool_stop_text(uint32_t stop);
 
-/* Warnings of what a recording did not see, and how to see it. */
-
-/* "libx.so, liby.so and 3 more", printable. */
+/* Prints "libx.so, liby.so and 3 more": modules whose calls were not recorded. */
 void ab_bypass_print_modules(FILE *to, const struct ab_trace_bypass *b);
 
-/* "at least 3 calls; memory at the end at most 4 MiB". */
+/* Prints "at least 3 calls; memory at the end at most 4 MiB". */
 void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b);
 
-/* "142 MiB of 144 MiB were not asked of malloc". */
+/* Prints "142 MiB of 144 MiB were not asked of malloc". */
 static inline void ab_whole_print_unasked(FILE *to, const struct ab_trace_whole *w)
 {
     char a[32], b[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts the images of a spool one after the other, gives each trace its name, and judges
- * whether the recording as a whole is complete.
+ * Converts the images of a spool one by one, names each trace, and decides whether the recording is
+ * complete.
  */
 #include "cli/spool_traces.h"
 
@@ -29,7 +29,7 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* In the folder, or in one in it (spool.h). */
+/* Finds the spool in the folder or in one of its subfolders (spool.h). */
 static bool find_spool(const char *in, char *buf, size_t cap)
 {
     int n = snprintf(buf, cap, "%s/" AB_SPOOL_FOLDER, in);
@@ -79,7 +79,7 @@ struct watch {
     const char *path;
 };
 
-/* Signals that `record` holds back while the command runs are for us by now. */
+/* True if a signal that `record` blocked while the command ran is pending: it is for us now. */
 static bool is_interrupted(void)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -107,9 +107,10 @@ static enum ab_spool_outcome outcome_of(const struct ab_convert_report *r)
     return ab_spool_short_text(r) != NULL ? AB_SPOOL_SHORT : AB_SPOOL_WHOLE;
 }
 
-/* A file that lacks its end is read as far as it goes and written again, with all of its events. */
+/* Recovery of an unfinished trace: it is read as far as possible and written again with all its
+ * events. */
 
-/* Writes the whole chunks of the file at `part` to `to`, as a trace that has an end and is short. */
+/* Writes the complete chunks of the file `part` to `to`, as a short but well-formed trace. */
 static enum ab_status spool_part_write(const char *part, FILE *to, struct ab_convert_report *report,
                                        struct ab_err *err)
 {
@@ -136,7 +137,7 @@ static enum ab_status convert_image(struct ab_spool_traces *t, struct ab_spool_r
     return ab_convert(t->forks, r->entry, to, &r->report, show_progress, watch, err);
 }
 
-/* One image into an output that is open; committed unless there is nothing in it. */
+/* Converts one image into an open output, and commits it unless it is empty. */
 static enum ab_status convert_one(struct ab_spool_traces *t, struct ab_spool_result *r,
                                   struct ab_output *out, struct ab_err *err)
 {
@@ -153,7 +154,7 @@ static enum ab_status convert_one(struct ab_spool_traces *t, struct ab_spool_res
     return ab_output_commit(out, err);
 }
 
-/* A trace that fails keeps its reason; it is for the caller to go on or not. */
+/* Writes one trace. A failure is stored in its result; the caller decides whether to go on. */
 static enum ab_status write_one(struct ab_spool_traces *t, struct ab_spool_result *r,
                                 struct ab_output *opened, struct ab_err *err)
 {
@@ -181,8 +182,8 @@ static enum ab_status write_one(struct ab_spool_traces *t, struct ab_spool_resul
     return status;
 }
 
-/* "app.abt" of process 17 is "app.17.abt", of its second program "app.17.1.abt"; within a folder
- * that was given it has the name of its own program. */
+/* Returns the path of another program's trace: "app.17.abt" for process 17 of "app.abt",
+ * "app.17.1.abt" for its second program. In a given folder, it is named after its own program. */
 static char *other_path(const struct ab_spool_traces *t, const struct ab_spool_entry *image)
 {
     struct ab_text path = {0};
@@ -205,7 +206,7 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
 {
     size_t n = output == NULL ? 0 : strlen(output);
     struct stat st;
-    bool is_spool = strcmp(extension, "spool") == 0; /* is a folder of its own */
+    bool is_spool = strcmp(extension, "spool") == 0; /* a spool is a folder itself */
     *out = (struct ab_trace_place){.is_in_folder = false};
     if (n > sizeof out->path / 2 || strlen(name) > sizeof out->path / 4)
         return ab_fail(err, AB_USAGE, "the path of the output is too long");
@@ -258,7 +259,7 @@ void ab_spool_traces_close(struct ab_spool_traces *t)
     t->n_results = t->n_images = 0;
 }
 
-/* The command's own comes first. */
+/* Lists the results, with the command's own first. */
 static void list_results(struct ab_spool_traces *t)
 {
     t->results = ab_alloc_zeroed(t->n_images + 1, sizeof t->results[0]);

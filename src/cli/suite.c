@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where standard output has a document, nothing else goes there; what failed is told on standard
- * error, with the name of its workload.
+ * Shows the results of several workloads. If standard output has a document, nothing else is
+ * written there. Failures go to standard error, with the name of their workload.
  */
 #include "cli/suite.h"
 
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* All that --quiet leaves. */
+/* Prints the failed verdicts, the only output under --quiet. */
 static void tell_verdicts(const struct ab_suite *suite)
 {
     struct ab_suite_view v;
@@ -37,7 +37,7 @@ static void tell_failures(const struct ab_suite *suite, bool is_quiet)
     }
 }
 
-/* Annotations, which name their workload. */
+/* Prints annotations with the name of their workload. */
 static void print_lines(const struct ab_options *o, const struct ab_session *session,
                         const char *name)
 {
@@ -48,7 +48,7 @@ static void print_lines(const struct ab_options *o, const struct ab_session *ses
 
 static void print(const struct ab_options *o, const struct ab_suite *suite)
 {
-    struct ab_session means = suite->summary; /* its gates, and nothing else */
+    struct ab_session means = suite->summary; /* only the gates of the suite */
     means.n_backends = 0;
     means.is_complete = true;
     if (o->is_quiet || ab_outputs_use_stdout(o))

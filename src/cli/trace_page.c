@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Facts as sentences, scopes in as many steps as a picture has, and the call sites that did most.
+ * Makes the HTML page of a trace: facts as sentences, scopes in as many steps as the chart has, and
+ * the top call sites.
  */
 #include "cli/trace.h"
 
@@ -141,7 +142,7 @@ static void draw_scopes(struct page *p, const struct ab_trace_scopes *s)
 
 /* ---- call sites ---- */
 
-/* Those that are among the first `most` in one of the orders; returns how many. */
+/* Marks the sites that are among the first `most` in any of the orders. Returns their number. */
 static size_t choose_sites(const struct ab_trace_facts *f, size_t most, bool *is_chosen)
 {
     static const enum ab_site_order orders[] = {AB_SITES_BY_CALLS, AB_SITES_BY_BYTES,
@@ -168,14 +169,14 @@ static void add_site(struct ab_trace_report_site *to, const struct ab_site_stat 
     to->temporary += s->temporary;
 }
 
-/* By bytes; sites that never asked for a byte come last. */
+/* Orders sites by bytes, the most first. */
 static int by_bytes(const void *a, const void *b)
 {
     const struct ab_trace_report_site *x = a, *y = b;
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : AB_COMPARE(y->calls, x->calls);
 }
 
-/* The others are summed up. */
+/* Lists the chosen sites, and sums up the others in r->rest. */
 static void list_sites(const struct ab_trace_facts *f, size_t most, struct ab_trace_report *r)
 {
     struct ab_site_names names;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pass over a trace with its progress line, and files that replace nothing that is read.
+ * Runs a pass over a trace with its progress line, and opens outputs that replace no input.
  */
 #include "cli/trace.h"
 

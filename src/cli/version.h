@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* First line "allocbench X.Y.Z", then compiler, flags and libraries. */
+/* Prints "allocbench X.Y.Z", then compiler, flags and libraries. */
 void ab_version_print(FILE *to);
 
 #endif

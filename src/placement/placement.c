@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes a placement to a file that workers map, burst by burst as the walk over the tape goes on; and
- * to another one which heap each op goes to, for the parent.
+ * Writes a placement to a file that workers map, burst by burst during the walk over the tape.
+ * Writes the heap of each op to another file for the parent.
  */
 #include "placement/placement.h"
 
@@ -17,55 +17,53 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct
-    lane_stretches { /* what becomes of a lane's stretches in a burst's part of the file; owned */
+struct lane_stretches { /* stretches of a lane in a burst's part of the file; owned */
     uint8_t *choices;
     size_t n_choices, cap_choices;
     uint16_t *resets;
     size_t n_resets, cap_resets;
-    struct ab_save_points *saves; /* NULL until it takes one; owned */
+    struct ab_save_points *saves; /* NULL until the lane takes a save point; owned */
 };
 
 struct
-    heap_lives { /* of a heap in a burst: frees from one time that it is empty to the next; owned */
+    heap_lives { /* lives of a heap in a burst: frees between two moments when it is empty; owned */
     uint32_t *frees;
     size_t n, cap;
-    uint64_t since; /* the last of them */
-    bool is_unsure; /* how many there are depends on what is refused */
+    uint64_t since; /* frees since it was last empty */
+    bool is_unsure; /* True if the number of frees depends on refused requests */
 };
 
-struct block_of_slot { /* of a slot */
+struct block_of_slot { /* the block in a slot */
     uint64_t size;
     uint32_t lane;
-    uint32_t born_save; /* of that lane's save points: ab_save_born */
+    uint32_t born_save; /* save points that `lane` had taken at its birth (ab_save_born()) */
     uint8_t heap, origin;
 };
 
 struct walk { /* begins as {0} */
-    /* of the burst that was walked last */
-    struct lane_stretches *lanes; /* one a lane of the tape; owned */
+    /* The next fields are about the burst walked last. */
+    struct lane_stretches *lanes; /* one per lane of the tape; owned */
     struct heap_lives lives[AB_PLACEMENT_HEAPS_MAX];
-    uint8_t *heap_of; /* as in struct ab_placement, of its ops; owned */
-    /* of all so far */
+    uint8_t *heap_of; /* as in struct ab_placement, for its ops; owned */
+    /* The next fields are sums over all bursts so far. */
     struct ab_placement_heap heaps[AB_PLACEMENT_HEAPS_MAX];
-    uint64_t n_requests[AB_PLACEMENT_RULES_MAX];             /* by rule */
+    uint64_t n_requests[AB_PLACEMENT_RULES_MAX];             /* requests decided by each rule */
     struct ab_placement_use (*uses)[AB_PLACEMENT_HEAPS_MAX]; /* as in struct ab_placement; owned */
-    /* how far it is */
+    /* The next fields are the state of the walk. */
     const struct ab_placement_plan *plan;
     const struct ab_tape_image *image;
     uint8_t *const *groups;
     struct ab_tape_part tape;
-    struct block_of_slot *blocks; /* one a slot; owned */
+    struct block_of_slot *blocks; /* one per slot; owned */
     uint64_t live_blocks[AB_PLACEMENT_HEAPS_MAX], live_bytes[AB_PLACEMENT_HEAPS_MAX];
     uint8_t shown[AB_PLACEMENT_HEAPS_MAX]; /* as in struct ab_placement */
-    struct ab_placement_use *use;          /* of the phase */
+    struct ab_placement_use *use;          /* uses in the current phase */
     bool is_user[AB_PLACEMENT_HEAPS_MAX][AB_LANES_MAX];
-    bool may_reset; /* of the phase: one lane at work */
-    size_t n_born;  /* allocations so far, refused ones as well */
+    bool may_reset; /* True if only one lane works in the current phase */
+    size_t n_born;  /* allocations so far, including refused ones */
 };
 
-/* Goes through a tape in its common order: which heap each block is in, what lives in each heap, and
- * which resets empty one. */
+/* Returns the length of a heap's name without the "#1" or "#2" of alternating heaps. */
 
 int ab_placement_shown_name(const char *name)
 {
@@ -92,7 +90,8 @@ uint32_t ab_placement_shown(const struct ab_placement_heap *heaps, uint32_t h)
     return rank;
 }
 
-/* Matches the rule with the op's own request; a resize has the attributes of its block's birth. */
+/* True if the rule matches the request with the values x and the origin. A resize has the origin of
+ * its block's birth. */
 static bool fits(const struct ab_placement_rule *rule, const uint64_t x[AB_PLACEMENT_RANGES],
                  uint8_t origin)
 {
@@ -161,7 +160,8 @@ static void note_peak(struct walk *w, uint32_t shown)
         use->live_peak_bytes = bytes;
 }
 
-/* The lane's save points are older than the block, where it has been allocated or resized. */
+/* Sets the number of save points that are older than the block, after the lane allocates or resizes
+ * it. Blocks of other lanes keep theirs. */
 static void note_born(struct walk *w, struct block_of_slot *block, uint32_t lane)
 {
     struct ab_save_points *saves = w->lanes[lane].saves;
@@ -192,15 +192,15 @@ static void put_block(struct walk *w, const struct ab_op_view *op, struct block_
     note_peak(w, w->shown[heap]);
 }
 
-/* Can the worker tell by the frees alone when it is empty, and is nothing of another lane in it? As far
- * as is known. */
+/* True if, as far as is known, the worker can tell from the frees alone when the heap is empty, and
+ * no other lane has blocks in it. */
 static bool may_renew(const struct walk *w, uint32_t heap)
 {
     const struct ab_placement_heap *h = &w->heaps[heap];
     return h->renews != 0 && h->n_lanes <= 1 && h->n_remote == 0 && !w->lives[heap].is_unsure;
 }
 
-/* Notes a free in a heap that is renewed when it is empty. */
+/* Counts a free in a heap that is renewed when empty. */
 static void note_free(struct heap_lives *lives, bool is_empty)
 {
     if (++lives->since >= AB_PLACEMENT_NEVER)
@@ -234,15 +234,17 @@ static void drop_block(struct walk *w, const struct block_of_slot *block, uint32
         note_free(&w->lives[block->heap], is_empty);
 }
 
-/* A resize is the new heap's op; where it comes from another one, an allocation there and a free. */
+/* Notes a resize, which is an op of the new heap. If the block comes from another heap, it is an
+ * allocation in the new heap and a free in the old one. */
 static void resize(struct walk *w, const struct ab_op_view *op, uint8_t heap, uint32_t lane)
 {
     struct block_of_slot old = w->blocks[op->slot];
     struct ab_facts *f = &w->heaps[heap].facts;
     f->kinds |= 1u << (heap == old.heap ? AB_OP_RESIZE : AB_OP_ALLOC);
-    if (old.size == 0) /* it may be NULL: then nothing of it is resized or freed */
+    if (old.size == 0) /* the block may be NULL; then nothing is resized or freed */
         w->lives[heap].is_unsure = true;
-    if ((op->flags & AB_WIDE_MAY_FAIL) != 0) { /* a heap that serves it all the same has it then */
+    if ((op->flags & AB_WIDE_MAY_FAIL) != 0) { /* a heap that can serve the request has the block
+                                                  then */
         w->lives[heap].is_unsure = w->lives[old.heap].is_unsure = true;
         return;
     }
@@ -280,13 +282,14 @@ static void request(struct walk *w, const struct ab_op_view *op, const uint64_t 
         return;
     }
     w->heaps[heap].facts.kinds |= 1u << op->kind;
-    if (is_refused) /* it is freed at once where it is served */
+    if (is_refused) /* a heap that served it frees it at once */
         w->lives[heap].is_unsure = true;
     else
         put_block(w, op, (struct block_of_slot){op->size, lane, 0, heap, origin}, lane);
 }
 
-/* How many of each heap's blocks the n frees behind the op free; false: something else is in between. */
+/* Counts, per heap, the blocks that the n frees after `op` free. Returns false if another op is
+ * among them. */
 static bool count_dying(const struct walk *w, const uint64_t *op, uint32_t n,
                         uint64_t dying[AB_PLACEMENT_HEAPS_MAX])
 {
@@ -298,7 +301,7 @@ static bool count_dying(const struct walk *w, const uint64_t *op, uint32_t n,
     return true;
 }
 
-/* How many of the n blocks are of the lane and younger than its save point. */
+/* Counts, per heap, those blocks of the op that the lane allocated after the save point. */
 static void count_younger(const struct walk *w, const uint64_t *op,
                           const struct ab_save_point *save, uint32_t lane,
                           uint64_t younger[AB_PLACEMENT_HEAPS_MAX])
@@ -309,9 +312,10 @@ static void count_younger(const struct walk *w, const uint64_t *op,
     }
 }
 
-/* Heaps that the frees behind the op empty, and others in which all that is younger than the save point
- * (NULL: there is none) dies; both 0 unless all heaps that they reach are such. Without frees: those in
- * which all of it is dead, unless they were renewed meanwhile: there the save point is gone. */
+/* Sets masks[0] to the heaps that the frees after the op empty. Sets masks[1] to those in which
+ * everything younger than the save point dies (`save` NULL = none). Both are 0 unless they cover
+ * all heaps that the frees reach. If the op has no frees, masks[1] has the heaps whose younger
+ * blocks are all dead. It excludes heaps that were renewed meanwhile, which lost the save point. */
 static void find_masks(const struct walk *w, const uint64_t *op, uint32_t lane,
                        const struct ab_save_point *save, uint16_t masks[2])
 {
@@ -343,7 +347,8 @@ static void add_mask(struct lane_stretches *to, uint16_t mask)
     to->resets[to->n_resets++] = mask;
 }
 
-/* Scopes that have ended without frees are still open when one around them ends or another begins. */
+/* Ends open scopes from `least_depth` on. Scopes that ended without frees are still open when an
+ * outer one ends or another begins. */
 static void end_scopes(struct ab_save_points *saves, uint32_t least_depth)
 {
     while (saves->n > 0 && saves->open[saves->n - 1].depth >= least_depth)
@@ -387,12 +392,14 @@ static void note_reset(struct walk *w, const uint64_t *op, uint32_t lane)
         add_mask(to, masks[1]);
 }
 
-/* The one heap that the n blocks are in which die behind the op. */
+/* Returns the single heap of the n blocks freed after the op; AB_PLACEMENT_NO_HEAP if there are
+ * several. */
 static uint8_t heap_of_reset(const struct walk *w, const uint64_t *op, uint32_t n)
 {
-    uint8_t heap = w->plan->n_heaps == 1 ? w->shown[0] : AB_PLACEMENT_NO_HEAP; /* also of none */
+    uint8_t heap = w->plan->n_heaps == 1 ? w->shown[0] : AB_PLACEMENT_NO_HEAP; /* even if n is 0 */
     for (uint32_t i = 1; i <= n; i++) {
-        if (AB_OP_CODE(op[i]) != AB_CODE_FREE) /* it waits for another lane: not in bulk */
+        if (AB_OP_CODE(op[i]) != AB_CODE_FREE) /* the free waits for another lane, so it is not
+                                                  in bulk */
             return AB_PLACEMENT_NO_HEAP;
         uint8_t h = w->shown[w->blocks[AB_OP_SLOT(op[i])].heap];
         if (i > 1 && h != heap)
@@ -440,7 +447,7 @@ static void walk_phase(struct walk *w, uint32_t index)
     uint32_t at[AB_LANES_MAX], n_busy = 0;
     w->use = w->uses[index];
     for (uint32_t h = 0; h < w->plan->n_heaps; h++)
-        note_peak(w, w->shown[h]); /* what was left by the phase before */
+        note_peak(w, w->shown[h]); /* blocks left by the previous phase */
     for (uint32_t l = 0; l < w->image->n_lanes; l++) {
         at[l] = begin[l];
         n_busy += begin[l + 1] > begin[l];
@@ -478,8 +485,8 @@ static uint32_t most_ops(const struct ab_tape_image *image)
     return most;
 }
 
-/* `plan`, `tape` and `groups` (of a tape in one burst) are borrowed until the end. End it with
- * free_walk in any case. */
+/* Begins a walk. It borrows `plan`, `tape` and `groups` (which only a tape of one burst has). Call
+ * free_walk() in any case. */
 static void begin_walk(struct walk *w, const struct ab_placement_plan *plan,
                        const struct ab_tape_image *tape, uint8_t *const *groups)
 {
@@ -499,7 +506,8 @@ static void end_lives(struct heap_lives *lives)
     lives->frees[lives->n] = AB_PLACEMENT_NEVER;
 }
 
-/* The bursts in their order; the last life of a heap that asks to be renewed is AB_PLACEMENT_NEVER. */
+/* Walks one burst; bursts come in their order. The last life of a heap that may be renewed is
+ * AB_PLACEMENT_NEVER. */
 static void walk_burst(struct walk *w, uint32_t burst)
 {
     w->tape = ab_tape_part(w->image, burst);
@@ -515,7 +523,8 @@ static void walk_burst(struct walk *w, uint32_t burst)
             end_lives(&w->lives[h]);
 }
 
-/* A program that has it for one thread takes no lock either. */
+/* Opens the heap for one lane if only one uses it, because a program with a heap for one thread
+ * takes no lock either. */
 static void narrow(struct ab_placement_heap *h)
 {
     h->narrows = h->narrows != 0 && h->n_lanes <= 1 && h->n_remote == 0;
@@ -523,7 +532,8 @@ static void narrow(struct ab_placement_heap *h)
         h->facts.lanes = 1;
 }
 
-/* After the last one: which heaps are renewed is known then. AB_INPUT for origins of another work. */
+/* Ends the walk after the last burst and decides which heaps are renewed. Fails with AB_INPUT if
+ * the origins belong to other work. */
 static enum ab_status end_walk(struct walk *w, struct ab_err *err)
 {
     for (uint32_t h = 0; h < w->plan->n_heaps; h++) {
@@ -561,10 +571,10 @@ struct making {
     struct ab_placement_image image;
     struct ab_shared_file file, heap_of;
     uint64_t *parts;   /* owned */
-    uint64_t *offsets; /* of the stretches of a part; owned */
+    uint64_t *offsets; /* offsets of a part's stretches; owned */
 };
 
-/* Lays out the image; the parts follow it. */
+/* Returns the layout of the image; the parts follow it. */
 static struct ab_placement_image plan_image(uint32_t n_heaps, const struct ab_tape_image *tape,
                                             uint64_t *end)
 {
@@ -645,10 +655,10 @@ static enum ab_status protect(struct ab_shared_file *file, struct ab_placement_i
     return AB_OK;
 }
 
-/* The parent alone reads it, by its mapping. */
+/* Maps heap_of, which only the parent reads. */
 static enum ab_status map_heap_of(struct making *m, struct ab_placement *out, struct ab_err *err)
 {
-    uint64_t n = m->heap_of.end > 0 ? m->heap_of.end : 1; /* none maps to nothing */
+    uint64_t n = m->heap_of.end > 0 ? m->heap_of.end : 1; /* a mapping cannot be empty */
     const void *p;
     int fd;
     AB_TRY(ab_shared_file_protect(&m->heap_of, n, err));
@@ -659,7 +669,7 @@ static enum ab_status map_heap_of(struct making *m, struct ab_placement *out, st
     return AB_OK;
 }
 
-/* Copies what is the same for a null; no other byte of the heap is kept. */
+/* Copies the fields that a null heap shares, and clears all others. */
 static void fill_null(const struct ab_placement_heap *heap, struct ab_placement_heap *null)
 {
     memset(null, 0, sizeof *null);
@@ -674,7 +684,7 @@ static void fill_null(const struct ab_placement_heap *heap, struct ab_placement_
     null->n_lives = heap->n_lives;
 }
 
-/* Digests what a null has of it: the parts are read a stretch at a time. */
+/* Digests the parts that a null placement uses, one stretch at a time. */
 static void digest(const struct ab_placement_image *of, char sha256[65])
 {
     struct ab_placement_image image = *of;
@@ -738,7 +748,7 @@ enum ab_status ab_placement_make(const struct ab_placement_plan *plan,
     return status;
 }
 
-/* Part by part: no more than one is kept in our memory. */
+/* Copies the parts one by one, so that only one is in memory at a time. */
 static enum ab_status copy_parts(const struct ab_placement *of, struct ab_shared_file *file,
                                  struct ab_err *err)
 {

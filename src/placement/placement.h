@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a placement (wire/placement.h): walks a tape in its common order, asks the rules which heap
- * serves each request, and sums up what each heap has to serve.
+ * Makes a placement (wire/placement.h): walks a tape in its common order, decides by rules which
+ * heap serves each request, and sums up what each heap must serve.
  */
 #ifndef AB_PLACEMENT_PLACEMENT_H
 #define AB_PLACEMENT_PLACEMENT_H
@@ -18,71 +18,77 @@ enum ab_placement_range {
     AB_PLACEMENT_RANGES
 };
 
-struct ab_placement_rule { /* fits where all that it asks for does; {0} fits all */
+struct ab_placement_rule { /* matches if all its conditions do; {0} matches everything */
     struct {
         bool is_asked;
-        uint64_t least, most; /* group, size in bytes or lane; both included */
+        uint64_t least, most; /* group, size in bytes or lane; inclusive */
     } ranges[AB_PLACEMENT_RANGES];
-    bool asks_site, asks_scope; /* of origins: one of `classes`; AB_ORIGIN_SCOPED */
-    uint64_t classes;           /* bit c: class c */
+    bool asks_site, asks_scope; /* True to require an origin in `classes`; AB_ORIGIN_SCOPED */
+    uint64_t classes;           /* bit c: the rule matches class c */
     uint32_t heap;
-    uint32_t odd_heap; /* of blocks born in odd scopes; as `heap` where there is one for all */
+    uint32_t odd_heap; /* heap for blocks born in odd scopes; equal to `heap` without alternation */
 };
 
-/* A heap with `renews` is renewed where one lane alone uses it, unless its frees depend on what it
- * refuses. */
+/* Input of a placement. A heap with `renews` is renewed if only one lane uses it, unless its frees
+ * depend on what it refuses. */
 struct ab_placement_plan {
-    const struct ab_placement_rule *rules; /* the first that fits decides; the last one fits all */
+    const struct ab_placement_rule *rules; /* the first match decides; the last matches
+                                              everything */
     size_t n_rules;
-    const struct ab_placement_heap *heaps; /* without what the walk finds */
+    const struct ab_placement_heap *heaps; /* without the fields that the walk sets */
     uint32_t n_heaps;                      /* 1 … AB_PLACEMENT_HEAPS_MAX */
-    const uint8_t *origins;                /* tape/tape.h; NULL = no rule asks for them */
+    const uint8_t *origins;                /* tape/tape.h; NULL = no rule needs them */
     size_t n_origins;
-    bool is_part; /* the tape ends before the work that they are of */
+    bool is_part; /* True if the tape ends before the work of the origins */
 };
 
-/* Counts of what a heap serves in a phase. */
+/* Calls and peaks of a heap in one phase. */
 struct ab_placement_use {
     uint64_t n_calls[AB_OP_KIND_COUNT];         /* as in struct ab_phase.n_ops */
-    uint64_t live_peak_blocks, live_peak_bytes; /* most that lived in it within the phase */
+    uint64_t live_peak_blocks, live_peak_bytes; /* peaks within the phase */
 };
 
-struct ab_placement { /* a mapped file that nobody can write to, kept as that of its tape is */
+struct ab_placement { /* a mapped, read-only file, kept like that of its tape */
     int fd;
-    const struct ab_placement_image *image;      /* NULL = there is none */
-    uint64_t n_requests[AB_PLACEMENT_RULES_MAX]; /* that each rule decided on; refused ones not */
-    /* Further results of the walk, for the parent alone; owned. NULL for the null back end. Heaps
-     * are those that are shown: heaps of one name count as one (ab_placement_shown). */
-    const uint8_t *heap_of; /* each op of the tape, or AB_PLACEMENT_NO_HEAP; a mapping of n_bytes */
+    const struct ab_placement_image *image;      /* NULL = none */
+    uint64_t n_requests[AB_PLACEMENT_RULES_MAX]; /* requests decided by each rule, without
+                                                    refused ones */
+    /* Further results of the walk, for the parent process only; owned. NULL for the null back end.
+     * Heaps of one name count as one (ab_placement_shown()). */
+    const uint8_t *heap_of; /* heap of each op of the tape, or AB_PLACEMENT_NO_HEAP; a mapping of
+                               n_bytes */
     uint64_t n_bytes;
-    struct ab_placement_use (*uses)[AB_PLACEMENT_HEAPS_MAX]; /* one a phase of the tape */
+    struct ab_placement_use (*uses)[AB_PLACEMENT_HEAPS_MAX]; /* one per phase of the tape */
     char sha256
-        [65]; /* of all that the null has of it: placements of one digest have the same null; ""
-                        of a null itself */
+        [65]; /* digest of the parts that the null placement uses: equal digests share one null
+                 placement; "" for a null placement itself */
 };
-/* Touches and guards, and a RESET whose blocks are in several heaps. A resize from heap to heap is
- * the new one's. */
+/* Heap of touches and guards, and of a RESET whose blocks are in several heaps. A resize from heap
+ * to heap counts for the new heap. */
 #define AB_PLACEMENT_NO_HEAP UINT8_MAX
 
-/* `groups` is struct ab_tape's, NULL = all are of group 0, as those of a tape in bursts are.
- * AB_INPUT for origins of another work. Memory: a matter of the slots and of one burst. */
+/* Makes a placement. `groups` is that of struct ab_tape; NULL = all requests are in group 0, as for
+ * a tape in bursts. Fails with AB_INPUT if the origins belong to other work. Memory depends on the
+ * slots and on one burst. */
 enum ab_status ab_placement_make(const struct ab_placement_plan *plan,
                                  const struct ab_tape_map *tape, uint8_t *const *groups,
                                  struct ab_placement *out, struct ab_err *err);
-/* The same with all heaps null: the price of the harness. */
+/* Makes the placement with null heaps, to measure harness overhead. */
 enum ab_status ab_placement_make_null(const struct ab_placement *of, struct ab_placement *out,
                                       struct ab_err *err);
 void ab_placement_close(struct ab_placement *placement);
-/* Gives memory back that reading heap_of has brought in, where it can be read again. */
+/* Releases the pages of heap_of that were read, if they can be read again. */
 void ab_placement_forget(const struct ab_placement *placement);
-/* Is one of its heaps the null back end, of which nothing can be proven? */
+/* True if a heap is the null back end, whose results cannot be verified. */
 bool ab_placement_has_null(const struct ab_placement *placement);
-/* Does the worker load a library for one of them? */
+/* True if the worker loads a library for one of the heaps. */
 bool ab_placement_loads(const struct ab_placement *placement);
 
-/* So much of a heap's name is shown: all but the number of one of two that are taken in turn. */
+/* Returns the length of a heap's name to show: without the number of one of two alternating
+ * heaps. */
 int ab_placement_shown_name(const char *name);
-/* As which heap heaps[h] is shown: the how many-th name its own is, from 0. */
+/* Returns the number under which heaps[h] is shown: the index of its name among the distinct
+ * names. */
 uint32_t ab_placement_shown(const struct ab_placement_heap *heaps, uint32_t h);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the rules of a mapping, KEY=BACKEND, and refuses what one process cannot serve. A key asks for
- * a set, size or thread, where a recorded program called from, or whether the block dies in its scope;
- * joined by '&'.
+ * Parses the rules of a mapping, KEY=BACKEND, and refuses combinations that one process cannot
+ * serve. A key requires a set, size or thread, a call site of a recorded program, or that the block
+ * dies in its scope; several are joined by '&'.
  */
 #include "placement/rules.h"
 
@@ -22,7 +22,7 @@ struct parser {
     struct ab_placement_rules *out;
     bool has_rest;
     struct ab_placement_rule rest;
-    char rest_text[AB_PLACEMENT_TEXT_MAX]; /* its back end */
+    char rest_text[AB_PLACEMENT_TEXT_MAX]; /* back end of "*" */
     struct ab_err *err;
 };
 
@@ -30,7 +30,7 @@ struct parser {
 
 /* ---- the key: what a rule asks of a request ---- */
 
-/* The one that is read. */
+/* Returns the rule being read. */
 static struct ab_placement_rule *rule_of(const struct parser *p)
 {
     return &p->out->rules[p->out->n_rules];
@@ -97,7 +97,7 @@ static enum ab_status set_range(const struct parser *p, const char *key,
     return AB_OK;
 }
 
-/* "64", "1-64" */
+/* Reads "64" or "1-64". */
 static enum ab_status read_range(const struct parser *p, const char *key, enum ab_unit_kind unit,
                                  enum ab_placement_range range)
 {
@@ -120,7 +120,7 @@ static enum ab_status read_lane(const struct parser *p, const char *key)
     return AB_OK;
 }
 
-/* Only a recording knows where it was called from, and when its blocks die. */
+/* Refuses keys for call sites and scopes if the work is no trace. */
 static enum ab_status check_trace(const struct parser *p, const char *key)
 {
     if (p->terms->sets == NULL)
@@ -131,7 +131,7 @@ static enum ab_status check_trace(const struct parser *p, const char *key)
                    p->where, SHOWN(key));
 }
 
-/* Each pattern is in the list once. */
+/* Reads a site pattern. Each pattern is in the list once. */
 static enum ab_status read_site(const struct parser *p, const char *key)
 {
     struct ab_placement_rules *out = p->out;
@@ -183,7 +183,7 @@ static enum ab_status read_predicates(const struct parser *p, char *key)
     return AB_OK;
 }
 
-/* Reads "size:1-64&scope" into the rule that is next. */
+/* Reads a key such as "size:1-64&scope" into the next rule. */
 static enum ab_status read_key(struct parser *p, const char *key)
 {
     *rule_of(p) = (struct ab_placement_rule){0};
@@ -196,7 +196,7 @@ static enum ab_status read_key(struct parser *p, const char *key)
     return status;
 }
 
-/* Does it ask for nothing, or for what another one asks for? */
+/* True if the rule being read has no conditions, as "*" has none. */
 static bool is_rest(const struct ab_placement_rules *p)
 {
     const struct ab_placement_rule *rule = &p->rules[p->n_rules];
@@ -237,7 +237,8 @@ static const char *refusal_of(const struct ab_selection *s)
                          : NULL;
 }
 
-/* The back end's place in the list, new or known. NULL, or why it cannot have one. */
+/* Sets *heap to the back end's index in the list, and adds it if it is new. Returns NULL, or the
+ * reason why it cannot be added. */
 static const char *place_heap(struct ab_selection_list *heaps, const struct ab_selection *s,
                               uint32_t *heap)
 {
@@ -254,7 +255,8 @@ static const char *place_heap(struct ab_selection_list *heaps, const struct ab_s
     return NULL;
 }
 
-/* "arena" as "2*arena#1" and "2*arena#2"; shown together, as "2*arena". */
+/* Adds "2*arena" as two heaps, "2*arena#1" and "2*arena#2", which are shown together. Returns NULL,
+ * or the reason why it cannot. */
 static const char *place_twins(struct parser *p, struct ab_selection *s,
                                struct ab_placement_rule *rule)
 {
@@ -308,7 +310,7 @@ const struct ab_selection *ab_rules_preload(const struct ab_placement_rules *p)
     return NULL;
 }
 
-/* A process has one malloc: the C library's, or one that is preloaded. */
+/* Refuses more than one malloc: a process has that of the C library or a preloaded one. */
 static enum ab_status check_mallocs(const struct parser *p)
 {
     const struct ab_selection *first = NULL;
@@ -329,7 +331,8 @@ static enum ab_status check_mallocs(const struct parser *p)
     return AB_OK;
 }
 
-/* A process has one environment. */
+/* Refuses different values of one variable, because a process has one environment. Also refuses
+ * purge=. */
 static enum ab_status check_environment(const struct parser *p)
 {
     const char *seen[AB_SELECTION_ENV_MAX];
@@ -394,7 +397,7 @@ static enum ab_status add_rule(struct parser *p, char *entry)
     return add_text(p, key, value);
 }
 
-/* Commas within braces are the back end's. */
+/* Skips commas within braces, which belong to the back end. */
 size_t ab_rules_first_bytes(const char *rules)
 {
     int depth = 0;
@@ -430,7 +433,7 @@ static void name_after(struct ab_placement_rules *out, const char *path)
     snprintf(out->name, sizeof out->name, "@%s", stem);
 }
 
-/* One rule or several a line; empty lines and what is behind '#' are passed over. */
+/* Reads a file with one or several rules per line. Ignores empty lines and text after '#'. */
 static enum ab_status add_file(struct parser *p, const char *path)
 {
     char where[400], line[AB_PLACEMENT_TEXT_MAX];

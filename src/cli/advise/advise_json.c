@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The document of `advise --json`, as tables. What is not known is null.
+ * Tables of the document of `advise --json`. Unknown values are null.
  */
 #include "cli/advise/advise.h"
 
 #include "cli/advise/advise_rules.h"
 #include "cli/document.h"
 
-/* The context of all tables is the view. */
+/* Returns the view, which is the context of all tables. */
 static const struct ab_advise_view *view_of(const struct ab_writing *x)
 {
     return x->context;
@@ -232,7 +232,7 @@ static const struct ab_member nesting_members[] = {
     AB_RECORD("nested", struct ab_advised_nested, nested, &row_record)};
 AB_TABLE(nesting, struct ab_advised_nested);
 
-/* There were nested scopes to decide on. */
+/* True if there were nested scopes to decide on. */
 static bool is_asked(const void *record, const void *view)
 {
     (void)record;
@@ -272,8 +272,8 @@ AB_TABLE(together, struct ab_advised);
 struct document {
     struct ab_advise_view v;
     const char *answer, *unit;
-    double
-        units; /* a time of a whole replay divided by them is that of a scope, or a million calls */
+    double units; /* divisor that converts the time of a replay to that of a scope, or of a million
+                  calls */
     struct ab_text line, rules;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One session has the times of all rows, so that they are compared within its rounds, and one their
- * memory. Where some of the proposals gain nothing, those that are left are measured together in two
- * more.
+ * Measures the proposals. One session has the times of all rows, so that they are compared within
+ * its rounds, and one has their memory. If some proposals gain nothing, the others are measured
+ * together in two more sessions.
  */
 #include "cli/advise/advise_measure.h"
 
@@ -23,36 +23,38 @@
 
 enum { MAPS_MAX = AB_ADVICE_HEAPS_MAX + 1, LISTS_MAX = 64 }; /* each heap alone, and all together */
 
-struct asked { /* of one session */
+struct asked { /* parameters of one session */
     const char *base;
     struct ab_text maps[MAPS_MAX];
-    struct ab_advised_row *rows[MAPS_MAX]; /* where each goes */
+    struct ab_advised_row *rows[MAPS_MAX]; /* destination of each result */
     const struct ab_advice *advices[MAPS_MAX];
-    uint32_t heaps[MAPS_MAX]; /* of that advice, in each mapping */
+    uint32_t heaps[MAPS_MAX]; /* heaps of the advice in each mapping, as bits */
     size_t n;
-    bool wants_generals, is_list; /* -b names several */
-    bool is_memory;               /* this session is for the memory, else for the time */
-    bool has_memory;              /* of a session for the time: one for the memory follows */
-    uint64_t most_events;         /* of the trace that the time is of; 0 = all */
-    const char *stage;            /* what this session and the one for the memory are */
-    uint32_t number, n_stages;    /* of it; in all, as far as it is known */
-    double runs_after;            /* of a back end in a round, in the stages after this one */
-    char moment[16];              /* as --at has it; "" = not known */
+    bool wants_generals, is_list; /* is_list: -b names several back ends */
+    bool is_memory;               /* True if this session measures memory, else time */
+    bool has_memory;              /* for a session of times: True if one for the memory follows */
+    uint64_t most_events;         /* events of the trace in sessions of times; 0 = all */
+    const char *stage;            /* name of this session and the following one for memory */
+    uint32_t number, n_stages;    /* number of the stage; known stages in total */
+    double runs_after;            /* runs per back end and round in later stages */
+    char moment[16];              /* a moment as in --at; "" = unknown */
     struct ab_advised *out;
-    struct ab_advised_nested *nested; /* instead of `out` */
+    struct ab_advised_nested *nested; /* destination used instead of `out` */
 };
 
 /* ---- what was measured ---- */
 
-/* The price of the harness in a round: of the null with the same one. NaN = not known. */
+/* Returns the harness overhead per op in a round, in ns, measured with null heaps; NaN =
+ * unknown. */
 static double null_of(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     const struct ab_null_cost *null = ab_session_null(s, backend, AB_TRACE_PHASE, round);
     return null != NULL ? null->ns_per_op : (double)NAN;
 }
 
-/* Time in the allocator's calls of a whole replay, in one round: without the loop, and without the
- * choice of a heap, which a program does not make. NaN = not known, or less than the harness's. */
+/* Returns the time in ns of all calls of the allocator in one round of the replay. Excludes the
+ * loop and the choice of a heap, which a program does not make. NaN = unknown, or less than the
+ * harness overhead. */
 static double net_time(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     const struct ab_result *r = ab_session_find(s, backend, AB_TRACE_PHASE, AB_OP_ALL, round);
@@ -62,15 +64,16 @@ static double net_time(const struct ab_session *s, uint32_t backend, uint32_t ro
     return net > 0 ? net * (double)r->n_ops : (double)NAN;
 }
 
-/* What two mappings of one work are compared by: their harness is the same, and may be more than the
- * rest is. */
+/* Returns the time of a whole replay in ns, harness included; NaN = not measured. Two mappings of
+ * one work are compared by this time: their harness overhead is equal, and may exceed the rest. */
 static double whole_time(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     const struct ab_result *r = ab_session_find(s, backend, AB_TRACE_PHASE, AB_OP_ALL, round);
     return r != NULL ? r->ns_per_op * (double)r->n_ops : (double)NAN;
 }
 
-/* Both times are medians of the rounds that have both, so that they are those of the speed. */
+/* Compares row `i` with the base. Both times are medians of the rounds that have both, so that they
+ * fit the speed. */
 static void compare(const struct ab_session *s, uint32_t i, uint32_t base, bool is_whole,
                     struct ab_advised_row *row)
 {
@@ -88,7 +91,7 @@ static void compare(const struct ab_session *s, uint32_t i, uint32_t base, bool 
     ab_pairs_fini(&pairs);
 }
 
-/* The first reason stays. */
+/* Marks the row as not measured; the first reason is kept. */
 static void refuse(struct ab_advised_row *row, const char *reason)
 {
     if (row->is_measured)
@@ -96,7 +99,8 @@ static void refuse(struct ab_advised_row *row, const char *reason)
     row->is_measured = false;
 }
 
-/* Where the base alone had the most external bytes; NaN = not known. */
+/* Returns the bytes of pages with live blocks, at the moment when the base alone had the most
+ * external bytes; NaN = not known. */
 static double held_at(const struct asked *asked, const struct ab_session *s, uint32_t i)
 {
     struct ab_pins_of m;
@@ -137,8 +141,8 @@ static void read_row(const struct asked *asked, const struct ab_session *s, uint
     }
 }
 
-/* The advice is about the blocks of its groups: what a rule takes in a replay of the whole trace
- * must be these. Rules come in the order of the groups. */
+/* Refuses the row unless, in the replay of the whole trace, each rule matched exactly the blocks of
+ * its group. Rules come in the order of the groups. */
 static void check_counts(const struct ab_backend_info *b, const struct ab_advice *a, uint32_t heaps,
                          struct ab_advised_row *row)
 {
@@ -187,7 +191,7 @@ static enum ab_status read_generals(struct asked *asked, const struct ab_session
     return AB_OK;
 }
 
-/* Rows of mappings come last, in their order. */
+/* Receives the session; rows of mappings come last, in their order. */
 static enum ab_status take(void *user, const struct ab_session *s, struct ab_err *err)
 {
     struct asked *asked = user;
@@ -199,7 +203,7 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
         AB_TRY(read_generals(asked, s, base, err));
     for (uint32_t i = 0; i < asked->n; i++) {
         read_row(asked, s, first + i, base, asked->rows[i]);
-        if (asked->is_memory) /* times leave out what comes after the last scope */
+        if (asked->is_memory) /* times exclude events after the last scope */
             check_counts(&s->backends[first + i], asked->advices[i], asked->heaps[i],
                          asked->rows[i]);
     }
@@ -210,7 +214,8 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
 
 /* ---- sessions ---- */
 
-/* A single name is what to compare with; several are all that is wanted. */
+/* Lists the back ends to measure. A single name in -b is the base; several names are the complete
+ * list. */
 static size_t list_backends(const struct ab_options *o, const struct asked *asked,
                             const char **backends)
 {
@@ -225,13 +230,13 @@ static size_t list_backends(const struct ab_options *o, const struct asked *aske
     return n;
 }
 
-/* A run of the memory pass takes about as long as so many of the throughput pass, and so does one of
- * the tail pass; mallocs that many machines have. */
+/* MEMORY_RUNS and TAIL_RUNS are the durations of a run of these passes, in runs of the throughput
+ * pass. GENERALS is the usual number of installed mallocs. */
 enum { MEMORY_RUNS = 2, TAIL_RUNS = 2, BUDGET_ROUNDS = 6, GENERALS = 5 };
 
-/* `n_after`: how many stages may come after it, from the general malloc and a mapping: all together,
- * compiled in; then the budget. Those that are not needed in the end are left out of the numbers: their
- * sum stays what was said first. */
+/* Begins a stage. `n_after` stages may follow for the general malloc and a mapping (all together,
+ * compiled in); the budget comes after these. If some are not needed in the end, their numbers are
+ * skipped, so that the announced total stays the same. */
 static void begin_stage(struct asked *asked, const struct ab_options *o, const struct ab_advice *a,
                         const char *name, uint32_t n_after)
 {
@@ -272,13 +277,12 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
         r.touch = AB_TOUCH_PAGE;
         r.rounds = r.processes = 1;
         r.passes.rounds[AB_PASS_MEMORY] = 1;
-        r.drain_ns = 0; /* the memory after the last free is not reported */
+        r.drain_ns = 0; /* memory after the last free is not reported */
         *moment = asked->moment;
         r.moments = moment;
         r.n_moments = asked->moment[0] != 0;
     } else if (asked->nested != NULL) {
-        r.touch =
-            AB_TOUCH_LINE; /* that blocks are written to where the last ones were is the gain */
+        r.touch = AB_TOUCH_LINE; /* the gain is that blocks are written to recently used memory */
     }
     r.is_store_off = r.hides_failures = true;
     r.output = r.json = NULL;
@@ -286,7 +290,7 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
     return r;
 }
 
-/* The first one is the arena of the whole scope. */
+/* Receives the session; its first mapping is the arena of the whole scope. */
 static enum ab_status take_nested(void *user, const struct ab_session *s, struct ab_err *err)
 {
     struct asked *asked = user;
@@ -313,8 +317,8 @@ static enum ab_status run_one(const struct ab_options *o, struct asked *asked, s
     return ab_replay(&r, &watch, &exit_code, err);
 }
 
-/* The program itself writes to its blocks, and outside of the calls: that is no time of an allocator's,
- * but it is what makes memory resident. */
+/* Runs one session for times and one for memory. The program writes to its blocks outside of the
+ * calls: that is no time of the allocator, but makes memory resident. */
 static enum ab_status run(const struct ab_options *o, struct asked *asked, struct ab_err *err)
 {
     asked->is_memory = false;
@@ -408,7 +412,8 @@ const char *ab_advised_answer(const struct ab_advised *m)
     if (m->small != 0)
         return "small_gain";
     bool is_open = ab_advised_is_open(&m->together);
-    for (size_t i = 0; i < AB_ADVICE_HEAPS_MAX; i++) /* of none, no number of rounds says more */
+    for (size_t i = 0; i < AB_ADVICE_HEAPS_MAX; i++) /* without advised heaps, more rounds do not
+                                                        help */
         is_open |= ab_advised_is_open(&m->heaps[i]) ||
                    (m->heaps[i].is_measured && m->n_rounds < AB_EFFECT_MIN_ROUNDS);
     return is_open ? "open" : "keep";
@@ -435,7 +440,8 @@ static bool has_compiled(const struct ab_advice *a, uint32_t heaps)
     return false;
 }
 
-/* Of one proposal it is known already, and of all of them. */
+/* Measures the advised heaps together. The result is known already if there is only one, or if all
+ * proposals are advised. */
 static enum ab_status measure_rest(const struct ab_options *o, const struct ab_advice *a,
                                    struct asked *asked, struct ab_err *err)
 {
@@ -472,8 +478,8 @@ static uint64_t events_of(const struct ab_advice *a)
     return a->n_before_end < a->n_events ? a->n_before_end : 0;
 }
 
-/* What is advised was decided by the same heaps called: that they are called costs more, so it decides
- * with care. */
+/* Measures the advised heaps compiled into the loop. The advice itself was decided with called
+ * heaps, which is conservative, because calls cost more. */
 static enum ab_status measure_compiled(const struct ab_options *o, const struct ab_advice *a,
                                        struct asked *asked, struct ab_err *err)
 {
@@ -544,7 +550,8 @@ bool ab_advise_has_nested(const struct ab_advice *a)
     return has_frame && has_nested;
 }
 
-/* With too few rounds nothing is advised in the end: then it is shown as it was found. */
+/* Sets is_taken and by_memory. With too few rounds nothing is advised, and nested scopes are shown
+ * as found. */
 void ab_advise_decide_nested(struct ab_advised_nested *n)
 {
     bool is_open = !n->flat.is_measured || n->n_rounds < AB_EFFECT_MIN_ROUNDS;
@@ -575,7 +582,7 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
     return status;
 }
 
-/* One session for --budget: general malloc and the advised mapping, each call timed. */
+/* Parameters of the session for --budget: general malloc and advised mapping, each call timed. */
 
 struct budget_asked {
     const char *base;
@@ -601,7 +608,8 @@ static void add_record(const struct ab_iterations *x, struct ab_advised_scopes *
     ab_hdr_merge(out->hdr, x->hdr);
 }
 
-/* What went wrong with the back end comes before what a round of it lacks. */
+/* Returns why a row has no numbers. A failure of the back end comes before the reason of its
+ * rounds. */
 static const char *reason_of(const struct ab_backend_info *b, const char *of_rounds)
 {
     if (b->status != AB_BACKEND_OK)
@@ -635,7 +643,7 @@ void ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,
         snprintf(out->reason, sizeof out->reason, "%.190s", reason_of(b, of_rounds));
 }
 
-/* The mapping comes last. */
+/* Receives the session; the mapping is its last row. */
 static enum ab_status take_scopes(void *user, const struct ab_session *s, struct ab_err *err)
 {
     const struct budget_asked *asked = user;
@@ -654,7 +662,7 @@ static void set_passes(struct ab_options *r)
     memset(&r->passes, 0, sizeof r->passes);
     r->passes.rounds[AB_PASS_TAIL] = r->rounds = BUDGET_ROUNDS;
     r->processes = 1;
-    r->touch = AB_TOUCH_PAGE; /* of no call's time */
+    r->touch = AB_TOUCH_PAGE; /* not part of any call's time */
 }
 
 enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advice *a,

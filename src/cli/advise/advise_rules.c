@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One rule a group; what no rule names is the base's.
+ * Writes one rule per group; the base serves everything without a rule.
  */
 #include "cli/advise/advise_rules.h"
 
@@ -34,7 +34,8 @@ struct ab_text ab_advise_compiled_rules(const struct ab_advice *a, uint32_t heap
     return rules(a, heaps, true, base);
 }
 
-/* A rule names the back end that serves a replay: of several kinds that is an arena. */
+/* Returns a comment that names the kind, because a rule names only the back end, which is an arena
+ * for several kinds. */
 static const char *words_of(enum ab_advice_kind kind)
 {
     static const char *const words[AB_ADVICE_KIND_COUNT] = {

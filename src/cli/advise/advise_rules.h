@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An advice as rules of --map: for a measurement, and as the file of -o.
+ * Writes an advice as rules of --map, for a measurement and for the file of -o.
  */
 #ifndef AB_CLI_ADVISE_ADVISE_RULES_H
 #define AB_CLI_ADVISE_ADVISE_RULES_H
@@ -10,15 +10,15 @@
 
 #include <stdio.h>
 
-/* "site:a.c:8=arena,size:96=pool:slot=96,*=BASE" of the heaps whose bit is set; "" = out of memory.
- * The caller frees it (ab_text_fini). */
+/* Returns "site:a.c:8=arena,size:96=pool:slot=96,*=BASE" for the heaps whose bit is set; "" = out
+ * of memory. The caller frees it with ab_text_fini(). */
 struct ab_text ab_advise_rules(const struct ab_advice *a, uint32_t heaps, const char *base);
 
-/* The same, of heaps that are compiled in where they can be. */
+/* Returns the same rules with heaps compiled in where possible. */
 struct ab_text ab_advise_compiled_rules(const struct ab_advice *a, uint32_t heaps,
                                         const char *base);
 
-/* The same, a rule a line, with the function of each. */
+/* Writes the same rules, one per line, with the function of each. */
 void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, const char *base,
                            const char *trace);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A row for each proposal, what was measured of it below, then where the allocations are.
+ * Prints an advice: a row for each proposal, its measurements below, then the places of its
+ * allocations.
  */
 #include "cli/advise/advise.h"
 
@@ -68,7 +69,8 @@ static const char *speed_text(char buf[AB_CELL_BYTES], const struct ab_effect *e
     return ab_view_factor_text(buf, &factor, "faster", "slower");
 }
 
-/* How sure it is, and what it costs. */
+/* Prints the measured gain of a row with its interval, and its memory; or why it was not
+ * measured. */
 static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab_table_style style)
 {
     char speed[AB_CELL_BYTES], before[32], after[32];
@@ -100,7 +102,8 @@ static const char *place_of(const struct ab_advice_group *g, char *buf, size_t c
                  AB_SHOWN(128, function));
     else if (g->file[0] != 0 && g->line > 0)
         snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, function));
-    else if (function[0] != 0 && strstr(g->module, ".so") != NULL) /* whose it is */
+    else if (function[0] != 0 && strstr(g->module, ".so") != NULL) /* the library that it belongs
+                                                                      to */
         snprintf(buf, cap, "%s %s", AB_SHOWN(128, g->module), AB_SHOWN(128, function));
     else if (function[0] != 0)
         snprintf(buf, cap, "%s", AB_SHOWN(128, function));
@@ -109,8 +112,8 @@ static const char *place_of(const struct ab_advice_group *g, char *buf, size_t c
     return buf;
 }
 
-/* Of the heap; by what is shown: how many calls of one function are no more than that where lines are
- * not known. */
+/* Counts the groups from `begin` to before `end` that belong to `heap` and are shown as `place`.
+ * Without line numbers, several calls of one function look the same. */
 static size_t count_same(const struct ab_advice *a, size_t heap, const char *place, size_t begin,
                          size_t end)
 {
@@ -145,7 +148,7 @@ static void print_places(FILE *to, const struct ab_advise_view *v, size_t heap,
     put_prose(to, style, AB_FAINT, &line);
 }
 
-/* What its places pin in the general malloc. */
+/* Prints how many bytes the call sites of heap `h` pin in the general malloc. */
 static void print_pinned(FILE *to, const struct ab_advise_view *v, const struct ab_advice_heap *h,
                          struct ab_table_style style)
 {
@@ -157,7 +160,7 @@ static void print_pinned(FILE *to, const struct ab_advise_view *v, const struct 
     put_prose(to, style, AB_PLAIN, &line);
 }
 
-/* What nested scopes are better or worse by than the arena of the whole scope. */
+/* Appends how nested scopes compare with one arena for the whole scope. */
 static void add_nested(struct ab_text *line, const struct ab_advised_nested *n)
 {
     char speed[AB_CELL_BYTES], before[32], after[32];
@@ -189,8 +192,8 @@ static void print_nested(FILE *to, const struct ab_advise_view *v, const struct 
     put_prose(to, style, AB_PLAIN, &line);
 }
 
-/* What else a replay can measure by its settings: what dies with a save point or with the scope of one
- * thread can only be in an arena of that thread's own. */
+/* Returns the other values of threads= that a replay can measure for the heap; NULL = none. Blocks
+ * that die with a save point or with the scope of one thread need an arena of that thread. */
 static const char *other_forms(const struct ab_advice_heap *h)
 {
     bool is_own = h->kind == AB_ADVICE_STACK || h->kind == AB_ADVICE_NESTED ||
@@ -201,7 +204,7 @@ static const char *other_forms(const struct ab_advice_heap *h)
                                        : "mutex";
 }
 
-/* How threads use a heap of several. */
+/* Prints how threads use a heap that several of them share; nothing for other heaps. */
 static void print_threads(FILE *to, const struct ab_advice_heap *h, struct ab_table_style style)
 {
     struct ab_text line = {0};
@@ -245,7 +248,7 @@ static void print_heap(FILE *to, const struct ab_advise_view *v, size_t i,
     print_places(to, v, i, style);
 }
 
-/* What no proposal is for. */
+/* Prints the share of the calls that no proposal covers. */
 static void print_rest(FILE *to, const struct ab_advise_view *v)
 {
     const struct ab_advice *a = v->advice;
@@ -258,7 +261,7 @@ static void print_rest(FILE *to, const struct ab_advise_view *v)
 
 /* ---- what else is told ---- */
 
-/* Returns the first heap of that kind, NULL = there is none. */
+/* Returns the first heap of the kind; NULL = none. */
 static const struct ab_advice_heap *heap_of_kind(const struct ab_advice *a,
                                                  enum ab_advice_kind kind)
 {
@@ -268,7 +271,8 @@ static const struct ab_advice_heap *heap_of_kind(const struct ab_advice *a,
     return NULL;
 }
 
-/* Found scopes may end early, so that blocks that die in their own frame seem to die in the next one. */
+/* Appends a hint that two heaps may be one. Found scopes may end too early, so that blocks of a
+ * frame seem to die in the next one. */
 static void say_one_heap_may_do(struct ab_text *line, const struct ab_advice *a)
 {
     const struct ab_advice_heap *frame = heap_of_kind(a, AB_ADVICE_FRAME),
@@ -318,7 +322,7 @@ static void print_head(FILE *to, const struct ab_advise_view *v, struct ab_table
                 n_after == 1 ? "" : "s");
 }
 
-/* What columns do not say of themselves. */
+/* Prints the legend of the columns. */
 static void print_legend(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     struct ab_text line = {0};
@@ -336,7 +340,8 @@ static int by_number(const void *a, const void *b)
     return AB_COMPARE(*x, *y);
 }
 
-/* Those that are known, each once; returns how many. */
+/* Sets `scopes` to the scopes in which the known survivors were born, sorted and without
+ * duplicates. Returns their number. */
 static size_t scopes_of(const struct ab_advice_group *g, uint64_t scopes[AB_ADVICE_SURVIVORS])
 {
     size_t n = 0, kept = 0;
@@ -382,7 +387,8 @@ static void print_survivors(FILE *to, const struct ab_advise_view *v)
         fprintf(to, "  and %zu more (--json names all)\n", n - SURVIVORS_SHOWN);
 }
 
-/* Blocks that keep their place out of a nested scope; it is in the arena of the whole one. */
+/* Prints the places whose long-lived blocks keep them out of a nested scope. Their blocks are in
+ * the arena of the whole scope. */
 static void print_stragglers(FILE *to, const struct ab_advise_view *v)
 {
     char place[400];
@@ -401,7 +407,8 @@ static void print_stragglers(FILE *to, const struct ab_advise_view *v)
     }
 }
 
-/* Nested scopes that were found and gain nothing: their places are in the arena of the scope. */
+/* Prints the places with nested scopes that gain nothing. Their blocks are in the arena of the
+ * scope. */
 static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     struct ab_text line = {0};
@@ -422,7 +429,8 @@ static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab
     put_prose(to, style, AB_PLAIN, &line);
 }
 
-/* As --code builds them: no call, and no free of what an arena holds. */
+/* Prints the time with the heaps as generated by --code: inlined, and without frees of arena
+ * blocks. */
 static void print_compiled(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     char times[80], speed[AB_CELL_BYTES];
@@ -440,7 +448,7 @@ static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_t
 {
     char times[80];
     const struct ab_advised *m = v->measured;
-    bool gains = m->used != 0; /* else only where it says why nothing is advised */
+    bool gains = m->used != 0; /* otherwise only if the gain explains why nothing is advised */
     for (size_t i = 0; i < v->advice->n_heaps; i++)
         gains |= ab_advised_pays(&m->heaps[i]);
     if (!gains)
@@ -458,7 +466,7 @@ static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_t
         const struct ab_advised_row *row = &v->measured->generals[i];
         const char *what = i == 0 ? "everything in" : "";
         snprintf(name, sizeof name, "%s", AB_SHOWN(128, row->name));
-        if (strlen(name) > PROPOSAL_WIDTH) { /* as a setting of --sweep */
+        if (strlen(name) > PROPOSAL_WIDTH) { /* such as a row of --sweep */
             fprintf(to, "   %s%s%s\n", what, i == 0 ? " " : "", name);
             what = "";
             name[0] = 0;
@@ -472,7 +480,7 @@ static void add_scopes(struct ab_text *line, const struct ab_advise_view *v, dou
                        const struct ab_advised_scopes *x)
 {
     double mean = ab_advise_unit_time(v->advice, whole_ns), percent = 100 * mean / v->budget_ns;
-    const char *whose = v->advice->n_threads > 1 ? " of one thread" : ""; /* timed lane by lane */
+    const char *whose = v->advice->n_threads > 1 ? " of one thread" : ""; /* times are per lane */
     if (isnan(mean))
         ab_text_add(line, "n/a on average");
     else

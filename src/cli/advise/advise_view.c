@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Proposals, reasons and the answer in words.
+ * Words for proposals, reasons and the answer.
  */
 #include "cli/advise/advise.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A million calls says nothing of a trace that has some dozens. */
+/* True if the trace is too short to show times per million calls. */
 static bool is_short(const struct ab_advice *a)
 {
     return a->n_scopes == 0 && a->n_events < 1000;
@@ -97,7 +97,7 @@ const char *ab_advise_memory(double bytes, char *buf, size_t cap)
 
 /* ---- the answer ---- */
 
-/* The fastest of those that are clearly faster than today's; NULL = none is. */
+/* Returns the fastest malloc that is clearly faster than the base; NULL = none. */
 static const struct ab_advised_row *best_general(const struct ab_advised *m)
 {
     const struct ab_advised_row *best = NULL;
@@ -121,7 +121,7 @@ static void add_small(struct ab_text *line, const struct ab_advised *m)
                  100 * m->limit, m->n_rounds);
 }
 
-/* Why nothing is advised: what was not found out is not called an answer. */
+/* Appends why nothing is advised. Distinguishes a negative result from one that is unknown. */
 static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
 {
     const struct ab_advised *m = v->measured;
@@ -150,7 +150,7 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
                      m->n_rounds);
 }
 
-/* So much more memory is said where the way is named. */
+/* Ratio of memory from which an increase is mentioned. */
 #define MUCH_MEMORY 1.5
 
 static void add_memory(struct ab_text *line, const struct ab_advised_row *row, bool always)
@@ -165,7 +165,8 @@ static void add_memory(struct ab_text *line, const struct ab_advised_row *row, b
                      ab_advise_memory(row->memory_bytes, after, sizeof after));
 }
 
-/* Adds "calls take 2.03 us a scope instead of 54.4 us": a ratio would be taken for that of the program. */
+/* Appends "calls take 2.03 us per scope instead of 54.4 us". A ratio could be mistaken for that of
+ * the whole program. */
 static void add_times(struct ab_text *line, const struct ab_advise_view *v,
                       const struct ab_advised_row *row)
 {
@@ -201,7 +202,8 @@ static void add_general(struct ab_text *line, const struct ab_advise_view *v,
     add_memory(line, best, false);
 }
 
-/* By gain for effort: heaps are a change of the code, so they have to gain --limit more. */
+/* Appends the possible changes, ordered by gain for effort. Heaps need a change of the code, so
+ * they must gain --limit more to come first. */
 static void add_ways(struct ab_text *line, const struct ab_advise_view *v,
                      const struct ab_advised_row *best, const char *verb)
 {
@@ -225,7 +227,7 @@ static void add_ways(struct ab_text *line, const struct ab_advise_view *v,
     ab_text_addf(line, " (replays of %u rounds).", m->n_rounds);
 }
 
-enum { SMALL_PART = 100 }; /* of a budget: not worth a change */
+enum { SMALL_PART = 100 }; /* a saving of 1/SMALL_PART of a budget is not worth a change */
 
 static double mean_of_scope(const struct ab_advise_view *v)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `advise`: reads a trace, measures what could be placed elsewhere, and says what pays.
+ * Implements `advise`: reads a trace, measures which blocks would gain from another heap, and
+ * advises what pays.
  */
 #include "advise/code.h"
 #include "app/one_file.h"
@@ -27,21 +28,21 @@
 
 struct work {
     const struct ab_options *options;
-    struct ab_options staged; /* the same with the stage that comes next */
+    struct ab_options staged; /* the options with the next stage */
     const char *path;
-    struct ab_text arguments;           /* the path, and --scope where it is given */
-    struct ab_output rules, code, json; /* open before anything is measured */
+    struct ab_text arguments;           /* the path, and --scope if given */
+    struct ab_output rules, code, json; /* opened before anything is measured */
     struct ab_advised_pins pins;
     struct ab_scopes scopes;
-    struct ab_scopes_of_threads threads; /* that have scopes of their own beside scopes.thread */
-    struct ab_advice advice, other; /* the other: with nested scopes, or without, as not advised */
+    struct ab_scopes_of_threads threads; /* further threads with scopes, besides scopes.thread */
+    struct ab_advice advice, other; /* other: the rejected variant, with or without nested scopes */
     struct ab_advised measured;
     struct ab_advised_budget budget;
     struct ab_advised_nested nested;
     char base[128];
 };
 
-struct naming { /* files are opened once the table of the trace is whole */
+struct naming { /* symbols; opened when the trace's table is complete */
     struct ab_site_names names;
     bool is_open;
 };
@@ -56,8 +57,8 @@ static struct ab_site_named name_frame(void *user, const struct ab_site_table *t
     return ab_site_names_find(&n->names, frame);
 }
 
-/* Refuses a budget where the search found scopes of several sizes: a budget of frames says nothing of levels,
- * so the user has to choose. */
+/* Refuses a budget if the search found scopes of several sizes. A budget does not say which level
+ * it is for, so the user must choose. */
 static enum ab_status require_scope(const struct work *w, struct ab_err *err)
 {
     struct ab_text question = {0};
@@ -82,7 +83,7 @@ static enum ab_status find_scopes(struct work *w, struct ab_err *err)
     ab_trace_watch_end(&watch);
     if (status == AB_OK && w->options->budget_ns != 0)
         status = require_scope(w, err);
-    if (status == AB_OK && w->options->scopes_wish == AB_SCOPES_BEST) /* else they are chosen */
+    if (status == AB_OK && w->options->scopes_wish == AB_SCOPES_BEST) /* otherwise the user chose */
         status = ab_scopes_part_threads(&walk, &w->scopes, &w->threads, err);
     return status;
 }
@@ -104,8 +105,8 @@ static enum ab_status take_pins(void *user, const struct ab_session *s, struct a
     return AB_OK;
 }
 
-/* A memory pass of the base: who pins the pages where it has the most external bytes. Nothing is known where
- * it has no numbers. */
+/* Runs a memory pass of the base to find the sites that pin pages at the moment with the most
+ * external bytes. *out stays unknown if the base has no numbers. */
 static enum ab_status find_pins(const struct ab_options *o, const char *base,
                                 struct ab_advised_pins *out, struct ab_err *err)
 {
@@ -128,9 +129,9 @@ static enum ab_status find_pins(const struct ab_options *o, const char *base,
     return ab_replay(&r, &watch, &exit_code, err);
 }
 
-/* As both name a place: by its line, by its function where lines are not known, else by its address. A
- * function may have several groups then, and what it pins is said of each. Pins do not tell the calls of
- * one line apart. */
+/* True if the pin and the group are the same place: by line, else by function, else by address.
+ * Without line numbers, a function may have several groups, and each of them shows the pins of the
+ * whole function. Pins do not distinguish several calls on one line. */
 static bool is_of(const struct ab_pin *pin, const struct ab_advice_group *g, const char *function)
 {
     char address[160];
@@ -156,7 +157,7 @@ static double pinned_by(const void *user, const struct ab_advice_group *g)
     return 0;
 }
 
-/* Less is not worth a change: the same bounds as of a gain in memory. */
+/* Returns the fewest pinned bytes that are worth a heap, with the bounds of a gain in memory. */
 static double least_pinned(const struct ab_advised_pins *pins)
 {
     double part = pins->resident_bytes / AB_ADVISED_LESS_PART;
@@ -183,7 +184,8 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
     return status;
 }
 
-/* Nested scopes stay in the advice where they gain against the arena of the whole scope. */
+/* Measures nested scopes, and keeps them in the advice if they gain against the arena of the whole
+ * scope. */
 static enum ab_status choose_nesting(struct work *w, struct ab_err *err)
 {
     if (!ab_advise_has_nested(&w->advice))
@@ -227,7 +229,7 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* C for the heaps that are advised alone. */
+/* Writes the C code of the advised heaps only. */
 static enum ab_status write_code(struct work *w, const char *trace, struct ab_err *err)
 {
     struct ab_text text = {0};
