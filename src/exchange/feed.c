@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns the descriptor, the packed bytes with the state of zlib and zstd, and the line that is being
- * read. Several members of gzip and several frames of zstd follow each other as in the tools of these
- * names. The head of a frame: RFC 8878, 3.1.1.1.
+ * Owns the descriptor, the compressed bytes with the state of zlib or zstd, and the current
+ * line. A file may have several gzip members or zstd frames, as the tools allow. Heads of frames
+ * are described in RFC 8878, 3.1.1.1.
  */
 #include "exchange/feed.h"
 
@@ -22,21 +22,21 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* ---- packed ---- */
+/* ---- decompression ---- */
 
 enum { PACKED_BYTES = 1 << 16, SNIFFED = 6, GZIP_WINDOW = 15 + 16 };
-enum { WINDOW_LOG2_MAX = 27, FRAME_HEAD_MAX = 18 }; /* the window is that of the tool */
+enum { WINDOW_LOG2_MAX = 27, FRAME_HEAD_MAX = 18 }; /* the window limit is that of the zstd tool */
 
 enum packing { UNKNOWN, PLAIN, GZIP, ZSTD };
 
-struct unpack { /* the bytes of a descriptor, unpacked when they are gzip or zstd */
+struct unpack { /* bytes of a descriptor, decompressed if they are gzip or zstd */
     int fd;
     enum packing packing;
     uint8_t packed[PACKED_BYTES];
-    size_t at, n;    /* of packed */
-    uint64_t offset; /* of packed[n] in the file */
-    bool is_over;    /* the file has no more */
-    bool is_within;  /* a member or frame has begun and not ended */
+    size_t at, n;    /* position and number of bytes in `packed` */
+    uint64_t offset; /* position of packed[n] in the file */
+    bool is_over;    /* True at the end of the file */
+    bool is_within;  /* True inside a member or frame */
     z_stream z;
     ZSTD_DStream *zstd;
 };
@@ -59,7 +59,7 @@ static enum ab_status fill_packed(struct unpack *u, struct ab_err *err)
     return AB_OK;
 }
 
-/* Refuses a file of a packing that is not read, with the command that unpacks it. */
+/* Refuses a file with unsupported compression; the message has the command that decompresses it. */
 static enum ab_status refuse_other_packing(const struct unpack *u, struct ab_err *err)
 {
     static const struct {
@@ -105,7 +105,7 @@ static enum ab_status sniff(struct unpack *u, struct ab_err *err)
     return AB_OK;
 }
 
-/* Where in the file as it is the next packed byte lies. */
+/* Returns the position in the file of the next compressed byte. */
 static uint64_t unpack_offset(const struct unpack *u)
 {
     return u->offset - (u->n - u->at);
@@ -139,7 +139,7 @@ static enum ab_status unpack_gzip(struct unpack *u, void *to, size_t cap, size_t
     return AB_OK;
 }
 
-/* Of the frame whose head is next: it is there as a whole. */
+/* Returns the window size of the next frame, whose head is completely buffered. */
 static uint64_t frame_window(const struct unpack *u)
 {
     const uint8_t *head = u->packed + u->at;
@@ -149,7 +149,7 @@ static uint64_t frame_window(const struct unpack *u)
                           : bytes + bytes / 8 * (head[5] & 7);
 }
 
-/* An error has taken nothing of the input. */
+/* Reports an error of zstd, which has consumed no input in that case. */
 static enum ab_status refuse_zstd(const struct unpack *u, size_t result, struct ab_err *err)
 {
     if (ZSTD_getErrorCode(result) != ZSTD_error_frameParameter_windowTooLarge || u->is_within)
@@ -190,8 +190,8 @@ static enum ab_status unpack_some(struct unpack *u, void *to, size_t cap, size_t
     return AB_OK;
 }
 
-/* Some bytes, at most cap; *n = 0 at the end. *is_cut: the end came within what was packed. Errors
- * carry "byte OFFSET: " of the file as it is. */
+/* Reads some bytes, at most cap; *n = 0 at the end. Sets *is_cut if the file ends inside
+ * compressed data. Errors begin with "byte OFFSET: ", the position in the compressed file. */
 static enum ab_status unpack_read(struct unpack *u, void *to, size_t cap, size_t *n, bool *is_cut,
                                   struct ab_err *err)
 {
@@ -200,7 +200,8 @@ static enum ab_status unpack_read(struct unpack *u, void *to, size_t cap, size_t
     if (u->packing == UNKNOWN)
         AB_TRY(sniff(u, err));
     while (*n == 0) {
-        bool is_flushing = u->is_within && u->at == u->n; /* may hold more without new input */
+        /* may return more output without new input */
+        bool is_flushing = u->is_within && u->at == u->n;
         if (u->at == u->n && !u->is_over)
             AB_TRY(fill_packed(u, err));
         if (u->at == u->n && !is_flushing)
@@ -218,16 +219,15 @@ static enum ab_status unpack_read(struct unpack *u, void *to, size_t cap, size_t
 enum { BUFFER_BYTES = 2 * AB_FEED_LINE_MAX, SHOWN_BYTES = 64 };
 
 struct ab_feed {
-    char path[1024]; /* as shown */
+    char path[1024]; /* printable */
     struct unpack unpack;
     bool is_partial, is_cut, is_over;
-    bool
-        keeps_last; /* the last line is taken also where --partial leaves out one without its end */
-    bool is_unended; /* the line that was handed out last has no newline at its end */
-    uint64_t line;   /* number of the last one, from 1; 0 = bytes are read */
-    uint64_t offset; /* of the bytes that were handed out last */
-    size_t n_last;   /* how many they were */
-    size_t at, n;    /* of buffer */
+    bool keeps_last; /* True to take a last line without a newline even with --partial */
+    bool is_unended; /* True if the last returned line has no newline */
+    uint64_t line;   /* number of the last line, from 1; 0 = the file is read as bytes */
+    uint64_t offset; /* position of the last returned bytes */
+    size_t n_last;   /* number of the last returned bytes */
+    size_t at, n;    /* position and number of bytes in `buffer` */
     char buffer[BUFFER_BYTES + 1];
 };
 
@@ -337,7 +337,7 @@ enum ab_status ab_feed_end_early(struct ab_feed *s, struct ab_err *err, const ch
     return status;
 }
 
-/* The file ends within a line or record: left out, or refused. */
+/* Handles a file that ends inside a line or record, which is dropped or refused. */
 static enum ab_status end_within(struct ab_feed *s, const char *what, struct ab_err *err)
 {
     s->at = s->n;
@@ -356,7 +356,7 @@ enum ab_status ab_feed_odd_line(struct ab_feed *s, const char *line, const char 
                        strlen(line) > SHOWN_BYTES ? "…" : "", expected);
 }
 
-/* More bytes into the buffer; none when the file has ended. */
+/* Reads more bytes into the buffer; none at the end of the file. */
 static enum ab_status fill(struct ab_feed *s, struct ab_err *err)
 {
     size_t n;
@@ -379,7 +379,7 @@ static enum ab_status fill(struct ab_feed *s, struct ab_err *err)
                    s->path, (unsigned long long)unpack_offset(&s->unpack));
 }
 
-/* Skips the mark that some editors of Windows write before UTF-8, and refuses UTF-16. */
+/* Skips the byte order mark that some Windows editors write before UTF-8, and refuses UTF-16. */
 static enum ab_status skip_byte_order_mark(struct ab_feed *s, struct ab_err *err)
 {
     const char *text = s->buffer + s->at;
@@ -417,7 +417,7 @@ enum ab_status ab_feed_line(struct ab_feed *s, char **line, struct ab_err *err)
     if (end == NULL && (s->is_cut || (s->is_partial && !s->keeps_last)))
         return end_within(s, "line", err);
     s->is_unended = end == NULL;
-    end = s->buffer + s->at + n; /* the buffer has a byte behind the last one */
+    end = s->buffer + s->at + n; /* the buffer has one byte more */
     *end = 0;
     if (n > 0 && end[-1] == '\r')
         end[-1] = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file of another tool as lines or bytes: plain, gzip or zstd, which its first bytes say. Streamed,
- * never mapped; memory is one line. Errors carry "FILE:LINE: " or "FILE: byte OFFSET: ", of the text
- * as it is once unpacked.
+ * Reads the files of other tools as lines or bytes. Recognizes plain, gzip and zstd files by
+ * their first bytes. Streams the file, never maps it, and needs memory for one line. Errors
+ * begin with "FILE:LINE: " or "FILE: byte OFFSET: ", relative to the unpacked text.
  */
 #ifndef AB_EXCHANGE_FEED_H
 #define AB_EXCHANGE_FEED_H
@@ -17,51 +17,56 @@
 struct ab_feed;
 enum { AB_FEED_LINE_MAX = 1 << 18 };
 
-/* "-" = standard input. is_partial: what is cut ends with its last whole line or record. */
+/* Opens a file; "-" = standard input. With is_partial, a truncated file ends with its last
+ * complete line or record. */
 enum ab_status ab_feed_open(const char *path, bool is_partial, struct ab_feed **out,
                             struct ab_err *err);
-/* A feed of n bytes in memory, which are copied: the begin of a file, read as one that was cut. */
+/* Opens a copy of n bytes in memory: the beginning of a file, read like a truncated one. */
 struct ab_feed *ab_feed_open_text(const char *bytes, size_t n);
 void ab_feed_close(struct ab_feed *s);
 
-/* The first bytes of the file, unpacked, at least AB_FEED_LINE_MAX where there are as many. They are
- * read again by the next call, and hold until then. */
+/* Returns the first bytes of the unpacked file, at least AB_FEED_LINE_MAX if there are as many.
+ * The next call reads them again; they are valid until then. */
 enum ab_status ab_feed_peek(struct ab_feed *s, const char **bytes, size_t *n, struct ab_err *err);
 
-/* The next line, without its end; *line is NULL after the last one. The text holds until the next
- * call, and may be changed. The last line may be without a newline: many editors write none. With
- * is_partial such a line is left out, since it may have been cut. */
+/* Reads the next line, without its newline; *line is NULL after the last one. The text is valid
+ * until the next call, and may be changed. The last line may lack a newline, because many
+ * editors write none. With is_partial such a line is dropped, because it may be truncated. */
 enum ab_status ab_feed_line(struct ab_feed *s, char **line, struct ab_err *err);
-/* n bytes, n at most AB_FEED_LINE_MAX; *bytes is NULL at the end of the file. */
+/* Reads n ≤ AB_FEED_LINE_MAX bytes; *bytes is NULL at the end of the file. */
 enum ab_status ab_feed_bytes(struct ab_feed *s, size_t n, const uint8_t **bytes,
                              struct ab_err *err);
 
 enum ab_feed_end {
     AB_FEED_WHOLE,
-    AB_FEED_IN_DOUBT, /* the last line was without a newline, and nothing else shows that it is whole */
-    AB_FEED_CUT,      /* its end has been cut off, as was accepted */
+    AB_FEED_IN_DOUBT, /* the last line has no newline, and nothing else shows that it is complete */
+    AB_FEED_CUT,      /* truncated, as was accepted */
 };
-/* Returns how the file ended, once it has. */
+/* Returns how the file ended. Valid after its end. */
 enum ab_feed_end ab_feed_end(const struct ab_feed *s);
-/* The format says that the file ends with its next line, so that a newline is not missed. */
+/* Tells that the next line is the last one by the rules of the format, so that it needs no
+ * newline. */
 void ab_feed_keep_last(struct ab_feed *s);
 
-/* The file ends, but should go on: AB_INPUT with the place, or, where that is accepted, AB_OK. */
+/* Reports a file that ends too early: returns AB_INPUT with the position or, with is_partial,
+ * AB_OK. */
 enum ab_status ab_feed_end_early(struct ab_feed *s, struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* AB_INPUT with the place of what was read last. */
+/* Returns AB_INPUT with the position of the last read. */
 enum ab_status ab_feed_bad(const struct ab_feed *s, struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Puts the place before an error from elsewhere. */
+/* Puts the position in front of an error from elsewhere. */
 enum ab_status ab_feed_blame(const struct ab_feed *s, struct ab_err *err);
-/* AB_INPUT: a line that is none of the format. A last line without a newline has been cut: as
- * ab_feed_end_early. */
+/* Returns AB_INPUT for a line that does not fit the format. A last line without a newline counts
+ * as truncated (see ab_feed_end_early). */
 enum ab_status ab_feed_odd_line(struct ab_feed *s, const char *line, const char *expected,
                                 struct ab_err *err);
 
-/* Reads the words of a line, without locale. Each function takes its part off the front of *at and
- * returns true, or changes nothing and returns false. Numbers that do not fit into 64 bits are none. */
+/* ---- scanning a line, independent of the locale ----
+ *
+ * Each function consumes its part of *at and returns true, or changes nothing and returns false.
+ * Numbers beyond 64 bits do not match. */
 
 static inline bool ab_scan_text(const char **at, const char *text)
 {
@@ -95,7 +100,7 @@ static inline int ab_scan_digit(char c)
                                   : -1;
 }
 
-/* Digits alone, without 0x. */
+/* Reads hexadecimal digits without 0x. */
 static inline bool ab_scan_hex(const char **at, uint64_t *out)
 {
     const char *p = *at;
@@ -112,7 +117,7 @@ static inline bool ab_scan_hex(const char **at, uint64_t *out)
     return true;
 }
 
-/* What %p and %#lx print: 0x and digits, or (nil) or 0 for NULL. */
+/* Reads a pointer as %p or %#lx print it: 0x and digits, or (nil) or 0 for NULL. */
 static inline bool ab_scan_pointer(const char **at, uint64_t *out)
 {
     const char *p = *at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the debug libraries of gperftools write with TCMALLOC_TRACE=1, a line for a call, its words
- * apart by tabs: what was called, bytes, address, thread, then its stack. A resize is a free of the
- * old block, then "realloc" with the new one: it is taken for one where no other line is between.
- * calloc is a malloc, and so is memalign, with the larger block that the address is in: its free
- * names another address. The size beside a free is that of its block, which nobody needs.
+ * Reads the output of gperftools' debug libraries with TCMALLOC_TRACE=1. A line is a call; its
+ * words are separated by tabs: name, bytes, address, thread, then the stack. A resize is a free
+ * of the old block, then "realloc" with the new one. The two are joined if no other line is
+ * between them. calloc appears as malloc. memalign does too, with the larger block that contains
+ * the address, so that its free has another address. The size of a free is ignored.
  */
 #include "exchange/intake.h"
 
@@ -12,7 +12,7 @@ static const char expected[] =
     "a line of gperftools, a call, bytes, address and thread, apart by tabs";
 
 struct line {
-    char call; /* 'm' 'f' 'r'; 0 = none */
+    char call; /* 'm', 'f', 'r'; 0 = none */
     uint64_t size, address, thread;
 };
 
@@ -36,7 +36,8 @@ static enum ab_status take_free(struct ab_intake *to, struct line *freed, struct
     return is_there ? ab_intake_take(to, &call, err) : AB_OK;
 }
 
-/* `freed` is the line before, where that is a free: it may have been the first half of a resize. */
+/* Takes a line. `freed` is the line before if that was a free, which may have been the first
+ * half of a resize. */
 static enum ab_status take(struct ab_intake *to, const struct line *l, struct line *freed,
                            struct ab_err *err)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What heaptrack writes: lines of a letter and numbers in hexadecimal. Raw (heaptrack --raw) a call
- * says its block: "+ SIZE TRACE ADDRESS", "- ADDRESS". Interpreted, sizes are named by "a SIZE TRACE",
- * numbered from 0, and a call says that number: which of the blocks of one size and place was freed
- * is lost, the youngest is taken. Both give a resize as a free and an allocation, and know no threads.
- * "c MILLISECONDS" is the time, every 10 ms. Everything else says where, not what.
+ * Reads the files of heaptrack: lines of a letter and hexadecimal numbers. In raw files
+ * (heaptrack --raw) a call has the address of its block: "+ SIZE TRACE ADDRESS", "- ADDRESS". In
+ * interpreted files, lines "a SIZE TRACE" define sizes, numbered from 0, and a call has such a
+ * number. Which block of one size and place was freed is then lost; the youngest is assumed.
+ * Both record a resize as a free and an allocation, and have no threads. "c MILLISECONDS" is the
+ * time, every 10 ms. Other lines describe call sites.
  *
- * Whether a trace has times is said at its begin, so the calls before the first "c" are held back.
+ * The header of a trace says whether it has times, so that calls before the first "c" are held
+ * back.
  */
 #include "exchange/intake.h"
 
@@ -18,20 +20,20 @@
 
 static const char expected[] = "a line of heaptrack, such as \"+ 64 8 55a2dc7681d0\" or \"+ 1f\"";
 
-enum { INTERPRETED = 1, RAW = 2 }; /* once a line has shown it */
+enum { INTERPRETED = 1, RAW = 2 }; /* set when a line has shown it */
 enum { VERSION_LEAST = 1, VERSION_MOST = 3 };
-enum { SITES_MOST = 1 << 26 }; /* a packed file can hold any number of lines */
-enum { HELD_MOST = 1 << 20 };  /* more than 10 ms are enough for: the file has no times */
+enum { SITES_MOST = 1 << 26 }; /* limit, because a compressed file can hold any number of lines */
+enum { HELD_MOST = 1 << 20 };  /* more than fit into 10 ms, so that the file has no times */
 #define NONE UINT32_MAX
 
-struct node { /* a live block of an interpreted file, in a list of those of one size and place */
+struct node { /* live block of an interpreted file, in a list of those of one size and place */
     uint64_t address;
     uint32_t next;
 };
 
 struct site {
     uint64_t size;
-    uint32_t youngest; /* in nodes; NONE */
+    uint32_t youngest; /* index in nodes; NONE = empty */
 };
 
 struct heap {
@@ -41,13 +43,13 @@ struct heap {
     uint64_t time_ns, n_addresses;
     struct ab_foreign_call *held;
     size_t n_held, cap_held;
-    bool is_settled; /* it is known whether there are times, and nothing is held */
+    bool is_settled; /* True if it is known whether there are times; nothing is held back */
     bool has_version;
     struct site *sites;
     size_t n_sites, cap_sites;
     struct node *nodes;
     size_t n_nodes, cap_nodes;
-    uint32_t unused; /* list of nodes; NONE */
+    uint32_t unused; /* list of unused nodes; NONE = empty */
 };
 
 static bool scan_number(const char **at, uint64_t *out)
@@ -55,7 +57,7 @@ static bool scan_number(const char **at, uint64_t *out)
     return ab_scan_text(at, " ") && ab_scan_hex(at, out);
 }
 
-/* Is this the file that the lines before it began? */
+/* Sets the kind of the file. Refuses a line of the other kind. */
 static enum ab_status settle(struct heap *h, int kind, const char *line, struct ab_err *err)
 {
     if (h->kind != 0 && h->kind != kind)
@@ -123,7 +125,7 @@ static enum ab_status free_at(struct heap *h, struct site *site, struct ab_err *
 {
     uint32_t i = site->youngest;
     struct ab_foreign_call call = {.kind = AB_EVENT_FREE,
-                                   .old = ++h->n_addresses}; /* of no block */
+                                   .old = ++h->n_addresses}; /* no block has this address */
     if (i != NONE) {
         h->to->report.n_guessed += h->nodes[i].next != NONE;
         call.old = h->nodes[i].address;
@@ -201,7 +203,7 @@ static enum ab_status take_version(struct heap *h, const char *line, struct ab_e
     return AB_OK;
 }
 
-/* The command, without its folder and arguments. */
+/* Takes the name of the command, without folder and arguments. */
 static void take_program(struct heap *h, const char *command)
 {
     size_t n = strcspn(command, " ");
@@ -241,7 +243,7 @@ static enum ab_status take_line(struct heap *h, const char *line, struct ab_err 
     case 'X':
         take_program(h, *at == ' ' ? at + 1 : at);
         return AB_OK;
-    default: /* places, strings, modules, comments, memory of the process, suppressions */
+    default: /* frames, strings, modules, comments, memory of the process, suppressions */
         return line[0] != 0 && strchr("#ARISimstx", line[0]) == NULL
                    ? ab_feed_odd_line(h->from, line, expected, err)
                    : AB_OK;

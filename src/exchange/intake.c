@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a call of a foreign file becomes in the trace, the table of formats, and importing by it.
+ * Converts calls of foreign files to events of a trace. Also contains the table of formats, and
+ * the import.
  */
 #include "exchange/intake.h"
 
@@ -22,8 +23,8 @@ static enum ab_status open_writer(struct ab_intake *in, struct ab_err *err)
                               : ab_trace_writer_open_with(in->to, &options, &in->writer, err);
 }
 
-/* Ticks of 1 us since the first event that is written, never less than those of the one before: a
- * trace is in one order. */
+/* Returns the time in µs since the first event, at least that of the event before, because a
+ * trace has one order. */
 static uint64_t time_of(struct ab_intake *in, const struct ab_foreign_call *call)
 {
     if (!in->has_time)
@@ -65,7 +66,7 @@ static enum ab_status put_free(struct ab_intake *in, const struct ab_foreign_cal
     return put(in, call, &event, NULL, err);
 }
 
-/* The block at an address that is given out has been given back unseen. */
+/* Frees the block at an address that is given out again, because its free was not seen. */
 static enum ab_status free_stale(struct ab_intake *in, const struct ab_foreign_call *call,
                                  struct ab_err *err)
 {
@@ -82,7 +83,8 @@ static enum ab_status take_alloc(struct ab_intake *in, const struct ab_foreign_c
     uint64_t number = 0;
     struct ab_event event = {
         .kind = call->kind, .size = call->size, .align = call->align, .failed = call->address == 0};
-    if (call->kind == AB_EVENT_RESIZE) /* of NULL, or of a block whose allocation was not seen */
+    /* a resize of NULL, or of a block whose allocation was not seen */
+    if (call->kind == AB_EVENT_RESIZE)
         event.kind = AB_EVENT_ALLOC;
     if (call->kind == AB_EVENT_ALLOC_ALIGNED && call->align == 0)
         event.kind = AB_EVENT_ALLOC;
@@ -132,7 +134,8 @@ static enum ab_status take_resize(struct ab_intake *in, const struct ab_foreign_
     return AB_OK;
 }
 
-/* A thread that made no call is not in the trace, and neither is its end. */
+/* Takes the end of a thread. A thread without calls is not in the trace, so that its end is
+ * dropped. */
 static enum ab_status take_thread_end(struct ab_intake *in, const struct ab_foreign_call *call,
                                       struct ab_err *err)
 {
@@ -145,7 +148,7 @@ static enum ab_status take_thread_end(struct ab_intake *in, const struct ab_fore
     return AB_OK;
 }
 
-/* malloc libraries round an alignment that is no power of two up to one. */
+/* Rounds an alignment up to a power of two, as malloc libraries do. */
 static enum ab_status check_align(const struct ab_intake *in, struct ab_foreign_call *call,
                                   struct ab_err *err)
 {
@@ -193,7 +196,7 @@ enum ab_status ab_intake_take(struct ab_intake *in, const struct ab_foreign_call
     return status;
 }
 
-/* Writes the end of the trace; AB_INPUT when there was no call. */
+/* Writes the end of the trace. Returns AB_INPUT if there was no call. */
 static enum ab_status intake_end(struct ab_intake *in, struct ab_err *err)
 {
     if (in->writer == NULL || in->n_threads == 0)
@@ -248,7 +251,7 @@ static bool scan_field(const char **at, char field, struct ab_foreign_call *c, u
     }
 }
 
-/* More objects than fit into 64 bits is more than there is: such a call has failed. */
+/* A number of objects that overflows 64 bits means that the call has failed. */
 bool ab_scan_call(const char **at, const struct ab_call_form *forms, size_t n,
                   struct ab_foreign_call *out)
 {
@@ -296,9 +299,9 @@ enum ab_status ab_format_find(const char *name, const struct ab_format **out, st
                         : ab_fail(err, AB_USAGE, "unknown format %s; allowed are %s", shown, list);
 }
 
-/* ---- which format a file has ---- */
+/* ---- recognizing the format of a file ---- */
 
-/* Refuses files of tools that do not write calls, and says why. */
+/* Refuses files of tools that do not record calls, and says why. */
 static enum ab_status refuse_other_kind(const struct ab_feed *from, const char *bytes, size_t n,
                                         struct ab_err *err)
 {
@@ -325,7 +328,8 @@ static enum ab_status refuse_other_kind(const struct ab_feed *from, const char *
     return AB_OK;
 }
 
-/* How many calls a format finds in the begin of a file, up to the first line that is not of it. */
+/* Counts the calls that a format finds in the beginning of a file, up to the first line that
+ * does not fit. */
 static uint64_t count_calls(const struct ab_format *format, const char *bytes, size_t n)
 {
     struct ab_err ignored = {0};
@@ -340,7 +344,7 @@ static uint64_t count_calls(const struct ab_format *format, const char *bytes, s
     return n_calls;
 }
 
-/* The format that finds most calls in these bytes; NULL if none finds one. */
+/* Returns the format that finds most calls in these bytes; NULL = none finds any. */
 static const struct ab_format *recognize(const char *bytes, size_t n)
 {
     const struct ab_format *best = NULL;
@@ -369,7 +373,7 @@ const struct ab_format *ab_format_recognize(const char *path)
     return format;
 }
 
-/* Finds the format of an import that names none. */
+/* Finds the format of an import, unless the caller has chosen one. */
 static enum ab_status settle_format(struct ab_feed *from, const struct ab_format **format,
                                     struct ab_err *err)
 {
@@ -407,8 +411,10 @@ enum ab_status ab_import(const struct ab_import *import, struct ab_intake_report
     return status;
 }
 
-/* The table, and where in it a key is at home: the finaliser of MurmurHash3 (Appleby, public domain)
- * over the key and a drawn number. */
+/* ---- the hash map ----
+ *
+ * The hash is the finalizer of MurmurHash3 (Appleby, public domain) over the key and a random
+ * seed. */
 
 enum { LEAST_PLACES = 64 };
 
@@ -420,7 +426,7 @@ static size_t home_of(const struct ab_block_map *m, uint64_t key)
     return (size_t)(h ^ h >> 33) & m->mask;
 }
 
-/* Its place, or the empty one where it would be. */
+/* Returns the place of a key, or the empty place for it. */
 static struct ab_mapped *seek(const struct ab_block_map *m, uint64_t key)
 {
     size_t i = home_of(m, key);

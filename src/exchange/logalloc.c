@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What Firefox's logalloc writes: "PROCESS THREAD CALL(ARGUMENTS)=RESULT", numbers in decimal, and
- * addresses, or "#NUMBER" of blocks where the log was munged for logalloc-replay. Older logs are
- * without THREAD. As in logalloc-replay, the first process is the one that is read.
+ * Reads the logs of Firefox's logalloc: "PROCESS THREAD CALL(ARGUMENTS)=RESULT" with decimal
+ * numbers. A block is an address, or "#NUMBER" in logs munged for logalloc-replay. Older logs
+ * have no THREAD. Like logalloc-replay, reads only the first process.
  */
 #include "exchange/intake.h"
 
@@ -24,7 +24,7 @@ static const struct ab_call_form forms[] = {
     {"free(", "o)", AB_EVENT_FREE, 0},
 };
 
-/* is_call: jemalloc_stats() is a line that is none. */
+/* Reads a line. Clears *is_call for jemalloc_stats(), which is no call. */
 static bool read_line(const char *at, uint64_t *process, struct ab_foreign_call *out, bool *is_call)
 {
     *out = (struct ab_foreign_call){.kind = AB_EVENT_ALLOC};

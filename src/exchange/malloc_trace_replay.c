@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the postprocess program of malloc-trace-replay makes of a recording by tcmalloc's malloc
- * tracing: records of 24 bytes, little-endian: a type in the low byte of the first word, the
- * register of the block in its other 56 bits, then two words. The recorder rounds sizes up to 8 and
- * makes calloc an allocation. The file has no end mark: what is missing from it by whole records
- * cannot be seen.
+ * Reads the recordings of tcmalloc's malloc tracing, as the postprocess program of
+ * malloc-trace-replay writes them. Records have 24 bytes, little-endian: the type in the low
+ * byte of the first word, the register of the block in its other 56 bits, then two words. The
+ * recorder rounds sizes up to 8 and turns calloc into an allocation. The file has no end mark,
+ * so that missing records at the end cannot be detected.
  */
 #include "exchange/intake.h"
 
@@ -14,12 +14,12 @@ enum {
     RECORD_BYTES = 24,
     MALLOC = 0, /* size */
     FREE = 1,
-    FREE_SIZED = 2,    /* size, which is known */
+    FREE_SIZED = 2,    /* size, already known */
     MEMALIGN = 3,      /* size, alignment */
     REALLOC = 4,       /* register of the new block, size */
     SWITCH_THREAD = 5, /* thread */
-    KILL_THREAD = 6,   /* the one that was switched to */
-    SET_TS_CPU = 7,    /* time and CPU: of some 1,000 calls, so no time of any */
+    KILL_THREAD = 6,   /* the thread of the last SWITCH_THREAD */
+    SET_TS_CPU = 7,    /* time and CPU of about 1,000 calls, too coarse for times */
 };
 #define NO_THREAD ((uint64_t)INT64_MAX)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What Android's malloc_debug writes with record_allocs, and memory_replay reads:
- * "THREAD: CALL POINTER …", sizes in decimal, then start and end of the call in ns where it has
- * them. A call that failed has the pointer 0x0.
+ * Reads the files of Android's malloc_debug with record_allocs, which memory_replay reads too:
+ * "THREAD: CALL POINTER …" with decimal sizes, then start and end of the call in ns if it has
+ * times. A failed call has the pointer 0x0.
  */
 #include "exchange/intake.h"
 
@@ -23,7 +23,7 @@ static bool scan_size(const char **at, uint64_t *out)
     return ab_scan_text(at, " ") && ab_scan_decimal(at, out);
 }
 
-/* Start and end, or nothing; of the end of a thread one number. */
+/* Reads the start and end of a call, if present. The end of a thread has only one number. */
 static bool scan_times(const char *at, struct ab_foreign_call *out, bool *has_time)
 {
     uint64_t end;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What glibc's mtrace(3) writes, a line for a call: "@ CALLER + ADDRESS SIZE" of an allocation, "-" of
- * a free, "<" and ">" of a resize that moved a block from one address to another, "!" of a resize
- * that failed. CALLER may hold spaces, and lines may be without it, so lines are read from their
- * end. mtrace says of calloc and memalign that they are allocations, and nothing of threads.
+ * Reads the output of glibc's mtrace(3). A line is a call: "@ CALLER + ADDRESS SIZE" is an
+ * allocation, "-" a free, "<" and ">" a resize that moved a block from one address to another,
+ * "!" a failed resize. CALLER may contain spaces or be missing, so that lines are read from
+ * their end. mtrace records calloc and memalign as allocations, and has no threads.
  *
- * mtrace() writes "= Start" once for a file. A second one is of a process that was forked, whose calls
- * are mixed with those of its parent, or of another log: what would come of it is no program's trace.
+ * mtrace() writes "= Start" once per file. A second one comes from a forked process, whose calls
+ * are mixed with its parent's, or from another log. Neither would give the trace of one program.
  */
 #include "exchange/intake.h"
 
@@ -14,7 +14,7 @@ static const char expected[] = "a line of mtrace, such as @ ./a.out:[0x1136] + 0
 
 struct line {
     char sign;
-    uint64_t address, size; /* of - and < no size */
+    uint64_t address, size; /* - and < have no size */
 };
 
 static bool read_call(const char *at, struct line *out)
@@ -31,7 +31,7 @@ static bool read_call(const char *at, struct line *out)
     return ab_scan_end(at);
 }
 
-/* The call is what follows the last " + ", " - " … that reads as one. */
+/* Reads a line. The call is the last " + ", " - " … of the line that can be parsed. */
 static bool read_line(const char *text, struct line *out)
 {
     if (text[0] != '@')
@@ -68,7 +68,7 @@ static enum ab_status take_mark(struct ab_feed *from, const char *text, uint64_t
 
 enum ab_status ab_import_mtrace(struct ab_feed *from, struct ab_intake *to, struct ab_err *err)
 {
-    struct line l, moved = {0}; /* the first half of a resize */
+    struct line l, moved = {0}; /* first half of a resize */
     uint64_t n_starts = 0;
     for (char *text;;) {
         AB_TRY(ab_feed_line(from, &text, err));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The traces of CS:APP's malloc lab: four numbers (size of the heap, ids, calls, weight), then
- * "a ID SIZE", "r ID SIZE" and "f ID". One thread, and no call that fails. A resize of an id that is
- * not allocated allocates it.
+ * Reads the traces of CS:APP's malloc lab: four numbers (size of the heap, ids, calls, weight),
+ * then "a ID SIZE", "r ID SIZE" and "f ID". One thread, and no failed calls. A resize of an
+ * unallocated id allocates it.
  *
- * Drivers of other courses differ: a head of two numbers (ids, calls), "f -1" for free(NULL), and
- * "w ID SIZE" for a write to a block, which is one of the calls that the head counts. Lines after as
- * many as the head says are left out, as the drivers do.
+ * Drivers of other courses differ: two numbers at the beginning (ids, calls), "f -1" for
+ * free(NULL), and "w ID SIZE" for a write to a block, which counts as a call. Lines after the
+ * declared number of calls are dropped, as those drivers do.
  */
 #include "exchange/intake.h"
 
@@ -19,7 +19,7 @@ static bool scan_id(const char **at, uint64_t *out)
     return ab_scan_text(at, " ") && ab_scan_decimal(at, out);
 }
 
-/* An id is counted from 0; the name of a block is never 0. */
+/* Reads a line. Ids begin with 0, but the name of a block must not be 0. */
 static bool read_line(const char *at, struct ab_foreign_call *out, bool *is_write)
 {
     uint64_t id, size = 0;
@@ -49,7 +49,7 @@ static bool is_call(char sign)
     return sign != 0 && strchr("arfw", sign) != NULL;
 }
 
-/* Reads the numbers ahead of the calls, and hands out the line of the first call; NULL for none. */
+/* Reads the numbers before the calls, and returns the line of the first call; NULL = none. */
 static enum ab_status read_head(struct ab_feed *from, char **line, uint64_t *n_calls,
                                 struct ab_err *err)
 {
@@ -70,7 +70,7 @@ static enum ab_status read_head(struct ab_feed *from, char **line, uint64_t *n_c
     }
 }
 
-/* Takes a line of the file; one that is_extra is behind as many as the head says. */
+/* Takes a line. is_extra: the line comes after the declared number of calls. */
 static enum ab_status take_line(struct ab_feed *from, struct ab_intake *to, const char *line,
                                 bool is_extra, struct ab_err *err)
 {

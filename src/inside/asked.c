@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * liballocbench-asked.so, preloaded ahead of the C library's malloc in the first, untimed run of `exec`.
- * It notes in which places of memory blocks have been, and calls neither malloc nor stdio and takes no
- * lock. A forked child notes in its parent's map.
+ * liballocbench-asked.so, preloaded ahead of the C library's malloc in the first, untimed run of
+ * `exec`. Notes the places of memory in which blocks have been. Calls neither malloc nor stdio and
+ * takes no lock. A forked child notes in its parent's map.
  */
 #include "inside/asked.h"
 
@@ -17,7 +17,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static uint8_t *map; /* NULL: nothing is noted */
+static uint8_t *map; /* NULL = nothing is noted */
 static enum { FRESH, RESOLVING, READY } stage;
 
 static void *map_piece(int fd, size_t bytes, off_t at)
@@ -95,7 +95,7 @@ EXPORT void free(void *p)
         real.free(p);
 }
 
-/* An early block moves to the real allocator when it is resized. */
+/* Moves an early block to the real allocator when it is resized. */
 EXPORT void *realloc(void *p, size_t size)
 {
     if (p == NULL)

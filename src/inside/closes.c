@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * liballocbench-closes.so, preloaded after the allocator in the untimed runs of `exec`, in which `exec`
- * looks at the libraries that each process has loaded. Before a library is closed, it makes the process
- * stop for such a look, by a munmap of 0 bytes at the library's address: the filter of system calls that
- * `exec` has installed (program/start.c) catches it. Without the filter this call fails and does nothing.
+ * liballocbench-closes.so, preloaded behind the allocator in the untimed runs of `exec`, in which
+ * `exec` looks at the loaded libraries of each process. Before a library is closed, the process
+ * stops for such a look: a munmap of 0 bytes at the library's address is caught by the filter of
+ * system calls that `exec` has installed (program/start.c). Without the filter this call fails and
+ * does nothing.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SHOWN_MOST = 10000 }; /* by a process: a program may close libraries all the time */
+enum { SHOWN_MOST = 10000 }; /* per process, because a program may close libraries all the time */
 
 __attribute__((visibility("default"))) int dlclose(void *library)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interposer of `exec --inside`, preloaded in front of the allocator: counts each call, times a
- * random one in 128, and passes all on. Nothing here calls malloc or stdio or takes a lock. Counts
- * and samples lie in a mapping that all processes share, so no end of a process loses any.
+ * The interposer of `exec --inside`, preloaded in front of the allocator: counts each call,
+ * times one random call in 128, and passes all on. Calls neither malloc nor stdio and takes no
+ * lock. Counts and samples are in a mapping that all processes share, so that none are lost when
+ * a process ends.
  *
- * A C++ operator may call malloc, or a function that we do not interpose: while it runs, calls of its
- * thread are forwarded and not counted.
+ * A C++ operator may call malloc, or a function that we do not interpose. While it runs, calls
+ * of its thread are passed on without being counted.
  */
 #include "inside/inside.h"
 
@@ -31,26 +32,29 @@
 /* ---- the state of a thread ---- */
 
 static __thread struct {
-    struct ab_inside_slot *slot; /* NULL: none yet, a shared one, or a call of C++ is under way */
-    struct ab_inside_slot *own;  /* the same, also then */
+    struct ab_inside_slot *slot; /* NULL = none yet, a shared one, or inside a C++ operator */
+    struct ab_inside_slot *own;  /* the slot itself, even inside an operator */
     uint32_t countdown, random;
     uint32_t n_samples;
-    uint32_t nested; /* functions of C++ under way */
-    bool is_armed;   /* looked afresh at the call before: this one is timed */
-    uint64_t looked; /* ticks at the last look */
-    bool
-        is_noting; /* the longest call or a site is being written: a signal handler leaves it alone */
+    uint32_t nested; /* C++ operators in progress */
+    bool is_armed;   /* True if the call before took a fresh look, so that this one is timed */
+    uint64_t looked; /* ticks of the last look */
+    /* True while the longest call or a site is written, so that signal handlers leave them
+     * alone */
+    bool is_noting;
     struct seen {
         long involuntary, voluntary, faults;
-    } seen; /* at the last look */
+    } seen; /* numbers at the last look */
 } me;
 
-static struct ab_inside_file *file;       /* NULL: nothing is counted */
-static uint32_t ticks_look;               /* a sample of so many ticks may have lost the CPU */
-static uint64_t ticks_fresh = UINT64_MAX; /* a look is too old after so many to say so of a call */
-static struct ab_inside_slot own;         /* where nothing is counted */
+static struct ab_inside_file *file; /* NULL = nothing is counted */
+/* a sample of at least this many ticks may include a loss of the CPU */
+static uint32_t ticks_look;
+/* after this many ticks, a look is too old for a sample */
+static uint64_t ticks_fresh = UINT64_MAX;
+static struct ab_inside_slot own; /* slot to use when nothing is counted */
 
-/* In a page of its own that a child of fork finds zeroed, however it was made: a slot is of one
+/* Points into a page that every kind of fork zeroes in the child, because a slot belongs to one
  * process. */
 static uint32_t *is_same_process;
 
@@ -66,8 +70,8 @@ static inline unsigned class_of(size_t size)
     return size <= 1 ? 0 : 64u - (unsigned)__builtin_clzll(size - 1);
 }
 
-/* One instruction, so that a signal handler that allocates comes before it or after it. Slots that
- * several threads share need more. */
+/* Counts a call in one instruction, so that an allocating signal handler comes before or after
+ * it. Slots shared by threads need an atomic add. */
 static inline void count(struct ab_inside_slot *slot, unsigned kind, unsigned class)
 {
 #if defined(__x86_64__)
@@ -77,7 +81,7 @@ static inline void count(struct ab_inside_slot *slot, unsigned kind, unsigned cl
 #endif
 }
 
-/* From 1 to twice as many less 1. */
+/* Draws from 1 to 2 * AB_INSIDE_EVERY - 1. */
 static inline uint32_t draw(void)
 {
     uint32_t x = me.random;
@@ -88,7 +92,7 @@ static inline uint32_t draw(void)
     return 1 + (uint32_t)((uint64_t)x * (2 * AB_INSIDE_EVERY - 1) >> 32);
 }
 
-/* What there was of each since the last look. */
+/* Returns the increase of each number since the last look. */
 static struct seen look(void)
 {
     struct rusage usage;
@@ -134,7 +138,7 @@ static void note_histogram(struct ab_hdr *h, uint64_t ns)
     while (ns > seen && !__atomic_compare_exchange_n(&h->max, &seen, ns, true, __ATOMIC_RELAXED,
                                                      __ATOMIC_RELAXED)) {
     }
-    seen = __atomic_load_n(&h->min, __ATOMIC_RELAXED); /* 0 = none yet: holds one more */
+    seen = __atomic_load_n(&h->min, __ATOMIC_RELAXED); /* holds min + 1; 0 = none yet */
     while ((seen == 0 || ns + 1 < seen) &&
            !__atomic_compare_exchange_n(&h->min, &seen, ns + 1, true, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
@@ -147,7 +151,8 @@ static void add_sum(struct ab_inside_sum *s, uint64_t ticks)
     add(&s->ticks, ticks);
 }
 
-/* One that ends by a signal meanwhile leaves none, and no half one. */
+/* Notes the longest call. If a signal ends the process meanwhile, there is no entry rather than
+ * half of one. */
 static void note_longest(unsigned kind, unsigned class, uint64_t ticks)
 {
     struct ab_inside_longest *l = &me.own->longest[kind];
@@ -164,7 +169,7 @@ static void note_longest(unsigned kind, unsigned class, uint64_t ticks)
     me.is_noting = false;
 }
 
-/* Context switches are read where a sample is long. */
+/* Notes a timed call. Reads context switches only after a long sample. */
 static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64_t ticks,
                                            const void *return_address)
 {
@@ -200,8 +205,9 @@ static __attribute__((noinline)) void note_look(unsigned kind)
         add(&file->entered[kind], 1);
 }
 
-/* A switch since the last look may be of any time since then. Where that is long ago, this call is left
- * out, with a look that its time would show, and the next one is timed. */
+/* Decides whether the drawn call is timed. After an old look, a context switch could be of any
+ * time since. Then this call takes a new look, which its own time would include, and the next
+ * call is timed. */
 static __attribute__((noinline)) bool draw_again(void)
 {
     me.is_armed = !me.is_armed && ab_tick_end() - me.looked > ticks_fresh;
@@ -213,7 +219,8 @@ static __attribute__((noinline)) bool draw_again(void)
     return !me.is_armed;
 }
 
-/* The first call of a thread, or of a process after fork; and all of those that share a slot. */
+/* Counts the first call of a thread or forked process, and all calls in a shared slot. Returns
+ * true if the call is timed. */
 static __attribute__((noinline)) bool enter_slowly(unsigned kind, unsigned class)
 {
     if (me.nested > 0)
@@ -224,11 +231,12 @@ static __attribute__((noinline)) bool enter_slowly(unsigned kind, unsigned class
     return --me.countdown == 0 && draw_again();
 }
 
-/* How a call goes on. All but PLAIN go on in functions of their own, so that a plain one needs no stack frame. */
+/* Ways in which a call continues. All ways except PLAIN continue in a function of their own, so
+ * that a plain call needs no stack frame. */
 enum way {
-    PLAIN, /* counted, not of the sample */
-    DRAWN, /* counted, of the sample unless draw_again says that it is not */
-    SLOW   /* not counted: enter_slowly does, and says whether it is of the sample */
+    PLAIN, /* counted, not timed */
+    DRAWN, /* counted; timed unless draw_again refuses */
+    SLOW   /* not counted yet; enter_slowly counts it and decides */
 };
 
 static inline enum way enter(unsigned kind, unsigned class)
@@ -245,7 +253,8 @@ static bool is_of_sample(enum way way, unsigned kind, unsigned class)
     return way == PLAIN ? false : way == DRAWN ? draw_again() : enter_slowly(kind, class);
 }
 
-/* A call of the sample, from `from`. To look at one costs two system calls, which its time would show. */
+/* Makes a sampled call with return address `from`: times it, or looks at it. A look costs two
+ * system calls, which must not be part of a timed call. */
 #define TIMED(kind, class, from, call) \
     do { \
         if (++me.n_samples % AB_INSIDE_LOOK == 0) { \
@@ -260,7 +269,7 @@ static bool is_of_sample(enum way way, unsigned kind, unsigned class)
         } \
     } while (0)
 
-/* ---- what it costs itself ---- */
+/* ---- own cost ---- */
 
 static __attribute__((noinline)) void *null_function(size_t size)
 {
@@ -287,7 +296,7 @@ static __attribute__((noinline)) void *null_through_us(size_t size)
                                 : null_rarely(size, way, __builtin_return_address(0));
 }
 
-/* Times an empty call as a call of the sample is timed. */
+/* Times an empty call in the way of a sampled call. */
 static __attribute__((noinline)) void time_empty_call(size_t size)
 {
     void *p;
@@ -302,7 +311,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* `to` holds the least value of all processes; 0 = none yet. */
+/* Lowers *to, the minimum over all processes; 0 = none yet. */
 static void note_least(uint64_t *to, uint64_t value)
 {
     uint64_t seen = __atomic_load_n(to, __ATOMIC_RELAXED);
@@ -393,7 +402,7 @@ static __attribute__((noinline)) void start(void)
     errno = saved;
 }
 
-/* Who has a slot need not ask. */
+/* True if the real functions are known. Calls with a slot need not ask. */
 static bool is_ready(void)
 {
     if (stage == FRESH)
@@ -471,7 +480,7 @@ EXPORT void free(void *p)
         free_rarely(p, way, __builtin_return_address(0));
 }
 
-/* An early block moves to the real allocator when it is resized. */
+/* Moves an early block to the real allocator when it is resized. */
 static __attribute__((noinline)) void *resize_early(void *p, size_t size)
 {
     size_t old_size = early_size(p);
@@ -505,7 +514,8 @@ EXPORT void *realloc(void *p, size_t size)
                                 : realloc_rarely(p, size, way, __builtin_return_address(0));
 }
 
-/* Not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
+/* Not forwarded, because the C library's reallocarray calls realloc, which is ours, and one call
+ * would be counted twice. */
 EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;
@@ -564,9 +574,9 @@ EXPORT size_t malloc_usable_size(void *p)
                                                                       : 0;
 }
 
-/* ---- the functions of C++ ---- */
+/* ---- C++ operators ---- */
 
-/* Also where it is left by an exception. */
+/* Restores the slot, also after an exception. */
 static void leave(struct ab_inside_slot **slot)
 {
     me.nested--;
@@ -578,7 +588,7 @@ static void leave(struct ab_inside_slot **slot)
     me.nested++; \
     me.slot = NULL
 
-/* Those of a library that was opened later are not ours (next_operators.h). */
+/* Operators of libraries that are loaded later are not interposed (next_operators.h). */
 #define DEFINE_NEW(name, parameters, arguments, align) \
     EXPORT void *name parameters; \
     EXPORT void *name parameters \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a timed call came from: the object that holds the return address, and the address in the
- * addresses of its file, so that all processes of a run find the same entry. Without a lock and a
- * malloc; what finds no room is counted as unknown.
+ * Finds the call site of a timed call: the object that contains the return address, and the
+ * address relative to its file, so that all processes of a run find the same entry. Uses no lock
+ * and no malloc. Calls without room in the table count as unknown.
  */
 #include "inside/inside_sites.h"
 
@@ -14,16 +14,16 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-enum { FREE, WRITTEN, COMPLETE }; /* of an object */
+enum { FREE, WRITTEN, COMPLETE }; /* states of an object */
 
 #if __GLIBC_PREREQ(2, 35)
 
 #pragma weak _dl_find_object
 
-/* The object that the thread's last timed call came from. */
+/* Object of the last timed call of this thread. */
 static __thread struct {
     uintptr_t begin, end, base;
-    uint32_t object; /* its place + 1; 0 = there was no room for it */
+    uint32_t object; /* its place + 1; 0 = no room */
 } last;
 
 static uint32_t find_place(struct ab_inside_sites *to, const char *path)
@@ -43,7 +43,7 @@ static uint32_t find_place(struct ab_inside_sites *to, const char *path)
     return 0;
 }
 
-/* The program itself has no name in the list of the dynamic linker. */
+/* Reads the path of an object. The program itself has no name in the dynamic linker's list. */
 static bool read_path(const struct link_map *map, char path[AB_INSIDE_PATH])
 {
     if (map->l_name[0] != 0) {
@@ -89,7 +89,7 @@ static uint64_t key_of(struct ab_inside_sites *to, uintptr_t address)
 
 #endif
 
-/* NULL: the table is full. */
+/* Finds or adds the entry of a call site. Returns NULL if the table is full. */
 static struct ab_inside_site *find_site(struct ab_inside_sites *to, uint64_t key)
 {
     uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
@@ -100,13 +100,13 @@ static struct ab_inside_site *find_site(struct ab_inside_sites *to, uint64_t key
             (seen == 0 && __atomic_compare_exchange_n(&s->key, &seen, key, false, __ATOMIC_RELAXED,
                                                       __ATOMIC_RELAXED)))
             return s;
-        if (seen == key) /* another thread's */
+        if (seen == key) /* added by another thread */
             return s;
     }
     return NULL;
 }
 
-/* The address lies within the call, not behind it. */
+/* Notes the call at return_address - 1, which is inside the call instruction. */
 HIDDEN void ab_inside_note_site(struct ab_inside_sites *to, const void *return_address,
                                 uint64_t ticks)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Timed calls by call site, for `exec --inside --sites`: a bounded table in the mapping that all
- * processes share, which begins as zeroes. The program may write anything to it.
+ * processes share, zeroed at first. The program may overwrite it.
  */
 #ifndef AB_INSIDE_INSIDE_SITES_H
 #define AB_INSIDE_INSIDE_SITES_H
@@ -21,18 +21,19 @@ struct ab_inside_object {
 };
 
 struct ab_inside_site {
-    uint64_t key; /* place of its object + 1, then 48 bits: the address in its file; 0 = empty */
+    /* place of its object + 1 in the top 16 bits, then the address in its file; 0 = empty */
+    uint64_t key;
     struct ab_inside_sum sum;
 };
 
 struct ab_inside_sites {
-    uint64_t is_wanted; /* set by the parent */
+    uint64_t is_wanted; /* 1 = sites are noted; set by the parent */
     struct ab_inside_sum unknown;
     struct ab_inside_object objects[AB_INSIDE_OBJECTS];
     struct ab_inside_site sites[AB_INSIDE_SITES];
 };
 
-/* Adds a timed call, by the address to which it returns. */
+/* Adds a timed call by its return address. */
 void ab_inside_note_site(struct ab_inside_sites *to, const void *return_address, uint64_t ticks);
 
 #endif

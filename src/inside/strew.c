@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded ahead of the allocator by `exec --litter`: before main, and before the constructors of the
- * program, its first process makes the litter through the allocator that is next. It defines no
- * function of malloc's, and after its constructor nothing of it runs or is held.
+ * Preloaded ahead of the allocator by `exec --litter`. Before main and the constructors of the
+ * program, the first process makes the aged heap through the next allocator. Defines no malloc
+ * function, and nothing of it runs or stays after its constructor.
  */
 #include "inside/strew.h"
 
@@ -17,12 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-struct next { /* behind this library: an interposer ahead of it counts none of the calls */
+/* functions of the next library, so that an interposer ahead of it counts none of these calls */
+struct next {
     void *(*malloc)(size_t);
     void (*free)(void *);
 };
 
-/* Written to, as a program writes to its blocks. */
+/* Allocates a block and writes to it, as a program would. */
 static uintptr_t take(void *user, size_t size)
 {
     void *p = ((struct next *)user)->malloc(size);
@@ -58,7 +59,8 @@ static uint64_t time_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
 }
 
-/* The most that was resident so far is forgotten: all that was made was there for a moment. */
+/* Resets the peak of resident memory, because making the heap may have needed more than the
+ * result. */
 static void forget_peak(void)
 {
     int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
@@ -80,7 +82,7 @@ static void note_cost(struct ab_strew_file *f, const struct rusage *before, uint
     f->wall_ns = now_ns() - begun_ns;
 }
 
-/* The table of blocks is not kept: nothing frees them. */
+/* Makes the aged heap. Unmaps the table of blocks afterwards, because nobody frees them. */
 static void strew(struct ab_strew_file *f, struct next *next)
 {
     const struct ab_litter_plan plan = {f->request, f->sizes,

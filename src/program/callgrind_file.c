@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads callgrind's format (callgrind-format in valgrind's manual): lines that say where costs are,
- * in numbers that stand for names, and lines of costs. After `calls=` one such line is what the call
- * took, with all that it called.
+ * Reads callgrind's file format (callgrind-format in valgrind's manual): lines that set the
+ * current object and function, with numbers in place of repeated names, and lines of costs. The
+ * cost line after `calls=` is the inclusive cost of that call.
  */
 #include "program/callgrind_file.h"
 
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw */
+/* Maps callgrind's columns Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw to events. */
 static const enum ab_instr_event event_of[] = {
     AB_INSTR_EXECUTED,  AB_INSTR_REFERENCES, AB_INSTR_REFERENCES,
     AB_INSTR_I1_MISSES, AB_INSTR_D1_MISSES,  AB_INSTR_D1_MISSES,
@@ -29,30 +29,32 @@ enum { IDS_MOST = 1 << 24, ROW = AB_ARRAY_LEN(event_of) };
 
 enum whose { OTHERS, ALLOCATORS, NOT_KNOWN /* callgrind writes ??? */ };
 
-struct extent { /* of code in a process */
+struct extent { /* executable mapping of a process */
     uint64_t begin, end;
     bool is_allocator;
 };
 
-struct place { /* a function: of which object, and what its name says */
+struct place { /* a function: owner of its object, and facts from its name */
     enum whose whose;
     bool is_family, is_named;
 };
 
 struct reader {
     struct ab_grind_sum *sum;
-    struct place *objects, *functions; /* by their numbers in this file; of one member each */
+    /* indexed by their numbers in this file; each fills one half of a place */
+    struct place *objects, *functions;
     size_t n_objects, n_functions;
     struct extent *code;
     size_t n_code, cap_code;
-    struct place here, there; /* of `here` and `there`: object and function together */
+    struct place here, there; /* caller and callee: object and function together */
     bool has_there_object, is_call, has_events, is_whole;
     uint64_t at, target, n_calls; /* addresses */
 };
 
 /* ---- which objects are the allocator ---- */
 
-/* The C library where nothing is preloaded. */
+/* True if the object is the allocator: the wanted file, or the C library if nothing is
+ * preloaded. */
 static bool is_allocator(const struct ab_proof_wanted *w, const char *path)
 {
     static const char *const names[] = {"gnu_get_libc_version"};
@@ -100,9 +102,9 @@ static void read_maps(struct reader *r, const char *path)
         fclose(f);
 }
 
-/* Code outside of .text, in which tcmalloc has its malloc; what a program generates; stubs of a linkage
- * table. Of a process that a signal ended no mappings are known, and what has a name may be of the
- * allocator; the C library has its malloc in .text. */
+/* Finds the owner of code by its address, for code outside of .text: tcmalloc's malloc,
+ * generated code, linkage stubs. Without the maps of a process (a signal ended it), named code
+ * may be the allocator's, unless that is the C library, whose malloc is in .text. */
 static enum whose at_address(const struct reader *r, const struct place *p, uint64_t address)
 {
     for (size_t i = 0; i < r->n_code; i++)
@@ -113,7 +115,8 @@ static enum whose at_address(const struct reader *r, const struct place *p, uint
 
 /* ---- functions ---- */
 
-/* Without a version ("free@@GLIBC_2.2.5") and how deep a recursion is ("'2"). */
+/* True if a function is of the malloc family. Ignores a symbol version ("free@@GLIBC_2.2.5") and
+ * the depth of a recursion ("'2"). */
 static bool is_family(const char *name)
 {
     static const char *const family[] = {
@@ -134,8 +137,8 @@ static bool is_family(const char *name)
     return false;
 }
 
-/* "(12) name" says what 12 stands for; "(12)" is used after that. NULL: it is no such text, or too
- * large a number. */
+/* Finds the entry for a reference: "(12) name" defines number 12, a later "(12)" refers to it.
+ * Returns NULL for other text or too large a number. */
 static struct place *place_of(struct place **list, size_t *n, const char *text, const char **name)
 {
     char *end;
@@ -178,7 +181,7 @@ static void take_function(struct reader *r, const char *text, struct place *to)
     }
 }
 
-/* Of the C library only the family is the allocator. */
+/* True if the code belongs to the allocator. In the C library only the malloc family does. */
 static bool is_inside(struct reader *r, const struct place *p, uint64_t address)
 {
     enum whose whose = p->whose == NOT_KNOWN ? at_address(r, p, address) : p->whose;
@@ -188,7 +191,7 @@ static bool is_inside(struct reader *r, const struct place *p, uint64_t address)
 
 /* ---- lines ---- */
 
-/* A number, or one relative to the last: "+7", "-3", "*". */
+/* Parses an absolute address, or one relative to the last: "+7", "-3", "*" (the same). */
 static const char *take_address(const char *s, uint64_t *at)
 {
     char *end;
@@ -208,13 +211,14 @@ static void add_costs(const char *s, uint64_t to[AB_INSTR_EVENTS])
         char *end;
         uint64_t n = strtoull(s, &end, 10);
         if (end == s)
-            return; /* zeroes at the end are left out */
+            return; /* zeroes at the end of the line are omitted */
         to[event_of[i]] += n;
         s = end;
     }
 }
 
-/* "0x4e30000 12 5 1": address, line, costs. Costs of functions are in the sum at the end. */
+/* Parses "0x4e30000 12 5 1": address, line, costs. Uses only the inclusive costs of calls,
+ * because the `totals:` line has the sum of the others. */
 static void take_costs(struct reader *r, const char *line)
 {
     const char *s = take_address(line, &r->at);

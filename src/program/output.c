@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads pipes without blocking and never keeps more than one buffer of what comes.
+ * Reads the output of programs from pipes without blocking, and keeps at most one buffer of it.
  */
 #include "core/status.h"
 #include "core/text.h"
@@ -27,7 +27,8 @@ enum ab_status ab_program_output_open(struct ab_program_output *o, bool is_hashe
     o->read_fd = ends[0];
     o->write_fd = ends[1];
     fcntl(o->read_fd, F_SETFL, O_NONBLOCK);
-    fcntl(o->read_fd, F_SETPIPE_SZ, PIPE_BYTES); /* it need not wait for us so often */
+    /* a large pipe, so that the program rarely waits for us */
+    fcntl(o->read_fd, F_SETPIPE_SZ, PIPE_BYTES);
     if (!is_hashed)
         return AB_OK;
     o->hash = XXH3_createState();

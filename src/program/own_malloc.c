@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks the dynamic linker what it would load (LD_TRACE_LOADED_OBJECTS, as ldd does), and each of these files
- * whether it defines malloc.
+ * Finds the malloc library that a program is linked to. Asks the dynamic linker which files it
+ * would load (LD_TRACE_LOADED_OBJECTS, as ldd does), and looks which of them define malloc.
  */
 #include "base/clock.h"
 #include "core/elf.h"
@@ -18,7 +18,7 @@
 enum { LISTED_MOST = 1 << 16 };
 #define LIST_MOST_NS UINT64_C(10000000000)
 
-/* Runs the program's dynamic linker, its list to `fd`. */
+/* Runs the program's dynamic linker, which writes its list to `fd`. */
 static enum ab_status start_listing(const char *program, const char *const *argv, int fd,
                                     struct ab_program_started *out, struct ab_err *err)
 {
@@ -66,7 +66,7 @@ static struct ab_proof_wanted of_file(const char *path, const struct ab_elf *elf
     return (struct ab_proof_wanted){.path = path, .dev = elf->dev, .ino = elf->ino};
 }
 
-/* "\tlibm.so.6 => /lib/libm.so.6 (0x7f…)", or without the first two words. */
+/* Parses "\tlibm.so.6 => /lib/libm.so.6 (0x7f…)", or the same without the first two words. */
 static void take_line(const char *line, size_t n, struct ab_own_malloc *own)
 {
     static const char *const names[] = {"malloc", "gnu_get_libc_version"};
@@ -86,7 +86,8 @@ static void take_line(const char *line, size_t n, struct ab_own_malloc *own)
         snprintf(own->libc_path, sizeof own->libc_path, "%s", path);
         own->libc = of_file(own->libc_path, &elf);
     } else if (own->served.path == NULL && own->libc.path == NULL &&
-               strncmp(elf.soname, "ld-linux", 8) != 0) { /* none is before the C library */
+               /* a malloc behind the C library is never called */
+               strncmp(elf.soname, "ld-linux", 8) != 0) {
         snprintf(own->path, sizeof own->path, "%s", path);
         own->served = of_file(own->path, &elf);
     }
@@ -99,8 +100,8 @@ enum ab_status ab_own_malloc_find(const char *program, const char *const *argv,
     struct ab_text listed = {0};
     struct ab_elf elf;
     *out = (struct ab_own_malloc){.is_program = false};
-    /* Another linker would run the program. A script's interpreter is a program like any other: it
-     * brings none along that anybody wants a row of. */
+    /* Another linker would run the program instead of listing. The interpreter of a script is
+     * not examined: it has no allocator that would be worth a row. */
     if (ab_elf_read(program, names, 1, &elf, NULL) != AB_OK ||
         strstr(elf.interp, "/ld-linux") == NULL)
         return AB_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks for a command as the system would, and at what it is before it runs.
+ * Finds the file of a command in PATH and checks it before it runs.
  */
 #include "program/program_file.h"
 
@@ -25,7 +25,6 @@ static bool is_program(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp looks: a word with a '/' is a path, others are searched for. */
 bool ab_program_file_find(const char *command, char *out, size_t cap)
 {
     if (strchr(command, '/') != NULL) {
@@ -53,7 +52,8 @@ const char *ab_program_file_hint(const char *command)
                : "";
 }
 
-/* "#!interpreter" of a script; false when it is none. */
+/* Reads the interpreter from the "#!" line of a script. Returns false if the file is not a
+ * script. */
 static bool read_interpreter(const char *path, char *out, size_t cap)
 {
     char line[PATH_MAX + 2] = "";
@@ -88,7 +88,8 @@ static enum ab_status refuse_privileged(const char *path, const char *shown,
     return AB_OK;
 }
 
-/* What cannot be read is taken for one: ab_elf_read says why. */
+/* True if the file is ELF. Unreadable files count as ELF, because ab_elf_read then reports the
+ * reason. */
 static bool is_elf(const char *path)
 {
     char magic[4] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file of a program: found in PATH, and refused where nothing can be preloaded into it.
+ * Finds the file of a program in PATH, and refuses programs into which nothing can be preloaded.
  */
 #ifndef AB_PROGRAM_PROGRAM_FILE_H
 #define AB_PROGRAM_PROGRAM_FILE_H
@@ -11,17 +11,19 @@
 #include <stddef.h>
 
 struct ab_program_use { /* words for messages */
-    const char *done;   /* "recorded": what it cannot be */
+    const char *done;   /* participle for "cannot be …": "recorded" */
     const char *loaded; /* "the recorder" */
     const char *needs;  /* "the recorder needs glibc" */
 };
 
-/* The program that a command would run, as execvp looks; false: there is none. */
+/* Finds the program that a command would run, searching PATH as execvp does. Returns false if
+ * there is none. */
 bool ab_program_file_find(const char *command, char *out, size_t cap);
 /* Returns the end of an error about a command that was not found: a remedy if it is a program with
  * arguments in one word, else "". */
 const char *ab_program_file_hint(const char *command);
-/* Can something be preloaded into it? Of a script, into its interpreter. AB_USAGE: no, and why. */
+/* Checks that a library can be preloaded into the program or, for a script, into its
+ * interpreter. Returns AB_USAGE with the reason if not. */
 enum ab_status ab_program_file_check(const char *path, const struct ab_program_use *use,
                                      struct ab_err *err);
 

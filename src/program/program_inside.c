@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the interposer counted, as results. The program wrote it: only counters are believed, and
- * none of them is an index.
+ * Converts what the interposer counted into results. The program can write to that memory, so
+ * only counters are used, and none of them as an index.
  */
 #include "inside/inside.h"
 #include "program/program.h"
@@ -49,9 +49,10 @@ static struct ab_inside_sum sum_samples(const struct ab_inside_file *f, unsigned
     return all;
 }
 
-/* Each class by the mean of its own samples, so that a rare class of long calls weighs what it is; one
- * without samples by the mean of its kind, and a kind without any by `any`, that of all kinds. The
- * time that the clock itself takes is not counted as the call's. */
+/* Extrapolates from timed calls to all calls of a kind. Each size class has the mean of its own
+ * samples, so that a rare class of long calls has its true weight. A class without samples has
+ * the mean of its kind, a kind without samples that of `any`. Subtracts the cost of reading the
+ * clock. */
 static void weigh(const struct ab_inside_file *f, unsigned kind, double floor_ticks,
                   const struct ab_inside_sum *any, struct kind *k)
 {
@@ -74,7 +75,7 @@ static uint64_t ns_of(const struct ab_inside_file *f, uint64_t ticks)
     return (uint64_t)((unsigned __int128)ticks * f->ns_per_tick_32 >> 32);
 }
 
-/* Where the longest call was; not known where that one could not be noted. */
+/* Notes where the longest call was; NaN if that call could not be noted. */
 static void place_max(const struct ab_inside_file *f, unsigned kind, struct ab_result *r)
 {
     const uint32_t n = *(const volatile uint32_t *)&f->n_slots;
@@ -140,7 +141,7 @@ static void add_row(const struct ab_inside_file *f, unsigned kind, const struct 
     s->results[s->n_results++] = r;
 }
 
-/* The median of timing an empty call, which is also in the percentiles of the calls. */
+/* Returns the median time of an empty call, which the percentiles of calls include. */
 static double median_floor_ns(const struct ab_inside_file *f)
 {
     struct ab_hdr *hdr = ab_hdr_new();
@@ -167,7 +168,8 @@ void ab_inside_take_empty(const struct ab_inside_file *f, struct ab_inside_empty
     to->ticks->max = AB_HDR_HIGHEST;
 }
 
-/* The mean, because the mean of a counter that moves in steps is right although no single reading is. */
+/* Returns the mean cost of an empty call. The mean is right even if the counter moves in steps,
+ * although no single reading is. */
 static double floor_ticks_of(const struct ab_inside_empty *empty)
 {
     double ticks = empty->ticks != NULL ? ab_hdr_trimmed_mean(empty->ticks, interrupted)
@@ -175,7 +177,7 @@ static double floor_ticks_of(const struct ab_inside_empty *empty)
     return isfinite(ticks) ? ticks : 0;
 }
 
-/* Subtracts `floor_ns` from each call in place of what has been subtracted. */
+/* Subtracts `floor_ns` from each call instead of what was subtracted before. */
 static void subtract(struct ab_result *r, double floor_ns)
 {
     const double more_ns = r->inside_subtracted_ns - floor_ns;
@@ -215,7 +217,7 @@ static int by_ticks(const void *a, const void *b)
     return (x->sum.ticks < y->sum.ticks) - (x->sum.ticks > y->sum.ticks);
 }
 
-struct scale { /* what a timed call stands for */
+struct scale { /* conversion from timed calls to all calls */
     double calls, floor_ticks, ns_per_tick;
 };
 
@@ -231,7 +233,7 @@ static struct ab_call_site *add_site(struct ab_session *s, const struct ab_resul
     return to;
 }
 
-/* The path is the program's word: it need not end. */
+/* Names a call site. The path comes from the program and may lack its terminator. */
 static void name_site(const struct ab_inside_sites *f, uint64_t key, struct ab_call_site *to)
 {
     uint64_t object = (key >> 48) - 1;
@@ -285,7 +287,7 @@ void ab_inside_note(const struct ab_inside_file *f, const struct ab_inside_empty
     struct ab_result *r = &s->results[all];
     r->n_calls = calls;
     if (any.n == 0 && calls > 0)
-        return; /* too few calls: none was timed */
+        return; /* too few calls: no call was timed */
     if (f->sites.is_wanted)
         add_sites(&f->sites, (struct scale){calls / (double)any.n, floor_ticks, ns_per_tick}, s, r);
     r->inside_ns = inside;

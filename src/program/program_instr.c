@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program under callgrind with its model of caches: no counter of the machine is needed, and what
- * does not depend on time is the same each time. Its processes write files of their own into one
- * folder, which are added up.
+ * Runs a program under callgrind with its cache simulation. No hardware counters are needed, and
+ * a count that does not depend on time is the same in each run. Each process writes its own file
+ * into one folder; the files are added up.
  */
 #include "program/callgrind_file.h"
 #include "program/program.h"
@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOWER = 100 /* at most so many times as long */, OUT_BYTES = 1100 };
+enum { SLOWER = 100 /* factor for the timeout under callgrind */, OUT_BYTES = 1100 };
 
-/* The arguments of valgrind and those of the program behind them. A process that forks writes its
- * counts before and begins anew, else those of its child would begin with them. `out` is where names
- * of files are kept. */
+/* Builds the command line: valgrind, its arguments, then those of the program. A process that
+ * forks dumps its counts before and starts from zero; otherwise those of the child would include
+ * them. `out` holds the text of an argument. */
 static const char **arguments_of(const struct ab_callgrind *g, const struct ab_program *p,
                                  char out[OUT_BYTES])
 {
@@ -52,7 +52,7 @@ static const char **arguments_of(const struct ab_callgrind *g, const struct ab_p
     return list;
 }
 
-/* All files of the last run: "n.PID", and "n.PID.1" and so on of one that forked. */
+/* Adds all files of the last run: "n.PID", and "n.PID.1" and so on for a process that forked. */
 static void add_files(const struct ab_callgrind *g, struct ab_grind_sum *sum)
 {
     char path[sizeof g->folder.path + sizeof((struct dirent *)0)->d_name], maps[sizeof path];

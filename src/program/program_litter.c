@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hands over what to make, and subtracts what that took. The program may write to the mapping: nothing
- * in it is an index, and no time goes below 0.
+ * Passes the plan of an aged heap to the preloaded library, and subtracts the cost of making it.
+ * The program can write to the mapping, so nothing in it is used as an index, and no time falls
+ * below 0.
  */
 #include "program/program_litter.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The litter of one run of a real program: a mapping from which a preloaded library takes what to make,
- * and in which it says what it made and what that took.
+ * The aged heap of one run of a real program. A shared mapping tells a preloaded library what to
+ * allocate, and the library reports there what it made and what that cost.
  */
 #ifndef AB_PROGRAM_PROGRAM_LITTER_H
 #define AB_PROGRAM_PROGRAM_LITTER_H
@@ -13,13 +13,14 @@ struct ab_strew_file;
 
 struct ab_program_litter_run {
     int fd;
-    char path[64]; /* of the environment: where the program finds it */
+    char path[64]; /* environment variable that tells the program where the mapping is */
     struct ab_strew_file *file;
 };
 
 enum ab_status ab_program_litter_open(const struct ab_litter_plan *plan,
                                       struct ab_program_litter_run *out, struct ab_err *err);
-/* Takes what making it took out of the outcome; fails that where it was not made, or not whole. */
+/* Subtracts the cost of making the aged heap from the outcome. Fails the outcome if the heap was
+ * not made, or only in part. */
 struct ab_litter_count ab_program_litter_take(const struct ab_program_litter_run *run,
                                               struct ab_program_outcome *o);
 void ab_program_litter_close(struct ab_program_litter_run *run);

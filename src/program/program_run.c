@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks on while a program runs, at each end of one of its processes and every 10 ms, and makes of
- * it numbers that are proven, or a reason why there are none.
+ * Runs a program and watches it: every 10 ms, and when one of its processes is about to end. The
+ * result is either a set of numbers with a proof of the allocator, or a reason why there are
+ * none.
  */
 #include "base/bits.h"
 #include "base/clock.h"
@@ -42,16 +43,16 @@ enum { LOOK_NS = 10000000, LOOK_MS = 10 };
 enum { FD_EXITS, FD_STDOUT, FD_STDERR, FD_BESIDE, N_FDS = FD_BESIDE + AB_SERVER_FDS };
 _Static_assert(N_FDS <= (int)AB_WATCH_FDS_MAX, "all are watched");
 #define FIRST_WAIT_NS \
-    UINT64_C(5000000000) /* by then most have read what they read at their start */
+    UINT64_C(5000000000) /* by then most programs have read what they read at their start */
 #define WAIT_NS UINT64_C(5000000000)
-#define WAIT_SHARE 0.02 /* of a CPU: timers of a server take less */
-/* A dynamic linker takes no longer to load a library; under callgrind it does. */
+#define WAIT_SHARE 0.02 /* share of a CPU; the timers of an idle server use less */
+/* Longest time until a dynamic linker has loaded a library; under callgrind it takes longer. */
 #define START_NS UINT64_C(200000000)
 #define START_COUNTED_NS (100 * START_NS)
 
-struct closed {    /* a library, in all processes of a program */
+struct closed {    /* a library that processes of the program close */
     uint64_t name; /* hashed */
-    uint32_t n;    /* how often a process was about to close it */
+    uint32_t n;    /* number of times that a process was about to close it */
 };
 
 struct watched {
@@ -61,31 +62,33 @@ struct watched {
     struct ab_processes processes;
     struct pollfd fds[N_FDS];
     struct ab_program_started started;
-    uint64_t
-        held_ns; /* that processes waited for us: at their end, or before they close a library */
-    uint64_t held_beside_ns; /* of these: while others of the program ran */
-    int schedstat;           /* where the system says how long we waited for a CPU; -1 = not open */
-    uint64_t slept_ns;       /* when we last went to sleep */
-    double own_delay_ns;     /* how long we had waited for a CPU by then */
-    double ended_cpu_ns;     /* CPU time of the processes that have ended by themselves */
+    /* time that processes waited for us: at their end, or before they close a library */
+    uint64_t held_ns;
+    uint64_t held_beside_ns; /* part of held_ns during which other processes of the program ran */
+    /* open schedstat of this thread, which has its time without a CPU; -1 = not open */
+    int schedstat;
+    uint64_t slept_ns;   /* time of the last sleep */
+    double own_delay_ns; /* time without a CPU up to slept_ns */
+    double ended_cpu_ns; /* CPU time of processes that have ended by themselves */
     double own_peak_bytes;
-    struct ab_run_delays run_delays; /* of the processes that have ended by themselves */
-    bool is_end_seen;                /* of the first one */
+    struct ab_run_delays run_delays; /* of processes that have ended by themselves */
+    bool is_end_seen;                /* True if the end of the first process was seen */
     struct ab_memory_curve curve;
-    struct ab_server_run server; /* `asked` NULL: it ends by itself */
+    struct ab_server_run server; /* `asked` NULL = the program ends by itself */
     uint64_t rest_ns;
-    const struct ab_program *waiting; /* whose `waits` may be called; NULL = no more */
-    uint64_t wait_ns;                 /* when its time was read, and what it was */
+    const struct ab_program *waiting; /* program whose `waits` may still be called; NULL = none */
+    /* time of the last check for waiting, and the busy time then */
+    uint64_t wait_ns;
     double wait_busy_ns;
     double loaded_bytes, rested_bytes, mean_bytes; /* of a server; NaN = not known */
     bool is_root_proven, is_trial;
     char passes[AB_PASSES_BYTES];
-    struct closed *closed; /* in a trial */
+    struct closed *closed; /* libraries closed in a trial */
     size_t n_closed, cap_closed;
-    char doubt[1024]; /* about the first process that is not served as it should; "" = none */
+    char doubt[1024]; /* about the first process that the wrong allocator serves; "" = none */
 };
 
-/* "VmHWM:     1234 kB" and the like. */
+/* Reads a value such as "VmHWM:  1234 kB". */
 static uint64_t status_value(const char *text, const char *key)
 {
     const char *line = strstr(text, key);
@@ -102,12 +105,13 @@ static void look_at_memory(struct watched *w, uint64_t now)
 {
     ab_processes_update(&w->processes, now);
     ab_guardian_list(&w->processes);
-    bool is_there = w->processes.bytes > 0; /* nothing is resident of what has ended */
+    bool is_there = w->processes.bytes > 0; /* ended processes have no resident memory */
     if (is_there && now > w->started.begin_ns)
         ab_memory_curve_add(&w->curve, now - w->started.begin_ns, w->processes.bytes);
 }
 
-/* CPU time of a process and of those that it has waited for: the 16th and 17th field of /proc/PID/stat, in ticks. */
+/* Returns the CPU time of a process and of the children that it has waited for: fields 16 and 17
+ * of /proc/PID/stat, in ticks. */
 static double cpu_ns_of(pid_t pid)
 {
     char path[64], text[1024];
@@ -150,8 +154,8 @@ static void look_for_passes(struct watched *w, pid_t pid)
         ab_proof_passes(w->cache, pid, &w->c->wanted, w->passes);
 }
 
-/* While it runs as well: a library may be closed again, or the process end without a look. Ever more
- * rarely, since a look takes longer than others. */
+/* Looks for libraries that bypass the allocator, while the process runs: it may close a library,
+ * or end unseen. Looks at samples 1, 2, 4, 8 …, because such a look is expensive. */
 static void look_now_and_then(struct watched *w, struct ab_process *p)
 {
     p->n_looks++;
@@ -159,8 +163,8 @@ static void look_now_and_then(struct watched *w, struct ab_process *p)
         look_for_passes(w, p->pid);
 }
 
-/* As its process has it; the handle that dlclose gets is the address of what the dynamic linker knows of the
- * library. "" where that cannot be read. */
+/* Reads the name of a library from the memory of the process. The handle that dlclose gets is
+ * the address of the library's link_map. Writes "" if the memory cannot be read. */
 static void read_library_name(pid_t thread, uint64_t handle, char name[PATH_MAX])
 {
     char path[64];
@@ -176,8 +180,8 @@ static void read_library_name(pid_t thread, uint64_t handle, char name[PATH_MAX]
         close(memory);
 }
 
-/* A process is about to close a library. Of each library ever more rarely: at a later time it may have
- * made calls that it had not made before. Returns its thread. */
+/* Handles a process that is about to close a library. Looks at the 1st, 2nd, 4th, 8th … close of
+ * each library, because a later one may have made more calls. Returns the thread. */
 static pid_t look_at_close(struct watched *w, const struct ab_notice *notice)
 {
     char text[PATH_MAX];
@@ -196,7 +200,8 @@ static pid_t look_at_close(struct watched *w, const struct ab_notice *notice)
     return notice->thread;
 }
 
-/* A process is about to end: all it has used is still mapped, and its peak is complete. Returns its id. */
+/* Handles a process that is about to end: all its mappings still exist, and its peak is
+ * complete. Returns its id. */
 static pid_t look_at_end(struct watched *w, pid_t thread)
 {
     char path[64], text[4096], why[700];
@@ -223,7 +228,8 @@ static pid_t look_at_end(struct watched *w, pid_t thread)
     return pid;
 }
 
-/* How long a thread has waited for a CPU, by its open file schedstat; 0 where the system does not say. */
+/* Returns the ns that a thread has waited for a CPU, from its open schedstat; 0 if the system
+ * does not say. */
 static double thread_delay_ns(int schedstat)
 {
     char text[128] = "";
@@ -234,8 +240,9 @@ static double thread_delay_ns(int schedstat)
     return (double)delay_ns;
 }
 
-/* How long we have waited for a CPU since the stop of a process has woken us. Not known, and taken for 0, where
- * something else may have woken us before: output, or the end of our sleep. */
+/* Returns the ns that we waited for a CPU after a process at its end woke us. Returns 0 if
+ * something else (output, the end of our sleep) may have woken us first, because the delay is
+ * then not known. */
 static double late_ns(const struct watched *w, uint64_t now)
 {
     for (unsigned i = 0; i < N_FDS; i++)
@@ -262,8 +269,8 @@ static void answer_notice(struct watched *w)
     w->held_beside_ns += is_alone ? 0 : held_ns;
 }
 
-/* Processes that may be ended by a signal are proven while they run. One that has just been started
- * has loaded nothing yet; that it never will shows after a while. */
+/* Checks the running processes, because a signal may end them without a look at their end. A
+ * process that has just started has loaded nothing yet, so that doubts count only after a while. */
 static void look_at_processes(struct watched *w, uint64_t now)
 {
     char why[700];
@@ -285,8 +292,8 @@ static void look_at_processes(struct watched *w, uint64_t now)
     }
 }
 
-/* What look_at_end would see: a server may be ended by the signal that it is sent. That it was proven before
- * says nothing of what it has become by an exec since. */
+/* Does what look_at_end does for a server that is about to be sent its end signal. Proves each
+ * process again, because it may have called exec since the last proof. */
 static void look_before_end(struct watched *w, uint64_t now)
 {
     char path[64], text[4096], why[700];
@@ -308,7 +315,7 @@ static void look_before_end(struct watched *w, uint64_t now)
     }
 }
 
-/* The mean begins here: at the last look. */
+/* Lets the mean begin at the last sample. */
 static void begin_mean(struct ab_processes *t)
 {
     t->first_ns = t->last_ns;
@@ -335,7 +342,8 @@ static void attend_server(struct watched *w)
     ab_server_end(&w->server);
 }
 
-/* CPU time, and time without a CPU, of the processes that live, and of all that have ended. It never falls. */
+/* Returns CPU time plus time without a CPU of all processes, living and ended. The sum never
+ * falls. */
 static double busy_ns_of_all(const struct watched *w)
 {
     double ns = w->ended_cpu_ns + (isfinite(w->run_delays.ns) ? w->run_delays.ns : 0);
@@ -346,8 +354,9 @@ static double busy_ns_of_all(const struct watched *w)
     return ns;
 }
 
-/* A server that was started without --server waits for ever, and so do we. What computes is not
- * disturbed, however long it does, nor what has no CPU to compute on or is held by us. */
+/* Calls `waits` if the program seems to wait for something, such as a server that was started
+ * without --server. A program that computes, has no CPU or is held by us does not count as
+ * waiting. */
 static void look_for_waits(struct watched *w, uint64_t now)
 {
     const uint64_t own_ns = now - w->held_ns;
@@ -393,7 +402,7 @@ static void check_program(void *user)
     w->own_delay_ns = thread_delay_ns(w->schedstat);
 }
 
-/* ---- what became of it ---- */
+/* ---- judging the outcome ---- */
 
 static void set_status(struct ab_program_outcome *o, enum ab_backend_status status, const char *why,
                        const struct watched *w)
@@ -447,7 +456,7 @@ static double seconds_ns(struct timeval t)
     return (double)t.tv_sec * 1e9 + (double)t.tv_usec * 1e3;
 }
 
-/* What all processes took that were waited for between the two, by whomever. */
+/* Sets the usage of all processes that anybody waited for between the two. */
 static void subtract_usage(const struct rusage *from, const struct rusage *to,
                            struct ab_program_outcome *o)
 {
@@ -459,8 +468,8 @@ static void subtract_usage(const struct rusage *from, const struct rusage *to,
     o->switches_involuntary = (uint64_t)(to->ru_nivcsw - from->ru_nivcsw);
 }
 
-/* ru_maxrss counts what the child was before its exec, too: a copy of us. Only above that it is the
- * program's. */
+/* Returns the peak memory. ru_maxrss includes the child before its exec, a copy of us, so that
+ * it counts only above our own peak. */
 static double peak_of(const struct watched *w, const struct ab_ending *e)
 {
     char text[4096];
@@ -471,7 +480,8 @@ static double peak_of(const struct watched *w, const struct ab_ending *e)
     return w->processes.is_blind || !(peak > 0) ? (double)NAN : peak;
 }
 
-/* Its time is that of its load, its CPU time is without that of the load. */
+/* Replaces the numbers by those of a server: wall time is the load's, CPU time excludes the
+ * load. */
 static void take_server(const struct watched *w, const struct ab_ending *e,
                         struct ab_program_outcome *o)
 {
@@ -485,7 +495,7 @@ static void take_server(const struct watched *w, const struct ab_ending *e,
     o->rested_bytes = w->rested_bytes;
     o->resident_mean_bytes = w->mean_bytes;
     memcpy(o->named, run->values, sizeof o->named);
-    if (run->is_beside_running) /* what was ended of the load is not of the program */
+    if (run->is_beside_running) /* the processes left over belong to the load */
         o->n_left = 0;
 }
 
@@ -538,8 +548,8 @@ static enum ab_status open_stdin(const struct ab_program *p, int *fd, struct ab_
     return *fd >= 0 ? AB_OK : ab_fail_errno(err, AB_INPUT, "cannot read %s", AB_SHOWN(512, path));
 }
 
-/* What says in a trial that a library is closed; NULL where nothing that it could pass by is preloaded, or it
- * cannot be. */
+/* Finds the library that notifies us in a trial before a library is closed. Returns NULL if no
+ * allocator is preloaded that could be bypassed, or if the library cannot be used. */
 static const char *find_closes(const struct watched *w, char path[PATH_MAX])
 {
     return w->is_trial && w->c->unasked == NULL && ab_proof_has_preload(&w->c->wanted) &&
@@ -549,8 +559,9 @@ static const char *find_closes(const struct watched *w, char path[PATH_MAX])
                : NULL;
 }
 
-/* With the interposer, then what makes the litter in front of the allocator, and where these count
- * beside the settings; `closes` behind it. */
+/* Builds the environment. Preloads the interposer, the library that makes the aged heap, the
+ * allocator and `closes`, in this order. Adds the variables that say where these count, and the
+ * settings. */
 static char **environment_of(const struct ab_program_case *c, const char *closes)
 {
     const struct ab_proof_wanted *w = &c->wanted;
@@ -642,7 +653,7 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
     return status;
 }
 
-/* Joins neighbours as points run out. */
+/* ---- memory over time; neighbours are joined when the points run out ---- */
 
 static void halve(struct ab_memory_curve *c)
 {
@@ -671,7 +682,7 @@ void ab_memory_curve_add(struct ab_memory_curve *c, uint64_t ns, double bytes)
     }
 }
 
-/* A program of less time has nothing to say of hours. */
+/* Shorter programs say nothing about hours. */
 #define OVER_TIME_LEAST_NS UINT64_C(10000000000)
 
 static void note_over_time(const struct ab_memory_curve *c, struct ab_session *s, uint32_t backend,
@@ -713,9 +724,9 @@ void ab_memory_curve_note(const struct ab_memory_curve *c, struct ab_session *s,
     note_over_time(c, s, backend, round);
 }
 
-/* Copies the environment; the last of two variables of one name counts. */
+/* ---- environment; the last of two variables of one name counts ---- */
 
-/* Takes `text`. */
+/* Sets a variable. Takes ownership of `text`. */
 static void put(char **list, size_t *n, char *text)
 {
     size_t name = strcspn(text, "=") + 1;
@@ -761,8 +772,10 @@ void ab_environment_free(char **list)
     free(list);
 }
 
-/* Lists children only when the system has started a process since: a look at a program of one
- * process is one small read. */
+/* ---- processes of a program ----
+ *
+ * Lists children only if the system has started a process since the last time, so that a sample
+ * of a program of one process is one small read. */
 
 enum { LOOKS_LEAST = 5 };
 
@@ -782,7 +795,7 @@ static void add(struct ab_processes *t, pid_t pid, uint64_t now_ns)
     t->items[t->n++] = (struct ab_process){.pid = pid, .first_ns = now_ns};
 }
 
-/* Those that one thread has started: "1234 1240 ". */
+/* Adds the children of one thread, from text such as "1234 1240 ". */
 static void add_children(struct ab_processes *t, const char *task, uint64_t now_ns)
 {
     char path[PATH_MAX], text[1 << 16];
@@ -810,7 +823,7 @@ static void list_children(struct ab_processes *t, pid_t parent, uint64_t now_ns)
         closedir(tasks);
 }
 
-/* "0.00 0.01 0.05 1/123 4567": the last. 0 = not known. */
+/* Returns the newest process id, the last word of "0.00 0.01 0.05 1/123 4567". 0 = not known. */
 static uint64_t newest_pid(void)
 {
     char text[128];
@@ -827,14 +840,14 @@ static void list(struct ab_processes *t, uint64_t now_ns)
     t->last_pid = newest;
     t->is_blind = false;
     list_children(t, getpid(), now_ns);
-    for (size_t i = 0; i < t->n; i++) { /* grows behind i */
+    for (size_t i = 0; i < t->n; i++) { /* the list grows during the loop */
         bool was_blind = t->is_blind;
         list_children(t, t->items[i].pid, now_ns);
-        t->is_blind = was_blind; /* one that has just ended shows nothing */
+        t->is_blind = was_blind; /* a process that has just ended has no children file */
     }
 }
 
-/* False: it is gone. A process that has ended and was not waited for has none. */
+/* Adds the resident memory of a process. Returns false if it is gone; a zombie has no memory. */
 static bool add_resident(pid_t pid, double *bytes)
 {
     char path[64], text[128];
@@ -874,7 +887,8 @@ double ab_processes_mean_bytes(const struct ab_processes *t, uint64_t end_ns)
     return (t->byte_ns + rest) / (double)(end_ns - t->first_ns);
 }
 
-/* State and parent of a process or thread, by its folder in /proc; 0 = it is gone. */
+/* Reads the state and the parent of a process or thread from its folder in /proc. Returns 0 if
+ * it is gone. */
 static char state_of(const char *folder, pid_t *parent)
 {
     char path[PATH_MAX], text[1024], state = 0;
@@ -897,7 +911,7 @@ static bool has_ended(pid_t pid)
     return state == 0 || state == 'Z' || state == 'X';
 }
 
-/* True if of the children of a thread none lives but `child`. */
+/* True if `child` is the only living child of a thread. */
 static bool has_no_other(const struct ab_processes *t, const char *task, pid_t child)
 {
     char path[PATH_MAX], text[4096], *end;
@@ -913,8 +927,8 @@ static bool has_no_other(const struct ab_processes *t, const char *task, pid_t c
     return true;
 }
 
-/* True if no thread of `parent` runs, and no child of it but `child` lives. A thread that waits for a child of vfork
- * is in state D. */
+/* True if no thread of `parent` runs, and `child` is its only living child. A thread that waits
+ * for a child of vfork is in state D. */
 static bool waits_for(const struct ab_processes *t, pid_t parent, pid_t child, const char *states)
 {
     char path[64], task[sizeof path + NAME_MAX + 2];
@@ -958,8 +972,9 @@ void ab_processes_fini(struct ab_processes *t)
     *t = (struct ab_processes){0};
 }
 
-/* Adds up over the threads of a process. Where the kernel does not count, the file is not there or
- * all of it is 0. */
+/* ---- time without a CPU ----
+ *
+ * If the kernel does not count it, the file is missing or contains only zeroes. */
 
 static double delay_of_thread(const char *task)
 {
@@ -990,7 +1005,8 @@ double ab_run_delay_ns(pid_t pid)
     return n > 0 ? ns : (double)NAN;
 }
 
-/* The 22nd field of /proc/PID/stat; the second, a name, may have anything in it. 0 = not known. */
+/* Returns the start time, field 22 of /proc/PID/stat; 0 = not known. Field 2, a name, may
+ * contain any character. */
 static uint64_t start_of(pid_t pid)
 {
     char path[64], text[1024];
@@ -1006,7 +1022,8 @@ static uint64_t start_of(pid_t pid)
     return start;
 }
 
-/* A process is remembered no longer than it is there: only so long can one of its threads come. */
+/* True if the process has been added. Forgets processes that are gone: no thread of theirs can
+ * come any more. */
 static bool is_known(struct ab_run_delays *d, pid_t pid, uint64_t start)
 {
     bool found = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The order of a session of a real program, and the rule about outputs: where one differs from the
- * base's, the base runs once more. If it then differs from itself, no allocator is to blame.
+ * Runs a session of a real program and compares the outputs. If an output differs from that of
+ * the base, the base runs once more. If it then differs from itself, no allocator is to blame.
  */
 #include "program/program.h"
 
@@ -29,17 +29,18 @@ struct state {
     struct ab_program_summary *summary;
     struct ab_proof_cache cache;
     bool has_reference;
-    bool is_noted;      /* the reference was made with the noter in front */
-    bool has_noted;     /* there was a run with it */
-    uint32_t reference; /* the back end whose output it is */
-    bool is_adopted;    /* it is the output of a measured run */
-    bool *is_inside;    /* of each back end: it is measured with the interposer as well */
+    bool is_noted;      /* True if the noter was preloaded when the reference was made */
+    bool has_noted;     /* True if a run with the noter was made */
+    uint32_t reference; /* back end whose output is the reference */
+    bool is_adopted;    /* True if the reference is the output of a measured run */
+    bool *is_inside;    /* per back end: True if it is also measured with the interposer */
     struct ab_clock clock;
     struct ab_callgrind callgrind;
-    struct ab_instr_counts *counts; /* of each back end, until they are in a result */
-    double plain_ns;                /* of the pre-flights of those that are counted */
-    struct ab_inside_empty empty;   /* calls that the interposer timed, of all runs so far */
-    uint32_t running;               /* the back end of the run */
+    struct ab_instr_counts *counts; /* per back end, until a result contains them */
+    /* sum of the times of the first runs, for the callgrind estimate */
+    double plain_ns;
+    struct ab_inside_empty empty; /* empty calls that the interposer timed, of all runs so far */
+    uint32_t running;             /* back end of the current run */
     uint32_t done, total;
 };
 
@@ -50,7 +51,7 @@ static bool is_running(const struct state *st, uint32_t backend)
     return ab_backend_status_has_numbers(st->session->backends[backend].status);
 }
 
-/* One that has failed has no numbers, also of earlier rounds. */
+/* Marks a back end as failed and drops its numbers, also those of earlier rounds. */
 static void fail_backend(struct state *st, uint32_t backend, enum ab_backend_status status,
                          const char *reason)
 {
@@ -65,7 +66,8 @@ static bool is_same(const struct ab_output_digest *a, const struct ab_output_dig
     return a->bytes == b->bytes && a->high == b->high && a->low == b->low;
 }
 
-/* What of the litter there is goes to the back end that runs. */
+/* Runs the case on an aged heap if it asks for one, and notes what was made for the running back
+ * end. */
 static enum ab_status run_littered(struct state *st, const struct ab_program *program,
                                    const struct ab_program_case *c, struct ab_program_outcome *out,
                                    struct ab_err *err)
@@ -143,8 +145,9 @@ static enum ab_status fail_unsteady(const struct state *st, const struct ab_outp
         st->session->backends[st->reference].name, sizes);
 }
 
-/* The reference is from an untimed run, in which one more library is preloaded, and a program may print what
- * is. Its output then is what two measured runs print alike. */
+/* Adopts a new reference if a measured run of the reference and this one print the same. The
+ * first reference may differ, because its run had one more library preloaded, and a program may
+ * print that. */
 static bool adopt(struct state *st, bool is_preflight, const struct ab_output_digest *again,
                   const struct ab_output_digest *other)
 {
@@ -157,7 +160,8 @@ static bool adopt(struct state *st, bool is_preflight, const struct ab_output_di
     return true;
 }
 
-/* What the program printed with a library of ours in front counts only as long as it prints the same without. */
+/* Replaces a reference that was made with the noter preloaded if the program prints something
+ * else without it. */
 static void take_plain(struct state *st, const struct ab_output_digest *plain)
 {
     if (!st->is_noted || is_same(plain, &st->summary->output))
@@ -166,7 +170,7 @@ static void take_plain(struct state *st, const struct ab_output_digest *plain)
     st->summary->output = *plain;
 }
 
-/* This output is not the reference's: is it the allocator's fault? */
+/* Finds out whether the allocator is to blame for an output that differs from the reference. */
 static enum ab_status blame(struct state *st, uint32_t backend, uint32_t round, bool is_preflight,
                             const struct ab_output_digest *other, struct ab_err *err)
 {
@@ -208,14 +212,14 @@ static enum ab_status check_output(struct state *st, uint32_t backend, uint32_t 
     return blame(st, backend, round, is_preflight, &run->output, err);
 }
 
-/* "the program failed: exit status 3 (in round 4)" */
+/* Appends the round: "the program failed: exit status 3 (in round 4)". */
 static void add_round(struct ab_backend_info *b, uint32_t round)
 {
     size_t n = strlen(b->reason);
     snprintf(b->reason + n, sizeof b->reason - n, " (in round %u)", round + 1);
 }
 
-/* Runs, and notes a failure; *out is only of interest where the back end is still running. */
+/* Runs a back end and notes a failure. *out is valid only if the back end is still running. */
 static enum ab_status run_checked(struct state *st, uint32_t backend, uint32_t round,
                                   bool is_preflight, struct ab_program_outcome *out,
                                   struct ab_err *err)
@@ -263,15 +267,16 @@ static void add_result(struct state *st, uint32_t backend, uint32_t round,
     r->switches_voluntary = (double)run->switches_voluntary;
     r->switches_involuntary = run->switches_involuntary;
     ab_instr_note(&st->counts[backend], r);
-    st->counts[backend].is_known = false; /* one run has been counted */
+    /* callgrind counted one run, so only one result gets the counts */
+    st->counts[backend].is_known = false;
     ab_memory_curve_note(&run->curve, s, backend, round);
 }
 
 /* ---- with the interposer ---- */
 
-struct inside_memory { /* where it counts in one run */
+struct inside_memory { /* shared memory in which the interposer counts during one run */
     int fd;
-    char path[64]; /* of the environment: where the program finds it */
+    char path[64]; /* environment variable that tells the program where the memory is */
     struct ab_inside_file *file;
 };
 
@@ -310,7 +315,7 @@ static void leave_inside(struct state *st, uint32_t backend, const char *why)
     snprintf(b->not_inside, sizeof b->not_inside, "%s", why);
 }
 
-/* Of a run with the interposer. All other numbers are those of the plain run. */
+/* Takes the numbers of a run with the interposer; all other numbers come from the plain run. */
 static void take_inside(struct state *st, uint32_t backend, const struct inside_memory *m,
                         const struct ab_program_outcome *run, uint32_t all)
 {
@@ -324,7 +329,8 @@ static void take_inside(struct state *st, uint32_t backend, const struct inside_
                        st->session, all);
 }
 
-/* `all`: the row of the plain run; UINT32_MAX = it was a pre-flight. */
+/* Runs the program with the interposer. `all` is the row of the plain run; UINT32_MAX = trial,
+ * no row. */
 static enum ab_status run_inside(struct state *st, uint32_t backend, uint32_t round, uint32_t all,
                                  struct ab_err *err)
 {
@@ -347,7 +353,8 @@ static enum ab_status run_inside(struct state *st, uint32_t backend, uint32_t ro
 
 /* ---- under callgrind ---- */
 
-/* It prints the same there as without, or it has not done the same. */
+/* Counts a back end under callgrind. Discards the counts if the output differs, because the
+ * program then did something else. */
 static enum ab_status count_backend(struct state *st, uint32_t backend, struct ab_err *err)
 {
     const struct ab_program_plan *p = st->plan;
@@ -355,7 +362,7 @@ static enum ab_status count_backend(struct state *st, uint32_t backend, struct a
     struct ab_program_outcome run;
     enum ab_status status = AB_OK;
     st->running = backend;
-    if (p->cases[backend].litter != NULL) { /* what made it would be counted too */
+    if (p->cases[backend].litter != NULL) { /* the counts would include making the aged heap */
         snprintf(b->uncounted, sizeof b->uncounted, "programs are counted on a fresh heap");
         st->done++;
         return AB_OK;
@@ -419,14 +426,14 @@ static enum ab_status run_round(struct state *st, uint32_t round, struct ab_err 
     return status;
 }
 
-/* Half a round goes, for every back end alike. */
+/* Drops an incomplete round, for every back end alike. */
 static void drop_round(struct ab_session *s, uint32_t round)
 {
     ab_fold_drop(s, AB_FOLD_ANY, round);
     free((void *)s->rounds[--s->n_rounds].order);
 }
 
-/* ---- with the library that notes where blocks have been ---- */
+/* ---- the library that notes where blocks have been ---- */
 
 static bool may_note(const struct state *st, uint32_t backend)
 {
@@ -439,7 +446,8 @@ static bool is_unlike(const struct state *st, const struct ab_output_digest *out
     return st->has_reference && !st->plan->is_output_free && !is_same(output, &st->summary->output);
 }
 
-/* False: nothing is known of the run, which is to be made again without. */
+/* Takes the results of a run with the noter. Returns false if the run is useless and must be
+ * repeated without the noter. */
 static bool take_noted(struct state *st, uint32_t backend, const struct ab_unasked *u,
                        const struct ab_program_outcome *run)
 {
@@ -455,7 +463,7 @@ static bool take_noted(struct state *st, uint32_t backend, const struct ab_unask
     return true;
 }
 
-/* The first run under a back end; it is not timed. */
+/* Makes the first, untimed run under a back end. */
 static enum ab_status run_first(struct state *st, uint32_t backend, struct ab_program_outcome *run,
                                 struct ab_err *err)
 {
@@ -480,7 +488,7 @@ static enum ab_status run_first(struct state *st, uint32_t backend, struct ab_pr
     return check_output(st, backend, 0, true, run, err);
 }
 
-/* The base first: the others are held against its output. */
+/* Makes the first runs, the base first, because the others are compared with its output. */
 static enum ab_status run_preflights(struct state *st, struct ab_err *err)
 {
     struct ab_program_outcome run;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads /proc/PID/maps, and of each file that is in it the dynamic symbols, once.
+ * Proves which allocator serves a process: reads /proc/PID/maps and, once per mapped file, its
+ * dynamic symbols.
  */
 #include "program/program.h"
 #include "program/slots.h"
@@ -29,21 +30,21 @@ struct ab_proof_file {
 
 enum { MAPS_BYTES = 1 << 20 };
 
-/* What a process has mapped, as far as it matters. */
+/* Facts about the mappings of a process. */
 struct mapped {
     bool has_wanted, has_glibc, has_in_front, has_memory;
     char other[256]; /* another object that defines malloc; "" = none */
 };
 
-/* A mapping of a file, a line of /proc/PID/maps. */
+/* Mapping of a file: a line of /proc/PID/maps. */
 struct mapping {
     pid_t pid;
     uint64_t low, high, offset, dev, ino;
     bool is_executable;
-    const char *path; /* as the kernel shows it to us */
+    const char *path; /* path as our root sees it */
 };
 
-/* False: it is not of a file. */
+/* Parses a line. Returns false if it is not the mapping of a file. */
 static bool parse_mapping(pid_t pid, char *line, struct mapping *out)
 {
     char flags[8];
@@ -67,14 +68,15 @@ static bool parse_mapping(pid_t pid, char *line, struct mapping *out)
 
 enum { SEEN_BYTES = PATH_MAX + 64 };
 
-/* Writes to `seen` a path by which we reach the mapped file itself. Its own path can lead elsewhere: a process may
- * have another root, or have got it since. The kernel's link to the file of a mapping needs privileges. */
+/* Writes to `seen` a path by which we can open the mapped file itself. The path in maps can lead
+ * elsewhere if the process has another root. The kernel's link to the file of a mapping would be
+ * exact, but needs privileges. */
 static bool find_file(const struct mapping *m, char seen[SEEN_BYTES], struct stat *st)
 {
     snprintf(seen, SEEN_BYTES, "%s", m->path);
     if (stat(seen, st) == 0 && st->st_dev == m->dev && st->st_ino == m->ino)
         return true;
-    /* Some file systems show other devices in maps than to stat. */
+    /* Some file systems show another device in maps than in stat. */
     snprintf(seen, SEEN_BYTES, "/proc/%d/root%s", (int)m->pid, m->path);
     if (stat(seen, st) == 0 && st->st_ino == m->ino)
         return true;
@@ -86,18 +88,19 @@ static bool find_file(const struct mapping *m, char seen[SEEN_BYTES], struct sta
     return stat(seen, st) == 0;
 }
 
-/* False: no library that anybody linked to, but generated code, or a file that is gone. */
+/* Reads the symbols of a file. Returns false if it is no library: generated code, or a file that
+ * is gone. */
 static bool read_symbols(const char *path, struct ab_proof_file *file)
 {
     static const char *const names[] = {"malloc", "gnu_get_libc_version"};
     struct ab_elf elf;
     if (ab_elf_read(path, names, 2, &elf, NULL) != AB_OK)
         return false;
-    /* That one passes all calls on: of an `exec` within the program. */
+    /* The noter passes all calls on; the process may have inherited it over an exec. */
     file->has_malloc = (elf.defined & 1) != 0 && strcmp(elf.soname, AB_ASKED_NAME) != 0;
     file->is_glibc = (elf.defined & 2) != 0;
     file->is_loader = strncmp(elf.soname, "ld-linux", 8) ==
-                      0; /* old ones define malloc for themselves */
+                      0; /* old dynamic linkers define malloc for themselves */
     return true;
 }
 
@@ -121,7 +124,8 @@ static const struct ab_proof_file *add_file(struct ab_proof_cache *c, uint64_t d
     return &c->files[c->n - 1];
 }
 
-/* A file that we cannot reach from here may be reached by another process. */
+/* Returns what is known of a mapped file. Does not cache a file that we cannot open, because
+ * another process may give access to it. */
 static const struct ab_proof_file *file_of(struct ab_proof_cache *c, const struct mapping *m)
 {
     static const struct ab_proof_file unknown;
@@ -133,7 +137,8 @@ static const struct ab_proof_file *file_of(struct ab_proof_cache *c, const struc
     return find_file(m, seen, &st) ? add_file(c, m->dev, m->ino, seen) : &unknown;
 }
 
-/* By the numbers of the mapping; where a file system shows others there, by those of its path. */
+/* True if the mapping is of the wanted file. Compares device and inode of the mapping or, on
+ * file systems that show other numbers there, those of its path. */
 static bool is_wanted(const struct mapping *m, const struct ab_proof_wanted *w)
 {
     char seen[SEEN_BYTES];
@@ -187,7 +192,7 @@ static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
     return n > 0;
 }
 
-/* ---- where another one is loaded as well ---- */
+/* ---- processes in which another allocator is loaded too ---- */
 
 struct listed {
     struct ab_slots_mapping *items;
@@ -228,8 +233,8 @@ static void list_mappings(struct ab_proof_cache *c, pid_t pid, const struct ab_p
     free(text);
 }
 
-/* Do the calls of the process go to the requested file, although another object defines malloc too? If
- * not, `why` says what they do, to be printed after the name of the process. */
+/* True if the process calls the requested file, although another object defines malloc too. If
+ * not, `why` is the end of a sentence that begins with the name of the process. */
 static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof_wanted *w,
                       const char *other, char *why, size_t cap)
 {
@@ -248,9 +253,9 @@ static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
     return is_it;
 }
 
-/* ---- what passes it by ---- */
+/* ---- libraries that bypass the allocator ---- */
 
-/* Adds the name of a file, once; where there is no more room, a mark that there were more. */
+/* Adds the name of a file once. If there is no room, adds a mark that there were more. */
 static void add_name(char names[AB_PASSES_BYTES], const char *path)
 {
     static const char more[] = ", …";
@@ -281,7 +286,7 @@ void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_pr
     if (!ab_proof_has_preload(wanted))
         return;
     list_mappings(cache, pid, wanted, &list);
-    bool is_loaded = false; /* else it is too early, or the proof has failed */
+    bool is_loaded = false; /* False: too early, or the proof has failed */
     for (size_t i = 0; i < list.n; i++)
         is_loaded = is_loaded || list.items[i].is_wanted;
     if (is_loaded)
@@ -301,12 +306,13 @@ static void name_process(pid_t pid, char *name, size_t cap)
     ab_text_printable(name, cap, text[0] != 0 ? text : "a process");
 }
 
-/* Does the program export a malloc itself? Then it comes before everything that is preloaded. */
+/* True if the program exports malloc itself, which then comes before everything that is
+ * preloaded. */
 static bool is_of_program(struct ab_proof_cache *c, pid_t pid)
 {
     char link[64];
     struct stat st;
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid); /* leads to the file itself */
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid); /* the link leads to the file itself */
     if (stat(link, &st) != 0)
         return false;
     const struct ab_proof_file *known = find_known(c, st.st_dev, st.st_ino);

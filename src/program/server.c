@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Is called each time that something may have happened, and never waits: the program that is measured is
- * watched all the time.
+ * The stages of a run of a server. Called each time that something may have happened, and never
+ * waits, because the measured program is watched all the time.
  */
 #include "program/server.h"
 
@@ -33,7 +33,7 @@
 #include <unistd.h>
 
 #define TRY_EVERY_NS UINT64_C(5000000)
-#define RUN_EVERY_NS UINT64_C(50000000) /* a shell command is dearer than a connection */
+#define RUN_EVERY_NS UINT64_C(50000000) /* a shell command costs more than a connection */
 #define END_MOST_NS UINT64_C(30000000000)
 enum { CONNECT_MS = 50, PRINTED_MOST = 16 << 20, SHOWN = 300 };
 
@@ -57,7 +57,7 @@ static enum ab_status add_addresses(const char *host, const char *port, int flag
     return AB_OK;
 }
 
-/* PORT, HOST:PORT or [HOST]:PORT. */
+/* Parses PORT, HOST:PORT or [HOST]:PORT. */
 static enum ab_status read_tcp(const char *text, struct ab_server_ready *out, struct ab_err *err)
 {
     char host[256] = "", *end;
@@ -139,16 +139,16 @@ static bool answers(const struct ab_server_ready *ready)
     return false;
 }
 
-/* ---- a regular expression, in a process of its own ---- */
+/* ---- regular expressions, matched in a child process ---- */
 
-/* regcomp and regexec have no limit of time or memory, and some expressions take hours and all memory
- * there is. The kernel ends a process that goes beyond these. */
+/* Limits of the child. regcomp and regexec have none, and some expressions take hours and all
+ * memory. The kernel ends a process that exceeds the limits. */
 enum { PATTERN_CPU_S = 5 };
 #define PATTERN_BYTES (UINT64_C(512) << 20)
 
 struct match {
-    int error;       /* of regcomp or regexec; 0 = none */
-    size_t n_groups; /* subexpressions */
+    int error;       /* error code of regcomp or regexec; 0 = none */
+    size_t n_groups; /* number of subexpressions */
     regmatch_t at[2];
 };
 
@@ -171,7 +171,7 @@ static void limit_pattern(void)
         setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
 }
 
-/* `text` of NULL: the pattern is only compiled. */
+/* Compiles the pattern and matches it against `text`; NULL = only compiles. */
 static void match_here(const char *pattern, const char *text, struct match *out)
 {
     regex_t compiled;
@@ -183,7 +183,7 @@ static void match_here(const char *pattern, const char *text, struct match *out)
         out->error = regexec(&compiled, text, 2, out->at, 0);
 }
 
-/* Waits for the answer. False: there is none, because the process was ended. */
+/* Waits for the answer. Returns false if the process was killed before it answered. */
 static bool await_match(pid_t pid, int fd, struct match *out)
 {
     struct pollfd wake = {.fd = fd, .events = POLLIN};
@@ -197,7 +197,8 @@ static bool await_match(pid_t pid, int fd, struct match *out)
     return is_there;
 }
 
-/* AB_USAGE: the pattern is none, or takes too much; `why` says so. */
+/* Matches in a child process. Returns AB_USAGE if the pattern is invalid or takes too much;
+ * `why` has the reason. */
 static enum ab_status match(const char *pattern, const char *text, struct match *out, char *why,
                             size_t cap)
 {
@@ -249,7 +250,8 @@ enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *
 {
     struct ab_server_metric m = {.text = text};
     struct match compiled;
-    char name[AB_NAMED_BYTES + 1], why[200]; /* one that is too long stays so */
+    /* one byte more, so that a name that is too long is still too long */
+    char name[AB_NAMED_BYTES + 1], why[200];
     const char *sign = strchr(text, '=');
     if (sign == NULL)
         return ab_fail(err, AB_USAGE,
@@ -287,7 +289,7 @@ void ab_server_fini(struct ab_server *server)
     server->n_metrics = 0;
 }
 
-/* ---- what runs beside it ---- */
+/* ---- commands beside the server ---- */
 
 static void fail_run(struct ab_server_run *run, const char *why)
 {
@@ -297,7 +299,8 @@ static void fail_run(struct ab_server_run *run, const char *why)
     snprintf(run->failure, sizeof run->failure, "%.690s", why);
 }
 
-/* Its output goes to the two descriptors. Signals from the server are still the server's. */
+/* Starts a shell command with its output to the two descriptors. The supervision of signals
+ * stays with the server. */
 static void start_beside(struct ab_server_run *run, const char *command, int out_fd, int errors_fd)
 {
     struct ab_err err;
@@ -310,7 +313,7 @@ static void start_beside(struct ab_server_run *run, const char *command, int out
     run->beside_fd = (int)syscall(SYS_pidfd_open, run->beside, 0);
 }
 
-/* Waits for it if it has ended; what it has left of its group is ended too. */
+/* Reaps the command if it has ended, and kills the rest of its process group. */
 static bool has_ended(struct ab_server_run *run, int *wait_status)
 {
     siginfo_t info = {0};
@@ -393,7 +396,7 @@ static void start_load(struct ab_server_run *run)
     ab_program_output_started(&run->errors);
 }
 
-/* Does it answer now? */
+/* True if the server answers now. */
 static bool is_ready(struct ab_server_run *run, uint64_t now)
 {
     const struct ab_server_ready *ready = &run->asked->ready;
@@ -433,7 +436,8 @@ static enum ab_server_event await_ready(struct ab_server_run *run)
     return AB_SERVER_NOTHING;
 }
 
-/* A regular expression ends at a 0: the text has none. */
+/* Adds the output of the load. Replaces NUL bytes by blanks, because a regular expression ends
+ * at a NUL. */
 static void add_printed(struct ab_server_run *run, char *buf, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -459,7 +463,8 @@ static void take_printed(struct ab_server_run *run)
     ab_program_output_take(&run->errors);
 }
 
-/* What is wrong with it as the end of a sentence, NULL = nothing. */
+/* Finds the number of a metric in the output. Returns NULL, or what is wrong as the end of a
+ * sentence. */
 static const char *find_number(const struct ab_server_metric *m, const char *printed, char *shown,
                                size_t cap, double *out)
 {
@@ -503,7 +508,7 @@ static void read_metrics(struct ab_server_run *run)
     }
 }
 
-/* NULL: the load has succeeded. */
+/* Returns why the load failed; NULL = it succeeded. */
 static const char *load_failure(struct ab_server_run *run, int wait_status, char *why, size_t cap)
 {
     char says[AB_OUTPUT_TAIL * 4], how[100];
@@ -528,7 +533,7 @@ static enum ab_server_event await_load(struct ab_server_run *run)
     if (!run->is_beside_running || !has_ended(run, &status))
         return AB_SERVER_NOTHING;
     run->load_ns = (double)(ab_clock_now_ns() - run->since_ns);
-    take_printed(run); /* what came in the meantime */
+    take_printed(run); /* output that arrived in the meantime */
     const char *failed = load_failure(run, status, why, sizeof why);
     if (failed != NULL)
         fail_run(run, failed);
@@ -585,7 +590,7 @@ void ab_server_end(struct ab_server_run *run)
     kill(run->server, run->asked->end_signal);
 }
 
-/* ---- what became of it ---- */
+/* ---- judging the outcome ---- */
 
 static const char *const stages[] = {
     [AB_SERVER_STARTS] = "before it was ready",
@@ -594,7 +599,8 @@ static const char *const stages[] = {
     [AB_SERVER_IS_ENDED] = "when it was asked to end",
 };
 
-/* By the signal that it was sent, or as a program that handles it and says so in its status. */
+/* True if the server ended as requested: by the end signal, with status 0, or with status 128 +
+ * signal. */
 static bool is_asked_for(const struct ab_server_run *run, int wait_status)
 {
     int signal = run->asked->end_signal;
@@ -606,7 +612,8 @@ static bool is_asked_for(const struct ab_server_run *run, int wait_status)
 enum ab_backend_status ab_server_judge(const struct ab_server_run *run, int wait_status, char *why,
                                        size_t cap)
 {
-    /* It may be seen first that the load was left without it. */
+    /* If the load failed first, its stage counts: the load often ends before the server's end is
+     * seen. */
     const char *when = stages[run->failure[0] != 0 ? run->failed_in : run->stage];
     char ended[60] = "";
     bool is_crash = WIFSIGNALED(wait_status) && !is_asked_for(run, wait_status);

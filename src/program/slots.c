@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the relocations of each file once, out of the memory of a process that has it mapped, where nobody can have
- * changed them but the program itself; the slots are read in each process. Nothing that is read is believed to be
- * in bounds.
+ * Finds out which malloc a process calls. Reads the relocations of each file once, from the
+ * memory of a process that has mapped it, where only the program itself can have changed them.
+ * Reads the slots in each process. Checks all bounds, because the program may have written any
+ * value.
  */
 #include "program/slots.h"
 
@@ -27,16 +28,18 @@ enum { JUMP = R_AARCH64_JUMP_SLOT, DATA = R_AARCH64_GLOB_DAT, ADDRESS = R_AARCH6
 enum { HEADERS_MOST = 64, DYNAMIC_MOST = 256, NAME_BYTES = 24 };
 #define TABLE_MOST (UINT64_C(1) << 26) /* bytes of relocations of one object */
 
-/* All of these must go to the allocator; the others that hand out blocks, or take them, to no other one that is
- * loaded: what the allocator does not define the C library may have. */
+/* Functions that must lead to the wanted allocator. The others, in `more` and `begins`, must
+ * only not lead to another loaded allocator: the C library may provide functions that the
+ * allocator does not define. */
 static const char *const core[] = {"malloc", "calloc", "realloc", "free"};
 static const char *const more[] = {"memalign", "aligned_alloc", "posix_memalign",
                                    "valloc",   "pvalloc",       "malloc_usable_size",
                                    "cfree",    "reallocarray"};
-static const char *const begins[] = {"_Znw", "_Zna", "_ZdlPv", "_ZdaPv"}; /* new, delete */
+/* operators new and delete */
+static const char *const begins[] = {"_Znw", "_Zna", "_ZdlPv", "_ZdaPv"};
 
 struct ab_slots_entry {
-    uint64_t offset; /* of the slot, in the addresses of the file's segments */
+    uint64_t offset; /* address of the slot, relative to the addresses of the file's segments */
     char name[NAME_BYTES];
 };
 
@@ -51,7 +54,8 @@ static bool read_at(int memory, uint64_t at, void *out, size_t n)
     return pread(memory, out, n, (off_t)at) == (ssize_t)n;
 }
 
-/* glibc has made addresses of those in the dynamic section. */
+/* Returns an address in the process. glibc has relocated some values of the dynamic section, and
+ * others not. */
 static uint64_t address_of(const struct object *o, uint64_t value)
 {
     return value < o->bias ? value + o->bias : value;
@@ -86,7 +90,8 @@ static void note_dynamic(struct object *o, const Elf64_Dyn *d)
     }
 }
 
-/* The object whose first page is at `base`; false: it is none, or has no dynamic section. */
+/* Reads the headers of the object whose first page is at `base`. Returns false if it is no ELF
+ * object or has no dynamic section. */
 static bool open_object(int memory, uint64_t base, struct object *o)
 {
     Elf64_Ehdr header;
@@ -149,7 +154,7 @@ static const struct ab_slots_mapping *find_mapping(const struct ab_slots_mapping
 
 struct walk {
     const struct ab_slots_mapping *mappings;
-    struct ab_slots_mapping *of; /* the object that is read */
+    struct ab_slots_mapping *of; /* object that is read */
     size_t n;
     struct ab_slots *out;
 };
@@ -158,7 +163,7 @@ static void judge_slot(const struct walk *w, const char *name, uint64_t target)
 {
     const struct ab_slots_mapping *to = find_mapping(w->mappings, w->n, target);
     if (to == NULL || strcmp(to->name, w->of->name) == 0)
-        return; /* what is not resolved yet goes to the linkage table of its own object */
+        return; /* unresolved slots lead to the linkage table of the object itself */
     const bool is_other = (to->is_libc || to->is_behind) && is_core(name);
     w->of->calls_libc = w->of->calls_libc || (is_other && to->is_libc);
     if (to->is_wanted && !to->is_behind)
@@ -167,7 +172,7 @@ static void judge_slot(const struct walk *w, const char *name, uint64_t target)
         snprintf(w->out->why, sizeof w->out->why, "calls %s of %s", name, to->name);
 }
 
-/* Copies `n` bytes of the process; NULL: they cannot be read, or are too many. */
+/* Copies `n` bytes of the process. Returns NULL if they cannot be read, or are too many. */
 static void *copy(int memory, uint64_t at, uint64_t n)
 {
     char *bytes = n <= TABLE_MOST ? ab_alloc_zeroed((size_t)n + 1, 1) : NULL;
@@ -178,10 +183,10 @@ static void *copy(int memory, uint64_t at, uint64_t n)
     return bytes;
 }
 
-struct relocations { /* of one table, of kinds that have a slot for a symbol */
+struct relocations { /* entries of one relocation table that have a slot for a symbol */
     Elf64_Rela *items;
     size_t n;
-    uint64_t n_symbols; /* the largest number of a symbol, + 1 */
+    uint64_t n_symbols; /* largest symbol number plus 1 */
 };
 
 static bool is_slot(const Elf64_Rela *r)
@@ -205,7 +210,8 @@ static bool copy_relocations(const struct object *o, uint64_t at, uint64_t bytes
     return true;
 }
 
-/* Names are cut to a length that tells those apart which matter here. */
+/* Notes the slots of the malloc family. Truncates names to a length that still tells these
+ * functions apart. */
 static void note_slots(const struct relocations *r, const Elf64_Sym *symbols, const char *strings,
                        uint64_t n_string_bytes, struct ab_slots_table *to)
 {
@@ -241,7 +247,8 @@ static void read_slots(const struct object *o, struct ab_slots_table *to)
     free(strings);
 }
 
-/* Reads the slots themselves, by page: most lie side by side. */
+/* Reads the slots and judges them. Reads up to a page at a time, because most slots lie side by
+ * side. */
 static void judge_slots(const struct walk *w, int memory, const struct ab_slots_table *table)
 {
     const uint64_t bias = w->of->low - table->first;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the calls of a running process to malloc go: every loaded object has a slot with the address of each
- * function that it calls in another one, which the dynamic linker fills.
+ * Finds out which malloc a running process calls. Every loaded object has a slot (GOT entry) for
+ * each function of another object that it calls, and the dynamic linker fills the slot with an
+ * address.
  */
 #ifndef AB_PROGRAM_SLOTS_H
 #define AB_PROGRAM_SLOTS_H
@@ -11,34 +12,37 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The slots of a file for functions that matter here, by its relocations. Read from the first process that has the
- * file mapped, and good for all. Begins as zeroes. */
+/* Slots of a file for functions of the malloc family, from its relocations. Read from the first
+ * process that has mapped the file, and valid for all others. Zero-initialize it. */
 struct ab_slots_table {
     bool is_read;
-    uint64_t first; /* where the file begins, in the addresses of its segments */
+    /* address of the first byte of the file, relative to the addresses of its segments */
+    uint64_t first;
     struct ab_slots_entry *items;
     size_t n, cap;
 };
 void ab_slots_table_fini(struct ab_slots_table *table);
 
-struct ab_slots_mapping { /* of a file, in the order of addresses */
+struct ab_slots_mapping { /* mapping of a file; an array of them is sorted by address */
     uint64_t low, high, offset;
-    bool is_wanted; /* of the allocator that is to be called */
-    bool is_behind; /* wanted, and called by the interposer alone, which is preloaded ahead of it */
-    bool is_libc;   /* … of the C library, where that is another one */
-    bool is_foreign; /* … of any other that defines malloc */
-    bool calls_libc; /* found: the object that begins here calls the C library's malloc */
-    struct ab_slots_table *table; /* of its file; NULL = it is read each time */
+    bool is_wanted; /* True if it belongs to the allocator that must be called */
+    /* True if only the interposer, preloaded ahead of it, calls this wanted allocator */
+    bool is_behind;
+    bool is_libc;    /* True if it is the C library and the wanted allocator is another one */
+    bool is_foreign; /* True if it is any other object that defines malloc */
+    bool calls_libc; /* result: True if the object that begins here calls the C library's malloc */
+    struct ab_slots_table *table; /* slots of its file; NULL = read them each time */
     char name[256];
 };
 
 struct ab_slots {
-    unsigned n_wanted; /* slots of malloc, calloc, realloc, free that go where they are to go */
-    char why[600];     /* "calls X of OBJECT": the first slot that goes elsewhere; "" = none does */
+    /* slots of malloc, calloc, realloc, free that lead to the wanted allocator */
+    unsigned n_wanted;
+    char why[600]; /* "calls X of OBJECT" for the first slot that leads elsewhere; "" = none */
 };
 
-/* What is not resolved yet, in a program that resolves when it calls, is in neither. False: the process cannot be
- * read. */
+/* Reads and judges the slots of a process. With lazy binding, a function that is not resolved
+ * yet counts neither way. Returns false if the process cannot be read. */
 bool ab_slots_read(pid_t pid, struct ab_slots_mapping *mappings, size_t n, struct ab_slots *out);
 
 #endif

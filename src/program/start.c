@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fork + exec with a word in between: the child makes itself ready, hands over the listener, and
- * waits for the start, so that what this takes is in no time. And a process that ends the program when
- * allocbench is killed.
+ * Starts programs by fork and exec. Between the two, the child prepares itself, hands over the
+ * seccomp listener and waits for a go, so that the preparation is not measured. Also contains
+ * the guardian, a process that ends the program when allocbench is killed.
  */
 #include "base/bits.h"
 #include "base/clock.h"
@@ -36,18 +36,19 @@
 
 /* ---- the guardian ----
  *
- * A process that waits for the end of a pipe. When allocbench is killed, also by SIGKILL, it ends the
- * processes of the program that allocbench was measuring. It is neither the parent nor an ancestor of
- * any of them, so that the program sees nothing of it. */
+ * A process that waits for the end of a pipe. When allocbench is killed, even by SIGKILL, the
+ * guardian ends the processes of the measured program. It is neither their parent nor an ancestor,
+ * so that the program does not notice it. */
 
 enum { GROUPS = 8, LISTED = 4096, MARKS = 32768, PASSES_MOST = 1000, QUIET_PASSES = 2 };
 
-/* What the two processes share: written by allocbench, read by the guardian when it is gone. */
+/* Memory that both processes share: written by allocbench, read by the guardian when allocbench
+ * is gone. */
 struct known {
-    pid_t groups[GROUPS]; /* process groups of what was started; 0 = unused */
+    pid_t groups[GROUPS]; /* process groups of started programs; 0 = unused */
     uint32_t n;
-    pid_t listed[LISTED]; /* processes of the program at the last look */
-    uint64_t looked_ns;   /* CLOCK_BOOTTIME of that look */
+    pid_t listed[LISTED]; /* processes of the program at the last sample */
+    uint64_t looked_ns;   /* CLOCK_BOOTTIME of that sample */
     uint64_t began_ns;    /* CLOCK_BOOTTIME of the guardian's start */
     pid_t parent;         /* allocbench */
 };
@@ -57,10 +58,10 @@ static struct known *known;
 struct found {
     pid_t pid, parent, group;
     char state;
-    uint64_t start_ns; /* since the boot */
+    uint64_t start_ns; /* since boot */
 };
 
-static pid_t marks[MARKS]; /* processes that were found and stopped */
+static pid_t marks[MARKS]; /* processes found and stopped */
 static size_t n_marks;
 
 static uint64_t boot_ns(void)
@@ -99,7 +100,8 @@ static bool is_marked(pid_t pid)
     return false;
 }
 
-/* A process that began after the look has only the number of one that was listed. */
+/* True if the process was listed. A process that began after the sample only has the same number
+ * as a listed one. */
 static bool is_listed(const struct found *s)
 {
     for (uint32_t i = 0; i < known->n && i < LISTED; i++)
@@ -108,8 +110,8 @@ static bool is_listed(const struct found *s)
     return false;
 }
 
-/* Returns what processes of this allocbench have in oom_score_adj: programs inherit it, and rarely
- * change it. */
+/* Returns the oom_score_adj that marks processes of this allocbench, because programs inherit it
+ * and rarely change it. */
 static long score_of_ours(pid_t parent)
 {
     return 801 + parent % 99;
@@ -127,8 +129,8 @@ static void set_score(pid_t parent)
     close(fd);
 }
 
-/* True if it is an orphan that was too young to be listed: it has our score, and the parent that
- * orphans of allocbench have, as the guardian itself. */
+/* True if the process is an orphan that was too young to be listed. Such a process has our
+ * oom_score_adj and either allocbench or the guardian's own parent as its parent. */
 static bool is_young_orphan(const struct found *s)
 {
     char path[64], text[32];
@@ -147,8 +149,8 @@ static bool is_in_group(const struct found *s)
     return false;
 }
 
-/* Stops each process of the program that was not found before, so that it starts no other. Returns how
- * many there were. */
+/* Stops all processes of the program that were not found before, so that they start no others.
+ * Returns their number. */
 static size_t stop_more(void)
 {
     size_t before = n_marks;
@@ -177,11 +179,11 @@ static void end_all(void)
         kill(marks[i], SIGKILL);
 }
 
-/* Holds nothing open but the pipe, which ends with allocbench. */
+/* Runs the guardian. It keeps only the pipe open, which ends with allocbench. */
 static _Noreturn void guard(int end)
 {
     char byte;
-    setpgid(0, 0); /* a ^C is not for it */
+    setpgid(0, 0); /* ^C must not end the guardian */
     for (int s = 1; s < NSIG; s++)
         signal(s, SIG_IGN);
     prctl(PR_SET_NAME, "allocbench-end");
@@ -203,7 +205,7 @@ void ab_guardian_begin(void)
     known = page != MAP_FAILED ? page : NULL;
     if (known != NULL) {
         known->parent = getpid();
-        known->began_ns = boot_ns() - UINT64_C(10000000); /* starts are known to a tick */
+        known->began_ns = boot_ns() - UINT64_C(10000000); /* start times are known to a tick */
     }
     pid_t pid = known != NULL ? fork() : -1;
     if (pid == 0)
@@ -248,7 +250,7 @@ void ab_guardian_list(const struct ab_processes *processes)
 
 static bool send_descriptor(int to, int fd)
 {
-    union { /* room for one descriptor beside a byte */
+    union { /* room for one descriptor */
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int))];
     } control;
@@ -274,8 +276,10 @@ static bool place_streams(const struct ab_program_start *s)
            close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-/* The filter: a process that is about to end waits for an answer, and where it is wanted one that is about
- * to close a library: it says so by unmapping nothing. */
+/* ---- the seccomp filter ----
+ *
+ * A process that is about to end waits for our answer. With shows_closes, so does one that is
+ * about to close a library, which src/inside/closes.c signals by a munmap of 0 bytes. */
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -283,11 +287,12 @@ static bool place_streams(const struct ab_program_start *s)
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* In a child, before its exec, with no_new_privs set: the listener, or −1 with errno where the
- * system has none or a sandbox around us listens already. */
+/* Installs the filter in a child before its exec, with no_new_privs set. Returns the listener,
+ * or −1 with errno if the system has none or a sandbox around us already listens. */
 static int install_filter(bool shows_closes)
 {
-    /* Of a process of another architecture everything is allowed: it cannot load our libraries. */
+    /* Processes of another architecture may do everything, because they cannot load our
+     * libraries. */
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 0, 8),
@@ -302,7 +307,7 @@ static int install_filter(bool shows_closes)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {.len = AB_ARRAY_LEN(code), .filter = code};
-    /* SPEC_ALLOW: older kernels would slow the program's branches down. */
+    /* SPEC_ALLOW: without it, older kernels would slow down the branches of the program. */
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                         SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
                         &program);
@@ -324,7 +329,7 @@ static _Noreturn void become_program(const struct ab_program_start *s, pid_t par
     ab_spawn_give_up(link);
 }
 
-/* The child's errno, 0 = it has become the program. */
+/* Lets the child exec. Returns the errno of the child; 0 = it has become the program. */
 static int let_go(int link, struct ab_program_started *out)
 {
     out->listener = -1;
@@ -348,7 +353,7 @@ enum ab_status ab_program_start(const struct ab_program_start *start,
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start the program");
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before); /* our handlers are not the child's */
+    sigprocmask(SIG_SETMASK, &all, &before); /* our handlers must not run in the child */
     started.pid = fork();
     if (started.pid == 0)
         become_program(start, parent, link[1]);
@@ -367,7 +372,7 @@ enum ab_status ab_program_start(const struct ab_program_start *start,
         *out = started;
         return AB_OK;
     }
-    kill(started.pid, SIGKILL); /* its end would wait for an answer */
+    kill(started.pid, SIGKILL); /* SIGKILL, because a normal end would wait for an answer */
     waitpid(started.pid, NULL, 0);
     ab_guardian_forget(started.pid);
     if (started.listener >= 0)

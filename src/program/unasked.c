@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeps the largest reading of one process's memory. The maps of blocks are read when the program has
- * ended, because a block is noted a moment after it was allocated. The program can write to the file, so
- * its content is only used as bits and process numbers.
+ * Keeps the largest reading of one process's memory. Reads the maps of blocks after the end of
+ * the program, because a block is noted a moment after its allocation. The program can write to
+ * the file, so that its content is used only as bits and process numbers.
  */
 #include "program/unasked.h"
 
@@ -19,7 +19,7 @@
 #define LEAST_BYTES (UINT64_C(8) << 20) /* less is not worth a look */
 #define FILE_BYTES (AB_ASKED_HEAD_BYTES + (off_t)AB_ASKED_MAPS * AB_ASKED_MAP_BYTES)
 
-/* A file beyond the limit would end us by a signal. */
+/* True if the file may be that large: a file beyond the limit would kill us by a signal. */
 static bool is_within_limit(void)
 {
     struct rlimit limit;
@@ -43,7 +43,8 @@ bool ab_unasked_open(struct ab_unasked *out)
     return true;
 }
 
-/* The last of its programs counts; AB_ASKED_MAPS = it notes nothing. */
+/* Returns the map of a process; AB_ASKED_MAPS = it has none. Searches from the end, because the
+ * last program of the process (after exec) counts. */
 static uint32_t map_of(const struct ab_unasked *u, pid_t pid)
 {
     for (uint32_t i = AB_ASKED_MAPS; i-- > 0;)

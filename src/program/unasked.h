@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures how much of a program's anonymous memory was not asked of malloc, so that no other malloc can
- * change it. It is the memory in places where no block has been, as a run with liballocbench-asked.so
- * preloaded notes them.
+ * Measures how much of a program's anonymous memory was not requested from malloc, so that no
+ * other malloc can change it. Such memory is in places where no block has been, as
+ * liballocbench-asked.so notes them when it is preloaded.
  */
 #ifndef AB_PROGRAM_UNASKED_H
 #define AB_PROGRAM_UNASKED_H
@@ -34,8 +34,8 @@ bool ab_unasked_open(struct ab_unasked *out);
 /* Reads where the memory of `pid` is, if it has more than any process had in an earlier reading (a
  * quarter more, while the process still runs). Does nothing for a process without a map. */
 void ab_unasked_look(struct ab_unasked *u, pid_t pid, bool is_end);
-/* Sets how much of anonymous_bytes is in places where no block ever was. To be called after the run.
- * Returns false if it is not known. */
+/* Sets how much of anonymous_bytes is in places where no block ever was. To be called after the
+ * run. Returns false if it is not known. */
 bool ab_unasked_take(const struct ab_unasked *u, uint64_t *unasked_bytes);
 void ab_unasked_close(struct ab_unasked *u);
 

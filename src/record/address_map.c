@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The hash table of live blocks: mapped memory, that grows and shrinks with what lives.
+ * The hash table of live blocks. Its mapped memory grows and shrinks with the number of blocks.
  */
 #include "record/address_map.h"
 
@@ -20,7 +20,7 @@ static void place(struct ab_address_map *m, const struct ab_held *held)
     m->places[i] = *held;
 }
 
-/* Mapped, so that large maps lie in huge pages where the system gives them, and are zero. */
+/* Maps zeroed places, so that large tables can use huge pages. */
 static struct ab_held *map_places(size_t n)
 {
     size_t bytes = n * sizeof(struct ab_held);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Live blocks by address, with what an allocation would have to ask for to make them again: open
- * addressing with backward-shift deletion, memory O(live).
+ * Hash table of live blocks by address, with the arguments of their allocations. Open addressing
+ * with backward-shift deletion; memory O(live).
  */
 #ifndef AB_RECORD_ADDRESS_MAP_H
 #define AB_RECORD_ADDRESS_MAP_H
@@ -10,9 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ab_held {     /* a block */
-    uint64_t key;    /* its address << 6 | log2 of the alignment that it was asked for; 0 = none */
-    uint64_t number; /* of its allocation << 3 | kind of its allocation: enum ab_event_kind */
+struct ab_held {  /* a live block */
+    uint64_t key; /* address << 6 | log2 of the requested alignment; 0 = none */
+    /* number of its allocation << 3 | kind of its allocation (enum ab_event_kind) */
+    uint64_t number;
     uint64_t size;
 };
 
@@ -42,7 +43,7 @@ static inline size_t ab_address_map_home(const struct ab_address_map *m, uint64_
     return (size_t)((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & m->mask;
 }
 
-/* Its place, or an empty one (key 0) where it would be. */
+/* Returns the place of a block, or the empty place (key 0) for it. */
 static inline struct ab_held *ab_address_map_seek(const struct ab_address_map *m, uint64_t address)
 {
     size_t i = ab_address_map_home(m, address);
@@ -51,7 +52,8 @@ static inline struct ab_held *ab_address_map_seek(const struct ab_address_map *m
     return &m->places[i];
 }
 
-/* NULL when there is none; the pointer holds until the next add or remove. */
+/* Returns NULL if the block is not in the map. The pointer is valid until the next add or
+ * remove. */
 static inline struct ab_held *ab_address_map_find(const struct ab_address_map *m, uint64_t address)
 {
     struct ab_held *place = ab_address_map_seek(m, address);
@@ -65,9 +67,9 @@ static inline void ab_address_map_prefetch(const struct ab_address_map *m, uint6
 
 void ab_address_map_init(struct ab_address_map *m);
 void ab_address_map_fini(struct ab_address_map *m);
-/* Makes room for one more. */
+/* Makes room for one more block. */
 void ab_address_map_grow(struct ab_address_map *m);
-/* An empty place that was sought, after there was room for it. */
+/* Fills an empty place that ab_address_map_seek has returned, after room was made. */
 static inline void ab_address_map_fill(struct ab_address_map *m, struct ab_held *place,
                                        struct ab_held held)
 {
@@ -78,7 +80,7 @@ static inline bool ab_address_map_has_room(const struct ab_address_map *m)
 {
     return m->n * 2 < m->mask;
 }
-/* Its address must not be in the map, and not be 0. */
+/* Adds a block. Its address must not be 0 or already in the map. */
 static inline void ab_address_map_add(struct ab_address_map *m, const struct ab_held *held)
 {
     if (!ab_address_map_has_room(m))
@@ -87,7 +89,7 @@ static inline void ab_address_map_add(struct ab_address_map *m, const struct ab_
 }
 void ab_address_map_remove(struct ab_address_map *m, struct ab_held *found);
 
-/* All blocks, in the order of their allocations; free it. */
+/* Returns all blocks in the order of their allocations; free the result. */
 struct ab_held *ab_address_map_sorted(const struct ab_address_map *m);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds what was not recorded: walks the relocations of each module for the functions of malloc's
- * family, as they are in the memory of the process, and looks in which module their targets are. What
- * is read is not believed: lengths are bounded, and a module that makes no sense is passed over. How
- * many calls were missed is not known: what is known is a least number of calls and a most of memory.
+ * Finds what was not recorded. Walks the relocations of each module for functions of the malloc
+ * family, in the memory of the process, and finds the modules of their targets. The data is
+ * untrusted: lengths are bounded, and modules that make no sense are skipped. The number of
+ * missed calls is not known; known are a lower bound of calls and an upper bound of memory.
  */
 #include "record/bypass.h"
 
@@ -31,7 +31,7 @@ static bool is_c_library(const struct ab_module *m)
            strncmp(ab_module_name(m), "libc-2.", 7) == 0;
 }
 
-/* operator new and delete of C++, in all their forms. */
+/* True for operator new and delete of C++, in all forms. */
 static bool is_operator(const char *name)
 {
     return strncmp(name, "_Znw", 4) == 0 || strncmp(name, "_Zna", 4) == 0 ||
@@ -51,10 +51,11 @@ static bool is_of_family(const char *name)
 struct search {
     struct ab_modules *all;
     const struct ab_module *of;
-    const struct ab_module *target; /* found: the malloc that it calls */
+    const struct ab_module *target; /* result: the module whose malloc is called */
 };
 
-/* A second C library in a namespace of its own calls itself: that says nothing of a program. */
+/* Notes the first target other than the recorder. A second C library in its own namespace calls
+ * itself, which says nothing about a program. */
 static void see_binding(const char *name, uint64_t value, void *user)
 {
     struct search *s = user;
@@ -63,7 +64,8 @@ static void see_binding(const char *name, uint64_t value, void *user)
     struct ab_module *to = ab_modules_find(s->all, value);
     if (to == NULL || is_recorder(to) || (to == s->of && is_c_library(to)))
         return;
-    /* An operator beside no malloc, as libstdc++ and many programs have it, calls the one that all call. */
+    /* An operator in a module without malloc, as in libstdc++ and many programs, calls the
+     * common malloc. */
     if (ab_module_defines(s->all, to, name, value) &&
         (!is_operator(name) || ab_module_defines(s->all, to, "malloc", 0)))
         s->target = to;
@@ -80,7 +82,7 @@ static void keep_value(const char *name, uint64_t value, void *user)
     *(uint64_t *)user = value;
 }
 
-/* The one that the recorder uses: others are of namespaces that dlmopen made. */
+/* Finds the C library of the recorder. Other C libraries are in namespaces of dlmopen. */
 static const struct ab_module *find_c_library(struct ab_modules *all)
 {
     uint64_t value = 0;
@@ -100,7 +102,7 @@ static const struct ab_module *find_bypass(struct ab_modules *all, struct ab_mod
     return s.target;
 }
 
-/* ---- anonymous memory, and where it lies ---- */
+/* ---- places of anonymous memory ---- */
 
 #define LOOKED_AT "memory looked at"
 
@@ -124,7 +126,8 @@ static void write_places(void *user, uint64_t first, uint64_t n, uint64_t pages)
             (unsigned long long)first, (unsigned long long)n, (unsigned long long)pages);
 }
 
-/* The last line says that the look was one: a process that may not be looked into has none. */
+/* Writes the places of memory. The last line confirms the look, because a process that may not
+ * be read has none. */
 static void write_memory(pid_t pid, const struct ab_modules *all, FILE *to)
 {
     struct memory_look l = {to, all};
@@ -136,7 +139,7 @@ static void write_memory(pid_t pid, const struct ab_modules *all, FILE *to)
 static void write_found(pid_t pid, bool is_end, struct ab_modules *all, FILE *to)
 {
     const struct ab_module *c_library = find_c_library(all);
-    if (c_library == NULL) /* the recorder is not there: a process of the same number elsewhere */
+    if (c_library == NULL) /* the recorder is not loaded: another process with the same id */
         return;
     if (is_end)
         fprintf(to, "anonymous %llu\n", (unsigned long long)ab_anonymous_bytes(pid));
@@ -153,7 +156,7 @@ static void write_found(pid_t pid, bool is_end, struct ab_modules *all, FILE *to
         write_memory(pid, all, to);
 }
 
-/* The recorded program may write into the folder: what it made is not written to. */
+/* Opens a file in the folder. Refuses files that the recorded program made there. */
 static FILE *open_own(int folder, const char *name)
 {
     struct stat st;
@@ -187,7 +190,7 @@ void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled
     struct ab_modules all;
     if (bytes < least || bytes < *sampled_bytes + *sampled_bytes / 2 || !ab_modules_open(pid, &all))
         return;
-    bool is_recorded = false; /* else it is a process of the same number */
+    bool is_recorded = false; /* otherwise it is another process with the same id */
     for (size_t i = 0; i < all.n; i++)
         is_recorded = is_recorded || is_recorder(&all.list[i]);
     FILE *to = is_recorded ? open_own(folder, name) : NULL;
@@ -199,7 +202,7 @@ void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled
     ab_modules_close(&all);
 }
 
-/* ---- what was found is read again, from the file of the spool ---- */
+/* ---- reading the findings from the spool ---- */
 
 static const char *base_name(const char *path)
 {
@@ -207,7 +210,7 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* An earlier look may have found it. */
+/* True if an earlier look has found the module. */
 static bool has_module(const struct ab_trace_bypass *b, const char *name)
 {
     for (uint32_t at = 0; at < b->n_names; at += (uint32_t)strlen(b->names + at) + 1)
@@ -216,11 +219,11 @@ static bool has_module(const struct ab_trace_bypass *b, const char *name)
     return false;
 }
 
-struct memory_sum { /* of one look */
+struct memory_sum { /* sums of one look */
     uint64_t anonymous_bytes, unasked_bytes;
 };
 
-/* Of several looks that of the most memory counts. */
+/* Keeps the numbers of the look with the most memory. */
 static void end_look(struct memory_sum *sum, struct ab_trace_whole *most)
 {
     if (most->anonymous_bytes == AB_WHOLE_UNKNOWN || sum->anonymous_bytes > most->anonymous_bytes) {

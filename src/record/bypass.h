@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds what of a process was not recorded, as far as it can be known: modules that called another malloc,
- * blocks of theirs that came to light, and the memory that the process had in the end.
+ * Finds what a recording has missed, as far as possible: modules that call another malloc,
+ * blocks of theirs that a recorded call frees, and the memory of the process at its end.
  */
 #ifndef AB_RECORD_BYPASS_H
 #define AB_RECORD_BYPASS_H
@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
-/* The places of 64 KiB in which blocks of the process have been, for addresses below 2^47. */
+/* Set of the 64 KiB places that have contained blocks of the process, for addresses below 2^47. */
 enum { AB_PLACES = 65536, AB_PLACE_REGIONS = 32767 };
-struct ab_places {     /* begins as {0} */
-    uint8_t **regions; /* a bit for each of AB_PLACES places; NULL = none */
-    uint64_t last;     /* place that was noted last */
+struct ab_places {     /* zero-initialize it */
+    uint8_t **regions; /* one bit per place, in regions of AB_PLACES places; NULL = no blocks */
+    uint64_t last;     /* place that was last added */
 };
 
 static inline bool ab_places_has(const struct ab_places *p, uint64_t place)
@@ -61,32 +61,34 @@ static inline void ab_places_fini(struct ab_places *p)
 }
 
 enum ab_bypass_kind {
-    AB_BYPASS_LIBRARY,   /* loaded with RTLD_DEEPBIND: it calls the C library's */
-    AB_BYPASS_NAMESPACE, /* loaded with dlmopen: it calls that of a second C library */
-    AB_BYPASS_OWN,       /* it calls one that the program contains */
+    AB_BYPASS_LIBRARY, /* loaded with RTLD_DEEPBIND, so that it calls the C library's malloc */
+    /* loaded with dlmopen, so that it calls the malloc of a second C library */
+    AB_BYPASS_NAMESPACE,
+    AB_BYPASS_OWN, /* calls a malloc that the program contains */
 };
 struct ab_bypass_report {
-    bool is_looked_into;      /* true if the process was looked into when it was about to exit */
+    bool is_looked_into;      /* True if the process was looked into when it was about to exit */
     enum ab_bypass_kind kind; /* kind of the first module that calls another malloc */
     char path[PATH_MAX];      /* path of that module; "" = none */
     const struct ab_places *places; /* set before ab_bypass_read(): places where blocks were */
     uint64_t own_bytes;             /* set before ab_bypass_read(): memory of the recorder */
 };
 
-/* Finds the modules of a process that call another malloc than the recorder's, because they were loaded
- * with RTLD_DEEPBIND or dlmopen, or because the program has a malloc of its own. The process waits for
- * this at its end (is_end), or before it closes a library. What the dynamic linker has bound is read from
- * outside, because the process itself would need the linker's locks. Appends what it finds to the file
- * `name` in `folder`; writes nothing if the process may not be looked into. */
+/* Finds the modules of a process that call another malloc than the recorder's, because they were
+ * loaded with RTLD_DEEPBIND or dlmopen, or because the program has a malloc of its own. The
+ * process waits for this at its end (is_end), or before it closes a library. Bound symbols are
+ * read from outside, because the process itself would need the linker's locks. Appends its
+ * findings to the file `name` in `folder`; writes nothing if the process may not be read. */
 #define AB_BYPASS_FILE "bypass" /* name in a spool: bypass.PID.K */
 void ab_bypass_look(pid_t pid, bool is_end, int folder, const char *name);
 
-/* Appends where the anonymous memory of the running process is, if it has 16 MiB and half as much again
- * as *sampled_bytes, which is then set to its size. */
+/* Appends the places of the anonymous memory of the running process. Does nothing if the process
+ * has less than 16 MiB, or less than 1.5 times *sampled_bytes. Sets *sampled_bytes to the
+ * current size. */
 void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled_bytes);
 
-/* Reads what the looks have found. The most_bytes of *out and the memory of *whole are unknown if the
- * process ended by _exit or a signal, because it could not be looked into then. */
+/* Reads the findings. The most_bytes of *out and the memory of *whole are unknown if the process
+ * ended by _exit or a signal, because it could not be looked into then. */
 void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
                     struct ab_bypass_report *report, struct ab_trace_bypass *out,
                     struct ab_trace_whole *whole);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which event is next. Lanes wait in a heap by the stamp of their heads, the lane whose turn it is
- * on top: threads mostly make several calls before it is another's turn. Among equal stamps the
- * lower lane is first, so that the order does not depend on when lanes were opened.
+ * Merges the streams of the threads into one order, and converts each event. Lanes (streams)
+ * wait in a heap by the stamp of their next event. The current lane stays on top, because
+ * threads usually make several calls in a row. Among equal stamps the lower lane is first, so
+ * that the order does not depend on when lanes were opened.
  */
 #include "record/converter.h"
 
@@ -23,8 +24,8 @@ static enum ab_status end_thread(struct ab_converter *c, struct ab_convert_lane 
                                  struct ab_err *err);
 
 enum {
-    PREFETCH = 16, /* events ahead: far enough for memory, near enough for the cache */
-    RUN = 4096,    /* of one lane, before it is looked whether that is enough for now */
+    PREFETCH = 16, /* events ahead: early enough for memory, late enough for the cache */
+    RUN = 4096,    /* events of one lane before control returns */
 };
 
 static uint64_t stamp_of(const struct ab_converter *c, uint32_t lane)
@@ -70,7 +71,7 @@ static void pop_lane(struct ab_converter *c)
 
 /* ---- repairs ---- */
 
-/* Does the event say what cannot be, so that another thread's must come first? */
+/* True if the event is impossible now, so that an event of another thread must come first. */
 static bool is_premature(const struct ab_converter *c, const struct ab_convert_lane *lane)
 {
     const struct ab_spool_event *e = lane->stream.at;
@@ -89,7 +90,8 @@ static bool is_premature(const struct ab_converter *c, const struct ab_convert_l
     }
 }
 
-/* Threads whose event has become possible go on; `stamp`: of the event that made it so. */
+/* Continues threads whose parked event has become possible. `stamp` is that of the event that
+ * made it so. */
 static void unpark(struct ab_converter *c, uint64_t stamp)
 {
     for (uint32_t i = 0; i < c->n_parked;) {
@@ -108,7 +110,8 @@ static void unpark(struct ab_converter *c, uint64_t stamp)
     }
 }
 
-/* The parked lane with the least stamp that no event can help any more; n_lanes = none. */
+/* Returns the parked lane with the least stamp that no later event can help any more; n_lanes =
+ * none. */
 static uint32_t overdue(const struct ab_converter *c)
 {
     uint32_t found = c->n_lanes;
@@ -136,7 +139,8 @@ static void take_from_parked(struct ab_converter *c, uint32_t lane)
 static inline void count_event(struct ab_converter *c, struct ab_convert_lane *lane, uint64_t stamp)
 {
     c->n_done++;
-    if (stamp == lane->stamp || stamp == 0) { /* an old one again, or none: the event is no call */
+    /* an old stamp repeated, or none because the event is no call */
+    if (stamp == lane->stamp || stamp == 0) {
         c->n_bare += stamp != 0;
         return;
     }
@@ -145,7 +149,7 @@ static inline void count_event(struct ab_converter *c, struct ab_convert_lane *l
     lane->stamp = stamp;
 }
 
-/* What a thread that ends still does counts to it. */
+/* Ends the thread at its last event, so that the frees of its exit belong to it. */
 static enum ab_status end_where_last(struct ab_converter *c, struct ab_convert_lane *lane,
                                      struct ab_err *err)
 {
@@ -154,7 +158,7 @@ static enum ab_status end_where_last(struct ab_converter *c, struct ab_convert_l
     return is_last ? end_thread(c, lane, err) : AB_OK;
 }
 
-/* Does what the lane's head says, and moves it on. */
+/* Converts the next event of a lane and moves the lane on. */
 static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_lane *lane,
                                      struct ab_err *err)
 {
@@ -170,8 +174,8 @@ static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_l
     return AB_LIKELY(!lane->has_exited) ? AB_OK : end_where_last(c, lane, err);
 }
 
-/* A lane that has no more events for now tells nothing of what is behind those that are about to be
- * there. */
+/* Lowers the limit if the lane expects an event that is not there yet, because that event may
+ * come before those of other lanes. */
 static inline void limit_by_end(struct ab_converter *c, const struct ab_convert_lane *lane)
 {
     if (lane->stream.has_gap && lane->stamp < c->limit)
@@ -192,7 +196,8 @@ static enum ab_status advance_parked(struct ab_converter *c, uint32_t index, str
     return AB_OK;
 }
 
-/* Whose turn it is after the first one's: at the limit it is that of lanes that are not there yet. */
+/* Returns the turn after the first. At the limit it belongs to events that have not been read
+ * yet. */
 static struct ab_convert_turn second(const struct ab_converter *c)
 {
     struct ab_convert_turn limit = {c->limit, UINT32_MAX};
@@ -211,7 +216,7 @@ static void park_first(struct ab_converter *c)
     pop_lane(c);
 }
 
-/* The first lane goes on as long as no other one is before it. */
+/* Converts events of the first lane until another lane is earlier. */
 static enum ab_status advance_first(struct ab_converter *c, struct ab_err *err)
 {
     struct ab_convert_turn turn = c->heap[0], other = second(c);
@@ -259,7 +264,7 @@ static bool has_turn(const struct ab_converter *c)
            (c->n_parked > 0 && overdue(c) != c->n_lanes);
 }
 
-/* The only thread there ever was: its order is the order. */
+/* Converts events of the only thread there is, whose order needs no stamps. */
 static enum ab_status run_alone(struct ab_converter *c, uint64_t n_events, struct ab_err *err)
 {
     struct ab_convert_lane *lane = &c->lanes[0];
@@ -328,9 +333,9 @@ void ab_converter_close(struct ab_converter *c)
     ab_places_fini(&c->places);
 }
 
-/* The control file is untrusted: any recorded process could write into it. */
+/* ---- the control file, which is untrusted, because any recorded process can write to it ---- */
 
-/* Measured once, and not before a time is asked for: it takes a twentieth of a second. */
+/* Measures the tick rate once, and only if a time is needed, because it takes 50 ms. */
 static double measured_ns_per_tick(void)
 {
     static double ns_per_tick;
@@ -342,12 +347,13 @@ static double measured_ns_per_tick(void)
     return ns_per_tick;
 }
 
-/* From the clocks at the start of the recording to those of now, which is long and so exact, where
- * it agrees with what is measured now. It does not where the machine has slept between, when one of
- * the two may have gone on without the other, or was started again. */
+/* Returns the tick rate over the whole recording, which is exact because it is long, if it
+ * agrees with a rate measured now. It disagrees after a suspend, in which one of the clocks may
+ * have stopped, or after a reboot. */
 static double find_us_per_tick(const struct ab_convert_marks *m)
 {
-    const double most_difference = 1e-3; /* a clock that is being set right differs by half of it */
+    /* twice the rate at which a clock is slewed when it is set */
+    const double most_difference = 1e-3;
     double ns = (double)ab_clock_now_ns() - (double)m->begin_ns;
     double ticks = (double)ab_tick_end() - (double)m->begin_ticks;
     double measured = measured_ns_per_tick(), rate = ticks > 0 ? ns / ticks : 0;
@@ -400,8 +406,8 @@ uint64_t ab_convert_marks_time(struct ab_convert_marks *m, uint64_t stamp)
     return m->last_us;
 }
 
-/* A name in the control file may be there twice; one that was killed while it was written, or for
- * which there was no room, is called "mark". */
+/* Returns the number of a name. A name may be twice in the control file. A name that was not
+ * completely written, or for which there was no room, becomes "mark". */
 static uint32_t find_name(struct ab_convert_marks *m, uint64_t place)
 {
     uint32_t *known = &m->numbers[place <= AB_SPOOL_MARK_NAMES ? place : 0];
@@ -416,18 +422,22 @@ void ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_eve
                            uint64_t call, uint32_t thread)
 {
     struct ab_trace_mark mark = {.call = call, .name = find_name(m, e->size), .thread = thread};
-    if (m->base_stamp != 0) /* else it is ahead of the first event */
+    if (m->base_stamp != 0) /* otherwise the mark is ahead of the first event */
         mark.time_us = ab_convert_marks_time(m, AB_SPOOL_STAMP(e));
     ab_mark_add(&m->table, mark);
 }
 
-/* Numbers of a stream become numbers of the table. A signal handler may make known and use sites in
- * the middle of what it interrupted, but wholly: stacks that are half known and sites whose call
- * has not come are kept last in, first out. One that a handler left by longjmp never comes. */
+/* ---- call sites of a stream ----
+ *
+ * Numbers of a stream are mapped to numbers of the table. A signal handler may define and use
+ * sites in the middle of another definition, but completely. Half-known stacks and sites whose
+ * call has not come are therefore stacks (last in, first out). An entry that a handler left by
+ * longjmp is never completed. */
 
-enum { HALF_KNOWN = 8, PENDING = 32 }; /* as deep as handlers nest; beyond, the oldest goes */
+/* depth of nested signal handlers; beyond that the oldest entry is dropped */
+enum { HALF_KNOWN = 8, PENDING = 32 };
 
-struct half_known { /* a stack */
+struct half_known { /* a stack of which not all frames are known yet */
     uint32_t number;
     unsigned n;
     struct ab_site_frame frames[AB_SITE_DEPTH_MAX];
@@ -435,7 +445,7 @@ struct half_known { /* a stack */
 
 struct module_text {
     uint8_t *bytes;
-    uint32_t number; /* in the table; 0 = not yet */
+    uint32_t number; /* number in the table; 0 = text not complete */
 };
 
 struct ab_stream_sites {
@@ -443,7 +453,7 @@ struct ab_stream_sites {
     unsigned n_half_known;
     uint32_t pending[PENDING];
     unsigned n_pending;
-    uint32_t *stacks; /* by number in the stream: in the table */
+    uint32_t *stacks; /* number in the table, by number in the stream */
     size_t cap_stacks;
     struct module_text *modules; /* by number in the stream */
     size_t cap_modules;
@@ -467,7 +477,7 @@ static enum ab_status malformed(struct ab_err *err)
 
 /* ---- modules ---- */
 
-/* All of its text is there when the last word of it is. */
+/* Adds the module to the table when the last word of its text has come. */
 static enum ab_status end_module(struct module_text *m, uint32_t place, struct ab_site_table *table,
                                  struct ab_err *err)
 {
@@ -535,10 +545,10 @@ static enum ab_status take_frame(struct ab_stream_sites *s, const struct ab_spoo
     uint32_t module = AB_SPOOL_FRAME_MODULE(e), number = AB_SPOOL_FRAME_STACK(e);
     unsigned place = AB_SPOOL_FRAME_PLACE(e), end = AB_SPOOL_FRAME_END(e);
     if (number >= NUMBERS_MAX)
-        return AB_OK; /* its calls have no known site */
+        return AB_OK; /* calls with this stack have no known site */
     struct half_known *h = find_half_known(s, number, place);
     if (h == NULL)
-        return AB_OK; /* its begin was pushed out */
+        return AB_OK; /* its first frame was dropped */
     if (place != h->n || place >= AB_SITE_DEPTH_MAX)
         return malformed(err);
     struct ab_site_frame *frame = &h->frames[h->n++];
@@ -586,10 +596,10 @@ enum ab_status ab_stream_sites_take(struct ab_stream_sites **at, const struct ab
     }
 }
 
-/* ---- what is written of large blocks: it is said when they go, and belongs to the call that gave
- * them ---- */
+/* ---- written pages of large blocks: reported when a block is freed, noted for the call that
+ * gave it ---- */
 
-/* The last call of the trace gave this block. */
+/* Follows a large block that the last call of the trace gave. */
 static void follow_large(struct ab_converter *c, uint64_t address, uint64_t size)
 {
     if (c->writer == NULL)
@@ -609,7 +619,7 @@ static void forget_large(struct ab_converter *c, uint64_t address)
         ab_address_map_remove(&c->large, known);
 }
 
-/* What the spool says is not believed blindly. */
+/* Notes the written pages of a block. Checks the numbers, because the spool is untrusted. */
 static void take_written(struct ab_converter *c, const struct ab_spool_event *e)
 {
     struct ab_held *held = c->large.n > 0 ? ab_address_map_find(&c->large, AB_SPOOL_ADDRESS(e))
@@ -662,11 +672,13 @@ static enum ab_status take_aside(struct ab_converter *c, struct ab_convert_lane 
     return ab_fail(err, AB_INPUT, "the spool holds an aside of unknown kind %u", AB_SPOOL_LOG2(e));
 }
 
-/* One event of a spool becomes one of the trace: threads and allocations are numbered, the two
- * halves of a resize, and knows frees of blocks that were never given out. */
+/* ---- from events of the spool to events of the trace ----
+ *
+ * Numbers threads and allocations, joins the two halves of a resize, and recognizes frees of
+ * blocks that were never given out. */
 
-/* Threads are numbered by their first event that is in the trace. Beyond what a trace can number,
- * all have the last number, which then never ends. */
+/* Numbers a thread at its first event in the trace. Threads beyond the limit of a trace share
+ * the last number, which then never ends. */
 static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
 {
     lane->has_thread = true;
@@ -677,7 +689,7 @@ static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
     lane->thread = c->n_threads - 1;
 }
 
-/* The time of the event at the head of the lane; an inherited block has none. */
+/* Returns the time of the next event of a lane; inherited blocks have none. */
 static uint64_t time_of(struct ab_converter *c, const struct ab_convert_lane *lane)
 {
     if (!c->has_time || lane->stream.at == NULL)
@@ -725,7 +737,7 @@ static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *l
     return ab_trace_write_free(c->writer, lane->thread, number, size, err);
 }
 
-/* An empty place for a block at an address that is given out. */
+/* Finds an empty place for a block at a new address. */
 static inline enum ab_status find_place(struct ab_converter *c, struct ab_convert_lane *lane,
                                         uint64_t address, struct ab_held **out, struct ab_err *err)
 {
@@ -734,13 +746,13 @@ static inline enum ab_status find_place(struct ab_converter *c, struct ab_conver
     *out = ab_address_map_seek(&c->live, address);
     if (AB_LIKELY((*out)->key == 0))
         return AB_OK;
-    c->report->n_reused++; /* the block that is there was given back unseen */
+    c->report->n_reused++; /* the free of the old block was not seen */
     enum ab_status status = put_free(c, lane, *out, err);
     *out = ab_address_map_seek(&c->live, address);
     return status;
 }
 
-/* An allocation of the slower ways, with a time or without a block (number NULL). */
+/* Writes an allocation on the slow path: with a time, or failed (number NULL). */
 static enum ab_status put_full_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
                                      struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
                                      struct ab_err *err)
@@ -822,7 +834,8 @@ static void begin_resize(struct ab_converter *c, struct ab_convert_lane *lane,
     }
 }
 
-/* A resize that failed leaves its block as it was; else it is one that malloc may have given. */
+/* Ends a resize. A failed resize leaves its block as it was; otherwise the block counts as
+ * allocated by malloc. */
 static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane *lane,
                                  const struct ab_spool_event *e, struct ab_err *err)
 {
@@ -857,7 +870,8 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
     return status;
 }
 
-/* What its lane has from here on is another thread's, which gets its number with its first call. */
+/* Ends the thread of a lane. Later events of the lane belong to another thread, numbered at its
+ * first call. */
 static enum ab_status end_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                  struct ab_err *err)
 {
@@ -870,9 +884,9 @@ static enum ab_status end_thread(struct ab_converter *c, struct ab_convert_lane 
                                           : AB_OK;
 }
 
-/* A thread that takes over a dead one's stream leaves what that one had begun unfinished: that one
- * ends here at the latest. The birth is no call, and its stamp not that of a first event. The thread
- * that forked goes on as the one thread of the child, whose number is its process's. */
+/* Begins a thread that takes over the stream of a dead one, which ends here at the latest with
+ * its calls unfinished. The birth is no call, so that its stamp is not a first event's. In a
+ * forked child, the thread whose id is the process id continues the thread that forked. */
 static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                    struct ab_err *err)
 {
@@ -907,7 +921,7 @@ static void take_mark(struct ab_converter *c, const struct ab_convert_lane *lane
                           lane->has_thread ? lane->thread : AB_MARK_NO_THREAD);
 }
 
-/* Does what the head of the lane says. */
+/* Converts the next event of a lane. */
 static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_lane *lane,
                                      struct ab_err *err)
 {
@@ -949,7 +963,7 @@ static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_l
 enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held *blocks, size_t n,
                                     struct ab_err *err)
 {
-    struct ab_convert_lane forker = {0}; /* writes as the thread that forked */
+    struct ab_convert_lane forker = {0}; /* stands for the thread that forked */
     enum ab_status status = AB_OK;
     if (n > 0 && c->writer != NULL)
         status = ab_trace_writer_inherit(c->writer, n, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the parent of a forked image, follows it as far as the fork, and keeps a few of those that
- * were followed for their later children.
+ * Finds the parent of a forked image and replays it up to the fork. Keeps a few replayed parents
+ * for their later children.
  */
 #include "record/converter.h"
 
@@ -9,10 +9,10 @@
 
 #include <stdlib.h>
 
-enum { PARENTS = 4 }; /* kept at a time: one that comes back has to be gone through again */
+enum { PARENTS = 4 }; /* number kept; a parent that was dropped must be replayed again */
 
 struct parent {
-    const struct ab_spool_entry *image; /* NULL = none */
+    const struct ab_spool_entry *image; /* NULL = unused */
     struct ab_converter converter;
     struct ab_convert_report unread;
     uint64_t at_fork;
@@ -101,7 +101,7 @@ static struct parent *longest_unused(struct ab_forks *f)
 static enum ab_status inherited(struct ab_forks *f, const struct ab_spool_entry *image,
                                 size_t depth, struct ab_held **out, size_t *n, struct ab_err *err);
 
-/* At the begin of a parent, which may be a child itself. */
+/* Opens a parent at its beginning. The parent may be a forked child itself. */
 static enum ab_status begin_parent(struct ab_forks *f, const struct ab_spool_entry *e, size_t depth,
                                    struct parent **out, struct ab_err *err)
 {
@@ -119,7 +119,8 @@ static enum ab_status begin_parent(struct ab_forks *f, const struct ab_spool_ent
     return status;
 }
 
-/* *is_there: the parent was recorded as far as the fork. What cannot be read ends its recording. */
+/* Replays a parent up to the fork. Sets *is_there if its recording reaches the fork. Unreadable
+ * events end its recording. */
 static enum ab_status go_to_fork(struct parent *p, uint64_t fork, bool *is_there,
                                  struct ab_err *err)
 {
@@ -144,7 +145,7 @@ static enum ab_status inherited(struct ab_forks *f, const struct ab_spool_entry 
     enum ab_status status = AB_OK;
     *out = NULL;
     *n = 0;
-    if (e == NULL || depth > f->n_images) /* damage: they would be each other's parents */
+    if (e == NULL || depth > f->n_images) /* a cycle can only come from damage */
         return AB_OK;
     struct parent *p = find_kept(f, e, fork);
     if (p == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread sleeps, looks how large the spool is, and converts what is known to be in order. It is
- * stopped between two steps, so that another thread, which may have a CPU, does the rest.
+ * The thread of the live converter. It sleeps, checks the size of the spool, and converts events
+ * whose order is known. It stops between two steps, so that another thread can convert the rest.
  */
 #include "record/converter_live.h"
 
@@ -23,7 +23,7 @@ struct ab_live_converter {
     struct ab_live_converter_options options;
     pthread_t thread;
     bool has_thread;
-    pthread_mutex_t mutex; /* of is_ending */
+    pthread_mutex_t mutex; /* protects is_ending */
     pthread_cond_t ended;
     bool is_ending;
     bool has_begun, has_failed;
@@ -32,9 +32,9 @@ struct ab_live_converter {
     struct ab_convert_report report;
     struct ab_conversion v;
     uint64_t n_freed;
-    uint64_t n_done; /* atomic: events */
+    uint64_t n_done; /* events; atomic */
     enum ab_status status;
-    struct ab_err err; /* why it has failed */
+    struct ab_err err; /* reason of a failure */
 };
 
 /* ---- one image ---- */
@@ -50,7 +50,8 @@ static void drop(struct ab_live_converter *a)
     __atomic_store_n(&a->n_done, 0, __ATOMIC_RELAXED);
 }
 
-/* The encoder gets no thread of its own: where there is a CPU for it now, there may be none later. */
+/* Begins the trace of an image. The encoder gets no thread of its own, because a CPU that is
+ * free now may be busy later. */
 static enum ab_status begin(struct ab_live_converter *a, const struct ab_spool_entry *image)
 {
     drop(a);
@@ -67,7 +68,7 @@ static enum ab_status begin(struct ab_live_converter *a, const struct ab_spool_e
     return ab_conversion_begin(&a->v, a->part, false, &a->err);
 }
 
-/* Finds the last one of the programs that the command was which recorded anything. */
+/* Finds the last program of the command's process that recorded anything. */
 static bool find_newer(const struct ab_live_converter *a, struct ab_spool_entry *image)
 {
     struct ab_spool_entry next;
@@ -81,7 +82,7 @@ static bool find_newer(const struct ab_live_converter *a, struct ab_spool_entry 
     return is_found;
 }
 
-/* What is freed is in whole chunks of the file first, as far as it is in whole chunks at all. */
+/* Frees converted space of the spool. Writes all whole chunks of the trace to the file first. */
 static enum ab_status give_back(struct ab_live_converter *a)
 {
     uint64_t bytes = 0;
@@ -117,7 +118,8 @@ static enum ab_status convert_known(struct ab_live_converter *a)
     return AB_OK;
 }
 
-/* A failure before anything was given back costs nothing: the end of the recording converts all. */
+/* Does one round of work. A failure before any space was freed costs nothing, because the end of
+ * the recording converts everything. */
 static void work(struct ab_live_converter *a)
 {
     struct ab_spool_entry newer;
@@ -138,7 +140,7 @@ static void work(struct ab_live_converter *a)
 static void lower_priority(void)
 {
     struct sched_param none = {0};
-    setpriority(PRIO_PROCESS, 0, 19); /* of this thread */
+    setpriority(PRIO_PROCESS, 0, 19); /* of this thread only */
     sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
@@ -168,7 +170,8 @@ static void *run(void *user)
     return NULL;
 }
 
-/* The clock may be set while we sleep. */
+/* Initializes the condition variable with the monotonic clock, because the real-time clock may
+ * be set meanwhile. */
 static void open_wait(struct ab_live_converter *a)
 {
     pthread_condattr_t clock;
@@ -189,7 +192,7 @@ struct ab_live_converter *ab_live_converter_start(const struct ab_live_converter
     pthread_sigmask(SIG_BLOCK, &all, &old);
     a->has_thread = pthread_create(&a->thread, NULL, run, a) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return a; /* without a thread nothing is converted before the end */
+    return a; /* without a thread, everything is converted at the end */
 }
 
 uint64_t ab_live_converter_events(const struct ab_live_converter *a)
@@ -231,7 +234,7 @@ static enum ab_status copy_part(struct ab_live_converter *a, FILE *to, struct ab
                : ab_fail_errno(err, AB_SYSTEM, "cannot write '%s'", a->options.part);
 }
 
-struct listener { /* to the progress: is not asked whether to go on */
+struct listener { /* passes the progress on; ignores its answer if is_needed */
     ab_convert_progress *progress;
     void *user;
     bool is_needed;
@@ -284,11 +287,12 @@ void ab_live_converter_close(struct ab_live_converter *a)
     free(a);
 }
 
-/* Lanes of a program that runs. What is known at a time: an event that is not there yet will have
- * been put there later than that time, and what depends on its call is later still. So all that is
- * there and has an older stamp can be put in order without it. */
+/* ---- lanes of a running program ----
+ *
+ * An event that is not there yet at some time will be stored later, and events that depend on
+ * its call come later still. So all stored events with older stamps can be ordered without it. */
 
-/* Adds the threads that have come since. */
+/* Adds lanes for new threads. */
 static void add_lanes(struct ab_converter *c)
 {
     uint32_t n = c->image->image.n_slots;
@@ -322,7 +326,7 @@ static void look_again(struct ab_converter *c, uint32_t i)
         c->limit = lane->stamp;
 }
 
-/* The time is read before anything else is. */
+/* Reads new events. Reads the time first. */
 enum ab_status ab_converter_refresh(struct ab_converter *c, struct ab_spool_entry *image,
                                     struct ab_err *err)
 {
@@ -351,8 +355,9 @@ void ab_converter_settle(struct ab_converter *c)
     }
 }
 
-/* Holes in the files of the streams: what is behind them stays where it is, and so does what the
- * recorder knows of its file. */
+/* ---- holes in the files of streams ----
+ *
+ * The data behind a hole stays where it is, and so do the recorder's numbers about its file. */
 
 uint64_t ab_spool_free_read(struct ab_stream *s)
 {
@@ -376,7 +381,8 @@ uint64_t ab_spool_free_read(struct ab_stream *s)
     return is_freed ? bytes : 0;
 }
 
-/* Space is given back from the first chunk on, and none that was written is empty. */
+/* True if space of the slot was freed: freeing starts at the first chunk, and a written chunk is
+ * never empty. */
 static bool is_slot_freed(const char *path)
 {
     struct ab_spool_tail tail;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts while the command runs, on a thread that only takes what no other thread of the machine
- * wants of its CPUs, and gives back the space of the spool that is converted. It begins once the
- * spool is large: short recordings are converted when they are over.
+ * Converts while the command runs, on a thread of idle priority, and frees the converted space
+ * of the spool. Begins only when the spool is large; short recordings are converted at their
+ * end.
  *
- * It converts the one process that the command is, for as long as that records; when it becomes another
- * program, that one's trace is begun instead. Children need all that their parents did: where they are
- * recorded too, nothing is converted before the end.
+ * Converts only the process of the command, as long as it records. When the process executes
+ * another program, the trace of that program is begun instead. If children are recorded too,
+ * nothing is converted before the end, because a child needs all events of its parents.
  *
- * The trace in the making is a file beside the spool, whole chunk by whole chunk: it is what is left
- * of that which was given back when we are killed.
+ * The trace in progress is a file beside the spool and always consists of whole chunks. If
+ * allocbench is killed, this file has the events whose spool was freed.
  */
 #ifndef AB_RECORD_CONVERTER_LIVE_H
 #define AB_RECORD_CONVERTER_LIVE_H
@@ -24,24 +24,24 @@
 struct ab_live_converter;
 
 struct ab_live_converter_options {
-    const char *folder, *part; /* the spool, the trace in the making: both stay the caller's */
+    const char *folder, *part; /* the spool, and the trace in progress; borrowed */
     uint32_t command;          /* process id */
-    uint64_t from_bytes;       /* of spool: then it begins */
-    bool is_eager;             /* for tests: like any other thread */
-    struct ab_relay *relay;    /* open until ab_live_converter_stop */
+    uint64_t from_bytes;       /* size of the spool at which conversion begins */
+    bool is_eager;             /* True in tests: normal priority */
+    struct ab_relay *relay;    /* must stay open until ab_live_converter_stop */
 };
 struct ab_live_converter *ab_live_converter_start(const struct ab_live_converter_options *options);
 
-/* Events that are converted; 0 until it has begun. */
+/* Returns the number of converted events; 0 before the beginning. */
 uint64_t ab_live_converter_events(const struct ab_live_converter *a);
 
-/* It goes no further: the recording is over. a may be NULL, here and below. */
+/* Stops the thread at the end of the recording. `a` may be NULL, here and below. */
 void ab_live_converter_stop(struct ab_live_converter *a);
 
-/* Has it begun with this image, so that finishing it is all that is left? */
+/* True if the conversion of this image has begun, so that it only needs to be finished. */
 bool ab_live_converter_has(const struct ab_live_converter *a, const struct ab_spool_entry *image);
-/* Converts the rest, into `to` as ab_convert would. Where space was given back, `progress` cannot
- * end it: the rest would be lost. */
+/* Converts the remaining events and writes the trace to `to`, as ab_convert would. If spool
+ * space was freed, `progress` cannot stop it, because the rest would be lost. */
 enum ab_status ab_live_converter_finish(struct ab_live_converter *a,
                                         const struct ab_spool_entry *image, FILE *to,
                                         struct ab_convert_report *report,
@@ -49,25 +49,26 @@ enum ab_status ab_live_converter_finish(struct ab_live_converter *a,
                                         struct ab_err *err);
 void ab_live_converter_close(struct ab_live_converter *a);
 
-/* A converter of an image whose process runs. */
+/* ---- converting an image whose process runs ---- */
 
-/* Opens it. Nothing is there before the first refresh. `image` stays the caller's, and is changed by
- * refreshes. */
+/* Opens a converter without events; the first refresh adds them. Borrows `image`, which
+ * refreshes change. */
 void ab_converter_open_live(struct ab_converter *c, const char *folder,
                             struct ab_spool_entry *image, struct ab_convert_report *report);
-/* Sees what has come since: then what is known to be in order can be run through. */
+/* Reads the new events. Those whose order is known can then be converted. */
 enum ab_status ab_converter_refresh(struct ab_converter *c, struct ab_spool_entry *image,
                                     struct ab_err *err);
-/* Once nothing more is recorded: what is left can be run through, as of any other image. */
+/* Switches to normal reading once nothing more is recorded, so that all remaining events can be
+ * converted. */
 void ab_converter_settle(struct ab_converter *c);
 
-/* The space that a spool takes of the disk, given back while it is written. */
+/* ---- freeing space of the spool while it is written ---- */
 
-/* Gives the space of chunks back that were read. Returns how many bytes; 0 also where they are few,
- * and where the file system cannot. */
+/* Frees the space of chunks that were read. Returns the number of bytes; 0 also if they are few,
+ * or if the file system cannot free them. */
 uint64_t ab_spool_free_read(struct ab_stream *s);
 
-/* Was space of it given back, so that its events are not all there? */
+/* True if space of the image was freed, so that not all of its events exist any more. */
 bool ab_spool_is_freed(const char *folder, const struct ab_spool_entry *image);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One image on its way into a trace: opens the trace, takes events into it, and sums up what was lost,
- * repaired and what recording cost. And the conversion when all is over: it begins with what a fork
- * inherited, and takes every event.
+ * Converts one image to a trace: opens the trace, converts all events, and sums up losses,
+ * repairs and the cost of recording. Also contains the conversion after a recording, which
+ * begins with the blocks inherited at a fork.
  */
 #include "record/converter.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the spool says is not believed blindly. */
+/* Returns the number of unwritten events. Avoids underflow, because the spool is untrusted. */
 static uint64_t n_missing(const struct ab_stream *s)
 {
     return s->n_unwritten > s->n_moved ? s->n_unwritten - s->n_moved : 0;
@@ -71,8 +71,8 @@ enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progre
     return status;
 }
 
-/* Between now and the start of the recording; 0 = the clocks make no sense: the machine was started
- * again since. */
+/* Returns the tick rate since the start of the recording. Returns 0 if the clocks make no sense
+ * because the machine was rebooted since. */
 static double ns_per_tick(const struct ab_convert_marks *m)
 {
     double ns = (double)ab_clock_now_ns() - (double)m->begin_ns;
@@ -80,15 +80,15 @@ static double ns_per_tick(const struct ab_convert_marks *m)
     return rate > 0.05 && rate < 100 ? rate : 0;
 }
 
-/* Whatever of the program cannot be known is left unknown. A recording that ended before the program
- * does not have its calls. */
+/* Fills in the numbers of the whole program; unknown ones stay unknown. A recording that ended
+ * early does not have all calls. */
 static void add_whole(struct ab_conversion *v, uint64_t n_calls)
 {
     const struct ab_convert_report *r = v->c.report;
     struct ab_trace_whole *w = &v->whole;
     double ticks = r->noting_ticks + r->site_ticks + (double)r->turn_ticks;
     uint64_t recorder_ns = (uint64_t)(ticks * ns_per_tick(&v->marks));
-    if (v->c.image->image.parent != 0) /* where its parent's blocks were is not known */
+    if (v->c.image->image.parent != 0) /* the places of its parent's blocks are not known */
         w->anonymous_bytes = w->unasked_bytes = AB_WHOLE_UNKNOWN;
     w->is_there = true;
     if (r->is_short)
@@ -113,7 +113,7 @@ static void tell_asked(const struct ab_mark_table *t, char *out, size_t cap)
     free(stats);
 }
 
-/* Once all events are in. */
+/* Adds the findings about bypasses. Call it after all events. */
 static void add_bypass(struct ab_converter *c, struct ab_trace_whole *whole)
 {
     struct ab_trace_bypass bypass;
@@ -122,7 +122,8 @@ static void add_bypass(struct ab_converter *c, struct ab_trace_whole *whole)
     report->own_bytes = c->report->own_bytes;
     ab_bypass_read(c->folder, c->image, report, &bypass, whole);
     report->places = NULL;
-    bypass.least_calls = c->report->n_foreign + c->report->n_reused; /* no recorded call explains */
+    /* not explained by any recorded call */
+    bypass.least_calls = c->report->n_foreign + c->report->n_reused;
     bypass.is_there = bypass.n_modules > 0 || bypass.least_calls > 0;
     ab_trace_writer_bypass(c->writer, &bypass);
 }
@@ -176,7 +177,7 @@ void ab_conversion_take_image(struct ab_convert_report *report, const struct ab_
     report->own_bytes = image->own_bytes;
 }
 
-/* ---- when all is over ---- */
+/* ---- conversion after the recording ---- */
 
 static enum ab_status inherit(struct ab_converter *c, struct ab_forks *forks, struct ab_err *err)
 {
@@ -189,7 +190,7 @@ static enum ab_status inherit(struct ab_converter *c, struct ab_forks *forks, st
     return status;
 }
 
-/* Is there more than one block to pack, and a CPU for it beside ours? */
+/* True if there is more than one chunk to encode and a second CPU. */
 static bool wants_thread(const struct ab_spool_entry *image)
 {
     cpu_set_t set;

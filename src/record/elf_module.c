@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads /proc/PID/maps for the modules and /proc/PID/mem for their tables (System V ABI, chapter
- * 5). Two copies of one file, as dlmopen makes, are two modules: each begins with its offset 0.
+ * Reads the modules of a process from /proc/PID/maps and their tables from /proc/PID/mem (System
+ * V ABI, chapter 5). Two mappings of one file, as dlmopen makes, are two modules: each begins at
+ * file offset 0.
  */
 #include "record/elf_module.h"
 
@@ -46,7 +47,7 @@ struct ab_module *ab_modules_find(struct ab_modules *all, uint64_t address)
 
 /* ---- maps ---- */
 
-/* One line: a new module, or more of the last one. */
+/* Parses a line of maps: a new module, or more of the last one. */
 static bool take_line(struct ab_modules *all, const char *line)
 {
     uint64_t begin, end, offset;
@@ -93,7 +94,7 @@ bool ab_modules_open(pid_t pid, struct ab_modules *out)
     if (maps != NULL)
         fclose(maps);
     for (size_t i = 0; i < out->n; i++)
-        find_dynamic(out, &out->list[i]); /* for memory_end */
+        find_dynamic(out, &out->list[i]); /* sets memory_end */
     if (maps != NULL && is_whole)
         return true;
     ab_modules_close(out);
@@ -113,7 +114,7 @@ void ab_modules_close(struct ab_modules *all)
 
 /* ---- tables ---- */
 
-/* Returns where its dynamic section is; 0 = it has none. Sets bias. */
+/* Returns the address of the dynamic section; 0 = none. Sets the bias. */
 static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Ehdr head;
@@ -140,7 +141,8 @@ static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m)
     return dynamic + m->bias;
 }
 
-/* The dynamic linker has added the bias to most of these, not to all. */
+/* Returns an address in the process. The dynamic linker has added the bias to most of these
+ * values, but not to all. */
 static uint64_t address_of(const struct ab_module *m, uint64_t value)
 {
     return value >= m->begin && value < m->end ? value : value + m->bias;
@@ -156,8 +158,8 @@ static void *read_table(const struct ab_modules *all, uint64_t at, size_t bytes)
     return p;
 }
 
-/* The symbols end where the strings begin: no table says how many there are, and linkers put the one
- * behind the other. */
+/* Reads the symbols, strings and relocations. No table says how many symbols there are, but
+ * linkers put the strings directly behind them. */
 static void read_tables(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Dyn d;
@@ -191,7 +193,7 @@ static void read_tables(const struct ab_modules *all, struct ab_module *m)
     m->is_sound = m->symbols != NULL && m->strings != NULL && m->strings[n_strings - 1] == 0;
 }
 
-/* NULL = there is no such symbol. */
+/* Returns a symbol and its name; NULL if there is none. */
 static const Elf64_Sym *symbol_at(const struct ab_module *m, size_t i, const char **name)
 {
     const Elf64_Sym *s = (const Elf64_Sym *)m->symbols + i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The modules of another process as they are mapped, and their dynamic symbols and relocations, read
- * from its memory.
+ * Lists the modules of another process, and reads their dynamic symbols and relocations from its
+ * memory.
  */
 #ifndef AB_RECORD_ELF_MODULE_H
 #define AB_RECORD_ELF_MODULE_H
@@ -14,10 +14,10 @@
 
 struct ab_module {
     uint64_t begin, end; /* addresses */
-    uint64_t memory_end; /* with its variables that begin as zero; 0 = not read */
+    uint64_t memory_end; /* end with zero-initialized variables; 0 = not read */
     char path[PATH_MAX];
-    bool is_read, is_sound; /* its tables are here: */
-    uint64_t bias;          /* from its own addresses to those of the process */
+    bool is_read, is_sound; /* True if the tables below were read; True if they make sense */
+    uint64_t bias;          /* offset from file addresses to process addresses */
     void *symbols;
     char *strings;
     size_t n_symbols, n_strings;
@@ -30,20 +30,20 @@ struct ab_modules {
     size_t n, cap;
 };
 
-/* False when the process may not be looked into. */
+/* Returns false if the process may not be read. */
 bool ab_modules_open(pid_t pid, struct ab_modules *out);
 void ab_modules_close(struct ab_modules *all);
 
-/* NULL = in none. */
+/* Returns NULL if the address is in no module. */
 struct ab_module *ab_modules_find(struct ab_modules *all, uint64_t address);
 const char *ab_module_name(const struct ab_module *m);
 
-/* Does the module itself have a function of this name, there (0: anywhere)? Else the address may be
- * that of a stub which has yet to find it. */
+/* True if the module itself defines a function of this name at `address` (0 = anywhere).
+ * Otherwise the address may be a stub that has yet to resolve it. */
 bool ab_module_defines(struct ab_modules *all, struct ab_module *m, const char *name,
                        uint64_t address);
 
-/* Visits what the dynamic linker has bound: each name that is wanted, with the address it has now. */
+/* Calls `see` with each bound symbol whose name is wanted, and its current address. */
 struct ab_module_visit {
     bool (*wants)(const char *name);
     void (*see)(const char *name, uint64_t value, void *user);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * liballocbench-frames.so, which is preloaded after the recorder for `record --marks` alone: its
- * functions mark a frame and call the real ones. Each takes at most two arguments, none of them a
- * floating-point number. A library of its own, so that without --marks no program finds a function
- * that is not there.
+ * liballocbench-frames.so, preloaded behind the recorder for `record --marks` only. Its
+ * functions mark a frame and call the real ones. Each takes at most two arguments, neither of
+ * them floating-point. It is a library of its own, so that without --marks no program finds a
+ * function that does not exist.
  */
 #include "record/mark.h"
 #include "record/preload/spool.h"
@@ -13,8 +13,8 @@
 
 typedef long show(void *of, void *what);
 
-/* As the dynamic linker would have found it: where all modules see it, else, for a plug-in, in what the
- * caller is linked with. Looking for it there allocates a message, once. */
+/* Finds the real function as the dynamic linker would: globally or, for a plug-in, in the
+ * dependencies of the caller. A failed search allocates an error message, once. */
 static show *find(const char *name, const void *caller)
 {
     Dl_info of;

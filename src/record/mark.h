@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Marks for `allocbench record`: names a place in the recording, as the end of a frame or of a
+ * Marks for `allocbench record`: mark a point in the recording, such as the end of a frame or a
  * request.
  *
  *     allocbench_mark("frame");
  *
- * Nothing has to be linked. Without the recorder it is one comparison. C99 and C++98 with gcc or
- * clang, Linux. May be called from any thread and from signal handlers; allocates nothing and keeps
- * errno. The name is copied: its first 123 bytes.
+ * Needs no library. Without the recorder, a mark costs one comparison. C99 and C++98 with gcc or
+ * clang on Linux. May be called from any thread and from signal handlers; allocates nothing and
+ * keeps errno. Copies the first 123 bytes of the name.
  */
 #ifndef ALLOCBENCH_MARK_H
 #define ALLOCBENCH_MARK_H
@@ -16,14 +16,15 @@
 extern "C" {
 #endif
 
-/* In the recorder, which is preloaded; not there without it. */
+/* Defined by the recorder when it is preloaded, otherwise NULL. */
 extern void allocbench_mark_record(const char *name) __attribute__((__weak__));
 
 static __inline__ __attribute__((__unused__)) void allocbench_mark(const char *name)
 {
     void (*record)(const char *);
-    /* From the table that the dynamic linker fills, in every kind of executable: where its address
-     * is taken in another way, the linker decides that what is not there now never will be. */
+    /* Loads the address from the GOT, which the dynamic linker fills, in every kind of
+     * executable. Other code would let the static linker decide that a missing function stays
+     * missing. */
 #if defined(__x86_64__)
     __asm__(".weak allocbench_mark_record\n\tmovq allocbench_mark_record@GOTPCREL(%%rip), %0"
             : "=r"(record));

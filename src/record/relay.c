@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread that serves recorded processes: makes and saves files for those that no longer can,
- * clears up after those that died, and can stop the recording. How far it is, is seen from outside.
+ * The thread that serves recorded processes. Makes and saves files for processes that no longer
+ * can, cleans up after dead processes, and can stop the recording. Progress is read from the
+ * files, without help of the processes.
  */
 #include "record/relay.h"
 
@@ -27,16 +28,17 @@
 #include <unistd.h>
 
 struct ab_relay {
-    int folder; /* descriptor */
+    int folder; /* descriptor of the spool */
     struct ab_spool_control *control;
     pthread_t thread;
     bool has_thread;
     bool is_ending; /* atomic */
 };
 
-enum { SAMPLE_NS = 50000000 }; /* between two looks at the memory of processes */
+enum { SAMPLE_NS = 50000000 }; /* time between two samples of the memory of processes */
 
-/* Sets errno where it is not: nothing is tried, as a signal would end the process. */
+/* True if a file may grow to `end`. Otherwise sets errno; the write is not tried, because a
+ * signal would end the process. */
 static bool is_within_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -61,7 +63,7 @@ static void *map_file(int folder, const char *name, size_t bytes)
 
 /* ---- all files of the spool ---- */
 
-/* Files of the folder with so many dots in their names, which begin with a digit. */
+/* Visits the files of the folder whose names begin with a digit and have n_dots dots. */
 static void for_each(const struct ab_relay *r, int n_dots, size_t bytes,
                      void (*visit)(void *file, void *user), void *user)
 {
@@ -94,7 +96,8 @@ static void name_file(char *name, size_t cap, const struct ab_spool_request *r)
         snprintf(name + n, cap - (size_t)n, ".%d", r->slot);
 }
 
-/* The process waits: the pack is ours meanwhile. What it says is not believed blindly. */
+/* Appends the pack area to the file. The process waits, so that the area is ours meanwhile.
+ * Checks its numbers, because they are untrusted. */
 static enum ab_spool_stop save(const struct ab_relay *r, const char *name,
                                struct ab_spool_tail *tail)
 {
@@ -125,7 +128,8 @@ static enum ab_spool_stop save_slot(const struct ab_relay *r, const char *name)
     return why;
 }
 
-/* The process may be of another user, who cannot write here: the folder is private. */
+/* Makes a file. Its mode lets the process use it as another user; the folder around it is
+ * private. */
 static enum ab_spool_stop make(const struct ab_relay *r, const char *name, uint64_t bytes)
 {
     if (bytes > AB_SPOOL_DATA || !is_within_limit(bytes))
@@ -168,7 +172,7 @@ static void answer(const struct ab_relay *r, struct ab_spool_request *request)
     syscall(SYS_futex, &request->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Who asked and was killed leaves its place taken. */
+/* Frees the place of a request whose process was killed before it read the answer. */
 static void clear_dead(struct ab_spool_request *request)
 {
     uint32_t state = __atomic_load_n(&request->state, __ATOMIC_ACQUIRE);
@@ -188,7 +192,7 @@ static void sample_image(void *file, void *user)
     ab_bypass_sample((pid_t)image->pid, r->folder, name, &image->sampled_bytes);
 }
 
-/* No more than a fiftieth of the time. */
+/* Samples the memory of the processes, in at most 2 % of the time. */
 static void sample(const struct ab_relay *r, uint64_t *next_ns)
 {
     uint64_t begin = ab_clock_now_ns();
@@ -292,7 +296,8 @@ void ab_relay_close(struct ab_relay *r)
         __atomic_fetch_add(&r->control->n_asked, 1, __ATOMIC_RELEASE);
         syscall(SYS_futex, &r->control->n_asked, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         pthread_join(r->thread, NULL);
-        __atomic_store_n(&r->control->server, 0, __ATOMIC_RELEASE); /* no process waits for us */
+        /* from here on no process waits for us */
+        __atomic_store_n(&r->control->server, 0, __ATOMIC_RELEASE);
     }
     if (r->control != NULL)
         munmap(r->control, sizeof *r->control);
@@ -301,7 +306,7 @@ void ab_relay_close(struct ab_relay *r)
     free(r);
 }
 
-/* ---- how far it is ---- */
+/* ---- progress ---- */
 
 static void see_image(void *file, void *user)
 {
@@ -310,7 +315,7 @@ static void see_image(void *file, void *user)
     view->spool_bytes += AB_SPOOL_PAGE;
 }
 
-/* Counts what lies in the half that is being filled; full ones are counted by their threads. */
+/* Counts the calls in the half that is being filled. The threads themselves count full halves. */
 static uint64_t calls_begun(const struct ab_spool_tail *tail)
 {
     uint64_t a = __atomic_load_n(&tail->half_number[0], __ATOMIC_ACQUIRE);
@@ -368,7 +373,7 @@ static void stop_image(void *file, void *user)
                                 __ATOMIC_RELAXED);
 }
 
-/* A thread that was killed within stays so for ever. */
+/* Sees whether a thread is handling a full half. Ignores dead threads, whose flag stays set. */
 static void see_turning(void *file, void *user)
 {
     struct ab_spool_tail *tail = file;
@@ -378,7 +383,8 @@ static void see_turning(void *file, void *user)
         *is_turning = true;
 }
 
-/* A thread says that it is turning before it looks whether to go on; we look the other way round. */
+/* Stops the recording. A thread sets is_turning before it reads `stop`; we set `stop` before we
+ * read is_turning. */
 void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why)
 {
     enum { TRIES = 100 };
@@ -390,7 +396,7 @@ void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why)
     for_each(r, 1, AB_SPOOL_PAGE, stop_image, &reason);
     for (int i = 0; i < TRIES && is_turning; i++) {
         is_turning = false;
-        nanosleep(&pause, NULL); /* those that had looked before write one event more */
+        nanosleep(&pause, NULL); /* threads that read `stop` before write one more event */
         for_each(r, 2, AB_SPOOL_TAIL, see_turning, &is_turning);
     }
 }

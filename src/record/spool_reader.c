@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists the images of a spool, and reads the stream of a thread slot from its packed chunks and
- * its mapped buffers, a bounded piece at a time.
+ * Lists the images of a spool. Reads the stream of a thread slot from its packed chunks and its
+ * mapped halves, with bounded memory.
  */
 #include "record/spool_reader.h"
 
@@ -26,7 +26,7 @@ void ab_spool_slot_path(char *out, size_t cap, const char *folder,
     snprintf(out, cap, "%s/%u.%u.%u", folder, image->image.pid, image->generation, slot);
 }
 
-/* How many of the bytes there are. */
+/* Returns the number of bytes read. */
 static size_t read_some(const char *path, void *out, size_t bytes, uint64_t at)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -37,7 +37,7 @@ static size_t read_some(const char *path, void *out, size_t bytes, uint64_t at)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* False when the file is not there or not whole. */
+/* Returns false if the file is missing or too short. */
 static bool read_at(const char *path, void *out, size_t bytes, uint64_t at)
 {
     return read_some(path, out, bytes, at) == bytes;
@@ -192,7 +192,7 @@ size_t ab_spool_read_unseen(const char *folder, const struct ab_spool_entry *ima
 
 enum { WINDOW = AB_SPOOL_PACK_BYTES + sizeof(struct ab_spool_chunk) };
 
-/* The next n bytes of the chunks, without passing over them; NULL when they are not there. */
+/* Returns the next n bytes of the chunks without consuming them; NULL if they are not there. */
 static const uint8_t *peek(struct ab_stream *s, const char *path, size_t n)
 {
     bool is_saved = s->chunks_read < s->data_bytes;
@@ -210,7 +210,7 @@ static const uint8_t *peek(struct ab_stream *s, const char *path, size_t n)
     return s->window_bytes - begin >= n ? s->window + begin : NULL;
 }
 
-/* The words of the next chunk; NULL when there is none that is whole. */
+/* Returns the words of the next chunk; NULL if there is no complete chunk. */
 static const uint64_t *peek_chunk(struct ab_stream *s, const char *path,
                                   struct ab_spool_chunk *chunk)
 {
@@ -224,8 +224,8 @@ static const uint64_t *peek_chunk(struct ab_stream *s, const char *path,
     return whole != NULL ? (const uint64_t *)(const void *)(whole + sizeof *chunk) : NULL;
 }
 
-/* False when it is in no chunk that can be read. Chunks before it are passed over: those that a
- * killed recorder had saved and not yet removed from where it packed them. */
+/* Reads half `number` from a chunk. Returns false if no readable chunk has it. Skips earlier
+ * chunks, which a killed recorder had saved but not yet removed from the pack area. */
 static bool read_packed(struct ab_stream *s, const char *path, uint64_t number)
 {
     struct ab_spool_chunk chunk = {0};
@@ -240,7 +240,8 @@ static bool read_packed(struct ab_stream *s, const char *path, uint64_t number)
     return false;
 }
 
-/* Reads only what is in no chunk: a half that was packed may be half emptied since. */
+/* Reads a half from its mapping. Only for halves without a chunk, because a packed half may be
+ * partly cleared. */
 static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
 {
     for (unsigned half = 0; half < 2; half++)
@@ -250,7 +251,7 @@ static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
     return false;
 }
 
-/* Room for a half, and the path of the file. */
+/* Allocates the buffers and writes the path of the file. */
 static void make_room(struct ab_stream *s, char path[PATH_MAX])
 {
     if (s->half == NULL)
@@ -260,7 +261,7 @@ static void make_room(struct ab_stream *s, char path[PATH_MAX])
     ab_spool_slot_path(path, PATH_MAX, s->folder, s->image, s->slot);
 }
 
-/* Goes to the first place of half `number`. */
+/* Loads half `number` and goes to its first place. */
 static void load(struct ab_stream *s, uint64_t number)
 {
     char path[PATH_MAX];
@@ -279,7 +280,7 @@ static void load(struct ab_stream *s, uint64_t number)
 
 /* ---- a stream that is being written ---- */
 
-struct live_view { /* of its head: two that are equal saw no half turn between them */
+struct live_view { /* state of a stream; equal views mean that no half was turned in between */
     uint64_t half_number[2], data_bytes, pack_bytes;
     uint32_t is_turning;
 };
@@ -302,7 +303,7 @@ static bool is_same_view(const struct live_view *a, const struct live_view *b)
            a->is_turning == b->is_turning;
 }
 
-/* NULL: the thread is still making it. */
+/* Maps the file of a slot. Returns NULL if the thread is still making it. */
 static const struct ab_spool_tail *map_slot(const char *path)
 {
     struct stat st;
@@ -314,7 +315,8 @@ static const struct ab_spool_tail *map_slot(const char *path)
     return p != MAP_FAILED ? p : NULL;
 }
 
-/* Copies from event `index` on what is written without a gap: up to which is returned. */
+/* Copies events from `index` on, up to the first unwritten one. Returns the index after the
+ * last. */
 static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail, uint64_t number,
                            size_t index)
 {
@@ -331,7 +333,8 @@ static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail
     return index;
 }
 
-/* Does the same from wherever the half is now; returns `index` where it cannot be read just now. */
+/* Reads new events of a half, wherever it is now. Returns `index` if it cannot be read at the
+ * moment. */
 static size_t read_written(struct ab_stream *s, const char *path, const struct ab_spool_tail *tail,
                            uint64_t number, size_t index)
 {
@@ -354,7 +357,7 @@ static size_t read_written(struct ab_stream *s, const char *path, const struct a
     return index;
 }
 
-/* A half that is in the file is no thread's any more. */
+/* Reads a half that is saved in the file, where no thread changes it any more. */
 static bool read_saved(struct ab_stream *s, const char *path, uint64_t number)
 {
     s->pack_bytes = 0;
@@ -380,7 +383,7 @@ static size_t read_live(struct ab_stream *s, const char *path, uint64_t number, 
     return end;
 }
 
-/* Loads what is there of the half that comes next, or more of the last one; false = nothing is. */
+/* Loads more of the current half, or the next one. Returns false if there are no new events. */
 static bool load_live(struct ab_stream *s)
 {
     char path[PATH_MAX];
@@ -408,7 +411,7 @@ void ab_stream_open_live(struct ab_stream *s, const char *folder,
 
 /* ---- from one event to the next ---- */
 
-/* Goes on in a half whose first events were read while the others were not there yet. */
+/* Loads the rest of a half whose first events were read while it was being written. */
 static void load_rest(struct ab_stream *s)
 {
     uint64_t number = s->n_loaded - 1;
@@ -422,7 +425,7 @@ static void load_rest(struct ab_stream *s)
         s->n_unwritten -= s->n_taken;
 }
 
-/* True: there may be events from `at` on. */
+/* Loads the next events. Returns true if there may be some from `at` on. */
 static bool load_next(struct ab_stream *s)
 {
     if (s->is_live)
@@ -442,11 +445,11 @@ void ab_stream_seek(struct ab_stream *s)
             if (AB_SPOOL_KIND(s->at) != AB_SPOOL_NOTHING)
                 return;
     } while (load_next(s));
-    ab_stream_close(s); /* there may be many */
+    ab_stream_close(s); /* frees the buffers, because there may be many streams */
     s->is_done = true;
 }
 
-/* Counts what lies in halves that were begun; places beyond were taken after recording had stopped. */
+/* Counts events in halves that were begun. Later places were taken after recording had stopped. */
 static uint64_t bound_events(const struct ab_spool_tail *tail)
 {
     uint64_t halves = tail->half_number[0] > tail->half_number[1] ? tail->half_number[0]
@@ -467,7 +470,7 @@ void ab_stream_settle(struct ab_stream *s)
     struct ab_spool_tail tail;
     s->is_live = s->has_gap = false;
     if (!read_tail(s->folder, s->image, s->slot, &tail))
-        return; /* the thread died while it was made */
+        return; /* the thread died while making the file */
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
     s->turn_ticks = tail.turn_ticks;

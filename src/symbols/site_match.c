@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * All patterns are tried on a frame at once, when it is met for the first time.
+ * Matches call sites. All patterns are tried on a frame when it is first met.
  */
 #include "symbols/site_match.h"
 
@@ -29,7 +29,7 @@ struct known {
 
 struct ab_site_matcher {
     const struct ab_site_table *table;
-    struct ab_site_names names; /* unless `name` is given */
+    struct ab_site_names names; /* used if `name` is NULL */
     ab_site_name *name;
     void *user;
     struct pattern patterns[AB_SITE_PATTERNS_MAX];
@@ -55,8 +55,8 @@ static bool is_address(const char *text, struct pattern *out)
     return true;
 }
 
-/* Reads the number behind the last colon of text[0..*n), which it leaves out of *n. Returns -1 if there
- * is none, 0 for "*". Names of C++ have two colons; lines and columns are counted from 1. */
+/* Reads the number after the last colon of text[0..*n) and removes both from *n. Returns -1 if
+ * there is none, 0 for "*". "::" of a C++ name is no such colon. Lines and columns begin with 1. */
 static int read_last_number(const char *text, size_t *n)
 {
     enum { DIGITS_MOST = 8 };
@@ -88,7 +88,7 @@ static bool is_line(const char *text, struct pattern *out)
     return true;
 }
 
-/* What has a colon, but no line after it, would never mean a function. */
+/* True if the pattern can be a function name. A single colon would never match one. */
 static bool is_function(const char *text, struct pattern *out)
 {
     for (const char *c = strchr(text, ':'); c != NULL; c = strchr(c + 2, ':'))
@@ -134,7 +134,7 @@ static bool is_path(const char *pattern, const char *path)
     return fnmatch(pattern, at, FNM_PATHNAME) == 0 || fnmatch(pattern, path, FNM_PATHNAME) == 0;
 }
 
-/* The name, and without what follows it in parentheses, after @ or a dot. */
+/* True if the pattern matches the name, or the name without parameters, version and suffix. */
 static bool is_function_name(const char *pattern, const char *function)
 {
     char plain[512];
@@ -231,7 +231,7 @@ enum ab_status ab_site_matcher_add(struct ab_site_matcher *m, const char *patter
     return AB_OK;
 }
 
-/* Opens each file when the first of its frames is asked for. */
+/* ---- names; a file is opened when one of its frames is first asked for ---- */
 
 void ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table)
 {
@@ -250,7 +250,7 @@ void ab_site_names_fini(struct ab_site_names *n)
     *n = (struct ab_site_names){.table = n->table};
 }
 
-/* NULL = its file has none. */
+/* Returns the symbols of a module; NULL = none. */
 static struct ab_symbols *symbols_of(struct ab_site_names *n, size_t i)
 {
     const struct ab_site_module *m = &n->table->modules[i];
@@ -280,30 +280,31 @@ struct ab_site_named ab_site_names_find(struct ab_site_names *n, const struct ab
     struct ab_site_named *known = &n->frames[index];
     if (known->n > 0)
         return *known;
-    size_t count = ab_symbols_find(symbols, frame->address - 1, found); /* ahead of its return */
+    /* address - 1 is inside the call instruction */
+    size_t count = ab_symbols_find(symbols, frame->address - 1, found);
     known->items = ab_alloc(count * sizeof found[0]);
     memcpy(known->items, found, count * sizeof found[0]);
     known->n = count;
     return *known;
 }
 
-/* By names of functions, files and modules. */
+/* ---- wrappers, by names of functions, files and modules ---- */
 
 static const char *const wrappers[] = {
     "*malloc*", "*calloc*", "*realloc*", "*memalign*", "*strdup*", "*strndup*",  "alloc",
     "allocate", "xalloc",   "*_alloc",   "*_allocate", "*::alloc", "*::allocate"};
 static const char *const library[] = {"operator new*", "*::operator new*", "std::*",
                                       "__gnu_cxx::*"};
-/* Of Rust: other languages have namespaces of these names. */
+/* Used only for names of Rust, because other languages have namespaces of these names. */
 static const char *const rust_library[] = {"alloc::*",  "core::*",   "hashbrown::*",  "__rust*",
                                            "<alloc::*", "<core::*",  "<hashbrown::*", "<std::*",
                                            "<T as *",   "<[T] as *", "<&T as *",      "__rdl_*"};
 static const char *const library_modules[] = {"libstdc++.so*", "libc++*"};
 static const char *const c_modules[] = {"libc.so*", "ld-linux*", "liballocbench*"};
-/* Containers of other libraries are headers too, and inlined where they are used. */
+/* Containers of other libraries are headers too, and are inlined into their users. */
 static const char *const library_files[] = {"/usr/include/*", "/usr/local/include/*", "/usr/lib/*"};
-/* Rust's own library, as its compiler names it and where its source may be installed; crates, where
- * cargo and Debian put them. */
+/* Files of Rust's own library, as its compiler names them or where its source is installed, and
+ * of crates, where cargo and Debian install them. */
 static const char *const rust_files[] = {
     "/rustc/*/library/*",      "*/lib/rustlib/src/rust/library/*",
     "library/alloc/src/*.rs",  "library/core/src/*.rs",
@@ -313,7 +314,7 @@ static const char *const rust_files[] = {
 
 void ab_wrappers_bare_name(const char *function, char *out, size_t cap)
 {
-    static const char nameless[] = "(anonymous namespace)"; /* it is part of a name */
+    static const char nameless[] = "(anonymous namespace)"; /* part of a name */
     size_t n = 0, depth = 0;
     bool is_operator = strstr(function, "operator ") != NULL;
     for (const char *s = function; *s != 0 && n + 1 < cap; s++) {
@@ -327,7 +328,7 @@ void ab_wrappers_bare_name(const char *function, char *out, size_t cap)
         if (depth == 0 && *s == '(' && s != function)
             break;
         if (depth == 0 && *s == ' ' && !is_operator) {
-            n = 0; /* what was before is the type */
+            n = 0; /* the text before is the return type */
             continue;
         }
         depth += *s == '<';
@@ -363,8 +364,8 @@ bool ab_wrappers_has_name(const char *function)
     return IS_ANY(wrappers, name, FNM_CASEFOLD) || IS_ANY(library, name, FNM_CASEFOLD);
 }
 
-/* True if a function is of Rust's library or of a crate: by where it is defined, which debug information
- * of lines alone does not say, or by its name. */
+/* True if a function belongs to Rust's library or to a crate: by the file of its definition
+ * (which line tables alone do not tell), or by its name. */
 static bool is_of_rust(const struct ab_symbol *symbol)
 {
     bool is_known = symbol->defined_in != NULL && symbol->defined_in[0] != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asks elfutils (libdw) for functions and lines, and libiberty for the names of C++ and Rust as people
- * write them.
+ * Uses elfutils (libdw) for functions and lines, and libiberty to demangle names of C++ and
+ * Rust.
  */
 #include "symbols/symbols.h"
 
@@ -18,24 +18,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file stays open after its last user: what is measured in several sessions asks for the same again,
- * and the debug information of the C library alone may take 50 ms to unpack. */
+/* A file stays open after its last user, because a program measured in several sessions asks for
+ * the same names again. The debug information of the C library alone may take 50 ms to unpack. */
 struct ab_symbols {
     struct ab_symbols *next;
     unsigned n_users;
     char *path;
-    struct stat st; /* when it was opened */
+    struct stat st; /* state of the file when it was opened */
     Dwfl *session;
     Dwfl_Module *module;
-    uint64_t moved_by; /* what libdw has put the file's addresses to */
-    char **texts;      /* names that symbols point to */
+    uint64_t moved_by; /* difference between libdw's addresses and those of the file */
+    char **texts;      /* names to which symbols point */
     size_t n_texts, cap_texts;
 };
 
 static struct ab_symbols *kept;
 static char *default_debug_path;
 
-/* It stays open, and is for none of the programs that are started meanwhile. */
+/* Opens separate debug information with close-on-exec, because it stays open while programs are
+ * started. */
 static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr begin,
                           const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -100,11 +101,11 @@ static bool report(struct ab_symbols *s)
     return true;
 }
 
-/* NULL if it cannot be read. */
+/* Returns NULL if the file cannot be read. */
 static struct ab_symbols *find_or_open(const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* opening a pipe would block */
         return NULL;
     for (struct ab_symbols *s = kept; s != NULL; s = s->next)
         if (strcmp(s->path, path) == 0 && is_same_file(&s->st, &st))
@@ -134,7 +135,8 @@ enum ab_symbols_state ab_symbols_open(const char *path, const uint8_t *build_id,
     return AB_SYMBOLS_OPEN;
 }
 
-/* A stripped program has the symbols of the libraries that it calls, which have no size there. */
+/* Returns the depth. Ignores symbols without a size, because a stripped program still has those
+ * of the libraries that it calls. */
 enum ab_symbols_depth ab_symbols_depth(const struct ab_symbols *s)
 {
     Dwarf_Addr bias;
@@ -150,8 +152,8 @@ enum ab_symbols_depth ab_symbols_depth(const struct ab_symbols *s)
     return AB_SYMBOLS_ADDRESSES;
 }
 
-/* Returns the name as people write it, to be freed, or NULL if it is none of C++ or Rust. A name of
- * Rust's older form is one of C++ as well. */
+/* Demangles a name; free the result. Returns NULL if the name is neither of C++ nor of Rust.
+ * Tries Rust first, because its older form is also valid in C++. */
 static char *demangle(const char *name, bool *is_rust)
 {
     char *shown = rust_demangle(name, DMGL_AUTO);
@@ -161,7 +163,7 @@ static char *demangle(const char *name, bool *is_rust)
                                          : NULL;
 }
 
-/* Takes the text. */
+/* Keeps a text, and takes ownership of it. */
 static const char *keep(struct ab_symbols *s, char *text)
 {
     AB_GROW(s->texts, s->cap_texts, s->n_texts);
@@ -177,7 +179,8 @@ static void set_function(struct ab_symbols *s, struct ab_symbol *out, const char
 
 /* ---- inlined functions ---- */
 
-/* Not every compiler writes the index of units by address. */
+/* Finds the unit of an address. Searches all units if needed, because not every compiler writes
+ * the index by address. */
 static Dwarf_Die *find_unit(const struct ab_symbols *s, Dwarf_Addr at, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(s->module, at, bias);
@@ -189,8 +192,8 @@ static Dwarf_Die *find_unit(const struct ab_symbols *s, Dwarf_Addr at, Dwarf_Add
     return unit;
 }
 
-/* dwarf_getscopes gives up where one of the entries that it passes has no address; here such an entry
- * holds none of the code. */
+/* True if the entry contains the address. dwarf_getscopes gives up at entries without an
+ * address; here they contain no code. */
 static bool holds(Dwarf_Die *entry, Dwarf_Addr at)
 {
     return dwarf_haspc(entry, at) > 0;
@@ -198,7 +201,8 @@ static bool holds(Dwarf_Die *entry, Dwarf_Addr at)
 
 enum { NESTED_MOST = 24 }; /* namespaces and types around a function */
 
-/* Finds the function that was compiled, in a unit, a namespace, a type or another function. */
+/* Finds the compiled function that contains the address, in a unit, a namespace, a type or
+ * another function. */
 static bool find_function(Dwarf_Die *in, Dwarf_Addr at, int depth, Dwarf_Die *out)
 {
     Dwarf_Die entry;
@@ -218,7 +222,7 @@ static bool find_function(Dwarf_Die *in, Dwarf_Addr at, int depth, Dwarf_Die *ou
     return false;
 }
 
-/* Steps from a scope into the one within it that holds the code; false: there is none. */
+/* Moves from a scope to the inner scope with the address. Returns false if there is none. */
 static bool find_inner(Dwarf_Die *scope, Dwarf_Addr at)
 {
     Dwarf_Die entry;
@@ -235,8 +239,8 @@ static bool find_inner(Dwarf_Die *scope, Dwarf_Addr at)
     return false;
 }
 
-/* Finds the functions that were inlined around a piece of code, the outermost first; of more than there
- * is room for the outermost. Returns how many. */
+/* Finds the functions inlined at an address, the outermost first. If there are too many, the
+ * innermost are dropped. Returns their number. */
 static size_t find_inlined(const Dwarf_Die *function, Dwarf_Addr at,
                            Dwarf_Die out[AB_SYMBOLS_MAX - 1])
 {
@@ -260,7 +264,7 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
     return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-/* "ns::type::" of a function whose name for the linker is not known. */
+/* Writes the qualifier "ns::type::" of a function without a linkage name. */
 static void put_qualifier(FILE *to, Dwarf_Die *function)
 {
     Dwarf_Die *scopes = NULL, declared = *function, next;
@@ -301,7 +305,7 @@ static void set_inlined_function(struct ab_symbols *s, struct ab_symbol *out, Dw
         out->function = keep(s, text);
 }
 
-/* Where an inlined function was called: that is the place in the next one. */
+/* Sets the call site of an inlined function, which is the position in the next function. */
 static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct ab_symbol *next)
 {
     Dwarf_Attribute attribute;
@@ -321,8 +325,8 @@ static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct ab_symbol *next
 
 static const struct ab_symbol unknown = {.function = "", .file = "", .defined_in = ""};
 
-/* out[0] has its file and line; gives it and those ahead of the last one their functions. Returns the
- * number of the last one. */
+/* Adds the functions inlined at an address. out[0] has the file and line. Sets the functions of
+ * all entries except the last, and returns the index of the last. */
 static size_t add_inlined(struct ab_symbols *s, Dwarf_Addr at, struct ab_symbol *out)
 {
     Dwarf_Addr bias;

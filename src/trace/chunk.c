@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encoding and decoding share the memory of a chunk and the order of its events by threads.
+ * Converts chunks to columns and back. Encoding and decoding share the order of events by
+ * threads.
  */
 #include "trace/chunk.h"
 
@@ -34,7 +35,7 @@ void ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n)
     c->cap = n;
 }
 
-/* Appends a run, and makes room for its thread before the runs are put in order. */
+/* Appends a run, and makes room for its thread. */
 static inline void add_run(struct ab_chunk_codec *c, uint32_t thread, uint32_t n)
 {
     AB_GROW_ZEROED(c->group_of, c->cap_group_of, thread);
@@ -55,15 +56,15 @@ static void count_groups(struct ab_chunk_codec *c)
     }
 }
 
-/* Sets c->order and c->groups from c->runs: the threads in the order of their first event, each with its events
- * in order. */
+/* Sets c->order and c->groups from c->runs: threads in the order of their first event, each with
+ * its events in order. */
 static void chunk_order(struct ab_chunk_codec *c)
 {
     uint32_t place = 0, event = 0;
     count_groups(c);
     for (size_t g = 0; g < c->n_groups; g++) {
         uint32_t n_events = c->groups[g].end;
-        c->groups[g].end = place; /* moves on to the end while events are put in */
+        c->groups[g].end = place; /* becomes the end while the group is filled */
         place += n_events;
     }
     for (size_t k = 0; k < c->n_runs; k++) {
@@ -75,9 +76,11 @@ static void chunk_order(struct ab_chunk_codec *c)
         c->group_of[c->groups[g].thread] = 0;
 }
 
-/* Columns have no lengths: how many values each has follows from the kinds. They are counted and
- * walked over first; so that each ends with the last byte of a varint, and reading as many varints
- * as there are cannot pass its end. */
+/* ---- decoding ----
+ *
+ * Columns have no lengths, because the kinds determine the number of their values. The values
+ * are counted and skipped first. So each column is known to end with the last byte of a varint,
+ * and reading it cannot pass its end. */
 
 enum { AT_ONCE = 512 };
 
@@ -97,7 +100,8 @@ static __attribute__((noinline)) uint64_t take_long(const uint8_t **p, bool *has
     return 0;
 }
 
-/* One byte or two without a branch: which of them it is cannot be foretold. */
+/* Reads a varint. Handles one and two bytes without a branch, because which of them comes is
+ * unpredictable. */
 static inline uint64_t take(const uint8_t **p, bool *has_failed)
 {
     unsigned low = (*p)[0], high = (*p)[1], is_two = low >> 7;
@@ -108,7 +112,7 @@ static inline uint64_t take(const uint8_t **p, bool *has_failed)
     return (low & 0x7f) | ((high << 7) & -is_two);
 }
 
-/* After n varints; NULL when there are not so many before `end`. */
+/* Returns the end of n varints; NULL if `end` comes first. */
 static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t n)
 {
     for (; n >= 8 && end - p >= 8; p += 8) {
@@ -121,7 +125,8 @@ static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t 
     return n == 0 ? p : NULL;
 }
 
-/* The runs of threads; *p is then after them. False when they are not what n events need. */
+/* Decodes the runs of threads and moves *p behind them. Returns false if they do not match n
+ * events. */
 static bool decode_runs(struct ab_chunk_codec *c, const uint8_t **p, const uint8_t *end, size_t n)
 {
     struct ab_cursor lengths = {*p, end, false};
@@ -204,7 +209,7 @@ static inline unsigned code_at(const uint8_t *kinds, size_t place)
     return kinds[place / 2] >> (place % 2 * 4) & 15;
 }
 
-/* One event; *base is the block of its thread's call before, then of this one. */
+/* Decodes one event. *base is the block of the thread's last call, and is updated. */
 static inline struct ab_event decode_event(struct ab_chunk_columns *c, unsigned code,
                                            uint32_t thread, uint64_t number, uint64_t *base)
 {
@@ -229,7 +234,8 @@ static inline struct ab_event decode_event(struct ab_chunk_columns *c, unsigned 
     return r;
 }
 
-/* `place`: of the first of them in the column of kinds. */
+/* Decodes n events of a chunk of one thread. `place` is that of the first in the column of
+ * kinds. */
 static void decode_one_thread(struct ab_chunk_codec *codec, struct ab_event *r, size_t n,
                               size_t place)
 {
@@ -245,8 +251,8 @@ static void decode_one_thread(struct ab_chunk_codec *codec, struct ab_event *r, 
     codec->columns = c;
 }
 
-/* Numbers of new blocks follow the order of the events, not that of the columns. Returns how many
- * there are. */
+/* Numbers new blocks in the order of the events, which is not that of the columns. Returns the
+ * number of new blocks. */
 static uint32_t number_blocks(struct ab_chunk_codec *c, const uint8_t *kinds, size_t n)
 {
     uint32_t number = 0;
@@ -327,7 +333,7 @@ const char *ab_chunk_take(struct ab_chunk_codec *codec, struct ab_event *records
     return wrong;
 }
 
-/* Encoding puts records into the columns of a chunk. */
+/* ---- encoding ---- */
 
 static void find_runs(struct ab_chunk_codec *c, const struct ab_chunk_event *r, size_t n)
 {
@@ -350,16 +356,16 @@ static uint8_t *encode_threads(const struct ab_chunk_codec *c, uint8_t *p)
     return p;
 }
 
-/* The columns after the kinds. While they are filled each has room for the longest values that it
- * can hold, after the room of the one before; then they are moved together. Room is enough: an
- * event has at most 20 bytes in them. */
+/* Columns after the kinds. While they are filled, each has room for its longest possible values,
+ * directly after the room of the one before; then they are moved together. The room suffices,
+ * because an event has at most 20 bytes in them. */
 enum column { SIZES, NEW_SIZES, FREES, RESIZES, ALIGNS, COLUMNS };
 
 struct columns {
     uint8_t *begin[COLUMNS], *end[COLUMNS];
 };
 
-/* An event of the chunk by its place in the columns. */
+/* Returns an event of the chunk by its place in the columns. */
 static inline const struct ab_chunk_event *at(const struct ab_chunk_codec *c,
                                               const struct ab_chunk_event *r, size_t place)
 {
@@ -408,8 +414,8 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
     return ab_put_varint(p, v);
 }
 
-/* One call; a call names its block by the distance from the one that its thread's call before
- * had. Returns the block that the next one's is counted from. */
+/* Encodes one call. A call refers to its block by the distance from the block of the thread's
+ * last call. Returns the base for the next call. */
 static inline uint64_t encode_call(struct columns *columns, const struct ab_chunk_event *e,
                                    uint64_t base)
 {
@@ -436,7 +442,7 @@ static inline uint64_t encode_call(struct columns *columns, const struct ab_chun
 static void encode_calls(struct ab_chunk_codec *c, const struct ab_chunk_event *r, size_t n,
                          struct columns *columns)
 {
-    struct columns own = *columns; /* not to be read back after each byte */
+    struct columns own = *columns; /* a copy, so that it is not reloaded after each byte */
     uint64_t base = c->next_number;
     uint32_t thread = at(c, r, 0)->thread;
     for (size_t i = 0; i < n; i++) {

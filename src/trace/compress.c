@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One zstd stream over all chunks of a file, for writing and for reading.
+ * One zstd stream over all chunks of a file.
  */
 #include "trace/compress.h"
 
@@ -12,9 +12,9 @@
 
 enum { COLUMN_LEAST = 256 };
 
-/* Half the time of level 6 as it is, for files that are as large: in columns of one or two bytes a
- * value a repetition of less than six bytes saves nothing, nor does a long search or a table beyond
- * the cache; what a program does again after a million calls only long matches find. */
+/* Takes half the time of plain level 6 at the same file size. In columns of one or two bytes per
+ * value, repetitions shorter than six bytes save nothing, nor do a long search or a table larger
+ * than the cache. Only long matches find what a program repeats after a million calls. */
 static const struct {
     ZSTD_cParameter name;
     int value;
@@ -42,7 +42,7 @@ enum ab_status ab_packer_take(ZSTD_CCtx *p, const uint8_t *raw, const size_t *en
     size_t begin = 0;
     for (size_t i = 0; i < n_columns; i++) {
         if (ends[i] - begin < COLUMN_LEAST && i + 1 < n_columns)
-            continue; /* a table of its own would cost more than it gains */
+            continue; /* a table of its own would cost more than it saves */
         ZSTD_inBuffer in = {raw + begin, ends[i] - begin, 0};
         size_t left = ZSTD_compressStream2(p, &out, &in, ZSTD_e_flush);
         if (ZSTD_isError(left))
@@ -64,7 +64,7 @@ ZSTD_DCtx *ab_unpacker_new(void)
     return u;
 }
 
-/* An error of the data: memory that runs out ends the process. */
+/* True for an error of the data. Running out of memory ends the process instead. */
 static bool is_wrong(size_t result)
 {
     if (ZSTD_isError(result) && ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
@@ -76,7 +76,8 @@ const char *ab_unpacker_take(ZSTD_DCtx *u, const uint8_t *stored, size_t n_store
                              size_t n_raw)
 {
     ZSTD_inBuffer in = {stored, n_stored, 0};
-    ZSTD_outBuffer out = {raw, n_raw + 1, 0}; /* what is too long shows in the byte too many */
+    /* one byte more, to detect chunks that are too long */
+    ZSTD_outBuffer out = {raw, n_raw + 1, 0};
     size_t in_before, out_before;
     do {
         in_before = in.pos;

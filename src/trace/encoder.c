@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread that encodes and compresses a batch while the next one is filled, and handing batches
- * to it; without a thread the same in place.
+ * Encodes and compresses a batch on a thread while the next one is filled; without a thread, in
+ * place.
  */
 #include "trace/encoder.h"
 
@@ -18,15 +18,16 @@ enum state { IDLE, ASKED, LEAVING };
 struct ab_encoder {
     struct ab_chunk_codec codec;
     ZSTD_CCtx *packer;
-    struct ab_chunk_batch batches[2]; /* one is filled while the other one is encoded */
+    struct ab_chunk_batch batches[2]; /* one is filled while the other is encoded */
     unsigned filling;
     uint8_t *raw, *stored;
-    struct ab_stored_chunk chunk; /* what was encoded last */
+    struct ab_stored_chunk chunk; /* last encoded chunk */
     enum ab_status status;
     struct ab_err err;
     bool has_thread;
     pthread_t thread;
-    pthread_mutex_t lock; /* of the state; all else is the thread's while it is ASKED */
+    /* protects the state; while it is ASKED, the thread owns everything else */
+    pthread_mutex_t lock;
     pthread_cond_t changed;
     enum state state;
 };
@@ -51,7 +52,7 @@ static void change(struct ab_encoder *e, enum state state)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Returns the state that it has instead. */
+/* Waits until the state is not `state`. Returns the new state. */
 static enum state wait_while(struct ab_encoder *e, enum state state)
 {
     pthread_mutex_lock(&e->lock);
@@ -72,7 +73,7 @@ static void *serve(void *user)
     return NULL;
 }
 
-/* Signals are for the caller's thread. */
+/* Starts the thread with all signals blocked, because signals are for the caller's thread. */
 static void start_thread(struct ab_encoder *e)
 {
     sigset_t all, old;
@@ -93,7 +94,7 @@ static void end_thread(struct ab_encoder *e)
     pthread_join(e->thread, NULL);
 }
 
-/* ---- all ---- */
+/* ---- interface ---- */
 
 static void make_batch(struct ab_chunk_batch *batch, size_t n, bool has_time)
 {

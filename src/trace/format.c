@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The parts of a trace file that have a fixed layout: checksums, the record that the digest is taken
- * of, the totals, and what the recording did not see.
+ * Parts of a trace file with a fixed layout: checksums, the records of the digest, the totals,
+ * and calls that bypassed the recorder.
  */
 #include "trace/format.h"
 
@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-#define XXH_STATIC_LINKING_ONLY /* for a state on the stack; only functions of the library's ABI */
+/* for a state on the stack; uses only functions of the library's ABI */
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 
 uint64_t ab_trace_chunk_checksum(const uint8_t *head, const uint8_t *stored, size_t n)
@@ -46,7 +47,8 @@ void ab_trace_summary_encode(const struct ab_trace_info *i, uint8_t *out)
         ab_put_u64(out + 8 * n, fields[n]);
 }
 
-/* ---- u64 calls at least, u64 bytes at most, u32 modules, u32 bytes of names, names ---- */
+/* ---- bypass chunk: u64 least calls, u64 most bytes, u32 modules, u32 bytes of names, names
+ * ---- */
 
 void ab_bypass_add_module(struct ab_trace_bypass *b, const char *name)
 {

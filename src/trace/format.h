@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The constants of the trace file, whose meaning is in traces/FORMAT.md, and its parts of a fixed
- * layout.
+ * Constants of the trace file (traces/FORMAT.md), and its parts of fixed layout.
  */
 #ifndef AB_TRACE_FORMAT_H
 #define AB_TRACE_FORMAT_H
 
 #include "trace/event.h"
 
-/* First byte above 127 and both line ends: a file that went through a text filter is noticed. */
+/* Begins with a byte above 127 and has both line ends, so that damage by a text filter is
+ * noticed. */
 #define AB_TRACE_MAGIC \
     "\x89" \
     "ABT\r\n\x1a\n"
@@ -31,8 +31,8 @@ enum {
     AB_TRACE_CHUNK_EVENTS = 1,
     AB_TRACE_CHUNK_END = 2,
     AB_TRACE_CHUNK_EVENTS_MAX = 65536,
-    /* An event needs 37.5 bytes at most: kind 1/2, size 10, reference 10, alignment 1, run of a
-     * thread 3 + 3, time 10; the number of runs 3 more. */
+    /* An event needs at most 37.5 bytes: kind 1/2, size 10, reference 10, alignment 1, run of a
+     * thread 3 + 3, time 10. The number of runs needs 3 more. */
     AB_TRACE_RAW_MAX = AB_TRACE_CHUNK_EVENTS_MAX * 40,
     AB_TRACE_STORED_MAX = AB_TRACE_RAW_MAX + 65536,
     AB_TRACE_WINDOW_LOG = 21,
@@ -43,33 +43,36 @@ enum {
     AB_TRACE_WHOLE_BYTES = 8 * 5,
 };
 
-/* Kinds of chunks with this bit are skipped by readers that do not know them. */
+/* Readers skip chunks of unknown kinds with this bit. */
 #define AB_TRACE_CHUNK_OPTIONAL UINT32_C(0x80000000)
 #define AB_TRACE_CHUNK_INHERITED UINT32_C(0x80000001)
 #define AB_TRACE_CHUNK_SITES UINT32_C(0x80000002)       /* definitions */
-#define AB_TRACE_CHUNK_SITE_COLUMN UINT32_C(0x80000003) /* of the next chunk of events */
+#define AB_TRACE_CHUNK_SITE_COLUMN UINT32_C(0x80000003) /* sites of the next chunk of events */
 #define AB_TRACE_CHUNK_BYPASS UINT32_C(0x80000004)
 #define AB_TRACE_CHUNK_MARKS UINT32_C(0x80000005)
 #define AB_TRACE_CHUNK_WRITTEN UINT32_C(0x80000007)
-#define AB_TRACE_CHUNK_REQUESTS UINT32_C(0x80000006) /* beside blocks: malloc_trim … */
+#define AB_TRACE_CHUNK_REQUESTS UINT32_C(0x80000006) /* requests such as malloc_trim */
 #define AB_TRACE_CHUNK_WHOLE UINT32_C(0x80000008)
 
-/* XXH64 over the checked part of a chunk's header and its stored bytes. */
+/* Returns the XXH64 of the checked part of a chunk's header and its stored bytes. */
 uint64_t ab_trace_chunk_checksum(const uint8_t *head, const uint8_t *stored, size_t n);
 
-/* The digest of a trace: SHA-256 over its events as fixed records, so that two files, or two
- * readers, can be said to hold the same calls, however they are stored. */
+/* ---- digest ----
+ *
+ * SHA-256 over the events as fixed records. Two files with the same digest have the same calls,
+ * however they are stored. */
 
 enum { AB_DIGEST_RECORD_MAX = 32 };
 
-/* The canonical record of an event (traces/FORMAT.md, "Digest"); returns its 24 or 32 bytes. */
+/* Writes the canonical record of an event (traces/FORMAT.md, "Digest"). Returns its size, 24 or
+ * 32 bytes. */
 size_t ab_event_canonical(const struct ab_event *e, bool has_time,
                           uint8_t out[AB_DIGEST_RECORD_MAX]);
 
-/* The totals in the end mark of a trace file: AB_TRACE_SUMMARY_BYTES of little-endian u64. */
+/* ---- totals in the end mark: AB_TRACE_SUMMARY_BYTES of little-endian u64 ---- */
 
-/* X(field of struct ab_trace_info, its name in messages), in the order of the file, where the time
- * of the last event follows. */
+/* X(field of struct ab_trace_info, name in messages), in the order of the file. The time of the
+ * last event follows. */
 #define AB_TRACE_TOTALS(X) \
     X(events, "events") \
     X(threads, "threads") \
@@ -88,18 +91,18 @@ size_t ab_event_canonical(const struct ab_event *e, bool has_time,
 
 void ab_trace_summary_encode(const struct ab_trace_info *info, uint8_t *out);
 
-/* The chunk that says what the recording did not see. */
+/* ---- the chunk about calls that bypassed the recorder ---- */
 enum { AB_TRACE_BYPASS_FIXED = 24, AB_TRACE_BYPASS_MAX = 24 + AB_TRACE_BYPASS_NAMES_MAX };
 
-/* Adds the base name of a module that called another malloc; counted only, where there is no room. */
+/* Adds the base name of a module that called another malloc. Only counts it if there is no room. */
 void ab_bypass_add_module(struct ab_trace_bypass *b, const char *name);
 
-/* How many bytes it takes. */
+/* Encodes the chunk and returns its size. */
 size_t ab_bypass_encode(const struct ab_trace_bypass *b, uint8_t out[AB_TRACE_BYPASS_MAX]);
 
-/* NULL, or what is wrong. */
+/* Decodes the chunk. Returns NULL, or what is wrong. */
 const char *ab_bypass_decode(const uint8_t *bytes, size_t n, struct ab_trace_bypass *out);
-/* Does the same for a chunk, *out being zero unless the trace had such a chunk already. */
+/* Decodes a stored chunk. *out must be zero unless the trace had such a chunk before. */
 const char *ab_bypass_take(const uint8_t *stored, size_t n_stored, size_t n_raw,
                            struct ab_trace_bypass *out);
 

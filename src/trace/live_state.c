@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks each event against what lives, gives slots, and keeps the totals.
+ * Checks events against the live blocks, gives slots, and keeps the totals.
  */
 #include "trace/live_state.h"
 
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PREFETCH = 12 }; /* events ahead: far enough for memory, near enough for the cache */
+enum { PREFETCH = 12 }; /* events ahead: early enough for memory, late enough for the cache */
 
-/* Every call goes through these: they become one function. */
+/* Inlined into one function, because every call goes through it. */
 #define EACH_CALL static inline __attribute__((always_inline))
 
 void ab_account_init(struct ab_account *a)
@@ -32,7 +32,8 @@ void ab_account_fini(struct ab_account *a)
     *a = (struct ab_account){0};
 }
 
-/* A block that was given out has a size that a process can hold; sums stay exact with it. */
+/* Checks a size. A block that was given has a size that a process can have, and sums must stay
+ * exact. */
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
                                    bool is_new)
 {
@@ -200,10 +201,10 @@ const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint
 void ab_account_end_known(struct ab_account *a)
 {
     if (a->live.young.places == NULL)
-        a->info.slots = a->info.live_peak_blocks; /* whoever gives them out needs as many */
+        a->info.slots = a->info.live_peak_blocks; /* the caller needs as many slots */
 }
 
-/* The hash table of live blocks by allocation number. */
+/* ---- map of live blocks by allocation number ---- */
 
 enum { LEAST_PLACES = 1024, LINE = 64 };
 
@@ -230,7 +231,7 @@ void ab_live_map_grow(struct ab_live_map *m)
     m->young = make_table(was.places == NULL ? LEAST_PLACES : (was.mask + 1) * 2);
     m->young.n = was.n;
     for (size_t i = 0; was.places != NULL && i <= was.mask; i++)
-        if (was.places[i].number != 0) /* no two of them meet: they did not in half the room */
+        if (was.places[i].number != 0) /* no collision, because there was none in half the room */
             m->young.places[(was.places[i].number - 1) & m->young.mask] = was.places[i];
     free(was.places);
 }

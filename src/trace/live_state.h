@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reader and writer both know of a trace while it passes which blocks live, in which slots, and the
- * totals. The two agree because they are the same code.
+ * State of a trace while it is read or written: the live blocks, their slots, and the totals.
+ * Reader and writer agree because they use the same code.
  */
 #ifndef AB_TRACE_LIVE_STATE_H
 #define AB_TRACE_LIVE_STATE_H
@@ -13,43 +13,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Live blocks by allocation number, memory O(live peak). Numbers come in order and most blocks die young,
- * so a block begins in the place that its number names: no search, and neighbours in time are
- * neighbours in memory. Whoever still lives there when a later number needs the place moves to
- * a table of the old, with open addressing and backward-shift deletion. */
+/* Map of live blocks by allocation number; memory O(live peak). Numbers come in order and most
+ * blocks die young, so that a block starts at the place given by its number. That needs no
+ * search, and neighbours in time are neighbours in memory. If a later number needs the place of
+ * a living block, that block moves to the table of old blocks (open addressing, backward-shift
+ * deletion). */
 
 struct ab_live {
     uint64_t slot : 28;
-    uint64_t number : 36; /* of its allocation, + 1; 0 = empty place */
+    uint64_t number : 36; /* allocation number + 1; 0 = empty */
     uint64_t size;
 };
 #define AB_LIVE_NUMBERS ((UINT64_C(1) << 36) - 1)
 
 struct ab_live_table {
-    struct ab_live *places; /* mask + 1, at most half of them used */
+    struct ab_live *places; /* mask + 1 places; of `old`, at most half are used */
     size_t n, mask;
 };
 
 struct ab_live_map {
-    struct ab_live_table young, old; /* n: of young all that live, in either */
+    struct ab_live_table young, old; /* young.n counts all live blocks, old ones too */
 };
 
 void ab_live_map_fini(struct ab_live_map *m);
-/* Makes room for one more young. */
+/* Makes room for one more young block. */
 void ab_live_map_grow(struct ab_live_map *m);
-/* Moves a young block to the old ones. */
+/* Moves a young block to the table of old ones. */
 void ab_live_map_age(struct ab_live_map *m, struct ab_live *young);
 struct ab_live *ab_live_map_find_old(const struct ab_live_map *m, uint64_t number);
 void ab_live_map_remove_old(struct ab_live_map *m, struct ab_live *found);
 
-/* Numbers are what a multiplicative hash spreads well, and as the reader counts them itself, no file
- * can choose ones that collide. */
+/* Returns the first place of an old block. A multiplicative hash spreads numbers well, and files
+ * cannot choose colliding ones, because the reader counts them itself. */
 static inline size_t ab_live_home(const struct ab_live_table *old, uint64_t number)
 {
     return (size_t)(number * 0x9e3779b97f4a7c15u >> 20) & old->mask;
 }
 
-/* NULL when the block is not live; the pointer holds until the next add or remove. */
+/* Returns NULL if the block is not live. The pointer is valid until the next add or remove. */
 static inline struct ab_live *ab_live_map_find(const struct ab_live_map *m, uint64_t number)
 {
     if (m->young.places == NULL || number >= AB_LIVE_NUMBERS)
@@ -58,7 +59,8 @@ static inline struct ab_live *ab_live_map_find(const struct ab_live_map *m, uint
     return young->number == number + 1 ? young : ab_live_map_find_old(m, number);
 }
 
-/* False when there is no such number (AB_LIVE_NUMBERS). `number` must not be in it. */
+/* Adds a block whose number is not in the map. Returns false if the number is too large
+ * (AB_LIVE_NUMBERS). */
 static inline bool ab_live_map_add(struct ab_live_map *m, uint64_t number, uint64_t size,
                                    uint32_t slot)
 {
@@ -84,8 +86,8 @@ static inline void ab_live_map_remove(struct ab_live_map *m, struct ab_live *fou
         ab_live_map_remove_old(m, found);
 }
 
-/* Prefetches for a `number` that will be added or looked for soon. Always inline: a call of
- * what does nothing else is left out by gcc. */
+/* Prefetches the places of a number that is needed soon. Always inline, because gcc drops a call
+ * to a function that only prefetches. */
 static inline __attribute__((always_inline)) void ab_live_map_prefetch(const struct ab_live_map *m,
                                                                        uint64_t number)
 {
@@ -96,38 +98,39 @@ static inline __attribute__((always_inline)) void ab_live_map_prefetch(const str
 }
 
 struct ab_account {
-    struct ab_trace_info info; /* live_end_…: what lives now */
+    struct ab_trace_info info; /* live_end_…: blocks that live now */
     struct ab_live_map live;
     uint64_t next_number;
-    uint32_t *free_slots; /* stack: last freed is first reused */
+    uint32_t *free_slots; /* stack: the last freed slot is reused first */
     size_t n_free_slots, cap_free_slots;
-    uint8_t *ended; /* by thread: one bit; NULL as long as none has ended */
+    uint8_t *ended; /* one bit per thread; NULL until a thread ends */
     uint64_t live_blocks_max, live_bytes_max;
 };
 
 void ab_account_init(struct ab_account *a);
 void ab_account_fini(struct ab_account *a);
 
-/* Takes one event: checks it against what is live, sets its block and slot. NULL, or what is wrong
- * as the end of a sentence. */
+/* Takes one event: checks it against the live blocks and sets its block and slot. Returns NULL,
+ * or what is wrong as the end of a sentence. */
 const char *ab_account_take(struct ab_account *a, struct ab_event *e);
 
-/* The same for n of them, each copied to its place in out. Returns how many were taken: all, or those
- * before the one with which something is wrong. */
+/* Takes n events and copies them to `out`. Returns how many were taken: n, or the number before
+ * the first wrong one. */
 size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, size_t n,
                            struct ab_event *out, const char **wrong);
 
-/* ---- for a caller who keeps the live blocks ----
- * He knows that a block is live, what its size was, and what the threads are. `live` stays empty;
- * no slots are given. Conversion goes through here for each call, therefore inline. */
+/* ---- for a caller who tracks the live blocks ----
+ *
+ * The caller knows live blocks, their sizes and the threads. `live` stays empty, and no slots
+ * are given. Inline, because conversion calls this for each event. */
 
-/* Says what is wrong with a block that is given (is_new) or gets another size; NULL = nothing. */
+/* Returns what is wrong with a new block (is_new) or a new size; NULL = nothing. */
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
                                    bool is_new);
 
-/* Any event; sets the block of one that gives a new one. */
+/* Takes any event; sets the block of an event that gives a new one. */
 const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint64_t old_size);
-/* Completes the info, once all of them are taken. */
+/* Completes the totals after the last event. */
 void ab_account_end_known(struct ab_account *a);
 
 static inline void ab_account_count(struct ab_account *a, unsigned kind, uint32_t thread)
@@ -143,8 +146,8 @@ static inline void ab_account_drop_known(struct ab_account *a, uint64_t old_size
     a->info.live_end_bytes -= old_size;
 }
 
-/* The total of all sizes ever given is never less than that of the blocks which live: whatever it
- * has room for, they have. */
+/* True if the new size is allowed. The sum of all sizes ever requested is never less than that
+ * of the live blocks, so that one check covers both. */
 static inline bool ab_account_has_room(const struct ab_account *a, uint64_t old_size,
                                        uint64_t new_size)
 {

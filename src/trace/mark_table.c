@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names are few, so they are searched one after the other, from the last to the first.
+ * The table of marks. There are only a few names, so that they are searched linearly, the last
+ * one first.
  */
 #include "trace/mark_table.h"
 
@@ -80,9 +81,12 @@ const char *ab_mark_table_check(const struct ab_mark_table *t, uint64_t n_calls,
     return NULL;
 }
 
-/* Calls and times are differences to the mark before, over the ends of chunks; arguments are not. */
+/* ---- chunks ----
+ *
+ * Calls and times are stored as differences from the mark before, even across chunks; arguments
+ * are not. */
 
-enum { /* of a chunk: 2,048 × 257 + 65,536 × 28 bytes at most */
+enum { /* per chunk: at most 2,048 × 257 + 65,536 × 28 bytes */
        NAMES_MOST = 2048,
        MARKS_MOST = 65536,
 };
@@ -107,7 +111,7 @@ static uint8_t *put_names(const struct ab_mark_table *t, size_t *n_done, uint8_t
     return at;
 }
 
-/* Counts those whose names are known by then. */
+/* Counts the marks whose names have been stored. */
 static size_t count_marks(const struct ab_mark_table *t, const struct ab_marks_done *done)
 {
     size_t n = 0;
@@ -127,7 +131,7 @@ static uint8_t *put_marks(const struct ab_mark_table *t, struct ab_marks_done *d
         const struct ab_trace_mark *m = &t->marks[done->n];
         at = ab_put_varint(at, m->call - before.call);
         at = ab_put_varint(at, m->name);
-        at = ab_put_varint(at, (uint32_t)(m->thread + 1)); /* none is 0 */
+        at = ab_put_varint(at, (uint32_t)(m->thread + 1)); /* AB_MARK_NO_THREAD becomes 0 */
         at = ab_put_varint(at, t->is_of_requests ? m->argument : m->time_us - before.time_us);
         before = *m;
     }
@@ -155,7 +159,7 @@ static const char *too_many(const struct ab_mark_table *t)
                              : "more marks than a trace can have";
 }
 
-/* Names of functions: what is printed of them needs no care. */
+/* True for the name of a function, which can be printed as it is. */
 static bool is_symbol(const uint8_t *name, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
@@ -221,20 +225,20 @@ const char *ab_mark_decode(struct ab_mark_table *t, uint64_t n_calls, const uint
     return c.has_failed || c.at != c.end ? malformed(t) : NULL;
 }
 
-/* One pass to count, then one for each name that sorts what lies between. */
+/* ---- statistics: one pass to count, then one per name to sort the distances ---- */
 
 static struct ab_mark_spread spread_of(double *x, size_t n)
 {
     struct ab_mark_spread s = {NAN, NAN, NAN};
     if (n == 0)
         return s;
-    s.median = ab_median(x, n); /* sorts */
+    s.median = ab_median(x, n); /* sorts x */
     s.min = x[0];
     s.max = x[n - 1];
     return s;
 }
 
-/* The marks of each name, one name after the other, in order. */
+/* Marks grouped by name, in order within each group. */
 struct groups {
     const struct ab_trace_mark **marks;
     size_t *ends; /* by name */
@@ -248,7 +252,7 @@ static void fill_groups(const struct ab_mark_table *t, struct groups *g)
         g->ends[t->marks[i].name]++;
     for (size_t k = 0; k < t->n_names; k++) {
         size_t n = g->ends[k];
-        g->ends[k] = place; /* moves on to the end while they are put in */
+        g->ends[k] = place; /* becomes the end while the group is filled */
         place += n;
     }
     for (size_t i = 0; i < t->n; i++)

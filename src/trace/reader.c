@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks each number before use: lengths by caps, checksums before decoding, calls by what is live.
+ * Reads a trace file. Checks all numbers before use: lengths against limits, checksums before
+ * decoding, calls against the live blocks.
  */
 #include "trace/reader.h"
 
@@ -25,13 +26,13 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-struct ab_site_reader { /* begins as {0} */
+struct ab_site_reader { /* zero-initialize it */
     uint32_t *column;
     size_t n, at;
-    bool has_column; /* and its events are not through */
+    bool has_column; /* True while the events of the column are being read */
 };
 
-/* Joins columns of sites with their events. */
+/* ---- columns of sites and their events ---- */
 
 static const char mismatch[] = "a column of call sites that does not match its events";
 
@@ -53,8 +54,8 @@ static const char *take_column(struct ab_site_reader *r, const struct ab_site_ta
     return ab_site_decode_column(table, raw, bytes, r->column, AB_TRACE_CHUNK_EVENTS_MAX, &r->n);
 }
 
-/* Gives the next events of a chunk their sites; is_last: there are no more of them. Events of a
- * chunk without a column have none. */
+/* Sets the sites of the next events of a chunk; is_last: no more of them follow. Events of a
+ * chunk without a column have no sites. */
 static const char *site_reader_give(struct ab_site_reader *r, struct ab_event *events, size_t n,
                                     bool is_last)
 {
@@ -73,22 +74,23 @@ static const char *site_reader_give(struct ab_site_reader *r, struct ab_event *e
 
 struct ab_trace_reader {
     int fd;
-    char path[1024]; /* as shown */
+    char path[1024]; /* printable */
     struct ab_trace_options options;
     uint64_t offset, chunk_offset;
     uint32_t sequence;
-    uint64_t n_events; /* handed out or passed over, ends of threads too */
+    uint64_t n_events; /* returned or skipped, including ends of threads */
     struct ab_account account;
     struct ab_chunk_codec codec;
     ZSTD_DCtx *unpacker;
     struct ab_event *records;
-    size_t n, at; /* records decoded, handed out */
+    size_t n, at; /* decoded records; records already returned */
     uint8_t *stored, *raw;
-    size_t cap_records, cap_stored, cap_raw; /* in bytes */
+    size_t cap_records, cap_stored, cap_raw; /* capacities in bytes */
     struct ab_site_reader sites;
-    struct ab_written_table written; /* sorted, of the whole file: it comes after its calls */
-    size_t next_written;             /* of it that has not been handed out */
-    bool is_written_twice;           /* two of one call */
+    /* sorted, of the whole file, because they come after their calls */
+    struct ab_written_table written;
+    size_t next_written;   /* index of the next one to return */
+    bool is_written_twice; /* True if a call has two */
     SHA2_CTX sha;
     bool is_over;
 };
@@ -105,7 +107,7 @@ static __attribute__((format(printf, 4, 5))) enum ab_status bad(const struct ab_
     return ab_fail(err, AB_INPUT, "%s: byte %llu: %s", r->path, (unsigned long long)offset, text);
 }
 
-/* Reads exactly n bytes; *got says how many there were (0 = the file ends here). */
+/* Reads n bytes. *got is less at the end of the file. */
 static enum ab_status take(struct ab_trace_reader *r, void *to, size_t n, size_t *got,
                            struct ab_err *err)
 {
@@ -186,8 +188,8 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     return AB_OK;
 }
 
-/* Reads ahead what is said of large blocks when they go. What is wrong here is found, and said, where
- * the chunk has its turn. */
+/* Reads ahead the written pages of large blocks, which the file has only after their frees.
+ * Errors are reported later, when the chunk is read in its turn. */
 static void read_written(struct ab_trace_reader *r)
 {
     uint8_t head[AB_TRACE_CHUNK_HEADER];
@@ -359,7 +361,7 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
 static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *head,
                               const struct chunk_head *h)
 {
-#ifdef AB_TRACE_UNCHECKED /* fuzzing: after the checksums lies the code that must hold */
+#ifdef AB_TRACE_UNCHECKED /* for fuzzing, which must reach the code behind the checksums */
     (void)r, (void)head, (void)h;
     return true;
 #else
@@ -397,7 +399,7 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     return AB_OK;
 }
 
-/* Some of the chunk that was opened. */
+/* Decodes more of the open chunk. */
 static enum ab_status decode_more(struct ab_trace_reader *r, struct ab_err *err)
 {
     r->at = 0;
@@ -422,7 +424,7 @@ static enum ab_status open_events(struct ab_trace_reader *r, const struct chunk_
     return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
-/* Takes what is known of call sites ahead of the events that have them. */
+/* Takes a chunk of call sites, which comes before its events. */
 static const char *take_sites(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     r->account.info.has_sites = true;
@@ -445,7 +447,7 @@ static const char *take_marks(struct ab_trace_reader *r, const struct chunk_head
                : "a chunk of marks that cannot be decompressed";
 }
 
-/* What it says was read ahead; of a pipe it comes too late. */
+/* Checks a chunk of written pages. They were read ahead; in a pipe they come too late. */
 static const char *take_written(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     struct ab_trace_info *info = &r->account.info;
@@ -470,7 +472,8 @@ static const char *take_requests(struct ab_trace_reader *r, const struct chunk_h
                : "a chunk of requests that cannot be decompressed";
 }
 
-/* How many first events allocate what lived at a fork: a u64, before all events, once. */
+/* Takes the number of first events that allocate blocks inherited at a fork: a u64, once, before
+ * all events. */
 static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     uint64_t *inherited = &r->account.info.inherited;
@@ -482,7 +485,7 @@ static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_
     return NULL;
 }
 
-/* What the whole program took: each is a u64. */
+/* Takes the totals of the whole program, one u64 each. */
 static const char *take_whole(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     struct ab_trace_whole *out = &r->account.info.whole;
@@ -553,7 +556,7 @@ static enum ab_status read_chunk(struct ab_trace_reader *r, struct ab_err *err)
     return h.kind == AB_TRACE_CHUNK_END ? end_of_trace(r, err) : open_events(r, &h, err);
 }
 
-/* Until there are records that were not handed out, or none at all. */
+/* Reads until there are records to return, or the end is reached. */
 static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -562,7 +565,8 @@ static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err
     return status;
 }
 
-/* Hands out what was written of the blocks that these calls gave; `call`: how many come before. */
+/* Sets the written pages of the blocks that these calls gave. `call` is the number of calls
+ * before them. */
 static enum ab_status give_written(struct ab_trace_reader *r, struct ab_event *events, size_t n,
                                    uint64_t call, struct ab_err *err)
 {
@@ -586,7 +590,7 @@ static enum ab_status give_written(struct ab_trace_reader *r, struct ab_event *e
     return AB_OK;
 }
 
-/* Takes the next n records; *kept: how many are to be handed out. */
+/* Takes the next n records. *kept is the number to return. */
 static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *events, size_t n,
                                    size_t *kept, struct ab_err *err)
 {
@@ -654,7 +658,7 @@ void ab_trace_reader_digest(struct ab_trace_reader *r, char hex[65])
     SHA256End(&r->sha, hex);
 }
 
-/* Reads the totals at the end of a file, where it can be sought. */
+/* ---- totals from the end of a seekable file ---- */
 
 enum { MARK = AB_TRACE_CHUNK_HEADER + AB_TRACE_SUMMARY_BYTES };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables are arrays of what there is, with hash tables of numbers for what must be found again.
+ * The tables are arrays, with hash tables of numbers to find existing entries.
  */
 #include "trace/site_table.h"
 
@@ -86,7 +86,7 @@ static void grow_index(struct ab_site_index *x)
     *x = larger;
 }
 
-/* The place of what has this hash and is the same, or an empty one. */
+/* Returns the place of the entry with this hash and content, or an empty place. */
 static uint32_t *seek(struct ab_site_index *x, uint64_t hash, const void *what,
                       bool (*is_same)(const struct ab_site_table *, uint32_t, const void *),
                       const struct ab_site_table *t)
@@ -100,7 +100,7 @@ static uint32_t *seek(struct ab_site_index *x, uint64_t hash, const void *what,
     return &x->numbers[at];
 }
 
-/* What was appended last stands at the place from now on. */
+/* Puts the number of the last appended entry into the place. */
 static void note(struct ab_site_index *x, uint32_t *place, size_t number)
 {
     *place = (uint32_t)number;
@@ -141,7 +141,7 @@ static bool is_frame(const struct ab_site_table *t, uint32_t number, const void 
     return a->address == b->address && a->module == b->module;
 }
 
-/* The index of a frame; UINT32_MAX when there are too many. */
+/* Returns the index of a frame, appending it if it is new; UINT32_MAX = too many. */
 static uint32_t know_frame(struct ab_site_table *t, struct ab_site_frame frame)
 {
     uint64_t hash = XXH64(&frame.address, sizeof frame.address, frame.module);
@@ -204,10 +204,12 @@ uint32_t ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_tab
     return ab_site_know_stack(t, frames, s->depth, s->end);
 }
 
-/* Definitions are appended, never repeated: numbers count over the whole file. How many go into a
- * chunk is limited so that the worst of them fit. */
+/* ---- chunks ----
+ *
+ * Definitions are appended, never repeated, and numbers count over the whole file. The number of
+ * entries in a chunk is limited so that the largest fit. */
 
-enum { /* of a chunk: 128 × 4,167 + 65,536 × 14 + 131,072 × 7 bytes at most */
+enum { /* per chunk: at most 128 × 4,167 + 65,536 × 14 + 131,072 × 7 bytes */
        MODULES_MOST = 128,
        FRAMES_MOST = 65536,
        PLACES_MOST = 131072, /* frames in stacks */
@@ -220,8 +222,8 @@ static size_t least(size_t a, size_t b)
 
 /* ---- writing chunks ---- */
 
-/* How far the definitions of a chunk go: frames only of modules, and stacks only of frames, that
- * are known then. */
+/* Returns the end of the definitions that fit into a chunk. A frame needs its module, and a
+ * stack its frames, in this chunk or an earlier one. */
 static struct ab_sites_done end_of(const struct ab_site_table *t, const struct ab_sites_done *from)
 {
     struct ab_sites_done end = *from;

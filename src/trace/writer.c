@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Collects events, hands a chunk to the encoder when it is full, and writes header, chunks and end
- * mark.
+ * Writes a trace file: collects events, passes full chunks to the encoder, and writes header,
+ * chunks and end mark.
  */
 #include "trace/writer.h"
 
@@ -22,24 +22,23 @@ struct ab_trace_writer {
     FILE *to;
     struct ab_account account;
     struct ab_encoder *encoder;
-    struct ab_chunk_batch *batch; /* being filled: the encoder's */
+    struct ab_chunk_batch *batch; /* batch being filled; owned by the encoder */
     size_t cap;                   /* events in a chunk */
     uint32_t sequence;
-    const struct ab_site_table *sites; /* NULL = events have none */
+    const struct ab_site_table *sites; /* NULL = events have no sites */
     struct ab_sites_done sites_done;
-    struct
-    { /* one is filled with the sites of calls, the other one waits for its chunk of events */
+    struct { /* one is filled, the other waits for its chunk of events */
         uint32_t *sites;
         size_t n;
     } columns[2];
     unsigned filling;
-    const struct ab_mark_table *marks, *requests; /* NULL = there are none */
+    const struct ab_mark_table *marks, *requests; /* NULL = none */
     struct ab_marks_done marks_done, requests_done;
     const struct ab_trace_whole *whole;
-    struct ab_written_table written; /* what is said of calls, … */
-    size_t written_done;             /* … and how much of it has been written */
-    uint8_t *raw, *stored;           /* of optional chunks; NULL = there are none */
-    uint64_t n_events;               /* in chunks that are written */
+    struct ab_written_table written; /* written pages of blocks */
+    size_t written_done;             /* number of those already stored */
+    uint8_t *raw, *stored;           /* buffers for optional chunks; NULL = not needed yet */
+    uint64_t n_events;               /* in chunks already stored */
     uint64_t file_bytes;
 };
 
@@ -124,7 +123,7 @@ static enum ab_status put_chunk(struct ab_trace_writer *w, uint32_t kind,
     return put(w, chunk->bytes, chunk->n_bytes, err);
 }
 
-/* An optional chunk of what is in `raw`. */
+/* Stores the contents of `raw` as an optional chunk. */
 static enum ab_status put_optional(struct ab_trace_writer *w, uint32_t kind, size_t n_raw,
                                    struct ab_err *err)
 {
@@ -133,7 +132,7 @@ static enum ab_status put_optional(struct ab_trace_writer *w, uint32_t kind, siz
     return put_chunk(w, kind, &(struct ab_stored_chunk){w->stored, n_stored, n_raw, 0}, err);
 }
 
-/* Definitions and the column that waits, ahead of their events. */
+/* Stores definitions and the waiting column of sites, ahead of their events. */
 static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
 {
     unsigned waiting = w->filling ^ 1;
@@ -146,7 +145,7 @@ static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
     return put_optional(w, AB_TRACE_CHUNK_SITE_COLUMN, n, err);
 }
 
-/* All that are known: none is of a call in a chunk that has been written. */
+/* Stores all known marks and requests. None belongs to a call in a chunk already stored. */
 static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
 {
     for (size_t n;
@@ -162,7 +161,7 @@ static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* All that are known: most are of calls in chunks that have been written. */
+/* Stores all known written pages. Most belong to calls in chunks already stored. */
 static enum ab_status put_written(struct ab_trace_writer *w, struct ab_err *err)
 {
     if (w->written_done == w->written.n)
@@ -185,7 +184,7 @@ void ab_trace_writer_written(struct ab_trace_writer *w, uint64_t call, uint32_t 
     w->account.info.written_bytes += written_pages * (uint64_t)AB_WRITTEN_PAGE;
 }
 
-/* Writes what the encoder was given last. */
+/* Stores the chunk that the encoder was given last. */
 static enum ab_status put_encoded(struct ab_trace_writer *w, struct ab_err *err)
 {
     struct ab_stored_chunk chunk;
@@ -203,7 +202,7 @@ static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err
     enum ab_status status = put_encoded(w, err);
     if (status == AB_OK && w->batch->n > 0) {
         ab_encoder_begin(w->encoder);
-        w->filling ^= 1; /* the column belongs to the events that are packed now */
+        w->filling ^= 1; /* the column belongs to the events being encoded */
         w->columns[w->filling].n = 0;
         w->batch = ab_encoder_batch(w->encoder);
     }
@@ -226,7 +225,7 @@ static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong,
                    (unsigned long long)(info->events + info->thread_ends), wrong);
 }
 
-/* Adds the site of the next call that has one. */
+/* Adds the site of a call to the column. */
 static inline void add_site(struct ab_trace_writer *w, uint32_t site)
 {
     w->columns[w->filling].sites[w->columns[w->filling].n++] = site;
@@ -240,7 +239,7 @@ static inline enum ab_status put_event(struct ab_trace_writer *w, struct ab_chun
     return AB_LIKELY(++batch->n < w->cap) ? AB_OK : flush_events(w, err);
 }
 
-/* `wrong`: what the account says of the event. */
+/* Stores an event unless `wrong`, the result of the account, is set. */
 static inline enum ab_status put_taken(struct ab_trace_writer *w, const struct ab_event *event,
                                        const char *wrong, uint64_t *number, struct ab_err *err)
 {
@@ -298,7 +297,7 @@ enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_a
     return put_event(w, event, err);
 }
 
-/* Of the last events there may be two chunks: one that is under way, and one that is not full. */
+/* Stores the last events: the chunk in progress, and one that is not full. */
 static enum ab_status put_rest(struct ab_trace_writer *w, struct ab_err *err)
 {
     AB_TRY(flush_events(w, err));
@@ -324,7 +323,7 @@ static enum ab_status put_bypass(struct ab_trace_writer *w, struct ab_err *err)
     return put_chunk(w, AB_TRACE_CHUNK_BYPASS, &(struct ab_stored_chunk){bytes, n, n, 0}, err);
 }
 
-/* Each is a u64. */
+/* Encodes the totals, one u64 each. */
 static void encode_whole(const struct ab_trace_whole *w, uint8_t out[AB_TRACE_WHOLE_BYTES])
 {
     const uint64_t fields[] = {w->cpu_ns, w->recorder_ns, w->calls, w->anonymous_bytes,

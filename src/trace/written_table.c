@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is written of a block is known when it goes: so a chunk names calls of any chunk of events, in
- * order within itself, and readers sort what all chunks say.
+ * Table of written pages. They are known only when a block is freed, so that a chunk can refer
+ * to calls of any earlier chunk. Each chunk is sorted by call, and readers sort the union.
  */
 #include "trace/written_table.h"
 
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { ITEMS_MOST = 65536 }; /* of a chunk, each 20 bytes at most */
+enum { ITEMS_MOST = 65536 }; /* per chunk, each of at most 20 bytes */
 
 void ab_written_table_fini(struct ab_written_table *t)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program wrote of its large blocks: of each call that gave one how many of the block's pages
- * are known to have been written, or not, after it. The table of a trace, and its optional chunk
- * (traces/FORMAT.md).
+ * Written pages of large blocks: for each call that gave a block, the number of its pages for
+ * which it is known whether the program wrote to them. The table of a trace, and its optional
+ * chunk (traces/FORMAT.md).
  */
 #ifndef AB_TRACE_WRITTEN_TABLE_H
 #define AB_TRACE_WRITTEN_TABLE_H
@@ -12,32 +12,32 @@
 #include <stdint.h>
 
 enum {
-    AB_WRITTEN_PAGE = 4096, /* bytes, on whatever machine it was recorded */
+    AB_WRITTEN_PAGE = 4096, /* bytes, on every machine */
     AB_WRITTEN_MAX = 1 << 24,
 };
 
 struct ab_trace_written {
-    uint64_t call; /* of the trace, from 0: an allocation or a resize that gave the block */
+    uint64_t call; /* index of the allocation or resize that gave the block */
     uint32_t
-        known; /* whole pages of the block of which it is known whether they were written, > 0 */
-    uint32_t pages; /* of them that were */
+        known; /* whole pages of the block for which it is known whether they were written, > 0 */
+    uint32_t pages; /* pages of these that were written */
 };
 
-struct ab_written_table { /* begins as {0} */
+struct ab_written_table { /* zero-initialize it */
     struct ab_trace_written *items;
     size_t n, cap;
 };
 
 void ab_written_table_fini(struct ab_written_table *t);
-/* Where there are too many it is left out. */
+/* Adds an item; drops it if the table is full. */
 void ab_written_add(struct ab_written_table *t, struct ab_trace_written item);
-/* Puts them in the order of their calls. False: there are two of one call. */
+/* Sorts the items by call. Returns false if two items are of one call. */
 bool ab_written_sort(struct ab_written_table *t);
 
-/* Encodes those from *done on, as many as a chunk holds, and moves it on. `raw` has room for
- * AB_TRACE_RAW_MAX bytes. Returns how many it takes; 0 = there are none. They may come in any order. */
+/* Encodes the items after *done, as many as fit into a chunk, in any order, and advances *done.
+ * `raw` has AB_TRACE_RAW_MAX bytes. Returns the size; 0 = nothing is left. */
 size_t ab_written_encode(struct ab_written_table *t, size_t *done, uint8_t *raw);
-/* Appends what a chunk holds. NULL, or what is wrong as the end of a sentence. */
+/* Appends the items of a chunk. Returns NULL, or what is wrong as the end of a sentence. */
 const char *ab_written_decode(struct ab_written_table *t, const uint8_t *raw, size_t bytes);
 
 #endif

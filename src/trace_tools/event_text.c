@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes one event as a line of `dump`.
+ * Formats one event as a line of `trace dump`.
  */
 #include "trace_tools/event_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An event as a line of text, into a buffer: no printf, for traces of 10^7 events and more. The
- * words and the order of the fields are an interface (traces/README.md).
+ * Formats an event as a line of text in a buffer, without printf, because traces have 10^7
+ * events and more. The words and the order of the fields are an interface (traces/README.md).
  */
 #ifndef AB_TRACE_TOOLS_EVENT_TEXT_H
 #define AB_TRACE_TOOLS_EVENT_TEXT_H
@@ -12,9 +12,9 @@ extern const char *const ab_event_kind_names[AB_EVENT_KIND_COUNT];
 
 enum { AB_EVENT_TEXT_MAX = 160 };
 
-/* Writes one line at p, which has room for AB_EVENT_TEXT_MAX bytes; returns the end. Fields are
- * apart by one space, "-" for none; has_time: one more field. `block` is the event's, as
- * ab_trace_book_take gives it. */
+/* Writes one line at p, which has room for AB_EVENT_TEXT_MAX bytes, and returns its end. Fields
+ * are separated by one space; "-" = no value. has_time adds a field. `block` is the event's
+ * block from ab_trace_book_take. */
 char *ab_event_text(char *p, bool has_time, uint64_t number, const struct ab_event *e,
                     const struct ab_live_block *block);
 

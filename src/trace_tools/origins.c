@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Follows the blocks of a trace: a free that comes before the scope of its allocation ends goes back
- * to that allocation's byte.
+ * Follows the blocks of a trace. A free before the end of the block's scope sets a bit in the
+ * byte of its allocation.
  */
 #include "trace_tools/origins.h"
 
@@ -16,11 +16,11 @@ struct state {
     const struct ab_origins_wish *wish;
     struct ab_origins *out;
     const struct ab_site_table *sites;
-    uint8_t *classes; /* by stack; UNKNOWN_CLASS until it is asked for */
+    uint8_t *classes; /* by stack; UNKNOWN_CLASS = not looked up yet */
     size_t cap_classes;
-    uint64_t *births; /* by slot: which allocation its block is of; NO_BIRTH = it has no scope */
+    uint64_t *births; /* by slot: allocation of its block; NO_BIRTH = it has no scope */
     size_t cap_births;
-    size_t scope; /* that the next event is in */
+    size_t scope; /* scope of the next event */
 };
 
 void ab_origins_fini(struct ab_origins *o)
@@ -62,7 +62,7 @@ static enum ab_status class_of(struct state *s, uint32_t stack, uint8_t *class, 
     return AB_OK;
 }
 
-/* Blocks of other threads take no part in scopes of one thread. */
+/* True if blocks of this thread take part in scopes; scopes of one thread exclude other threads. */
 static bool is_seen(const struct ab_scopes *scopes, uint32_t thread)
 {
     return scopes != NULL && (!scopes->is_of_thread || scopes->thread == thread);
@@ -82,7 +82,7 @@ static enum ab_status take_birth(struct state *s, const struct ab_event *e, stru
     return AB_OK;
 }
 
-/* Call `at`: the scope that it is in has begun with call *begin. */
+/* Goes to the scope of call `at` and sets *begin to the first call of that scope. */
 static void enter_scope(struct state *s, uint64_t at, uint64_t *begin)
 {
     const struct ab_scopes *scopes = s->wish->scopes;

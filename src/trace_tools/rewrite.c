@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which block, thread and mark of an original is which in the trace that is written; which events
- * of one trace go there, and in which order those of several.
+ * Maps blocks, threads and marks of an original to those of the new trace. Selects the events of
+ * one trace, or orders those of several.
  */
 #include "trace_tools/rewrite.h"
 
@@ -15,17 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rewrite { /* the trace that is written */
+struct rewrite { /* the new trace */
     struct ab_trace_writer *writer;
     uint32_t n_threads;
     uint64_t n_calls;
 };
 
-struct original { /* one that is read; a zeroed one has put nothing yet */
-    uint64_t
-        *numbers; /* by slot: number of the block in the trace that is written + 1; 0 = not in it */
+struct original {      /* a trace that is read; zero-initialize it */
+    uint64_t *numbers; /* by slot: number of the block in the new trace + 1; 0 = not in it */
     size_t cap_numbers;
-    uint32_t *threads; /* by thread: its number there + 1 */
+    uint32_t *threads; /* by thread: its number in the new trace + 1 */
     size_t cap_threads;
 };
 
@@ -41,8 +40,8 @@ static bool is_on_block(const struct ab_event *e)
     return e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE;
 }
 
-/* Is the event of a block (or, of the end of a thread, of a thread) that has been put? Allocations
- * always are. */
+/* True if the block of the event (or the thread that ends) is in the new trace. Always true for
+ * allocations. */
 static bool knows(const struct original *from, const struct ab_event *e)
 {
     if (e->kind == AB_EVENT_THREAD_END)
@@ -58,7 +57,7 @@ static void find_thread(struct rewrite *to, struct original *from, uint32_t thre
     *out = from->threads[thread] - 1;
 }
 
-/* Writes one event that the original knows, with slot and thread as they are there. */
+/* Writes one event whose block is known. Slot and thread are those of the original. */
 static enum ab_status put_event(struct rewrite *to, struct original *from, const struct ab_event *e,
                                 struct ab_err *err)
 {
@@ -78,19 +77,18 @@ static enum ab_status put_event(struct rewrite *to, struct original *from, const
     return status;
 }
 
-/* ---- marks ---- */
+/* ---- marks: they stay between the same calls, of which some may be gone ---- */
 
-/* Marks on their way into the trace that is written: they stay between the calls that they were
- * between, of which some may be gone. */
-struct marks {                 /* begins as {0}, with what is said of it */
-    struct ab_mark_table from; /* of the original: the reader's option */
-    size_t next;               /* of it that has not been passed */
-    bool is_anonymous;         /* names become "mark-1", "mark-2" … */
-    uint32_t *numbers;         /* by name: in the trace written + 1; 0 = not yet */
+/* Marks on their way to the new trace. */
+struct marks {                 /* zero-initialize it, except where noted */
+    struct ab_mark_table from; /* of the original: an option of the reader */
+    size_t next;               /* index in it of the next mark */
+    bool is_anonymous;         /* True to rename marks to "mark-1", "mark-2" … */
+    uint32_t *numbers;         /* by name: number in the new trace + 1; 0 = not yet */
     size_t cap_numbers;
-    bool has_time;           /* those of the original mean something in the trace written */
-    uint64_t from_us, to_us; /* this time of the original is that one there; what is earlier has
-                                  none */
+    bool has_time; /* True if times of the original are valid in the new trace */
+    /* `from_us` in the original is `to_us` in the new trace; earlier marks have no time */
+    uint64_t from_us, to_us;
 };
 
 static void forget_marks(struct marks *m)
@@ -101,7 +99,7 @@ static void forget_marks(struct marks *m)
     m->next = m->cap_numbers = 0;
 }
 
-/* Passes over those that stand before call `call` of the original, or before one that precedes it. */
+/* Skips the marks before call `call` of the original. */
 static void skip_marks(struct marks *m, uint64_t call)
 {
     while (m->next < m->from.n && m->from.marks[m->next].call <= call)
@@ -120,13 +118,14 @@ static bool is_library_call(const char *name)
     return false;
 }
 
-/* Names of functions that malloc libraries have are everybody's. */
+/* True if the name must be hidden. Functions of malloc libraries are public. */
 static bool hides_name(const struct marks *m, uint32_t name)
 {
     return m->is_anonymous && !(m->from.is_of_requests && is_library_call(m->from.names[name]));
 }
 
-/* A search in the table for each name, not for each mark: there may be many of both. */
+/* Returns the number of a name in the new trace. Searches once per name, not per mark, because
+ * there may be many of both. */
 static uint32_t know_name(struct marks *m, uint32_t name, struct ab_mark_table *out)
 {
     char anonymous[32];
@@ -154,8 +153,8 @@ static void put_mark(struct marks *m, const struct ab_trace_mark *mark, const st
     ab_mark_add(out, own);
 }
 
-/* Puts those before call `call` of the original into `out`, the table of the trace that is
- * written, at the place that it has reached. */
+/* Adds the marks before call `call` of the original to `out`, the table of the new trace, at its
+ * current position. */
 static void put_marks(struct marks *m, const struct rewrite *to, const struct original *original,
                       uint64_t call, struct ab_mark_table *out)
 {
@@ -165,25 +164,25 @@ static void put_marks(struct marks *m, const struct rewrite *to, const struct or
 
 /* ---- a part of one trace ---- */
 
-/* Kept allocations ask for what the block has now: its last size, and the alignment it was given
- * unless a resize has moved it since. They belong to the thread that made the block. */
+/* Allocations for kept blocks have the current size of the block, and its alignment unless it
+ * was resized since. They belong to the thread that made the block. */
 
 struct part {
-    const struct ab_filter *filter; /* NULL = a stretch */
+    const struct ab_filter *filter; /* NULL = a range */
     bool is_keeping_live;
     FILE *to;
     struct rewrite out;
     struct original whole;
     struct ab_site_table sites;     /* of the whole file; blocks that are kept have none */
     struct ab_site_table own_sites; /* of an anonymous part */
-    uint32_t *stacks;               /* by stack: its number in own_sites; 0 = not met yet */
+    uint32_t *stacks;               /* by stack: number in own_sites; 0 = not yet */
     size_t cap_stacks;
     struct marks marks, requests;
-    struct ab_mark_table kept_marks, kept_requests; /* all: they stand between other calls */
+    struct ab_mark_table kept_marks, kept_requests; /* all of them, at new positions */
     struct ab_trace_whole program;
     struct ab_walk walk;
-    bool has_first;    /* an event of the part has been written */
-    uint64_t first_us; /* time of the first one, which becomes 0 */
+    bool has_first;    /* True if an event of the part has been written */
+    uint64_t first_us; /* time of the first event, which becomes 0 */
     struct ab_cut_report report;
 };
 
@@ -237,7 +236,7 @@ static bool has_thread(const struct ab_filter *f, uint32_t thread)
     return f->n_threads == 0;
 }
 
-/* Calls on a block go where its allocation went. */
+/* True if an event belongs to the part. Calls on a block follow its allocation. */
 static bool is_wanted(const struct part *p, const struct ab_event *e, uint64_t number)
 {
     const struct ab_filter *f = p->filter;
@@ -248,8 +247,8 @@ static bool is_wanted(const struct part *p, const struct ab_event *e, uint64_t n
            is_within(f->events, number) && (!f->has_times || is_within(f->times_us, e->time_us));
 }
 
-/* So many of the first events can be in it: of some of them a trace cannot say that they are
- * inherited. */
+/* Returns the number of first events that can be in the part. If only some are, the new trace
+ * cannot call them inherited. */
 static uint64_t first_events(const struct part *p)
 {
     const struct ab_filter *f = p->filter;
@@ -281,10 +280,11 @@ static enum ab_status begin_part(struct part *p, const struct ab_walk_batch *bat
     if (p->filter != NULL && p->filter->has_times && !has_time)
         return ab_fail(err, AB_USAGE, "--time: the trace has no times");
     p->marks.has_time = has_time || first_events(p) > 0;
-    p->marks.from_us = has_time ? UINT64_MAX : 0; /* until an event is put */
-    if (p->walk.begin > 0)                        /* they end what is before the range */
+    p->marks.from_us = has_time ? UINT64_MAX : 0; /* until an event is written */
+    /* marks at the beginning end what is before the range */
+    if (p->walk.begin > 0)
         skip_marks(&p->marks, p->walk.begin);
-    if (p->walk.begin > 0) /* those at its begin come after what is before */
+    if (p->walk.begin > 0) /* requests at the beginning come after what is before */
         skip_marks(&p->requests, p->walk.begin - 1);
     p->kept_requests.is_of_requests = true;
     AB_TRY(ab_trace_writer_open_with(p->to, &options, &p->out.writer, err));
@@ -317,7 +317,7 @@ static enum ab_status take_event(struct part *p, const struct ab_event *e, uint6
     return put_event(&p->out, &p->whole, &own, err);
 }
 
-/* How much is missing is a number; which libraries it is of is not. */
+/* Copies the numbers about bypasses, but not the names of libraries. */
 static void keep_bypass(struct part *p, const struct ab_trace_bypass *bypass)
 {
     struct ab_trace_bypass nameless = *bypass;
@@ -326,7 +326,7 @@ static void keep_bypass(struct part *p, const struct ab_trace_bypass *bypass)
     ab_trace_writer_bypass(p->out.writer, &nameless);
 }
 
-/* Marks and requests that stand before this call of the whole. */
+/* Adds the marks and requests before this call of the original. */
 static void keep_marks(struct part *p, uint64_t call)
 {
     put_marks(&p->marks, &p->out, &p->whole, call, &p->kept_marks);
@@ -350,7 +350,7 @@ static enum ab_status take_part(void *user, const struct ab_walk_batch *batch, s
     }
     if (batch->where == AB_WALK_END)
         keep_marks(p, p->walk.end);
-    if (batch->where == AB_WALK_END && p->filter != NULL) /* a cut does not read so far */
+    if (batch->where == AB_WALK_END && p->filter != NULL) /* a cut does not read to the end */
         p->program = batch->info->whole;
     if (batch->where == AB_WALK_END && p->marks.is_anonymous)
         keep_bypass(p, &batch->info->bypass);
@@ -376,7 +376,7 @@ static enum ab_status check_filtered(const struct part *p, const struct ab_trace
                    (unsigned long long)before->events);
 }
 
-/* *before: of the whole file. */
+/* Writes the part. *before gets the totals of the whole file. */
 static enum ab_status write_part(struct part *p, struct ab_trace_info *before, struct ab_err *err)
 {
     p->walk.has_thread_ends = true;
@@ -430,8 +430,8 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
     return AB_OK;
 }
 
-/* ---- several traces: all are read at once, a batch of each, and the event that comes next is
- * written ---- */
+/* ---- merging: all traces are read in parallel, a batch of each, and the next event is written
+ * ---- */
 
 enum { BATCH = 256 };
 
@@ -440,22 +440,22 @@ struct input {
     struct original original;
     struct ab_site_table sites;
     struct marks marks, requests;
-    uint32_t *stacks; /* by stack: its number in the merged trace; 0 = not met yet */
+    uint32_t *stacks; /* by stack: number in the merged trace; 0 = not yet */
     size_t cap_stacks;
     struct ab_event events[BATCH];
     size_t at, n;
-    uint64_t n_done, n_all; /* events, ends of threads too */
-    uint64_t n_calls;       /* done */
+    uint64_t n_done, n_all; /* events, including ends of threads */
+    uint64_t n_calls;       /* calls done */
 };
 
 struct state {
     const struct ab_merge_request *merge;
     struct input *inputs;
-    struct input **heap; /* side by side: those that have events; the one that is next on top */
+    struct input **heap; /* side by side: heap of inputs with events, the next one on top */
     size_t n_heap;
-    size_t first; /* of a serial merge: the one that is being read */
+    size_t first; /* serial: index of the current input */
     bool has_time;
-    uint64_t base_us, last_us; /* serial: where the one that is being read begins */
+    uint64_t base_us, last_us; /* serial: time at which the current input begins */
     struct rewrite out;
     struct ab_site_table sites; /* of the merged trace */
     struct ab_mark_table marks, requests;
@@ -463,7 +463,7 @@ struct state {
     struct ab_merge_report report;
 };
 
-/* wants_all: call sites and marks too. */
+/* Opens an input. wants_all = with call sites and marks. */
 static enum ab_status open_one(const struct state *s, size_t i, bool wants_all,
                                struct ab_trace_reader **out, struct ab_err *err)
 {
@@ -475,7 +475,7 @@ static enum ab_status open_one(const struct state *s, size_t i, bool wants_all,
     return ab_trace_open_with(s->merge->paths[i], &options, out, err);
 }
 
-/* How many events there are is known at the end of a file only. */
+/* Counts the events of an input, because their number is known only at the end of a file. */
 static enum ab_status count(struct state *s, size_t i, struct ab_err *err)
 {
     struct ab_trace_reader *r;
@@ -501,7 +501,8 @@ static enum ab_status fill(struct input *in, struct ab_err *err)
     return ab_trace_next(in->reader, in->events, BATCH, &in->n, err);
 }
 
-/* Is the next event of a before that of b? Of equal ones that of the trace that was named first. */
+/* True if the next event of `a` comes before that of `b`. Among equals, the input that was named
+ * first wins. */
 static bool is_before(const struct state *s, const struct input *a, const struct input *b)
 {
     __uint128_t at_a = a->events[a->at].time_us, at_b = b->events[b->at].time_us;
@@ -512,7 +513,7 @@ static bool is_before(const struct state *s, const struct input *a, const struct
     return at_a < at_b || (at_a == at_b && a < b);
 }
 
-/* Below place i all is in order. */
+/* Restores the heap at place i; below it the heap is in order. */
 static void sift_down(struct state *s, size_t i)
 {
     struct input *moved = s->heap[i];
@@ -536,7 +537,7 @@ static void begin_heap(struct state *s)
         sift_down(s, i);
 }
 
-/* NULL when all is written. */
+/* Returns the input of the next event; NULL at the end. */
 static struct input *next_input(struct state *s)
 {
     if (!s->merge->is_serial)
@@ -548,7 +549,7 @@ static struct input *next_input(struct state *s)
     return s->first < s->merge->n ? &s->inputs[s->first] : NULL;
 }
 
-/* The one on top has gone on. */
+/* Restores the heap after the top input has moved on. */
 static void settle_next(struct state *s)
 {
     if (s->merge->is_serial)
@@ -559,7 +560,7 @@ static void settle_next(struct state *s)
         sift_down(s, 0);
 }
 
-/* Programs that have files in common share the call sites in them. */
+/* Maps a site to the merged table, in which programs with common files share their sites. */
 static void find_site(struct state *s, struct input *in, uint32_t *site)
 {
     AB_GROW_ZEROED(in->stacks, in->cap_stacks, *site);
@@ -569,7 +570,7 @@ static void find_site(struct state *s, struct input *in, uint32_t *site)
     *site = *known;
 }
 
-/* Those ahead of the next call; call UINT64_MAX: all that are left. */
+/* Adds the marks before the next call; UINT64_MAX = all that are left. */
 static void merge_marks(struct state *s, struct input *in, uint64_t call)
 {
     in->marks.has_time = s->has_time;
@@ -599,7 +600,7 @@ static enum ab_status put_next(struct state *s, struct input *in, struct ab_err 
     return AB_OK;
 }
 
-/* "a+b", or one name where all have the same; "" where one is unknown. */
+/* Names the merged program: "a+b", one name if all are the same, "" if one is unknown. */
 static void name_program(const struct state *s, char *name, size_t cap)
 {
     name[0] = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether a block is short-lived is known when it is freed. So calls wait in a ring as long as the
- * largest horizon, and are counted when they leave it: one byte for each, with the class of the
- * lifetime that begins or ends there.
+ * Whether a block is short-lived is known only when it is freed. So calls wait in a ring of the
+ * largest horizon and are counted when they leave it. Each call takes one byte, with the class
+ * of the lifetime that begins or ends there.
  */
 #include "trace_tools/scope_search.h"
 
@@ -14,91 +14,91 @@
 #include <stdlib.h>
 
 enum {
-    LEAST = 4, /* log2 of the least horizon; from one to the next by STEP */
+    LEAST = 4, /* log2 of the least horizon; each next one is STEP larger */
     STEP = 2,
     RING = 1 << (LEAST + STEP * (AB_SCOPE_HORIZONS - 1)),
     LONG_LIVED = AB_SCOPE_HORIZONS, /* class of lifetimes above the largest horizon */
-    CLASS = 31,                     /* bits of the class */
+    CLASS = 31,                     /* mask of the class */
     BIRTH = 64,
     DEATH = 128,
     KEPT = 1 << 18 /* ends of a horizon: 4 MiB */
 };
 
-/* Of horizons: shares of this difference are as good as each other, sizes of this ratio the same. */
+/* Shares of horizons that differ by less than NEAR are as good as equal; sizes of scopes with a
+ * ratio above SMALLER count as the same. */
 static const double NEAR = 0.05, SMALLER = 0.9;
 
-/* Sums over stretches between two points where few short-lived blocks live, by their size; and
- * whether these stretches are scopes. */
+/* ---- sums over stretches between two minima of the live short-lived blocks, by their size ---- */
 
 enum {
-    LOW = 8,       /* a scope ends where this part of the most blocks is left */
-    FRAGMENT = 8,  /* less than this part of the typical one is no scope */
-    BINS = 64 * 4, /* four for each power of two */
+    LOW = 8,       /* a scope ends when 1/LOW of the maximum of live blocks is left */
+    FRAGMENT = 8,  /* less than 1/FRAGMENT of the typical scope is a fragment */
+    BINS = 64 * 4, /* four per power of two */
 };
 
 struct seen { /* one stretch */
     uint64_t allocs;
-    uint64_t shorts;    /* of these: short-lived */
+    uint64_t shorts;    /* short-lived allocations */
     uint64_t survivors; /* short-lived blocks that live at its end */
-    uint64_t most;      /* that lived at once */
-    uint64_t calls;     /* of the threads that are looked at */
-    uint64_t area;      /* live short-lived blocks, summed over these */
+    uint64_t most;      /* maximum of live short-lived blocks */
+    uint64_t calls;     /* calls of the threads in question */
+    uint64_t area;      /* live short-lived blocks, summed over these calls */
 };
 
-struct tally { /* begins as {0} */
+struct tally { /* zero-initialize it */
     struct bin {
         uint64_t n;
         struct seen sum;
-    } bins[BINS]; /* by allocations */
+    } bins[BINS]; /* by number of allocations */
 };
 
 struct verdict {
     bool has_scopes;
-    double typical;   /* allocations */
-    double count;     /* scopes */
-    double share;     /* of all allocations: freed in the scope they belong to, at least */
-    double purity;    /* the same of allocations in scopes alone */
-    double variation; /* standard deviation of the sizes by their mean */
-    double expected;  /* scopes that blocks would leave by accident */
+    double typical;   /* allocations of a typical scope */
+    double count;     /* number of scopes */
+    double share;     /* at least this share of all allocations is freed in its scope */
+    double purity;    /* the same among allocations in scopes only */
+    double variation; /* standard deviation of the sizes / mean */
+    double expected;  /* number of scopes expected by accident */
 };
 
-struct level {               /* one horizon */
-    uint64_t live, shorts;   /* now; allocated so far */
-    uint64_t most;           /* live at once since the last end */
-    uint64_t came_less_gone; /* numbers of the calls, modulo 2^64 */
-    bool is_low;             /* an end is coming: at `low` */
+struct level {               /* state of one horizon */
+    uint64_t live, shorts;   /* live now; allocated so far */
+    uint64_t most;           /* maximum of live blocks since the last end */
+    uint64_t came_less_gone; /* sum of the numbers of births minus that of deaths, modulo 2^64 */
+    bool is_low;             /* True if an end is likely, at `low` */
     struct moment {
-        uint64_t live, end; /* `end`: as in struct ab_scopes */
+        uint64_t live, end; /* end: as in struct ab_scopes */
         uint64_t allocs, shorts, calls, area;
-    } low, last; /* lowest point so far; end of the last scope */
+    } low, last; /* minimum so far; end of the last scope */
 };
 
 struct kept_end {
     uint64_t end, allocs;
 };
-struct kept { /* the ends of one horizon: which of them are handed on is known after the walk */
+struct kept { /* ends of one horizon, kept until the walk shows which of them are used */
     struct kept_end *items;
     size_t n, cap;
-    bool is_over; /* more than KEPT: none */
+    bool is_over; /* True if there were more than KEPT, so that none is kept */
 };
 
 struct ab_scope_search {
     uint64_t thread;
     uint8_t *ring;
-    uint64_t *numbers;  /* of the calls in the ring; kept for ends only */
-    uint64_t taken, at; /* calls that went into the ring, and that left it */
-    uint64_t allocs;    /* of those that left it */
-    uint64_t *born;     /* by slot: its call in the ring + 1; 0 = another thread's block */
+    uint64_t *numbers;  /* numbers of the calls in the ring; kept only if ends are needed */
+    uint64_t taken, at; /* calls that entered the ring; calls that left it */
+    uint64_t allocs;    /* allocations that left the ring */
+    uint64_t *born;     /* by slot: call in the ring + 1; 0 = block of another thread */
     size_t cap_slots;
-    unsigned least, end; /* horizons that are looked at */
+    unsigned least, end; /* range of horizons that are searched */
     struct level levels[AB_SCOPE_HORIZONS];
     struct tally tallies[AB_SCOPE_HORIZONS];
     struct kept kept[AB_SCOPE_HORIZONS];
-    bool
-        has_gaps; /* calls in the ring are not numbered by their places, and `numbers` is not kept */
-    struct ab_thread_scopes *to; /* ends are handed on to it; NULL = they are kept */
+    /* True if call numbers differ from places in the ring, and `numbers` is not kept */
+    bool has_gaps;
+    struct ab_thread_scopes *to; /* receives the ends; NULL = ends are kept */
     double typical;
-    uint64_t kept_allocs; /* at the last end that was handed on */
+    uint64_t kept_allocs; /* allocations at the last end passed on */
 };
 
 struct ab_scope_search *ab_scope_search_open(uint64_t thread)
@@ -161,7 +161,7 @@ static void keep(struct ab_scope_search *s, struct kept *kept, const struct mome
     kept->items[kept->n++] = (struct kept_end){end->end, end->allocs};
 }
 
-/* False: they were not kept. */
+/* Moves the kept ends of a horizon to s->to. Returns false if they were not kept. */
 static bool hand_over(struct ab_scope_search *s, unsigned horizon, double typical)
 {
     const struct kept *kept = &s->kept[horizon];
@@ -184,15 +184,16 @@ bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_
     return hand_over(s, choice->horizon, choice->typical);
 }
 
-/* Which of the stretches are scopes, and whether the trace has them by more than accident. */
+/* ---- deciding which stretches are scopes, and whether there are more of them than by accident
+ * ---- */
 
 enum {
-    GIANT = 8,     /* a stretch of this part of all allocations is a phase of the program */
-    PART = 4,      /* what is not has at least this part of all allocations, */
-    GONE = 2,      /* and this part of them is gone at the ends */
-    ACCIDENTS = 4, /* so many times as many scopes as accident would make, */
+    GIANT = 8,     /* a stretch of 1/GIANT of all allocations is a phase of the program */
+    PART = 4,      /* all other stretches together have at least 1/PART of all allocations */
+    GONE = 2,      /* and 1/GONE of these are freed at the ends */
+    ACCIDENTS = 4, /* factor by which scopes must outnumber accidents */
 };
-static const double VARIATION = 0.4; /* or no more than that */
+static const double VARIATION = 0.4; /* or the variation is at most this */
 
 static unsigned bin_of(uint64_t allocs)
 {
@@ -218,7 +219,7 @@ static double size_of(const struct bin *b)
     return (double)b->sum.allocs / (double)b->n;
 }
 
-/* Above it, stretches are phases of the program. */
+/* Returns the size above which a stretch is a phase of the program. */
 static double phase_size(uint64_t allocs)
 {
     return (double)allocs / GIANT;
@@ -239,11 +240,12 @@ static double find_typical(const struct tally *t, uint64_t allocs)
 }
 
 struct sums {
-    double n, allocs, squares, most;        /* of scopes */
-    double part, shorts, gone, calls, area; /* of fragments too */
+    double n, allocs, squares, most;        /* sums over scopes only */
+    double part, shorts, gone, calls, area; /* sums over scopes and fragments */
 };
 
-/* Fragments count where blocks die, but are no scopes. */
+/* Sums up all stretches except phases. Fragments count for the deaths of blocks, but are not
+ * scopes. */
 static struct sums sum_up(const struct tally *t, uint64_t allocs, double typical)
 {
     struct sums s = {0};
@@ -266,8 +268,8 @@ static struct sums sum_up(const struct tally *t, uint64_t allocs, double typical
     return s;
 }
 
-/* How often the number of live blocks would fall as low, if they came and went by themselves: in
- * balance as often as one is allocated while so many live. */
+/* Returns how often the number of live blocks would fall as low if blocks came and went
+ * independently. In equilibrium that is as often as a block is allocated while so many live. */
 static double by_accident(const struct sums *s)
 {
     double mean = s->area / s->calls, low = floor(s->most / s->n / LOW);
@@ -279,7 +281,7 @@ bool ab_scope_is_regular(double count, double variation, double expected)
     return variation <= VARIATION || count >= ACCIDENTS * expected;
 }
 
-/* allocs: of the whole trace. */
+/* Judges one horizon. `allocs` is the number of allocations of the whole trace. */
 static struct verdict scope_judge(const struct tally *t, uint64_t allocs)
 {
     struct verdict v = {.typical = find_typical(t, allocs)};
@@ -315,8 +317,8 @@ static void end_scope(struct ab_scope_search *s, unsigned k)
     l->most = l->live;
 }
 
-/* Calls by which the number of live short-lived blocks changes. Summed over calls up to now, it is
- * live * now less when blocks came, more when they went. */
+/* Updates a level at a call that changes its number of live short-lived blocks. The sum of that
+ * number over all calls is live * now - came_less_gone. */
 static inline void step_birth(struct ab_scope_search *s, unsigned k)
 {
     struct level *l = &s->levels[k];
@@ -374,7 +376,7 @@ static void enter_ring(struct ab_scope_search *s, uint8_t what, uint64_t number)
     s->taken++;
 }
 
-/* The first horizon that a life of so many calls is in. */
+/* Returns the first horizon that contains a lifetime of so many calls. */
 static unsigned horizon_of(uint64_t life)
 {
     unsigned log = ab_log2_up(life);
@@ -387,7 +389,8 @@ static void die(struct ab_scope_search *s, const struct ab_event *e, uint64_t nu
     s->born[e->slot] = 0;
     if (born == 0)
         return;
-    enter_ring(s, DEATH | LONG_LIVED, number); /* what leaves the ring now is older than 2^22 */
+    /* the call that leaves the ring now is older than 2^22 calls */
+    enter_ring(s, DEATH | LONG_LIVED, number);
     uint64_t life = s->taken - born;
     if (born - 1 < s->at)
         return;
@@ -432,7 +435,8 @@ enum ab_status ab_scope_search_visit(void *user, const struct ab_walk_batch *bat
     return AB_OK;
 }
 
-/* The smallest scopes that there are, the largest, or those that hold most; -1 = there are none. */
+/* Chooses the horizon with the smallest scopes, the largest, or those with most allocations; -1
+ * = there are no scopes. */
 static int choose(const struct verdict *verdicts, enum ab_scopes_wish wish)
 {
     double best = -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pass says whether there are scopes, of what kind, and where they end; where those are too
- * many to be kept, a last one does. With several threads, a second pass tries the thread that
- * allocates most, and where there are none some more the others. Marks, if there are any, are read
- * in the first.
+ * Finds scopes in up to three passes. The first finds out whether there are scopes, of what
+ * kind, and where they end. With several threads, a second pass tries the busiest thread, and if
+ * that has none, others. If there are too many ends to be kept, a last pass finds them. Marks
+ * are read in the first pass.
  */
 #include "trace_tools/scopes.h"
 
@@ -20,14 +20,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* One thread's scopes are taken when so much more of their blocks are gone at their ends, or when
- * there are so many times as many and it is not so much less: threads that have nothing to do with
- * each other are at the end of their scopes together now and then. Where they work on the same, the
- * scopes of all are as many and as good. They are taken as well of a thread that has nearly all
- * allocations, where half of what outlives the scopes of all, or less, outlives these. */
+/* Rules for taking the scopes of one thread instead of those of all. They are taken if BETTER
+ * more of their blocks are freed by their ends. They are also taken if they are MORE times as
+ * many and not BETTER worse, because independent threads sometimes end scopes together. If
+ * threads cooperate, the scopes of all are as many and as good. A thread with NEARLY_ALL
+ * allocations is taken if at most the LESS part of blocks outlives its scopes. */
 static const double BETTER = 0.05, MORE = 1.5, NEARLY_ALL = 0.9, LESS = 0.5;
 
-#define SCOPES_OF_ALL UINT32_MAX /* beside no thread */
+#define SCOPES_OF_ALL UINT32_MAX /* for search_threads: no thread is excluded */
 
 struct counts { /* allocations by thread */
     uint64_t *allocs;
@@ -52,7 +52,7 @@ static enum ab_status walk(const struct ab_walk *file, ab_walk_visitor *visit, v
     return ab_trace_walk(&walk, NULL, err);
 }
 
-/* A list of ends becomes the scopes of its thread. */
+/* Returns the scopes of a thread from its list of ends. */
 static struct ab_scopes scopes_of(const struct ab_thread_scopes *t)
 {
     return (struct ab_scopes){.ends = t->ends,
@@ -80,9 +80,9 @@ void ab_scopes_fini(struct ab_scopes *s)
 
 /* ---- by marks ---- */
 
-enum { NAMES_TRIED = 8 }; /* those with the most marks */
+enum { NAMES_TRIED = 8 }; /* names with the most marks */
 
-struct name { /* of marks; counts how many blocks die in the scope they were made in */
+struct name { /* a name of marks; counts the blocks that die in the scope in which they were made */
     uint32_t name;
     size_t cap;
     struct ab_scopes scopes;
@@ -102,7 +102,7 @@ static void take_mark(struct name *o, uint64_t call)
     o->scopes.ends[o->scopes.n++] = call;
 }
 
-/* The names with the most marks, the most first. */
+/* Picks the names with the most marks, the most frequent first. */
 static void pick_names(struct names *s, const struct ab_mark_table *t)
 {
     size_t *counts = ab_alloc_zeroed(t->n_names + 1, sizeof counts[0]);
@@ -172,9 +172,9 @@ static void hand_over(struct names *s, const struct ab_mark_table *t, struct ab_
         }
 }
 
-/* Of the names that are tried the one whose scopes most blocks are made and freed in; within 5 % of
- * these, the one with most scopes. Marks of all threads count. One pass over the file; *out is
- * AB_SCOPES_NONE when the table has no mark after the first call. */
+/* Chooses the name whose scopes contain most blocks; among those within 5 %, the one with most
+ * scopes. Marks of all threads count. One pass over the file. *out is AB_SCOPES_NONE if there is
+ * no mark after the first call. */
 static enum ab_status find_by_marks(const struct ab_walk *file, const struct ab_mark_table *table,
                                     struct ab_scopes *out, struct ab_err *err)
 {
@@ -190,7 +190,7 @@ static enum ab_status find_by_marks(const struct ab_walk *file, const struct ab_
     return status;
 }
 
-/* ---- of several threads ---- */
+/* ---- scopes of several threads ---- */
 
 struct candidates {
     struct ab_scope_search *searches[AB_SCOPES_OF_THREADS_MAX];
@@ -198,7 +198,7 @@ struct candidates {
     size_t n;
 };
 
-/* Those that allocate most; of these the counts are lost. */
+/* Chooses the threads that allocate most. Destroys their counts. */
 static void choose_threads(struct counts *c, uint32_t first, struct candidates *out)
 {
     uint64_t least = first < c->n ? c->allocs[first] / AB_SCOPES_OF_THREADS_PART : 0;
@@ -235,9 +235,9 @@ static enum ab_status find_ends(const struct ab_walk *file, const struct ab_scop
     return status;
 }
 
-/* Of threads beside `first`, or SCOPES_OF_ALL. One pass looks for scopes of those that allocate
- * most, all in it; then one for each says where they end: where many calls are looked at, that
- * takes memory. */
+/* Searches scopes of other threads than `first` (or SCOPES_OF_ALL). One pass searches the
+ * busiest threads together; then one pass per thread finds the ends, because keeping them would
+ * need much memory. */
 static enum ab_status search_threads(const struct ab_walk *file, struct counts *counts,
                                      uint32_t first, struct ab_scopes_of_threads *out,
                                      struct ab_err *err)
@@ -245,7 +245,7 @@ static enum ab_status search_threads(const struct ab_walk *file, struct counts *
     struct candidates c = {.n = 0};
     enum ab_status status = AB_OK;
     choose_threads(counts, first, &c);
-    bool is_asked = c.n > (first == SCOPES_OF_ALL); /* one alone is all */
+    bool is_asked = c.n > (first == SCOPES_OF_ALL); /* a single thread is the same as all */
     if (is_asked)
         status = walk(file, visit_all, &c, err);
     for (size_t i = 0; i < c.n; i++) {
@@ -268,9 +268,9 @@ void ab_scopes_of_threads_fini(struct ab_scopes_of_threads *s)
     *s = (struct ab_scopes_of_threads){0};
 }
 
-/* ---- found ---- */
+/* ---- searching ---- */
 
-struct attempt { /* the blocks of one thread, or of all */
+struct attempt { /* search in the blocks of one thread, or of all */
     uint64_t thread;
     struct ab_scope_choice choice;
     bool has_scopes, has_ends;
@@ -284,7 +284,7 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return ab_scope_search_visit(s->search, batch, err);
 }
 
-/* A pass: that makes the choice, or one by it. */
+/* Makes a pass that finds the choice, or one that finds the ends of it. */
 static enum ab_status search(struct state *s, struct attempt *t, bool is_final, struct ab_err *err)
 {
     struct ab_walk walk = {.path = s->file->path,
@@ -318,7 +318,7 @@ static uint32_t busiest_thread(const struct counts *c)
     return best;
 }
 
-/* Of all allocations, by one thread. */
+/* Returns the share of one thread in all allocations. */
 static double share_of(const struct counts *c, uint64_t thread)
 {
     uint64_t all = 0;
@@ -338,8 +338,8 @@ static bool is_one_better(const struct state *s, const struct attempt *one,
            (better > 0 && has_less_left && share_of(&s->counts, one->thread) >= NEARLY_ALL);
 }
 
-/* The thread that allocates most may be one that serves the others: of these, the first that has
- * scopes. */
+/* Searches the other threads, because the busiest thread may only serve them. Takes the first
+ * that has scopes. */
 static enum ab_status find_of_others(struct state *s, uint32_t busiest, struct ab_err *err)
 {
     struct ab_scopes_of_threads others = {.n = 0};
@@ -407,7 +407,7 @@ enum ab_status ab_scopes_find(const struct ab_walk *file, enum ab_scopes_wish wi
     return status;
 }
 
-/* Notes for each live block in which scope it was made. */
+/* ---- statistics: notes for each live block the scope in which it was made ---- */
 
 void ab_scope_stats_fini(struct ab_scope_stats *s)
 {
@@ -430,7 +430,7 @@ static void set_live(struct ab_scope_stats *s, uint64_t bytes)
     s->most_live = bytes > s->most_live ? bytes : s->most_live;
 }
 
-/* Of a block that was made in the scope that is now. */
+/* Updates the sums for a block that was made in the current scope. */
 static void change(struct ab_scope_stats *s, const struct ab_event *e,
                    const struct ab_live_block *block)
 {
@@ -484,15 +484,17 @@ double ab_scopes_median_calls(const struct ab_scopes *scopes)
     return median;
 }
 
-/* Scopes of all threads together, or of each by itself? By how many there are, and by the blocks
- * that live on at the ends of the ones and not at those of the others. */
+/* ---- deciding whether scopes are global or each thread's own ----
+ *
+ * Compares their numbers, and counts blocks that outlive the ends of one kind but not of the
+ * other. */
 
-/* One in so many scopes is more than a block that lives on by mistake. */
+/* more than one in CROSSING_LEAST scopes is no accident */
 enum { CROSSING_LEAST = 64 };
 
-struct birth { /* of the block in a slot */
+struct birth { /* birth of the block in a slot */
     uint64_t of_all, of_own;
-    uint32_t place; /* of its thread in the list + 1; 0 = it has no scopes */
+    uint32_t place; /* index of its thread in the list + 1; 0 = the thread has no scopes */
 };
 
 struct crossing {
@@ -500,9 +502,9 @@ struct crossing {
     const struct ab_scopes_of_threads *threads;
     struct birth *births;
     size_t cap;
-    uint64_t of_all, of_own[AB_SCOPES_OF_THREADS_MAX]; /* scopes, now */
+    uint64_t of_all, of_own[AB_SCOPES_OF_THREADS_MAX]; /* current scopes */
     uint64_t n_all,
-        n_own; /* blocks that outlive a scope of all, and none of their thread; and back */
+        n_own; /* blocks that outlive a global scope but none of their thread; and the reverse */
 };
 
 static uint64_t go_on(uint64_t scope, const uint64_t *ends, size_t n, uint64_t call)
@@ -559,8 +561,8 @@ static enum ab_status count_crossing(void *user, const struct ab_walk_batch *bat
     return AB_OK;
 }
 
-/* MORE times as many scopes of all as one thread has are not those of threads that work on the
- * same. */
+/* Decides whether the scopes are those of separate threads. MORE times as many global scopes as
+ * one thread has cannot come from cooperating threads. */
 static enum ab_status are_of_threads(const struct ab_walk *file, const struct ab_scopes *scopes,
                                      const struct ab_scopes_of_threads *threads, bool *out,
                                      struct ab_err *err)
@@ -619,7 +621,7 @@ enum ab_status ab_scopes_part_threads(const struct ab_walk *file, struct ab_scop
     return AB_OK;
 }
 
-/* ---- what people are asked ---- */
+/* ---- question to the user ---- */
 
 static bool is_another_size(const struct ab_scope_kind *k, size_t n)
 {
@@ -650,31 +652,35 @@ bool ab_scopes_ask(struct ab_text *line, const struct ab_scopes *s, double media
     return has_several;
 }
 
-/* Keeps the live blocks by age. What outlives an end says how far back the span goes: ends whose
- * youngest survivor is younger than that of a later one lie within the span of that one. */
+/* ---- spans ----
+ *
+ * Keeps the live blocks sorted by age. The youngest survivor of an end determines how far back
+ * its span reaches. Ends whose youngest survivor is younger than that of a later end are inside
+ * the span of the later one. */
 
-struct block {       /* by slot + 1; [0]: the youngest is older than it, the oldest younger */
-    uint64_t after;  /* the call behind that which made it; 0 = there is none */
-    uint64_t allocs; /* so far, then */
+/* by slot + 1; [0] is the list head: its `older` is the youngest block, its `younger` the oldest */
+struct block {
+    uint64_t after;  /* number of the call after its allocation; 0 = no block */
+    uint64_t allocs; /* allocations so far at that time */
     uint32_t older, younger;
 };
 
-struct passed { /* an end, and behind which call all that outlives it is older */
+struct passed { /* an end, and the call after its youngest survivor */
     uint64_t end, after, allocs;
 };
 
 struct spanning {
     const struct ab_scopes *scopes;
     struct ab_scope_spans *out;
-    uint64_t *ends; /* all, ascending */
+    uint64_t *ends; /* all ends, ascending */
     size_t n_ends, at;
     struct block *blocks;
     size_t cap_blocks;
     struct passed
-        *passed; /* the youngest survivor of each is younger than that of the one before */
+        *passed; /* stack: the youngest survivor of each is younger than that of the one before */
     size_t n_passed, cap_passed;
     uint64_t allocs;
-    uint32_t thread; /* the one that is looked at; of all threads, the only one */
+    uint32_t thread; /* thread in question; if all threads, the only thread */
     bool has_thread, has_others;
 };
 
@@ -730,7 +736,7 @@ static void take_call(struct spanning *s, const struct ab_event *e, uint64_t cal
         leave(s, i);
     } else if (e->thread == s->thread && (e->kind == AB_EVENT_RESIZE || ab_event_gives_block(e))) {
         s->allocs += e->kind != AB_EVENT_RESIZE;
-        leave(s, i); /* a resize may move it */
+        leave(s, i); /* a resize may move the block */
         join(s, i, call);
     }
 }

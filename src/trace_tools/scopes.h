@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scopes of a trace: stretches of calls (a frame, a request, a parsed document) whose blocks
- * are gone when they end. They follow each other without gaps: what an iteration of the program
- * is, as far as its allocations show it.
+ * Scopes of a trace: stretches of calls (a frame, a request, a parsed document) whose blocks are
+ * freed by their end. They follow each other without gaps, and are iterations of the program as
+ * far as its allocations show.
  *
- * Marks in the trace say where they end (of several, the one whose scopes hold most blocks).
- * Without any, they are found where the set of short-lived blocks is empty, or nearly:
- * scope_search.h says how. Of a program with several threads, the blocks of all threads together
- * are tried, and those of the thread that allocates most, or where these have none the next one
- * that has; blocks of other threads take no part in scopes of one thread (ab_scopes_part_threads:
- * those of more threads).
+ * If the trace has marks, scopes end at marks; among several names, the one whose scopes contain
+ * most blocks is used. Without marks, scopes end where the set of short-lived blocks is empty or
+ * nearly empty (scope_search.h). With several threads, the blocks of all threads together are
+ * tried, then those of the busiest thread, then those of the next threads. Blocks of other
+ * threads take no part in scopes of one thread. ab_scopes_part_threads finds the scopes of
+ * several threads.
  */
 #ifndef AB_TRACE_TOOLS_SCOPES_H
 #define AB_TRACE_TOOLS_SCOPES_H
@@ -19,74 +19,77 @@
 
 enum ab_scopes_from {
     AB_SCOPES_NONE,
-    AB_SCOPES_MARKS, /* the program said where they end */
+    AB_SCOPES_MARKS, /* the program marks their ends */
     AB_SCOPES_FOUND,
 };
 
-enum ab_scopes_wish {                 /* which of those that are found; marks are always taken */
-                      AB_SCOPES_BEST, /* whose blocks are gone best: frames, or levels of a game */
+enum ab_scopes_wish {                   /* choice among found scopes; marks always win */
+                      AB_SCOPES_BEST,   /* best confined blocks: frames, or levels of a game */
                       AB_SCOPES_NESTED, /* the smallest */
                       AB_SCOPES_OUTER,  /* the largest */
 };
 
-struct ab_scope_kind {     /* that a search has found */
-    double count, typical; /* scopes; allocations of a typical one */
+struct ab_scope_kind {     /* a kind of scopes found by a search */
+    double count, typical; /* number of scopes; allocations of a typical one */
 };
 
 struct ab_scopes {
-    uint64_t *ends; /* a scope ends before the call of that number (struct ab_walk_batch.first + i),
-                       ascending; the first begins at call 0, what follows the last end is one more.
-                       An end can be the number of all calls: with the trace */
+    /* call numbers (struct ab_walk_batch.first + i) before which scopes end, ascending. The
+     * first scope begins at call 0; the calls after the last end are one more. An end may equal
+     * the number of all calls */
+    uint64_t *ends;
     size_t n;
-    uint64_t *more; /* ends of what else could be scopes, smaller or larger or of other marks: in no
-                       order, as far as they are known */
+    /* ends of other possible scopes (smaller, larger, other marks), unsorted, as far as known */
+    uint64_t *more;
     size_t n_more;
     enum ab_scopes_from from;
-    bool is_of_thread; /* found in the blocks of one thread: `thread` */
+    bool is_of_thread; /* True if found in the blocks of `thread` only */
     uint32_t thread;
-    char mark[AB_MARK_NAME_MAX + 1];    /* AB_SCOPES_MARKS: its name */
-    struct ab_scope_kind nested, outer; /* AB_SCOPES_FOUND: what else it could be; 0 = not known */
+    char mark[AB_MARK_NAME_MAX + 1];    /* AB_SCOPES_MARKS: name of the mark */
+    struct ab_scope_kind nested, outer; /* AB_SCOPES_FOUND: other kinds of scopes; 0 = not known */
 };
 
-/* file: path, is_partial and progress, which says how far each search is. Reads it once, or up to
- * three times: standard input and pipes are refused (AB_USAGE). *out is set in full on success;
- * free it with ab_scopes_fini. */
+/* Finds the scopes of a trace. `file` has path, is_partial and progress, which reports each
+ * search. Reads the file up to three times, so that standard input and pipes are refused
+ * (AB_USAGE). Sets *out on success; free it with ab_scopes_fini. */
 enum ab_status ab_scopes_find(const struct ab_walk *file, enum ab_scopes_wish wish,
                               struct ab_scopes *out, struct ab_err *err);
 void ab_scopes_fini(struct ab_scopes *s);
 
-/* What scopes whose ends are known hold: counted exactly, in one pass. The stretch after the last
- * end is no scope here. */
+/* ---- exact statistics of known scopes, in one pass; calls after the last end are not in a
+ * scope ---- */
 
-struct ab_scope_stats {             /* begins with `scopes` set, the rest 0 */
-    const struct ab_scopes *scopes; /* of this trace */
-    uint64_t allocs;                /* of the whole trace, by the threads that are looked at */
-    uint64_t gone;                  /* of these: freed in the scope that they were made in */
-    uint64_t most_live;             /* highest live bytes of blocks of one scope, in it */
-    uint64_t most_gone; /* highest sum of the sizes, when they were freed, of blocks of one scope
-                           that were gone before its end: what an arena for it must hold, without
-                           alignment and without what resizes leave behind */
-    uint64_t at;        /* internal: scope that the next call belongs to */
+struct ab_scope_stats {             /* set `scopes`, zero the rest */
+    const struct ab_scopes *scopes; /* scopes of this trace */
+    uint64_t allocs;                /* allocations of the trace, by the threads in question */
+    uint64_t gone;                  /* blocks of these freed in the scope in which they were made */
+    uint64_t most_live;             /* maximum over scopes of the live bytes of their own blocks */
+    /* maximum over scopes of the sum of sizes of blocks freed before the end: the size of an
+     * arena for it, without alignment and the remains of resizes */
+    uint64_t most_gone;
+    uint64_t at; /* internal: scope of the next call */
     uint64_t live_bytes, gone_bytes;
-    uint64_t *born; /* by slot: scope that its block was made in + 1; 0 = not looked at */
+    uint64_t *born; /* by slot: scope in which its block was made + 1; 0 = none */
     size_t cap_slots;
 };
 
-/* For struct ab_walk: user is the stats. */
+/* Visitor for struct ab_walk; `user` is the stats. */
 enum ab_status ab_scope_stats_visit(void *user, const struct ab_walk_batch *batch,
                                     struct ab_err *err);
 void ab_scope_stats_fini(struct ab_scope_stats *s);
 
-/* Calls of a scope; there is one at least. */
+/* Returns the median of calls per scope. There must be at least one scope. */
 double ab_scopes_median_calls(const struct ab_scopes *scopes);
 
-/* Scopes of several threads, each by itself: workers that serve requests of their own. Where the
- * scopes of a trace are those of one thread (struct ab_scopes.is_of_thread), the others are asked
- * for here, by the same rules. */
+/* ---- scopes of several threads, each by itself: workers that serve requests of their own ----
+ *
+ * If the scopes of a trace are those of one thread (struct ab_scopes.is_of_thread), these
+ * functions find those of the others by the same rules. */
 
 enum {
-    AB_SCOPES_OF_THREADS_MAX = 15,  /* that are looked at: those that allocate most */
-    AB_SCOPES_OF_THREADS_PART = 16, /* at least this part of what the first one does */
+    AB_SCOPES_OF_THREADS_MAX = 15, /* number of threads that are tried: the busiest */
+    /* a thread must allocate at least 1/16 of what the first one does */
+    AB_SCOPES_OF_THREADS_PART = 16,
 };
 
 struct ab_thread_scopes {
@@ -95,44 +98,46 @@ struct ab_thread_scopes {
     size_t n, cap;
 };
 
-struct ab_scopes_of_threads {                                /* begins as {0} */
-    struct ab_thread_scopes items[AB_SCOPES_OF_THREADS_MAX]; /* that have scopes */
+struct ab_scopes_of_threads {                                /* zero-initialize it */
+    struct ab_thread_scopes items[AB_SCOPES_OF_THREADS_MAX]; /* threads with scopes */
     size_t n;
 };
 
 void ab_scopes_of_threads_fini(struct ab_scopes_of_threads *s);
 
-/* Decides whether the scopes of a trace are global or each thread's own, for back ends with a heap
- * for each thread. Where scopes of all threads together were found although they are those of each
- * by itself, *scopes becomes that of the thread which allocates most. That is so where they are
- * more than any thread has, and no more than all of them have, for they take turns; or where
- * blocks outlive them that no scope of their thread ends before. *out: the other threads' scopes,
- * where those of the trace are of a thread. Nothing is done to marks. *out begins as {0}; end it
- * with ab_scopes_of_threads_fini in any case. */
+/* Decides whether the scopes of a trace are global or each thread's own, for back ends with a
+ * heap per thread. If global scopes are really those of separate threads, *scopes becomes that
+ * of the busiest thread. That is the case if they outnumber those of any thread, but not those
+ * of all threads together, because threads take turns. It is also the case if blocks outlive
+ * global scopes but no scope of their own thread. *out gets the scopes of the other threads if
+ * *scopes is of a thread. Marks stay as they are. Zero *out first; call
+ * ab_scopes_of_threads_fini in any case. */
 enum ab_status ab_scopes_part_threads(const struct ab_walk *file, struct ab_scopes *scopes,
                                       struct ab_scopes_of_threads *out, struct ab_err *err);
 
-/* Appends what scopes that were found are like, and what else could be meant; nothing about marks.
- * time_us: of the whole trace, 0 = not known. Returns true if scopes of several sizes were found, so that
- * --scope nested and --scope outer differ. */
+/* Appends a description of found scopes and of other possible ones; nothing for marks. `time_us`
+ * is the time of the whole trace, 0 = not known. Returns true if scopes of several sizes were
+ * found, so that --scope nested and --scope outer differ. */
 bool ab_scopes_ask(struct ab_text *line, const struct ab_scopes *s, double median_calls,
                    uint64_t time_us);
 
-/* Scopes with begin and end, also within each other, as a heap with save points could serve them:
- * at the end of a span nothing lives of what its thread has allocated or resized in it. */
+/* ---- spans: scopes with beginning and end, possibly nested, as a heap with save points needs
+ * them ----
+ *
+ * At the end of a span no block lives that its thread has allocated or resized in it. */
 
-struct ab_scope_spans { /* begins as {0} */
+struct ab_scope_spans { /* zero-initialize it */
     struct ab_scope_span {
         uint64_t begin, end; /* calls [begin, end) of the file */
-    } * items; /* by begin, of these with the same begin the longest first; two are apart, or one is
-                  in the other */
+    } * items; /* sorted by begin, the longest first; any two are disjoint or nested */
     size_t n, cap;
 };
 
-/* At each end of a scope, of those that were taken and those that could be, a span that begins
- * behind the youngest block that outlives it, or with the end of the last span that began there;
- * none with less than AB_SCOPE_ALLOCS_LEAST allocations. Of scopes of all threads, where the trace
- * has several: none. One pass over the file. Free it with ab_scope_spans_fini in any case. */
+/* Finds the spans of a trace, one per end of a taken or possible scope. A span begins after the
+ * youngest block that outlives it, or at the end of the last span that began there. Spans with
+ * less than AB_SCOPE_ALLOCS_LEAST allocations are omitted. Scopes of all threads of a
+ * multi-threaded trace have no spans. One pass over the file. Call ab_scope_spans_fini in any
+ * case. */
 enum ab_status ab_scope_spans_find(const struct ab_walk *file, const struct ab_scopes *scopes,
                                    struct ab_scope_spans *out, struct ab_err *err);
 void ab_scope_spans_fini(struct ab_scope_spans *s);

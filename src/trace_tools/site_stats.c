@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Live bytes of a site at the peak are set late: when the site changes for the first time after a
- * peak, or in the end. So a new peak costs nothing.
+ * Updates the live bytes of a site at the peak lazily: at its first change after a peak, or at
+ * the end. So a new peak costs nothing.
  */
 #include "trace_tools/site_stats.h"
 
@@ -18,7 +18,7 @@ void ab_site_stats_fini(struct ab_site_stats *s)
     *s = (struct ab_site_stats){0};
 }
 
-/* As it was at the last peak. */
+/* Saves the state of a site at the last peak. */
 static void settle(const struct ab_site_stats *s, struct ab_site_stat *site)
 {
     if (site->peak_number == s->peak_number)

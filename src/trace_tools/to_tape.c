@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A trace as a tape: the other producer beside the workload compiler. Threads become lanes;
- * the reader's slots, which any thread reuses immediately, become slots that seldom cross lanes.
+ * Converts a trace to a tape, as the workload compiler does for workloads. Threads become lanes.
+ * The reader's slots, which any thread reuses at once, become slots that rarely change lanes.
  */
 #include "trace_tools/to_tape.h"
 
@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than a process can have: 2^47 bytes on the processors that there are builds for. */
+/* More than a process can have on supported processors: 2^47 bytes. */
 #define ADDRESS_SPACE (UINT64_C(1) << 47)
 
 enum {
     BATCH = 512,
-    PREFETCH = 12 /* events ahead: far enough for memory, near enough for the cache */
+    PREFETCH = 12 /* events ahead: early enough for memory, late enough for the cache */
 };
 
 static void know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
@@ -77,7 +77,7 @@ static void know_slot(struct ab_trace_pusher *p, uint32_t slot)
     size_t known = p->cap_slots;
     AB_GROW(p->slots, p->cap_slots, slot);
     for (; known < p->cap_slots; known++)
-        p->slots[known] = (uint32_t)known; /* what it will be, as long as there is one lane */
+        p->slots[known] = (uint32_t)known; /* its value as long as there is only one lane */
 }
 
 /* ---- how much of a block is touched ---- */
@@ -92,7 +92,7 @@ static void leave(struct ab_trace_pusher *p, const struct ab_event *e)
         p->left_peak_bytes = p->left_live_bytes;
 }
 
-/* The block of this slot goes, or is resized: then what it grows by is touched. */
+/* Forgets an untouched block that is freed or resized. A resize touches the growth. */
 static void drop_left(struct ab_trace_pusher *p, const struct ab_event *e)
 {
     if (e->slot >= p->cap_left)
@@ -101,7 +101,8 @@ static void drop_left(struct ab_trace_pusher *p, const struct ab_event *e)
     p->left_bytes[e->slot] = 0;
 }
 
-/* Of a call that gave a large block. Pages of which nothing is known are touched. */
+/* Sets the touch of a large new block as recorded. Pages about which nothing is known are
+ * touched. */
 static __attribute__((noinline)) void touch_as_recorded(struct ab_trace_pusher *p,
                                                         const struct ab_event *e,
                                                         struct ab_request *r)
@@ -147,7 +148,7 @@ static enum ab_status push_free(struct ab_trace_pusher *p, const struct ab_event
     return ab_tape_free(p->b, slot, err);
 }
 
-/* No back end is to blame for what none can do. */
+/* Refuses blocks that no process can have, because no back end is to blame for them. */
 static enum ab_status check_possible(const struct ab_trace_pusher *p, const struct ab_event *e,
                                      struct ab_err *err)
 {
@@ -160,7 +161,7 @@ static enum ab_status check_possible(const struct ab_trace_pusher *p, const stru
                    (unsigned long long)(e->align == 0 ? 1 : e->align));
 }
 
-/* What a scope of the trace is called in its tape: as the program marks it, or "scope". */
+/* Returns the name of an iteration in the tape: the name of the mark, or "scope". */
 static const char *iteration_name(const struct ab_scopes *scopes)
 {
     return scopes->from == AB_SCOPES_MARKS && scopes->mark[0] != 0 ? scopes->mark : "scope";
@@ -183,7 +184,8 @@ static void find_stop(struct ab_trace_pusher *p)
         p->stop = p->requests.marks[p->next_request].call;
 }
 
-/* By the lane of the thread that asked; by the first one where that thread has none. */
+/* Pushes a malloc_trim in the lane of the thread that called it; in the first lane if that
+ * thread has none. */
 static enum ab_status push_trim(struct ab_trace_pusher *p, const struct ab_trace_mark *request,
                                 struct ab_err *err)
 {
@@ -193,7 +195,8 @@ static enum ab_status push_trim(struct ab_trace_pusher *p, const struct ab_trace
     return ab_tape_trim(p->b, request->argument, err);
 }
 
-/* The others are of one library: they are no ops. */
+/* Pushes requests up to the current call. Only malloc_trim becomes an op; the others belong to
+ * one library. */
 static enum ab_status push_requests(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_mark_table *t = &p->requests;
@@ -206,7 +209,8 @@ static enum ab_status push_requests(struct ab_trace_pusher *p, struct ab_err *er
     return AB_OK;
 }
 
-/* Of the thread that the scopes are of, AB_NO_LANE where it has not begun or is over. */
+/* Returns the lane of the thread whose scopes are used; AB_NO_LANE if it has not begun or has
+ * ended. */
 static uint16_t lane_of_scopes(const struct ab_trace_pusher *p)
 {
     const struct ab_scopes *s = p->options->scopes;
@@ -229,8 +233,8 @@ static enum ab_status begin_span(struct ab_trace_pusher *p, const struct ab_scop
     return ab_tape_mark(p->b, &o->depth, err);
 }
 
-/* Whether all its blocks were freed the builder knows better than who searched; where the burst in
- * which it began is over, it has no save point any more, and nothing is done. */
+/* Ends a span. The builder decides whether all its blocks were freed. If the burst of its
+ * beginning is over, it has no save point any more, and nothing happens. */
 static enum ab_status end_span(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_trace_open_span *o = &p->open[--p->n_open];
@@ -243,7 +247,7 @@ static enum ab_status end_span(struct ab_trace_pusher *p, struct ab_err *err)
     return AB_OK;
 }
 
-/* Of a scope of one thread only its lane has an iteration. */
+/* Ends a scope. For scopes of one thread, only its lane gets an iteration. */
 static enum ab_status end_scope(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_scopes *s = p->options->scopes;
@@ -256,8 +260,8 @@ static enum ab_status end_scope(struct ab_trace_pusher *p, struct ab_err *err)
     return ab_tape_iteration(p->b, err);
 }
 
-/* After the last event as well, for the scope that ends with it. What was asked beside blocks in front of
- * the end of a scope is part of that. */
+/* Ends the scopes and spans at the current position, also after the last event. Requests
+ * directly before the end of a scope belong to it. */
 static enum ab_status end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_scope_spans *spans = p->options->spans;
@@ -291,7 +295,7 @@ static __attribute__((noinline)) enum ab_status pass_time(struct ab_trace_pusher
     return ab_tape_time(p->b, us * 1000, AB_STEP_RECORDED | (is_idle ? AB_STEP_IDLE : 0), err);
 }
 
-/* The current lane's heap is another thread's from here on, and has no save points of the old one. */
+/* Forgets the save points of a lane, because its heap belongs to another thread from here on. */
 static void forget_spans(struct ab_trace_pusher *p, uint32_t lane)
 {
     for (uint32_t i = p->n_open; i-- > 0;)
@@ -301,7 +305,7 @@ static void forget_spans(struct ab_trace_pusher *p, uint32_t lane)
         }
 }
 
-/* The lane's thread ends where the last thread that it plays does. */
+/* Ends a thread. The thread of the lane ends with the last thread of the trace that it plays. */
 static enum ab_status push_thread_end(struct ab_trace_pusher *p, const struct ab_event *e,
                                       struct ab_err *err)
 {
@@ -310,7 +314,7 @@ static enum ab_status push_thread_end(struct ab_trace_pusher *p, const struct ab
     if (lane == AB_NO_LANE)
         return AB_OK;
     if (p->stop <= p->n_events)
-        AB_TRY(end_scopes(p, err)); /* while the thread has its lane */
+        AB_TRY(end_scopes(p, err)); /* while the thread still has its lane */
     ab_trace_lanes_find(&p->lanes, e);
     if (p->lanes.n_threads[lane] > 0) {
         p->n_shared_ends++;
@@ -347,16 +351,17 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
         drop_left(p, e);
     choose_touch(p, e, &request);
     if (e->kind == AB_EVENT_FREE || e->released)
-        return push_free(p, e, lane, err); /* realloc(p, 0) freed: what it means differs between
-                                              libraries, so the free it was is what is replayed */
+        /* realloc(p, 0) freed the block; libraries differ in its meaning, so that it is replayed
+         * as a free */
+        return push_free(p, e, lane, err);
     if (e->kind != AB_EVENT_RESIZE)
         return push_alloc(p, e, lane, &request, err);
     if (e->size == 0)
-        request.size = 1; /* realloc(p, 0) that kept a block: every library keeps one of size 1 */
+        request.size = 1; /* realloc(p, 0) kept a block; every library keeps one of size 1 */
     return ab_tape_resize(p->b, p->slots[e->slot], &request, err);
 }
 
-/* Close it in the end. A phase is to begin next. */
+/* Opens a pusher. Begin a phase next, and close the pusher in the end. */
 static void open_pusher(struct ab_trace_pusher *p, const struct ab_trace_tape_options *options)
 {
     *p = (struct ab_trace_pusher){.options = options};
@@ -370,7 +375,7 @@ static void open_pusher(struct ab_trace_pusher *p, const struct ab_trace_tape_op
     ab_tape_set_window(p->b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
 }
 
-/* Begins the phase, or that of the next burst. */
+/* Begins the phase, or its continuation in the next burst. */
 static enum ab_status begin_phase(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_trace_tape_options *o = p->options;
@@ -393,8 +398,8 @@ static void close_pusher(struct ab_trace_pusher *p)
     *p = (struct ab_trace_pusher){0};
 }
 
-/* The slots of the events to come are known, and most have not been used for long: they are
- * prefetched in time, the table first and what it refers to later. */
+/* Prefetches the slots of coming events, most of which have not been used for long: the table
+ * first, later the data it refers to. */
 static inline __attribute__((always_inline)) void prefetch(const struct ab_trace_pusher *p,
                                                            size_t i, size_t n)
 {
@@ -406,8 +411,8 @@ static inline __attribute__((always_inline)) void prefetch(const struct ab_trace
         ab_overview_prefetch(p->overview, p->events[i + PREFETCH].slot);
 }
 
-/* Reads up to `most` ≤ BATCH events and pushes them; *n = 0 at the end of the trace, or of what is
- * wanted of it. */
+/* Reads up to `most` ≤ BATCH events and pushes them. *n = 0 at the end of the trace, or of the
+ * requested part. */
 static enum ab_status take_events(struct ab_trace_pusher *p, struct ab_trace_reader *r, size_t most,
                                   size_t *n, struct ab_err *err)
 {
@@ -417,7 +422,7 @@ static enum ab_status take_events(struct ab_trace_pusher *p, struct ab_trace_rea
         return AB_OK;
     }
     enum ab_status status = ab_trace_next(r, p->events, most < left ? most : left, n, err);
-    find_stop(p); /* requests that were read with them */
+    find_stop(p); /* requests that were read with the events */
     for (size_t i = 0; status == AB_OK && i < *n; i++) {
         prefetch(p, i, *n);
         if ((status = push(p, &p->events[i], err)) == AB_INPUT)
@@ -426,8 +431,8 @@ static enum ab_status take_events(struct ab_trace_pusher *p, struct ab_trace_rea
     return status;
 }
 
-/* Pushes a trace into tapes: decides whether it is held whole, cuts bursts, and sums up what they
- * have in common. */
+/* ---- the feed: decides whether a trace becomes one tape, splits it into bursts, and sums them
+ * up ---- */
 
 enum { TELL_EVENTS = 1 << 20 };
 
@@ -439,9 +444,9 @@ static void tell(const struct ab_trace_feed *f)
         o->progress(o->user, done, f->end.events > done ? f->end.events : 0);
 }
 
-/* ---- what all bursts have in common ---- */
+/* ---- common properties of all bursts ---- */
 
-/* How many lanes the threads take up. */
+/* Counts the lanes that the threads need, in a pass over the trace. */
 static enum ab_status scan(struct ab_trace_feed *f, uint32_t *n_lanes, struct ab_err *err)
 {
     struct ab_trace_options reading = {.is_partial = f->options.tape.is_partial,
@@ -465,8 +470,8 @@ static enum ab_status scan(struct ab_trace_feed *f, uint32_t *n_lanes, struct ab
     return status;
 }
 
-/* Bursts agree on the lanes, which are known after the last event only: a trace of several threads
- * is read through for them. */
+/* Sets the lanes for all bursts. They are known only after the last event, so that a trace of
+ * several threads is read through first. */
 static enum ab_status plan(struct ab_trace_feed *f, struct ab_err *err)
 {
     uint32_t n_lanes = 1;
@@ -480,7 +485,7 @@ static enum ab_status plan(struct ab_trace_feed *f, struct ab_err *err)
 
 /* ---- bursts ---- */
 
-/* A pipe says it too late. */
+/* Checks that recorded touches are available if required. In a pipe they come too late. */
 static enum ab_status know_written(struct ab_trace_feed *f, struct ab_err *err)
 {
     f->pusher.has_written = ab_trace_reader_info(f->reader)->has_written;
@@ -534,7 +539,7 @@ void ab_trace_feed_close(struct ab_trace_feed *f)
     free(f);
 }
 
-/* Up to the end of the trace, or as many calls as a burst has; ends of threads in between. */
+/* Pushes events up to the end of the trace or of the burst, including ends of threads. */
 static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
 {
     uint64_t begin = f->pusher.n_events;
@@ -556,7 +561,7 @@ static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
     return status;
 }
 
-/* The burst that was just full may have been the last: then there is none after it. */
+/* Finds out whether there are events after a full burst. */
 static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
 {
     const uint64_t wanted = f->options.tape.most_events;
@@ -568,7 +573,7 @@ static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
     return status;
 }
 
-/* From what was pushed in the burst to positions in the tape of all. */
+/* Converts positions in the burst to positions in the whole tape. */
 static void place_moments(struct ab_trace_feed *f, const struct ab_tape *burst)
 {
     struct ab_trace_pusher *p = &f->pusher;
@@ -605,7 +610,7 @@ enum ab_status ab_trace_feed_next(struct ab_trace_feed *f, const struct ab_tape 
     } else if (!f->is_planned) {
         AB_TRY(plan(f, err));
     }
-    if (f->pusher.n_events == begin) /* but for ends of threads */
+    if (f->pusher.n_events == begin) /* except ends of threads */
         return f->n_bursts > 0 ? AB_OK : wrong(f, "a trace without events", err);
     AB_TRY(ab_tape_cut(f->pusher.b, &made, err));
     if ((uint64_t)f->total.n_ops + made->n_ops > AB_TAPE_MAX_OPS)

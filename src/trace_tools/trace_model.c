@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pass finds how long the trace is and which sizes it has, another one the kind of each block, which
- * is known when the block ends; then the sequence of kinds is counted part by part.
+ * The first pass finds the length and the sizes of the trace. The second finds the kind of each
+ * block, which is known when the block ends. Then the sequence of kinds is counted part by part.
  */
 #include "trace_tools/trace_model.h"
 
@@ -15,12 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CONTEXT = 4 }; /* so many kinds before say which one may come next */
+enum { CONTEXT = 4 }; /* number of earlier kinds that determine the next one */
 enum { EXACT_SIZES = 4096, EXACT_SIZE_TO = 1024, SIZE_BITS = 7, LIFE_BITS = 4 };
 enum { ENDS_NEVER, ENDS_CALLS, ENDS_FIFO, ENDS_LIFO, ENDS_RANDOM };
 static const char *const end_words[] = {"never", "calls", "fifo", "lifo", "random"};
 
-/* The leading bits of a number, and the middle of what they leave open. */
+/* Rounds to the leading bits, and to the middle of the remaining range. */
 static uint64_t round_to_bits(uint64_t x, unsigned bits)
 {
     unsigned n = x > 0 ? ab_log2(x) + 1 : 0;
@@ -35,9 +35,9 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 29;
 }
 
-/* ---- numbers by number: how often each size is asked for, which number a state has ---- */
+/* ---- a hash map from number to number: count of a size, number of a state ---- */
 
-struct ab_size_counts { /* begins as {0}; a key is never UINT64_MAX */
+struct ab_size_counts { /* zero-initialize it; keys are never UINT64_MAX */
     struct ab_size_count {
         uint64_t key, value;
     } * items;
@@ -60,7 +60,7 @@ static void empty_counts(struct ab_size_counts *c, size_t cap)
     c->n = 0;
 }
 
-/* The value of a key, 0 where it is new. */
+/* Returns the value of a key, 0 if the key is new. */
 static uint64_t *count_of(struct ab_size_counts *c, uint64_t key)
 {
     if (2 * (c->n + 1) > c->cap) {
@@ -80,15 +80,15 @@ static uint64_t *count_of(struct ab_size_counts *c, uint64_t key)
     return &found->value;
 }
 
-/* ---- a number for each allocation, in a file ---- */
+/* ---- a number for each allocation, stored in a file ---- */
 
-/* Pages of the file that lie in memory. Blocks end near where others ended before, mostly. */
+/* Cached pages of the file. Most blocks end near blocks that ended before. */
 enum { PAGE_NUMBERS = 4096, PAGES = 256 };
 
 struct ab_number_file {
     int fd;
-    int error;               /* errno of what failed first; 0 = nothing has */
-    uint64_t page_of[PAGES]; /* which page of the file lies there, + 1; 0 = none */
+    int error;               /* errno of the first failure; 0 = none */
+    uint64_t page_of[PAGES]; /* page of the file in each cache slot, + 1; 0 = none */
     bool is_changed[PAGES];
     uint32_t numbers[PAGES][PAGE_NUMBERS];
 };
@@ -113,7 +113,7 @@ static void number_file_close(struct ab_number_file *f)
     free(f);
 }
 
-/* Brings a page into memory in place of another one. Behind the end of the file all numbers are 0. */
+/* Replaces a cached page by another one. Beyond the end of the file all numbers are 0. */
 static void change_page(struct ab_number_file *f, size_t i, uint64_t page)
 {
     ssize_t bytes = sizeof f->numbers[i], n = bytes;
@@ -159,10 +159,10 @@ struct kind {
 
 struct ab_model_kinds {
     struct kind *items;
-    uint32_t *next; /* with the same hash, + 1 */
+    uint32_t *next; /* next kind with the same hash, + 1 */
     size_t n, cap, cap_next;
     struct ab_size_counts by_hash;
-    uint32_t *number; /* in the table that is written; 0 = not in it yet */
+    uint32_t *number; /* number in the written table; 0 = not written yet */
 };
 
 static uint64_t hash_of(const struct kind *k)
@@ -190,14 +190,15 @@ static uint32_t know_kind(struct ab_model_kinds *kinds, const struct kind *k)
 
 /* ---- the passes over the trace ---- */
 
-struct ab_model_group {          /* blocks that are born in one part and end in another one */
-    uint64_t last;               /* the one that ended last */
-    uint32_t n_later, n_earlier; /* ended after one that was born before, or after, it */
-    uint32_t from, to;           /* calls of the part of death: of the first one, after the last */
+struct ab_model_group { /* blocks that are born in one part and end in another */
+    uint64_t last;      /* block that ended last */
+    /* blocks that ended after one that was born before it, or after it */
+    uint32_t n_later, n_earlier;
+    uint32_t from, to; /* calls in the part of death: first end, and after the last end */
 };
 
 struct living {
-    uint64_t born, number, last_resize; /* calls; of its allocation */
+    uint64_t born, number, last_resize; /* born, last_resize: calls; number: of its allocation */
     uint64_t size, last_size, align;
     uint32_t resizes;
     uint16_t lane;
@@ -212,7 +213,7 @@ struct pass {
     uint16_t *lane_of; /* by thread: its lane + 1 */
     size_t cap_lane_of;
     bool is_taken[AB_LANES_MAX];
-    uint32_t part; /* of the last call */
+    uint32_t part; /* part of the last call */
 };
 
 static enum ab_status find_lane(struct pass *p, uint32_t thread, uint16_t *out, struct ab_err *err)
@@ -253,8 +254,8 @@ static uint64_t size_of(const struct pass *p, uint64_t size)
     return p->has_exact_sizes || size <= EXACT_SIZE_TO ? size : round_to_bits(size, SIZE_BITS);
 }
 
-/* How far into its life a block is resized, in percent of it. The last of n resizes comes after n of
- * n + 1 equal steps. */
+/* Returns how far into its life a block is resized, in percent. Assumes that the last of n
+ * resizes comes after n of n + 1 equal steps. */
 static uint8_t grown_of(const struct living *x, uint64_t life)
 {
     double last = (double)(x->last_resize - x->born) / (double)(life > 0 ? life : 1);
@@ -262,7 +263,7 @@ static uint8_t grown_of(const struct living *x, uint64_t life)
     return (uint8_t)(percent < 95 ? (unsigned)(percent / 10 + 0.5) * 10 : 100);
 }
 
-/* Of blocks that outlive their part the order follows when all of them have ended. */
+/* Notes the end of a block that outlives its part, for the order of its group. */
 static void note_end(struct ab_trace_model *m, const struct living *x, uint64_t call)
 {
     uint32_t died = part_of(m, call), place = (uint32_t)(call - died * m->part_calls);
@@ -277,12 +278,12 @@ static void note_end(struct ab_trace_model *m, const struct living *x, uint64_t 
     g->last = x->number + 1;
 }
 
-/* call UINT64_MAX: it is never freed. */
+/* Ends a block and sets its kind. call UINT64_MAX = it is never freed. */
 static void end_block(struct pass *p, const struct living *x, uint64_t call, uint16_t lane)
 {
     struct ab_trace_model *m = p->m;
     struct kind k;
-    memset(&k, 0, sizeof k); /* kinds are compared by their bytes */
+    memset(&k, 0, sizeof k); /* kinds are compared as bytes */
     k.size = size_of(p, x->size);
     k.align = x->align;
     k.is_zeroed = x->is_zeroed;
@@ -445,7 +446,7 @@ void ab_trace_model_fini(struct ab_trace_model *m)
 
 /* ---- the tables ---- */
 
-/* Three quarters of a group in one order are that order. */
+/* Returns the order of a group: the one that holds for three quarters of it. */
 static uint8_t order_of(const struct ab_model_group *g)
 {
     uint32_t n = g->n_later + g->n_earlier;
@@ -467,7 +468,7 @@ static uint32_t settled_kind(struct ab_trace_model *m, uint32_t part, uint64_t n
     return know_kind(m->kinds, &k);
 }
 
-/* Numbers of kinds are given in the order of their first use. */
+/* Returns the number of a kind in the table, writing the kind at its first use. */
 static uint32_t written_kind(struct ab_trace_model *m, uint32_t kind, FILE *blocks)
 {
     const struct kind *k = &m->kinds->items[kind];
@@ -480,7 +481,7 @@ static uint32_t written_kind(struct ab_trace_model *m, uint32_t kind, FILE *bloc
     return m->kinds->number[kind] = (uint32_t)++m->n_kinds;
 }
 
-struct step { /* all of one state and kind */
+struct step { /* all steps from one state with one kind */
     uint32_t state, kind, next;
     uint64_t n;
 };
@@ -494,7 +495,7 @@ static int by_step(const void *a, const void *b)
 struct steps {
     struct step *items;
     size_t n, cap;
-    struct ab_size_counts places; /* by state and kind: its place in items, + 1 */
+    struct ab_size_counts places; /* by state and kind: index in items + 1 */
 };
 
 static void count_step(struct steps *steps, uint32_t state, uint32_t kind, uint32_t next)
@@ -508,7 +509,8 @@ static void count_step(struct steps *steps, uint32_t state, uint32_t kind, uint3
     steps->items[*place - 1].n++;
 }
 
-/* The state is the kinds that came last; states are numbered in the order in which they come. */
+/* Returns the number of a state, which is the last CONTEXT kinds. States are numbered in the
+ * order of their first use. */
 static uint32_t find_state(struct ab_size_counts *states, const uint32_t last[CONTEXT])
 {
     uint64_t hash = 0;
@@ -547,7 +549,7 @@ enum ab_status ab_trace_model_write(struct ab_trace_model *m, FILE *blocks, FILE
                                     struct ab_err *err)
 {
     m->n_kinds = m->n_rows = 0;
-    for (uint32_t part = 0; part < m->n_parts; part++) /* so that their number is known */
+    for (uint32_t part = 0; part < m->n_parts; part++) /* first pass: counts the kinds */
         for (uint64_t i = m->first[part]; i < m->first[part + 1]; i++)
             settled_kind(m, part, i);
     AB_TRY(number_file_check(m->kind_of, err));
@@ -560,7 +562,7 @@ enum ab_status ab_trace_model_write(struct ab_trace_model *m, FILE *blocks, FILE
     return number_file_check(m->kind_of, err);
 }
 
-/* ---- the distance ---- */
+/* ---- distance to the original ---- */
 
 static int by_key(const void *a, const void *b)
 {
@@ -568,7 +570,7 @@ static int by_key(const void *a, const void *b)
     return AB_COMPARE(x->key, y->key);
 }
 
-/* Sorts a copy by size; *n: how many. */
+/* Returns a copy sorted by size, its length and the sum of its counts. */
 static struct ab_size_count *sorted(const struct ab_size_counts *c, size_t *n, uint64_t *sum)
 {
     struct ab_size_count *out = ab_alloc((c->n + 1) * sizeof out[0]);

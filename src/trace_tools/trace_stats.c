@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts sizes, lifetimes, alignments and frees by other threads, event by event.
+ * Counts sizes, lifetimes, alignments and frees by other threads.
  */
 #include "trace_tools/trace_stats.h"
 
@@ -17,7 +17,8 @@ void ab_survey_fini(struct ab_survey *s)
     *s = (struct ab_survey){0};
 }
 
-/* Threads are numbered densely in the order of their first event: the walk has checked it. */
+/* Returns the entry of a thread. The walk has checked that threads are numbered without gaps in
+ * the order of their first event. */
 static struct ab_survey_thread *thread_of(struct ab_survey *s, uint32_t thread)
 {
     if (thread < s->n_threads)
@@ -78,7 +79,7 @@ static void note_time(struct ab_survey *s, const struct ab_event *e)
     s->idle_us += gap;
 }
 
-/* A survey may begin in the middle: it goes on from what lives there. */
+/* Starts a survey, possibly in the middle of a trace, from the blocks that live there. */
 static void begin(struct ab_survey *s, const struct ab_walk_batch *batch)
 {
     const struct ab_trace_info *before = &batch->book->totals;
@@ -114,7 +115,7 @@ enum ab_status ab_survey_visit(void *user, const struct ab_walk_batch *batch, st
     return AB_OK;
 }
 
-/* Counts by powers of two, and a curve of fixed length for any number of events. */
+/* ---- counts by powers of two, and a curve of fixed length ---- */
 
 uint64_t ab_class_from(unsigned k)
 {
@@ -182,15 +183,15 @@ size_t ab_curve_columns(const struct ab_curve *c, struct ab_curve_step *out, siz
     return n;
 }
 
-/* ---- the overview: of each live block it keeps 24 bytes; the curve doubles the width of its steps whenever
+/* ---- the overview: 24 bytes per live block; the curve doubles the width of its steps whenever
  * it is full ---- */
 
-/* Threads that are told apart while it is made; those beyond share the last number. */
+/* Threads that are distinguished during the pass; further threads share the last number. */
 enum { TOLD_APART = 256 };
 
 struct block {
     uint64_t size, born;
-    uint32_t thread; /* + 1: 0 is no live block */
+    uint32_t thread; /* thread + 1; 0 = no live block */
 };
 
 struct ab_overview_maker {
@@ -234,14 +235,14 @@ static void halve_overview(struct ab_overview *o)
     o->step_calls *= 2;
 }
 
-/* The call is over; a step begins with its first call. */
+/* Counts a finished call. A step begins with its first call. */
 static void tick(struct ab_overview_maker *m)
 {
     struct ab_overview *o = &m->o;
     uint64_t live = m->live_bytes;
     if ((o->n_calls & (o->step_calls - 1)) == 0) {
         if (o->n_steps == AB_OVERVIEW_STEPS)
-            halve_overview(o); /* full at an even number of steps: one begins now all the same */
+            halve_overview(o); /* the number of steps is even, so that a new step begins now */
         o->live[o->n_steps++] = (struct ab_overview_step){live, live};
     }
     struct ab_overview_step *step = &o->live[o->n_steps - 1];
@@ -284,15 +285,16 @@ static uint64_t blocks_of(const struct ab_overview_maker *m, uint32_t thread, ui
     return sum + m->freed[thread][TOLD_APART];
 }
 
-/* row[t]: the row of each thread that has one of its own. Where there are more than rows, the busiest
- * have one each and the others share the last. */
+/* Sets row[t], the row of each thread. If there are more threads than rows, the busiest get
+ * their own, and the others share the last. */
 static void choose_rows(const struct ab_overview_maker *m, uint32_t n, struct ab_overview *out,
                         uint32_t *row)
 {
     bool is_own[TOLD_APART] = {false};
     bool fits = m->o.n_threads <= AB_OVERVIEW_THREADS;
     uint32_t wanted = fits ? n : AB_OVERVIEW_THREADS - 1;
-    uint32_t most = m->o.n_threads > TOLD_APART ? TOLD_APART - 1 : n; /* the last is many */
+    /* the last number stands for many threads */
+    uint32_t most = m->o.n_threads > TOLD_APART ? TOLD_APART - 1 : n;
     for (uint32_t k = 0; k < wanted; k++) {
         uint32_t best = UINT32_MAX;
         for (uint32_t t = 0; t < most; t++)
@@ -310,7 +312,7 @@ static void choose_rows(const struct ab_overview_maker *m, uint32_t n, struct ab
         out->thread[out->n_rows++] = AB_OVERVIEW_OTHERS;
 }
 
-/* What still lives was never freed. */
+/* Counts the blocks that still live, which were never freed. */
 static void add_live(struct ab_overview_maker *m)
 {
     for (size_t i = 0; i < m->cap_blocks; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a trace in batches, follows its blocks, and calls a visitor for the part that was asked
- * for.
+ * Reads a trace in batches, follows its blocks, and calls a visitor for the requested part.
  */
 #include "trace_tools/walk.h"
 
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 
 enum {
-    BATCH = 512, /* small enough to stay in the cache */
+    BATCH = 512, /* small enough for the cache */
     PREFETCH = 12
 };
 
@@ -30,7 +29,8 @@ struct state {
     struct ab_live_block blocks[BATCH];
 };
 
-/* Errors of the reader carry file and place; those of the book and of visitors get them here. */
+/* Adds file and position to an error of the book or of a visitor; errors of the reader have them
+ * already. */
 static enum ab_status place_error(const struct state *s, struct ab_err *err)
 {
     return ab_err_context(err, "%s: byte %llu: ", AB_SHOWN(600, s->walk->path),
@@ -52,7 +52,8 @@ static enum ab_status visit(struct state *s, enum ab_walk_where where, size_t n,
     return status == AB_INPUT ? place_error(s, err) : status;
 }
 
-/* How many events to ask for: a batch lies on one side of `begin` and before `end`. */
+/* Returns the number of events to read, so that a batch is on one side of `begin` and before
+ * `end`. */
 static size_t room(const struct state *s)
 {
     uint64_t at = s->book.totals.events;
@@ -75,7 +76,7 @@ static enum ab_status take_batch(struct state *s, size_t n, struct ab_err *err)
     return AB_OK;
 }
 
-/* A mark before the call that comes next may be in the chunk ahead of that call's. */
+/* Reads one event more, because a mark before the next call may be in the chunk of that call. */
 static enum ab_status read_marks_of_end(struct state *s, struct ab_err *err)
 {
     enum ab_status status;
@@ -146,7 +147,7 @@ out:
     return status;
 }
 
-/* Follows the blocks of a trace by slot, and finds every call that is not possible. */
+/* ---- the book: follows blocks by slot, and finds every impossible call ---- */
 
 void ab_trace_book_fini(struct ab_trace_book *b)
 {
@@ -155,7 +156,7 @@ void ab_trace_book_fini(struct ab_trace_book *b)
     *b = (struct ab_trace_book){0};
 }
 
-/* Slots are dense: one beyond those known is the next new one. */
+/* Adds a slot. Slots have no gaps: the next unknown one is new. */
 static void add_slot(struct ab_trace_book *b)
 {
     AB_GROW(b->slots, b->cap_slots, b->n_slots);
@@ -279,7 +280,7 @@ const char *ab_trace_book_take(struct ab_trace_book *b, const struct ab_event *e
     return NULL;
 }
 
-/* Compares the totals that the events give with those that the file states. */
+/* ---- comparing the totals of the events with those in the file ---- */
 
 static const struct {
     const char *name;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interposer: preloaded into the program that is recorded, in front of whatever malloc it has.
+ * The interposer, which is preloaded into the recorded program in front of its malloc.
  *
  * Order: a release is noted before the real free, an acquire after the real malloc, so that no
- * address is ever seen given out twice. A realloc is both. The program must not notice: nothing
- * here calls malloc or stdio or takes a lock, errno is kept, one descriptor of a high number is all
- * that is open, and signal handlers find a consistent recorder at every instruction (preload_spool.c).
+ * address ever seems to be given out twice. A realloc is both.
+ *
+ * The program must not notice the recorder. Nothing here calls malloc or stdio or takes a lock,
+ * and errno is kept. Only one descriptor, with a high number, stays open. Signal handlers find a
+ * consistent recorder at every instruction (preload_spool.c).
  */
 #include "record/preload/preload.h"
 
@@ -28,20 +30,20 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Where the function returns to that this stands in, or that what it stands in is compiled into: of
- * those below only. */
+/* Return address and frame of the exported function that contains this macro, directly or in an
+ * inlined function. */
 #define HERE \
     ((struct ab_here){(uintptr_t)__builtin_return_address(0), \
                       (uintptr_t)__builtin_frame_address(0)})
 
-/* Before the block is noted, and so before anyone else can know it. */
+/* Called before the block is noted, and so before another thread can know it. */
 static inline void see_given(const void *p, size_t size)
 {
     if (__builtin_expect(size >= AB_SPOOL_LARGE, 0))
         ab_written_begin(p, size);
 }
 
-/* What gives a block: where it returns to is looked up only when call sites are recorded. */
+/* Notes an allocation. The caller is looked up only if call sites are recorded. */
 #define NOTE_GIVEN(kind, p, size) \
     do { \
         see_given(p, size); \
@@ -55,18 +57,18 @@ static inline void see_given(const void *p, size_t size)
             ab_spool_note(kind, p, size); \
     } while (0)
 
-/* Tests build the two wrong orders from this very source, to see them found: 1 = a free is noted
- * after the real one, 2 = a realloc is, as if it were one event. */
+/* Tests build two wrong orders from this source to see them detected: 1 = a free is noted after
+ * the real one, 2 = a realloc is noted after the real one, as if it were one event. */
 #ifndef AB_RECORD_WRONG
 #define AB_RECORD_WRONG 0
 #endif
 
 static enum { FRESH, RESOLVING, READY } stage;
 
-/* The operators of C++ behind us do not call malloc. */
+/* True if the next C++ operators do not call malloc. */
 static bool sees_operators;
 
-/* The block that an operator delete of this thread is taking back. */
+/* Block that an operator delete of this thread is freeing. */
 static __thread void *deleted;
 
 /* ---- start ---- */
@@ -85,12 +87,13 @@ static __attribute__((noinline)) void start(void)
     ab_spool_watch_threads();
     ab_spool_start();
     stage = READY;
-    /* First to register: run last before a fork, so that no other handler's calls come between. */
+    /* Registered first, so that it runs last before a fork and no other handler's calls come
+     * between. */
     pthread_atfork(ab_spool_fork_begin, ab_spool_fork_end, ab_spool_fork_child);
     errno = saved;
 }
 
-/* True once the real functions are known; false while they are being looked for. */
+/* True if the real functions are known; false while they are being looked up. */
 static inline bool is_ready(void)
 {
     if (__builtin_expect(stage == READY, 1))
@@ -100,7 +103,7 @@ static inline bool is_ready(void)
     return stage == READY;
 }
 
-/* Before any thread can exist, even when nothing was allocated until then. */
+/* Starts before any thread can exist, even if nothing was allocated until then. */
 static __attribute__((constructor)) void start_early(void)
 {
     (void)is_ready();
@@ -111,7 +114,8 @@ static __attribute__((destructor)) void end(void)
     ab_spool_end();
 }
 
-/* Of programs that end past destructors. The C library's exit() has a way of its own. */
+/* Handles programs that end without destructors. The C library's exit() does not call this
+ * function. */
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
     ab_spool_end_blocks();
@@ -124,7 +128,7 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
     _exit(status);
 }
 
-/* Without a system call. The first reason counts. */
+/* Stops recording without a system call. Only the first reason counts. */
 static void stop_in_strict_mode(void)
 {
     uint32_t running = AB_SPOOL_RUNNING;
@@ -132,8 +136,9 @@ static void stop_in_strict_mode(void)
                                 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* A filter of system calls may end the program at one that it does not know: from the step before it
- * on, which every filter of an ordinary user needs, the kernel is not asked about blocks any more. */
+/* Watches for filters of system calls, which may kill the program at an unknown call. Every
+ * filter of an ordinary user needs PR_SET_NO_NEW_PRIVS first. From there on the kernel is no
+ * longer asked about blocks. */
 EXPORT int prctl(int option, ...)
 {
     unsigned long x[4];
@@ -198,7 +203,7 @@ static __attribute__((noinline)) void *allocate(size_t size, struct ab_here here
     return p;
 }
 
-/* An early block moves to the real allocator when it is resized. */
+/* Moves an early block to the real allocator when it is resized. */
 static void *resize_early(void *p, size_t size, struct ab_here here)
 {
     size_t old_size = early_size(p);
@@ -233,7 +238,8 @@ EXPORT void *realloc(void *p, size_t size)
     return resize(p, size);
 }
 
-/* An array of more bytes than there are: the call fails in the real one's way and is on record. */
+/* Handles an array of more bytes than size_t holds: the real function fails, and the call is
+ * recorded. */
 static void *resize_too_much(void *p, size_t n, size_t size, struct ab_here here)
 {
     if (is_early(p) || !is_ready() || real.reallocarray == NULL) {
@@ -247,7 +253,8 @@ static void *resize_too_much(void *p, size_t n, size_t size, struct ab_here here
     return moved;
 }
 
-/* It is not forwarded: the C library's calls realloc, which is ours, and one call would be two. */
+/* Not forwarded, because the C library's reallocarray calls realloc, which is ours, and one call
+ * would be noted twice. */
 EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;
@@ -319,10 +326,10 @@ EXPORT size_t malloc_usable_size(void *p)
 
 /* ---- operator new and delete ----
  *
- * Those of libstdc++, and those that a program has in their place, call malloc and are on record by
- * that. They are passed on by a jump: an exception, and the stack of a call, find nothing of ours.
- * Another malloc that the program is linked to has operators of its own, which call nothing that we
- * see. Those are noted here, unless what they called has noted the block. */
+ * Operators of libstdc++, and those of the program, call malloc, which records the block. We
+ * jump to them, so that neither exceptions nor call stacks contain our frames. Another malloc
+ * library may have operators of its own that do not call malloc. Those are noted here, unless a
+ * function that they called has noted the block. */
 
 #define BARE(...) __VA_ARGS__
 
@@ -376,7 +383,7 @@ AB_NEXT_NEWS(DEFINE_NEW)
     }
 AB_NEXT_DELETES(DEFINE_DELETE)
 
-/* ---- what src/record/mark.h calls when the recorder is there ---- */
+/* ---- called by src/record/mark.h while recording ---- */
 
 __attribute__((visibility("default"))) void allocbench_mark_record(const char *name);
 

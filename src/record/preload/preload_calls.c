@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes the program's requests to its malloc library (base/library_calls.def).
+ * Notes the program's control calls to its malloc library (base/library_calls.def), such as
+ * malloc_trim and mallctl.
  *
- * malloc_trim and mallopt are in every C library: the recorder exports its own, which call the next
- * ones. mallctl, mi_collect and others are in some libraries only, and programs ask by weak references
- * or dlsym whether they are there: a recorder that defined them would change what such programs do. So
- * where a library that is loaded defines one, the places in which the dynamic linker has bound the
- * modules of the program to it are changed to a function here that notes the call and calls it. What
- * is loaded later, and what the program looks up by dlsym, calls the library itself, unseen.
+ * Every C library has malloc_trim and mallopt: the recorder exports its own, which call the next
+ * ones. Others, such as mallctl or mi_collect, exist only in some libraries. Programs test for
+ * them by weak references or dlsym, so that a recorder which defined them would change the
+ * program. If a loaded library defines one, the GOT entries of the program's modules are
+ * redirected to a function here, which notes the call and passes it on. Calls from modules
+ * loaded later, or through dlsym, are not seen.
  *
- * It looks names up in the modules' own tables: dlsym allocates where there is nothing to be found,
+ * Names are looked up in the modules' own tables, because dlsym allocates if it finds nothing,
  * and leaves a message for the program's dlerror.
  */
 #include "record/preload/preload.h"
@@ -36,7 +37,7 @@ static void note(enum call call, uint64_t argument)
     ab_spool_note_beside(AB_SPOOL_ASIDE, AB_SPOOL_ASIDE_MAKE(AB_SPOOL_REQUEST, call), argument);
 }
 
-/* ---- those of every C library ---- */
+/* ---- calls of every C library ---- */
 
 __attribute__((visibility("default"))) int malloc_trim(size_t pad)
 {
@@ -56,10 +57,11 @@ __attribute__((visibility("default"))) int mallopt(int parameter, int value)
     return next != NULL ? next(parameter, value) : 0;
 }
 
-/* ---- those of some libraries ---- */
+/* ---- calls of some libraries ---- */
 
-/* None of them has more than eight arguments, of which at most one is no integer; what a caller did
- * not pass is read from its stack, and handed on unused. */
+/* Type that fits all these functions. None has more than eight arguments, of which at most one
+ * is not an integer. Arguments that the caller did not pass are read from its stack and passed
+ * on unused. */
 typedef long any_function(long a, long b, long c, long d, long e, long f, long g, long h, double x);
 
 static any_function *found[CALL_COUNT];
@@ -84,14 +86,14 @@ static any_function *found[CALL_COUNT];
 #symbol, stand_in_##symbol \
     }
 static const struct {
-    const char *name; /* NULL: it is exported */
+    const char *name; /* NULL = exported by the recorder */
     any_function *stand_in;
 } calls[] = {
 #define NAME(shown, symbol, how) ROW_##how(symbol),
 #include "base/library_calls.def"
 };
 
-/* ---- what modules are bound to ---- */
+/* ---- GOT entries of modules ---- */
 
 #if defined(__x86_64__)
 enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, DATA_SLOT = R_X86_64_GLOB_DAT };
@@ -99,7 +101,7 @@ enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, DATA_SLOT = R_X86_64_GLOB_DAT };
 enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, DATA_SLOT = R_AARCH64_GLOB_DAT };
 #endif
 
-/* The first that a library behind us defines. */
+/* Finds the first definition in a library behind us; NULL = none. */
 static any_function *look_up(const char *name)
 {
     for (const struct link_map *map = own_map(); map != NULL; map = map->l_next) {
@@ -110,7 +112,7 @@ static any_function *look_up(const char *name)
     return NULL;
 }
 
-/* Of the program they are where the kernel says, of a library behind its ELF header. */
+/* Returns the program headers: the program's from the kernel, a library's from its ELF header. */
 static const ElfW(Phdr) * program_headers(const struct link_map *map, size_t *n)
 {
     const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr;
@@ -119,7 +121,7 @@ static const ElfW(Phdr) * program_headers(const struct link_map *map, size_t *n)
     return (const ElfW(Phdr) *)(is_program ? getauxval(AT_PHDR) : map->l_addr + head->e_phoff);
 }
 
-/* The dynamic linker has made what it has bound at the start read-only. */
+/* True if the page is in RELRO, which the dynamic linker has made read-only. */
 static bool is_read_only(const struct link_map *map, uintptr_t page)
 {
     size_t n;
@@ -142,8 +144,9 @@ static void change(const struct link_map *map, uintptr_t slot, any_function *to)
         syscall(SYS_mprotect, page, AB_SPOOL_PAGE, PROT_READ);
 }
 
-/* A slot of data that is NULL was not bound: the module may do without. One of calls may be yet to be
- * bound. What a library asks of itself is not the program's. */
+/* Redirects a GOT entry. An unresolved data slot (NULL) stays, because the module may do without
+ * the function; an unresolved jump slot may be bound later. Calls inside the defining library
+ * are not the program's. */
 static void take_slot(const struct link_map *map, const ElfW(Rela) * r)
 {
     const ElfW(Sym) *symbols = dynamic_table(map, DT_SYMTAB);
@@ -171,7 +174,7 @@ static void take_slots(const struct link_map *map, ElfW(Sxword) table, ElfW(Sxwo
         take_slot(map, &slots[i]);
 }
 
-/* All modules that the program begins with are bound by then. */
+/* Runs as a constructor, when all modules of the program's start are bound. */
 static __attribute__((constructor)) void stand_in(void)
 {
     bool any = false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What all recorded processes share has room for notes of programs that are started and for the names
- * of marks. A child of vfork runs here too: it writes nothing but its note.
+ * Notes in the control file, which all recorded processes share: started programs, and the names
+ * of marks. Also runs in a child of vfork, and therefore writes nothing but its note.
  */
 #include "record/preload/preload.h"
 
 #include <string.h>
 
-/* ---- starts ---- */
+/* ---- started programs ---- */
 
 int64_t ab_exec_noted;
 
@@ -53,9 +53,9 @@ void ab_exec_forget_start(void)
 
 /* ---- names of marks ----
  *
- * A hash table that only grows, without locks: a place is taken, filled, and from then on fixed. A
- * place that is being filled is passed over, since it may be this thread's own, beneath a signal
- * handler, or of a process that was killed. So a name can be there twice; the converter joins them. */
+ * A hash table without locks that only grows: a place is taken, filled, and then fixed. A place
+ * that is being filled is skipped, because a signal handler may have interrupted its writer, or
+ * its process may have been killed. A name may therefore occur twice; the converter joins them. */
 
 static uint32_t hash_of(const char *name, uint32_t *n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs that a recorded process starts may not take the recorder in: they are static, of another
- * C library, or the variable was taken from them. Of these nothing else would be known. So each
- * start is noted, and the recorder of the program that begins takes the note away. A child of vfork
- * runs here too: it writes nothing but its note.
+ * Notes each program that a recorded process starts, because a program may not load the
+ * recorder: it may be static, use another C library, or lack the variable. The recorder of a
+ * program that does load it removes the note. Also runs in a child of vfork, and therefore
+ * writes nothing but its note.
  */
 #include "record/preload/preload.h"
 
@@ -43,7 +43,8 @@ void ab_exec_find_real(void)
     *(void **)&real.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
 }
 
-/* A constructor of another library may start a program before ours has run. */
+/* Looks up the functions early if needed, because a constructor of another library may start a
+ * program before ours has run. */
 static void make_ready(void)
 {
     if (real.execve == NULL)
@@ -64,7 +65,7 @@ static struct ab_spool_start *note_start(uint32_t pid, const char *path)
     return start;
 }
 
-/* Back from exec: there was no start. */
+/* Removes the note after exec has returned, that is, failed. */
 static int failed(struct ab_spool_start *start, int result)
 {
     if (start != NULL)
@@ -126,13 +127,13 @@ static size_t count_words(va_list words)
     return n;
 }
 
-/* argv of a call whose words are arguments, `first` among them; *envp takes what comes after the
- * NULL, where it is asked for. */
+/* Builds argv from variadic arguments, beginning with `first`. If requested, *envp gets the
+ * argument after the NULL. */
 #define WORDS_TO_ARGV(first, envp) \
     va_list words, again; \
     va_start(words, first); \
     va_copy(again, words); \
-    size_t n_words = count_words(again) + 1; /* with NULL */ \
+    size_t n_words = count_words(again) + 1; /* with the NULL */ \
     va_end(again); \
     char **argv = alloca((n_words + 1) * sizeof argv[0]); \
     argv[0] = (char *)(first); \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The folder is held by a descriptor of a high number, closed by exec, that is looked at each time
- * before it is used: the program may have closed it and opened something else there. Where it is
- * gone, the path is tried; and what neither can do, `record` is asked for. It is not subject to the
- * limits and the user of the program.
+ * Files of the spool, as the recorded process writes them. The folder is held by a descriptor
+ * with a high number, closed by exec. It is checked before each use, because the program may
+ * have closed it and opened something else there. If it is gone, the path is tried. Otherwise
+ * `record` is asked, which does not have the limits and the user of the program.
  */
 #include "record/preload/preload.h"
 
@@ -22,7 +22,7 @@
 
 struct ab_spool_control *ab_control;
 
-static struct { /* of the folder; the same in a forked child */
+static struct { /* of the spool; the same in a forked child */
     char path[PATH_MAX];
     int descriptor; /* -1 = none */
     dev_t device;
@@ -59,8 +59,8 @@ static void name_file(char name[NAME_BYTES], struct ab_file_id id)
 
 /* ---- the folder ---- */
 
-/* The number is as high as the limit allows, but not so high that the table of descriptors grows large. A program
- * that may have but a few is not to miss one: -1. */
+/* Returns a number for the descriptor: high, but not so high that the table of descriptors grows
+ * large. Returns -1 if the program may have only a few descriptors. */
 static int high_number(void)
 {
     struct rlimit limit;
@@ -97,7 +97,8 @@ static bool is_held(void)
            st.st_dev == folder.device && st.st_ino == folder.inode;
 }
 
-/* In two steps where the folder is not held: a path of both would be too much for a small stack. */
+/* Opens a file of the spool. Without the descriptor it opens the folder first, because a joined
+ * path would be too large for a small stack. */
 static int open_file(const char *name, int flags)
 {
     flags |= O_CLOEXEC | O_NOFOLLOW;
@@ -151,7 +152,7 @@ bool ab_files_start(const char *path)
         return false;
     memcpy(folder.path, path, strlen(path) + 1);
     hold_folder();
-    int fd = open_file(AB_SPOOL_CONTROL, O_RDWR); /* none: a folder that somebody else made */
+    int fd = open_file(AB_SPOOL_CONTROL, O_RDWR); /* fails in a folder that somebody else made */
     ab_control = map_control(fd);
     if (fd >= 0)
         syscall(SYS_close, fd);
@@ -160,7 +161,7 @@ bool ab_files_start(const char *path)
 
 /* ---- requests ---- */
 
-enum { WAITS_MOST = 100, WAIT_NS = 50000000 }; /* five seconds: the system may be busy */
+enum { WAITS_MOST = 100, WAIT_NS = 50000000 }; /* five seconds, because the system may be busy */
 
 static void wait_for_change(uint32_t *word, uint32_t value)
 {
@@ -201,8 +202,8 @@ static bool await_answer(struct ab_spool_request *r)
     return __atomic_load_n(&r->state, __ATOMIC_ACQUIRE) == AB_SPOOL_ANSWERED;
 }
 
-/* `otherwise`: the answer where there is none. A place whose request was not answered stays taken:
- * the answer may still come. */
+/* Asks `record` and returns its answer, or `otherwise` if there is none. A request without an
+ * answer keeps its place, because the answer may still come. */
 static enum ab_spool_stop ask(enum ab_spool_request_kind kind, struct ab_file_id id, uint64_t bytes,
                               enum ab_spool_stop otherwise)
 {
@@ -226,7 +227,7 @@ static enum ab_spool_stop ask(enum ab_spool_request_kind kind, struct ab_file_id
 
 /* ---- files ---- */
 
-/* Beyond the limit on file sizes the kernel would send SIGXFSZ, which is deadly. */
+/* True if a file may grow to `end`. Beyond the limit the kernel would send SIGXFSZ, which kills. */
 static bool is_within_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -234,7 +235,7 @@ static bool is_within_limit(uint64_t end)
            end <= limit.rlim_cur;
 }
 
-/* Makes the first `bytes` of a new file real, so that no store into its mapping can SIGBUS. */
+/* Allocates the first `bytes` of a new file, so that no store to its mapping can raise SIGBUS. */
 static enum ab_spool_stop reserve(int fd, uint64_t bytes)
 {
     static const char zeroes[AB_SPOOL_PAGE];
@@ -257,7 +258,7 @@ static int make_here(const char *name, uint64_t bytes, enum ab_spool_stop *why)
     return -1;
 }
 
-/* The size of a new file is beyond our limit. */
+/* Has `record` make a file that is larger than our limit. */
 static int make_elsewhere(const char *name, struct ab_file_id id, uint64_t bytes,
                           enum ab_spool_stop *why)
 {
@@ -272,8 +273,8 @@ static int make_elsewhere(const char *name, struct ab_file_id id, uint64_t bytes
     return *why == AB_SPOOL_RUNNING ? open_file(name, O_RDWR) : -1;
 }
 
-/* Space within the bound on the spool, ahead of using it. Once there is none recording is over for
- * all: that each of them ends where its next bytes do not fit would tear holes. */
+/* Reserves bytes of the spool's limit before they are used. When the limit is reached, recording
+ * ends for all processes, because ends at different times would leave gaps. */
 static enum ab_spool_stop take_bytes(uint64_t bytes)
 {
     uint64_t n = __atomic_add_fetch(&ab_control->n_bytes, bytes, __ATOMIC_RELAXED);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A library that was loaded with RTLD_DEEPBIND or dlmopen calls a malloc that is not ours. `record`
- * sees that in what the dynamic linker has bound, when the process is about to exit; of a library that is
- * closed before, it looks when that happens. Which library it is only shows there: so where one was
- * loaded that way, `record` looks at the first close of each.
+ * Watches libraries that bypass the recorder. A library loaded with RTLD_DEEPBIND or dlmopen
+ * calls another malloc than ours. `record` sees this in the symbols that the dynamic linker has
+ * bound, when the process is about to exit. A library may be closed before. So once a library
+ * was loaded that way, `record` also looks at the first close of each library.
  */
 #include "record/preload/preload_spool.h"
 
@@ -19,11 +19,10 @@ static struct {
     int (*dlclose)(void *);
 } real;
 
-static bool has_apart; /* one was loaded that way */
+static bool has_apart; /* True if a library was loaded with RTLD_DEEPBIND or dlmopen */
 
 enum { CLOSED_MOST = 256 };
-static uint64_t
-    closed[CLOSED_MOST]; /* hashes of the names of libraries that were looked at; 0 = none */
+static uint64_t closed[CLOSED_MOST]; /* hashes of the names of closed libraries; 0 = empty */
 
 void ab_libraries_find_real(void)
 {
@@ -32,14 +31,16 @@ void ab_libraries_find_real(void)
     *(void **)&real.dlclose = dlsym(RTLD_NEXT, "dlclose");
 }
 
-/* A constructor of another library may open one before ours has run. */
+/* Looks up the functions early if needed, because a constructor of another library may run
+ * before ours. */
 static void make_ready(void)
 {
     if (real.dlclose == NULL)
         ab_libraries_find_real();
 }
 
-/* Both are left by a jump: the dynamic linker looks at who called, for RUNPATH and for the namespace. */
+/* Both functions end in a tail call, because the dynamic linker looks at the caller for RUNPATH
+ * and for the namespace. */
 
 EXPORT void *dlopen(const char *path, int flags)
 {
@@ -65,7 +66,7 @@ static uint64_t hash_of(const char *name)
     return hash | 1;
 }
 
-/* Where there is no room for more, none is closed for the first time. */
+/* True if no library of this name was closed before. False if there is no room to remember it. */
 static bool is_first_close(const char *name)
 {
     uint64_t hash = hash_of(name);

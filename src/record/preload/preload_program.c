@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds out what the program that is recorded is called and how it was started, and makes the file
- * that stands for it.
+ * Finds the name of the recorded program and how it was started, and makes its image file.
  */
 #include "record/preload/preload.h"
 
@@ -42,8 +41,8 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Many programs are links to one, and act by the name that they were called by. A script's is not
- * that of the program which runs it. */
+/* True if the path leads to the program itself. Many programs are links to one file and act by
+ * the name they were called by. The path of a script is not that of its interpreter. */
 static bool is_executable(const char *path)
 {
     struct stat named, own;
@@ -85,13 +84,13 @@ uint32_t ab_program_read_command(const char *text, bool *is_plus)
     return text[*is_plus] == 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
 }
 
-/* ---- variables ----
+/* ---- environment variables ----
  *
- * They are read where the kernel left them, until the C library does: its environ is not there yet
- * when a program allocates before all constructors (.preinit_array), and everything that it calls
- * until its own end would go unrecorded. */
+ * Read where the kernel left them until the C library has set environ. A program may allocate
+ * before all constructors (.preinit_array), and without the variables nothing would be recorded
+ * until its end. */
 
-extern void *__libc_stack_end; /* the dynamic linker's: argc, argv, NULL, variables, NULL */
+extern void *__libc_stack_end; /* of the dynamic linker: argc, argv, NULL, variables, NULL */
 
 AB_HIDDEN const char *ab_environment(const char *name)
 {

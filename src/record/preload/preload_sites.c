@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stack is known by the hash of its addresses. The cache of a thread says which number it has;
- * one that is not in it is noted again, whole: nothing is shared between threads, there is no lock
- * and no end of room. The same for modules.
+ * Numbers the call stacks of a thread. A stack is known by the hash of its addresses, and a
+ * cache of the thread maps the hash to a number. A stack that is not in the cache is noted
+ * again, as a whole, so that threads share nothing and need no lock, and the memory is bounded.
+ * Modules are handled the same way.
  *
- * A signal handler that comes while its thread is in here works without what is half changed: no
- * caches, stacks and modules with numbers of their own.
+ * A signal handler that interrupts this code uses no caches and numbers its own stacks and
+ * modules, because the caches may be half changed.
  */
 #include "record/preload/preload_sites.h"
 
@@ -23,21 +24,21 @@
 #include <unistd.h>
 
 enum {
-    STACKS = 16384, /* places of the cache; the first thread, often the only one, has more */
+    STACKS = 16384, /* entries of the cache; the first thread, often the only one, has more */
     STACKS_FIRST = 65536,
-    MODULES = 256,   /* that are known at a time */
-    TIME_EVERY = 64, /* calls */
+    MODULES = 256,   /* modules known at a time */
+    TIME_EVERY = 64, /* number of calls of which one is timed */
     GONE = 1,        /* in ab_sites_watched: a place that is free again */
-    NEAR = 16,       /* places from its home on that a record may be in */
+    NEAR = 16,       /* places from its bucket on in which a record may be */
 };
 
 struct known_stack {
-    uint64_t hash; /* 0 = none */
+    uint64_t hash; /* 0 = empty */
     uint64_t number;
 };
 
 struct known_module {
-    uintptr_t map; /* struct link_map */
+    uintptr_t map; /* address of its struct link_map */
     uint32_t number;
 };
 
@@ -50,11 +51,11 @@ struct stack {
 struct ab_sites {
     struct ab_unwinder unwinder;
     struct known_stack *stacks;
-    size_t n_stacks; /* places: a power of two */
+    size_t n_stacks; /* entries of the cache: a power of two */
     uint64_t next_stack, next_module, n_calls;
     uint64_t generation;
-    struct stack stack; /* of the call: too much for a small stack of the program's */
-    uintptr_t busy;     /* the stack pointer of the call that is worked on; 0 = none */
+    struct stack stack; /* of the current call; too large for a small stack of the program's */
+    uintptr_t busy;     /* stack pointer of the call being recorded; 0 = none */
     struct known_module modules[MODULES];
     size_t n_modules;
     uint32_t depth;
@@ -62,10 +63,10 @@ struct ab_sites {
 };
 
 uintptr_t ab_sites_watched[AB_SITES_WATCHED];
-static uint64_t generation = 1; /* of modules: changes when one is gone */
+static uint64_t generation = 1; /* generation of the set of modules: changes when one is unloaded */
 static void *find_object;
 static uint32_t site_depth;
-static char own_path[256 + 1]; /* of the program; "" = not known */
+static char own_path[256 + 1]; /* path of the program; "" = not known */
 
 void ab_sites_find_real(void)
 {
@@ -81,7 +82,8 @@ bool ab_sites_can(uint32_t depth)
 
 /* ---- threads ---- */
 
-/* A child has streams of its own, but may go on in the middle of a call of its parent's. */
+/* Maps memory for a cache, wiped in a forked child. The child has streams of its own, but may
+ * continue in the middle of a call of its parent's. */
 static void *map_cache(size_t bytes)
 {
     void *p = ab_files_map_private(bytes);
@@ -104,8 +106,8 @@ static struct ab_sites *make(bool is_first)
     return s->stacks != NULL && s->unwinder.cache != NULL ? s : NULL;
 }
 
-/* A thread that was created has its variables on its stack, above all frames; those of the first one
- * the name of the program does. */
+/* Prepares a thread. The thread-local variables of a created thread are on its stack, above all
+ * frames. For the first thread, the name of the program is. */
 void ab_sites_begin(struct ab_sites **at, uint32_t thread, const void *tls, ab_sites_put *put)
 {
     if (*at == NULL)
@@ -122,7 +124,7 @@ void ab_sites_begin(struct ab_sites **at, uint32_t thread, const void *tls, ab_s
 
 /* ---- modules ---- */
 
-/* False = there is no place for it. */
+/* Watches a module. Returns false if there is no room. */
 static bool watch(uintptr_t map)
 {
     for (unsigned i = 0, at = ab_sites_home(map); i < NEAR; i++) {
@@ -137,7 +139,8 @@ static bool watch(uintptr_t map)
     return false;
 }
 
-/* It may be there twice: a place ahead of its own was taken when that had become free. */
+/* Forgets an unloaded module. It may be in the table twice, if an earlier place became free in
+ * between. */
 void ab_sites_forget(const void *map)
 {
     for (unsigned i = 0, at = ab_sites_home((uintptr_t)map); i < NEAR; i++) {
@@ -152,7 +155,7 @@ void ab_sites_forget(const void *map)
     }
 }
 
-struct text { /* of a module: noted eight bytes at a time */
+struct text { /* text of a module, noted eight bytes at a time */
     const struct ab_sites *sites;
     struct ab_spool_tail *tail;
     uint64_t word;
@@ -176,12 +179,13 @@ static void put_bytes(struct text *t, const void *bytes, size_t n)
     }
 }
 
-/* In the notes of the module, within the page that its headers are in or the segment after it. */
+/* Finds the build id in the notes of the module, within the page of its headers or the segment
+ * after it. */
 static size_t find_build_id(const struct ab_unwind_module *m, const unsigned char **id)
 {
     const ElfW(Ehdr) *head = (const void *)m->begin;
     uintptr_t bias = (uintptr_t)((const struct link_map *)m->map)->l_addr;
-    if (m->low == 0) /* then the headers were not found */
+    if (m->low == 0) /* the headers were not found */
         return 0;
     for (unsigned i = 0; i < head->e_phnum; i++) {
         const ElfW(Phdr) *s = (const ElfW(Phdr) *)(m->begin + head->e_phoff) + i;
@@ -206,7 +210,7 @@ static size_t find_build_id(const struct ab_unwind_module *m, const unsigned cha
     return 0;
 }
 
-/* The program itself has no name in the dynamic linker's list. */
+/* Returns the path of a module. The program itself has no name in the dynamic linker's list. */
 static size_t find_path(const struct ab_unwind_module *m, const char **path)
 {
     *path = ((const struct link_map *)m->map)->l_name;
@@ -233,8 +237,8 @@ static void note_module(const struct ab_sites *s, struct ab_unwind_module *m,
         put_word(&t, t.n_bytes / 8);
 }
 
-/* The number of a module, made known if need be; 0 = it has none: one whose end would not be seen
- * could be taken for another. */
+/* Returns the number of a module, and defines it if it is new. Returns 0 if it cannot be
+ * watched, because after its unloading another module could be taken for it. */
 static uint32_t number_module(struct ab_sites *s, struct ab_spool_tail *tail, bool is_nested,
                               struct ab_unwind_module *m)
 {
@@ -247,7 +251,7 @@ static uint32_t number_module(struct ab_sites *s, struct ab_spool_tail *tail, bo
     if (number > AB_SPOOL_MODULES_MAX)
         return 0;
     note_module(s, m, tail, (uint32_t)number);
-    if (!is_nested) { /* when there is no room the list begins again */
+    if (!is_nested) { /* if there is no room, the list starts again */
         s->n_modules = s->n_modules < MODULES ? s->n_modules : 0;
         s->modules[s->n_modules].map = m->map;
         s->modules[s->n_modules].number = (uint32_t)number;
@@ -265,7 +269,7 @@ static uint64_t hash_of(const struct stack *stack)
         h = (h ^ stack->addresses[i]) * UINT64_C(0x9e3779b97f4a7c15);
     }
     h ^= h >> 32;
-    return h | 1; /* 0 is no stack */
+    return h | 1; /* 0 means no stack */
 }
 
 static __attribute__((noinline)) uint64_t note_stack(struct ab_sites *s, struct ab_spool_tail *tail,
@@ -286,7 +290,8 @@ static __attribute__((noinline)) uint64_t note_stack(struct ab_sites *s, struct 
     return number;
 }
 
-/* Two places to a stack: of one that is new the older of them goes. */
+/* Returns the number of a stack, and notes it if it is new. Each stack has two places in the
+ * cache; a new one replaces the older. */
 static uint64_t number_stack(struct ab_sites *s, struct ab_spool_tail *tail, bool is_nested,
                              const struct stack *stack)
 {
@@ -314,8 +319,8 @@ static void forget_all(struct ab_sites *s, uint64_t now)
     s->generation = now;
 }
 
-/* We were interrupted within ourselves, by a handler that called this. A frame above the one that
- * was interrupted is of another time: a handler has left by longjmp. */
+/* True if a signal handler has interrupted this code and now calls it. A frame above the
+ * interrupted one is not nested: a handler has left by longjmp. */
 static bool is_nested_in(const struct ab_sites *s, uintptr_t sp)
 {
     const struct ab_unwinder *u = &s->unwinder;
@@ -339,7 +344,8 @@ static __attribute__((noinline)) void note_nested(struct ab_sites *s, struct ab_
 
 static struct ab_code_place place_of(struct ab_here here)
 {
-    const uintptr_t *frame = (const uintptr_t *)here.frame; /* the caller's, the return address */
+    /* frame of the caller, then the return address */
+    const uintptr_t *frame = (const uintptr_t *)here.frame;
     return (struct ab_code_place){here.pc, here.frame + 2 * sizeof *frame, frame[0]};
 }
 

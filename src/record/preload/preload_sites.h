@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes where the calls come from: which stack, and which modules its addresses lie in, as events of the
- * thread's own stream (spool.h). Hidden from the recorded program.
+ * Notes the call sites of calls: the stack, and the modules that contain its addresses, as
+ * events of the thread's own stream (spool.h). Hidden from the recorded program.
  */
 #ifndef AB_RECORD_PRELOAD_PRELOAD_SITES_H
 #define AB_RECORD_PRELOAD_PRELOAD_SITES_H
@@ -11,34 +11,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ab_here { /* a function of ours: where it returns to, and its frame */
+struct ab_here { /* caller of one of our functions: its return address, and its frame */
     uintptr_t pc, frame;
 };
 
-struct ab_sites; /* of a thread slot */
+struct ab_sites; /* per thread slot */
 
-/* Once, before the first call. */
+/* Looks up the functions that are needed. Call it once, before the first call. */
 void ab_sites_find_real(void) AB_HIDDEN;
 
-/* Are sites of so many calls to be recorded (0 = none), and can they be? */
+/* True if stacks of `depth` frames are requested (0 = none) and can be recorded. */
 bool ab_sites_can(uint32_t depth) AB_HIDDEN;
 
-/* Writes an event without a stamp into a stream. */
+/* Writes an event without a stamp to a stream. */
 typedef void ab_sites_put(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
                           uint64_t size);
 
-/* A thread has taken a slot; `tls`: a thread-local variable. With all signals blocked. Without
- * memory *s stays NULL. */
+/* Prepares a thread that has taken a slot. `tls` points to a thread-local variable. Call it with
+ * all signals blocked. *s stays NULL if there is no memory. */
 void ab_sites_begin(struct ab_sites **s, uint32_t thread, const void *tls,
                     ab_sites_put *put) AB_HIDDEN;
 
-/* Notes the stack of a call ahead of it. Leaves errno alone. */
+/* Notes the stack of a call, ahead of the call itself. Keeps errno. */
 void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_here here) AB_HIDDEN;
 
-/* ---- modules that go ----
- * The dynamic linker frees the record of a module after it has unmapped it, and before it maps
- * another: with the program's free, which is ours. That is how unloading is seen, also where libc
- * itself does it. */
+/* ---- unloaded modules ----
+ *
+ * The dynamic linker frees its record of a module after it has unmapped the module and before it
+ * maps another. It uses the program's free, which is ours, so that we see every unloading, even
+ * by libc itself. */
 enum { AB_SITES_WATCHED = 1024 };
 extern uintptr_t ab_sites_watched[AB_SITES_WATCHED] AB_HIDDEN; /* records, at their home or soon
                                                                   after it; 0 = never any */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * One stream of events a thread, without locks, malloc or shared counters. An event's place is
- * taken by one instruction, so that a signal handler in the middle of an event gets one of its
- * own; two halves are written in turn, so that the handler may fill one and go on in the other
- * while the interrupted event still lies in the first. A half is packed when its place is needed
- * again; the file is written when no more packed ones fit into memory.
+ * Writes one stream of events per thread, without locks, malloc or shared counters. One
+ * instruction takes the place of an event, so that a signal handler in the middle of an event
+ * gets a place of its own. Two halves are written in turn. So the handler may fill one and
+ * continue in the other while the interrupted event is still in the first. A half is packed when
+ * its buffer is needed again. The file is written when no more packed halves fit into memory.
  *
- * Order between threads is that of the stamps, which only events of a process with several threads
- * have: reading the clock costs more than all the rest. The tick counter is read ahead of a release
- * and after an acquire; convert repairs and counts what a counter that differs between CPUs gets
- * wrong.
+ * The order of events between threads is that of their stamps. Only events of a process with
+ * several threads have stamps, because reading the clock costs more than everything else. The
+ * tick counter is read before a release and after an acquire. If the counters of CPUs differ,
+ * convert repairs and counts the wrong orders.
  *
- * Everything of one process is reached through one page that a forked child finds empty
- * (MADV_WIPEONFORK): it never writes into its parent's streams. A vfork child shares its parent's
- * memory and thread, and records as it.
+ * Everything about a process is reached through one page that is wiped in a forked child
+ * (MADV_WIPEONFORK), so that the child never writes to its parent's streams. A child of vfork
+ * shares the memory and thread of its parent, and records as its parent.
  */
 #include "record/preload/preload_spool.h"
 
@@ -34,20 +34,20 @@
 #include <unistd.h>
 
 static struct ab_spool_process not_recorded = {.has_stopped = true};
-static const char never, *alone = &never; /* the C library's word on it: 1 = one thread */
-static uint32_t command;                  /* the process that `record` started */
+static const char never, *alone = &never; /* the C library's flag: 1 = one thread */
+static uint32_t command;                  /* process that `record` started */
 static bool takes_children;
 
 struct ab_spool_process *ab_process = &not_recorded;
 const char *ab_is_alone = &never;
 __thread struct ab_spool_tail *ab_own_tail;
 
-/* The fork that is under way in this thread, which is the only one that its child has. */
+/* The fork in progress in this thread, the only thread that its child has. */
 static __thread struct fork_point {
     uint32_t pid, generation, number; /* 0 = none */
 } fork_point __attribute__((tls_model("initial-exec")));
 
-/* The first reason counts; `record` may have set one. */
+/* Stops recording. Only the first reason counts; `record` may have set one. */
 static void stop(enum ab_spool_stop why)
 {
     struct ab_spool_image *image = ab_process->image;
@@ -58,7 +58,7 @@ static void stop(enum ab_spool_stop why)
         image->stop_errno = error;
 }
 
-/* `record` has ended the recording of all? */
+/* True if `record` has stopped the recording of all processes. */
 static bool is_over(void)
 {
     uint32_t why = __atomic_load_n(&ab_control->stop, __ATOMIC_SEQ_CST);
@@ -74,7 +74,7 @@ static struct ab_file_id file_of(int32_t slot)
 
 /* ---- the two halves of a stream, which are written in turn ---- */
 
-/* Packs a half after those that are packed; false when there is no room. */
+/* Packs a half behind the chunks already packed. Returns false if there is no room. */
 static bool pack_half(struct ab_spool_tail *tail, unsigned half)
 {
     uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
@@ -99,30 +99,31 @@ static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half, s
         return AB_SPOOL_RUNNING;
     enum ab_spool_stop why = ab_files_save(id, tail);
     if (why == AB_SPOOL_RUNNING)
-        pack_half(tail, half); /* one always fits where there is nothing */
+        pack_half(tail, half); /* always fits into an empty pack area */
     return why;
 }
 
-/* The kind of an event that was never written says so. */
+/* Clears the kinds of all events, because kind 0 marks an event that was never written. */
 static void empty_half(struct ab_spool_event *events)
 {
     for (struct ab_spool_event *e = events; e < events + AB_SPOOL_HALF_EVENTS; e += 4)
         e[0].stamp_kind = e[1].stamp_kind = e[2].stamp_kind = e[3].stamp_kind = 0;
 }
 
-/* With all signals blocked. */
+/* Makes a half ready for new events. Called with all signals blocked. */
 static enum ab_spool_stop turn_half(struct ab_spool_tail *tail, uint64_t number,
                                     struct ab_file_id id)
 {
     unsigned half = number % 2;
     if (tail->half_number[half] == number + 1)
-        return AB_SPOOL_RUNNING; /* a signal handler was quicker */
+        return AB_SPOOL_RUNNING; /* a signal handler has done it already */
     if (tail->half_number[half] != 0) {
         enum ab_spool_stop why = save_half(tail, half, id);
         if (why != AB_SPOOL_RUNNING)
             return why;
     }
-    /* From here on what the file has counts: a thread can be killed in the middle of it. */
+    /* From here on the file holds the events of the half, because the thread can be killed while
+     * it empties the half. */
     __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     empty_half(ab_half_events(tail, half));
@@ -130,7 +131,7 @@ static enum ab_spool_stop turn_half(struct ab_spool_tail *tail, uint64_t number,
     return AB_SPOOL_RUNNING;
 }
 
-/* A half more is full: of calls, not of what else lies in it. */
+/* Counts the calls in a half that is full, without the other events in it. */
 static void count_half(struct ab_spool_tail *tail)
 {
     uint64_t n_asides = tail->n_asides;
@@ -151,7 +152,7 @@ static bool is_recording(void)
 
 static bool turn_halves(struct ab_spool_tail *tail, uint64_t number)
 {
-    /* Else the one before is a parent's, or a signal handler was quicker. */
+    /* Otherwise the previous half is a parent's, or a signal handler has counted it. */
     if (number > 0 && tail->half_number[(number - 1) % 2] == number &&
         tail->half_number[number % 2] < number)
         count_half(tail);
@@ -163,9 +164,9 @@ static bool turn_halves(struct ab_spool_tail *tail, uint64_t number)
     return why == AB_SPOOL_RUNNING;
 }
 
-/* A signal handler may have come once the place was taken, and have noted so many events that the
- * place has become another's: halves are never turned back. What the handler did cannot depend on
- * the event, so it may stand behind. */
+/* Returns the place for an event whose half may be gone. After the place was taken, a signal
+ * handler may have noted so many events that the half was reused, and halves are never turned
+ * back. The event then gets a new place behind those of the handler, which cannot depend on it. */
 static uint64_t place_of_late(struct ab_spool_tail *tail, uint64_t place)
 {
     uint64_t number = place / AB_SPOOL_HALF_EVENTS;
@@ -176,7 +177,8 @@ static uint64_t place_of_late(struct ab_spool_tail *tail, uint64_t place)
     return ab_spool_take_place(&tail->n_events);
 }
 
-/* One that takes that much longer than another was interrupted: the thread had no CPU. */
+/* Adds the time spent on a full half. Limits outliers, because a much longer time means that the
+ * thread was interrupted. */
 static void count_turn(struct ab_spool_tail *tail, uint64_t ticks)
 {
     enum { LONGER = 32 };
@@ -192,10 +194,11 @@ AB_HIDDEN __attribute__((noinline)) void ab_spool_put_in_next_half(struct ab_spo
                                                                    uint64_t address, uint64_t size)
 {
     int saved = errno;
-    uint64_t all = ~UINT64_C(0), old; /* a kernel signal set */
+    uint64_t all = ~UINT64_C(0), old; /* a signal set of the kernel */
     uint64_t begin = ab_stamp_now();
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof old);
-    __atomic_store_n(&tail->is_turning, 1, __ATOMIC_SEQ_CST); /* before we look: see stop_all */
+    __atomic_store_n(&tail->is_turning, 1,
+                     __ATOMIC_SEQ_CST); /* set before we look: see ab_relay_stop */
     place = place_of_late(tail, place);
     if (turn_halves(tail, place / AB_SPOOL_HALF_EVENTS))
         ab_spool_fill(tail, place, stamp_kind, address, size);
@@ -207,7 +210,8 @@ AB_HIDDEN __attribute__((noinline)) void ab_spool_put_in_next_half(struct ab_spo
     errno = saved;
 }
 
-/* A child that a signal handler has forked goes on in the middle of what its parent notes. */
+/* Notes an event without a stamp. Does nothing in a child that a signal handler forked in the
+ * middle of its parent's event. */
 static void put_unstamped(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
                           uint64_t size)
 {
@@ -224,8 +228,8 @@ static bool is_dead(uint32_t thread)
     return syscall(SYS_tgkill, ab_process->image->pid, thread, 0) != 0 && errno == ESRCH;
 }
 
-/* The slot of a thread that is gone. A few are looked at each time: with many threads alive a
- * search through all would cost each newborn too much. */
+/* Returns the slot of a dead thread. Looks at a few slots each time, because with many living
+ * threads a full search would cost each new thread too much. */
 static struct ab_spool_tail *recycle(uint32_t self)
 {
     enum { LOOKED_AT = 16 };
@@ -237,7 +241,7 @@ static struct ab_spool_tail *recycle(uint32_t self)
         if (tail == NULL)
             continue; /* another thread is making it */
         uint32_t owner = __atomic_load_n(&tail->owner, __ATOMIC_ACQUIRE);
-        /* An id of our own that is taken belonged to a thread before us. */
+        /* A slot with our own id belonged to an earlier thread. */
         if ((owner == self || is_dead(owner)) &&
             __atomic_compare_exchange_n(&tail->owner, &owner, self, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED))
@@ -267,12 +271,12 @@ static struct ab_spool_tail *make_tail(uint32_t self)
     return tail;
 }
 
-/* A thread with a stream has the number of the round of destructors in which it ends as its value of
- * this key. -1 = there is no key that can have one without malloc. */
+/* Key of thread-specific data: its value in a thread with a stream is the number of the current
+ * round of destructors. -1 = no key was available whose value needs no malloc. */
 static int64_t end_key = -1;
 
-/* C++ destructors have run; those of other keys may run after this one, and free, so that it comes
- * again until the last round. A forked child in which nothing was called has no stream to end. */
+/* Notes the end of a thread. Waits for the last round of destructors, because destructors of
+ * other keys may run later and free. A forked child without calls has no stream to end. */
 static void end_thread(void *user)
 {
     uintptr_t round = (uintptr_t)user;
@@ -283,7 +287,8 @@ static void end_thread(void *user)
         ab_spool_note_beside(AB_SPOOL_ASIDE, AB_SPOOL_ASIDE_MAKE(AB_SPOOL_EXIT, 0), 0);
 }
 
-/* The C library has room for the values of its first keys in each thread. */
+/* Creates the key. Values of the first keys have room in each thread; later keys would need
+ * malloc. */
 AB_HIDDEN void ab_spool_watch_threads(void)
 {
     enum { WITHOUT_MALLOC = 32 };
@@ -298,8 +303,8 @@ AB_HIDDEN void ab_spool_watch_threads(void)
 
 static bool start_image(const struct fork_point *from);
 
-/* What an event costs here, in this very stream and while its page is warm. The best of a few
- * rounds: the others are of interrupts. */
+/* Measures the cost of events in this stream while its page is warm. Returns the best of a few
+ * rounds, because slower ones were interrupted. */
 static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
 {
     uint64_t best = UINT32_MAX;
@@ -316,10 +321,10 @@ static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
     return (uint32_t)best;
 }
 
-/* The calling thread's stream, made or taken over; NULL = nothing is recorded. */
+/* Makes or takes over a stream for the calling thread. Returns NULL if nothing is recorded. */
 static struct ab_spool_tail *enter_thread(void)
 {
-    if (ab_process->image == NULL) { /* a forked child: the parent's stream is not ours */
+    if (ab_process->image == NULL) { /* a forked child must not use the parent's stream */
         ab_own_tail = NULL;
         ab_process->has_stopped = !takes_children;
         struct fork_point from = fork_point;
@@ -380,7 +385,7 @@ AB_HIDDEN struct ab_spool_tail *ab_spool_find_tail(void)
 
 /* ---- the process ---- */
 
-/* Of all threads of the process, ended ones too. */
+/* Returns the CPU time of all threads of the process, including ended ones. */
 static uint64_t cpu_now_ns(void)
 {
     struct timespec t = {0};
@@ -391,7 +396,7 @@ static uint64_t cpu_now_ns(void)
 static bool start_image(const struct fork_point *from)
 {
     struct ab_spool_process *p = ab_process;
-    p->has_stopped = true; /* until all is there */
+    p->has_stopped = true; /* until all is complete */
     p->next_recycled = 0;
     p->n_forks = 0;
     __atomic_store_n(&ab_is_alone, alone, __ATOMIC_RELAXED);
@@ -407,7 +412,7 @@ static bool start_image(const struct fork_point *from)
                                                     : NULL;
     if (image == NULL) {
         if (why != AB_SPOOL_FULL &&
-            why != AB_SPOOL_SHARE) /* else it began when recording was over */
+            why != AB_SPOOL_SHARE) /* otherwise the recording was already over */
             ab_exec_note(ab_process_id(), ab_program_name(), why);
         return false;
     }
@@ -417,7 +422,7 @@ static bool start_image(const struct fork_point *from)
     image->fork_number = from->number;
     image->command = command;
     image->generation = p->generation;
-    if (p->generation > 0) /* of the first program its start is counted, too */
+    if (p->generation > 0) /* for the first program, the time of its start counts too */
         image->cpu_begin_ns = cpu_now_ns();
     image->takes_children = takes_children;
     image->has_sites = p->sites != NULL;
@@ -426,7 +431,7 @@ static bool start_image(const struct fork_point *from)
     image->magic = AB_SPOOL_MAGIC;
     p->image = image;
     p->has_stopped = false;
-    return !is_over(); /* it may not have seen this image */
+    return !is_over(); /* `record` may not have seen this image */
 }
 
 AB_HIDDEN void ab_spool_start(void)
@@ -439,10 +444,10 @@ AB_HIDDEN void ab_spool_start(void)
         return;
     command = ab_program_read_command(pid, &takes_children);
     if (command == 0 || (!takes_children && command != ab_process_id()))
-        return; /* a child of the program: not recorded */
+        return; /* child of the program, not recorded */
     struct ab_spool_process *p = ab_files_map_private(bytes);
     if (p == NULL || !ab_files_start(where) || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
-        return; /* Linux before 4.14: a forked child would write into its parent's streams */
+        return; /* Linux before 4.14: a forked child would write to its parent's streams */
     const char *word = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
     alone = word != NULL && !ab_control->has_time ? word : &never;
     ab_process = p;
@@ -452,14 +457,14 @@ AB_HIDDEN void ab_spool_start(void)
     start_image(&(struct fork_point){0});
 }
 
-/* A child of vfork has none of its own. */
+/* Returns 0 for a child of vfork, which has no image of its own. */
 AB_HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
 {
     const struct ab_spool_process *p = ab_process;
     return p->image != NULL && p->image->pid == pid ? p->generation + 1 : 0;
 }
 
-/* A child of vfork ends alone. */
+/* Does nothing in a child of vfork, which ends alone. */
 AB_HIDDEN void ab_spool_end_blocks(void)
 {
     if (ab_spool_is_own())
@@ -470,7 +475,7 @@ AB_HIDDEN void ab_spool_end(void)
 {
     struct ab_spool_process *p = ab_process;
     bool is_own = ab_spool_is_own();
-    if (is_own) /* ahead of what is done for the recording only */
+    if (is_own) /* before the work that only the recording needs */
         p->image->cpu_ns = cpu_now_ns() - p->image->cpu_begin_ns;
     ab_spool_end_blocks();
     if (!is_own)
@@ -500,8 +505,8 @@ AB_HIDDEN void ab_spool_fork_end(void)
     fork_point.number = 0;
 }
 
-/* A signal handler that forks in the middle of an event: where the child goes on with it, it has the
- * parent's stream in its hands already. */
+/* Detaches a child that a signal handler forked in the middle of an event. When the child
+ * continues that event, it already holds the parent's stream. */
 AB_HIDDEN void ab_spool_fork_child(void)
 {
     int saved = errno;
@@ -512,8 +517,8 @@ AB_HIDDEN void ab_spool_fork_child(void)
 
 /* ---- events ---- */
 
-/* The stack that the call came from goes ahead of the call. A child that is forked meanwhile has a
- * stream of its own for the call. */
+/* Notes an allocation. Its call stack comes before it. A child forked in between uses its own
+ * stream. */
 AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
                                    struct ab_here here)
 {
@@ -527,7 +532,8 @@ AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address,
         ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
-/* An alignment that is no power of two is rounded up, as the libraries that allow it do. */
+/* Returns the log2 of an alignment. Rounds up if it is not a power of two, as libraries that
+ * allow such alignments do. */
 static unsigned log2_up(size_t align)
 {
     return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((unsigned long long)align - 1);
@@ -541,7 +547,7 @@ AB_HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t al
     ab_spool_note_given(AB_SPOOL_ALIGNED, (const void *)(uintptr_t)both, size, here);
 }
 
-/* Of the events since then, those that still lie in the halves. */
+/* True if the block was noted since `before`. Searches only events that are still in the halves. */
 static bool is_given_since(struct ab_spool_tail *tail, uint64_t before, const void *address)
 {
     enum { MOST = 2 * AB_SPOOL_HALF_EVENTS };
@@ -569,7 +575,7 @@ AB_HIDDEN void ab_spool_note_new(struct ab_spool_point before, const void *addre
         ab_spool_note_aligned(address, size, align, here);
 }
 
-/* Always with a stamp: so its time is known, and later events may carry it again. */
+/* Always notes a stamp, so that the time is known and later events may reuse it. */
 AB_HIDDEN void ab_spool_note_beside(enum ab_spool_kind kind, uint64_t address, uint64_t size)
 {
     int saved = errno;

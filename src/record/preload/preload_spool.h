@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interposer hands its events on here. All of it is hidden from the recorded program.
+ * Takes events from the interposer and writes them to the spool. All of it is hidden from the
+ * recorded program.
  */
 #ifndef AB_RECORD_PRELOAD_PRELOAD_SPOOL_H
 #define AB_RECORD_PRELOAD_PRELOAD_SPOOL_H
@@ -10,31 +11,34 @@
 
 #include <stddef.h>
 
-/* Once, before the first event. Does nothing when this process is not to be recorded. */
+/* Starts recording, once, before the first event. Does nothing if this process is not to be
+ * recorded. */
 void ab_spool_start(void);
-/* At exit(). Events after it are still noted: other destructors free. */
+/* Ends recording at exit(). Later events are still noted, because other destructors free memory. */
 void ab_spool_end(void);
 
-/* The program of this process ends, at exit() or by another way that is seen: what it wrote of its
- * large blocks is noted. */
+/* Notes what the program wrote to its large blocks. Called when the program ends, by exit() or
+ * another way that we see. */
 void ab_spool_end_blocks(void);
 
-/* Before any thread: lets the ends of threads be noted. */
+/* Enables notes of the ends of threads. Call it before any thread exists. */
 void ab_spool_watch_threads(void);
 
-/* In the parent: around a fork. A child of a fork that was not announced begins without blocks. */
+/* Announce a fork in the parent, before and after. The child of an unannounced fork begins
+ * without blocks. */
 void ab_spool_fork_begin(void);
 void ab_spool_fork_end(void);
-/* In the child of one. */
+/* Called in the child of a fork. */
 void ab_spool_fork_child(void);
 
-/* malloc_usable_size was called. */
+/* Counts a call of malloc_usable_size. */
 void ab_spool_note_usable_size(void);
 
-/* What is no call of the family: AB_SPOOL_MARK or AB_SPOOL_ASIDE, as spool.h says. Keeps errno. */
+/* Notes an event that is not a malloc call: AB_SPOOL_MARK or AB_SPOOL_ASIDE (spool.h). Keeps
+ * errno. */
 void ab_spool_note_beside(enum ab_spool_kind kind, uint64_t address, uint64_t size) AB_HIDDEN;
 
-/* Which image the next program of a process will have. */
+/* Returns the generation that the next program of a process will have. */
 uint32_t ab_exec_next_generation(uint32_t pid);
 
 static inline struct ab_spool_event *ab_half_events(struct ab_spool_tail *tail, unsigned half)
@@ -42,39 +46,42 @@ static inline struct ab_spool_event *ab_half_events(struct ab_spool_tail *tail, 
     return (struct ab_spool_event *)((char *)tail + AB_SPOOL_TAIL + half * AB_SPOOL_HALF);
 }
 
-/* ---- an event ----
- * What follows is compiled into each function of the malloc family: a call of ours would be a
- * quarter of what recording costs. */
+/* ---- events ----
+ *
+ * The following is inlined into each function of the malloc family, because a function call
+ * would be a quarter of the cost of recording. */
 
-struct ab_spool_process {         /* wiped in a forked child: image is NULL there */
+struct ab_spool_process {         /* wiped in a forked child, so that image is NULL there */
     struct ab_spool_image *image; /* NULL = not recording */
     struct ab_spool_tail **tails; /* by slot; NULL = none yet */
-    struct ab_sites **sites;      /* by slot; NULL = no call sites are recorded */
-    uint32_t next_recycled;       /* where the search for a dead thread's slot goes on */
-    bool has_stopped;             /* there is no image, and there will be none */
-    uint32_t generation;          /* of the image: how many programs the process had been before */
+    struct ab_sites **sites;      /* by slot; NULL = call sites are not recorded */
+    uint32_t next_recycled;       /* position in the search for a dead thread's slot */
+    bool has_stopped;             /* True if there is no image and there will be none */
+    /* generation of the image: number of earlier programs of the process */
+    uint32_t generation;
     uint32_t n_forks;
 };
 extern struct ab_spool_process *ab_process AB_HIDDEN; /* never NULL */
 
-/* 1 = the process has one thread. Where it had more, and where each event is to have its time, it
- * points to a 0. */
+/* Points to the C library's flag, which is 1 while the process has one thread. Points to a 0 if
+ * the process had more threads, or if each event needs its time. */
 extern const char *ab_is_alone AB_HIDDEN;
 
 extern __thread struct ab_spool_tail *ab_own_tail AB_HIDDEN; /* initial-exec, by -ftls-model */
 
-/* True if this process writes the image, and is no child of vfork. */
+/* True if this process writes the image, that is, if it is not a child of vfork. */
 static inline bool ab_spool_is_own(void)
 {
     return ab_process->image != NULL && ab_process->image->pid == ab_process_id();
 }
 
-/* Where the usual way ends; NULL = nothing is recorded. */
+/* Slow path of ab_spool_tail_of_thread: finds or makes the stream. Returns NULL if nothing is
+ * recorded. */
 struct ab_spool_tail *ab_spool_find_tail(void) AB_HIDDEN;
 void ab_spool_put_in_next_half(struct ab_spool_tail *tail, uint64_t place, uint64_t stamp_kind,
                                uint64_t address, uint64_t size) AB_HIDDEN;
-/* A few loads where all is as usual: the page of the process, which fork empties, our stream, and
- * the image, where `record` may have said that it is enough. */
+/* Returns the stream of the thread. The fast path checks the process page (which fork empties),
+ * the thread's stream, and whether `record` has stopped the recording. */
 static inline struct ab_spool_tail *ab_spool_tail_of_thread(void)
 {
     const struct ab_spool_image *image = ab_process->image;
@@ -86,7 +93,8 @@ static inline struct ab_spool_tail *ab_spool_tail_of_thread(void)
     return ab_spool_find_tail();
 }
 
-/* The clock, unless there is but one thread. The C library says so before a second one begins. */
+/* Returns the stamp for an event: the clock, or the last stamp while there is only one thread.
+ * The C library changes its flag before a second thread begins. */
 static inline uint64_t ab_spool_stamp(const struct ab_spool_tail *tail)
 {
     if (__builtin_expect(*__atomic_load_n(&ab_is_alone, __ATOMIC_RELAXED), 1))
@@ -94,8 +102,8 @@ static inline uint64_t ab_spool_stamp(const struct ab_spool_tail *tail)
     return ab_stamp_now();
 }
 
-/* One instruction, so that a signal handler on this thread gets a place of its own; not locked,
- * because no other thread takes places here. */
+/* Reserves a place in the stream. One instruction, so that a signal handler on this thread gets
+ * a place of its own. Not locked, because no other thread takes places here. */
 static inline uint64_t ab_spool_take_place(uint64_t *next)
 {
 #if defined(__x86_64__)
@@ -111,7 +119,7 @@ static inline void ab_spool_fill(struct ab_spool_tail *tail, uint64_t place, uin
                                  uint64_t address, uint64_t size)
 {
     struct ab_spool_event *e = &ab_half_events(
-        tail, 0)[place % (2 * AB_SPOOL_HALF_EVENTS)]; /* one half follows the other */
+        tail, 0)[place % (2 * AB_SPOOL_HALF_EVENTS)]; /* the second half follows the first */
     e->address = address;
     e->size = size;
     __atomic_store_n(&e->stamp_kind, stamp_kind, __ATOMIC_RELEASE);
@@ -128,8 +136,8 @@ static inline void ab_spool_put(struct ab_spool_tail *tail, uint64_t stamp, enum
         ab_spool_put_in_next_half(tail, place, stamp << 4 | kind, address, size);
 }
 
-/* Notes one event of the calling thread. Never fails and leaves errno alone. Of the two of a resize
- * the second one is the call. */
+/* Notes one event of the calling thread. Never fails and keeps errno. A resize is two events, of
+ * which the second counts as the call. */
 static inline void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
 {
     struct ab_spool_tail *tail = ab_spool_tail_of_thread();
@@ -140,8 +148,8 @@ static inline void ab_spool_note(enum ab_spool_kind kind, const void *address, s
     ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
-/* May call sites be recorded? Then what gives a block is noted together with where it was called
- * (`here`). A child of a fork has not decided yet. */
+/* True if call sites may be recorded, so that allocations must be noted with their caller
+ * (`here`). True also in a forked child that has not decided yet. */
 static inline bool ab_spool_may_have_sites(void)
 {
     return __builtin_expect(ab_process->image == NULL || ab_process->sites != NULL, 0);
@@ -149,7 +157,7 @@ static inline bool ab_spool_may_have_sites(void)
 void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
                          struct ab_here here) AB_HIDDEN;
 
-/* Where the stream of a thread is: of what is called from there on the events are behind it. */
+/* Position in the stream of a thread. Events of later calls come after it. */
 struct ab_spool_point {
     const struct ab_spool_tail *tail;
     uint64_t n_events;
@@ -159,12 +167,12 @@ static inline struct ab_spool_point ab_spool_point(void)
     const struct ab_spool_tail *tail = ab_spool_tail_of_thread();
     return (struct ab_spool_point){tail, tail != NULL ? tail->n_events : 0};
 }
-/* Notes a block that a function has given, unless something that it called since `before` has noted
- * the same block. `align`: 0 = none was asked for. */
+/* Notes a block that a function returned, unless a function that it called since `before` has
+ * noted the block. `align` 0 = none requested. */
 void ab_spool_note_new(struct ab_spool_point before, const void *address, size_t size, size_t align,
                        struct ab_here here) AB_HIDDEN;
 
-/* As ab_spool_note_given, for an alignment, which need not be a power of two where the call failed. */
+/* Notes an aligned allocation. `align` need not be a power of two if the call failed. */
 void ab_spool_note_aligned(const void *address, size_t size, size_t align, struct ab_here here);
 
 #endif

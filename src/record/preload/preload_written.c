@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Large blocks are followed in a table of fixed size, by address: each lies in one of the few places
- * after its home, or is not followed. What was resident when the block was given is not known to be
- * written by it: an allocator hands out memory again. What became resident since was written, or read.
- * No lock: a place belongs to whoever made its key his own, and a block to whoever may free it.
+ * Follows large blocks in a hash table of fixed size, keyed by address. A block that finds no
+ * free place near its bucket is not followed. Pages that are resident when a block is allocated
+ * may be left from earlier use, so that they tell nothing. Pages that become resident later were
+ * written, or read. Lock-free: a place belongs to the thread that has set its key, a block to
+ * the thread that may free it.
  */
 #include "record/preload/preload_written.h"
 
@@ -14,14 +15,15 @@
 
 enum {
     PLACES = 4 * AB_WRITTEN_HOMES,
-    NEAR = 8, /* places after its home in which a block may lie */
-    BUSY = 1, /* a key: the place is being filled */
+    NEAR = 8, /* places from its bucket on in which a block may be */
+    BUSY = 1, /* key of a place that is being filled */
     SHARED_PAGES = 16384,
-    OWN_PAGES = 256, /* on the stack, which may be one of a signal handler */
-    PAGE = 4096,     /* what a trace counts in */
+    OWN_PAGES = 256, /* on the stack, which may be a signal handler's */
+    PAGE = 4096,     /* unit of counts in a trace */
     WARM = 64,
 };
-#define FOLLOWED_MOST (UINT64_C(1) << 36) /* bytes of a block: to ask takes 1 ns a page */
+/* largest block to follow, in bytes; asking takes 1 ns per page */
+#define FOLLOWED_MOST (UINT64_C(1) << 36)
 
 static struct place {
     uintptr_t key; /* address of the block; 0 = empty */
@@ -29,10 +31,11 @@ static struct place {
 } places[PLACES + NEAR];
 
 uint8_t ab_written_homes[AB_WRITTEN_HOMES];
-static bool
-    is_forbidden; /* the kernel is not to be asked: a filter of system calls is there, or soon is */
+/* True if the kernel must not be asked, because a filter of system calls is or soon will be
+ * installed */
+static bool is_forbidden;
 
-/* ---- what the kernel says ---- */
+/* ---- resident pages, by mincore ---- */
 
 static uint64_t system_page(void)
 {
@@ -50,7 +53,8 @@ static uint64_t count_bits(const unsigned char *pages, size_t n)
     return sum;
 }
 
-/* Adds up n pages of the system from `at`, with so many answers at a time. */
+/* Adds the resident pages among n system pages from `at`, `cap` pages per call. Returns false if
+ * they are not known. */
 static bool ask_pages(uintptr_t at, uint64_t n, unsigned char *answers, size_t cap, uint64_t *sum)
 {
     const uint64_t page = system_page();
@@ -59,7 +63,7 @@ static bool ask_pages(uintptr_t at, uint64_t n, unsigned char *answers, size_t c
         if (syscall(SYS_mincore, at, now * page, answers) != 0) {
             if (errno != ENOMEM && errno != EAGAIN)
                 __atomic_store_n(&is_forbidden, true, __ATOMIC_RELAXED);
-            return false; /* not mapped: no malloc's block, or no longer */
+            return false; /* not mapped: not a block of malloc, or no longer one */
         }
         *sum += count_bits(answers, now);
         at += now * page;
@@ -74,9 +78,9 @@ static bool ask_with_own(uintptr_t at, uint64_t n, uint64_t *sum)
     return ask_pages(at, n, answers, OWN_PAGES, sum);
 }
 
-struct pages { /* those that lie wholly in a block */
+struct pages { /* pages that are wholly inside a block */
     uintptr_t at;
-    uint64_t n; /* of the system */
+    uint64_t n; /* number of system pages */
 };
 
 static struct pages pages_of(uintptr_t at, uint64_t bytes)
@@ -86,12 +90,12 @@ static struct pages pages_of(uintptr_t at, uint64_t bytes)
     return (struct pages){begin, end > begin ? (end - begin) / page : 0};
 }
 
-/* How many of them are resident. */
+/* Counts the resident pages. Returns false if it is not known. */
 static bool ask(struct pages pages, uint64_t *resident)
 {
     static unsigned char shared[SHARED_PAGES];
     static bool
-        is_taken; /* stays so where a handler never returns, and in a child of that moment */
+        is_taken; /* stays set if a signal handler never returns, and in a child forked meanwhile */
     *resident = 0;
     if (pages.n <= OWN_PAGES || __atomic_exchange_n(&is_taken, true, __ATOMIC_ACQUIRE))
         return ask_with_own(pages.at, pages.n, resident);
@@ -107,7 +111,8 @@ static struct place *home_of(uintptr_t address)
     return &places[ab_written_home(address) * (PLACES / AB_WRITTEN_HOMES)];
 }
 
-/* A count that has come to its end stays there: then a look at the places is made in vain. */
+/* Changes the count of a bucket. A saturated count stays at its maximum, so that later searches
+ * may find nothing. */
 static void count_home(uintptr_t address, int change)
 {
     uint8_t *count = &ab_written_homes[ab_written_home(address)];
@@ -118,7 +123,7 @@ static void count_home(uintptr_t address, int change)
         ;
 }
 
-/* The block leaves the table; false when it was not in it. */
+/* Removes a block from the table. Returns false if it was not there. */
 static bool take(uintptr_t address, struct ab_written_block *out)
 {
     struct place *home = home_of(address);
@@ -140,7 +145,7 @@ static bool take(uintptr_t address, struct ab_written_block *out)
 static void follow(uintptr_t address, struct ab_written_block block)
 {
     struct place *home = home_of(address);
-    struct ab_written_block stale; /* a block that was given back unseen */
+    struct ab_written_block stale; /* a block whose free was not seen */
     if (ab_written_may_follow((const void *)address))
         take(address, &stale);
     for (struct place *p = home; p < home + NEAR; p++) {
@@ -155,14 +160,15 @@ static void follow(uintptr_t address, struct ab_written_block block)
     }
 }
 
-/* ---- memory that is handed out again and again ----
- * An allocator gives a program in a loop the same memory each time, wholly resident: there is nothing to
- * learn. So it is asked less and less often. Threads may mix up what is here: no more than a question
- * too few or too many comes of it. */
+/* ---- reused memory ----
+ *
+ * An allocator gives a program in a loop the same resident memory each time, from which nothing
+ * is learned. So the kernel is asked less and less often. A race between threads costs at most
+ * one question too many or too few. */
 
 static struct {
     uintptr_t address;
-    uint64_t bytes; /* that were resident when they were handed out */
+    uint64_t bytes; /* resident bytes when the memory was handed out */
     uint32_t n_passed, n_to_pass;
 } warm[WARM];
 
@@ -185,7 +191,7 @@ static void note_warm(uintptr_t address, uint64_t bytes)
     warm[i].n_passed = warm[i].n_to_pass = bytes == 0 ? 0 : n < WARM ? n : WARM;
 }
 
-/* ---- from the begin of a block to its end ---- */
+/* ---- from the allocation of a block to its free ---- */
 
 static void begin(uintptr_t address, uint64_t size)
 {
@@ -200,7 +206,7 @@ static void begin(uintptr_t address, uint64_t size)
     follow(address, (struct ab_written_block){size, resident});
 }
 
-/* What it had at its end, in the bytes that were asked for. */
+/* Notes how many pages became resident, within the bytes that were looked at in the beginning. */
 static void note(struct ab_spool_tail *tail, uintptr_t address, struct ab_written_block was)
 {
     const struct pages pages = pages_of(address, was.bytes);
@@ -235,7 +241,7 @@ AB_HIDDEN void ab_written_end(const void *address)
     errno = saved;
 }
 
-/* By an eighth at most. */
+/* True if a size changes by at most an eighth. */
 static bool is_little(uint64_t from, uint64_t to)
 {
     return to > from ? to - from <= from / 8 : from - to <= from / 8;
@@ -272,7 +278,8 @@ AB_HIDDEN void ab_written_stop(void)
     __atomic_store_n(&is_forbidden, true, __ATOMIC_RELAXED);
 }
 
-/* Of the table no page is read that has no block: the program would be seen to need it. */
+/* Skips empty buckets, so that table pages without blocks are not touched and do not count as
+ * the program's memory. */
 AB_HIDDEN void ab_written_end_all(void)
 {
     for (unsigned home = 0; home < AB_WRITTEN_HOMES; home++) {

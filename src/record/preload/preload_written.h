@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How much of its large blocks the program writes: which of their pages are resident is asked of the
- * kernel when a block is given, and again when it goes. Hidden from the recorded program.
+ * Estimates how much of its large blocks the program writes. The kernel is asked which pages of
+ * a block are resident when the block is allocated, and again when it is freed. Hidden from the
+ * recorded program.
  */
 #ifndef AB_RECORD_PRELOAD_PRELOAD_WRITTEN_H
 #define AB_RECORD_PRELOAD_PRELOAD_WRITTEN_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many blocks that are followed have this home: most frees end with a look at it. */
+/* Number of followed blocks per hash bucket. Most calls of free read only this. */
 enum { AB_WRITTEN_HOMES = 4096 };
 extern uint8_t ab_written_homes[AB_WRITTEN_HOMES] AB_HIDDEN;
 
@@ -20,26 +21,26 @@ static inline unsigned ab_written_home(uintptr_t address)
     return (unsigned)(address * UINT64_C(0x9e3779b97f4a7c15) >> 52);
 }
 
-/* A block between the begin and the end of a resize. */
+/* A block during a resize. */
 struct ab_written_block {
-    uint64_t bytes;    /* that it had when its pages were asked for; 0 = it is not followed */
-    uint64_t resident; /* pages that were resident then */
+    uint64_t bytes;    /* size when its pages were looked at; 0 = the block is not followed */
+    uint64_t resident; /* pages that were resident at that time */
 };
 
-/* All of them leave errno alone, and do nothing where nothing is recorded. */
+/* The following functions keep errno, and do nothing while nothing is recorded. */
 
-/* A block of at least AB_SPOOL_LARGE bytes was given. */
+/* Starts to follow a new block of at least AB_SPOOL_LARGE bytes. */
 void ab_written_begin(const void *address, size_t size) AB_HIDDEN;
-/* A block that may be followed is about to go. */
+/* Ends following a block that is about to be freed. */
 void ab_written_end(const void *address) AB_HIDDEN;
-/* … is about to be resized to `size` bytes; and it has been (moved NULL: it has not). A block that
- * grows little by little is not asked for at each of its resizes. */
+/* Called before and after a resize to `size` bytes (`moved` NULL = the resize failed). A block
+ * that grows in small steps is not looked at in each resize. */
 struct ab_written_block ab_written_begin_resize(const void *address, size_t size) AB_HIDDEN;
 void ab_written_end_resize(struct ab_written_block was, const void *address, const void *moved,
                            size_t size) AB_HIDDEN;
-/* The kernel is not asked any more: of what goes from here on nothing is known. */
+/* Stops asking the kernel. Nothing is known of blocks freed from here on. */
 void ab_written_stop(void) AB_HIDDEN;
-/* The program ends: of all that are followed. */
+/* Ends following all blocks at the end of the program. */
 void ab_written_end_all(void) AB_HIDDEN;
 
 static inline bool ab_written_may_follow(const void *address)

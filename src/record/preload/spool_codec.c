@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packs the events of a full buffer into words, and unpacks them.
+ * Packs the events of a full half into words, and unpacks them.
  */
 #include "record/preload/spool_codec.h"
 
 enum { TICKS_AT = 4, SIZE_AT = 20, REGION_AT = 36, ADDRESS_AT = 37 };
 enum { ESCAPE = 15, ESCAPED_WORDS = 4 };
-enum { AT_A_TIME = 32 }; /* events between two looks at how many words are left */
+enum { AT_A_TIME = 32 }; /* number of events between two checks of the remaining words */
 
-#define CHANGED_MASK UINT64_C(0xfffff) /* kind and ticks: what a stamp's word differs by */
+#define CHANGED_MASK UINT64_C(0xfffff) /* kind and ticks: the part in which two stamp_kind differ */
 #define REGION (UINT64_C(1) << REGION_AT)
-#define REACH (UINT64_C(1) << 29) /* what 27 bits hold, by 8 */
+#define REACH (UINT64_C(1) << 29) /* range of 27 bits times 8 */
 
-/* The next event is written as a difference from this. Both sides keep it the same way. */
+/* State from which the next event is encoded as a difference. Packing and unpacking update it in
+ * the same way. */
 struct before {
-    uint64_t here, there; /* the addresses before, of this region and of the other */
-    uint64_t region;      /* this one: 0 or REGION */
-    uint64_t stamp;       /* as in stamp_kind, of kind 0 */
+    uint64_t here, there; /* last addresses in this region and in the other */
+    uint64_t region;      /* current region: 0 or REGION */
+    uint64_t stamp;       /* last stamp, as in stamp_kind with kind 0 */
 };
 
 static inline void change_region(struct before *before)
@@ -32,7 +33,8 @@ static inline bool is_far(uint64_t moved)
     return moved + REACH >= 2 * REACH;
 }
 
-/* An address that is far from here belongs to the other region, or makes it its own. */
+/* Chooses the region for an address: switches to the other one if the address is far from the
+ * last. */
 static inline void find_region(struct before *before, uint64_t address)
 {
     if (__builtin_expect(is_far(address - before->here), 0))
@@ -44,7 +46,8 @@ static inline bool is_of_sites(uint64_t kind)
     return kind >= AB_SPOOL_SITE && kind <= AB_SPOOL_MODULE;
 }
 
-/* An event that no recorder writes may not fit: it is written as it is. */
+/* True if an event of a call site fits its short form. Events that no recorder writes may not
+ * fit and are written unpacked. */
 static inline bool fits_of_sites(const struct ab_spool_event *e)
 {
     if (e->stamp_kind >> 4 != 0 || !is_of_sites(e->stamp_kind))
@@ -63,7 +66,8 @@ static uint64_t *pack_of_sites(const struct ab_spool_event *e, uint64_t *words)
     return words;
 }
 
-/* How many words it was; 0 = there are not so many. */
+/* Unpacks an event of a call site. Returns the number of words it took; 0 = there are too few
+ * words. */
 static size_t unpack_of_sites(const uint64_t *words, size_t n_words, struct ab_spool_event *e)
 {
     uint64_t kind = words[0] & 15, first = words[0] >> 4;
@@ -77,7 +81,7 @@ static size_t unpack_of_sites(const uint64_t *words, size_t n_words, struct ab_s
     return 2;
 }
 
-/* Any event; returns the end of its words. */
+/* Packs any event. Returns the end of its words. */
 static __attribute__((noinline)) uint64_t *pack_any(const struct ab_spool_event *e,
                                                     struct before *before, uint64_t *words)
 {
@@ -100,11 +104,11 @@ static __attribute__((noinline)) uint64_t *pack_any(const struct ab_spool_event 
     return words;
 }
 
-/* Does what pack_any does, fast for the usual events; the others are left to that. */
+/* Packs n events like pack_any, but fast for the usual ones. */
 static inline uint64_t *pack_some(const struct ab_spool_event *e, size_t n, struct before *state,
                                   uint64_t *words)
 {
-    struct before before = *state; /* its address stays here: in registers */
+    struct before before = *state; /* a copy without an address, so that it stays in registers */
     for (const struct ab_spool_event *end = e + n; e < end; e++) {
         uint64_t stamp_kind = e->stamp_kind, address = e->address, size = e->size;
         uint64_t changed = stamp_kind - before.stamp, moved = address - before.here;

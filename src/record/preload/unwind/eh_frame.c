@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads .eh_frame_hdr and .eh_frame of a module that is loaded. The tables are the program's own
- * and may be anything: each byte is read within bounds, each loop ends.
+ * Reads .eh_frame_hdr and .eh_frame of a loaded module. The tables may contain anything, because
+ * they are the program's: each byte is read within bounds, and each loop ends.
  */
 #include "record/preload/unwind/unwind.h"
 
@@ -63,7 +63,7 @@ static void skip(struct bytes *b, uint64_t n)
         b->at += n;
 }
 
-/* ---- pointers, as DW_EH_PE_… says ---- */
+/* ---- pointers, in the DW_EH_PE_… encodings ---- */
 
 static uint64_t take_format(struct bytes *b, uint8_t encoding)
 {
@@ -90,7 +90,8 @@ static uint64_t take_format(struct bytes *b, uint8_t encoding)
     }
 }
 
-/* What it is relative to beside 0x10, the place itself, and 0x30, `data`, does not occur here. */
+/* Reads a pointer: absolute, relative to its own place (0x10), or relative to `data` (0x30).
+ * Other bases do not occur here. */
 static uint64_t take_pointer(struct bytes *b, uint8_t encoding, uintptr_t data)
 {
     uintptr_t here = b->at;
@@ -108,7 +109,7 @@ static uint64_t take_pointer(struct bytes *b, uint8_t encoding, uintptr_t data)
     }
 }
 
-/* ---- from an address to its description (FDE) ---- */
+/* ---- finding the description (FDE) of an address ---- */
 
 static uintptr_t begin_of(uintptr_t rows, uintptr_t table, size_t i)
 {
@@ -117,7 +118,7 @@ static uintptr_t begin_of(uintptr_t rows, uintptr_t table, size_t i)
     return table + (uintptr_t)(intptr_t)begin;
 }
 
-/* The address of the description of the last function that begins at or before pc; 0 = none. */
+/* Returns the address of the FDE of the last function that begins at or before pc; 0 = none. */
 static uintptr_t search(uintptr_t table, uintptr_t low, uintptr_t high, uintptr_t pc)
 {
     struct bytes b = {table, high, table < low || table >= high};
@@ -128,7 +129,8 @@ static uintptr_t search(uintptr_t table, uintptr_t low, uintptr_t high, uintptr_
     if (b.has_failed || version != 1 || format != 0x3b || n == 0 || n > (high - b.at) / 8 ||
         begin_of(b.at, table, 0) > pc)
         return 0;
-    size_t first = 0, end = n; /* rows[first] begins at or before pc, rows[end] after it */
+    /* invariant: rows[first] begins at or before pc, rows[end] after it */
+    size_t first = 0, end = n;
     while (end - first > 1) {
         size_t middle = first + (end - first) / 2;
         if (begin_of(b.at, table, middle) <= pc)
@@ -145,7 +147,7 @@ static uintptr_t search(uintptr_t table, uintptr_t low, uintptr_t high, uintptr_
 
 struct common { /* a CIE */
     uint64_t code_factor;
-    uint64_t data_factor; /* of two's complement: what a table says may wrap */
+    uint64_t data_factor; /* in two's complement, because values of the table may wrap */
     uint8_t encoding;
     bool is_signal, has_augmentation;
     struct bytes program;
@@ -157,7 +159,7 @@ struct function { /* an FDE */
     struct bytes program;
 };
 
-/* After the length of an entry; what is left of it ends where it ends. */
+/* Reads the length of an entry and returns its remaining bytes. */
 static struct bytes open_entry(uintptr_t at, uintptr_t low, uintptr_t high)
 {
     struct bytes b = {at, high, at < low || at >= high};
@@ -187,7 +189,7 @@ static void read_augmentation(struct bytes *b, const char *letters, struct commo
         else if (*p == 'S')
             c->is_signal = true;
         else
-            break; /* of aarch64, or unknown: what follows cannot be read */
+            break; /* an aarch64 letter or an unknown one, after which nothing can be read */
     }
     b->has_failed |= data.has_failed;
 }
@@ -239,9 +241,9 @@ static bool read_function(uintptr_t at, uintptr_t low, uintptr_t high, uintptr_t
 struct row {
     uint64_t cfa_register;
     int64_t cfa_offset, fp_offset;
-    uint8_t cfa; /* enum ab_frame_base; AB_CFA_SP: by the register */
+    uint8_t cfa; /* enum ab_frame_base; AB_CFA_SP = offset from cfa_register */
     uint8_t fp;
-    bool is_outermost, is_ra_known; /* the return address lies at CFA - 8 */
+    bool is_outermost, is_ra_known; /* is_ra_known: True if the return address is at CFA - 8 */
 };
 
 struct machine {
@@ -284,8 +286,8 @@ static struct bytes take_block(struct bytes *b)
     return block;
 }
 
-/* The CFA of procedure linkage tables, as linkers write it, and of functions that align their
- * stack: DW_OP_breg6 offset, DW_OP_deref. */
+/* Recognizes two CFA expressions: that of procedure linkage tables, as linkers write it, and
+ * that of functions that align their stack (DW_OP_breg6 offset, DW_OP_deref). */
 static void set_cfa_expression(struct machine *m, struct bytes e)
 {
     static const uint8_t plt[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
@@ -301,7 +303,7 @@ static void set_cfa_expression(struct machine *m, struct bytes e)
     }
 }
 
-/* Where a register lies: DW_OP_breg6 offset. */
+/* Sets the place of a register from an expression: DW_OP_breg6 offset, otherwise lost. */
 static void set_expression(struct machine *m, uint64_t reg, struct bytes e)
 {
     bool is_by_fp = take(&e, 1) == 0x70 + REG_FP;
@@ -317,7 +319,7 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
     m->row.cfa_offset = offset;
 }
 
-/* The rules for the CFA; false: it is another instruction. */
+/* Executes an instruction about the CFA. Returns false if it is another instruction. */
 static bool run_cfa(struct machine *m, struct bytes *b, uint8_t op)
 {
     uint64_t reg;
@@ -347,7 +349,7 @@ static bool run_cfa(struct machine *m, struct bytes *b, uint8_t op)
     }
 }
 
-/* The rules for registers; false: it is another instruction. */
+/* Executes an instruction about registers. Returns false if it is another instruction. */
 static bool run_register(struct machine *m, struct bytes *b, uint8_t op)
 {
     uint64_t reg;
@@ -439,7 +441,7 @@ static void run_one(struct machine *m, struct bytes *b)
         run_other(m, b, op);
 }
 
-/* Up to the first row that begins after pc. */
+/* Executes instructions up to the first row that begins after pc. */
 static void run(struct machine *m, struct bytes b, uintptr_t pc)
 {
     for (unsigned i = 0; b.at < b.end && !m->has_failed; i++) {

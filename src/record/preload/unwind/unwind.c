@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walks a stack, a frame at a time. The stack of the thread itself is known from where the thread
- * begins; of another one (a signal's, a coroutine's) each page is tried before it is read.
+ * Walks a stack, one frame at a time. The range of the thread's own stack is found from its top.
+ * On another stack (of a signal or a coroutine) each page is tested before it is read.
  */
 #include "record/preload/unwind/unwind.h"
 
@@ -13,16 +13,17 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 4096,         /* at least: larger pages are tried in parts */
-    OWN_PAGES = 4096,    /* of the own stack that are tried at a time: 16 MiB */
-    FOREIGN_PAGES = 64,  /* of another one, for one walk */
-    NEAREST = 256 << 20, /* farther from the top is another stack */
-    USUAL = 128,         /* in a rule's cfa, in the cache: see is_usual */
+    PAGE = 4096,         /* least page size; larger pages are tested in parts */
+    OWN_PAGES = 4096,    /* pages of the own stack tested at a time: 16 MiB */
+    FOREIGN_PAGES = 64,  /* pages of another stack tested in one walk */
+    NEAREST = 256 << 20, /* an address farther from the top is on another stack */
+    USUAL = 128,         /* flag in a cached rule's cfa: see is_usual */
 };
 
 /* ---- memory ---- */
 
-/* The kernel reads the set before it refuses the action. Not the C library's call: errno. */
+/* True if the page can be read: the kernel reads the signal set before it refuses the invalid
+ * action. Avoids the C library's wrapper, which sets errno. */
 bool ab_unwind_can_read(uintptr_t address)
 {
     enum { NO_ACTION = -1, SET_BYTES = 8, REFUSED = -EINVAL };
@@ -55,12 +56,13 @@ static bool can_read_pages(uintptr_t low, uintptr_t high)
     return true;
 }
 
-struct window { /* of a stack: readable */
+struct window { /* readable part of a stack */
     uintptr_t low, high;
-    unsigned n_pages; /* that may still be tried */
+    unsigned n_pages; /* number of pages that may still be tested */
 };
 
-/* The stack that the thread began on, as far as it reaches down now. */
+/* True if `sp` is on the stack on which the thread began. Extends the known part of that stack
+ * downwards. */
 static bool is_own(struct ab_unwinder *u, uintptr_t sp)
 {
     uintptr_t low = sp & ~(uintptr_t)(PAGE - 1);
@@ -92,7 +94,8 @@ static struct window window_at(struct ab_unwinder *u, bool is_nested, uintptr_t 
     return (struct window){sp, sp, FOREIGN_PAGES};
 }
 
-/* In a program under AddressSanitizer it is no access of its own. */
+/* Reads a word. AddressSanitizer must not check it, because the program does not make this
+ * access. */
 static inline __attribute__((no_sanitize("address"))) uintptr_t load(uintptr_t at)
 {
     return *(const volatile uintptr_t *)at;
@@ -102,7 +105,7 @@ static inline bool read_word(struct window *w, uintptr_t at, uintptr_t *out)
 {
     if (at % sizeof *out != 0 || at < w->low)
         return false;
-    while (at >= w->high) { /* aligned: a word does not cross a page */
+    while (at >= w->high) { /* aligned, so that a word does not cross a page */
         uintptr_t page = w->high & ~(uintptr_t)(PAGE - 1);
         if (w->n_pages == 0 || !ab_unwind_can_read(page))
             return false;
@@ -115,7 +118,7 @@ static inline bool read_word(struct window *w, uintptr_t at, uintptr_t *out)
 
 /* ---- modules ---- */
 
-struct found_object { /* struct dl_find_object of glibc from 2.35, where it may grow */
+struct found_object { /* struct dl_find_object of glibc 2.35 and later, with room to grow */
     unsigned long long flags;
     void *begin, *end;
     struct link_map *map;
@@ -167,8 +170,8 @@ static __attribute__((noinline)) struct ab_frame_rule find_rule(const struct ab_
     return ab_eh_frame_rule(m.table, m.low, m.high, pc);
 }
 
-/* What walk_usual follows without a second look: frames of the two usual kinds whose words are
- * aligned and lie within them. */
+/* True if walk_usual can follow the rule without further checks: one of the two usual kinds,
+ * with aligned words inside the frame. */
 static bool is_usual(struct ab_frame_rule r)
 {
     bool has_fp = r.fp == AB_FP_AT_CFA;
@@ -183,8 +186,8 @@ static inline struct ab_unwind_entry *entry_of(const struct ab_unwinder *u, uint
     return &u->cache[(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) % AB_UNWIND_RULES];
 }
 
-/* A call may be the last thing in a function: what it returns to is in the next one. After a
- * signal the address is that of the instruction. */
+/* Returns the rule for a return address. Looks at pc - 1, because a call may be the last
+ * instruction of a function, so that pc is in the next one. After a signal, pc is exact. */
 static inline struct ab_frame_rule rule_at(struct ab_unwinder *u, bool is_nested, uintptr_t pc,
                                            bool is_exact)
 {
@@ -221,9 +224,9 @@ struct walk {
     bool is_nested, is_exact, has_fp;
 };
 
-enum { UC_FP = 120, UC_SP = 160, UC_PC = 168 }; /* in the kernel's ucontext of x86-64 */
+enum { UC_FP = 120, UC_SP = 160, UC_PC = 168 }; /* offsets in the kernel's ucontext on x86-64 */
 
-/* The stack of the interrupted code may be another one. */
+/* Steps out of a signal frame. The interrupted code may be on another stack. */
 static bool leave_signal(struct walk *w)
 {
     uintptr_t base = w->at.sp;
@@ -265,7 +268,7 @@ static bool restore_fp(struct walk *w, struct ab_frame_rule rule, uintptr_t cfa)
     return read_word(&w->window, base + (uintptr_t)(intptr_t)rule.fp_offset, &w->at.fp);
 }
 
-/* Each caller's frame is above the one before: so the walk has an end. */
+/* Steps to the caller. Its frame must be above the current one, so that the walk ends. */
 static bool leave_frame(struct walk *w, struct ab_frame_rule rule)
 {
     uintptr_t cfa = 0, pc = 0;
@@ -278,7 +281,8 @@ static bool leave_frame(struct walk *w, struct ab_frame_rule rule)
     return pc != 0;
 }
 
-/* A frame pointer points to the caller's, and above that lies the address to return to. */
+/* Steps to the caller by the frame pointer, which points to the caller's frame pointer below the
+ * return address. */
 static bool follow_frame_pointer(struct walk *w)
 {
     uintptr_t pc = 0, fp = 0, base = w->at.fp;
@@ -286,7 +290,7 @@ static bool follow_frame_pointer(struct walk *w)
         !read_word(&w->window, base, &fp) || !read_word(&w->window, base + 8, &pc))
         return false;
 #if defined(__aarch64__)
-    pc &= UINT64_C(0xffffffffffff); /* signed by pointer authentication */
+    pc &= UINT64_C(0xffffffffffff); /* removes the signature of pointer authentication */
 #endif
     if (pc < PAGE || ab_unwind_module(w->u, pc - 1).map == 0)
         return false;
@@ -295,7 +299,8 @@ static bool follow_frame_pointer(struct walk *w)
     return true;
 }
 
-/* AB_STACK_DEPTH: there is one more. */
+/* Steps one frame. Returns AB_STACK_DEPTH if there is one more frame, otherwise why the stack
+ * ends. */
 static inline enum ab_stack_end step(struct walk *w)
 {
     struct ab_frame_rule rule = rule_at(w->u, w->is_nested, w->at.pc, w->is_exact);
@@ -313,8 +318,8 @@ static inline enum ab_stack_end step(struct walk *w)
     }
 }
 
-/* As far as all is as usual: rules that are in the cache, on a stack whose end is known. The same as
- * steps, in a fifth of their instructions. */
+/* Walks frames with cached usual rules on the known stack, as far as possible. Does the same as
+ * step() in a fifth of the instructions. */
 static inline __attribute__((no_sanitize("address"))) size_t walk_usual(struct walk *w,
                                                                         uintptr_t *addresses,
                                                                         size_t n, size_t depth)
