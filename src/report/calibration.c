@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The calibration file: written whole, read as any file that somebody may have changed.
+ * Writes and reads calibration files. Any file that is read may have been changed by somebody.
  */
 #include "report/calibration.h"
 

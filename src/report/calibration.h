@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `calibrate` found out about a machine, as a JSON file (allocbench-calibration/1).
+ * The findings of `calibrate` about a machine, as a JSON file (allocbench-calibration/1).
  */
 #ifndef AB_REPORT_CALIBRATION_H
 #define AB_REPORT_CALIBRATION_H
@@ -16,11 +16,13 @@ struct ab_calibration {
     struct ab_noise_levels noise;
 };
 
-/* calibration-FINGERPRINT12.json: one a machine, so that a folder may be shared. */
+/* Writes the file name calibration-FINGERPRINT12.json, one per machine, so that several machines
+ * may share a folder. */
 void ab_calibration_name(const char *fingerprint, char *buf, size_t cap);
 
 void ab_calibration_write(FILE *to, const struct ab_calibration *c);
-/* AB_INPUT: not a calibration, altered, or of impossible numbers; the text names file and place. */
+/* Reads a calibration. Returns AB_INPUT if it is not one, was altered, or has impossible numbers;
+ * the message names file and place. */
 enum ab_status ab_calibration_read(const char *path, struct ab_calibration *out,
                                    struct ab_err *err);
 

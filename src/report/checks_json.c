@@ -17,9 +17,9 @@
 #define TEXT(key, member, ...) AB_TEXT(key, struct ab_checked, member, __VA_ARGS__)
 #define REAL(key, member, ...) AB_NUMBER(key, struct ab_checked, member, __VA_ARGS__)
 #define WHOLE(key, member, ...) AB_WHOLE(key, struct ab_checked, member, UINT32_MAX, 0, __VA_ARGS__)
-/* NULL where there is null: such as the phase of what is of the whole run. */
+/* NULL is written as null, for example the phase of a number of the whole run. */
 #define TEXT_OR_NULL(key, member) TEXT(key, member, .flags = AB_ZERO)
-/* Not known and never are both null. */
+/* `Unknown` and `never` are both written as null. */
 #define ROUNDS_NEEDED(...) \
     AB_WHOLE("rounds_needed", struct ab_checked, rounds_needed, UINT32_MAX - 1, 0, \
              .has = can_be_settled, __VA_ARGS__)
@@ -30,7 +30,7 @@ static bool can_be_settled(const void *check, const void *context)
     return ((const struct ab_checked *)check)->rounds_needed != UINT32_MAX;
 }
 
-/* What no document tells. */
+/* Initializes a check, because documents do not contain all members. */
 static void begin(const struct ab_reading *x)
 {
     const struct ab_effect none = {
@@ -58,7 +58,7 @@ static bool is_judged(const void *check, const void *context)
     return ab_check_is_judged(check);
 }
 
-/* Follows from the numbers. */
+/* Writes the direction, which follows from the numbers. */
 static json_t *write_direction(const struct ab_writing *x)
 {
     return ab_check_is_judged(x->record) ? json_null() : ab_json_string(ab_check_word(x->record));
@@ -147,7 +147,7 @@ static json_t *write_unit(const struct ab_writing *x)
     return ab_json_string(ab_check_unit(x->record, unit, sizeof unit));
 }
 
-/* "x glibc" is the only place where a stored gate says what its number is a factor of. */
+/* Reads the unit of a gate. Its form "x glibc" also says what the number is a factor of. */
 static void read_unit(const struct ab_reading *x)
 {
     struct ab_checked *c = x->record;
@@ -160,7 +160,7 @@ static void read_unit(const struct ab_reading *x)
                                                             : AB_AGAINST_BACKEND;
 }
 
-/* NULL, or one of the back ends. */
+/* Reads the name of a back end of this session; null = NULL. */
 static void read_backend(const struct ab_reading *x)
 {
     const char *name = ab_json_text(x->r, x->o, x->m->key);
@@ -192,7 +192,7 @@ static const struct ab_member gate_members[] = {
 };
 AB_TABLE(gate, struct ab_checked);
 
-/* ---- claims, which are only written ---- */
+/* ---- claims, which are written but never read ---- */
 
 static const struct ab_member claim_members[] = {
     TEXT("claim", text),
@@ -254,7 +254,7 @@ static const struct ab_member checks_members[] = {
 };
 const struct ab_record ab_checks_record = AB_RECORD_OF(struct ab_session, checks_members);
 
-/* ---- the document of several ---- */
+/* ---- the document of several comparisons ---- */
 
 const struct ab_record ab_gates_record = {checks_members, 1, sizeof(struct ab_session),
                                           .check = NULL};
@@ -291,12 +291,14 @@ void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, siz
 
 /* ---- reading ---- */
 
-/* What the document does not say of a comparison; `base` stands for the other result. */
+/* Sets the members of a comparison that the document does not contain; `base` stands for the other
+ * result. */
 static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_session *base)
 {
     c->now = now;
-    c->base = c->base_label == NULL && c->now_label == NULL ? now
-                                                            : base; /* back ends, or results */
+    c->base = c->base_label == NULL && c->now_label == NULL
+                  ? now
+                  : base; /* compares either back ends of one result, or two results */
     c->is_advisory = c->advisory[0] != 0;
     for (uint32_t i = 0; i < c->n_cells; i++)
         base->n_rounds = c->cells[i].effect.n_base > base->n_rounds ? c->cells[i].effect.n_base

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Cells of CSV files: quoted text, numbers, and the column that names the run.
+ * Writes the cells of CSV files: quoted text, numbers, and the columns for run and back end.
  */
 #include "report/csv.h"
 
@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* True for `@map`, `@map2` …: names that allocbench gives itself, which no spreadsheet can take for
- * more than a name. */
+/* True for `@map`, `@map2` …: names that allocbench itself gives. No spreadsheet can misread
+ * them. */
 static bool is_map_row(const char *text)
 {
     return strncmp(text, "@map", 4) == 0 && text[4 + strspn(text + 4, "0123456789")] == 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tree, and what is made of it. Functions are in the order in which they came.
+ * Builds the tree of functions, and writes it as lines or as SVG. Functions stay in the order of
+ * arrival.
  */
 #include "report/flame.h"
 
@@ -16,7 +17,7 @@ enum {
     MARGIN = 10,
     ROW = 18,
     HEAD = 36,
-    NAME_SHOWN = 600, /* bytes */
+    NAME_SHOWN = 600, /* bytes of a name that are shown */
 };
 static const double NARROWEST = 0.33, LETTER = 6.7; /* pixels */
 
@@ -34,7 +35,7 @@ const struct ab_flame_node *ab_flame_root(const struct ab_flame *f)
     return &f->root;
 }
 
-/* The list frees them. */
+/* Frees nothing: the list of children owns the nodes. */
 static void keep(void *n)
 {
     (void)n;
@@ -177,7 +178,7 @@ const char *ab_flame_colour(char buf[AB_FLAME_COLOUR_BYTES], const char *name)
     return buf;
 }
 
-/* Letters that fit, not in the middle of a character. */
+/* Returns the bytes of a name that fit into `width`, without splitting a character. */
 static size_t letters(const char *name, double width)
 {
     size_t most = width > 2 * LETTER ? (size_t)(width / LETTER) - 1 : 0, n = strlen(name);

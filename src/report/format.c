@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers, counts and names as cells of a table: short, independent of the locale, as wide as they
- * look on a terminal.
+ * Formats numbers, counts and names as cells of a table: short, independent of the locale, and
+ * measured in terminal columns.
  */
 #include "report/format.h"
 
@@ -31,7 +31,7 @@ void ab_format_end(struct ab_format_guard *guard)
     freelocale(guard->ours);
 }
 
-/* Takes the blank out of "1.31 us"; cells have no room for it. */
+/* Removes the blank from "1.31 us", because cells have no room for it. */
 static char *join(char *s)
 {
     char *to = s;
@@ -47,7 +47,8 @@ static void print_ns(char *buf, size_t cap, double ns)
     ab_units_time(buf, cap, ns);
     join(buf);
     size_t n = strlen(buf);
-    if (n > 2 && strcmp(buf + n - 2, "ns") == 0) /* the unit of the table */
+    if (n > 2 && strcmp(buf + n - 2, "ns") == 0) /* ns is the unit of the table, so it is left
+                                                    out */
         buf[n - 2] = 0;
 }
 
@@ -82,7 +83,8 @@ const char *ab_format_effect(char buf[AB_CELL_BYTES], double ratio, double low, 
     char middle[AB_CELL_BYTES], from[AB_CELL_BYTES], to[AB_CELL_BYTES];
     bool is_beside_one = (low > 1 && low < 1.005) || (high < 1 && high >= 0.995);
     ab_format_ratio(middle, ratio);
-    if (is_beside_one && ratio < 9.995 && high < 9.995) /* "1.00" would read as if 1 were inside */
+    if (is_beside_one && ratio < 9.995 && high < 9.995) /* with two decimals, "1.00" would look as
+                                                           if the interval contained 1 */
         snprintf(buf, AB_CELL_BYTES, "%.3fx [%.3f, %.3f]", ratio, low, high);
     else if (!isfinite(ratio))
         snprintf(buf, AB_CELL_BYTES, "-");
@@ -165,7 +167,8 @@ const char *ab_format_backend(char *dst, size_t cap, const struct ab_backend_inf
     return dst;
 }
 
-/* Bytes of the character at s and its columns; columns 0 for what must not be shown. */
+/* Returns the bytes of the character at s, and its columns; *columns is 0 for a character that must
+ * not be shown. */
 static size_t next_character(const char *s, unsigned *columns)
 {
     wchar_t c;
@@ -188,7 +191,8 @@ unsigned ab_format_width(const char *s)
     return total;
 }
 
-/* Copies what fits into `width`; *used and *columns grow. false = something was left over. */
+/* Copies as much of s as fits into `width` columns and `cap` bytes. Returns false if something was
+ * left out. */
 static bool copy_label(char *dst, size_t cap, const char *s, unsigned width, bool utf8)
 {
     size_t used = 0;
@@ -223,7 +227,7 @@ const char *ab_format_label(char *dst, size_t cap, const char *s, unsigned width
     return dst;
 }
 
-/* As copy_label shows the character at s; *n are its bytes. */
+/* Returns the columns in which copy_label shows the character at s. *n: its bytes. */
 static unsigned shown_columns(const char *s, size_t *n, bool utf8)
 {
     unsigned columns;
@@ -231,7 +235,7 @@ static unsigned shown_columns(const char *s, size_t *n, bool utf8)
     return columns > 0 && (utf8 || (unsigned char)*s < 0x7f) ? columns : 1;
 }
 
-/* The end of `s` that takes at most `width` columns. */
+/* Returns the end of `s` that takes at most `width` columns. */
 static const char *last_columns(const char *s, unsigned width, bool utf8)
 {
     unsigned total = 0;

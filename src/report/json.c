@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How every JSON document is written: what becomes of text and of numbers.
+ * Builds and writes JSON documents, and computes their checksum.
  */
 #include "report/json.h"
 
@@ -51,7 +51,7 @@ json_t *ab_json_integer(uint64_t n)
 
 json_t *ab_json_real(double x)
 {
-    x = ab_number_settle(x); /* 21.0000000000001 is written as 21, hence a whole number */
+    x = ab_number_settle(x); /* 21.0000000000001 becomes 21, so a whole number */
     if (!isfinite(x))
         return json_null();
     if (fabs(x) < 0x1p53 && x == nearbyint(x))
@@ -59,7 +59,8 @@ json_t *ab_json_real(double x)
     return json_real(x);
 }
 
-/* A number where it reads as one: digits, and a point between digits. */
+/* Returns a number if the text looks like one (digits, or digits around a point), otherwise a
+ * string. */
 static json_t *param_json(const char *text)
 {
     size_t digits = strspn(text, "0123456789"), n = strlen(text);
@@ -103,9 +104,9 @@ void ab_json_write(json_t *document, FILE *to, unsigned digits)
     json_decref(document);
 }
 
-/* ---- the checksum: SHA-256 of a document in one canonical form, made piece by piece ---- */
+/* ---- the checksum: SHA-256 of the canonical form of a document, computed piece by piece ---- */
 
-enum { DIGITS = 12 }; /* as results are written */
+enum { DIGITS = 12 }; /* significant digits, as in results */
 
 static int add_piece(const char *piece, size_t n, void *sha)
 {

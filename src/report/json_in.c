@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads a JSON document with bounds on its size and its memory, and reads typed members of it; an
- * error names the path to the value.
+ * Loads a JSON document with bounds on its size and memory, and reads typed members of it. Errors
+ * name the path to the value.
  */
 #include "report/json_in.h"
 
@@ -23,10 +23,10 @@
 
 /* ---- the file ---- */
 
-/* Jansson asks for memory through these while a document is read: three bytes of input may want
- * a hundred of it. Blocks are malloc's own, so that anyone may free them later. */
+/* Memory that jansson may still take while a document is read, because three bytes of input can
+ * need a hundred. Blocks come from malloc, so that anyone may free them later. */
 static size_t memory_left;
-static bool is_memory_short; /* jansson does not always say why it gave up */
+static bool is_memory_short; /* jansson does not always report that memory was the reason */
 
 static void *take(size_t n)
 {
@@ -44,8 +44,8 @@ static void give(void *p)
 }
 
 struct source {
-    int fd, reason; /* errno of a failed read */
-    size_t left;    /* bytes that may still come */
+    int fd, reason; /* errno of a failed read; 0 = none */
+    size_t left;    /* bytes that may still be read */
     bool is_too_long;
 };
 
@@ -60,7 +60,7 @@ static size_t pull(void *to, size_t n, void *user)
         s->reason = errno;
         return (size_t)-1;
     }
-    if ((size_t)got > s->left) { /* it grows while it is read */
+    if ((size_t)got > s->left) { /* the file grows while it is read */
         s->is_too_long = true;
         return (size_t)-1;
     }
@@ -95,7 +95,7 @@ static enum ab_status open_source(const char *path, const char *shown, size_t ca
     return status;
 }
 
-/* Reads what `from` gives. An error of the source is the caller's matter. */
+/* Loads a document from a callback. The caller checks for errors of the source. */
 static json_t *load(json_load_callback_t from, void *user, size_t cap_memory, json_error_t *error)
 {
     memory_left = cap_memory;
@@ -132,7 +132,7 @@ enum ab_status ab_json_load(const char *path, size_t cap_bytes, size_t cap_memor
     json_t *document = load(pull, &source, cap_memory, &error);
     close(source.fd);
     errno = source.reason;
-    if (source.reason != 0) /* a document may be whole all the same: not to be trusted */
+    if (source.reason != 0) /* the document may parse nevertheless, but must not be trusted */
         status = ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
     else if (source.is_too_long)
         status = fail_size(shown, cap_bytes, err);
@@ -207,7 +207,7 @@ void ab_json_free(json_t *document)
 
 /* ---- errors ---- */
 
-/* Writes the way to `node`; returns how much of the buffer is used. */
+/* Writes the path to `node`. Returns the used bytes of the buffer. */
 static size_t put_path(char *buf, size_t cap, const struct ab_json_node *node)
 {
     if (node->parent == NULL)

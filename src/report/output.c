@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output files that appear whole or not at all.
+ * Writes output files that appear either complete or not at all.
  */
 #include "report/output.h"
 
@@ -58,7 +58,8 @@ static enum ab_status open_directory(const char *path, int *out, struct ab_err *
     return AB_OK;
 }
 
-/* Sets *mode to what the new file shall have: of the old one, else what the umask leaves. */
+/* Sets *mode for the new file: the mode of the old file, or what the umask allows. Fails if the
+ * target must not be replaced. */
 static enum ab_status check_target(int directory, const char *path, mode_t *mode,
                                    struct ab_err *err)
 {
@@ -83,7 +84,7 @@ static enum ab_status check_target(int directory, const char *path, mode_t *mode
     return AB_OK;
 }
 
-/* Undoes what there is of an output that could not be opened. */
+/* Releases an output that could not be opened. */
 static void drop(struct ab_output *o, int fd)
 {
     if (o->to != NULL)
@@ -96,7 +97,7 @@ static void drop(struct ab_output *o, int fd)
     free(o->temporary);
 }
 
-/* What is open goes to *o; false with errno when there is no memory for it. */
+/* Stores the open file in *o. Returns false with errno if there is no memory. */
 static bool keep(struct ab_output *o, int fd, const char *path, const char *name)
 {
     o->path = ab_strdup(path);
@@ -107,15 +108,14 @@ static bool keep(struct ab_output *o, int fd, const char *path, const char *name
 
 enum { AB_TEMPORARY_NAME = 64 };
 
-/* Makes files without a name, or with a temporary one, and gives them their name when they are
- * whole. */
+/* ---- files without a name, or with a temporary one, until they are complete ---- */
 
 static bool has_name(const char *temporary)
 {
     return temporary != NULL && temporary[0] != 0;
 }
 
-/* Enters an unused name among the leftovers; false with errno. */
+/* Chooses an unused name and registers it as a leftover, for removal. Returns false with errno. */
 static bool choose_name(int directory, char name[AB_TEMPORARY_NAME])
 {
     unsigned long long random;
@@ -140,8 +140,9 @@ static int create_named(int directory, mode_t mode, char name[AB_TEMPORARY_NAME]
     return fd;
 }
 
-/* Opened for writing; `name` gets the temporary name, "" = none. −1 with errno on failure.
- * A file without a name is given one through /proc: without that it needs one from the start. */
+/* Creates a file for writing. `name` receives its temporary name, "" = none. Returns -1 with errno
+ * on failure. A nameless file is later named through /proc; without /proc it needs a temporary
+ * name. */
 static int temporary_create(int directory, mode_t mode, char name[AB_TEMPORARY_NAME])
 {
     int fd = -1;
@@ -151,7 +152,7 @@ static int temporary_create(int directory, mode_t mode, char name[AB_TEMPORARY_N
     return fd >= 0 ? fd : create_named(directory, mode, name);
 }
 
-/* Removes the name, where there is one (NULL or "": none). */
+/* Removes the temporary name; NULL or "" = none. */
 static void temporary_remove(int directory, const char *temporary)
 {
     if (!has_name(temporary))
@@ -167,13 +168,14 @@ static int link_nameless(int fd, int directory, const char *name)
     return linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-/* Gives the file its name, one that is not taken. 0, or an errno: EEXIST when it is. */
+/* Gives the file a name that does not exist yet. Returns 0 or an errno, EEXIST if the name
+ * exists. */
 static int temporary_name(int fd, int directory, const char *temporary, const char *name)
 {
     if (!has_name(temporary))
         return link_nameless(fd, directory, name);
     int reason = linkat(directory, temporary, directory, name, 0) == 0 ? 0 : errno;
-    if (reason != 0 && reason != EEXIST) /* FAT has no links */
+    if (reason != 0 && reason != EEXIST) /* FAT has no hard links */
         reason = renameat2(directory, temporary, directory, name, RENAME_NOREPLACE) == 0 ? 0
                                                                                          : errno;
     if (reason == 0)
@@ -181,7 +183,7 @@ static int temporary_name(int fd, int directory, const char *temporary, const ch
     return reason;
 }
 
-/* Only a rename replaces, and it needs a name to begin with. */
+/* Replaces `name` by renaming, which needs a temporary name. */
 static int rename_over(int directory, const char *temporary, const char *name)
 {
     int reason = renameat(directory, temporary, directory, name) == 0 ? 0 : errno;
@@ -189,7 +191,8 @@ static int rename_over(int directory, const char *temporary, const char *name)
     return reason;
 }
 
-/* The same, in place of what has the name. What was there is there until the new file is. */
+/* Names the file, replacing an existing one, which stays until the new file takes its place.
+ * Returns 0 or an errno. */
 static int temporary_replace(int fd, int directory, const char *temporary, const char *name)
 {
     char made[AB_TEMPORARY_NAME];
@@ -235,11 +238,11 @@ out:
     return status;
 }
 
-/* Replaces stdout by a stream that writes all of it or keeps the reason why not. */
+/* ---- standard output: a stream that writes everything or keeps the reason ---- */
 
-static int first_failure; /* errno; 0 = none */
+static int first_failure; /* errno of the first failure; 0 = none */
 
-/* All of it, or -1: stdio takes a short write for a failure as well. */
+/* Writes all bytes, because stdio treats a short write as a failure. Returns 0 on failure. */
 static ssize_t write_all(void *cookie, const char *bytes, size_t n)
 {
     (void)cookie;
@@ -249,7 +252,7 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t n)
             continue;
         if (got < 0) {
             first_failure = first_failure == 0 ? errno : first_failure;
-            return 0; /* a cookie's way to say that it failed */
+            return 0; /* tells fopencookie's stream that the write failed */
         }
         done += (size_t)got;
     }
@@ -274,7 +277,7 @@ static enum ab_status fail(int reason, struct ab_err *err)
                : ab_fail_errno(err, AB_SYSTEM, "cannot write to standard output");
 }
 
-/* AB_SYSTEM where nothing can be written to it, as to one that is closed. */
+/* Returns AB_SYSTEM if nothing can be written to stdout, for example because it is closed. */
 static enum ab_status standard_output_check(struct ab_err *err)
 {
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -299,15 +302,15 @@ enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab
     return status;
 }
 
-/* A folder that cannot be synced (some network and FUSE file systems say EINVAL) is no reason to
- * fail: the file itself is safe and in place. */
+/* Syncs a directory. Returns true as well if the file system cannot do that (some network and FUSE
+ * file systems fail with EINVAL): the file itself is synced and in place. */
 static bool sync_directory(int directory)
 {
     return fsync(directory) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
 }
 
-/* All is in the file: 0, or an errno. A stream does not keep why an earlier write failed: one more
- * byte in a file that will not be kept finds it out. */
+/* Flushes and syncs the file. Returns 0 or an errno. If stdio does not know why an earlier write
+ * failed, it writes one more byte to get the errno; the file is not kept anyway. */
 static int flush_file(struct ab_output *out)
 {
     errno = 0;
@@ -318,13 +321,13 @@ static int flush_file(struct ab_output *out)
     return errno;
 }
 
-/* Ends the output, which has its name when reason is 0. */
+/* Ends the output. If `reason` is 0, the file has its name and stays. */
 static enum ab_status end_file(struct ab_output *out, int reason, const char *what,
                                struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     if (reason == 0) {
-        free(out->temporary); /* no longer its name: what follows only closes */
+        free(out->temporary); /* no longer a temporary name; abandon then only closes */
         out->temporary = NULL;
         reason = out->is_draft || sync_directory(out->directory) ? 0 : errno;
     }
@@ -335,8 +338,8 @@ static enum ab_status end_file(struct ab_output *out, int reason, const char *wh
     return status;
 }
 
-/* Renames the file that an output replaces to FILE.old. Returns 0, also where there is none, or an
- * errno. */
+/* Renames the file that an output replaces to FILE.old. Returns 0, also if there is no such file,
+ * or an errno. */
 static int rename_old(const struct ab_output *out)
 {
     char old[NAME_MAX + 8];
@@ -448,7 +451,7 @@ enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, st
     return end_file(out, reason, what, err);
 }
 
-/* ---- two that are one ---- */
+/* ---- outputs to the same file ---- */
 
 static bool is_same_target(const struct ab_output *a, const struct ab_output *b)
 {

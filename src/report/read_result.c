@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads a stored result, or finds and unpacks that of an HTML report, and hands it to the tables of
- * session_record.c.
+ * Loads a stored result, or finds and unpacks the one in an HTML report, and passes it to the
+ * tables of session_record.c.
  */
 #include "report/read_result.h"
 
@@ -26,7 +26,7 @@ struct text {
     size_t n;
 };
 
-/* Does the file begin as an HTML document does? False also when it cannot be read. */
+/* True if the file begins like an HTML document. False also if it cannot be read. */
 static bool is_page(const char *path)
 {
     static const char doctype[] = "<!doctype html";
@@ -42,7 +42,7 @@ static bool is_page(const char *path)
     return is_html;
 }
 
-/* ---- where it is ---- */
+/* ---- finding the block ---- */
 
 static char *find(const struct text *in, size_t from, const char *what)
 {
@@ -80,7 +80,7 @@ static int digit_value(char c)
     return at != NULL ? (int)(at - digits) : -1;
 }
 
-/* In place; line breaks are passed over. */
+/* Decodes in place; skips line breaks. */
 static enum ab_status decode(struct text *t, const char *shown, struct ab_err *err)
 {
     size_t n = 0, n_digits = 0, padding = 0;
@@ -133,7 +133,7 @@ static enum ab_status fail_zlib(int result, const char *shown, struct ab_err *er
                                            : "it does not unpack");
 }
 
-/* out->s is malloc'ed, also after an error. */
+/* Unpacks with zlib. out->s is malloc'ed, even after an error. */
 static enum ab_status unpack(const struct text *packed, size_t cap_bytes, const char *shown,
                              struct text *out, struct ab_err *err)
 {
@@ -161,9 +161,9 @@ static enum ab_status unpack(const struct text *packed, size_t cap_bytes, const 
     return status;
 }
 
-/* The document in a page of at most `cap_bytes`; it must not have more bytes than that either, once
- * it is unpacked, and is read into at most `cap_memory`. The page may be hostile: zlib's checksum has
- * to be right. */
+/* Loads the document in an HTML page. Both the page and the unpacked document may have at most
+ * `cap_bytes`; the document may take `cap_memory` bytes. The page may be hostile: zlib's checksum
+ * must be right. */
 static enum ab_status load_page(const char *path, size_t cap_bytes, size_t cap_memory, json_t **out,
                                 struct ab_err *err)
 {
@@ -190,7 +190,8 @@ static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
     if (!json_is_object(document.json))
         ab_json_fail(&r->json, &document, "is not an allocbench result: not an object");
     ab_record_read(&r->json, &document, &ab_session_record, s, r);
-    /* The session borrows what a command owns: here it is of the document. */
+    /* Usually a session borrows these from a command; here they are allocated, so `out` must free
+     * them. */
     out->phases = (const char **)(uintptr_t)s->phases;
     out->settings = (const char **)(uintptr_t)s->settings;
     out->cpus = (int *)(uintptr_t)s->cpus;
@@ -210,7 +211,8 @@ enum ab_status ab_stored_take(void *document, const char *shown, struct ab_store
     free(r.room);
     ab_backends_set_labels(stored.session.backends, stored.session.n_backends);
     if (r.json.status == AB_OK && stored.checksum != AB_CHECKSUM_GOOD)
-        ab_session_settle(&stored.session); /* of another's hand: more digits than are written */
+        ab_session_settle(&stored.session); /* a file edited by others may have more digits than are
+                                               written */
     if (r.json.status == AB_OK)
         *out = stored;
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The walks over the table of a record.
+ * Writes, reads and rounds structs by walking over their tables (record.h).
  */
 #include "report/record.h"
 
@@ -39,7 +39,7 @@ static void set_whole(void *p, size_t bytes, uint64_t n)
         *(uint8_t *)p = (uint8_t)n;
 }
 
-/* The struct of a RECORD or a PART; NULL = there is none. */
+/* Returns the struct of a RECORD or a PART; NULL = there is none. */
 static void *inner(const struct ab_member *m, const void *record)
 {
     void *p = at(record, m->offset);
@@ -70,7 +70,7 @@ static uint32_t count_of(const struct ab_member *m, const void *record)
     return n;
 }
 
-/* The one member of an item that is a value. */
+/* Returns a member that describes an item that is a plain value. */
 static struct ab_member value_of(const struct ab_member *list)
 {
     return (struct ab_member){.type = list->values,
@@ -83,7 +83,8 @@ static struct ab_member value_of(const struct ab_member *list)
                               .text = list->text};
 }
 
-/* Of the items of a list; *value: room for what it refers to. */
+/* Returns the record that describes an item of a list. *value: storage for the member that the
+ * result refers to. */
 static struct ab_record items_record(const struct ab_member *list, struct ab_member *value)
 {
     if (list->record != NULL)
@@ -92,7 +93,7 @@ static struct ab_record items_record(const struct ab_member *list, struct ab_mem
     return (struct ab_record){value, 1, list->stride, .check = NULL};
 }
 
-/* Are the items objects? */
+/* True if the items are JSON objects. */
 static bool has_keys(const struct ab_record *t)
 {
     return t->members[0].key != NULL || t->members[0].type == AB_IS_PART ||
@@ -255,7 +256,7 @@ json_t *ab_record_json(const struct ab_record *table, const void *record, const 
 
 /* ---- reading ---- */
 
-/* A value that was not there, or is null. */
+/* Sets a member that is missing or null to the value that stands for null. */
 static void set_unknown(const struct ab_member *m, void *record)
 {
     void *p = at(record, m->offset);
@@ -328,7 +329,7 @@ static void read_value(struct ab_json_reader *r, const struct ab_json_node *node
     }
 }
 
-/* Is it of the type of the value `m` in a list? */
+/* True if the value has the type of `m`, a value in a list. */
 static bool fits(const json_t *json, const struct ab_member *m)
 {
     if (json_is_null(json))
@@ -342,7 +343,7 @@ static bool fits(const json_t *json, const struct ab_member *m)
            (uint64_t)json_integer_value(json) <= m->most;
 }
 
-/* An item that is a value, or an array of values. */
+/* Reads an item that is a value, or an array of values. */
 static void read_plain(struct ab_json_reader *r, const struct ab_json_node *item,
                        const struct ab_record *t, void *to)
 {
@@ -392,7 +393,7 @@ static void read_list(const struct ab_reading *x)
     read_items(x, &list, &t);
 }
 
-/* An object of its own. */
+/* Reads a member that is a JSON object of its own. */
 static void read_record(const struct ab_reading *x)
 {
     const struct ab_member *m = x->m;
@@ -422,7 +423,8 @@ static void read_part(const struct ab_reading *x)
         ab_record_read(x->r, x->o, m->record, inner(m, x->record), x->context);
 }
 
-/* Nothing is there of a member that need not be. */
+/* Handles an optional member that is missing: sets it to the value that stands for null, for
+ * AB_SAME in every item. */
 static void pass_over(const struct ab_reading *x)
 {
     struct ab_member one;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of a result, and the rules that are more than a member of a struct. What is not known is
- * null, never 0, never missing. A file may be hostile: histograms are decoded and have to hold what
- * their record says, what a record refers to has to exist, and what can be asked for has a bound.
+ * The tables of a stored result, and the rules that need more than a member of a struct. Unknown
+ * values are null, never 0 and never missing. A file may be hostile: histograms are decoded and
+ * must match their record, references must exist, and every size has a bound.
  */
 #include "report/session_record.h"
 
@@ -28,7 +28,7 @@
 #include <string.h>
 
 #ifndef AB_FLAGS
-#define AB_FLAGS "" /* the Makefile may say how it compiled */
+#define AB_FLAGS "" /* the Makefile may define how it compiled */
 #endif
 #if defined(__clang__)
 #define COMPILER __VERSION__
@@ -50,7 +50,7 @@ static struct ab_session *session_of(const struct ab_reading *x)
     return ((struct ab_stored_reader *)x->context)->session;
 }
 
-/* "" where it is not there. */
+/* Returns the text; "" if the member is missing. */
 static const char *text_if_any(const struct ab_reading *x)
 {
     return ab_json_has(x->r, x->o, x->m->key) ? ab_json_text(x->r, x->o, x->m->key) : "";
@@ -58,7 +58,7 @@ static const char *text_if_any(const struct ab_reading *x)
 
 /* ---- combinations of values ---- */
 
-/* "1000", "0.25", "many": as rows are named; false for what is no value. */
+/* Writes a value as rows spell it: "1000", "0.25", "many". Returns false if it is no value. */
 static bool value_text(const json_t *value, char *buf, size_t cap)
 {
     int n = -1;
@@ -77,7 +77,8 @@ static bool value_text(const json_t *value, char *buf, size_t cap)
     return n > 0 && (size_t)n < cap;
 }
 
-/* The params in the order of `like`, "n=1 m=2", or as they come where that is "". */
+/* Writes the params as "n=1 m=2", in the order of `like`, or in their own order if that is "".
+ * Returns false if they do not fit. */
 static bool values_text(const json_t *params, const char *like, char out[AB_VALUES_BYTES])
 {
     size_t n = 0, n_params = 0;
@@ -107,14 +108,14 @@ static bool values_text(const json_t *params, const char *like, char out[AB_VALU
     return n > 0 && n_params == json_object_size(params);
 }
 
-/* o.params as "n=1000 m=4"; "" after an error. */
+/* Writes o.params as "n=1000 m=4"; "" after an error. */
 static void stored_values(struct ab_stored_reader *x, const struct ab_json_node *o,
                           char out[AB_VALUES_BYTES])
 {
     const struct ab_session *s = x->session;
     struct ab_json_node at = {.parent = o, .key = "params"};
-    /* The first combination is being read where there is no text yet. */
-    char like[AB_VALUES_BYTES] = ""; /* a copy: `out` may be that of the first */
+    /* `like` stays "" while the first combination is read */
+    char like[AB_VALUES_BYTES] = ""; /* a copy, because `out` may be the text of the first */
     if (s->n_combinations > 0)
         memcpy(like, s->combinations[0].values, sizeof like);
     if (!values_text(json_object_get(o->json, at.key), like, out)) {
@@ -124,7 +125,7 @@ static void stored_values(struct ab_stored_reader *x, const struct ab_json_node 
     }
 }
 
-/* The combination of values in o.params; 0 after an error, and where the session has none. */
+/* Returns the combination of values in o.params; 0 after an error, or if the session has none. */
 static uint32_t stored_combination(struct ab_stored_reader *x, const struct ab_json_node *o)
 {
     const struct ab_session *s = x->session;
@@ -141,7 +142,7 @@ static uint32_t stored_combination(struct ab_stored_reader *x, const struct ab_j
     return 0;
 }
 
-/* The row of the back end that o[key] names, and of the values in o.params. */
+/* Returns the row of the back end that o[key] names, with the values of o.params. */
 static uint32_t stored_row(struct ab_stored_reader *x, const struct ab_json_node *o,
                            const char *key)
 {
@@ -160,9 +161,10 @@ static uint32_t stored_row(struct ab_stored_reader *x, const struct ab_json_node
     return 0;
 }
 
-/* ---- what records refer to ---- */
+/* ---- references between records ---- */
 
-/* Each record of a list begins with the index of its back end; one that failed has no numbers. */
+/* True if the back end of a record has numbers. Each record of a list begins with the index of its
+ * back end. */
 static bool has_numbers(const void *record, const void *session)
 {
     return ab_session_has_numbers(session, *(const uint32_t *)record);
@@ -221,7 +223,7 @@ static void read_round(const struct ab_reading *x)
         RULE("params", write_params, NULL)
 #define PHASE(of) AB_TEXT("phase", of, phase, .read = read_phase)
 #define ROUND(of) AB_WHOLE("round", of, round, UINT32_MAX, 0, .read = read_round)
-/* Of the record as a whole. */
+/* A rule for the whole record. */
 #define RULE(k, writing, reading) \
     { \
         .key = (k), .type = AB_IS_RULE, .write = (writing), .read = (reading) \
@@ -234,7 +236,8 @@ static void read_round(const struct ab_reading *x)
 
 static const char histogram_key[] = "hdr_v2";
 
-/* Of a histogram only a few pages are in use, and they are what the bound counts. */
+/* Counts the pages of a histogram that are in use against the bound on memory, because most pages
+ * stay untouched. */
 static void count_pages(struct ab_stored_reader *x, const struct ab_hdr *hdr)
 {
     enum { PAGE_COUNTS = 4096 / sizeof(uint64_t) };
@@ -247,7 +250,8 @@ static void count_pages(struct ab_stored_reader *x, const struct ab_hdr *hdr)
     x->hdr_bytes_left -= bytes < x->hdr_bytes_left ? bytes : x->hdr_bytes_left;
 }
 
-/* NULL after an error. The text is dropped from the document: it is the bulk of it. */
+/* Reads a histogram; returns NULL after an error. Drops its text from the document, because such
+ * texts are most of it. */
 static struct ab_hdr *read_histogram(struct ab_stored_reader *x, const struct ab_json_node *o)
 {
     struct ab_err why;
@@ -270,7 +274,7 @@ static struct ab_hdr *read_histogram(struct ab_stored_reader *x, const struct ab
     return hdr;
 }
 
-/* It has to hold n values. */
+/* Reads a histogram that must contain n values. */
 static struct ab_hdr *read_histogram_of(struct ab_stored_reader *x, const struct ab_json_node *o,
                                         uint64_t n)
 {
@@ -283,7 +287,7 @@ static struct ab_hdr *read_histogram_of(struct ab_stored_reader *x, const struct
     return hdr;
 }
 
-/* V2 knows only the counter that holds the maximum: this is it, if it lies there. */
+/* Sets the exact maximum. HDR V2 stores only its counter, so `max` must lie in that. */
 static void refine_max(struct ab_hdr *hdr, uint64_t max)
 {
     if (max <= hdr->max && max <= AB_HDR_HIGHEST && ab_hdr_index(max) == ab_hdr_index(hdr->max))
@@ -300,11 +304,11 @@ static json_t *histogram_or_null(const struct ab_hdr *hdr)
     return is_empty(hdr) ? json_null() : ab_json_histogram(hdr);
 }
 
-/* What is told of a histogram beside it. */
+/* Numbers stored beside a histogram. */
 struct timed {
     uint64_t n, overflow, max;
     double mean, quantiles[AB_QUANTILE_COUNT];
-    double stats[AB_DIST_STATS], step; /* of a distribution of memory */
+    double stats[AB_DIST_STATS], step; /* for a distribution of memory */
 };
 
 static struct timed timed_of(const struct ab_hdr *hdr)
@@ -319,7 +323,7 @@ static struct timed timed_of(const struct ab_hdr *hdr)
     return t;
 }
 
-/* m->record says what of it is told. */
+/* Writes a histogram and the numbers that m->record selects. */
 static json_t *write_timed(const struct ab_writing *x)
 {
     const struct ab_hdr *hdr = *(struct ab_hdr *const *)x->p;
@@ -343,10 +347,10 @@ static void read_timed(const struct ab_reading *x)
 #define TIMED(of, table) \
     AB_RULE(NULL, of, hdr, .record = (table), .write = write_timed, .read = read_timed)
 
-/* ---- where and by what ---- */
+/* ---- tool and machine ---- */
 
 static const struct ab_member tool_members[] = {
-    /* A stored result keeps what measured it. */
+    /* a stored result keeps the tool that measured it */
     AB_TEXT("version", struct ab_session, tool.version, .text = AB_VERSION),
     AB_TEXT("compiler", struct ab_session, tool.compiler, .text = COMPILER),
     AB_TEXT("flags", struct ab_session, tool.flags, .text = AB_FLAGS),
@@ -426,7 +430,7 @@ static const struct ab_member noise_members[] = {
 };
 AB_TABLE(noise, struct ab_noise);
 
-/* ---- what was run ---- */
+/* ---- the work ---- */
 
 static json_t *write_kinds(const struct ab_writing *x)
 {
@@ -493,7 +497,7 @@ static json_t *write_passes(const struct ab_writing *x)
     return ab_json_passes(x->p);
 }
 
-/* "all", or a number. */
+/* Reads a number of rounds, or "all". */
 static uint32_t read_rounds_of(struct ab_json_reader *r, const struct ab_json_node *o,
                                const char *key)
 {
@@ -503,7 +507,7 @@ static uint32_t read_rounds_of(struct ab_json_reader *r, const struct ab_json_no
     return (uint32_t)ab_json_whole(r, o, key, AB_EVERY_ROUND, AB_EVERY_ROUND);
 }
 
-/* Older results have none: every pass in every round. */
+/* Reads the pass plan. Older results have none, because every pass ran in every round. */
 static void read_passes(const struct ab_reading *x)
 {
     struct ab_pass_plan *plan = x->p;
@@ -519,7 +523,7 @@ static void read_passes(const struct ab_reading *x)
 #undef READ
 }
 
-/* Null where the number of rounds was fixed. */
+/* True if a rule ends the session; null if the number of rounds was fixed. */
 static bool has_stopping(const void *session, const void *context)
 {
     const struct ab_stopping *stopping = &((const struct ab_session *)session)->stopping;
@@ -530,7 +534,7 @@ static bool has_stopping(const void *session, const void *context)
 static void check_stopping(const struct ab_reading *x)
 {
     struct ab_stopping *stopping = x->record;
-    stopping->time_budget_s = fmax(stopping->time_budget_s, 0); /* fmax passes over NaN */
+    stopping->time_budget_s = fmax(stopping->time_budget_s, 0); /* fmax ignores NaN */
     stopping->precision = fmax(stopping->precision, 0);
     stopping->spent_s = fmax(stopping->spent_s, 0);
 }
@@ -545,7 +549,7 @@ static const struct ab_member stopping_members[] = {
 };
 AB_TABLE(stopping, struct ab_stopping, .check = check_stopping);
 
-/* "2/4" */
+/* Writes "2/4". */
 static json_t *write_shard(const struct ab_writing *x)
 {
     const struct ab_run_shard *shard = x->p;
@@ -587,7 +591,7 @@ static const struct ab_member resumption_members[] = {
 };
 AB_TABLE(resumption, struct ab_session);
 
-/* What lanes do. */
+/* The lanes: CPUs, order, window and edges. */
 static const struct ab_member lane_members[] = {
     AB_LIST("cpus", struct ab_session, cpus, n_cpus, AB_STORED_CPUS_MAX, .values = AB_IS_INDEX,
             .stride = sizeof(int), .flags = AB_NEVER_NULL, .text = "must be the number of a CPU"),
@@ -635,7 +639,7 @@ static const struct ab_member combination_members[] = {
 const struct ab_record ab_combination_record = AB_RECORD_OF(struct ab_combination,
                                                             combination_members);
 
-/* Names of the user for numbers that the load of a server printed, and which direction is good. */
+/* Names that the user gave to numbers of a server's load, and which direction is better. */
 static const char *const better_names[] = {
     [AB_FIELD_LOWER] = "lower", [AB_FIELD_HIGHER] = "higher"};
 static const struct ab_member named_members[] = {
@@ -721,7 +725,8 @@ static void append_parts(json_t *list, const char *s, size_t n, char separator)
     }
 }
 
-/* "keep=8:spare=0{A=b;C=d}": one text a setting, for others. We read them off the name. */
+/* Writes the settings in "keep=8:spare=0{A=b;C=d}" as one text each, for other programs. Reading
+ * takes them from the name. */
 static json_t *write_settings(const struct ab_writing *x)
 {
     const char *s = x->p;
@@ -773,7 +778,7 @@ static const struct ab_member map_members[] = {
 };
 AB_TABLE(map, struct ab_backend_info);
 
-/* Unknown, so null, if no run of the back end got as far as allocating it. */
+/* Null if no run of the back end got as far as allocating the aged heap. */
 #define MADE(member) \
     AB_WHOLE(#member, struct ab_backend_info, littered.member, INT64_MAX, 0, \
              AB_WHEN(struct ab_backend_info, littered.made_blocks))
@@ -931,7 +936,7 @@ AB_TABLE(round, struct ab_round, .check = check_round);
 #define SINCE_ALWAYS 0
 #define SINCE_LATER AB_LATER
 
-/* Of all groups: each has a record. */
+/* Members of all groups; each group has its own record. */
 static const struct ab_member field_members[] = {
 #define AB_FIELD(g, n, member, type, u, b, since, d) \
     FIELD_##type(AB_FIELD_KEY(g, n), member, .group = AB_FIELD_##g, .flags = SINCE_##since),
@@ -944,7 +949,7 @@ static const struct ab_record each_record = FIELDS(EACH), quantile_record = FIEL
                               program_numbers_record = FIELDS(PROGRAM),
                               inside_record = FIELDS(INSIDE);
 
-/* Of what a result does not have nothing is known. */
+/* Sets all fields of a result to unknown; a result lacks the fields of other groups. */
 static void forget_fields(const struct ab_reading *x)
 {
     ab_fields_forget(x->record, AB_FIELD_ALL);
@@ -952,7 +957,8 @@ static void forget_fields(const struct ab_reading *x)
     ab_fields_forget(x->record, AB_FIELD_INSIDE);
 }
 
-/* Of merged rounds the histogram is that of all, or (null) another x->record has it. */
+/* Writes the histogram of a result. Merged rounds share one histogram; the other results of these
+ * rounds have null. */
 static json_t *write_result_histogram(const struct ab_writing *x)
 {
     const struct ab_session *s = x->context;
@@ -975,7 +981,7 @@ static void read_result_histogram(const struct ab_reading *x)
     if (hdr == NULL)
         return;
     hdr->overflow = result->overflow;
-    /* V2 knows only the counters that hold the extremes. */
+    /* HDR V2 stores only the counters of the extremes */
     if (hdr->min <= AB_HDR_HIGHEST && result->min >= (double)hdr->min &&
         result->min <= (double)ab_hdr_high(ab_hdr_index(hdr->min)))
         hdr->min = (uint64_t)result->min;
@@ -1014,7 +1020,7 @@ static bool is_exec(const void *record, const void *session)
     return ab_session_is_exec(session) && ((const struct ab_result *)record)->op == AB_OP_ALL;
 }
 
-/* What the user named; nothing where there is nothing. */
+/* Writes the numbers that the user named; nothing if there are none. */
 static json_t *write_named(const struct ab_writing *x)
 {
     const struct ab_session *s = x->context;
@@ -1078,7 +1084,7 @@ static const struct ab_member class_members[] = {
 };
 AB_TABLE(class, struct timed);
 
-/* null: more than JSON's integers hold. */
+/* Writes the size 1 << log2; null if JSON integers cannot hold it. */
 static json_t *write_log2(const struct ab_writing *x)
 {
     unsigned log2 = *(const unsigned *)x->p;
@@ -1103,7 +1109,8 @@ static const struct ab_member size_members[] = {
 };
 AB_TABLE(size, struct ab_size_class, .is_told = has_numbers);
 
-/* "BIN:COUNT,COUNT …" from the first bin that is not empty to the last; null where none is known. */
+/* Writes the bins as "BIN:COUNT,COUNT …", from the first to the last that is not empty; null if
+ * none is known. */
 static json_t *write_window_counts(const struct ab_writing *x)
 {
     const struct ab_window *window = x->record;
@@ -1120,7 +1127,8 @@ static json_t *write_window_counts(const struct ab_writing *x)
     return end > 0 ? json_string(text) : json_null();
 }
 
-/* The number at *text, at most UINT32_MAX; *text moves past it. false: there is none. */
+/* Reads the number at *text, at most UINT32_MAX, and moves *text past it. Returns false if there is
+ * none. */
 static bool take_number(const char **text, uint32_t *out)
 {
     uint64_t n = 0;
@@ -1148,7 +1156,7 @@ static bool parse_counts(const char *text, struct ab_window *window, uint64_t *s
     }
 }
 
-/* They have to add up to n, unless rounds are merged. */
+/* Reads the bins of a window. They must add up to n, unless rounds are merged. */
 static void read_window_counts(const struct ab_reading *x)
 {
     const struct ab_session *s = session_of(x);
@@ -1274,7 +1282,7 @@ static json_t *write_heap_memory(const struct ab_writing *x)
     return list;
 }
 
-/* All n/a where it is not there. */
+/* Reads the memory of each heap; all n/a if the member is missing. */
 static void read_heap_memory(const struct ab_reading *x)
 {
     struct ab_memory *memory = x->record;
@@ -1349,7 +1357,7 @@ static json_t *write_dist(const struct ab_writing *x)
     return NULL;
 }
 
-/* null where nothing is known; else it has to be consistent with what is said of it. */
+/* Reads a distribution, which must match the numbers beside it; null if nothing is known. */
 static void read_dist(const struct ab_reading *x)
 {
     struct ab_memory_dist *d = x->record;
@@ -1417,7 +1425,7 @@ static const struct ab_member timeline_members[] = {
 };
 AB_TABLE(timeline, struct ab_timeline, .is_told = has_numbers, .check = check_timeline);
 
-/* Of work without times there is no list. */
+/* True if the work has times; otherwise the list is missing. */
 static bool has_over_time(const void *session, const void *context)
 {
     (void)context;
@@ -1534,8 +1542,8 @@ static json_t *write_iteration_histogram(const struct ab_writing *x)
     return histogram_or_null(*(struct ab_hdr *const *)x->p);
 }
 
-/* null where no iteration was timed that it could hold; else it has to hold as many as the record
- * says. */
+/* Checks the histogram of iterations, which must contain as many as the record says; null if none
+ * fits into it. */
 static void check_iterations(const struct ab_reading *x)
 {
     struct ab_iterations *it = x->record;
@@ -1589,7 +1597,7 @@ static const struct ab_member iterations_members[] = {
 };
 AB_TABLE(iterations, struct ab_iterations, .is_told = has_numbers, .check = check_iterations);
 
-/* Of work without iterations there is no list. */
+/* True if the work has iterations; otherwise the list is missing. */
 static bool has_iterations(const void *session, const void *context)
 {
     const struct ab_session *s = session;
@@ -1602,7 +1610,7 @@ static bool has_iterations(const void *session, const void *context)
 
 /* ---- the overview of a trace ---- */
 
-/* Blocks of a size class that lived as long; only those that are not 0 are listed. */
+/* Number of blocks of one size class and one lifetime class; only counts above 0 are listed. */
 struct cell {
     uint64_t le_bytes, le_calls, n;
 };
@@ -1628,7 +1636,7 @@ static json_t *write_blocks(const struct ab_writing *x)
     return list;
 }
 
-/* The class of a power of two below 2^AB_OVERVIEW_CLASSES; `unknown` is that of UINT64_MAX. */
+/* Returns the class of a power of two below 2^AB_OVERVIEW_CLASSES. */
 static unsigned class_of(struct ab_json_reader *r, const struct ab_json_node *cell, const char *key,
                          uint64_t le)
 {
@@ -1670,7 +1678,7 @@ static const struct ab_member live_members[] = {
 };
 AB_TABLE(live, struct ab_overview);
 
-/* A row of the matrix of threads. */
+/* A row of the matrix of threads that allocate and free. */
 struct thread_row {
     int32_t thread;
     uint32_t n_rows;
@@ -1725,10 +1733,10 @@ static const struct ab_member overview_members[] = {
 };
 AB_TABLE(overview, struct ab_overview);
 
-/* ---- what follows from the numbers; not read back: whoever reads them finds the same ---- */
+/* ---- values that follow from the numbers: not read back, but computed again ---- */
 
-/* Of what the tables show, in the direction of the metric: of times, below 1 is faster (the tables
- * show the reciprocal, a speed). */
+/* Ratios that the tables show, in the direction of the metric: for times, below 1 is faster. The
+ * tables show the reciprocal, a speed. */
 struct ratio_row {
     uint32_t backend;
     const char *base, *phase, *metric, *method;
@@ -1755,7 +1763,7 @@ static void add_ratio(const struct ab_session *s, json_t *list, struct ratio_row
     ab_json_append(list, ab_record_json(&ratio_record, &row, s));
 }
 
-/* An array, empty where there is nothing to compare with. */
+/* Writes the ratios as an array, which is empty if there is nothing to compare with. */
 static json_t *write_ratios(const struct ab_writing *x)
 {
     const struct ab_session *s = x->record;
@@ -1866,7 +1874,7 @@ static void read_schema(const struct ab_reading *x)
                      ab_text_printable(shown, sizeof shown, name));
 }
 
-/* Each round has its own, unless the document says otherwise. */
+/* Writes "histograms", if rounds are merged. Without it, each round has its own histograms. */
 static json_t *write_histograms(const struct ab_writing *x)
 {
     const struct ab_session *s = x->record;
@@ -1882,7 +1890,7 @@ static void read_histograms(const struct ab_reading *x)
     ((struct ab_session *)x->record)->is_histogram_merged = true;
 }
 
-/* Merged ones hold what the rounds timed together. */
+/* Checks that merged histograms contain as many values as all rounds timed. */
 static void check_merged(struct ab_json_reader *r, const struct ab_json_node *list,
                          const struct ab_session *s)
 {
@@ -1895,7 +1903,7 @@ static void check_merged(struct ab_json_reader *r, const struct ab_json_node *li
         ab_json_fail(r, list, "have %" PRIu64 " timed ops, but histograms of %" PRIu64, said, held);
 }
 
-/* Everything but the numbers, as one key. */
+/* Orders results by everything except their numbers. */
 static int by_identity(const void *a, const void *b)
 {
     const struct ab_result *x = *(const struct ab_result *const *)a;
@@ -1906,7 +1914,8 @@ static int by_identity(const void *a, const void *b)
         return x->round < y->round ? -1 : 1;
     if (x->op != y->op)
         return x->op < y->op ? -1 : 1;
-    return (x->phase > y->phase) - (x->phase < y->phase); /* of one list: same pointer, same name */
+    return (x->phase > y->phase) - (x->phase < y->phase); /* phases are pointers of one list, so the
+                                                             same name is the same pointer */
 }
 
 static void check_unique(struct ab_json_reader *r, const struct ab_json_node *list,
@@ -2006,7 +2015,7 @@ json_t *ab_session_json(const struct ab_session *session)
     char checksum[AB_CHECKSUM_BYTES];
     ab_format_begin(&guard);
     json_t *document = ab_record_json(&ab_session_record, session, session);
-    ab_checksum_make(document, checksum); /* the last key: of all that stands before it */
+    ab_checksum_make(document, checksum); /* the last key; covers everything before it */
     ab_json_put(document, AB_CHECKSUM_KEY, ab_json_string(checksum));
     ab_format_end(&guard);
     return document;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the records of a stored result refer to.
+ * Finds the back ends that the records of a stored result refer to.
  */
 #include "report/stored_reader.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reading of a stored result: what its records have in common. The first error sticks in `json`.
+ * State and helpers shared by all tables that read a stored result. `json` keeps the first error.
  */
 #ifndef AB_REPORT_STORED_READER_H
 #define AB_REPORT_STORED_READER_H
@@ -9,15 +9,16 @@
 #include "result/hdr.h"
 #include "result/result.h"
 
-/* The state of one reading of a stored result. */
+/* State while a stored result is read. */
 struct ab_stored_reader {
     struct ab_json_reader json;
-    struct ab_session *session; /* back ends, phases and rounds are there before the records */
+    struct ab_session *session; /* its back ends, phases and rounds are read before the records */
     struct ab_hdr_room *room;
     uint64_t hdr_bytes_left;
 };
 
-/* The row of this name, values and all; 0 after an error, which is about `at`. */
+/* Returns the back end with this full name, including values. Fails with an error about `at` if
+ * there is none, and returns 0. */
 uint32_t ab_stored_named(struct ab_stored_reader *r, const struct ab_json_node *at,
                          const char *name);
 

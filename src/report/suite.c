@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of the document, and the figures behind them.
+ * Reads and writes the document of a suite, and computes the figures in it.
  */
 #include "report/suite.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- one result ---- */
 
-/* With the verdicts as they were given. */
+/* Reads an item with its stored verdicts. */
 static enum ab_status read_whole(struct ab_suite_item *item, const char *shown, struct ab_err *err)
 {
     enum ab_status status = ab_suite_item_read(item, shown, &item->stored, err);
@@ -35,14 +35,14 @@ void ab_suite_item_take(struct ab_suite_item *item, const struct ab_session *ses
     ab_json_free(item->document);
     item->document = ab_session_json(session);
     item->reason = "";
-    if (read_whole(item, item->name, &err) != AB_OK) { /* a defect of ours */
+    if (read_whole(item, item->name, &err) != AB_OK) { /* a defect of allocbench */
         ab_json_free(item->document);
         item->document = NULL;
         item->reason = "its result cannot be read back";
     }
 }
 
-/* Of a copy: reading takes the histograms out of it. */
+/* Reads a copy, because reading removes the histograms from a document. */
 enum ab_status ab_suite_item_read(const struct ab_suite_item *item, const char *shown,
                                   struct ab_stored *out, struct ab_err *err)
 {
@@ -76,7 +76,7 @@ static void forget(struct ab_suite *s)
     s->summary = (struct ab_session){0};
 }
 
-/* Of the work of all together. */
+/* Computes one digest for the work of all items. */
 static void digest_works(struct ab_suite *s)
 {
     struct ab_text t = {0};
@@ -108,7 +108,7 @@ static void summarize(struct ab_suite *s)
     ab_backends_set_labels(to->backends, to->n_backends);
 }
 
-/* Work of one item, of each combination of values where there are some. */
+/* Returns the number of works of an item: its combinations of values, at least 1. */
 static uint32_t works_of(const struct ab_suite_item *item)
 {
     uint32_t n = item->document != NULL ? item->stored.session.n_combinations : 0;
@@ -156,7 +156,7 @@ void ab_suite_fini(struct ab_suite *s)
     *s = (struct ab_suite){0};
 }
 
-/* ---- figures in the document, for readers: they are worked out again when it is read ---- */
+/* ---- figures in the document: only for readers, computed again when it is read ---- */
 
 struct told_effect {
     double ratio, low, high;
@@ -350,7 +350,7 @@ void ab_suite_write(FILE *to, const struct ab_suite *suite)
     ab_format_end(&guard);
 }
 
-/* Gates are of the summary, as if that were a result. */
+/* Reads the gates into the summary, as if it were a result. */
 static enum ab_status read_gates(const char *path, struct ab_suite *s, struct ab_err *err)
 {
     struct ab_stored summary = {.session = s->summary, .document = s->document};

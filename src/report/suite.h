@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The results of several workloads in one document, allocbench-suite/1. Each is the allocbench/2
- * document that its workload alone would have, unchanged; beside them the ratios of every back end
- * in every workload, their means and the verdicts on these, all worked out from the results again when
- * the document is read.
+ * The results of several workloads in one document, allocbench-suite/1. It contains the unchanged
+ * allocbench/2 document of each workload. Beside them are the ratios of every back end in every
+ * workload, their means and verdicts. All of these are computed again from the results when the
+ * document is read.
  */
 #ifndef AB_REPORT_SUITE_H
 #define AB_REPORT_SUITE_H
@@ -14,51 +14,57 @@
 enum { AB_SUITE_MOST = 1000 }; /* workloads */
 
 struct ab_suite_item {
-    const char *name;   /* of the file, without its end; where two are the same, the path */
-    const char *path;   /* as it was given */
-    const char *reason; /* why there is no result, "" = there is one, or it was not measured yet */
-    void *document;     /* the result, with its checksum; NULL = there is none */
-    struct ab_stored stored; /* … read */
+    const char *name;   /* file name without its suffix; the path if that is not unique */
+    const char *path;   /* path as the user gave it */
+    const char *reason; /* why there is no result; "" = there is one, or it was not measured yet */
+    void *document;     /* the result, with its checksum; NULL = none */
+    struct ab_stored stored; /* the result, read back */
 };
 
 struct ab_suite {
     const char *kind;         /* "workload" or "trace" */
-    const char *command_line; /* that measured it */
-    const char *version;      /* of what measured it; NULL = this build */
-    double time_budget_s;     /* of all together; 0 = none */
-    bool is_complete;         /* every workload was measured to its end, or cannot be */
-    bool is_unsealed;         /* it, or one of its results, comes from a file without a checksum */
+    const char *command_line; /* command that measured it */
+    const char *version;      /* version of allocbench that measured it; NULL = this build */
+    double time_budget_s;     /* for all workloads together; 0 = none */
+    bool is_complete;         /* True if every workload was measured to its end, or cannot be
+                                 measured */
+    bool is_unsealed;         /* True if it or one of its results comes from a file without a
+                                 checksum */
     struct ab_suite_item *items;
     uint32_t n;
     const char *base; /* the back end that the others are compared with; NULL = none */
-    void *document;   /* it was read from; NULL = none */
+    void *document;   /* document it was read from; NULL = none */
     enum ab_checksum checksum;
 
-    /* Worked out. The summary has the back ends and the gates on means, for what shows verdicts. */
-    struct ab_suite_work *works; /* one for each item; of params with lists, for each combination */
-    char **names; /* of these: "churn[n=1000]"; of figures.n_works, NULL = the item's */
+    /* Computed from the items. The summary contains the back ends and the gates on means, so that
+     * verdicts can be shown like those of a result. */
+    struct ab_suite_work *works; /* one for each item, or for each combination of its param
+                                    values */
+    char **names; /* names of the works: "churn[n=1000]"; figures.n_works entries, NULL = name of
+                     the item */
     struct ab_suite_figures figures;
     struct ab_session summary;
-    char *sha256; /* of the names and tapes of all */
+    char *sha256; /* digest of the names and tapes of all items */
 };
 
-/* Takes a session as it would be stored. */
+/* Stores a session in an item, in the form of its document. */
 void ab_suite_item_take(struct ab_suite_item *item, const struct ab_session *session);
-/* The result of an item once more, to be ended by itself; `shown` names it in errors. */
+/* Reads the result of an item again; the caller ends it. `shown` names it in errors. */
 enum ab_status ab_suite_item_read(const struct ab_suite_item *item, const char *shown,
                                   struct ab_stored *out, struct ab_err *err);
-/* The item of this name; NULL = none. */
+/* Returns the item of this name; NULL = none. */
 const struct ab_suite_item *ab_suite_find(const struct ab_suite *suite, const char *name);
 
-/* Works out what follows from the items, anew; gates of the summary end. */
+/* Computes everything that follows from the items again. Gates of the summary are dropped. */
 void ab_suite_settle(struct ab_suite *suite);
 void ab_suite_write(FILE *to, const struct ab_suite *suite);
-/* AB_INPUT as ab_stored_read; gates as they were judged. */
+/* Reads a suite; gates have their stored verdicts. Returns AB_INPUT like ab_stored_read. */
 enum ab_status ab_suite_read(const char *path, struct ab_suite *out, struct ab_err *err);
-/* The same for whoever goes on with its numbers: AB_INPUT also where it was altered. */
+/* Like ab_suite_read, for callers that use the numbers: also returns AB_INPUT if the document was
+ * altered. */
 enum ab_status ab_suite_read_unaltered(const char *path, struct ab_suite *out, struct ab_err *err);
-/* All but what `name`, `path` and `reason` of items point to, and other texts, which belong to the
- * document or to whoever measured. */
+/* Frees the suite. Does not free `name`, `path` and `reason` of items and other texts, which belong
+ * to the document or to the caller that measured. */
 void ab_suite_fini(struct ab_suite *suite);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The document of `verify --json`: results/README.md tells its fields.
+ * Writes the document of `verify --json`; results/README.md describes its fields.
  */
 #include "report/verify_json.h"
 
@@ -50,7 +50,7 @@ static json_t *write_status(const struct ab_writing *x)
                               : ab_backend_status_name(b->info->status));
 }
 
-/* None of what could not be verified. */
+/* Writes no checks for a back end that could not be verified. */
 static json_t *write_checks(const struct ab_writing *x)
 {
     const struct ab_verify_session *v = x->context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The result of `verify` as JSON.
+ * Writes the result of `verify` as JSON.
  */
 #ifndef AB_REPORT_VERIFY_JSON_H
 #define AB_REPORT_VERIFY_JSON_H

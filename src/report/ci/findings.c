@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts the verdicts of gates and comparisons, and what became of the back ends, into sentences.
+ * Converts the verdicts of gates and comparisons, and the status of back ends, into sentences.
  */
 #include "report/ci/findings.h"
 
@@ -22,7 +22,7 @@ void ab_finding_text(struct ab_text *to, const char *s)
     free(printable);
 }
 
-/* Names in it may be anything. */
+/* Adds formatted text, in which names may be hostile. */
 __attribute__((format(printf, 2, 3))) static void say(struct ab_text *t, const char *fmt, ...)
 {
     va_list args;
@@ -54,7 +54,8 @@ void ab_findings_fini(struct ab_findings *findings)
     *findings = (struct ab_findings){0};
 }
 
-/* The place as the configuration reader wrote it ("web.yaml:31:5"), taken apart; "--gate" is none. */
+/* Splits a place as the configuration reader writes it ("web.yaml:31:5"). Other places, such as
+ * "--gate", are ignored. */
 static void set_place(struct ab_finding *f, const char *place)
 {
     const char *last = strrchr(place, ':'), *middle = last;
@@ -72,7 +73,8 @@ static void set_place(struct ab_finding *f, const char *place)
 
 /* ---- checks ---- */
 
-/* Against another machine a comparison is advice: it warns where another fails. */
+/* Returns the outcome of a check. A comparison with another machine is only advice, and warns
+ * instead of failing. */
 static enum ab_finding_outcome outcome_of(const struct ab_checked *c, bool only_warns)
 {
     switch (c->verdict) {
@@ -95,7 +97,7 @@ static void say_rounds_needed(struct ab_text *t, const struct ab_checked *c)
         say(t, "; about %u rounds would decide it", c->rounds_needed);
 }
 
-/* ": measured 3.04x [3.01, 3.07]; why". */
+/* Adds ": measured 3.04x [3.01, 3.07]; why". */
 static void say_measured(struct ab_text *t, const struct ab_checked *g)
 {
     char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES], unit[160];
@@ -134,7 +136,7 @@ static void add_gate(const struct ab_checked *g, struct ab_findings *out)
     set_place(f, g->place);
 }
 
-/* "steady/alloc/p99", as gates spell it; "time of the whole run". */
+/* Adds the name as gates spell it, "steady/alloc/p99", or "time of the whole run". */
 static void say_name(struct ab_text *t, const struct ab_checked *c)
 {
     const char *place = c->iteration != NULL         ? c->iteration
@@ -147,7 +149,7 @@ static void say_name(struct ab_text *t, const struct ab_checked *c)
         say(t, "%s/%s/%s", c->phase, place, c->metric);
 }
 
-/* "jemalloc", "jemalloc against glibc" */
+/* Adds "jemalloc" or "jemalloc against glibc". */
 static void say_pair(struct ab_text *t, const struct ab_checked *c)
 {
     bool is_one = c->base_backend == NULL || strcmp(c->base_backend, c->backend) == 0;
@@ -175,7 +177,7 @@ static void say_effect(struct ab_text *t, const struct ab_checked *c)
     if (isfinite(c->base) && isfinite(c->now))
         say(t, ", base %s, now %s", ab_format_value(base, c->base, c->unit),
             ab_format_value(now, c->now, c->unit));
-    if (ab_check_judged_effect(c) == &c->relative) { /* by what the verdict is given */
+    if (ab_check_judged_effect(c) == &c->relative) { /* the verdict depends on this ratio */
         say_ratio(t, &c->relative, digits, false);
         say(t, " relative to %s (unchanged, %.*fx)", c->witnesses, digits, c->machine_ratio);
     }
@@ -208,7 +210,7 @@ static void add_cell(const struct ab_comparison *comparison, const struct ab_che
     say(&f->sentence, "%s%s.", c->reason[0] != 0 ? "; " : "", c->reason);
 }
 
-/* Why verdicts do not count, once for all of them; with --strict that is a failure itself. */
+/* Adds once for all why verdicts do not count. With --strict, this is itself a failure. */
 static void add_advisory(const struct ab_comparison *c, struct ab_findings *out)
 {
     struct ab_finding *f = add(out, "comparison",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses the numbers that are kept over time. Names of fields are those of result_fields.def and
- * memory_fields.def, and stay: a chart is a name.
+ * Chooses the numbers that are charted over time. They have the names of result_fields.def and
+ * memory_fields.def, which must not change, because a chart is found by name.
  */
 #include "report/ci/series.h"
 
@@ -21,7 +21,7 @@ struct walk {
     void *user;
 };
 
-/* What the clock cannot resolve is shown as the most that it can be. */
+/* Returns the value, or the upper bound if the clock cannot resolve it. */
 static double raised(const struct ab_session *s, const struct ab_metric *m, double value)
 {
     return isnan(value) ? value : ab_metric_interval(s, m, value).high;
@@ -35,7 +35,7 @@ static void find_extremes(const struct ab_session *s, struct ab_series *x)
         double value = raised(s, &x->metric, of);
         if (!isfinite(value))
             continue;
-        x->low = fmin(x->low, value); /* of a number and NaN: the number */
+        x->low = fmin(x->low, value); /* fmin and fmax ignore NaN */
         x->high = fmax(x->high, value);
         x->n_rounds++;
     }
@@ -54,7 +54,7 @@ static void give(const struct walk *w, uint32_t backend, struct ab_metric metric
     w->use(w->session, &x, w->user);
 }
 
-/* Of one op, or of a phase as a whole; what does not exist of it is passed over. */
+/* Passes on the named numbers of an op or of a whole phase; skips those that do not exist. */
 static void walk_op(const struct walk *w, uint32_t backend, const char *phase, unsigned op,
                     const char *const *names, size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Head, policy, navigation and script around sections that are given.
+ * Writes head, policy, navigation and script around given sections.
  */
 #include "report/html/frame.h"
 
@@ -108,7 +108,7 @@ void ab_frame_document(struct ab_html *h, const char *title, const char *about, 
     ab_html_f(h, "</script>\n</body>\n</html>\n");
 }
 
-/* Holds the two files inside the program, and their digests. */
+/* ---- report.css and report.js, embedded in the program, and their digests ---- */
 
 AB_EMBED(report_css, "src/report/html/report.css")
 AB_EMBED(report_js, "src/report/html/report.js")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every HTML file of ours has around its sections: head with style and policy, title, navigation,
- * footer, script. Sections are written into memory first, so that the navigation lists those that have
- * something to show.
+ * The frame of every HTML file: head with style and content security policy, title, navigation,
+ * footer, script. Sections are written into memory first, so that the navigation lists only those
+ * that are not empty.
  */
 #ifndef AB_REPORT_HTML_FRAME_H
 #define AB_REPORT_HTML_FRAME_H
@@ -11,23 +11,24 @@
 
 #include <stddef.h>
 
-/* What `write` writes goes to *out, to be freed. Ids go on where *like is, which may be alone. */
+/* Runs `write` and stores its output in *out, to be freed. `is_alone` of its struct ab_html is
+ * that of *like. */
 void ab_frame_write(const struct ab_html *like, void (*write)(struct ab_html *h, const void *user),
                     const void *user, struct ab_html_text *out);
 
-/* What it writes is a section, left out where it is nothing; with id NULL what stands as it is
- * behind all sections. */
+/* A section, left out if `write` writes nothing. With id NULL the output follows all sections as it
+ * is. */
 struct ab_frame_part {
     const char *id, *title;
     void (*write)(struct ab_html *h, const void *user);
     const void *user;
 };
-/* A page: its title, a line below it (about NULL or "" = none), so many parts, and the version that is
- * named (NULL = this program's). */
+/* Writes a page of n parts. `about` is a line below the title (NULL or "" = none). `version` is the
+ * version that the page names (NULL = this program's). */
 void ab_frame_document(struct ab_html *h, const char *title, const char *about, const char *version,
                        const struct ab_frame_part *parts, size_t n);
 
-/* The style sheet and the script that every report has, as they are in report.css and report.js. */
+/* The style sheet and the script of every report, from report.css and report.js. */
 
 struct ab_asset {
     const char *text;
@@ -36,7 +37,7 @@ struct ab_asset {
 struct ab_asset ab_asset_style(void);
 struct ab_asset ab_asset_script(void);
 
-/* "sha256-…", as a content security policy spells it, of pieces one after the other. */
+/* Writes "sha256-…" as in a content security policy, for the concatenated pieces. */
 enum { AB_ASSET_DIGEST_BYTES = 64 };
 void ab_asset_digest(const struct ab_asset *pieces, size_t n, char out[AB_ASSET_DIGEST_BYTES]);
 

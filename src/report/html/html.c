@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The writer: printf whose strings are escaped.
+ * Writes HTML with a printf whose strings are escaped.
  */
 #include "report/html/html.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* s[0..n) is printable. */
+/* Writes printable text with entities for markup characters. */
 static void put_escaped(FILE *to, const char *s)
 {
     for (; *s != 0; s++) {
@@ -53,11 +53,11 @@ void ab_html_lines(struct ab_html *h, const char *s)
     free(copy);
 }
 
-/* The pieces of a format that is checked where it is given. */
+/* ---- conversions; callers' formats are checked at compile time by the attribute in html.h ---- */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-/* "12.50" without its zeros. */
+/* Writes a number without trailing zeros: "12.50" becomes 12.5. */
 static void put_real(FILE *to, const char *spec, double x)
 {
     char text[400];
@@ -84,7 +84,7 @@ static void put_integer(FILE *to, const char *spec, unsigned n_long, bool is_siz
         fprintf(to, spec, va_arg(*args, int));
 }
 
-/* One conversion; format starts after the '%'. Returns the rest after the conversion. */
+/* Writes one conversion; `format` starts after the '%'. Returns the rest of the format. */
 static const char *put_conversion(struct ab_html *h, const char *format, va_list *args)
 {
     char spec[24] = "%";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Curves from histograms, and the panels that hold them.
+ * Draws curves from histograms, in panels.
  */
 #include "report/html/latency_curve.h"
 
@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_POINTS = 60000 }; /* of all curves of a report */
+enum { PAGE_POINTS = 60000 }; /* for all curves of a report */
 
 /* ---- a curve ---- */
 
-/* The ends of both axes, so that they hold the curve. */
+/* Widens both axes so that they contain the curve. */
 static void latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve *c)
 {
     if (c->n == 0)
@@ -30,7 +30,7 @@ static void latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve
     p->x.high = fmax(p->x.high, c->points[c->n - 1].x);
 }
 
-/* A line with its label; nothing of NaN. */
+/* Draws the budget as a line with a label; nothing for NaN. */
 static void latency_draw_budget(struct ab_plot *p, double budget_ns)
 {
     char text[64], label[120];
@@ -69,7 +69,7 @@ struct panel_curve {
 
 struct panel {
     struct panel_curve *curves;
-    struct ab_paint *paints; /* of each curve */
+    struct ab_paint *paints; /* one for each curve */
     size_t n;
 };
 
@@ -95,7 +95,7 @@ static void add_curves(struct panel *panel, const struct ab_report *report,
         struct panel_curve *c = &panel->curves[panel->n];
         if (!ab_view_shows(s, b) ||
             ab_session_backend(report->session, s->backends[b].name) == UINT32_MAX)
-            continue; /* what only the base has is not compared, and not in the legend */
+            continue; /* back ends of the base alone are not compared, and not in the legend */
         ab_session_merge(s, b, phase, op, hdr);
         ab_latency_curve_make(hdr, report->n_curve_points, 0, &c->curve);
         if (c->curve.n > 0)
@@ -121,7 +121,7 @@ static void set_axes(const struct panel *panel, double floor_ns, struct ab_plot 
     p->is_x_exact = true;
 }
 
-/* What is not sure is dotted. */
+/* Draws the uncertain part of the curve dotted. */
 static void latency_curve_draw(struct ab_plot *p, struct ab_paint paint,
                                const struct ab_latency_curve *curve)
 {
@@ -184,7 +184,7 @@ void ab_latency_panel(struct ab_html *h, const struct ab_report *report,
     free(hdr);
 }
 
-/* Latency by percentile: a panel for each op, phase by phase. */
+/* ---- latency by percentile: a panel for each op, phase by phase ---- */
 
 static bool has_latency(const struct ab_session *s)
 {
@@ -220,12 +220,13 @@ void ab_page_latency(struct ab_html *h, const struct ab_report *report)
     }
 }
 
-/* Time in the allocator per iteration: of each phase that has iterations a curve for each back end over
- * all rounds, with the budget as a line, the same over the iterations as they came, and a table. */
+/* ---- time in the allocator per iteration ----
+ * For each phase with iterations: a curve per back end over all rounds with the budget as a line, a
+ * picture over the iterations in their order, and a table. */
 
-/* What is drawn of one phase; arrays have room for all back ends. */
+/* Curves of one phase; arrays have room for all back ends. */
 struct phase {
-    const struct ab_iterations *any, *timed; /* timed: with stretches; NULL = none is known */
+    const struct ab_iterations *any, *timed; /* timed: iterations with stretches; NULL = none */
     struct ab_latency_curve *curves;
     struct ab_paint *paints;
     uint32_t *backends;
@@ -242,7 +243,7 @@ static void collect(const struct ab_report *report, const char *phase, struct ab
         if (!ab_view_shows(s, b) ||
             !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, &x))
             continue;
-        /* A sum of 0 is no more than the null back end takes, and a log axis has no 0. */
+        /* null back ends take 0, which a log axis does not have */
         ab_latency_curve_make(hdr, report->n_curve_points, 1, &out->curves[out->n]);
         out->paints[out->n] = ab_report_paint(report, s->backends[b].name);
         out->backends[out->n++] = b;
@@ -302,16 +303,16 @@ static void draw(struct ab_html *h, const struct phase *x, const char *phase)
     ab_plot_end(&p);
 }
 
-/* ---- as they came ---- */
+/* ---- iterations in their order ---- */
 
-enum { MARKS_MOST = 6 }; /* of each back end */
+enum { MARKS_MOST = 6 }; /* for each back end */
 
-struct series { /* of one back end */
+struct series { /* points of one back end */
     struct ab_point points[AB_STRETCHES_MAX];
     size_t n;
 };
 
-/* No more points than a curve of the report has. */
+/* Computes the points of a back end, at most as many as a curve of the report has. */
 static void make_series(const struct ab_report *report, const struct phase *x, size_t of,
                         struct series *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Panels of curves of latency by percentile.
+ * Panels with latency curves by percentile.
  */
 #ifndef AB_REPORT_HTML_LATENCY_CURVE_H
 #define AB_REPORT_HTML_LATENCY_CURVE_H
@@ -9,17 +9,18 @@
 
 enum { AB_CURVE_POINTS_LEAST = 24 };
 
-struct ab_latency_side { /* whose back ends are drawn */
+struct ab_latency_side { /* a session whose back ends are drawn */
     const struct ab_session *session;
-    double width;     /* of all curves, px; 0 = the usual one */
-    const char *name; /* before the name of the back end: "base"; NULL = nothing */
+    double width;     /* width of all its curves, px; 0 = default */
+    const char *name; /* prefix of the back end's name, such as "base"; NULL = none */
 };
 
-/* The curves of one op in one phase. Writes nothing where nothing was timed. */
+/* Draws the curves of one op in one phase. Writes nothing if nothing was timed. */
 void ab_latency_panel(struct ab_html *h, const struct ab_report *report,
                       const struct ab_latency_side *sides, size_t n_sides, const char *phase,
                       unsigned op);
-/* How many points a curve has, of calls or of iterations, so that those of a whole report stay small. */
+/* Returns the number of points per curve of calls or iterations, such that all curves of a report
+ * stay small. */
 size_t ab_latency_points(const struct ab_session *s);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Params with lists of values: time and memory of each back end over the values, and the numbers.
+ * The page about params with lists of values: time and memory of each back end over the values, and
+ * the numbers.
  */
 #include "report/format.h"
 #include "report/html/pages.h"
@@ -13,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From this ratio of the largest to the least on, an axis is logarithmic. */
+/* An axis is logarithmic if the largest value is at least this multiple of the smallest. */
 #define WIDE 20.0
 
-/* Where a combination is drawn: at its value, or one after the other. */
+/* Returns the x position of a combination: its value if that is a number, otherwise its index from
+ * 1 on. */
 static double place_of(const struct ab_view_by_value *b, uint32_t value)
 {
     return b->is_number ? b->x[value] : value + 1.0;
@@ -38,7 +40,7 @@ static void settle(struct ab_axis *a, bool is_from_zero)
         a->low = 0;
 }
 
-/* "n", or "n: 1 = few, 2 = many" where the values are words. */
+/* Returns the title of the x axis: "n", or "n: 1 = few, 2 = many" if the values are words. */
 static const char *title_of_x(const struct ab_view *v, struct ab_text *t)
 {
     const struct ab_view_by_value *b = &v->by_value;
@@ -124,7 +126,7 @@ static void put_table(struct ab_html *h, const struct ab_report *report, struct 
     ab_grid_fini(&g);
 }
 
-/* Of each number: the chart, or the table. */
+/* Writes either the chart or the table of each number. */
 static void put_all(struct ab_html *h, const struct ab_report *report, bool is_table)
 {
     const struct ab_session *s = report->session;
@@ -150,7 +152,7 @@ void ab_page_by_value(struct ab_html *h, const struct ab_report *report)
 {
     if (report->view->by_value.n_values == 0)
         return;
-    if (report->view->by_value.is_single) { /* of several params there is no one axis */
+    if (report->view->by_value.is_single) { /* several params have no common axis */
         ab_page_figures_begin(h);
         put_all(h, report, false);
         ab_page_figures_end(h);

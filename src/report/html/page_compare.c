@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A result against another: the changes with their intervals and limits, all of them in a table,
- * and the latencies of both over each other.
+ * The page about a comparison of results: a chart of the changes with intervals and limits, a table
+ * of all changes, and the latencies of both results over each other.
  */
 #include "report/html/latency_curve.h"
 
@@ -20,7 +20,7 @@ enum { CHART_ROWS = 40, ROW_PX = 24, CHART_LEFT = 300, NAME_CHARS = 38, TABLE_RO
 
 /* ---- texts ---- */
 
-/* "churn alloc p99"; "whole run time" */
+/* Writes "churn alloc p99" or "whole run time". */
 static const char *name_cell(char *buf, size_t cap, const struct ab_checked *c)
 {
     const char *op = c->iteration != NULL ? c->iteration : c->op;
@@ -86,7 +86,8 @@ static void widen(struct ab_axis *x, double ratio)
     }
 }
 
-/* Linear while all changes are small. */
+/* Chooses the axis of changes; it is linear if all changes are small. Returns true if it is
+ * linear. */
 static bool set_change_axis(struct ab_axis *x, const struct ab_checked *const *rows, uint32_t n)
 {
     *x = (struct ab_axis){.low = 1, .high = 1};
@@ -190,7 +191,8 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report,
               c->reason);
 }
 
-/* The change that decides, where it is not the plain one: relative to what is the same build in both. */
+/* Writes the change that decides if it is not the plain one: the change relative to back ends that
+ * are the same build in both results. */
 static void put_relative_row(struct ab_html *h, const struct ab_report *report,
                              const struct ab_checked *c)
 {
@@ -223,7 +225,7 @@ static void put_judged(struct ab_html *h, const struct ab_report *report,
     ab_page_table_end(h);
 }
 
-/* Those that differ clearly first; the rest as far as there is room. */
+/* Writes the clear changes first, then the others as far as there is room. */
 static void put_others(struct ab_html *h, const struct ab_report *report,
                        const struct ab_comparison *c)
 {

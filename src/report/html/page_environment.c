@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What it was measured with: host, clock, order, command, libraries, workload.
+ * The page about the conditions of the measurement: host, clock, order, command, libraries,
+ * workload.
  */
 #include "report/html/pages.h"
 

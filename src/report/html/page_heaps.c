@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mapped rows: what each of their heaps served, how long that took and what lived in it.
+ * The page about mapped rows: what each of their heaps served, how long that took, and its live
+ * blocks.
  */
 #include "report/html/pages.h"
 

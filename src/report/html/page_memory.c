@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory over the op clock, split; at its peak, in bytes that add up; and once all is freed.
+ * The page about memory: its parts over the op clock, at the peak in bytes that add up, and once
+ * everything is freed.
  */
 #include "report/html/pages.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 
 enum {
-    PARTS = AB_VIEW_RETAINED + 1 /* litter is in what lives */,
+    PARTS = AB_VIEW_RETAINED + 1 /* the aged heap counts as live */,
     ROW_PX = 17,
     NAME_CHARS = 60,
     NAME_BYTES = 4 * NAME_CHARS + 8
@@ -27,7 +28,7 @@ static const enum ab_colour colours[PARTS] = {AB_COLOUR_LIVE, AB_COLOUR_INTERNAL
 
 /* ---- over time ---- */
 
-/* Points [first, end): all of them split, or the whole footprint. */
+/* Draws the points [first, end), either split into parts or as a whole. */
 static void put_stretch(struct ab_plot *plot, const struct ab_view_footprint *f, uint32_t first,
                         uint32_t end, bool has_parts)
 {
@@ -45,7 +46,8 @@ static void put_stretch(struct ab_plot *plot, const struct ab_view_footprint *f,
     }
 }
 
-/* Between two points whose parts are known areas of these, else one of all. */
+/* Draws areas. Between two points with known parts these are the parts, otherwise one area for the
+ * whole. Returns true if all parts are known. */
 static bool put_areas(struct ab_plot *plot, const struct ab_view_footprint *f)
 {
     bool is_all = true;
@@ -69,7 +71,7 @@ static void put_key(struct ab_html *h)
     ab_html_f(h, "</ul>\n");
 }
 
-/* True: the parts are known everywhere. */
+/* Draws the timeline of a back end. Returns true if the parts are known everywhere. */
 static bool put_timeline(struct ab_html *h, const struct ab_session *s,
                          const struct ab_view_footprint *f, double most)
 {
@@ -134,7 +136,7 @@ static void put_over_time(struct ab_html *h, const struct ab_report *report)
     ab_grid_fini(&g);
 }
 
-/* ---- who pins the pages ---- */
+/* ---- blocks that pin pages ---- */
 
 static void put_pins(struct ab_html *h, const struct ab_report *report)
 {
@@ -184,7 +186,7 @@ static void put_walks(struct ab_html *h, const struct ab_report *report)
 static const char *const drain_texts[AB_DRAIN_COUNT] = {"immediately", "after 0.1 s", "after 1 s",
                                                         "after 10 s", "purged"};
 
-/* A row with the name, below it one for each time of reading. */
+/* Draws a row with the name of each back end, and below it a bar for each moment of reading. */
 static void put_bars(struct ab_plot *plot, const struct ab_report *report, double n_rows)
 {
     const struct ab_session *s = report->session;
@@ -224,7 +226,7 @@ static unsigned count_rows(const struct ab_session *s, double *most)
         for (unsigned k = 0; ab_view_shows(s, b) && k < AB_DRAIN_COUNT; k++) {
             double bytes = ab_view_memory_drained(s, b, k);
             n += isfinite(bytes) ? 1 : 0;
-            *most = fmax(*most, bytes); /* fmax passes over NaN */
+            *most = fmax(*most, bytes); /* fmax ignores NaN */
         }
         n += n > before;
     }
@@ -258,7 +260,7 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
     struct ab_grid g;
-    if (ab_session_is_exec(s)) /* page_program.c: over time, not over operations */
+    if (ab_session_is_exec(s)) /* page_program.c shows it over time instead of operations */
         return;
     if (ab_memory_peak_grid(report->view, &g)) {
         ab_page_grid(h, report, "Memory at the peak of the run", &g);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency over time: for each back end a map of the ops by when they ran and how long they took.
+ * The page about latency over time: a map for each back end, of ops by when they ran and how long
+ * they took.
  */
 #include "report/format.h"
 #include "report/html/pages.h"
@@ -8,7 +9,7 @@
 
 #include <math.h>
 
-#define LEAST_SHARE 1e-4 /* of the calls of a column, in the faintest shade */
+#define LEAST_SHARE 1e-4 /* share of a column's calls that the faintest shade stands for */
 
 static void put_map(struct ab_html *h, const struct ab_session *s, const struct ab_view_map *map,
                     const struct ab_view_span *y)

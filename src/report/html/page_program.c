@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A real program under each allocator: its resident memory over time, every run of every round, what
- * it took in numbers, the replay's prediction, and what served its malloc.
+ * The page about a real program under each allocator: resident memory over time, every run of every
+ * round, other numbers of the runs, the replay's prediction, and the allocators that served it.
  */
 #include "report/html/pages.h"
 
@@ -15,7 +15,7 @@ enum { ROW_PX = 26, LEFT = 176, NAME_CHARS = 17 };
 
 /* ---- every round ---- */
 
-/* A row for each back end, in it a dot for each round. */
+/* Draws the row of a back end, with a dot for each round. */
 static void draw_rounds(struct ab_plot *p, const struct ab_report *report,
                         const struct ab_view_strip *strip, uint32_t row, double y)
 {
@@ -157,7 +157,7 @@ static void put_counts(struct ab_html *h, const struct ab_report *report)
     ab_grid_fini(&g);
 }
 
-/* ---- what served it ---- */
+/* ---- the allocator in use ---- */
 
 static void put_served(struct ab_html *h, const struct ab_report *report)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency by the size that was asked for: a table for each phase and kind of call.
+ * The page about latency by requested size: a table for each phase and kind of call.
  */
 #include "report/html/pages.h"
 
 #include <stdio.h>
 
-/* Beyond that phases are taken together, so that the page stays small; back ends of a table. */
+/* PHASES_MOST: with more phases, one table covers all, so that the page stays small. BACKENDS_MOST:
+ * per table. */
 enum { PHASES_MOST = 8, BACKENDS_MOST = AB_GRID_COLUMNS_MAX - 1 };
 
 static void put_tables(struct ab_html *h, const struct ab_report *report, const char *phase,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The slowest calls, joined over the rounds: where they are in the work, and in how many rounds the
- * same one was slow.
+ * The page about the slowest calls, matched across rounds: their position in the work, and in how
+ * many rounds they were slow.
  */
 #include "report/html/pages.h"
 
@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MARKS_MOST = 40 }; /* of each back end */
+enum { MARKS_MOST = 40 }; /* for each back end */
 
-/* ---- where they are ---- */
+/* ---- positions in the work ---- */
 
 static void find_range(const struct ab_session *s, const struct ab_view_slowest *x, double *low,
                        double *high)
@@ -41,7 +41,7 @@ static void put_repeated(struct ab_plot *plot, const struct ab_report *report,
     ab_plot_mark(plot, paint, (struct ab_point){c->position, c->ns}, 4);
 }
 
-/* Calls that repeat are large, single ones points of one path. */
+/* Draws repeated calls as large marks, single ones as points of one path. */
 static void put_marks(struct ab_plot *plot, const struct ab_report *report,
                       const struct ab_view_slowest *x, uint32_t backend)
 {

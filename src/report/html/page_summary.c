@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first page: the verdict, the ranking, speed against memory, what to beware of, gates.
+ * The first page: the verdict, the ranking, speed against memory, warnings, gates.
  */
 #include "report/html/pages.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- the ranking ---- */
 
-/* The columns of the terminal. */
+/* Writes the ranking with the columns of the terminal. */
 static void put_ranking(struct ab_html *h, const struct ab_report *report)
 {
     const char *by = report->view->ranking.subject.noun;
@@ -131,7 +131,7 @@ static void put_warnings(struct ab_html *h, const struct ab_view *v)
         const struct ab_view_warning *w = &v->warnings.items[i];
         bool is_bad = w->severity == AB_VIEW_FAILURE;
         if (strcmp(w->id, "caveat") == 0)
-            continue; /* of no concern to this work: `verify` and run -v say it */
+            continue; /* not relevant to this work; `verify` and run -v report it */
         ab_html_f(h, "<div class=\"notice%s\"><strong>%s</strong> ", is_bad ? " is-bad" : "",
                   w->severity == AB_VIEW_NOTE      ? "Note:"
                   : w->severity == AB_VIEW_WARNING ? "Warning:"
@@ -186,7 +186,7 @@ void ab_page_summary(struct ab_html *h, const struct ab_report *report)
     put_headline(h, report->view);
     put_ranking(h, report);
     ab_page_names(h, report->session);
-    if (report->session->n_combinations == 0) { /* else there is no one amount of work */
+    if (report->session->n_combinations == 0) { /* with combinations, the amounts of work differ */
         ab_page_figures_begin(h);
         put_scatter(h, report);
         ab_page_figures_end(h);

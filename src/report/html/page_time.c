@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Time per operation, phase by phase: bars with intervals and numbers.
+ * The page about time per operation, phase by phase: bars with intervals and numbers.
  */
 #include "report/html/pages.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { ROW_PX = 22, LEFT = 176, NAME_CHARS = 17, TITLE_BYTES = 200, TITLE_CHARS = 70 };
-#define ROOM 1.3 /* of the longest bar, for the number beside it */
+#define ROOM 1.3 /* multiple of the longest bar, so that the number fits beside it */
 
 static bool has_row(const struct ab_report *report, uint32_t backend, uint32_t phase)
 {
@@ -21,7 +21,7 @@ static bool has_row(const struct ab_report *report, uint32_t backend, uint32_t p
     return ab_view_shows(report->session, backend) && isfinite(ns);
 }
 
-/* "~26.2 ns" */
+/* Writes "~26.2 ns". */
 static const char *value_text(char buf[80], const struct ab_view_time *t)
 {
     char text[64];
@@ -46,14 +46,14 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
     ab_plot_bar(p, paint, (struct ab_point){0, y - 0.34}, (struct ab_point){ns, y + 0.34}, 0.75);
     paint.colour = AB_COLOUR_INK;
     if (isfinite(t->range_ns.high)) {
-        high = fmin(t->range_ns.high, p->x.high / ROOM); /* a wild one */
+        high = fmin(t->range_ns.high, p->x.high / ROOM); /* cuts a very wide interval */
         ab_plot_error_x(p, paint, t->range_ns.low, high, y);
     }
     ab_plot_text(p, AB_COLOUR_INK, ab_axis_at(&p->x, fmax(ns, high)) + 8, ab_axis_at(&p->y, y) + 4,
                  "start", value_text(title, t));
 }
 
-/* Rows that have one harness share its band. */
+/* Draws the band of a harness, which neighbouring rows with the same harness share. */
 static void draw_harness(struct ab_plot *p, double ns, double low, double high)
 {
     char title[120], value[64];
@@ -86,8 +86,8 @@ static void draw_rows(struct ab_plot *p, const struct ab_report *report, uint32_
             draw_bar(p, report, ab_page_ranked(report, i), phase, n-- - 0.5);
 }
 
-/* "time per operation; gray: harness 1.48 ns". Where there is no room for all harnesses the bands say
- * it on hover. */
+/* Writes "time per operation; gray: harness 1.48 ns". If there is no room for all harnesses, only
+ * the bands name them, on hover. */
 static void name_axis(char buf[TITLE_BYTES], const struct ab_view_phases *ph, uint32_t phase)
 {
     size_t n = (size_t)snprintf(buf, TITLE_BYTES, "time per operation; gray: harness"), first = n;

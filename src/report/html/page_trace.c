@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a trace looks like: sizes and lifetimes of its blocks, its live memory, who frees whose
- * blocks; and the page of a trace alone, with its call sites, flame graphs and scopes.
+ * The pages about a trace: sizes and lifetimes of its blocks, its live memory, and which threads
+ * free whose blocks. Also writes the report of a trace alone, with call sites, flame graphs and
+ * scopes.
  */
 #include "report/html/page_trace.h"
 
@@ -18,7 +19,7 @@
 
 /* ---- sizes and lifetimes ---- */
 
-struct corner { /* classes in use */
+struct corner { /* range of the classes in use */
     unsigned size_from, size_to, life_to;
     uint64_t most, all, never;
 };
@@ -59,7 +60,7 @@ static size_t list_cells(const struct ab_overview *o, const struct corner *c,
     return n;
 }
 
-/* Powers of two read better than those of ten. */
+/* Writes the labels of sizes, which are easier to read as powers of two than of ten. */
 static void put_sizes(struct ab_plot *plot, const struct corner *c)
 {
     unsigned step = (c->size_to - c->size_from) / 8 + 1;
@@ -202,7 +203,7 @@ static void put_pictures(struct ab_html *h, const struct ab_overview *o)
     ab_page_figures_end(h);
 }
 
-/* A stored result has no stacks: they are in the trace. */
+/* Draws flame graphs. A stored result has no stacks, because they are in the trace. */
 static void put_stacks(struct ab_html *h, const struct ab_session *s)
 {
     if (s->stacks != NULL)
@@ -222,8 +223,6 @@ void ab_page_trace(struct ab_html *h, const struct ab_report *report)
     put_pictures(h, o);
     put_stacks(h, report->session);
 }
-
-/* The sections of the page of a trace. */
 
 /* ---- overview ---- */
 
@@ -248,7 +247,7 @@ static void put_overview(struct ab_html *h, const void *user)
 
 /* ---- call sites ---- */
 
-/* The script sorts by data-v. */
+/* Writes bytes; the script sorts by data-v. */
 static void put_bytes(struct ab_html *h, uint64_t bytes)
 {
     ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%s</td>", (unsigned long long)bytes,
@@ -389,7 +388,7 @@ void ab_trace_report_write(FILE *to, const struct ab_trace_report *report)
     ab_format_end(&guard);
 }
 
-/* Lays boxes out, and finds how narrow one may be so that there are not too many. */
+/* ---- flame graphs: layout, and the narrowest box such that there are not too many ---- */
 
 enum { WIDTH = 1040, MARGIN = 2, ROW = 19, FONT = 12, TEXT_GAP = 4, NAME_CHARS = 100 };
 enum { NAME_BYTES = 4 * NAME_CHARS + 8 };
@@ -398,7 +397,7 @@ static const double NARROWEST = 0.3; /* px */
 struct drawing {
     struct ab_html *h;
     bool is_bytes;
-    double px, narrowest; /* of a unit; of a box */
+    double px, narrowest; /* px: width of a unit of value; narrowest: width of a box */
     unsigned rows, n_boxes;
 };
 
@@ -407,7 +406,7 @@ static double width_of(const struct drawing *d, const struct ab_flame_node *n)
     return (double)n->value * d->px;
 }
 
-/* How many boxes, in how many rows. */
+/* Counts the boxes and their rows. */
 static void measure(struct drawing *d, const struct ab_flame_node *n, unsigned row)
 {
     if (width_of(d, n) < d->narrowest)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A trace as one HTML file, in the frame of the report: what it is, its live memory, sizes and
- * lifetimes, its call sites, flame graphs and scopes. All texts may be hostile. Its size does not
- * grow with the trace.
+ * A trace as one HTML file, in the frame of the report: facts, live memory, sizes and lifetimes,
+ * call sites, flame graphs and scopes. All texts may be hostile. The size of the file does not grow
+ * with the trace.
  */
 #ifndef AB_REPORT_HTML_PAGE_TRACE_H
 #define AB_REPORT_HTML_PAGE_TRACE_H
@@ -15,20 +15,20 @@
 
 struct ab_trace_report_fact {
     const char *name;
-    char text[1200]; /* "" = left out */
+    char text[1200]; /* "" = the fact is left out */
 };
 
 enum { AB_TRACE_REPORT_FRAMES = 4 };
 
 struct ab_trace_report_site {
-    char frames[AB_TRACE_REPORT_FRAMES][256]; /* innermost first; "" = no more */
+    char frames[AB_TRACE_REPORT_FRAMES][256]; /* the innermost first; "" = no more frames */
     uint64_t calls, bytes, peak_bytes, live_bytes, temporary;
-    uint64_t median_life; /* calls; UINT64_MAX = not known */
+    uint64_t median_life; /* median lifetime in calls; UINT64_MAX = not known */
 };
 
 enum { AB_TRACE_REPORT_STEPS = 500 };
 
-struct ab_trace_report_step { /* of scopes that follow each other */
+struct ab_trace_report_step { /* range over consecutive scopes */
     uint64_t allocs_low, allocs_high, bytes_low, bytes_high;
 };
 
@@ -37,28 +37,31 @@ struct ab_trace_report { /* strings and lists are borrowed */
     const struct ab_trace_report_fact *facts;
     size_t n_facts;
     const struct ab_overview *overview;
-    const struct ab_trace_report_site *sites; /* by bytes, the most first */
-    size_t n_sites, n_rest;                   /* not among them: sites of `rest` */
-    struct ab_trace_report_site rest;         /* their sums; no frames and no median */
-    const char *why_no_sites;                 /* NULL = there are some */
+    const struct ab_trace_report_site *sites; /* sorted by bytes, largest first */
+    size_t n_sites, n_rest;                   /* n_rest: number of further sites, summed up in
+                                                 `rest` */
+    struct ab_trace_report_site rest;         /* sums of the other sites; without frames and
+                                                 median */
+    const char *why_no_sites;                 /* why there are no sites; NULL = there are some */
     const struct ab_stacks *stacks;
     const struct ab_trace_report_fact *scope_facts;
     size_t n_scope_facts, n_scopes;
-    const struct ab_trace_report_step *steps; /* each of step_scopes scopes */
+    const struct ab_trace_report_step *steps; /* each summarizes step_scopes scopes */
     size_t n_steps, step_scopes;
 };
 
-/* Errors of the stream are found by whoever commits the file. */
+/* Writes the report. Errors of the stream are detected when the file is committed. */
 void ab_trace_report_write(FILE *to, const struct ab_trace_report *report);
 
-/* Stacks as flame graphs in a page: the outermost function at the bottom, a box as wide as the share of
- * its value, which it says on hover. The script of the page adds a search, and shows a box over the
- * whole width when it is clicked. */
+/* Flame graphs in a page: the outermost function is at the bottom, and a box is as wide as the
+ * share of its value, which it shows on hover. The script of the page adds a search, and widens a
+ * box when it is clicked. */
 
-/* A picture has at most AB_FLAME_BOXES boxes: what is narrower is left out, and said. */
+/* A picture has at most AB_FLAME_BOXES boxes. Narrower ones are left out, and the picture says
+ * so. */
 enum { AB_FLAME_BOXES = 3000 };
 
-/* A picture for each key that is known and has a value; nothing where there is none. */
+/* Draws a picture for each tree of stacks that is known and has a value. */
 void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks, const char *backend);
 
 #endif

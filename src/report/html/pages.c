@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of pages, and what they have in common.
+ * The table of pages, and functions that pages share.
  */
 #include "report/html/pages.h"
 
@@ -75,7 +75,7 @@ uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place)
     return report->view->ranking.rows[place].backend;
 }
 
-/* The script makes switches of the items. */
+/* Writes the legend. The script turns its items into switches. */
 void ab_page_legend(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
@@ -232,7 +232,7 @@ static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell 
     return "";
 }
 
-/* In the colour of the back end of this name where the report has it as a row of its own. */
+/* Draws a bar in the colour of the back end of this name, if the report has one. */
 static void put_bar(struct ab_html *h, const struct ab_report *report, const char *name,
                     double share)
 {

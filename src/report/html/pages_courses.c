@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resident memory over seconds, minutes and hours: of a real program, or of work that has times.
+ * Draws resident memory over seconds, minutes and hours, for a real program or work that has times.
  */
 #include "report/html/pages.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which colour and dash pattern a back end has.
+ * Chooses the colour and dash pattern of each back end.
  */
 #include "report/html/palette.h"
 
@@ -16,18 +16,18 @@ const struct ab_colour_info ab_colours[AB_COLOUR_COUNT] = {
 
 const char *const ab_dashes[AB_SERIES_DASHES] = {"", "9 3", "9 3 2 3", "5 3", "12 3 2 3 2 3"};
 
-/* The place of a name in this list is its colour, and its dash with it. */
+/* Names with fixed colours: the index of a name is its colour. */
 static const char *const known[AB_SERIES_COLOURS] = {
     "glibc", "jemalloc", "tcmalloc", "mimalloc", "slab", "pool", "arena", "scudo", "tbb",
 };
 
-/* The name without its settings. */
+/* Returns the length of the name without its settings. */
 static size_t stem_length(const char *name)
 {
     return strcspn(name, ":{=");
 }
 
-/* Its place in the list; AB_SERIES_COLOURS = none. */
+/* Returns the index in `known`; AB_SERIES_COLOURS = not in it. */
 static unsigned place_of(const char *name, size_t n)
 {
     unsigned i = 0;
@@ -69,7 +69,8 @@ static struct ab_series_style style_at(unsigned colour, unsigned turn)
     return (struct ab_series_style){AB_COLOUR_S0 + colour, (colour + turn) % AB_SERIES_DASHES};
 }
 
-/* Its own colour; else the next free one; else its own with another dash, and so on. */
+/* Chooses the wanted colour, else the next free one, else the wanted one with another dash, and so
+ * on. */
 static struct ab_series_style choose(const struct ab_series_style *out, size_t n, unsigned wanted)
 {
     struct ab_series_style style = style_at(wanted, 0);
@@ -94,7 +95,7 @@ static size_t first_of(const char *const *names, size_t i)
     return first;
 }
 
-/* Known names come first: no other one takes their colour. */
+/* Known names are assigned first, so that no other name takes their colour. */
 void ab_palette_assign(const char *const *names, size_t n, struct ab_series_style *out)
 {
     for (size_t i = 0; i < n; i++)

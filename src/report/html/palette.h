@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Colours and dash patterns. A back end has the same ones in every report: known names are fixed,
- * others follow from a hash of the name. Within one report no two are drawn alike.
+ * Colours and dash patterns. A back end looks the same in every report: known names have fixed
+ * colours, others follow from a hash of the name. Within one report, no two back ends look alike.
  */
 #ifndef AB_REPORT_HTML_PALETTE_H
 #define AB_REPORT_HTML_PALETTE_H
@@ -19,22 +19,22 @@ enum ab_colour {
 enum { AB_SERIES_COLOURS = AB_COLOUR_COUNT - AB_COLOUR_S0, AB_SERIES_DASHES = 5 };
 
 struct ab_colour_info {
-    const char *class_name;   /* "s0": class of the element, --s0 in the style sheet */
+    const char *class_name;   /* "s0": class of the element; the style sheet calls it --s0 */
     const char *light, *dark; /* "#0072b2" */
 };
 extern const struct ab_colour_info ab_colours[AB_COLOUR_COUNT];
 
-/* stroke-dasharray of each pattern; "" = solid. Dots are what few samples are drawn with. */
+/* Values of stroke-dasharray; "" = solid. Dots mark values with too few samples. */
 extern const char *const ab_dashes[AB_SERIES_DASHES];
 #define AB_DASH_DOTS "1.5 3"
 
 struct ab_series_style {
     enum ab_colour colour;
-    unsigned dash; /* of ab_dashes */
+    unsigned dash; /* index of ab_dashes */
 };
 
-/* One for each of names[0..n), in their order of precedence; alike where two names are equal. With
- * more than AB_SERIES_COLOURS * AB_SERIES_DASHES names they repeat. */
+/* Chooses a style for each of names[0..n), in their order of precedence; equal names get the same.
+ * With more than AB_SERIES_COLOURS * AB_SERIES_DASHES names, styles repeat. */
 void ab_palette_assign(const char *const *names, size_t n, struct ab_series_style *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame of a picture: its head and grid, what is drawn on them, and the axes between which it is.
+ * Draws pictures: head, axes and grid, and everything on them.
  */
 #include "report/html/plot.h"
 
@@ -15,10 +15,10 @@
 #include <string.h>
 
 enum { TOP = 24, RIGHT = 26, BOTTOM = 42, LEFT = 68, WIDTH = 520, HEIGHT = 280, FONT = 12 };
-enum { FONT_LARGE = 14 }; /* on small screens */
+enum { FONT_LARGE = 14 }; /* font size on small screens */
 enum { LEGEND_ROW = 20, LEGEND_LEFT = 8, LEGEND_SWATCH = 30, LEGEND_GAP = 18 };
 
-/* Folded away: how to read it, and what explain says of its words. */
+/* Writes the folded help: how to read the picture, and what its terms mean. */
 static void put_why(struct ab_html *h, const struct ab_figure *f)
 {
     if (f->why == NULL)
@@ -48,7 +48,7 @@ static void put_head(struct ab_plot *p, const struct ab_figure *f)
               p->width, p->height, f->description);
 }
 
-/* For the script. */
+/* Returns the name of a unit for the script. */
 static const char *axis_unit_name(enum ab_axis_unit unit)
 {
     static const char *const names[AB_AXIS_UNIT_COUNT] = {"count",  "time",  "bytes",   "factor",
@@ -62,7 +62,7 @@ static const char *axis_scale_name(enum ab_axis_scale scale)
     return names[scale];
 }
 
-/* What the script needs to read values off the picture. */
+/* Writes the data by which the script converts positions into values. */
 static void put_axis_data(struct ab_plot *p, const char *name, const struct ab_axis *a)
 {
     ab_html_f(p->h, " data-%s=\"%s %s %.9g %.9g %.1f %.1f\"", name, axis_scale_name(a->scale),
@@ -90,7 +90,7 @@ static void put_grid(struct ab_plot *p)
               p->y.from, p->x.to);
 }
 
-/* A label under the axis, moved inwards where it would leave the picture. */
+/* Writes a label under the axis, moved inwards if it would leave the picture. */
 static void put_x_label(struct ab_plot *p, double value)
 {
     char text[64];
@@ -119,7 +119,8 @@ static void put_labels(struct ab_plot *p, bool has_no_y)
 
 /* ---- legend ---- */
 
-/* Where an entry begins that follows `from`, which moves behind it; rows are as long as the picture. */
+/* Returns the position of the next legend entry, and moves *from past it. Rows are as long as the
+ * picture is wide. */
 static struct ab_point place_entry(const struct ab_plot *p, const struct ab_paint *paint,
                                    struct ab_point *from)
 {
@@ -162,7 +163,7 @@ void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure 
 {
     p->h = h;
     p->width = f->size == AB_FIGURE_WIDE ? 2 * WIDTH : WIDTH;
-    double below = f->height > 0 ? f->height : HEIGHT; /* where a legend begins */
+    double below = f->height > 0 ? f->height : HEIGHT; /* here a legend begins */
     p->height = below + legend_height(p, f);
     p->x.from = f->left > 0 ? f->left : LEFT;
     p->x.to = p->width - RIGHT;
@@ -190,7 +191,7 @@ void ab_plot_end(struct ab_plot *p)
     ab_html_f(p->h, "</svg>\n</figure>\n");
 }
 
-/* Labels that do not touch each other: the first free place on rings around a point. */
+/* ---- labels that do not touch: the first free place on rings around a point ---- */
 
 enum { NEAR_PX = 11, STEP_PX = 9, RINGS = 8, DIRECTIONS = 8 };
 
@@ -217,7 +218,7 @@ static bool is_inside(const struct ab_box *frame, const struct ab_box *box)
            box->bottom <= frame->bottom;
 }
 
-/* Right, left, above, below, then the corners. */
+/* Returns the box in a direction from (x, y): right, left, above, below, then the corners. */
 static struct ab_box candidate(double x, double y, double width, double height, double distance,
                                unsigned direction)
 {
@@ -230,9 +231,8 @@ static struct ab_box candidate(double x, double y, double width, double height, 
                            centre_y + height / 2};
 }
 
-/* A box of width × height for what belongs to (x, y): right, left, above, below of it, then farther
- * away in steps. It is taken then. False where there is no room; *out is the nearest one then, not
- * taken. */
+/* Finds and occupies a free box of width × height near (x, y): right, left, above, below, then in
+ * growing distance. Returns false if there is none; *out is then the nearest box, not occupied. */
 static bool boxes_place(struct ab_boxes *b, double x, double y, double width, double height,
                         struct ab_box *out)
 {
@@ -249,9 +249,9 @@ static bool boxes_place(struct ab_boxes *b, double x, double y, double width, do
     return false;
 }
 
-/* Draws the cells of a heat map, shade by shade. */
+/* ---- heat maps, drawn shade by shade ---- */
 
-/* 1 … AB_HEAT_SHADES; 0 = not drawn. */
+/* Returns the shade of a cell, 1 … AB_HEAT_SHADES; 0 = not drawn. */
 static unsigned shade_of(double share, double least, double most)
 {
     if (!(share > 0))
@@ -291,15 +291,16 @@ void ab_heat_cells(struct ab_plot *p, const struct ab_heat_cell *cells, size_t n
     ab_html_f(p->h, "</g>\n");
 }
 
-/* Scales and ticks. Linear steps are 1, 2 or 5 times a power of ten (or a power of two); log axes
- * have the powers of ten, and 2 and 5 times these where there is room. */
+/* ---- scales and ticks ----
+ * Linear steps are 1, 2 or 5 times a power of ten, or a power of two. Log axes have the powers of
+ * ten, and 2 and 5 times these if there is room. */
 
-enum { TICK_PX = 32, LABEL_GAP_PX = 4, FONT_PX = 14 }; /* the font of small screens */
-#define QUANTILE_LAST (1 - 1e-7) /* AB_VIEW_NINES_MOST: 1 - q below this has no place */
+enum { TICK_PX = 32, LABEL_GAP_PX = 4, FONT_PX = 14 }; /* FONT_PX: font of small screens */
+#define QUANTILE_LAST (1 - 1e-7) /* matches AB_VIEW_NINES_MOST: quantiles above it are drawn here */
 
 /* ---- labels ---- */
 
-/* "1.50 ms" becomes "1.5 ms": drops the trailing zeros of the number that s begins with. */
+/* Drops trailing zeros of the number at the start of s: "1.50 ms" becomes "1.5 ms". */
 static char *trim(char *s)
 {
     size_t n = strcspn(s, " %");
@@ -315,7 +316,7 @@ static char *trim(char *s)
     return s;
 }
 
-/* From 2 min on: of the time of a work or program, not of a call. */
+/* From 2 min on, units are longer; only the time of work or of a program is that long. */
 #define LONG_NS 120e9
 
 static void put_time(char *buf, size_t cap, double ns)
@@ -340,7 +341,7 @@ static void put_time(char *buf, size_t cap, double ns)
         snprintf(buf, cap, "%.*s µs", (int)(unit - text), text);
 }
 
-/* "24.6×", "3.11 k×" */
+/* Writes "24.6×" or "3.11 k×". */
 static void put_factor(char *buf, size_t cap, double x)
 {
     char count[64];
@@ -353,7 +354,8 @@ static void put_factor(char *buf, size_t cap, double x)
 static void put_percent(char *buf, size_t cap, double x)
 {
     double percent = 100 * x;
-    if (fabs(percent) < 99.95) /* no "+0.0713 %": nothing is known that well */
+    if (fabs(percent) < 99.95) /* limits the decimals, because nothing is known as precisely as
+                                  "+0.0713 %" */
         snprintf(buf, cap, "%+.*f %%", fabs(percent) < 9.995 ? 2 : 1, percent);
     else
         snprintf(buf, cap, fabs(percent) < 1e6 ? "%+.0f %%" : "%+.3g %%", percent);
@@ -432,7 +434,7 @@ static void add_tick(struct ab_axis *a, double value, bool is_labelled)
     a->is_labelled[a->n_ticks++] = is_labelled;
 }
 
-/* The next step up from `least` that reads well. */
+/* Returns the smallest readable step that is at least `least`. */
 static double step_of(double least, bool is_binary)
 {
     if (is_binary && least >= 1)
@@ -442,7 +444,7 @@ static double step_of(double least, bool is_binary)
     return ten * (part <= 1.0001 ? 1 : part <= 2.0001 ? 2 : part <= 5.0001 ? 5 : 10);
 }
 
-/* Of minutes, hours and days no tenths. */
+/* Like step_of for long times: no tenths of minutes, hours and days. */
 static double long_step(double least)
 {
     static const double seconds[] = {30,   60,   120,   300,   600,   900,  1800,
@@ -453,7 +455,7 @@ static double long_step(double least)
     return step_of(least / 86400e9, false) * 86400e9;
 }
 
-/* Below it two ticks would have one text, or one that is not theirs: it has three digits. */
+/* Returns the smallest step at which ticks differ in their text, which has three digits. */
 static double least_step(const struct ab_axis *a)
 {
     double most = fmax(fabs(a->low), fabs(a->high));
@@ -473,7 +475,7 @@ static void set_linear(struct ab_axis *a, double room, bool is_widened)
         a->high = step * ceil(a->high / step - 1e-9);
     }
     for (double i = ceil(a->low / step - 1e-9); i * step <= a->high + step * 1e-9; i++)
-        add_tick(a, i * step + 0.0, true); /* not -0 */
+        add_tick(a, i * step + 0.0, true); /* adding 0.0 turns -0 into 0 */
 }
 
 static void set_log(struct ab_axis *a, double room, bool is_widened)
@@ -484,7 +486,7 @@ static void set_log(struct ab_axis *a, double room, bool is_widened)
         a->high *= 1.12;
     }
     double decades = log10(a->high / a->low);
-    if (decades < 0.6) { /* too little for 1, 2, 5 */
+    if (decades < 0.6) { /* too few for 1, 2, 5 */
         set_linear(a, fmin(room, 5), false);
         return;
     }
@@ -521,7 +523,7 @@ static void drop_labels(struct ab_axis *a, bool is_horizontal)
     }
 }
 
-/* Ends that a picture can be drawn between. */
+/* Replaces ends between which no picture can be drawn. */
 static void mend_ends(struct ab_axis *a)
 {
     if (!isfinite(a->low) || !isfinite(a->high) || (a->scale == AB_SCALE_LOG && a->high <= 0)) {
@@ -551,8 +553,9 @@ void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened)
     drop_labels(a, is_horizontal);
 }
 
-/* What is drawn on the axes of a picture. Paths are written in hundredths of a pixel, as steps from
- * point to point: three significant digits of a value stay, and a curve takes half the room. */
+/* ---- drawing on the axes ----
+ * Paths are written in hundredths of a pixel, as steps from point to point. That keeps three
+ * significant digits of a value, and halves the size of a curve. */
 
 enum { FAR_PX = 16, CAP_PX = 4, KEY_PX = 8 };
 
@@ -584,12 +587,12 @@ static void close_paint(struct ab_plot *p)
 
 /* ---- paths ---- */
 
-struct pen { /* in hundredths of a px */
+struct pen { /* position in hundredths of a px */
     long x, y;
     bool is_down;
 };
 
-/* "1.8", "-.12", "0" */
+/* Writes "1.8", "-.12", "0". */
 static void put_hundredths(FILE *to, long n, bool is_first)
 {
     long whole = labs(n) / 100, rest = labs(n) % 100;
@@ -694,7 +697,7 @@ void ab_plot_bar(struct ab_plot *p, struct ab_paint paint, struct ab_point a, st
     close_paint(p);
 }
 
-/* A label in a band's corner, when it fits. */
+/* Draws a band, and its label in a corner if it fits. */
 static void put_band(struct ab_plot *p, enum ab_colour colour, struct ab_box box, const char *label)
 {
     double width = ab_axis_text_width(label, FONT);
@@ -796,7 +799,7 @@ void ab_plot_text(struct ab_plot *p, enum ab_colour colour, double px, double py
     ab_html_f(p->h, ">%s</text>\n", text);
 }
 
-/* From the point to the nearest edge of a box. */
+/* Draws a line from the point to the nearest edge of a box that is far away. */
 static void put_leader(struct ab_plot *p, double x, double y, const struct ab_box *box)
 {
     double to_x = fmin(fmax(x, box->left), box->right), to_y = fmin(fmax(y, box->top), box->bottom);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures as inline SVG: axes, and on them lines, areas, bars, marks, bands, cells and labels, in
- * values of the axes. Elements carry their light colour, so that a picture stands alone; the class
- * beside it takes the colour of the page's theme. Everything that has a name says it on hover.
+ * Pictures as inline SVG: axes, and on them lines, areas, bars, marks, bands, cells and labels, all
+ * in values of the axes. Elements carry their light colour, so that a picture also works outside of
+ * the page; their class applies the colour of the page's theme. Everything with a name shows it on
+ * hover.
  */
 #ifndef AB_REPORT_HTML_PLOT_H
 #define AB_REPORT_HTML_PLOT_H
@@ -15,57 +16,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Axes: where a value lies between two ends of a picture, and which values are written beside it so
- * that no two labels touch. */
+/* Axes: they map values to positions between two ends, and choose labelled values such that no two
+ * labels touch. */
 
 enum ab_axis_scale {
     AB_SCALE_LINEAR,
-    AB_SCALE_LOG,        /* values above 0; others are at the low end */
+    AB_SCALE_LOG,        /* only values above 0; others are drawn at the low end */
     AB_SCALE_PERCENTILE, /* values are q = 0 … 1, drawn at -log10(1 - q) */
 };
 
-enum ab_axis_unit {                   /* how a value reads */
+enum ab_axis_unit {                   /* the format of values */
                     AB_AXIS_COUNT,    /* "12.5 k" */
-                    AB_AXIS_TIME,     /* "100 ns", "1 µs", "3 h"; of ns */
+                    AB_AXIS_TIME,     /* ns: "100 ns", "1 µs", "3 h" */
                     AB_AXIS_BYTES,    /* "0", "64 MiB" */
                     AB_AXIS_FACTOR,   /* "1.25×" */
-                    AB_AXIS_CHANGE,   /* "+5 %"; of 0.05 */
-                    AB_AXIS_RATIO,    /* the same of 1.05, for a log axis */
-                    AB_AXIS_QUANTILE, /* "99.9 %"; of 0.999 */
+                    AB_AXIS_CHANGE,   /* 0.05 is "+5 %" */
+                    AB_AXIS_RATIO,    /* 1.05 is "+5 %"; for a log axis */
+                    AB_AXIS_QUANTILE, /* 0.999 is "99.9 %" */
                     AB_AXIS_UNIT_COUNT
 };
-/* In three digits, as on the terminal: "18.0 ms". Returns buf; "n/a" of NaN. */
+/* Writes a value with three digits, as on the terminal: "18.0 ms"; "n/a" for NaN. Returns buf. */
 const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value);
-/* Beside an axis: "18 ms", "0". */
+/* Writes a value as the label of a tick: "18 ms", "0". */
 const char *ab_axis_tick(char *buf, size_t cap, enum ab_axis_unit unit, double value);
-/* A time in ns; "<25 ns" of one below the clock's floor (NaN: there is none). */
+/* Writes a time in ns; "<25 ns" if below the clock's floor (NaN: no floor). */
 const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns);
 
 enum { AB_AXIS_TICKS = 24 };
 
 struct ab_axis {
     enum ab_axis_scale scale;
-    double low, high;  /* values at the ends; where they are equal or not finite, some are chosen */
-    const char *title; /* "" = none */
+    double low, high;  /* values at the ends; replaced if equal or not finite */
+    const char *title; /* "" = no title */
     enum ab_axis_unit unit;
-    double from, to; /* where the ends are drawn, in px */
+    double from, to; /* positions of the ends, px */
     double ticks[AB_AXIS_TICKS];
-    bool is_labelled[AB_AXIS_TICKS]; /* else the line only */
+    bool is_labelled[AB_AXIS_TICKS]; /* False for a tick that is only a line */
     unsigned n_ticks;
 };
 
-/* Chooses ticks for an axis whose other members are set; labels are at least `gap` px apart. A
- * horizontal one has its labels side by side. low and high of a linear axis that is
- * `is_widened` move outwards to the next tick; of a log axis by a little. */
+/* Chooses ticks for an axis whose other members are set. Labels do not overlap; those of a
+ * horizontal axis stand side by side. With is_widened, low and high of a linear axis move outwards
+ * to the next tick, those of a log axis by a little. */
 void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened);
-/* In px, clamped to the ends. */
+/* Returns the position in px, clamped to the ends. */
 double ab_axis_at(const struct ab_axis *a, double value);
 
-/* Width in px of text of `size` px in the report's font, on the wide side. */
+/* Returns the approximate width in px of text of `size` px in the report's font, rather too
+ * large. */
 double ab_axis_text_width(const char *text, double size);
 
-/* Boxes of a picture that are taken, and where text finds room beside them. Everything in px; y
- * grows downwards. */
+/* Occupied boxes of a picture, to find free places for labels. Everything is in px; y grows
+ * downwards. */
 
 struct ab_box {
     double left, top, right, bottom;
@@ -76,89 +78,94 @@ enum { AB_BOXES_MAX = 160 };
 struct ab_boxes {
     struct ab_box frame; /* labels stay inside */
     struct ab_box taken[AB_BOXES_MAX];
-    size_t n; /* more than there is room for are forgotten */
+    size_t n; /* boxes beyond AB_BOXES_MAX are ignored */
 };
 
 struct ab_paint {
     enum ab_colour colour;
-    const char *dash; /* of ab_dashes, AB_DASH_DOTS; NULL = solid */
-    double width;     /* of lines, px; 0 = 1.6 */
-    uint32_t series;  /* what the switches of the page show and hide, from 1 on; 0 = always shown */
-    const char *title; /* on hover; NULL = none */
+    const char *dash; /* one of ab_dashes, or AB_DASH_DOTS; NULL = solid */
+    double width;     /* width of lines in px; 0 = 1.6 */
+    uint32_t series;  /* number of the series that the page's switches show and hide, from 1 on; 0 =
+                         always shown */
+    const char *title; /* text on hover; NULL = none */
 };
 
 enum ab_figure_size {
-    AB_FIGURE_HALF,   /* two side by side in a wide window */
-    AB_FIGURE_MIDDLE, /* alone in its row, of the same coordinates: fits a small screen */
+    AB_FIGURE_HALF,   /* half the width: two side by side in a wide window */
+    AB_FIGURE_MIDDLE, /* coordinates of a half figure, but alone in its row; fits a small screen */
     AB_FIGURE_WIDE    /* the whole width of the page; scrolls on a small screen */
 };
 
 struct ab_figure {
-    const char *title;        /* above the picture */
-    const char *description;  /* one sentence for those who do not see it */
-    const char *why;          /* how to read it, folded behind a "?"; NULL = nothing to say */
-    const char *const *words; /* what explain says of these follows it; ends with NULL. NULL =
-                                      none */
-    double height;            /* of the picture with its axes, px; 0 = 280 */
+    const char *title;        /* title above the picture */
+    const char *description;  /* one sentence for readers who cannot see the picture */
+    const char *why;          /* how to read the picture, folded behind a "?"; NULL = no such
+                                 text */
+    const char *const *words; /* terms whose explanations follow `why`; ends with NULL. NULL =
+                                 none */
+    double height;            /* height of the picture with its axes, px; 0 = 280 */
     double left;              /* room for the labels of the y axis, px; 0 = 68 */
     enum ab_figure_size size;
-    bool has_no_y;                 /* no axis on the left: the page writes names of rows there */
-    const struct ab_paint *legend; /* who is who, with titles: below it where it stands alone */
+    bool has_no_y;                 /* True if the left side has no axis; the page writes row names
+                                      there */
+    const struct ab_paint *legend; /* entries with titles; drawn below a picture that is alone */
     size_t n_legend;
 };
 
 struct ab_plot {
     struct ab_html *h;
     struct ab_axis x, y;         /* the caller sets scale, low, high, title, unit */
-    bool is_x_exact, is_y_exact; /* ends stay as they are */
+    bool is_x_exact, is_y_exact; /* True if the ends must not be changed */
     double width, height;
-    struct ab_boxes boxes; /* taken by labels */
+    struct ab_boxes boxes; /* boxes occupied by labels */
 };
 
-/* Everything that is drawn, between begin and end. begin takes the axes as they are set in *p and
- * writes them. */
+/* Draw between begin and end. begin completes the axes set in *p and writes them. */
 void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure *figure);
 void ab_plot_end(struct ab_plot *p);
 
 void ab_plot_line(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points,
                   size_t n);
-/* Through the points that no other is better than in both axes; nothing for a single one. */
+/* Draws a line through the points that no other point beats in both axes; nothing for a single
+ * point. */
 void ab_plot_front(struct ab_plot *p, const struct ab_point *points, size_t n);
-/* Between low[i].y and high[i].y, which have the same x. */
+/* Fills the area between low[i].y and high[i].y, which have the same x. */
 void ab_plot_area(struct ab_plot *p, struct ab_paint paint, const struct ab_point *low,
                   const struct ab_point *high, size_t n);
-/* A rectangle between two corners; opacity 0 … 1. */
+/* Draws a rectangle with the corners a and b; opacity 0 … 1. */
 void ab_plot_bar(struct ab_plot *p, struct ab_paint paint, struct ab_point a, struct ab_point b,
                  double opacity);
-/* A dot. */
+/* Draws a dot. */
 void ab_plot_mark(struct ab_plot *p, struct ab_paint paint, struct ab_point at, double radius);
-/* Points of one width, as one path. */
+/* Draws points of the same width as a single path. */
 void ab_plot_dots(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points, size_t n,
                   double width);
-/* From low to high around `at`, with caps; nothing where one is NaN. */
+/* Draw an error bar from low to high with caps, at the other coordinate. Draw nothing if one is
+ * NaN. */
 void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, double high, double y);
 void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double low, double high);
-/* Over the whole width, between two values of y (of x); the label stands in it. */
+/* Draws a band over the whole picture between two values of y (x), with a label inside. */
 void ab_plot_band_y(struct ab_plot *p, enum ab_colour colour, double low, double high,
                     const char *label);
 void ab_plot_band_x(struct ab_plot *p, enum ab_colour colour, double low, double high,
                     const char *label);
-/* Text beside a point, behind a stroke of its colour, where it touches no other; with a line where it is far
- * from the point.
- * Left out where there is no room at all. Call it after marks are drawn. */
+/* Writes text beside a point where it touches no other label, with an outline behind it. If the
+ * free place is far away, adds a line to the point. Writes nothing if there is no room. Call it
+ * after all marks are drawn. */
 void ab_plot_label(struct ab_plot *p, struct ab_paint paint, struct ab_point at, const char *text);
-/* Text at a place in px, anchor "start", "middle" or "end"; its box is taken. */
+/* Writes text at a position in px and occupies its box. `anchor` is "start", "middle" or "end". */
 void ab_plot_text(struct ab_plot *p, enum ab_colour colour, double px, double py,
                   const char *anchor, const char *text);
-/* The room that a mark takes, so that labels keep away from it. */
+/* Occupies the place of a mark, so that labels avoid it. */
 void ab_plot_keep_free(struct ab_plot *p, struct ab_point at, double radius);
 
-/* Rectangles of a picture in a few shades of one colour: for maps with thousands of cells, which
- * are written as one path a shade. */
+/* Heat maps: rectangles in a few shades of one colour. Each shade is written as a single path,
+ * because a map can have thousands of cells. */
 
 enum { AB_HEAT_SHADES = 6 };
 
-/* The darkest shade is a share of `most`, the faintest one of `least` and below. */
+/* Draws cells. The darkest shade stands for `most`, the faintest for `least` and anything below
+ * it. */
 void ab_heat_cells(struct ab_plot *p, const struct ab_heat_cell *cells, size_t n, double least,
                    double most);
 

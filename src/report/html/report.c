@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which back ends are drawn how, and the pages in their frame.
+ * Writes the report: assigns styles to back ends, and puts the pages into their frame.
  */
 #include "report/html/report.h"
 
@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/* ---- what is drawn how ---- */
+/* ---- styles of back ends ---- */
 
 static size_t count_names(const struct ab_session *s, const struct ab_comparison *const *c,
                           size_t n)
@@ -48,7 +48,7 @@ static void add_names(const struct ab_session *s, struct ab_report_series *serie
     }
 }
 
-/* The names of all results, each once; what is returned belongs to the caller. */
+/* Returns the names of all results, each once; the caller frees the list. */
 static struct ab_report_series *make_series(const struct ab_session *s,
                                             const struct ab_comparison *const *c, size_t n_c,
                                             size_t *n_out)
@@ -77,7 +77,7 @@ static struct ab_report_series *make_series(const struct ab_session *s,
 
 /* ---- pages ---- */
 
-struct page_of { /* a report */
+struct page_of { /* a page of a report */
     const struct ab_page *page;
     const struct ab_report *report;
 };
@@ -88,7 +88,7 @@ static void write_page(struct ab_html *h, const void *user)
     p->page->write(h, p->report);
 }
 
-/* The comparison of two results that the report is about; NULL = it is about one. */
+/* Returns the comparison of two results that the report is about; NULL = it is about one result. */
 static const struct ab_comparison *find_subject(const struct ab_report *report)
 {
     for (size_t i = 0; i < report->n_comparisons; i++)
@@ -112,7 +112,8 @@ static void put_document(FILE *to, const struct ab_report *report)
     struct ab_frame_part *parts = ab_alloc_zeroed(ab_n_pages + 1, sizeof parts[0]);
     size_t n = 0;
     char title[1024];
-    for (unsigned is_rest = 0; is_rest < 2; is_rest++) /* what it is about comes first */
+    for (unsigned is_rest = 0; is_rest < 2; is_rest++) /* the page that the report is about comes
+                                                          first */
         for (size_t i = 0; i < ab_n_pages; i++) {
             bool is_first = ab_pages[i].write == ab_page_compare && c != NULL;
             if (is_first == (is_rest == 1))
@@ -132,7 +133,7 @@ static void put_document(FILE *to, const struct ab_report *report)
     free(parts);
 }
 
-/* What a report of these needs; ended by end_report. */
+/* Everything that a report needs; end_report ends it. */
 struct prepared {
     struct ab_format_guard guard;
     struct ab_view view;
@@ -188,16 +189,16 @@ bool ab_sink_html(FILE *to, const struct ab_session *session)
     return true;
 }
 
-/* Packs the JSON document of a session into a page. */
+/* ---- the embedded result ---- */
 
-enum { LINE_BYTES = 768 }; /* of what is packed; a line has 1,024 digits */
+enum { LINE_BYTES = 768 }; /* bytes before encoding; a line has 1,024 characters */
 
 static uint8_t *pack(const char *text, size_t n, size_t *n_packed)
 {
     uLongf most = compressBound(n);
     uint8_t *packed = ab_alloc(most);
     if (compress2(packed, &most, (const Bytef *)text, n, 6) != Z_OK)
-        ab_memory_end(most); /* its only error, with this much room */
+        ab_memory_end(most); /* the only error possible here is a lack of memory */
     *n_packed = most;
     return packed;
 }
@@ -242,8 +243,9 @@ void ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed emb
     ab_merged_rounds_fini(&merged);
 }
 
-/* Takes the pictures out of the pages. Names and texts in them are escaped, so that the marks of a
- * figure are not in any of them. */
+/* ---- pictures as files ----
+ * Finds the pictures in finished pages. Names and texts are escaped, so they cannot contain the
+ * marks of a figure. */
 
 enum { NAME_BYTES = 120, FILE_BYTES = NAME_BYTES + 16 };
 
@@ -261,12 +263,12 @@ enum ab_status ab_figures_prepare(const char *folder, struct ab_err *err)
 
 /* ---- names ---- */
 
-struct names { /* that were given */
+struct names { /* names in use */
     char (*list)[FILE_BYTES];
     size_t n, cap;
 };
 
-/* "memory-glibc": letters and digits of the title, '-' for all else. */
+/* Writes "memory-glibc": letters and digits of the title; '-' replaces everything else. */
 static void make_stem(char out[NAME_BYTES], const char *page, const char *title, size_t n_title)
 {
     size_t n = (size_t)snprintf(out, NAME_BYTES - 16, "%s", page);
@@ -293,7 +295,8 @@ static bool is_given(const struct names *names, const char *name)
     return false;
 }
 
-/* STEM, or STEM-2 and so on: "heap 2" and the second "heap" have different files. */
+/* Writes an unused name: STEM, or STEM-2 and so on. Thus "heap 2" and a second "heap" have
+ * different files. */
 static void make_name(struct names *names, const char *stem, char out[FILE_BYTES])
 {
     AB_GROW(names->list, names->cap, names->n);
@@ -305,13 +308,13 @@ static void make_name(struct names *names, const char *stem, char out[FILE_BYTES
 
 /* ---- files ---- */
 
-struct picture { /* in a page */
+struct picture { /* a picture in a page */
     const char *title, *svg;
     size_t n_title, n_svg;
-    const char *next; /* what follows it */
+    const char *next; /* text after it */
 };
 
-/* The next picture at or behind `from`; false: there is none. */
+/* Finds the next picture from `from` on. Returns false if there is none. */
 static bool find_picture(const char *from, struct picture *out)
 {
     static const char caption[] = "<figcaption>", end[] = "</svg>\n</figure>";
@@ -326,7 +329,7 @@ static bool find_picture(const char *from, struct picture *out)
     return true;
 }
 
-/* The picture on white, with its title. */
+/* Writes the picture on white, with its title. */
 static void put_picture(FILE *to, const struct picture *p)
 {
     size_t head = strcspn(p->svg, ">") + 1;

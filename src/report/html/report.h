@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report: one HTML file that needs nothing else, neither a network nor a script. Its script
- * only adds to it, and a policy in the file allows that script and style, by their digests, and
- * nothing else.
+ * The HTML report: one self-contained file that needs neither a network nor a script. Its script
+ * only adds to it. A content security policy in the file allows this script and style, by their
+ * digests, and nothing else.
  */
 #ifndef AB_REPORT_HTML_REPORT_H
 #define AB_REPORT_HTML_REPORT_H
@@ -15,24 +15,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Each page of a report of the session by itself, ab_n_pages of them (pages.h), for those who
- * take the pictures out of them: each says who is who. Free every text, and the list. */
+/* Returns the pages of a report one by one, ab_n_pages of them (pages.h), for callers that extract
+ * the pictures. Each page includes its own legends. Free every text and the list. */
 struct ab_html_text *ab_report_pages(const struct ab_session *session);
 
-/* The session, and comparisons of a base with it and with what was measured before it. */
+/* Writes the report of a session, with comparisons of a base with it and with earlier results. */
 void ab_report_write(FILE *to, const struct ab_session *session,
                      const struct ab_comparison *const *comparisons, size_t n_comparisons);
 
-/* The result of a report inside the report, so that the report is its archive
- * (report/read_result.c reads it). */
-
-/* Writes the block of data; nothing where none is asked for. */
+/* Writes the data block with the result, so that the report also archives it (report/read_result.c
+ * reads it). Writes nothing if `embed` does not ask for it. */
 void ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed embed);
 
-/* The pictures of a report as files of their own: PAGE-TITLE.svg, or PAGE-TITLE-2.svg where a page
- * has several of one title. Each stands alone, in its light colours on white. */
+/* Pictures of a report as separate files: PAGE-TITLE.svg, or PAGE-TITLE-2.svg if a page has several
+ * with one title. Each is self-contained, in its light colours on white. */
 
-/* Makes the folder where it is not there; fails where no file can be made in it. */
+/* Creates the folder if needed. Fails if no file can be created in it. */
 enum ab_status ab_figures_prepare(const char *folder, struct ab_err *err);
 
 #endif

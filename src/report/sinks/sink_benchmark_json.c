@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The array that github-action-benchmark takes as `customSmallerIsBetter`: name, unit, value,
- * range, extra. A name is the name of a chart, so it holds nothing that changes from run to run.
+ * Writes the array that github-action-benchmark takes as `customSmallerIsBetter`: name, unit,
+ * value, range, extra. The name identifies a chart, so it contains nothing that changes between
+ * runs.
  */
 #include "report/sinks/sinks.h"
 
@@ -14,13 +15,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Cells of a phase and of memory name no op. */
+/* True if a cell has this op. Cells of a whole phase and of memory name no op. */
 static bool is_same_op(const char *a, const char *b)
 {
     return a == NULL ? strcmp(b, "memory") == 0 || strcmp(b, "all") == 0 : strcmp(a, b) == 0;
 }
 
-/* What a comparison says of this number; NULL = nothing. */
+/* Returns the compared cell of this number; NULL = none. */
 static const struct ab_checked *find_cell(const struct ab_session *s, const struct ab_series *x)
 {
     const struct ab_comparison *c = s->comparison;

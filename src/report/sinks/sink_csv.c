@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * CSV in long form: one row a number, so that a new number is no new column. The numbers of a
- * memory record have the place where it was taken in the column `op`.
+ * Writes CSV in long form: one row per number, so that a new number needs no new column. Numbers of
+ * a memory record have the moment of the reading in the column `op`.
  */
 #include "report/sinks/sinks.h"
 
@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* 1 = ran first in its round; 0 = unknown. */
+/* Returns the position of the back end in its round, 1 = first; 0 = unknown. */
 static uint32_t order_of(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     for (uint32_t b = 0; b < s->n_rounds; b++) {
@@ -31,7 +31,7 @@ static uint32_t order_of(const struct ab_session *s, uint32_t backend, uint32_t 
     return 0;
 }
 
-/* What the rows of one record begin with. */
+/* The first cells, which all rows of one record share. */
 struct row {
     const struct ab_session *session;
     uint32_t backend, round, order;
@@ -76,7 +76,8 @@ static void put_number(FILE *to, const struct row *row, const char *metric, doub
     end_row(to, row, unit);
 }
 
-/* What belongs to no phase: the time of all measured phases together, and the growth. */
+/* Writes the numbers that belong to no phase: the time of all measured phases together, and the
+ * growth. */
 static void put_whole(FILE *to, const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     struct row time = row_of(s, backend, round, "", "all"),
@@ -105,8 +106,7 @@ static void put_result(FILE *to, const struct ab_session *s, const struct ab_res
     }
 }
 
-/* A metric of a heap: its name ends in the first key of the JSON; no key has a colon, a heap's name
- * may. */
+/* Writes a number of a heap as "heap:NAME:KEY". A key has no colon, but the name may have one. */
 static void put_of_heap(FILE *to, const struct row *row, uint32_t heap, const char *key,
                         double value, const char *unit)
 {
@@ -165,7 +165,7 @@ static void put_memory(FILE *to, const struct ab_session *s, const struct ab_mem
     put_heap_memory(to, &row, m);
 }
 
-/* "external_ratio.p99", of the place "ops". */
+/* Writes numbers such as "external_ratio.p99", with "ops" in the column `op`. */
 static void put_dist(FILE *to, const struct ab_session *s, const struct ab_memory_dist *d)
 {
     struct row row = row_of(s, d->backend, d->round, d->phase, "ops");
@@ -177,7 +177,8 @@ static void put_dist(FILE *to, const struct ab_session *s, const struct ab_memor
     }
 }
 
-/* In the column `op`, whatever one is called: a mark's name may be that of an op. */
+/* Writes the numbers of iterations. The column `op` always has the same word, because the name of a
+ * mark may be that of an op. */
 static void put_iterations(FILE *to, const struct ab_session *s, const struct ab_iterations *x)
 {
     struct row row = row_of(s, x->backend, x->round, x->phase, AB_TAG_ITERATION);
@@ -200,7 +201,8 @@ static void put_iterations(FILE *to, const struct ab_session *s, const struct ab
     }
 }
 
-/* In the column `op` the moment, in front of the metric who pins: "parse_header (http.c:120)/pinned". */
+/* Writes a pin: the column `op` has the moment, the metric begins with the group: "parse_header
+ * (http.c:120)/pinned". */
 static void put_pin(FILE *to, const struct ab_session *s, const struct ab_pin *pin)
 {
     char what[sizeof pin->function + sizeof pin->file + 32], name[sizeof what + 32];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Annotations of GitHub Actions: lines "::error file=F,line=L,title=T::message" that its runner
- * takes from the log. It shows ten of a kind and step; what would be lost there is counted in the
- * last one.
+ * Writes annotations of GitHub Actions: lines "::error file=F,line=L,title=T::message" that its
+ * runner finds in the log. GitHub shows ten of a kind per step, so the last one counts the rest.
  */
 #include "report/sinks/sinks.h"
 
@@ -14,7 +13,7 @@
 
 enum { MOST = 10 };
 
-/* Messages escape % CR LF, properties ':' and ',' as well. */
+/* Escapes % CR LF in messages, and also ':' and ',' in properties. */
 static void put_escaped(FILE *to, const char *s, bool is_property)
 {
     const char *special = is_property ? "%\r\n:," : "%\r\n";
@@ -34,7 +33,7 @@ static void put_name(FILE *to, const char *name)
     ab_text_fini(&printable);
 }
 
-/* GitHub names files from the root of the repository. */
+/* Removes leading "./", because GitHub names files from the root of the repository. */
 static const char *without_dot(const char *file)
 {
     while (file[0] == '.' && file[1] == '/')
@@ -61,7 +60,7 @@ static void put_annotation(FILE *to, const char *command, const char *name,
     fputc('\n', to);
 }
 
-/* ::error for what fails the command, ::warning for the rest that is not as it should be. */
+/* True if a finding is an error (it fails the command), or with is_error false, a warning. */
 static bool is_of(const struct ab_finding *f, bool is_error)
 {
     if (f->is_shown_only)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One histogram as the text that HdrHistogram's plotters read: its distribution by percentile,
- * five ticks each time the distance to 100 % halves. Byte for byte what the Java library prints
- * for ns and a ratio of 1; so there is no line of our own in it.
+ * Writes one histogram as text for HdrHistogram's plotters: its distribution by percentile, with
+ * five ticks each time the distance to 100 % halves. It equals the output of the Java library for
+ * ns and a ratio of 1 byte for byte, so it contains no line of our own.
  */
 #include "report/sinks/sinks.h"
 
@@ -13,8 +13,8 @@
 
 enum { TICKS = 5 };
 
-/* Java rounds halves of the shortest decimals up, printf those of the binary value to even: of the
- * next double both make the same. */
+/* Makes printf round like Java. Java rounds halves of the shortest decimal up, printf rounds the
+ * binary value to even. For the next double, both agree. */
 static double half_up(double x)
 {
     return nextafter(x, INFINITY);
@@ -41,7 +41,7 @@ static void put_rows(FILE *to, const struct ab_hdr *hdr, uint64_t total)
             continue;
         cumulative += hdr->counts[i];
         double reached = 100 * (double)cumulative / (double)total;
-        /* Behind the last counter one row of a level, then that of 100 %. */
+        /* after the last counter, one row of a level and then that of 100 % */
         for (bool is_more = true; is_more && reached >= level; level = next_level(level)) {
             put_row(to, ab_hdr_high(i), level, cumulative);
             is_more = cumulative < total;

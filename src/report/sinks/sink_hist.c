@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every histogram as CSV, one row a counter that is not empty: what a plot of percentiles or a
- * merge in another tool needs, without a decoder of V2.
+ * Writes every histogram as CSV, one row per counter that is not empty. Other tools can plot or
+ * merge it without a decoder of HDR V2.
  */
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
@@ -17,14 +17,14 @@ struct rows {
     uint32_t backend, round;
     const char *phase;
     const char *op;
-    bool is_of_round; /* also where those of results are of all rounds */
-    int log2;         /* of the size class; -1 = all sizes */
+    bool is_of_round; /* True if it is of one round, even if results have merged histograms */
+    int log2;         /* size class; -1 = all sizes */
 };
 
 static void begin_row(FILE *to, const struct rows *rows)
 {
     ab_csv_run(to, rows->session, rows->backend);
-    if (rows->is_of_round || !rows->session->is_histogram_merged) /* empty: of all rounds */
+    if (rows->is_of_round || !rows->session->is_histogram_merged) /* empty: all rounds */
         fprintf(to, "%" PRIu32, rows->round);
     fputc(',', to);
     ab_csv_backend(to, rows->session, rows->backend);
@@ -32,7 +32,7 @@ static void begin_row(FILE *to, const struct rows *rows)
     ab_csv_text(to, rows->phase);
     fprintf(to, ",%s,", rows->op);
     if (rows->log2 >= 0)
-        fprintf(to, "%.0f", ldexp(1, rows->log2)); /* exact, also 2^64 */
+        fprintf(to, "%.0f", ldexp(1, rows->log2)); /* exact, even for 2^64 */
 }
 
 static void put_rows(FILE *to, const struct rows *rows, const struct ab_hdr *hdr)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * HdrHistogram's interval log, format 1.3, as its Java library writes it: a line a histogram, of
- * the tag BACKEND.PHASE.OP, BACKEND.PHASE.iteration, or BACKEND.PHASE.METRIC for memory over the ops.
- * An interval is a round; since the passes of a round are not one stretch of time, it is told by its
- * index: round 3 begins at second 3 and lasts one second.
+ * Writes HdrHistogram's interval log, format 1.3, like its Java library: one line per histogram.
+ * Its tag is BACKEND.PHASE.OP, BACKEND.PHASE.iteration, or BACKEND.PHASE.METRIC for memory over the
+ * ops. An interval stands for a round, by its index: round 3 begins at second 3 and lasts one
+ * second. Real times are not used, because the passes of a round are not contiguous.
  */
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
@@ -22,7 +22,7 @@ static void put_head(FILE *to, time_t start)
     struct tm utc;
     if (gmtime_r(&start, &utc) != NULL)
         strftime(date, sizeof date, "%a %b %d %H:%M:%S UTC %Y", &utc);
-    /* Lines of comments are short because HdrHistogram_c reads 128 bytes of them. */
+    /* short lines, because HdrHistogram_c reads only 128 bytes of a comment */
     fprintf(to,
             "#[Written by allocbench]\n"
             "#[Histograms are of ns. Interval_Max is in ms (ns / 1000000).]\n"
@@ -35,7 +35,7 @@ static void put_head(FILE *to, time_t start)
             (double)start, date);
 }
 
-/* The highest value that V2 tells: the upper edge of the last counter in use. */
+/* Returns the highest value that HDR V2 can express, the upper edge of the last counter in use. */
 static uint64_t highest(const struct ab_hdr *hdr)
 {
     for (uint32_t i = AB_HDR_COUNTS; i-- > 0;)
@@ -86,7 +86,7 @@ static bool put_iterations(FILE *to, const struct ab_session *s, const struct ab
     return put_interval(to, tag, x->round, 1, x->hdr);
 }
 
-/* Readers want intervals to ascend. */
+/* Writes the rounds in order, because readers expect ascending intervals. */
 bool ab_sink_hlog(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;

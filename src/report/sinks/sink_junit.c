@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * JUnit XML, as Jenkins and GitLab read it: a testsuite for each result, a testcase for each verdict.
- * GitLab shows only the body
- * of a failure, so the whole sentence is there; message and type are for Jenkins.
+ * Writes JUnit XML for Jenkins and GitLab: a testsuite per result, a testcase per verdict. The body
+ * of a failure has the whole sentence, because GitLab shows only that. Message and type are for
+ * Jenkins.
  */
 #include "report/sinks/sinks.h"
 
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For attributes and bodies alike. What comes is printable; U+FFFE and U+FFFF are UTF-8, but no
- * characters of XML. */
+/* Escapes text for attributes and bodies. The text must be printable. U+FFFE and U+FFFF are valid
+ * UTF-8, but not allowed in XML. */
 static void put_escaped(FILE *to, const char *s)
 {
     for (; *s != 0; s++) {
@@ -136,7 +136,8 @@ static void put_counts(FILE *to, const struct counts *sum)
             sum->seconds);
 }
 
-/* What was not measured is an error, as a back end that was not. */
+/* Finds the verdicts of a work. A work without a result counts as an error, like a back end without
+ * numbers. */
 static void find(const struct ab_suite_work *w, struct ab_findings *out)
 {
     if (w->session != NULL) {

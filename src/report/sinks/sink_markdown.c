@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A summary in GitHub's Markdown: the verdict, the ranking, then what is bad, then the rest folded
- * away. A step summary above 1 MiB is not shown at all, so the document stays below 900,000 bytes:
- * rows that do not fit are counted.
+ * Writes a summary in GitHub's Markdown: the verdict, the ranking, failures, and the rest folded
+ * away. GitHub does not show a step summary above 1 MiB, so the document stays below 900,000 bytes.
+ * Rows that do not fit are counted.
  */
 #include "base/bits.h"
 #include "core/text.h"
@@ -25,14 +25,14 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_BYTES = 900000, RESERVE = 10000 }; /* kept for what closes the document */
+enum { MOST_BYTES = 900000, RESERVE = 10000 }; /* RESERVE: for the end of the document */
 
 struct page {
     struct ab_text text;
-    size_t n_left_out; /* rows */
+    size_t n_left_out; /* number of rows */
 };
 
-/* Takes the row; one that does not fit is counted. */
+/* Adds and frees a row; counts it if it does not fit. */
 static void add_row(struct page *page, struct ab_text *row)
 {
     if (row->s != NULL && page->text.n + row->n < MOST_BYTES - RESERVE)
@@ -49,10 +49,10 @@ static const char *sign_of(const struct ab_finding *f)
     return signs[f->outcome];
 }
 
-/* The answer as Markdown. */
+/* ---- the answer ---- */
 
-/* True if the character would begin a list, a rule or a heading where `text` begins a line, or a link
- * that needs no brackets. */
+/* True if the character would begin a list, a rule or a heading at the start of `text`, or a link
+ * without brackets. */
 static bool begins_markup(const char *text, const char *c)
 {
     static const char digits[] = "0123456789";
@@ -106,7 +106,7 @@ static void add_cell(struct ab_text *t, const struct ab_grid_cell *cell)
     ab_text_add(t, " |");
 }
 
-/* The columns of the page, of all rows below `end` but headings. */
+/* Writes the rows below `end` as a table, without headings. */
 static void add_table(struct ab_text *t, const struct ab_grid *g, size_t end)
 {
     struct ab_text rule = {0};
@@ -136,7 +136,7 @@ static void add_table(struct ab_text *t, const struct ab_grid *g, size_t end)
     ab_text_add(t, "\n");
 }
 
-/* With what stays after free; of those that are ranked, which come first. */
+/* Writes the ranked back ends, which come first, with the memory after free. */
 static void add_ranking(struct ab_text *t, const struct ab_view *v)
 {
     struct ab_grid g;
@@ -201,7 +201,7 @@ static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warni
     ab_text_add(t, "\n");
 }
 
-/* Of `exec --inside`: the table, and a sentence for each allocator but the base. */
+/* Writes the table of `exec --inside`, and a sentence for each allocator except the base. */
 static void add_inside(struct ab_text *to, const struct ab_view *view)
 {
     struct ab_grid g;
@@ -222,8 +222,8 @@ static void add_inside(struct ab_text *to, const struct ab_view *view)
     ab_text_add(to, has_words ? "\n" : "");
 }
 
-/* The verdict in sentences, the ranking by the time of the whole run, and warnings; nothing of a
- * session in which no back end has numbers. False: out of memory. */
+/* Writes the verdict in sentences, the ranking and the warnings. Writes nothing if no back end has
+ * numbers. Returns false if out of memory. */
 static bool markdown_answer(struct ab_text *to, const struct ab_session *session)
 {
     struct ab_view view;
@@ -257,7 +257,7 @@ static void add_finding(struct page *page, const struct ab_finding *f)
     add_row(page, &row);
 }
 
-/* Those from `first` to before `end`, with a limit or without. */
+/* Writes the findings with an outcome from `first` to before `end`, with or without a limit. */
 static void add_findings(struct page *page, const struct ab_findings *all,
                          enum ab_finding_outcome first, enum ab_finding_outcome end,
                          bool is_shown_only)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of histograms in logs and file names.
+ * Makes the names of histograms in logs and file names.
  */
 #include "report/sinks/sink_tag.h"
 
@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Everything else is %XX: unambiguous, and neither a separator of the log nor of a path. */
+/* True for characters that need no escape. All others become %XX, which is neither a separator of
+ * the log nor of a path. */
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -31,7 +32,8 @@ const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char 
     size_t n = 0;
     add_name(buf, AB_TAG_BYTES - 32, &n, backend, true);
     n += (size_t)snprintf(buf + n, AB_TAG_BYTES - n, ".");
-    add_name(buf, AB_TAG_BYTES - 32, &n, phase, false); /* so that the last two dots separate */
+    add_name(buf, AB_TAG_BYTES - 32, &n, phase, false); /* dots are escaped, so that the last two
+                                                           dots separate */
     snprintf(buf + n, AB_TAG_BYTES - n, ".%s", op);
     return buf;
 }

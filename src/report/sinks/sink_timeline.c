@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What changes over the op clock, as CSV in long form: the memory time lines and the latency
- * windows, one row a number. And over the iterations of a phase, whose number is the position, and
- * over the time of the work, in ns.
+ * Writes everything that changes over the op clock as CSV in long form, one row per number: memory
+ * timelines and latency windows. Also writes iterations, by number, and memory over the time of the
+ * work, in ns.
  */
 #include "report/sinks/sinks.h"
 
@@ -43,7 +43,7 @@ static void put_timeline(const struct rows *rows, const struct ab_timeline *t)
     }
 }
 
-/* By ns of the work's time. */
+/* Writes memory; the position is the work's time in ns. */
 static void put_over_time(const struct rows *rows, const struct ab_over_time *t)
 {
     put_row(rows, "time/live", t->time_ns, t->live_bytes, "bytes");
@@ -53,7 +53,7 @@ static void put_over_time(const struct rows *rows, const struct ab_over_time *t)
     put_row(rows, "time/lazyfree", t->time_ns, t->lazyfree_bytes, "bytes");
 }
 
-/* In the middle of the window. */
+/* Writes a window; the position is its middle. */
 static void put_window(const struct rows *rows, const struct ab_window *w)
 {
     uint32_t middle = w->begin + (w->end - w->begin) / 2;
@@ -63,8 +63,8 @@ static void put_window(const struct rows *rows, const struct ab_window *w)
     put_row(rows, "max", middle, w->max, "ns");
 }
 
-/* Each of the slowest, and the most of each stretch at its first iteration. The name of another lane
- * than the first ends with its number. */
+/* Writes the slowest iterations, and the longest of each stretch at its first iteration. Names of
+ * lanes other than the first end with the lane's number. */
 static void put_iterations(const struct rows *rows, const struct ab_iterations *x)
 {
     char most[AB_PHASE_NAME_MAX + 32], lane[AB_PHASE_NAME_MAX + 32];

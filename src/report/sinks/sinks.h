@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of output forms; sinks.def has a row for each. Options, help and the files that a
- * command writes come from it. Numbers have a '.' whatever the locale; errors of the stream are
- * found when the file is committed.
+ * The table of output forms, one row in sinks.def per form. Options, help and the files that a
+ * command writes come from this table. Numbers have a '.' whatever the locale. Errors of the stream
+ * are detected when the file is committed.
  */
 #ifndef AB_REPORT_SINKS_H
 #define AB_REPORT_SINKS_H
@@ -32,22 +32,23 @@ enum ab_sink_id {
 
 struct ab_sink {
     const char *option;
-    /* The whole session; false = out of memory, abandon the output. NULL = the other is set. What
-     * it was compared with is session->comparison. */
+    /* Writes the whole session, with its comparison in session->comparison. Returns false if out of
+     * memory; the output must then be abandoned. NULL = another function is set. */
     bool (*write)(FILE *to, const struct ab_session *session);
-    /* One histogram; each has a file of its own. */
+    /* Writes one histogram; each has its own file. */
     void (*write_histogram)(FILE *to, const struct ab_hdr *hdr);
-    /* Several files into a folder that is there. */
+    /* Writes several files into an existing folder. */
     enum ab_status (*write_figures)(const char *folder, const struct ab_session *session,
                                     struct ab_err *err);
-    bool is_of_lines; /* for the log: it has no file */
+    bool is_of_lines; /* True for lines in the log; such a form has no file */
 };
 extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
 
-/* Adds text as it is, in a table of Markdown as well: no markup, no HTML, no cell's end. */
+/* Adds plain text for use anywhere in Markdown, even in a table: it cannot be markup, HTML or the
+ * end of a cell. */
 void ab_sinks_markdown_text(struct ab_text *to, const char *s);
 
-/* JUnit XML of several results, a testsuite for each by the name of the work. */
+/* Writes JUnit XML of several results, a testsuite per work. */
 void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n);
 
 #define AB_SINK(id, option, arg, help, function) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Draws the answer of several workloads: terminal, Markdown, CSV, HTML.
+ * Writes the answer about several workloads: terminal, Markdown, CSV, JUnit, HTML.
  */
 #include "report/suite/suite_forms.h"
 
@@ -120,12 +120,12 @@ static void write_markdown(FILE *to, const struct ab_suite_view *v)
     ab_text_fini(&t);
 }
 
-/* ---- CSV: a line a number, as of one result ---- */
+/* ---- CSV: a line per number, as for a single result ---- */
 
 struct line {
     const char *workload, *backend, *metric, *unit, *failure;
     double value, ratio, low, high;
-    uint32_t n; /* workloads of a mean; 0 = it is none */
+    uint32_t n; /* workloads in a mean; 0 = not a mean */
 };
 
 static void put_number(FILE *to, double x)
@@ -175,7 +175,7 @@ static void write_csv(FILE *to, const struct ab_suite_figures *f)
 
 /* ---- JUnit ---- */
 
-/* By the names of the files; gates on means are a testsuite of their own. */
+/* Writes a testsuite per file, and one for gates on means. */
 static void write_junit(FILE *to, const struct ab_suite *suite)
 {
     struct ab_suite_work *works = ab_alloc_zeroed(suite->n + 1u, sizeof works[0]);
@@ -248,7 +248,8 @@ static void draw_dots(struct ab_plot *p, const struct ab_suite_view *v)
     for (size_t i = 0; i < v->n_dots; i++)
         names[i] = v->dots[i].name;
     ab_palette_assign(names, v->n_dots, styles);
-    for (unsigned is_label = 0; is_label < 2; is_label++) /* labels keep away from all marks */
+    for (unsigned is_label = 0; is_label < 2; is_label++) /* labels avoid all marks, so marks come
+                                                             first */
         for (size_t i = 0; i < v->n_dots; i++) {
             const struct ab_suite_dot *d = &v->dots[i];
             struct ab_paint paint = {.colour = styles[i].colour, .title = d->name};

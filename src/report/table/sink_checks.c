@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks as tables: gates, a block a back end, the gravest first; the numbers of a comparison, a block
- * a back end, with its verdicts as sentences above and how noisy it was below; claims, one table a
- * source. Below a row stands why, and what would settle it. Never colour alone: each verdict is a word.
+ * Prints checks as tables. Gates: a block per back end, the most severe first. Comparisons: a block
+ * per back end, with verdicts as sentences above and the noise below. Claims: a table per source.
+ * Below a row stand the reason and what would settle it. Each verdict is a word, never just a
+ * colour.
  */
 #include "report/table/sink_checks.h"
 
@@ -22,7 +23,7 @@
 
 /* ---- below a row ---- */
 
-/* One thing more to say of the row. */
+/* Adds another part to the text below a row. */
 __attribute__((format(printf, 2, 3))) static void add_part(struct ab_text *t, const char *fmt, ...)
 {
     va_list args;
@@ -55,19 +56,20 @@ static void print_text(FILE *to, struct ab_table_style style, enum ab_emphasis e
 enum { GATE_VALUE, GATE_INTERVAL, GATE_LIMIT, GATE_VERDICT, GATE_COLUMNS };
 enum { TEXT_BYTES = 400 };
 
-/* In the order of the list. */
+/* Severity of a gate, in the order of the list. */
 enum gravity { FAILED, NOT_EVALUATED, WARNING, INCONCLUSIVE, SKIPPED, PASSED, N_GRAVITIES };
 static const char *const gravity_words[N_GRAVITIES] = {"FAILED",       "NOT EVALUATED", "warning",
                                                        "inconclusive", "skipped",       "passed"};
 
-/* A gate in the order of the list. */
+/* A gate in the list. */
 struct line {
     const struct ab_checked *gate;
-    enum gravity gravity, worst; /* its own, and that of its back end */
-    char name[TEXT_BYTES];       /* of the back end */
-    const char *what, *limit;    /* of the text: "steady/alloc/p99", "< 2us" */
+    enum gravity gravity, worst; /* severity of this gate, and the worst of its back end */
+    char name[TEXT_BYTES];       /* name of the back end */
+    const char *what, *limit;    /* parts of the gate's text: "steady/alloc/p99", "< 2us" */
     size_t n_what;
-    uint32_t index, backend; /* of the session; UINT32_MAX = it has no such one */
+    uint32_t index, backend; /* index: position in the session; backend: UINT32_MAX = not in this
+                                session */
 };
 
 static enum gravity gravity_of(const struct ab_checked *g)
@@ -81,13 +83,14 @@ static enum gravity gravity_of(const struct ab_checked *g)
                                                    : NOT_EVALUATED;
 }
 
-/* "=" of "missed = 0", not of "slab:threads=sharded". */
+/* True for a comparison operator: "=" of "missed = 0", but not of "slab:threads=sharded". */
 static bool is_comparison(const char *s)
 {
     return s[0] == '<' || s[0] == '>' || (s[0] == '=' && s[-1] == ' ');
 }
 
-/* "arena:steady/alloc/p99 < 2us" is "steady/alloc/p99" of arena, and "< 2us". */
+/* Splits "arena:steady/alloc/p99 < 2us" into the back end "arena", "steady/alloc/p99" and "<
+ * 2us". */
 static void split(struct line *x)
 {
     const char *text = x->gate->text, *slash = strchr(text, '/'), *end = text + strlen(text);
@@ -96,7 +99,7 @@ static void split(struct line *x)
         snprintf(x->name, sizeof x->name, "%s", x->gate->backend);
         n = strlen(x->name);
         n = strncmp(text, x->name, n) == 0 && text[n] == ':' ? n + 1 : 0;
-    } else { /* one that this session does not have */
+    } else { /* the session does not have the back end */
         for (size_t i = 0; slash != NULL && text + i < slash; i++)
             n = text[i] == ':' ? i + 1 : n;
         snprintf(x->name, sizeof x->name, "%.*s", (int)(n > 0 ? n - 1 : 0), text);
@@ -143,8 +146,8 @@ static struct line *sort(const struct ab_session *s)
     return list;
 }
 
-/* A change is written as its bound is, "+8.0 %" of "< +10%"; a ratio with what it is to, so that its
- * direction is that of the number in the row: "0.42x glibc". */
+/* Writes the value of a gate. A change is written like its bound, "+8.0 %" for "< +10%". With
+ * is_named, a ratio names its base, "0.42x glibc", so that its direction is clear. */
 static void format_value(char cell[AB_CELL_BYTES], const struct ab_checked *g, double x,
                          bool is_named)
 {
@@ -177,7 +180,7 @@ static void format_interval(char cell[AB_CELL_BYTES], const struct ab_checked *g
                  ab_format_ratio(high, g->effect.high));
 }
 
-/* Why, and where it is written. */
+/* Adds the reason, and where the gate is defined. */
 static void add_gate_reason(struct ab_text *t, const struct line *x)
 {
     const struct ab_checked *g = x->gate;
@@ -210,7 +213,7 @@ static void add_gate_row(struct ab_table *t, const struct line *x, bool is_first
     snprintf(row->cells[GATE_VERDICT], AB_CELL_BYTES, "%s", gravity_words[x->gravity]);
 }
 
-/* What the width has no column for stands below the row, before the reason. */
+/* Adds columns that do not fit the width to the text below the row, before the reason. */
 static void add_below(struct ab_table *t, const struct line *list, unsigned shown)
 {
     for (size_t r = 0; r < t->n_rows; r++) {
@@ -228,7 +231,8 @@ static void add_below(struct ab_table *t, const struct line *list, unsigned show
 static void print_gates(FILE *to, const struct ab_session *s, const struct line *list,
                         struct ab_table_style style)
 {
-    static const char *const names[GATE_COLUMNS] = {"value", "", "", "verdict"}; /* said below */
+    static const char *const names[GATE_COLUMNS] = {"value", "", "",
+                                                    "verdict"}; /* "": see below the row */
     bool is_any = false;
     for (uint32_t i = 0; i < s->n_gates; i++)
         is_any = is_any || has_interval(&s->gates[i]);
@@ -279,8 +283,8 @@ void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_s
 }
 
 /* ---- claims ----
- * Published and measured figures as "times better", like the speeds of the other tables: less is
- * better of times and sizes, more of rates. */
+ * Published and measured figures are shown as "times better", like the speeds of other tables. For
+ * times and sizes less is better, for rates more. */
 
 static void format_times(char cell[AB_CELL_BYTES], const struct ab_checked *c, double ratio,
                          const struct ab_effect *interval)
@@ -316,7 +320,7 @@ static void add_claim(struct ab_table *t, const struct ab_checked *c, bool has_n
         snprintf(row->cells[of], AB_CELL_BYTES, "%u round%s", n, n == 1 ? "" : "s");
 }
 
-/* Claims [first, end) share a source. */
+/* Prints the claims [first, end), which share a source. */
 static void print_source(FILE *to, const struct ab_session *s, uint32_t first, uint32_t end,
                          struct ab_table_style style)
 {
@@ -380,19 +384,19 @@ static const char *const names[N_COLUMNS] = {"base",
                                              "new",
                                              "change",
                                              "90 % interval",
-                                             /* in the legend */ "",
+                                             /* the legend says it */ "",
                                              "verdict"};
 
-/* What the table shows, for the legend below it. */
+/* Signs and limit in a table, for the legend below it. */
 struct signs {
     bool has_unclear, has_unknown; /* "~", "n/a" */
-    double limit;                  /* of all that have one; NaN = none */
+    double limit;                  /* common limit of all cells that have one; NaN = none */
 };
 
 static void format_number(char out[AB_CELL_BYTES], const struct ab_checked *cell, double x,
                           double floor)
 {
-    bool is_below = cell->op != NULL && x < floor; /* both sides count as the floor */
+    bool is_below = cell->op != NULL && x < floor; /* if true, both sides count as the floor */
     char *at = out + is_below;
     size_t cap = AB_CELL_BYTES - 1;
     x = is_below ? floor : x;
@@ -418,7 +422,8 @@ static enum ab_emphasis emphasis_of(const struct ab_checked *cell)
                                                                                    : AB_BAD;
 }
 
-/* "churn alloc p99", "whole run peak memory"; what stands in the unit is no part of the name. */
+/* Writes "churn alloc p99" or "whole run peak memory". Leaves out a part of the name that repeats
+ * the unit. */
 static void label_case(const struct ab_checked *cell, char *buf, size_t cap)
 {
     char phase[160], of[160];
@@ -438,7 +443,8 @@ static void label_case(const struct ab_checked *cell, char *buf, size_t cap)
                  op != NULL ? ab_text_printable(of, sizeof of, op) : "", (int)n, cell->metric);
 }
 
-/* What the machine did, and what is left of the change without it. */
+/* Adds the change of the same build on both sides, caused by the machine, and the rest of the
+ * change. */
 static void add_relative(struct ab_text *t, const struct ab_checked *cell)
 {
     char shown[4 * sizeof cell->witnesses], change[2][AB_CELL_BYTES], interval[AB_CELL_BYTES];
@@ -452,7 +458,7 @@ static void add_relative(struct ab_text *t, const struct ab_checked *cell)
                  interval[0] != 0 ? ": " : "", interval);
 }
 
-/* Why a cell has no verdict, what would give it one, and whether it was seen twice. */
+/* Adds why a cell has no verdict, what would settle it, and whether more rounds confirmed it. */
 static void add_reason(struct ab_table_row *row, const struct ab_checked *cell)
 {
     bool is_open = cell->verdict == AB_VERDICT_INCONCLUSIVE ||
@@ -570,7 +576,7 @@ static void add_side(struct ab_text *t, const char *what, const char *label,
                  s->n_rounds, s->n_rounds == 1 ? "" : "s");
 }
 
-/* What is compared with what. */
+/* Prints the names of the two compared results. */
 static void print_title(FILE *to, const struct ab_comparison *c, struct ab_table_style style)
 {
     struct ab_text t = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks for terminals: gates, claims, comparisons. Nothing is printed where there are none.
+ * Prints checks on a terminal: gates, claims, comparisons. Prints nothing if there are none.
  */
 #ifndef AB_REPORT_TABLE_SINK_CHECKS_H
 #define AB_REPORT_TABLE_SINK_CHECKS_H
@@ -12,10 +12,10 @@
 
 void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_style style);
 void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style);
-/* The verdicts in sentences, the cells as a table with reasons below their rows, what differs, how
- * noisy it was. */
+/* Prints the verdicts as sentences, the cells as a table with reasons below their rows, the
+ * differences between the results, and the noise. */
 void ab_sink_compare(FILE *to, const struct ab_comparison *c, struct ab_table_style style);
-/* Does the table leave out percentiles that -v lists? */
+/* True if the table leaves out percentiles that -v lists. */
 bool ab_sink_compare_is_cut(const struct ab_comparison *c, bool is_verbose);
 
 #endif

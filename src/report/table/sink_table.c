@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report for the terminal: the answer, then what was asked for beyond it, by topic: of each
- * measured phase latencies by op and throughput, the tables of depth, memory, the conditions. Numbers
- * of all rounds: histograms merged, throughput as median. The exact ones are in the JSON.
+ * The report for the terminal: first the answer, then the requested topics. For each measured phase
+ * these are latencies by op, throughput, details of latency, memory, and the conditions. Numbers
+ * cover all rounds: histograms are merged, throughput is a median. The JSON has the exact numbers.
  */
 #include "report/table/sink_table.h"
 
@@ -26,7 +26,7 @@ static bool is_asked_for(struct ab_table_style style, const char *phase)
     return style.phase == NULL || strcmp(style.phase, phase) == 0;
 }
 
-/* Draws the grid where it has rows, and ends it. */
+/* Draws the grid if it has rows, and frees it. */
 static bool print_if(bool has_rows, FILE *to, struct ab_grid *g, struct ab_table_style style,
                      struct ab_legend *legend)
 {
@@ -152,7 +152,7 @@ bool ab_table_heap_memory(FILE *to, const struct ab_session *s, const char *phas
 
 /* ---- memory ---- */
 
-/* The columns above, in the words of explain. */
+/* Prints what the columns above mean, in the words of `explain`. */
 static void print_words(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
     const char *words[] = {"live",   "internal",  "external", "retained",
@@ -202,11 +202,11 @@ void ab_table_memory(FILE *to, const struct ab_session *s, struct ab_table_style
     fputc('\n', to);
 }
 
-/* ---- depth ---- */
+/* ---- details of latency ---- */
 
-enum { BACKENDS_MOST = AB_TABLE_COLUMNS_MAX - 1 }; /* of one table by size */
+enum { BACKENDS_MOST = AB_TABLE_COLUMNS_MAX - 1 }; /* back ends in one table by size */
 
-/* Of each op two tables: p50/p99 with the share of the calls, and p99.9/max. */
+/* Prints two tables per op: p50/p99 with the share of the calls, and p99.9/max. */
 bool ab_table_sizes(FILE *to, const struct ab_session *s, const char *phase,
                     struct ab_table_style style)
 {
@@ -339,7 +339,7 @@ static void print_topics(FILE *to, const struct ab_view *v, struct ab_table_styl
         table_notes(to, s, style);
 }
 
-/* One table for each phase, with how it was counted below, and why something was not. */
+/* ---- counters: a table for each phase, then how they were counted, and why some were not ---- */
 
 static void print_method(FILE *to, const struct ab_session *s, struct ab_table_style style)
 {
@@ -373,7 +373,7 @@ static void print_reasons(FILE *to, const struct ab_session *s, struct ab_table_
     }
 }
 
-/* Nothing where it was not asked for. */
+/* Prints the counters, if they were requested. */
 static void table_counts(FILE *to, const struct ab_session *session, struct ab_table_style style)
 {
     if (!session->counting.is_asked)
@@ -389,7 +389,7 @@ static void table_counts(FILE *to, const struct ab_session *session, struct ab_t
     fputc('\n', to);
 }
 
-/* The order of the answer, its sentences and warnings. */
+/* ---- the answer: sentences and tables ---- */
 
 static bool has_numbers(const struct ab_view *v)
 {
@@ -492,8 +492,8 @@ static void print_by_value_of(FILE *to, const struct ab_view *v, struct ab_by_va
         fputc('\n', to);
 }
 
-/* As many phases as a screen of 40 lines has room for; the heaviest are not known better than the
- * first. */
+/* Prints the first phases, as many as a screen of 40 lines has room for. Nothing says which phases
+ * are the heaviest. */
 static void print_by_value(FILE *to, const struct ab_view *v, struct ab_table_style style,
                            struct ab_legend *legend)
 {
@@ -529,7 +529,7 @@ static void print_witness(FILE *to, const struct ab_view *v, struct ab_table_sty
     ab_grid_fini(&g);
 }
 
-/* The sentences, ranking and tables; of a real program the sentences alone. */
+/* Prints the sentences, the ranking and the tables. */
 static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
     struct ab_legend legend = {0};
@@ -549,7 +549,7 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
         print_ranking(to, v, style, &legend);
     }
     if (v->session->n_combinations > 0 && style.topics == 0) {
-        /* by row: asked for with -v */
+        /* rows are only shown with -v */
     } else if (ab_session_is_exec(v->session)) {
         print_program(to, v, style, &legend);
     } else {
@@ -567,7 +567,8 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
 
 /* ---- warnings ---- */
 
-/* What is not installed and was not asked for, in one line; and what has no row with litter. */
+/* Names back ends that are not installed and were not asked for, in one line. With is_litter, names
+ * those that have no row on an aged heap. */
 static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_style style,
                          bool is_litter)
 {
@@ -591,7 +592,7 @@ static bool is_said_elsewhere(const struct ab_view *v, const struct ab_view_warn
 {
     return (strcmp(w->id, "few-rounds") == 0 && v->headline.verdict == AB_VIEW_TOO_FEW) ||
            (strcmp(w->id, "little-work") == 0 && v->headline.verdict == AB_VIEW_TOO_LITTLE) ||
-           (strcmp(w->id, "incomplete") == 0 && style.is_live) || /* the headline */
+           (strcmp(w->id, "incomplete") == 0 && style.is_live) || /* the headline says so */
            (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE) ||
            (strcmp(w->id, "caveat") == 0 && style.topics == 0);
 }
@@ -611,7 +612,7 @@ static void print_warning(FILE *to, const struct ab_view_warning *w, struct ab_t
                   &line);
 }
 
-/* Warnings and next steps: what stands at the end, whatever is between. */
+/* Prints the end of every report: warnings and next steps. */
 static void answer_end(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
     struct ab_text next = {0}, end = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lays out and prints tables and paragraphs in the width of a terminal.
+ * Lays out and prints tables and paragraphs within the width of a terminal.
  */
 #include "report/table/table.h"
 
@@ -20,8 +20,8 @@
 enum {
     INDENT = 2,
     GAP = 2,
-    LABEL_WANTED = 20, /* longer labels are cut before any column goes */
-    LABEL_LEAST = 8,   /* shorter is no name any more */
+    LABEL_WANTED = 20, /* longer labels are cut before any column is dropped */
+    LABEL_LEAST = 8,   /* a shorter label would not be recognizable */
     LINE_BYTES = 2048,
     WIDTH_LEAST = 20,
     WIDTH_MOST = 400,
@@ -57,7 +57,8 @@ struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is
     return row;
 }
 
-/* Adds a row for a back end: its name, "(partial)" and faint where it is out of the comparison. */
+/* Adds a row for a back end. If the back end is not compared, the row is faint and its label ends
+ * in "(partial)" or the like. */
 static struct ab_table_row *add_backend(struct ab_table *t, const struct ab_backend_info *b)
 {
     char label[sizeof b->name + 32];
@@ -128,7 +129,7 @@ static struct layout lay_out(const struct ab_table *t, unsigned width, bool utf8
     shrink_label(t, &l, width, LABEL_WANTED);
     while (total_width(t, &l) > width && drop_column(t, &l)) {
     }
-    unsigned total = total_width(t, &l); /* a column that went may have left room */
+    unsigned total = total_width(t, &l); /* a dropped column may have left room */
     if (total < width)
         l.label = wanted - l.label < width - total ? wanted : l.label + width - total;
     shrink_label(t, &l, width, LABEL_LEAST);
@@ -151,7 +152,8 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
     ab_format_name(label, sizeof label, row->label, room, l->utf8);
     add_blanks(&line, indent);
     ab_text_add(&line, label);
-    unsigned pending = room - ab_format_width(label); /* no blanks at the end of a line */
+    unsigned pending = room - ab_format_width(label); /* blanks are pending so that no line ends in
+                                                         blanks */
     for (unsigned c = 0; c < t->n_columns; c++) {
         const char *cell = index == 0 && row->is_heading ? t->columns[c].title : row->cells[c];
         if (l->columns[c] == 0)
@@ -170,7 +172,7 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
     ab_text_fini(&line);
 }
 
-/* Under the label of its row, deeper than it. */
+/* Prints the text below a row, indented deeper than its label. */
 static void print_below(FILE *to, const struct ab_table_row *row, struct ab_table_style style)
 {
     struct ab_text text = {0};
@@ -181,7 +183,7 @@ static void print_below(FILE *to, const struct ab_table_row *row, struct ab_tabl
     ab_table_note(to, style, row->emphasis == AB_FAINT ? AB_FAINT : AB_PLAIN, &text);
 }
 
-/* What the width left out, by name; returns the columns that are shown. */
+/* Prints the names of dropped columns. Returns the shown columns. */
 static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct layout *l,
                               struct ab_table_style style)
 {
@@ -219,7 +221,7 @@ unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_styl
     return shown;
 }
 
-/* How many columns from `first` on fit beside the labels, one at least. */
+/* Returns how many columns from `first` on fit beside the labels, at least one. */
 static unsigned columns_that_fit(const struct ab_table *t, const struct layout *l, unsigned first,
                                  unsigned width)
 {
@@ -232,7 +234,7 @@ static unsigned columns_that_fit(const struct ab_table *t, const struct layout *
     return n;
 }
 
-/* With all columns whatever the width: those that do not fit follow below, under the same rows. */
+/* Prints all columns. Those that do not fit into the width follow below, with the same rows. */
 static void table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_style style)
 {
     unsigned width = width_of(style);
@@ -280,7 +282,7 @@ void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis empha
     ab_text_fini(text);
 }
 
-/* Longer lines than this are hard to read, however wide the terminal is. */
+/* Returns the width of prose, because longer lines are hard to read on any terminal. */
 static unsigned prose_width(struct ab_table_style style)
 {
     unsigned width = width_of(style);
@@ -321,7 +323,7 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
         ab_table_line(to, style, emphasis, line);
 }
 
-/* Broken between words only: a backslash within quotes joins no lines. */
+/* Breaks between words only, because a backslash within quotes does not join lines. */
 void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, const char *command)
 {
     unsigned used = ab_format_width(lead), n_words = 0;
@@ -330,7 +332,7 @@ void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, c
         size_t n = ab_text_shell_word(s);
         const char *next = s + n + strspn(s + n, " ");
         unsigned width = ab_format_width(s) - ab_format_width(s + n);
-        unsigned end = *next != 0 ? 2 : 0; /* of " \\" */
+        unsigned end = *next != 0 ? 2 : 0; /* columns of " \\" */
         if (n_words > 0 && used + 1 + width + end > width_of(style)) {
             fprintf(to, " \\\n%*s", 2 * INDENT, "");
             used = 2 * INDENT;
@@ -357,7 +359,7 @@ static void format_mark(char *buf, size_t cap, unsigned number, bool utf8)
                  digits[number % 10]);
 }
 
-/* "-", and the number of the footnote of this reason where there is one; "" = none is known. */
+/* Writes "-", and the number of the footnote with this reason; `why` "" = no reason is known. */
 static void footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES], const char *why,
                            bool utf8)
 {
@@ -376,7 +378,7 @@ static void footnotes_dash(struct ab_footnotes *notes, char cell[AB_CELL_BYTES],
     snprintf(cell, AB_CELL_BYTES, "-%s", mark);
 }
 
-/* This cell is shown. Once there was any, only those whose dash is shown are printed. */
+/* Marks the footnote of a shown cell. After the first call, only marked footnotes are printed. */
 static void footnotes_see(struct ab_footnotes *notes, const char *cell, bool utf8)
 {
     char mark[16];
@@ -400,16 +402,16 @@ void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_ta
     }
 }
 
-/* One paragraph below the tables. */
+/* ---- the legend: one paragraph below the tables ---- */
 
-enum { NAME_COLUMNS = 24 }; /* of a name that something follows */
+enum { NAME_COLUMNS = 24 }; /* columns of a name that is followed by text */
 
 static void add(struct ab_text *t, const char *text)
 {
     ab_text_addf(t, "%s%s.", t->n > 0 ? " " : "", text);
 }
 
-/* Notes the signs of the cells that are shown: bit c is column c. */
+/* Remembers the signs of the shown cells; bit c is column c. */
 static void see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8)
 {
     for (size_t r = 0; r < t->n_rows; r++)
@@ -554,7 +556,7 @@ unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style
     return bits;
 }
 
-/* Returns how many bytes of settings fit into `room`: up to behind a separator, if there is one. */
+/* Returns how many bytes of settings fit into `room`, cut after a separator if there is one. */
 static size_t settings_that_fit(const char *text, size_t room)
 {
     size_t n = strlen(text), cut = room;

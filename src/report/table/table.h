@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layout for terminals: tables that fit the width by leaving out columns (and saying which), and
- * wrapped prose. Rows
- * are collected first, because a column is as wide as its widest cell. Never wraps a row.
+ * Layout for terminals: tables that fit the width by leaving out columns (and naming them), and
+ * wrapped prose. A row is never wrapped. Rows are collected before printing, because a column is as
+ * wide as its widest cell.
  */
 #ifndef AB_REPORT_TABLE_TABLE_H
 #define AB_REPORT_TABLE_TABLE_H
@@ -21,14 +21,15 @@ enum { AB_TABLE_COLUMNS_MAX = 12, AB_TABLE_LABEL_BYTES = 512 };
 
 struct ab_table_column {
     const char *title;
-    unsigned
-        drop; /* 0 = always shown; where width is short, the highest goes first, and with it all
-                      that share its number */
+    /* 0 = always shown. If the width is short, the columns with the highest number are dropped
+     * first */
+    unsigned drop;
 };
 
 struct ab_table_row {
-    bool is_heading;           /* of the rows after it; the first one carries the titles */
-    enum ab_emphasis emphasis; /* of the whole row; headings are strong */
+    bool is_heading;           /* True for a heading of the rows after it; the first heading carries
+                                  the titles */
+    enum ab_emphasis emphasis; /* for the whole row; headings are strong */
     char label[AB_TABLE_LABEL_BYTES];
     char cells[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];
     struct ab_text below; /* words under the row, wrapped; the table frees them */
@@ -39,54 +40,55 @@ struct ab_table {
     unsigned n_columns;
     struct ab_table_row *rows;
     size_t n_rows, cap_rows;
-    const char *const
-        *names; /* of columns that are left out, where titles alone say too little; NULL
-                                 = the titles; "" = said elsewhere, by the caller */
+    /* names for the list of dropped columns; NULL = their titles; "" = the caller says it
+     * elsewhere */
+    const char *const *names;
 };
 
 void ab_table_init(struct ab_table *t, const struct ab_table_column *columns, unsigned n_columns);
 void ab_table_fini(struct ab_table *t);
 
-/* A new row with empty cells; `label` may be hostile. */
+/* Adds a row with empty cells; `label` may be hostile. */
 struct ab_table_row *ab_table_add(struct ab_table *t, const char *label, bool is_heading);
-/* Bit c: column c fits into the width. For what is said of a column that does not, before printing. */
+/* Returns the columns that fit into the width, bit c for column c. Lets the caller mention dropped
+ * ones elsewhere before it prints. */
 unsigned ab_table_shown(const struct ab_table *t, struct ab_table_style style);
-/* Names in a line of its own what the width left out. Bit c of the result: column c is shown. */
+/* Prints the table, and the names of dropped columns in an extra line. Returns the shown columns,
+ * bit c for column c. */
 unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_style style);
 
-/* One line, cut to the width. */
+/* Prints one line, cut to the width. */
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text);
-/* The same as a title. */
+/* Prints a formatted line as a title, cut to the width. */
 void ab_table_linef(FILE *to, struct ab_table_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Words wrapped to the width; lines after the first are indented by two more than
- * the first, whose blanks stay. */
+/* Prints words, wrapped to the width. The first line keeps its leading blanks; further lines are
+ * indented by two more. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);
 
-/* The same of what was collected, if anything was; ends *text. */
+/* Prints collected words like ab_table_prose, if there are any, and frees *text. */
 void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    struct ab_text *text);
 
-/* A command to copy: lines that are too long end in a backslash, as shells read them. `lead` stands
- * before it. */
+/* Prints a command for copying, after `lead`. Lines that are too long end in a backslash, as shells
+ * expect. */
 void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, const char *command);
 
-/* Dashes that say why: where a number is not known, its cell has the number of the footnote with the
+/* Footnotes for dashes: a cell whose number is not known has the number of the footnote with the
  * reason. */
 enum { AB_FOOTNOTES_MAX = 24, AB_FOOTNOTE_BYTES = 160 };
 
 struct ab_footnotes {
     char texts[AB_FOOTNOTES_MAX][AB_FOOTNOTE_BYTES];
     unsigned n;
-    bool is_watched, is_seen[AB_FOOTNOTES_MAX]; /* by ab_footnotes_see */
+    bool is_watched, is_seen[AB_FOOTNOTES_MAX]; /* set by footnotes_see() */
 };
 
 void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style);
 
-/* Draws the grids of the answer; what their signs mean is explained where they are shown, and nowhere
- * else. */
+/* Draws grids, and remembers their signs, so that a legend explains exactly those. */
 
 struct ab_legend {
     bool has_unclear;  /* "~" */
@@ -98,14 +100,14 @@ struct ab_legend {
     bool has_drain;    /* column "after free" */
     bool has_multiple; /* column "x live" */
     bool has_live;     /* column "live" */
-    bool has_at_floor; /* a p50 that is the timer's floor */
+    bool has_at_floor; /* a p50 that equals the timer's floor */
     struct ab_footnotes notes;
 };
 
-/* Draws a grid and notes its signs; bit c of the result: column c of the grid is shown. */
+/* Draws a grid and remembers its signs. Returns the shown columns, bit c for column c. */
 unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
                         struct ab_legend *legend);
-/* Prints what the short names stand for, a line each. */
+/* Prints the full names of rows with short names, one per line. */
 void ab_table_names(FILE *to, const struct ab_session *s, struct ab_table_style style);
 void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
                      struct ab_table_style style);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One row a check, one column a back end; after the tables what is wrong, call by call, with the
- * line that shows it again.
+ * Prints the result of `verify`: one row per check, one column per back end. After the tables it
+ * prints each failure, call by call, with the command that reproduces it.
  */
 #include "report/table/verify_table.h"
 #include "base/bits.h"
@@ -43,7 +43,7 @@ static void format_cell(char cell[AB_CELL_BYTES], const struct ab_verify_line *l
                                                          : "TIMEOUT");
 }
 
-/* Rows of the required checks, or of the others; back ends [first, first + n). */
+/* Adds the rows of either the required checks or the others, for the back ends in `columns`. */
 static void add_rows(struct ab_table *t, const struct ab_verify_session *v, bool is_info,
                      const uint32_t *columns)
 {
@@ -90,7 +90,7 @@ static bool has_skipped(const struct ab_verify_session *v)
     return false;
 }
 
-/* An answer such as "to 16". */
+/* True if any answer is an alignment, such as "to 16". */
 static bool has_alignment(const struct ab_verify_session *v)
 {
     for (uint32_t b = 0; b < v->n_backends; b++)
@@ -101,7 +101,7 @@ static bool has_alignment(const struct ab_verify_session *v)
     return false;
 }
 
-/* Of the words in the tables, those that ab_alloc(3) does not have. */
+/* Explains the words in the tables that ab_alloc(3) does not explain. */
 static void print_words(FILE *to, const struct ab_verify_session *v, struct ab_table_style style)
 {
     static const struct {
@@ -138,7 +138,7 @@ static void print_detail(FILE *to, const char *what, const char *text, struct ab
     ab_table_note(to, style, AB_PLAIN, &t);
 }
 
-/* The command in one line whatever the width: it is there to be copied. */
+/* Prints a crash. The command stays on one line whatever the width, so that it can be copied. */
 static void print_crash(FILE *to, const struct ab_crash_text *c, bool is_call_told,
                         const char *repeat, struct ab_table_style style)
 {
@@ -150,7 +150,7 @@ static void print_crash(FILE *to, const struct ab_crash_text *c, bool is_call_to
         fprintf(to, "  repeat: %s\n", ab_text_printable(shown, sizeof shown, repeat));
 }
 
-/* The first check that failed at the same place in the same way, or `k`. */
+/* Returns the first check that failed at the same place in the same way; `k` if there is none. */
 static uint32_t first_alike(const struct ab_verify_backend *b, uint32_t k)
 {
     const struct ab_verify_line *line = &b->lines[k];
@@ -162,7 +162,7 @@ static uint32_t first_alike(const struct ab_verify_backend *b, uint32_t k)
     return k;
 }
 
-/* Names the other checks that failed where this one did, so that one cause is told once. */
+/* Names the other checks that failed at the same place, so that one cause is reported once. */
 static void print_alike(FILE *to, const struct ab_verify_session *v,
                         const struct ab_verify_backend *b, uint32_t k, struct ab_table_style style)
 {
@@ -174,7 +174,7 @@ static void print_alike(FILE *to, const struct ab_verify_session *v,
     ab_text_fini(&text);
 }
 
-/* What is wrong, and what holds with a reservation. */
+/* Prints failures, and passed checks with a reservation. */
 static void print_remarks(FILE *to, const struct ab_verify_session *v,
                           const struct ab_verify_backend *b, struct ab_table_style style)
 {
@@ -197,7 +197,7 @@ static void print_remarks(FILE *to, const struct ab_verify_session *v,
     }
 }
 
-/* What ends in exit code 4 stands out. */
+/* Returns the verdict as a word; those with exit code 4 are in capitals. */
 static const char *verdict_word(const struct ab_verify_backend *b)
 {
     return b->n_failed == 0                 ? ab_verify_status_name(b)
@@ -242,7 +242,8 @@ static void explain(FILE *to, const struct ab_verify_session *v, struct ab_table
     }
 }
 
-/* What the table would need at most, so that no name of a check has to be cut for one more column. */
+/* Returns the width that a column needs, so that no check name has to be cut to fit one more
+ * column. */
 static unsigned column_width(const struct ab_verify_session *v, uint32_t i, bool utf8)
 {
     char cell[AB_CELL_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The result of `verify` for the terminal.
+ * Prints the result of `verify` on a terminal.
  */
 #ifndef AB_REPORT_TABLE_VERIFY_TABLE_H
 #define AB_REPORT_TABLE_VERIFY_TABLE_H

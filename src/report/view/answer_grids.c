@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of the answer, their rows in the order of the ranking: who is fastest, time by phase, and
- * latency of a call.
+ * The tables of the answer, with rows in the order of the ranking: who is fastest, time by phase,
+ * and latency of a call.
  */
 #include "core/memory.h"
 #include "core/text.h"
@@ -40,7 +40,7 @@ static void put_versus(struct ab_grid *g, const struct ab_view_ranking *r,
                                         ab_view_subject_word(by, true)));
 }
 
-/* Is its time not known because of what is subtracted from it? */
+/* True if the time of a back end is not known because waiting was subtracted from it. */
 static bool has_waiting_rounds(const struct ab_session *s, uint32_t backend)
 {
     for (uint32_t i = 0; i < s->n_results; i++)
@@ -72,7 +72,7 @@ static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab
         row->emphasis = rank->vs.is_less ? AB_BAD : AB_GOOD;
 }
 
-/* On a terminal a column of which nothing is known is not there at all. */
+/* True if any row has a value in `column`. Terminals leave out columns without any value. */
 static bool is_known(const struct ab_grid *g, unsigned column)
 {
     for (size_t r = 0; r < g->n_rows; r++) {
@@ -87,7 +87,7 @@ static bool is_known(const struct ab_grid *g, unsigned column)
 void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
 {
     const struct ab_session *s = v->session;
-    bool is_exec = ab_session_is_exec(s); /* in a program no call is timed */
+    bool is_exec = ab_session_is_exec(s); /* in a real program, single calls are not timed */
     uint32_t base = v->ranking.base;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocator",
@@ -105,7 +105,7 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
     ab_grid_heading(g, "", "");
     for (uint32_t i = 0; i < v->ranking.n_rows; i++)
         if (s->backends[v->ranking.rows[i].backend].status != AB_BACKEND_ABSENT)
-            add_rank(g, v, &v->ranking.rows[i]); /* of what is absent a warning says so */
+            add_rank(g, v, &v->ranking.rows[i]); /* a warning reports absent back ends */
     for (unsigned c = VERSUS; c <= PEAK; c++)
         if (!is_known(g, c))
             g->columns[c].title = NULL;
@@ -115,7 +115,7 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
 
 enum { TITLE = 14, COLUMNS = 8, NAME = 24 };
 
-struct column { /* which one, and how much of the work it is */
+struct column { /* a candidate for a column, and its share of the work */
     uint32_t index;
     double weight;
     const char *title, *name;
@@ -135,8 +135,9 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The heaviest COLUMNS of list[0..n) in their own order become those of the grid; the lightest give way
- * first, and the names of the others are its note. */
+/* Makes the heaviest COLUMNS entries of list[0..n) the columns of the grid, in their original
+ * order. On a narrow terminal the lightest go first. The names of the entries left out become the
+ * note of the grid. */
 static void choose(struct ab_grid *g, struct column *list, uint32_t n)
 {
     struct ab_text rest = {0};
@@ -147,7 +148,8 @@ static void choose(struct ab_grid *g, struct column *list, uint32_t n)
     if (rest.n > 0)
         g->note = ab_view_texts_addf(&g->texts, "%s; -v time)", rest.s);
     ab_text_fini(&rest);
-    for (unsigned i = 0; i < g->n_columns; i++) /* the rank, until they are sorted again */
+    for (unsigned i = 0; i < g->n_columns; i++) /* the rank by weight, because the list is sorted by
+                                                   index next */
         list[i].weight = i;
     qsort(list, g->n_columns, sizeof *list, by_index);
     for (unsigned i = 0; i < g->n_columns; i++)
@@ -173,7 +175,8 @@ static void put_per_op(struct ab_grid *g, unsigned column, double ns, bool is_un
         return;
     }
     if (ns < 999.5)
-        ab_format_ratio(number, ns); /* a mean, not a reading of the clock */
+        ab_format_ratio(number, ns); /* ns.median is a mean over the ops, not a reading of the
+                                        clock */
     else
         ab_format_ns(number, ns, NAN);
     ab_grid_say(g, column, "%s%s", is_unclear ? "~" : "", number);
@@ -198,7 +201,7 @@ static void add_times(struct ab_grid *g, const struct ab_view *v, const struct c
     }
 }
 
-/* Of each harness that back ends have: what of their times is not theirs. */
+/* Adds a row for each harness that back ends use: the part of their times that is not their own. */
 static void add_harness(struct ab_grid *g, const struct ab_view *v, const struct column *list)
 {
     for (unsigned i = 0; i < v->phases.n_harness; i++) {
@@ -215,10 +218,12 @@ static void add_harness(struct ab_grid *g, const struct ab_view *v, const struct
     }
 }
 
-/* The harness itself varies by more than this: below it a back end's own cost is not seen. */
+/* The time of the harness varies by up to this factor, so that a smaller cost of a back end cannot
+ * be seen. */
 static const double beyond_harness = 1.1;
 
-/* "arena, slab in scratch": whose time there is that of the harness. */
+/* Adds the back ends whose time in a phase is hardly above that of the harness: "arena, slab in
+ * scratch". */
 static void add_at_harness(const struct ab_view *v, const struct column *phase, struct ab_text *to)
 {
     size_t before = to->n;
@@ -237,7 +242,7 @@ static void add_at_harness(const struct ab_view *v, const struct column *phase, 
         ab_text_addf(to, " in %s", phase->name);
 }
 
-/* By the most time that a back end takes there. */
+/* Lists the phases, weighted by the longest time that a back end takes in them. */
 static struct column *list_phases(struct ab_grid *g, const struct ab_view *v)
 {
     struct column *list = ab_alloc_zeroed(v->phases.n_phases + 1u, sizeof *list);
@@ -262,7 +267,8 @@ bool ab_phases_grid(const struct ab_view *v, struct ab_grid *g)
     ab_grid_heading(g, "time per op, ns", "");
     add_times(g, v, list);
     add_harness(g, v, list);
-    /* What makes the whole run of times per op: the sum over the phases of one by the other. */
+    /* Times per op, multiplied by these ops and summed over the phases, give the time of the whole
+     * run. */
     ab_grid_add(g, "ops per round", "")->emphasis = AB_FAINT;
     for (unsigned c = 0; c < g->n_columns; c++) {
         ab_grid_put(g, c, AB_GRID_COUNT, (double)v->phases.phases[list[c].index].n_ops, NULL);
@@ -280,7 +286,8 @@ bool ab_phases_grid(const struct ab_view *v, struct ab_grid *g)
 
 /* ---- latency of a call ---- */
 
-/* Uses of blocks are no calls of the allocator: they come last. */
+/* Lists the kinds of calls. Accesses to blocks come last, because they are no calls of the
+ * allocator. */
 static struct column *list_calls(struct ab_grid *g, const struct ab_view *v)
 {
     struct column *list = ab_alloc_zeroed(v->latency.n_columns + 1u, sizeof *list);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Params with lists of values: one number as a table of back ends by combinations of the values. What
- * is above each other was measured on the same work; from column to column the work differs.
+ * Params with lists of values: one number as a table of back ends by combinations of values.
+ * Numbers in the same column come from the same work; the columns differ in their work.
  */
 #include "core/memory.h"
 #include "report/format.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "n": what stands above columns that say "100", "1000". */
+/* Writes the name of the param, the heading of columns such as "100" and "1000". */
 static const char *param_of(const struct ab_view *v, char buf[AB_VALUES_BYTES])
 {
     const char *values = v->session->combinations[0].values;
@@ -40,7 +40,7 @@ static void put(struct ab_grid *g, unsigned column, struct ab_by_value_of of, do
         ab_grid_put(g, column, AB_GRID_TEXT, NAN, "no time in this phase");
 }
 
-/* What of the times is not theirs: the harness of each combination. */
+/* Adds the harness of each combination, the part of the times that is not the back ends' own. */
 static void add_harnesses(struct ab_grid *g, const struct ab_view *v, struct ab_by_value_of of)
 {
     const struct ab_view_by_value *b = &v->by_value;
@@ -74,7 +74,7 @@ static void set_title(const struct ab_view *v, struct ab_by_value_of of, struct 
             of.what == AB_BY_VALUE_RUN ? "time of the whole run" : "peak of resident memory", by);
 }
 
-/* A row for each back end. */
+/* Fills one row for each back end. */
 static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
 {
     const struct ab_view_by_value *b = &v->by_value;
@@ -97,7 +97,7 @@ static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_gr
     add_harnesses(g, v, of);
 }
 
-/* A row for each combination, as many as a screen has. */
+/* Fills one row for each combination, up to ROWS_MOST. */
 static void fill_long(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
 {
     enum { ROWS_MOST = 30 };

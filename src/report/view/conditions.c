@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What it was measured with, and what served a real program. A fact that is not known has no row.
+ * Tables of the conditions: the measurement, the hosts, and the libraries that served. A fact that
+ * is not known has no row.
  */
 #include "report/view/view.h"
 
@@ -81,7 +82,7 @@ static void add_measurement(struct ab_grid *g, const struct ab_session *s)
     add_as(g, "SHA-256 of the operations", AB_GRID_CODE, s->tape_sha256);
 }
 
-/* Other ends than exit status 0 leave no numbers. */
+/* Puts how the runs of a back end ended. A run with an exit status other than 0 has no numbers. */
 static void put_end(struct ab_grid *g, uint32_t backend)
 {
     const struct ab_session *s = g->session;
@@ -98,7 +99,8 @@ static void put_end(struct ab_grid *g, uint32_t backend)
     cell->is_long = !has_numbers;
 }
 
-/* Of a real program in the order of the ranking, and how it ended. */
+/* Adds a row for each back end: its library or, with is_served, how the program ended and which
+ * allocator served it. */
 static void add_backends(struct ab_grid *g, const struct ab_view *v, bool is_served)
 {
     enum { PATH = 1, VERSION, BUILD_ID, COLUMNS };

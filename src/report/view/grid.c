@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows and cells of a grid.
+ * Builds grids: adds rows and puts cells.
  */
 #include "report/view/grid.h"
 
@@ -120,7 +120,7 @@ void ab_grid_put_histogram(struct ab_grid *g, unsigned column, const struct ab_h
     memcpy(cell->hdr, hdr, sizeof *hdr);
 }
 
-/* A list of strings, freed together. */
+/* ---- texts: strings that are freed together ---- */
 
 const char *ab_view_texts_addf(struct ab_view_texts *t, const char *fmt, ...)
 {

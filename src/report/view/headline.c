@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first sentence of every answer about one session, and the command to type next. The rule is in
- * docs/measuring.md: the sentence answers the question of its command, names metric and moment, and
- * never speaks of a number that the user's own load fixes. `subjects` is its table; the sentence
- * about several workloads is in suite_view.c, the one about two results in verdicts.c.
+ * Writes the first sentence of every answer about one session, and the command to type next.
+ * docs/measuring.md has the rule: the sentence answers the question of its command, names metric
+ * and moment, and never mentions a number that the user's own load fixes. `subjects` has the words
+ * for each question. suite_view.c writes the sentence about several workloads, verdicts.c the one
+ * about two results.
  */
 #include "report/view/headline.h"
 #include "core/median.h"
@@ -25,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a command asks for ---- */
+/* ---- the metric that a command asks for ---- */
 
 enum { OF_RUN, OF_CPU, OF_WALL, OF_LOAD, OF_METRIC };
 
@@ -81,9 +82,9 @@ const char *ab_view_subject_word(const struct ab_view_subject *subject, bool is_
 
 /* ---- sentences ---- */
 
-/* A p99.9 is mentioned when it is worse by this factor, and clearly worse; peaks of memory when they
- * differ by more than this share. Where an interval is wider than this and the machine was noisy,
- * noise is why there is no verdict. */
+/* A p99.9 is mentioned if it is clearly worse, by at least this factor; peaks of memory if they
+ * differ by more than this share. If an interval is wider than this and the machine was noisy,
+ * noise is the reason for no verdict. */
 static const double tail_worth_saying = 1.25, memory_worth_saying = 0.05, wide_interval = 1.1;
 
 enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
@@ -94,8 +95,8 @@ struct writer {
     const struct ab_view_warnings *warnings;
     struct ab_view_texts *texts;
     struct ab_view_headline *out;
-    struct ab_text text;  /* the sentence that is written */
-    uint32_t combination; /* of values: whose back ends it is about */
+    struct ab_text text;  /* the sentence being written */
+    uint32_t combination; /* the combination of values whose back ends the sentence is about */
 };
 
 /* ---- words ---- */
@@ -123,7 +124,7 @@ static const struct ab_view_subject *subject(const struct writer *w)
     return &w->ranking->subject;
 }
 
-/* The number of `backend` that the session is ranked by: "17.3 ms", "8.90 k". */
+/* Writes the number that ranks `backend`: "17.3 ms", "8.90 k". */
 static const char *figure_of(const struct writer *w, uint32_t backend, char buf[AB_CELL_BYTES])
 {
     return ab_format_value(buf, row_of(w, backend)->figure.median,
@@ -131,7 +132,7 @@ static const char *figure_of(const struct writer *w, uint32_t backend, char buf[
 }
 #define FIGURE(w, backend) figure_of(w, backend, (char[AB_CELL_BYTES]){0})
 
-/* "1.78x [1.69, 1.80] faster"; of a metric of the user "1.24x [1.20, 1.29] lower". */
+/* Adds "1.78x [1.69, 1.80] faster"; for a metric that the user named "1.24x [1.20, 1.29] lower". */
 static void add_speed(struct writer *w, const struct ab_effect *speed)
 {
     char times[AB_CELL_BYTES];
@@ -140,8 +141,8 @@ static void add_speed(struct writer *w, const struct ab_effect *speed)
                  ab_view_subject_word(subject(w), f.is_less));
 }
 
-/* "jemalloc is 1.78x [1.69, 1.80] faster than glibc over the whole run"; "jemalloc's p99_us is 1.24x
- * [1.20, 1.29] lower than that of glibc" */
+/* Adds "jemalloc is 1.78x [1.69, 1.80] faster than glibc over the whole run" or "jemalloc's p99_us
+ * is 1.24x [1.20, 1.29] lower than that of glibc". */
 static void add_lead(struct writer *w, uint32_t a, const struct ab_effect *lead, uint32_t b)
 {
     bool is_named = subject(w)->is_named;
@@ -152,8 +153,9 @@ static void add_lead(struct writer *w, uint32_t a, const struct ab_effect *lead,
                  is_named ? "" : subject(w)->over);
 }
 
-/* "; jemalloc itself takes another 2.40 MiB", of libraries that took, before the first block, more than a
- * tenth of the difference that was just named, which has nothing of it. */
+/* Adds "; jemalloc itself takes another 2.40 MiB" for each library that took more than a tenth of
+ * the peak difference just named. That difference does not include what libraries took before the
+ * first block. */
 static void add_libraries(struct writer *w, uint32_t a, uint32_t b)
 {
     double named = fabs(row_of(w, a)->peak_bytes - row_of(w, b)->peak_bytes);
@@ -165,8 +167,8 @@ static void add_libraries(struct writer *w, uint32_t a, uint32_t b)
     }
 }
 
-/* ", but takes 8 % more memory at the peak"; of a server nothing, because say_server_memory() speaks
- * of moments that decide more. */
+/* Adds ", but takes 8 % more memory at the peak". Adds nothing for a server, because
+ * say_server_memory() reports more important moments. */
 static void add_memory(struct writer *w, uint32_t a, uint32_t b)
 {
     char times[AB_CELL_BYTES];
@@ -185,9 +187,10 @@ static void add_memory(struct writer *w, uint32_t a, uint32_t b)
     add_libraries(w, a, b);
 }
 
-/* ---- who ---- */
+/* ---- who takes part ---- */
 
-/* On a heap in another state than its base's it is no answer to who is faster. */
+/* True if the back end ran on a heap in the same state as its base. Otherwise it cannot answer
+ * which is faster. */
 static bool is_littered_alike(const struct writer *w, uint32_t backend)
 {
     uint32_t base = ab_session_base_of(w->s, backend);
@@ -205,7 +208,8 @@ static bool takes_part(const struct writer *w, const struct ab_view_rank *row)
            is_littered_alike(w, row->backend);
 }
 
-/* The fastest that takes part; UINT32_MAX = none. */
+/* Returns the fastest back end that takes part, except `except`; UINT32_MAX = none. must_free:
+ * skips those that never free. */
 static uint32_t find_fastest(const struct writer *w, bool must_free, uint32_t except)
 {
     for (uint32_t i = 0; i < w->ranking->n_rows; i++) {
@@ -226,7 +230,7 @@ static uint32_t count_participants(const struct writer *w)
 
 /* ---- the verdict ---- */
 
-/* "(17.3 ms vs. 30.6 ms)" */
+/* Adds "(17.3 ms vs. 30.6 ms)". */
 static void add_figures(struct writer *w, uint32_t a, uint32_t b)
 {
     ab_text_addf(&w->text, " (%s vs. %s)", FIGURE(w, a), FIGURE(w, b));
@@ -291,7 +295,7 @@ static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
             "needed",
             w->out->speed.n_new, w->out->speed.n_new == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
         end_sentence(w);
-        if (w->s->n_combinations > 0) /* of one among several it would say little */
+        if (w->s->n_combinations > 0) /* for one combination among several it would say little */
             break;
         ab_text_addf(&w->text, "So far %s is ahead of %s in %s", NAME(first), NAME(versus),
                      subject(w)->noun);
@@ -303,7 +307,7 @@ static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
     }
 }
 
-/* The p99.9 of `a` that is worst compared with that of `b`, if any is clearly worse. */
+/* Reports the worst p99.9 of `a` compared with that of `b`, if any is clearly worse. */
 static void add_tail(struct writer *w, uint32_t a, uint32_t b)
 {
     struct ab_effect worst = {.ratio = tail_worth_saying};
@@ -329,7 +333,7 @@ static void add_tail(struct writer *w, uint32_t a, uint32_t b)
     end_sentence(w);
 }
 
-/* The winner gives nothing back: who is the fastest that does? */
+/* Says that the winner never frees, and which back end that does free is the fastest. */
 static void add_fastest_that_frees(struct writer *w, uint32_t first, uint32_t base)
 {
     uint32_t best = find_fastest(w, true, UINT32_MAX);
@@ -349,8 +353,8 @@ static void add_fastest_that_frees(struct writer *w, uint32_t first, uint32_t ba
     end_sentence(w);
 }
 
-/* The least peak memory, where neither of the two that the verdict names has it. Peaks of several machines
- * are not compared. */
+/* Names the back end with the least peak memory, if it is neither of the two in the verdict. Peaks
+ * of several machines are not compared. */
 static void add_leanest(struct writer *w)
 {
     const struct ab_view_rank *least = NULL, *first = row_of(w, w->out->winner);
@@ -368,7 +372,8 @@ static void add_leanest(struct writer *w)
     end_sentence(w);
 }
 
-/* The fastest, and what it is set against. Returns its base, or the second where it is that itself. */
+/* Sets winner, opponent and verdict. Returns the base of the winner; the second fastest if the
+ * winner is the base itself, or the base takes no part. */
 static uint32_t decide(struct writer *w)
 {
     uint32_t first = find_fastest(w, false, UINT32_MAX), second = find_fastest(w, false, first);
@@ -408,7 +413,8 @@ static void compare(struct writer *w)
         add_leanest(w);
 }
 
-/* A sentence for each combination of values; what is a matter of the whole session ends the list. */
+/* Writes a sentence for each combination of values. A verdict about the whole session, such as too
+ * few rounds, ends the list. */
 static void compare_combinations(struct writer *w)
 {
     enum { SAID_MOST = 6 };
@@ -436,7 +442,8 @@ static void compare_combinations(struct writer *w)
         end_sentence(w);
     }
     w->out->verdict = n_said == 0 ? AB_VIEW_NOTHING : is_one ? AB_VIEW_FASTER : AB_VIEW_NO_CLEAR;
-    w->out->speed = ab_effect_paired(NULL, NULL, 0); /* there is no one that rounds would settle */
+    w->out->speed = ab_effect_paired(NULL, NULL, 0); /* more rounds would not settle several
+                                                        verdicts at once */
 }
 
 static void say_alone(struct writer *w, uint32_t only)
@@ -458,8 +465,8 @@ static void say_alone(struct writer *w, uint32_t only)
 
 /* ---- memory while idle ---- */
 
-/* "48.8 MiB: 38.5 MiB are free pages, which a trim returns, 10.3 MiB pages that blocks pin (7.20 MiB
- * live)" */
+/* Adds "48.8 MiB: 38.5 MiB are free pages, which a trim returns, and 10.3 MiB are pages that blocks
+ * pin (7.20 MiB live)". */
 static void add_idle(struct writer *w, const struct ab_idle *x)
 {
     ab_text_addf(&w->text, "%s", AB_BYTES(x->end_bytes));
@@ -472,7 +479,8 @@ static void add_idle(struct writer *w, const struct ab_idle *x)
                      AB_BYTES(x->live_bytes));
 }
 
-/* What stays resident in the longest pause of the work, under the base and where it is least. */
+/* Says what stays resident in the longest pause of the work, under the base and under the back end
+ * with the least. */
 static void say_idle(struct writer *w)
 {
     struct ab_idle x, of_base = {.end_bytes = NAN}, of_least = {.end_bytes = NAN};
@@ -516,7 +524,7 @@ static double moment_of(const struct writer *w, uint32_t backend, const struct a
     return value.median;
 }
 
-/* The row with the least or the most of `field`; UINT32_MAX = no row has it. */
+/* Returns the back end with the least or the most of `field`; UINT32_MAX = no row has it. */
 static uint32_t find_extreme(const struct writer *w, const struct ab_field *field, bool is_most)
 {
     uint32_t found = UINT32_MAX;
@@ -530,8 +538,8 @@ static uint32_t find_extreme(const struct writer *w, const struct ab_field *fiel
     return found;
 }
 
-/* "jemalloc has the least memory after the rest (11.4 MiB; glibc 43.6 MiB)": beside the base, or beside
- * the largest where the base itself has the least. */
+/* Writes "Least memory after the rest: jemalloc (11.4 MiB; glibc 43.6 MiB)". Compares with the
+ * base, or with the largest if the base has the least. */
 static void say_moment(struct writer *w, const char *field_name, const char *when)
 {
     const struct ab_field *field = ab_program_field(field_name);
@@ -554,7 +562,8 @@ static void say_moment(struct writer *w, const char *field_name, const char *whe
     end_sentence(w);
 }
 
-/* A server is chosen by what it keeps, too, and the peak is neither under load nor after it. */
+/* Reports the memory of a server at two moments, because servers are also chosen by what they keep.
+ * The peak shows neither. */
 static void say_server_memory(struct writer *w)
 {
     if (!ab_program_is_server(w->s))
@@ -577,7 +586,7 @@ static void add_left_out(struct writer *w)
     end_sentence(w);
 }
 
-/* What `verify` has found wrong counts more than any number. */
+/* Reports failures of `verify` first, because they matter more than any number. */
 static void say_failed_verify(struct writer *w)
 {
     for (size_t i = 0; i < w->warnings->n; i++)
@@ -586,7 +595,7 @@ static void say_failed_verify(struct writer *w)
     end_sentence(w);
 }
 
-/* "old and new are the same build: a difference between them is noise" */
+/* Writes "old and new are the same build: a difference between them is noise". */
 static void say_same_builds(struct writer *w)
 {
     for (uint32_t i = 0; i < w->ranking->n_rows; i++) {
@@ -616,10 +625,11 @@ static void add_incomplete(struct writer *w)
     end_sentence(w);
 }
 
-/* ---- what share of the program the calls are ---- */
+/* ---- the calls' share of the program ---- */
 
-/* Without the harness; NaN = not known. Lanes side by side wait for each other, and the time of their
- * ops is not their CPU time. */
+/* Returns the time of all calls of one round without the harness; NaN = not known. Not known with
+ * several lanes, because they wait for each other, so that the time of their ops is not CPU
+ * time. */
 static double calls_ns(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     double sum = s->facts.lanes == 1 && s->n_phases > 0 ? 0 : NAN;
@@ -632,7 +642,8 @@ static double calls_ns(const struct ab_session *s, uint32_t backend, uint32_t ro
     return sum;
 }
 
-/* How much faster a replay is says nothing of how much faster the program gets. */
+/* Says which share of the program's CPU time the calls take, because a faster replay alone does not
+ * tell how much faster the program gets. */
 static void say_share(struct writer *w)
 {
     const struct ab_session *s = w->s;
@@ -736,7 +747,7 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
     add_incomplete(&w);
 }
 
-/* ---- the next command: what would settle it, else what puts the winner to use ---- */
+/* ---- the next command: settles the question, or else puts the winner to use ---- */
 
 static void add(struct ab_view_steps *out, const char *command, const char *why)
 {
@@ -747,7 +758,7 @@ static void add(struct ab_view_steps *out, const char *command, const char *why)
         out->items[out->n++] = (struct ab_view_step){command, why};
 }
 
-/* What the effect says about how many rounds would do. */
+/* Suggests as many rounds as the effect needs to become clear. */
 static void add_rounds(const struct ab_session *s, const struct ab_view_headline *headline,
                        struct ab_view_texts *texts, struct ab_view_steps *out)
 {
@@ -762,10 +773,10 @@ static void add_rounds(const struct ab_session *s, const struct ab_view_headline
         add(out, ab_view_texts_addf(texts, "--rounds %u", n), "should settle it");
 }
 
-/* ---- what won, for other programs ---- */
+/* ---- using the winner in other programs ---- */
 
-/* Has it nothing that a shell, systemd or Docker take for something else, so that it can be copied
- * anywhere? A result may come from anyone. */
+/* True if the text has no character that a shell, systemd or Docker treats specially, so that it
+ * can be copied anywhere. Results may come from strangers. */
 static bool is_plain(const char *text, size_t n, const char *also)
 {
     for (size_t i = 0; i < n; i++)
@@ -783,8 +794,8 @@ static bool is_preloadable(const struct ab_backend_info *b)
            strcmp(b->boundary, ab_boundary_names[AB_BOUNDARY_MALLOC]) == 0;
 }
 
-/* Of "name{A=b;C=d}" with the path of its library "A=b C=d LD_PRELOAD=path"; "" where there is
- * nothing to set, or not in plain characters. */
+/* Converts "name{A=b;C=d}" and the path of its library into "A=b C=d LD_PRELOAD=path". Returns ""
+ * if there is nothing to set, or if it has special characters. */
 static const char *environment_of(const struct ab_backend_info *b, struct ab_view_texts *texts)
 {
     char set[AB_BACKEND_FULL_BYTES] = "", name[AB_BACKEND_FULL_BYTES];
@@ -802,8 +813,9 @@ static const char *environment_of(const struct ab_backend_info *b, struct ab_vie
     return ab_view_texts_addf(texts, "%s%sLD_PRELOAD=%s", set, n > 0 ? " " : "", path);
 }
 
-/* "jemalloc{MALLOC_CONF=narenas:1}", or the path of a library that has no name of its own; "" where it
- * is not in plain characters. Settings need quotes, because a shell reads ; and braces. */
+/* Returns "jemalloc{MALLOC_CONF=narenas:1}", or the path of a library that has no name of its own;
+ * "" if it has special characters. The caller quotes settings, because a shell interprets ; and
+ * braces. */
 static const char *selection_of(const struct ab_backend_info *b, struct ab_view_texts *texts)
 {
     char name[AB_BACKEND_FULL_BYTES];
@@ -817,8 +829,8 @@ static const char *selection_of(const struct ab_backend_info *b, struct ab_view_
     return ab_view_texts_addf(texts, "%.*s%s", (int)n_own, own, name + n_name);
 }
 
-/* A replay has the calls alone: what they are in the program, exec says. The base is along where exec can
- * have it, too. */
+/* Suggests `exec`, because a replay has only the calls and not the program around them. Includes
+ * the base if exec can run it. */
 static void add_exec(const struct ab_session *s, const struct ab_view_rank *best, uint32_t base,
                      struct ab_view_texts *texts, struct ab_view_steps *out)
 {
@@ -837,7 +849,8 @@ static void add_exec(const struct ab_session *s, const struct ab_view_rank *best
         "measures the program; a replay has its calls alone");
 }
 
-/* Nobody should start a program with a library that is known to be wrong, or that nobody has tested. */
+/* Suggests to start a program with the library. If the library is untested or known to be wrong,
+ * suggests `verify` instead. */
 static void add_start(const struct ab_backend_info *b, struct ab_view_texts *texts,
                       struct ab_view_steps *out)
 {
@@ -850,19 +863,21 @@ static void add_start(const struct ab_backend_info *b, struct ab_view_texts *tex
             "before a program runs with it");
 }
 
-/* The fastest that can be preloaded: a program has to call the functions of others itself. */
+/* Suggests the fastest back end that can be preloaded. Others need a program that calls their
+ * functions itself. */
 static void add_winner(const struct ab_session *s, const struct ab_view_headline *headline,
                        const struct ab_view_ranking *ranking, struct ab_view_texts *texts,
                        struct ab_view_steps *out)
 {
-    const char *own = ab_session_setting(s, "own_malloc"); /* the program brings it along */
+    const char *own = ab_session_setting(s, "own_malloc"); /* the allocator that the program brings
+                                                              along */
     for (uint32_t i = 0; i < ranking->n_rows; i++) {
         const struct ab_view_rank *rank = &ranking->rows[i];
         const struct ab_backend_info *b = &s->backends[rank->backend];
         if (rank->standing != AB_VIEW_RANKED || !is_preloadable(b) || b->litter.occupancy > 0)
             continue;
         if (own != NULL && strcmp(own, b->name) == 0)
-            return; /* it has it already */
+            return; /* the program already uses it */
         if (rank->backend != headline->winner && (!rank->vs.is_clear || rank->vs.is_less))
             return;
         if (ab_session_setting(s, "program") != NULL && !ab_session_is_exec(s))
@@ -878,7 +893,7 @@ void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headlin
                         struct ab_view_steps *out)
 {
     *out = (struct ab_view_steps){0};
-    if (!s->is_complete) /* to go on comes first, and says so itself */
+    if (!s->is_complete) /* resuming comes first, and the warning about it says so */
         return;
     if (headline->verdict == AB_VIEW_TOO_NOISY || headline->verdict == AB_VIEW_NO_CLEAR ||
         headline->verdict == AB_VIEW_TOO_FEW)

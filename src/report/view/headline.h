@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first sentence of an answer and the next command (docs/measuring.md, "The first sentence").
+ * The first sentence of an answer, and the next command (docs/measuring.md, "The first sentence").
  */
 #ifndef AB_REPORT_VIEW_HEADLINE_H
 #define AB_REPORT_VIEW_HEADLINE_H
@@ -8,8 +8,8 @@
 #include "report/view/view.h"
 
 struct ab_view_subject ab_view_subject_of(const struct ab_session *s);
-/* "faster" or "slower" than another; of a metric of the user "lower" or "higher", whichever is better.
- * `is_less`: the worse one. */
+/* Returns "faster" or "slower"; for a metric that the user named "lower" or "higher". is_less:
+ * returns the word for the worse one. */
 const char *ab_view_subject_word(const struct ab_view_subject *subject, bool is_less);
 
 void ab_view_headline_make(const struct ab_session *s, const struct ab_view_ranking *ranking,

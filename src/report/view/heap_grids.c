@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Adds up the parts of a mapped row over its rounds; what is of no single heap has a row of its own.
+ * Tables about the heaps of a mapped row: what each served, latency and memory. Adds up the rounds;
+ * memory of no single heap has its own row.
  */
 #include "report/view/view.h"
 
@@ -11,19 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of a time of which more than this is unclear are not known. */
+/* If more than this share of a time is unclear, the shares of the time are not known. */
 static const double most_unclear = 0.1;
 
-struct sums { /* of a heap */
+struct sums { /* sums of one heap */
     uint32_t heap;
     bool is_there;
-    uint64_t n_calls;                           /* of a round, exact */
+    uint64_t n_calls;                           /* calls of one round; exact */
     uint64_t live_peak_blocks, live_peak_bytes; /* exact */
-    double net_ns; /* of the calls in the latency pass; NaN = nothing was timed */
+    double net_ns; /* time of the calls in the latency pass; NaN = nothing was timed */
 };
 
-/* To time nothing takes as long as the floor: what is left is the call's. Where that is less than the
- * clock's step it may be as much as the step: *unclear_ns grows by that. */
+/* Returns the time of the calls without the clock's floor, which even an empty call takes. If less
+ * than the clock's step remains per call, a call may take up to a step: *unclear_ns grows by
+ * that. */
 static double net_time(const struct ab_session *s, const struct ab_heap_part *p, double *unclear_ns)
 {
     double mean = ab_hdr_total(p->hdr) > 0 ? ab_hdr_mean(p->hdr) : (double)NAN;
@@ -60,7 +62,7 @@ static void add_parts(const struct ab_session *s, uint32_t backend, const char *
     }
 }
 
-/* The timed calls of one kind, or of AB_OP_ALL, of all rounds. */
+/* Merges the timed calls of one kind, or of AB_OP_ALL, over all rounds. */
 static void merge(const struct ab_session *s, uint32_t backend, const char *phase, uint32_t heap,
                   unsigned op, struct ab_hdr *hdr)
 {
@@ -78,8 +80,8 @@ static int by_calls(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Those that served something; how many. *time: of all, NaN where it is not known because much of it
- * is of calls shorter than a step of the clock. */
+/* Collects the heaps that served anything, and returns their number. *time: time of all heaps; NaN
+ * = not known, because too much of it belongs to calls shorter than a step of the clock. */
 static uint32_t collect(const struct ab_session *s, uint32_t backend, const char *phase,
                         struct sums sums[AB_PLACEMENT_HEAPS_MAX], double *time)
 {
@@ -100,7 +102,7 @@ static uint32_t collect(const struct ab_session *s, uint32_t backend, const char
     return n;
 }
 
-/* ---- what they served ---- */
+/* ---- what the heaps served ---- */
 
 enum { SERVES, CALLS, TIME, P50, P99, LIVE, HELD, BLOCKS, KEYS };
 
@@ -150,7 +152,7 @@ bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *pha
         ab_grid_put(g, TIME, AB_GRID_SHARE, of_time, NULL)->share = of_time;
         ab_grid_put(g, P50, AB_GRID_NS, ab_result_quantile(scratch, 0.5), NULL);
         ab_grid_put(g, P99, AB_GRID_NS, ab_result_quantile(scratch, 0.99), NULL);
-        /* A share of the sum: the peaks need not be at one moment. */
+        /* share of the sum of all peaks, which need not occur at the same moment */
         ab_grid_put(g, LIVE, AB_GRID_BYTES, live, NULL)->share = bytes > 0 ? live / bytes : 0;
         ab_grid_put(g, HELD, AB_GRID_BYTES,
                     m != NULL ? m->heaps[sums[i].heap].footprint_bytes : (double)NAN, NULL);
@@ -255,7 +257,7 @@ static void put_known(struct ab_grid *g, unsigned column, double bytes)
         ab_grid_put(g, column, AB_GRID_BYTES, bytes, NULL);
 }
 
-/* What is of no single heap. */
+/* Adds the row for memory that belongs to no single heap. */
 static void add_rest(struct ab_grid *g, uint32_t n_heaps, const struct ab_memory *peak,
                      const struct ab_memory *end)
 {

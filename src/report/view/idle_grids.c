@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory over the time of the work: a row for each idle stretch and back end, and what grows.
+ * Memory over the time of the work: a table of idle stretches and back ends, and a table of growth.
  */
 #include "core/memory.h"
 #include "core/text.h"
@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* "45 s", "2.5 min", "6 h": of the work, hours and not thousands of seconds. */
+/* Writes a span of the work's time: "45 s", "2.5 min", "6 h". Uses hours instead of thousands of
+ * seconds. */
 static const char *span_text(char *buf, size_t cap, double ns)
 {
     static const struct {
@@ -48,7 +49,7 @@ enum {
     COLUMNS
 };
 
-/* Up to three: the first, the longest and the last. */
+/* True for the first, the longest and the last stretch; or for all, if there are at most three. */
 static bool is_shown(const struct ab_idles *all, uint32_t i)
 {
     uint32_t longest = 0;
@@ -84,7 +85,8 @@ static void put_stretch(struct ab_grid *g, const struct ab_idle *x, uint32_t i, 
     ab_grid_put(g, RETAINED, AB_GRID_BYTES, x->end_retained_bytes, "not known");
 }
 
-/* Returns the number of a stretch among all, and which ones behind it are not shown. */
+/* Returns " 2/7, not shown: 3 to 5": the number of a stretch, and the stretches after it that are
+ * left out. */
 static const char *count_of(struct ab_grid *g, const struct ab_idles *all, uint32_t i)
 {
     uint32_t next = i + 1;
@@ -99,7 +101,7 @@ static const char *count_of(struct ab_grid *g, const struct ab_idles *all, uint3
     return ab_view_texts_addf(&g->texts, " %u/%u, not shown: %u to %u", i + 1, all->n, i + 2, next);
 }
 
-/* The same stretch of all back ends, below its heading. */
+/* Adds one stretch: a heading, then a row for each back end. */
 static void add_stretch(struct ab_grid *g, const struct ab_idles *of, uint32_t i)
 {
     bool is_first = true;
@@ -117,7 +119,7 @@ static void add_stretch(struct ab_grid *g, const struct ab_idles *of, uint32_t i
     }
 }
 
-/* True if some stretch was long enough for the reading of this column. */
+/* True if any stretch was long enough for the reading of this column. */
 static bool is_known(const struct ab_grid *g, unsigned column)
 {
     for (size_t r = 0; r < g->n_rows; r++)
@@ -194,7 +196,8 @@ static void put_growth(struct ab_grid *g, const struct ab_growth_by_time *growth
         ab_grid_put(g, WINDOW, AB_GRID_TEXT, NAN, why);
 }
 
-/* "live bytes grow in keep (server.c:88): 12.0 MiB, and in …": of the first leak that has sites. */
+/* Sets the remark "live bytes grow in keep (server.c:88) by 12.0 MiB, …" for the first leak whose
+ * call sites are known. */
 static void add_sites(struct ab_grid *g, const struct ab_growth_by_time *growth)
 {
     struct ab_text t = {0};
@@ -222,7 +225,7 @@ bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g)
                                       [WINDOW] = {"seen in", 3, "seen in"}},
                           .n_columns = GROWTH_COLUMNS,
                           .is_list = true};
-    bool is_any_known = false; /* of work that is too short, nothing is said */
+    bool is_any_known = false; /* too short work gets no table */
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct ab_growth_by_time growth = {.verdict = AB_GROWTH_UNKNOWN, .lasts_ns = NAN};
         if (ab_view_shows(s, b))

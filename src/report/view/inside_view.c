@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the CPU time of a real program goes (`exec --inside`): inside the allocator and outside of
- * it, with intervals, against the base; and whether both together are what the program takes
+ * Shows where the CPU time of a real program goes (`exec --inside`): inside and outside of the
+ * allocator, with intervals, against the base. Also checks whether both add up to the CPU time
  * without the interposer.
  */
 #include "report/view/inside_view.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond so much the interposer is said to have changed what the program takes. */
+/* A larger change of the program's CPU time by the interposer is reported. */
 static const double allowed_change = 0.02;
 
 static const struct {
@@ -41,7 +41,7 @@ static bool has_inside(const struct ab_session *s)
     return false;
 }
 
-/* One a round; `more` has room for as many. */
+/* Collects one value per round. `more` has room for as many. */
 static void collect(const struct ab_session *s, uint32_t backend, unsigned part, double *out,
                     double *more)
 {
@@ -64,7 +64,8 @@ static double median_of(const struct ab_session *s, double *x)
     return ab_median(x, kept);
 }
 
-/* What is shown of the sum is the sum of what is shown, and a difference that of two values. */
+/* Makes the shown values consistent: the sum is that of the two shown parts, and each difference
+ * that of two shown values. */
 void ab_inside_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                   struct ab_inside_part out[AB_INSIDE_PARTS])
 {
@@ -107,7 +108,7 @@ static const char *signed_time(char *buf, size_t cap, double ns)
 }
 #define SIGNED(ns) signed_time((char[40]){0}, 40, ns)
 
-/* "[1.2 ms, 3 ms]"; "" where there are too few rounds for one. */
+/* Writes "[1.2 ms, 3 ms]"; "" if there are too few rounds for an interval. */
 static const char *interval_of(char *buf, size_t cap, double low, double high)
 {
     buf[0] = 0;
@@ -123,7 +124,7 @@ static const char *change_words(char *buf, size_t cap, const struct ab_effect *e
     return buf;
 }
 
-/* As much more or less as the words say. */
+/* Writes the interval with the sign that fits "more" or "less". */
 static const char *change_interval(char *buf, size_t cap, const struct ab_effect *e)
 {
     return e->ratio > 0 ? interval_of(buf, cap, e->low, e->high)
@@ -135,7 +136,7 @@ static const char *more_or_less(const struct ab_effect *e)
     return e->ratio > 0 ? "more" : "less";
 }
 
-/* "310 ms less CPU time [300 ms, 320 ms]" */
+/* Adds "310 ms less CPU time [300 ms, 320 ms]". */
 static void say_sum(struct ab_text *t, const struct ab_effect *e)
 {
     char interval[100];
@@ -146,7 +147,7 @@ static void say_sum(struct ab_text *t, const struct ab_effect *e)
                      change_interval(interval, sizeof interval, e));
 }
 
-/* Only what is clear is said to be so. */
+/* Adds the differences of the parts. Only a clear difference is reported as one. */
 static void say_parts(struct ab_text *t, const struct ab_inside_part *all)
 {
     const struct ab_effect *in = &all[AB_INSIDE_IN].change, *out = &all[AB_INSIDE_OUT].change,
@@ -194,7 +195,7 @@ const char *ab_inside_sentence(const struct ab_view *v, uint32_t row, char *buf,
 
 /* ---- the interposer ---- */
 
-/* Inside and outside together by the CPU time of the plain runs. */
+/* Returns inside plus outside, divided by the CPU time of the plain runs. */
 static struct ab_effect against_plain(const struct ab_session *s, uint32_t backend)
 {
     double *sum = ab_alloc_zeroed((size_t)s->n_rounds * 3 + 1, sizeof sum[0]),
@@ -215,7 +216,7 @@ static double median_field(const struct ab_session *s, uint32_t backend, const c
     return median;
 }
 
-/* " glibc 1.4 % more [0.2 %, 2.6 %]" */
+/* Adds "glibc 1.4 % more [0.2 %, 2.6 %]". */
 static void add_excess(struct ab_text *t, const char *name, const struct ab_effect *e)
 {
     double sign = e->ratio > 1 ? 100 : -100, low = sign * (e->low - 1), high = sign * (e->high - 1);
@@ -312,7 +313,7 @@ bool ab_inside_grid(const struct ab_view *v, struct ab_grid *g)
     return true;
 }
 
-/* A bar is as long as its share of the longest sum: inside and outside side by side. */
+/* Bars show the share of the longest sum, so that inside and outside can be compared. */
 bool ab_inside_columns(const struct ab_view *v, struct ab_grid *g)
 {
     double most = 0;
@@ -353,7 +354,7 @@ bool ab_inside_columns(const struct ab_view *v, struct ab_grid *g)
 
 /* ---- calls ---- */
 
-/* The longest of all rounds. */
+/* Returns the result with the longest call of all rounds; NULL = none. */
 static const struct ab_result *find_longest(const struct ab_session *s, uint32_t backend,
                                             unsigned op)
 {
@@ -367,7 +368,7 @@ static const struct ab_result *find_longest(const struct ab_session *s, uint32_t
     return most;
 }
 
-/* "#1210 of thread 1, 64 B, at 1.2 s" */
+/* Puts "#1210 of thread 1, 64 B, at 1.2 s". */
 static void put_place(struct ab_grid *g, unsigned column, const struct ab_result *r)
 {
     char size[40] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program counted under callgrind, in calls to the allocator and outside of them.
+ * Fills the counts of callgrind, in calls to the allocator and outside of them.
  */
 #include "report/view/instr_view.h"
 
@@ -14,7 +14,8 @@
 
 enum { EVENTS = 4 };
 
-/* In each pair of columns: the sums of these fields, "_inside" and "_outside". */
+/* Fields of each pair of columns: `in` plus `more_in`, and `out` plus `more_out`; NULL = no second
+ * field. */
 static const struct {
     const char *in, *out, *more_in, *more_out;
 } events[EVENTS] = {
@@ -23,7 +24,7 @@ static const struct {
     {"d1_misses_inside", "d1_misses_outside", "i1_misses_inside", "i1_misses_outside"},
     {"ll_misses_inside", "ll_misses_outside", NULL, NULL}};
 
-/* Of the one run that was counted; NaN = not known. */
+/* Returns the value of the one round that was counted; NaN = not known. */
 static double counted(const struct ab_session *s, uint32_t backend, const char *name)
 {
     const struct ab_field *field = ab_program_field(name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A row for each back end that has iterations, and the points of a curve over them.
+ * Fills a row for each back end that has iterations, and computes the points of a curve over them.
  */
 #include "core/median.h"
 #include "core/memory.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Merges the histograms of all rounds into cells, and those of calls that return a block over all
- * phases into one distribution.
+ * Computes the latency of calls from the merged histograms of all rounds. Merges all calls that
+ * return a block, over all phases, into one distribution. Also finds the slowest calls and
+ * iterations.
  */
 #include "report/view/latency.h"
 
@@ -17,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a kind in one round. The tail pass times all of them; without one there is only a sample. */
+/* Returns the number of calls of one kind in one round. Without a tail pass, which times every
+ * call, it is the number of sampled calls. */
 static double ops_of(const struct ab_session *s, uint32_t backend, const char *phase, unsigned op)
 {
     uint64_t all = 0, timed = 0;
@@ -113,9 +115,10 @@ static const unsigned allocations[] = {AB_OP_ALLOC, AB_OP_ALLOC_ZEROED, AB_OP_AL
                                        AB_OP_RESIZE};
 
 struct mixture {
-    double *counts;      /* of AB_HDR_COUNTS, each sample by what it stands for */
-    double total, above; /* above: longer than any counter */
-    uint64_t n;          /* samples */
+    double *counts;      /* AB_HDR_COUNTS counters; each sample is weighted by the number of calls
+                            that it represents */
+    double total, above; /* above: calls longer than any counter */
+    uint64_t n;          /* number of samples */
 };
 
 static void add(const struct ab_hdr *hdr, double n_ops, struct mixture *m)
@@ -131,7 +134,8 @@ static void add(const struct ab_hdr *hdr, double n_ops, struct mixture *m)
     m->n += n;
 }
 
-/* The rule of single histograms: n/a where fewer than this many samples are above it. */
+/* Returns a quantile of the mixture. As for single histograms, it is n/a if too few samples are
+ * above it. */
 static double quantile(const struct mixture *m, double q)
 {
     double sum = 0;
@@ -161,9 +165,9 @@ void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
     free(hdr);
 }
 
-/* Joins the lists of slowest calls, and of slowest iterations, over the rounds. */
+/* ---- the slowest calls and iterations, joined over the rounds ---- */
 
-/* One entry of one round. */
+/* one entry in the list of slowest calls of one round */
 struct sighting {
     uint32_t backend, phase;
     unsigned op;
@@ -262,9 +266,9 @@ static size_t collect_iterations(const struct ab_session *s, struct sighting *li
     return n;
 }
 
-/* The sightings [0, n) of one place; a round may have two, of the latency and of the tail pass: the
- * slower one counts. `n_rounds` of iterations, of which many are among the slowest of a round by
- * chance; 0 = calls. */
+/* Joins the sightings [0, n) of one place. If a round has two of them, from the latency and the
+ * tail pass, the slower one counts. `n_rounds`: number of rounds for iterations, many of which are
+ * among the slowest of a round by chance; 0 = calls. */
 static struct ab_view_slow_call join(const struct sighting *list, size_t n, uint32_t n_rounds,
                                      double *x)
 {
@@ -336,9 +340,10 @@ void ab_view_slowest_fini(struct ab_view_slowest *x)
 
 /* ---- as tables ---- */
 
-enum { SHOWN = 5, LISTED = 6 /* of each back end */ };
+enum { SHOWN = 5, LISTED = 6 /* rows for each back end */ };
 
-/* Those that repeat of one back end in one phase, then how many were seen once. */
+/* Adds the repeated slow calls of a back end in a phase, then the number of calls that were seen
+ * once. */
 static void add_slowest(struct ab_grid *g, const struct ab_view *v, uint32_t backend,
                         uint32_t phase)
 {

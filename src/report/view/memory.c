@@ -31,7 +31,8 @@ static const char *const whys_of_peak[] = {AB_WHY_FOOTPRINT, NULL};
 
 /* ---- why ---- */
 
-/* The end of "WHAT: why" at `part`, and in *why where the second half begins; NULL = other WHAT. */
+/* Matches `part` against "WHAT: why". Returns the end of this reason and sets *why to its second
+ * half; NULL = another WHAT. */
 static const char *match(const char *part, const char *what, const char **why)
 {
     size_t n = strlen(what);
@@ -61,12 +62,12 @@ bool ab_view_memory_why(const char *reason, const char *const *whats, char *why,
     return false;
 }
 
-/* Why it is not known what a back end keeps when all is freed; never "". Returns why. */
+/* Writes why the memory that stays after freeing is not known; never "". Returns why. */
 static const char *view_memory_why_drained(const struct ab_session *s, uint32_t backend, char *why,
                                            size_t cap)
 {
     static const char *const whats[] = {AB_WHY_FOOTPRINT, AB_WHY_DRAINED, AB_WHY_PURGED, NULL};
-    for (uint32_t i = s->n_memory; i-- > 0;) /* of the last phase */
+    for (uint32_t i = s->n_memory; i-- > 0;) /* backwards, to find the last phase */
         if (s->memory[i].backend == backend && s->memory[i].at == AB_AT_END &&
             ab_view_memory_why(s->memory[i].reason, whats, why, cap))
             return why;
@@ -81,7 +82,8 @@ static double knows(const struct ab_memory *m)
     return 2 * isfinite(m->retained_bytes) + isfinite(m->footprint_bytes);
 }
 
-/* Of the record of a peak, with what is resident only during a call. */
+/* Returns the footprint of a record; at a peak, plus the memory that is resident only during
+ * calls. */
 static double resident(const struct ab_memory *m)
 {
     bool has_more = m->at == AB_AT_FOOTPRINT_PEAK && isfinite(m->during_calls_bytes);
@@ -99,7 +101,7 @@ static int by_footprint(const void *a, const void *b)
     return (x->round > y->round) - (x->round < y->round);
 }
 
-/* The middle one of those that know most; the lower of two. */
+/* Returns the record in the middle among those that know most; of two, the lower one. */
 static const struct ab_memory *middle(const struct ab_memory **list, uint32_t n)
 {
     uint32_t n_best = 0;
@@ -125,7 +127,8 @@ const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint3
     return found;
 }
 
-/* Of all phases of each round the one with the highest peak, and of these the middle one. */
+/* Takes the phase with the highest peak of each round, and returns the record in the middle of
+ * these. */
 static const struct ab_memory *typical_of_run(const struct ab_session *s, uint32_t backend,
                                               const struct ab_memory **list)
 {
@@ -152,7 +155,7 @@ static double live_peak(const struct ab_session *s, const struct ab_memory *of)
     double most = NAN;
     for (uint32_t i = 0; i < s->n_memory; i++)
         if (s->memory[i].backend == of->backend && s->memory[i].round == of->round)
-            most = fmax(most, s->memory[i].live_peak_bytes); /* fmax passes over NaN */
+            most = fmax(most, s->memory[i].live_peak_bytes); /* fmax ignores NaN */
     return most;
 }
 
@@ -166,11 +169,11 @@ static void clear(struct ab_view_memory_row *row)
     }
 }
 
-/* A row of one record, whose texts go to texts[0 .. AB_VIEW_MEMORY_TEXTS). */
+/* Fills a row from one record. Its texts go to texts[0 .. AB_VIEW_MEMORY_TEXTS). */
 static void view_memory_read(const struct ab_session *s, const struct ab_memory *of,
                              char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row)
 {
-    /* Records have the litter among the live bytes; all of it was written to. */
+    /* Records count the aged heap among the live bytes; all of it was written to. */
     const double litter = fmin((double)s->backends[of->backend].littered.bytes, of->live_bytes);
     const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes - litter,
                                                 of->internal_bytes,
@@ -196,7 +199,8 @@ static void view_memory_read(const struct ab_session *s, const struct ab_memory 
     row->untouched_bytes = of->untouched_bytes;
 }
 
-/* Median over the rounds, as nothing has to add up to it. */
+/* Fills the row of a real program with the median over the rounds, because no parts have to add up
+ * to it. */
 static void fill_of_program(const struct ab_session *s, uint32_t backend, double *x,
                             struct ab_view_memory_row *row)
 {
@@ -249,12 +253,12 @@ void ab_view_memory_fini(struct ab_view_memory *m)
     *m = (struct ab_view_memory){0};
 }
 
-/* Memory as tables. What a phase takes at its peak is shown of one run, that with the median peak, so
- * that the bytes of a row add up; all other numbers are medians over the rounds. */
+/* Memory as tables. The parts at the peak come from the run with the median peak, so that the bytes
+ * of a row add up. All other numbers are medians over the rounds. */
 
 enum { PARTS = AB_VIEW_MEMORY_PARTS, PEAK = PARTS };
 
-/* The unit of a table: fine enough for the largest number of it, and no finer. */
+/* The unit of a table: as coarse as its largest number allows. */
 struct scale {
     double unit;
     int decimals;
@@ -273,7 +277,7 @@ static struct scale scale_of(double most_bytes)
     return scale;
 }
 
-/* In steps of the last decimal. */
+/* Converts bytes into steps of the last decimal. */
 static double steps_of(const struct scale *scale, double bytes)
 {
     return nearbyint(bytes / scale->unit * pow(10, scale->decimals));
@@ -295,7 +299,8 @@ static void put_bytes(struct ab_grid *g, unsigned column, const struct scale *sc
     put_steps(g, column, scale, steps_of(scale, bytes), why);
 }
 
-/* The parts add up to the peak as they are shown: each is rounded so that the sums are right. */
+/* Puts the parts and the peak. Each part is rounded such that the shown parts add up to the shown
+ * peak. */
 static void put_peak(struct ab_grid *g, const struct ab_view_memory_row *row,
                      const struct scale *scale)
 {
@@ -312,7 +317,7 @@ static void put_peak(struct ab_grid *g, const struct ab_view_memory_row *row,
 
 /* ---- the whole run ---- */
 
-/* Where growth comes to something within what was measured. */
+/* Adds a remark about growth that amounts to at least 1 % of the peak within the measured ops. */
 static void remark_growth(struct ab_grid *g, const struct ab_view_ranking *ranking)
 {
     static const double share_worth_saying = 0.01;
@@ -338,9 +343,10 @@ bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
     const struct ab_view_ranking *ranking = &v->ranking;
     double most = NAN;
     for (uint32_t i = 0; i < v->memory.n_rows; i++)
-        most = fmax(most, v->memory.rows[i].peak_bytes); /* fmax passes over NaN */
+        most = fmax(most, v->memory.rows[i].peak_bytes); /* fmax ignores NaN */
     const struct scale scale = scale_of(most);
-    /* The multiple follows from other columns, what stays after a load from none. */
+    /* The multiple follows from other columns and can be dropped first; "after free" cannot be
+     * derived. */
     *g = (struct ab_grid){
         .session = v->session,
         .rows_are = "allocator",
@@ -382,7 +388,8 @@ bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
 
 /* ---- a phase ---- */
 
-/* Median over rounds of a number at `offset` of the records of this kind; NaN = none has it. */
+/* Returns the median over the rounds of the double at `offset` of the matching records; phase NULL
+ * = any phase and moment. NaN = none has it. */
 static double median(const struct ab_session *s, uint32_t backend, const char *phase,
                      enum ab_memory_at at, size_t offset)
 {
@@ -407,7 +414,7 @@ double ab_view_memory_drained(const struct ab_session *s, uint32_t backend, unsi
                   offsetof(struct ab_memory, drained_bytes) + when * sizeof(double));
 }
 
-/* phase NULL = any. */
+/* True if the back end has memory records of the phase; phase NULL = any. */
 static bool has_memory(const struct ab_session *s, uint32_t backend, const char *phase)
 {
     for (uint32_t i = 0; i < s->n_memory; i++)
@@ -494,7 +501,7 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
         has_litter = has_litter || s->backends[b].littered.bytes > 0;
     }
     const struct scale scale = scale_of(most);
-    /* A column of its own for what was never touched, where there is any or it is not known. */
+    /* untouched memory has its own column if there is any, or if it is not known */
     bool has_untouched = steps_of(&scale, untouched) > 0;
     *g = (struct ab_grid){.session = s,
                           .columns = {{"live"},
@@ -522,9 +529,9 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
     return g->n_rows > 1;
 }
 
-/* ---- what walks touch ---- */
+/* ---- memory that walks read ---- */
 
-/* Then the time per op of the phase is that per block. */
+/* True if the phase does nothing but walk. Its time per op is then the time per block. */
 static bool only_walks(const struct ab_session *s, const char *phase)
 {
     bool is_only = ab_session_has_op(s, phase, AB_OP_ACCESS);
@@ -566,9 +573,10 @@ bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid
     return g->n_rows > 1;
 }
 
-/* ---- when all is freed, and over time ---- */
+/* ---- after everything is freed, and over time ---- */
 
-/* A number of the first round's time line in equal stretches of the op clock; its most. */
+/* Resamples a number of the first round's timeline into equal stretches of the op clock. Returns
+ * its maximum. */
 static double resample(const struct ab_session *s, uint32_t backend, size_t offset,
                        double out[AB_GRID_POINTS])
 {
@@ -592,7 +600,7 @@ static double resample(const struct ab_session *s, uint32_t backend, size_t offs
     return most;
 }
 
-/* Each over the range of the back end that has most. */
+/* Puts a line over time. All back ends share the scale of the largest one. */
 static void put_line(struct ab_grid *g, unsigned column, uint32_t backend, size_t offset)
 {
     double values[AB_GRID_POINTS], most = 0;
@@ -628,7 +636,7 @@ bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g)
         ab_grid_add_backend(g, b);
         for (unsigned when = 0; when < AB_DRAIN_COUNT; when++) {
             double bytes = ab_view_memory_drained(s, b, when);
-            if (isfinite(bytes)) /* only what is known of some back end has a column */
+            if (isfinite(bytes)) /* a column exists if the value is known of any back end */
                 g->columns[when].title = titles[when];
             ab_grid_put(g, when, AB_GRID_BYTES, bytes,
                         view_memory_why_drained(s, b, why, sizeof why));
@@ -651,7 +659,7 @@ static void put_percent(struct ab_grid *g, unsigned column, const struct ab_memo
     ab_memory_dist_why(d, stat, why, sizeof why);
     if (percent < 999.95)
         ab_grid_say(g, column, "%.*f", percent < 9.995 ? 2 : 1, percent);
-    else /* a multiple reads better than 25,700 % */
+    else /* a multiple is easier to read than 25,700 % */
         ab_grid_put(g, column, AB_GRID_TIMES, ratio, why);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is said below the tables: of clock and harness, the meaning of columns, noise, conditions, which
- * heap served what, and of rounds.
+ * Writes the notes below the tables: clock and harness, the meaning of columns, noise, conditions,
+ * the work of each heap, and rounds.
  */
 #include "core/median.h"
 #include "core/memory.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is said of rounds ---- */
+/* ---- rounds ---- */
 
 static const enum ab_pass passes[] = {
 #define ITEM(pass) pass,
@@ -27,7 +27,8 @@ static const enum ab_pass passes[] = {
 };
 enum { N_PASSES = sizeof passes / sizeof passes[0] };
 
-/* The passes that ran in n rounds, "tail and memory"; how many there are. */
+/* Adds the names of the passes that ran in n rounds, "tail and memory". Returns the number of
+ * names. */
 static unsigned list_passes(const struct ab_session *s, uint32_t n, struct ab_text *out)
 {
     const char *names[N_PASSES];
@@ -40,7 +41,7 @@ static unsigned list_passes(const struct ab_session *s, uint32_t n, struct ab_te
     return count;
 }
 
-/* Those of the passes that ran in some rounds, each number once. */
+/* Adds the passes that ran in some rounds only, grouped by the number of rounds. */
 static void add_fewer(const struct ab_session *s, struct ab_text *out)
 {
     for (unsigned i = 0; i < N_PASSES; i++) {
@@ -73,7 +74,7 @@ void ab_rounds_note_passes(const struct ab_session *s, struct ab_text *out)
     ab_rounds_note_unrun(s, out);
 }
 
-/* How wide the widest interval is, where there is one. */
+/* Adds the width of the widest interval, if there is one. */
 static void add_width(const struct ab_session *s, struct ab_text *out)
 {
     double width = ab_session_precision(s);
@@ -134,8 +135,9 @@ static void add_slices(const struct ab_noise *n, struct ab_text *note)
 
 struct latency_noise {               /* sums over the session */
     double timed, left_out;          /* ops of the latency pass */
-    double scheduler, scheduler_max; /* ops; ns */
-    uint32_t n_phases, n_loud;       /* of these, phases in which all were taken, quiet or not */
+    double scheduler, scheduler_max; /* scheduler: number of ops; scheduler_max: ns */
+    uint32_t n_phases, n_loud;       /* n_loud: phases whose percentiles include all ops, quiet or
+                                        not */
 };
 
 static struct latency_noise sum_latency(const struct ab_session *s)
@@ -158,7 +160,7 @@ static struct latency_noise sum_latency(const struct ab_session *s)
     return sum;
 }
 
-/* What is in no percentile, and why. */
+/* Says which ops are in no percentile, and why. */
 static void add_latency(const struct ab_session *s, struct ab_text *note)
 {
     const struct latency_noise sum = sum_latency(s);
@@ -197,7 +199,7 @@ void ab_view_noise(const struct ab_session *s, struct ab_text *note)
 
 /* ---- clock, harness, conditions ---- */
 
-/* Median over rounds and phases of what an op costs with nobody serving it. */
+/* Returns the cost of an op without an allocator: the median over rounds and phases. */
 static double null_ns(const struct ab_session *s, uint32_t backend)
 {
     double *x = ab_alloc_zeroed((size_t)s->n_nulls + 1, sizeof x[0]);
@@ -225,7 +227,7 @@ static void add_nulls(const struct ab_session *s, struct ab_text *note)
     }
 }
 
-/* The next paragraph, where there is one; ends *note. */
+/* Adds *note as a paragraph unless it is empty, and frees it. */
 static void add(struct ab_view_texts *out, struct ab_text *note)
 {
     if (note->n > 0)
@@ -290,7 +292,7 @@ static void add_conditions(const struct ab_session *s, struct ab_view_texts *out
     add(out, &note);
 }
 
-/* " (94.9 %, 5.1 % of the requests)": what each rule decided on. */
+/* Adds " (94.9 %, 5.1 % of the requests)": the share of the requests that each rule decided. */
 static void add_shares(const struct ab_mapped_rules *rules, struct ab_text *note)
 {
     double all = 0;
@@ -303,7 +305,7 @@ static void add_shares(const struct ab_mapped_rules *rules, struct ab_text *note
         ab_text_add(note, " of the requests)");
 }
 
-/* Which back end served what, in rows of several. */
+/* Adds what each back end served, for mapped rows with several heaps. */
 static void add_placements(const struct ab_session *s, struct ab_view_texts *out)
 {
     char count[AB_CELL_BYTES], bytes[AB_CELL_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Points, cells and ends of the pictures of a session.
+ * Computes the points, cells and axis ranges of the pictures of a session.
  */
 #include "report/view/pictures.h"
 
@@ -16,15 +16,17 @@
 #include <stdlib.h>
 
 enum {
-    /* Columns of a map; with many back ends fewer, so that the page stays small. */
+    /* Most columns of a map. With more than MANY back ends a map has fewer, so that the page stays
+     * small. */
     COLUMNS_MOST = 72,
     COLUMNS_FEW = 48,
     MANY = 6,
-    TIMES_MOST = 600 /* points of a line over time */
+    TIMES_MOST = 600 /* most points of a line over time */
 };
 #define MS_NS 1e6
 
-/* The first round's, of a back end that is shown. */
+/* Returns the timeline of the first round; NULL if there is none or pages do not show the back
+ * end. */
 static const struct ab_timeline *first_timeline(const struct ab_session *s, uint32_t backend)
 {
     for (uint32_t i = 0; i < s->n_timelines; i++)
@@ -47,7 +49,7 @@ static bool is_better(const struct ab_timeline_point *p, const struct ab_timelin
            (p->footprint_bytes == than->footprint_bytes && is_split(p) && !is_split(than));
 }
 
-/* Where the usable size is not known, internal is part of external. */
+/* Stacks the parts of a point. If the usable size is not known, internal is part of external. */
 static struct ab_view_footprint_point stack(const struct ab_timeline_point *p)
 {
     struct ab_view_footprint_point out = {.x = p->position, .is_split = is_split(p)};
@@ -64,7 +66,8 @@ static struct ab_view_footprint_point stack(const struct ab_timeline_point *p)
     return out;
 }
 
-/* Of a stretch the point with the largest footprint, if possible one whose parts are known. */
+/* Reduces a timeline to one point per stretch: the one with the largest footprint, preferably with
+ * known parts. */
 static void thin(const struct ab_timeline *t, struct ab_view_footprint *out)
 {
     for (uint32_t c = 0; c < AB_VIEW_STRETCHES; c++) {
@@ -95,12 +98,13 @@ static void add_footprint(const struct ab_session *s, uint32_t backend,
 
 /* ---- latency over the op clock ---- */
 
-struct column { /* of all rounds */
+struct column { /* sums over all rounds */
     uint32_t begin, end;
     uint64_t n, counts[AB_WINDOW_BINS];
 };
 
-/* The windows of a back end in the order of the op clock, those of one stretch side by side. */
+/* The windows of a back end, sorted by the op clock, so that windows of one stretch from all rounds
+ * are adjacent. */
 struct stretches {
     const struct ab_window **list;
     uint32_t n, n_stretches;
@@ -125,7 +129,7 @@ static void list_windows(const struct ab_session *s, uint32_t backend, struct st
         out->n_stretches += i == 0 || out->list[i]->begin != out->list[i - 1]->begin;
 }
 
-/* How many columns. */
+/* Sums the windows into at most `most` columns. Returns the number of columns. */
 static unsigned fill_columns(const struct stretches *x, unsigned most, struct column *columns)
 {
     uint32_t stretch = 0;
@@ -159,7 +163,8 @@ static void add_cells(const struct column *c, struct ab_view_map *map, struct ab
     }
 }
 
-/* Nothing where nothing is known of the bins: in results of older versions. */
+/* Adds the map of a back end. Adds nothing if the bins are not known, as in results of older
+ * versions. */
 static void add_map(const struct ab_session *s, uint32_t backend, struct ab_view_pictures *out)
 {
     struct stretches x;
@@ -199,7 +204,8 @@ static void add_course(const struct ab_session *s, uint32_t backend, struct ab_v
 
 /* ---- work that has times ---- */
 
-/* Live or resident bytes of the first round: of each stretch of time the largest. */
+/* Returns live or resident bytes of the first round over time; each time step has the largest value
+ * within it. */
 static struct ab_view_course course_of(const struct ab_session *s, uint32_t backend, size_t offset)
 {
     struct ab_view_course c = {.backend = backend};
@@ -252,7 +258,7 @@ static void fill_row(const struct ab_session *s, const struct ab_field *field, u
     strip->medians[strip->n++] = value.median;
     ab_program_rounds(s, backend, field, rounds);
     for (uint32_t r = 0; r < s->n_rounds; r++) {
-        strip->ends.low = fmin(strip->ends.low, rounds[r]); /* which pass over NaN */
+        strip->ends.low = fmin(strip->ends.low, rounds[r]); /* fmin and fmax ignore NaN */
         strip->ends.high = fmax(strip->ends.high, rounds[r]);
     }
 }
@@ -328,30 +334,31 @@ void ab_view_pictures_fini(struct ab_view_pictures *p)
 
 /* ---- latency by percentile ---- */
 
-/* The middle of three on one level says nothing; the last of the sure ones stays. */
+/* Appends a point. Drops the middle one of three equal values, but keeps the last of the sure
+ * points. */
 static void add_point(struct ab_latency_curve *c, double q, double ns, bool is_sure)
 {
     bool may_go = c->n >= 2 && (is_sure || c->n > c->n_sure);
     if (may_go && c->points[c->n - 1].y == ns && c->points[c->n - 2].y == ns)
         c->n--;
     c->points[c->n++] = (struct ab_point){q, ns};
-    if (is_sure) /* the last of these is also the first of the rest */
+    if (is_sure) /* the last sure point is also the first of the others */
         c->n_sure = c->n;
 }
 
-struct walk { /* over the counters, upwards */
+struct walk { /* a position that moves up over the counters */
     const struct ab_hdr *hdr;
-    uint64_t before; /* values in counters below i + 1 */
+    uint64_t before; /* values in the counters below i */
     uint32_t i;
 };
 
-/* Value of q of n: q rises from call to call. */
+/* Returns the value at quantile q of n values. q must not decrease from call to call. */
 static double walk_to(struct walk *w, double q, uint64_t n)
 {
     double want = fmax(1, ceil(q * (double)n - 1e-9 * (double)n));
     while ((double)w->before < want && w->i < AB_HDR_COUNTS)
         w->before += w->hdr->counts[w->i++];
-    if ((double)w->before < want) /* among those that the histogram cannot hold */
+    if ((double)w->before < want) /* the value is among those too large for the histogram */
         return NAN;
     return (double)ab_hdr_high(w->i > 0 ? w->i - 1 : 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who pins the pages at a moment: for each back end the groups that pin most, and a sentence about the
- * first of them.
+ * Shows which blocks pin the pages at a moment: for each back end the groups that pin most, and a
+ * sentence about the first group.
  */
 #include "core/text.h"
 #include "core/units_show.h"
@@ -15,7 +15,8 @@
 enum { ALLOCATOR, PLACE, PINNED, SHARE, RETAINED, PAGES, LIVE, BLOCKS, SIZE, AGE, THREAD, COLUMNS };
 enum { SHOWN = 5 };
 
-/* Terminals may cut the function, not the place in its file. */
+/* Adds the row of a group. The position in the file has its own column, because terminals may cut
+ * the label. */
 static void add_row(struct ab_grid *g, uint32_t backend, const struct ab_pin *pin)
 {
     ab_grid_add(g, pin->function, "");
@@ -46,7 +47,8 @@ static bool has_places(const struct ab_session *s)
     return s->n_pins > 0 && s->pins[0].group == AB_PIN_SITE;
 }
 
-/* Does it stand for blocks of one place, set or size? */
+/* True if it stands for the blocks of one place, set or size, not for all other blocks or the
+ * allocator itself. */
 static bool is_group(const struct ab_pin *pin)
 {
     return strcmp(pin->function, AB_PIN_OTHERS) != 0 &&
@@ -98,7 +100,8 @@ static void add_backend(struct ab_grid *g, uint32_t backend, const struct ab_pin
         }
 }
 
-/* The back end whose worst group pins the largest part of its resident memory. */
+/* Finds the back end whose worst group pins the largest part of its resident memory; n_backends =
+ * none. */
 static uint32_t find_worst(const struct ab_session *s, const char *at, struct ab_pins_of *out)
 {
     uint32_t worst = s->n_backends;
@@ -115,7 +118,7 @@ static uint32_t find_worst(const struct ab_session *s, const char *at, struct ab
     return worst;
 }
 
-/* How much the same group pins under the others. */
+/* Adds how much of the memory under each other back end the same group pins. */
 static void add_others(struct ab_text *t, const struct ab_session *s, const char *at,
                        uint32_t worst, const struct ab_pin *pin)
 {
@@ -133,7 +136,8 @@ static void add_others(struct ab_text *t, const struct ab_session *s, const char
     }
 }
 
-/* About the group that pins the largest part of a back end's resident memory; NULL = none is known. */
+/* Returns a sentence about the group that pins the largest part of a back end's resident memory;
+ * NULL = none is known. */
 static const char *sentence_of(const struct ab_session *s, const char *at,
                                struct ab_view_texts *texts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One number a round of each back end, and what follows from them.
+ * Computes the numbers of a real program from its rounds, and fills the tables about it.
  */
 #include "report/view/program.h"
 
@@ -41,7 +41,7 @@ void ab_program_rounds(const struct ab_session *s, uint32_t backend, const struc
     }
 }
 
-/* NaN where no round has a number. Sorts x. */
+/* Returns the median; NaN if no round has a number. Reorders x. */
 static double median_of(double *x, uint32_t n)
 {
     uint32_t kept = 0;
@@ -63,8 +63,9 @@ static void add_effect(const struct ab_session *s, const double *now, const doub
     ab_pairs_fini(&pairs);
 }
 
-/* Of the medians that are shown. Those of several machines are not compared: there it is that of the
- * rounds. Of none there is no multiple, and none is no multiple. */
+/* Returns the effect with the ratio of the two medians that are shown. With several machines the
+ * medians are not comparable, so the ratio of the rounds is kept. The ratio is unknown if either
+ * median is 0. */
 static struct ab_effect ratio_of(const struct ab_session *s, const struct ab_effect *effect,
                                  double now, double base)
 {
@@ -85,7 +86,8 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
     if (has_base)
         ab_program_rounds(s, base, field, of_base);
     if (has_base)
-        add_effect(s, x, of_base, &out->ratio); /* the medians put the rounds in another order */
+        add_effect(s, x, of_base, &out->ratio); /* must precede median_of(), which reorders the
+                                                   rounds */
     out->median = median_of(x, s->n_rounds);
     if (has_base)
         out->ratio = ratio_of(s, &out->ratio, out->median, median_of(of_base, s->n_rounds));
@@ -103,7 +105,8 @@ static bool has_numbers(const struct ab_session *s, const char *name)
     return false;
 }
 
-/* Of results of before, in which no single call of the replay was timed: its time per op for both. */
+/* Returns the field with the replay's time per call. Older results did not time single calls; their
+ * time per op then serves for both. */
 static const char *replay_field(const struct ab_session *s, bool is_cold)
 {
     static const char warm[] = "replay_warm_ns_per_call", cold[] = "replay_cold_ns_per_call";
@@ -117,10 +120,10 @@ bool ab_program_has_prediction(const struct ab_session *s)
     return has_numbers(s, replay_field(s, false));
 }
 
-struct side { /* a number of a back end, one a round */
+struct side { /* a number of a back end, one per round */
     uint32_t backend;
     const char *field;
-    bool is_by_calls; /* by the calls in the trace, of the same round */
+    bool is_by_calls; /* True to divide by the calls in the trace of the same round */
 };
 
 static void collect_side(const struct ab_session *s, const struct side *of, double *calls,
@@ -134,7 +137,8 @@ static void collect_side(const struct ab_session *s, const struct side *of, doub
         out[i] /= calls[i];
 }
 
-/* x has room for three numbers a round. */
+/* Returns the difference of `now` to `base` over the rounds. x has room for three numbers per
+ * round. */
 static struct ab_effect difference(const struct ab_session *s, double *x, struct side base,
                                    struct side now)
 {
@@ -172,10 +176,11 @@ static bool has_interval(const struct ab_effect *e)
     return isfinite(e->low) && isfinite(e->high);
 }
 
-/* An error of this share of the measured difference is within what the clock can tell. */
+/* An error up to this share of the measured difference is within the precision of the clock. */
 #define CLOSE_ENOUGH 0.25
 
-/* From the warm to the cold replay, of which the nearest to what was measured counts. */
+/* Returns the range from the warm to the cold replay. Its ratio is the value in this range that is
+ * nearest to the measured one. */
 static struct ab_effect range_of(const struct ab_program_witness *x,
                                  const struct ab_effect *measured)
 {
@@ -193,7 +198,7 @@ static bool is_close(const struct ab_effect *predicted, const struct ab_effect *
            fabs(predicted->ratio - measured->ratio) <= CLOSE_ENOUGH * fabs(measured->ratio);
 }
 
-/* A difference that may be none says nothing about the prediction. */
+/* A measured difference whose interval contains 0 says nothing about the prediction. */
 const char *ab_program_witness_word(const struct ab_program_witness *x,
                                     const struct ab_effect *measured)
 {
@@ -214,7 +219,7 @@ static int decimals_of(double a, double b)
     return fabs(a) < 100 && fabs(b) < 100 ? 1 : 0;
 }
 
-/* "-6.2 to -11.2". */
+/* Writes "-6.2 to -11.2". */
 static void range_words(double warm, double cold, bool is_signed, char *buf, size_t cap)
 {
     int decimals = decimals_of(warm, cold);
@@ -224,7 +229,8 @@ static void range_words(double warm, double cold, bool is_signed, char *buf, siz
         snprintf(buf, cap, "%.*f to %.*f", decimals, warm, decimals, cold);
 }
 
-/* With the interval from the lowest to the highest that either replay allows. */
+/* Puts the prediction, with the interval from the lowest to the highest value that either replay
+ * allows. */
 static void put_predicted(struct ab_grid *g, unsigned column, const struct ab_program_witness *x)
 {
     char words[80];
@@ -261,7 +267,7 @@ static double per_call(const struct ab_session *s, uint32_t backend, const char 
     return ns;
 }
 
-/* Of the base what a call takes, to which differences can be added. */
+/* Puts the time per call under the base, to which the differences can be added. */
 static void put_per_call(struct ab_grid *g, unsigned column, uint32_t backend, const char *field,
                          bool is_by_calls)
 {
@@ -296,7 +302,8 @@ static void put_base(struct ab_grid *g, uint32_t base)
     ab_grid_say(g, PREDICTION, "base");
 }
 
-/* Against the calls in the program; where they could not be timed, against the whole of it. */
+/* Compares the prediction with the calls in the program or, if they could not be timed, with the
+ * whole program. */
 static void put_prediction(struct ab_grid *g, uint32_t backend, uint32_t base)
 {
     struct ab_program_witness x;
@@ -337,7 +344,7 @@ bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g)
 
 static const struct {
     const char *field, *title;
-    bool is_detail; /* with --verbose only */
+    bool is_detail; /* True if only --verbose shows it */
 } metrics[] = {
     {"wall_ns", "wall time", false},
     {"cpu_ns", "CPU time", false},
@@ -395,7 +402,7 @@ static void put_factor(struct ab_grid *g, const struct ab_effect *ratio)
                 interval);
 }
 
-/* False, and no rows: of no back end it is known. */
+/* Adds a section for a metric. Returns false and adds no rows if no back end has it. */
 static bool add_metric(struct ab_grid *g, const struct ab_view *v, const char *title,
                        const struct ab_field *field)
 {
@@ -419,11 +426,11 @@ static bool add_metric(struct ab_grid *g, const struct ab_view *v, const char *t
             row->emphasis = (value.ratio.ratio < 1) == (field->better == AB_FIELD_LOWER) ? AB_GOOD
                                                                                          : AB_BAD;
     }
-    g->n_rows = is_any ? g->n_rows : before; /* cells of numbers and texts hold nothing */
+    g->n_rows = is_any ? g->n_rows : before; /* cells of numbers and texts own no memory */
     return is_any;
 }
 
-/* What a program that ends by itself does not have. */
+/* True for fields that only a server has, because other programs end by themselves. */
 static bool is_of_server(const struct ab_field *field)
 {
     return field->offset == offsetof(struct ab_result, ready_ns) ||
@@ -446,7 +453,7 @@ static void fill_sections(const struct ab_view *v, bool has_details, struct ab_g
     for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
         const struct ab_field *field = ab_program_field(metrics[i].field);
         bool is_server = ab_program_is_server(v->session);
-        /* the user's load may fix its time */
+        /* the load may have a fixed length, so its time is a detail */
         bool is_detail = metrics[i].is_detail || (is_server && is_wall_time(field));
         const char *title = is_server && is_wall_time(field) ? "time of the load"
                                                              : metrics[i].title;
@@ -479,7 +486,7 @@ static void put_number(struct ab_grid *g, unsigned column, const struct ab_field
                                         ab_view_change_interval(interval, sizeof interval, ratio));
 }
 
-/* Those that a server alone has come last. */
+/* The last OF_SERVER columns are those that only a server has. */
 static const struct column {
     const char *field, *title;
 } columns[] = {{"wall_ns", "#wall time"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ranking of back ends by one number, with all that decides between them.
+ * Ranks the back ends by one number, and collects the other numbers that decide between them.
  */
 #include "report/view/ranking.h"
 
@@ -35,7 +35,7 @@ static unsigned last_drain(const struct ab_session *s)
     return last;
 }
 
-/* What nothing is compared with yet. */
+/* Fills the numbers of a row that need no comparison with the base. */
 static void fill(const struct ab_session *s, const struct ab_view_memory *memory,
                  const struct ab_view_ranking *of, struct ab_view_rank *row)
 {
@@ -75,10 +75,10 @@ struct ab_effect ab_view_peak_ratio(const struct ab_session *s, const struct ab_
                                     const struct ab_view_rank *base)
 {
     struct ab_effect e;
-    if (!(row->peak_bytes > 0)) /* nothing was seen to be resident: no ratio says that */
+    if (!(row->peak_bytes > 0)) /* nothing was seen to be resident, so a ratio would mislead */
         return ab_effect_paired(NULL, NULL, 0);
     e = ab_session_peak_ratio(s, row->backend, base->backend);
-    if (s->n_hosts > 1) /* peaks of several machines: only those of one round may be compared */
+    if (s->n_hosts > 1) /* peaks of several machines may only be compared within one round */
         return e;
     return ab_effect_shown(&e, base->peak_bytes > 0 ? row->peak_bytes / base->peak_bytes : NAN);
 }
@@ -90,7 +90,7 @@ struct ab_view_span ab_view_time_range(double base_ns, const struct ab_effect *s
     return (struct ab_view_span){base_ns / speed->high, base_ns / speed->low};
 }
 
-/* The interval of the lead over the base as one of the number that is ranked. */
+/* Returns the base's number scaled by the interval of the lead over it. */
 static struct ab_view_span figure_range(const struct ab_metric *m, double base,
                                         const struct ab_effect *lead)
 {
@@ -143,7 +143,7 @@ static void ranking_compare(const struct ab_session *s, const struct ab_view_ran
         row->vs.is_clear = false;
 }
 
-/* Where higher is better, the sign is turned, so that the best comes first. */
+/* Returns the sort key, negated if higher is better, so that the best row comes first. */
 static double rank_key(const struct ab_view_rank *row)
 {
     return row->is_higher_better ? -row->figure.median : row->figure.median;
@@ -192,14 +192,14 @@ static void fill_all(const struct ab_session *s, const struct ab_view_memory *me
     }
 }
 
-/* fmin and fmax pass over NaN. */
+/* Extends `ends` by a value and its range; fmin and fmax ignore NaN. */
 static void widen(struct ab_view_span *ends, double value, const struct ab_view_span *range)
 {
     ends->low = fmin(ends->low, fmin(value, range->low));
     ends->high = fmax(ends->high, fmax(value, range->high));
 }
 
-/* Rows are in the order of the ranking. */
+/* Marks the placed rows and those on the front. Rows must be in the order of the ranking. */
 static void place(struct ab_view_ranking *out)
 {
     double least = INFINITY;

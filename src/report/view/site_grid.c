@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which places of a real program call the allocator, and what that takes: over all rounds.
+ * Call sites of a real program that call the allocator, with their calls and time, over all rounds.
  */
 #include "core/grow.h"
 #include "report/format.h"
@@ -14,16 +14,16 @@
 enum { ALLOCATOR, CALLS, A_CALL, INSIDE, SHARE, COLUMNS };
 enum { SHOWN = 10 };
 
-struct place { /* of one back end, sums over rounds */
+struct place { /* a call site under one back end; sums over rounds */
     const struct ab_call_site *site;
     double calls;
-    double inside_ns, timed_calls; /* of the rounds in which the time is known */
+    double inside_ns, timed_calls; /* only rounds whose time is known */
 };
 
 struct places {
     struct place *items;
     size_t n, cap;
-    double inside_ns; /* of all */
+    double inside_ns; /* sum of all call sites */
     uint32_t rounds, timed_rounds;
 };
 
@@ -75,13 +75,14 @@ static void collect(const struct ab_session *s, uint32_t backend, struct places 
         qsort(out->items, out->n, sizeof out->items[0], by_time);
 }
 
-/* NaN where a difference of times is not above 0: the calls took less than the clock can tell. */
+/* Returns NaN if a difference of times is not above 0, because the calls took less than the clock
+ * can measure. */
 static double above_zero(double ns)
 {
     return ns > 0 ? ns : (double)NAN;
 }
 
-/* "parse (json.c:120)" */
+/* Adds a row named "parse (json.c:120)". */
 static void add_row(struct ab_grid *g, uint32_t backend, const struct place *p,
                     const struct places *all)
 {

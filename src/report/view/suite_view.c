@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words and grids of several workloads. What is shown of a ratio is the ratio to the base, of time
- * and of memory: less is better in both.
+ * Writes the sentences and grids about several workloads. Ratios of time and memory are relative to
+ * the base; less is better in both.
  */
 #include "report/view/suite_view.h"
 
@@ -38,14 +38,15 @@ static const char *shown_name(struct ab_suite_view *v, uint32_t row)
 
 /* ---- workloads by allocators ---- */
 
-/* "~" for a ratio that is not clearly different from 1. Memory that is the same in all rounds is exact. */
+/* Returns "~" for a ratio that is not clearly different from 1. A memory ratio without spread is
+ * exact and gets none. */
 static const char *tilde_of(const struct ab_effect *e)
 {
     bool is_exact = e->low == e->high && isfinite(e->low);
     return isfinite(e->ratio) && !is_exact && !ab_effect_is_clear(e) ? "~" : "";
 }
 
-/* "12.3 ms, 4.00 MiB" of the base; "0.81, 1.20" of the others. */
+/* Puts "12.3 ms, 4.00 MiB" for the base and the ratios "0.81, 1.20" for the others. */
 static void put_pair(struct ab_grid *g, unsigned column, const struct ab_suite_row *row,
                      const struct ab_suite_cell *c)
 {
@@ -64,7 +65,7 @@ static void put_pair(struct ab_grid *g, unsigned column, const struct ab_suite_r
                     ab_format_ratio(memory, ratio[AB_SUITE_MEMORY].ratio));
 }
 
-/* With the interval; of the base what it has, of one that failed why. */
+/* Puts a ratio with its interval; for the base its value, for a failure its reason. */
 static void put_effect(struct ab_grid *g, unsigned column, const struct ab_suite_row *row,
                        const struct ab_suite_cell *c, unsigned metric)
 {
@@ -103,7 +104,7 @@ static void add_work(struct ab_suite_view *v, uint32_t work, const uint32_t *ord
     }
 }
 
-/* The base, then the others by their rank; *n of them are shown. */
+/* Returns the rows, the base first and the others by rank. *n: number of rows shown. */
 static uint32_t *order_rows(const struct ab_suite_figures *f, uint32_t *n)
 {
     uint32_t *order = ab_alloc_zeroed(f->n_rows + 1u, sizeof order[0]), at = 0;
@@ -210,11 +211,12 @@ static void say(struct ab_suite_view *v, struct ab_text *t)
     ab_text_fini(t);
 }
 
-/* ", and takes 20 % more memory at the peak", of `row` by the base: means of both speak of the base. */
+/* Adds ", but takes 20 % more memory at the peak". The mean is relative to the base, like that of
+ * time. */
 static void add_mean_memory(const struct ab_suite_view *v, const struct ab_suite_row *row,
                             struct ab_text *t)
 {
-    enum { SAME = 5 }; /* per cent; memory that differs by less is called about the same */
+    enum { SAME = 5 }; /* per cent; a smaller difference of memory is called about the same */
     const struct ab_suite_mean *m = &row->mean[AB_SUITE_MEMORY];
     double percent = 100 * (m->ratio - 1);
     char times[AB_CELL_BYTES];
@@ -231,7 +233,7 @@ static void add_mean_memory(const struct ab_suite_view *v, const struct ab_suite
                      tilde, fabs(percent), percent > 0 ? "more" : "less");
 }
 
-/* Where the fastest does not have the least memory in the mean: which one has. */
+/* Says which back end has the least memory in the mean, if it is not the fastest. */
 static void say_leanest(struct ab_suite_view *v, const struct ab_suite_row *first)
 {
     const struct ab_suite_figures *f = &v->suite->figures;
@@ -254,7 +256,7 @@ static void say_leanest(struct ab_suite_view *v, const struct ab_suite_row *firs
     say(v, &t);
 }
 
-/* Of the one that is fastest in the mean, base or not. */
+/* Says which back end is fastest in the mean, even if it is the base. */
 static void say_fastest(struct ab_suite_view *v)
 {
     const struct ab_suite_figures *f = &v->suite->figures;
@@ -294,7 +296,7 @@ static void say_fastest(struct ab_suite_view *v)
     say_leanest(v, names_first ? first : base);
 }
 
-/* "Not in the means: larson (jemalloc: crashed), x, y (no result)." */
+/* Says "Not in the means: larson (jemalloc: crashed), x, y (no result)." */
 static void say_left_out(struct ab_suite_view *v)
 {
     const struct ab_suite_figures *f = &v->suite->figures;
@@ -305,7 +307,7 @@ static void say_left_out(struct ab_suite_view *v)
             continue;
         ab_text_addf(&t, "%s%s", t.n == 0 ? "Not in the means: " : ", ",
                      AB_SHOWN(300, f->works[w].name));
-        if (is_last) /* of those that follow each other and have the same reason */
+        if (is_last) /* workloads with the same reason that follow each other share it */
             ab_text_addf(&t, " (%s)", AB_SHOWN(AB_SUITE_WHY_BYTES, f->why[w]));
     }
     if (t.n > 0)
@@ -338,7 +340,7 @@ static bool is_verdict(const struct ab_finding *x)
            !x->is_shown_only;
 }
 
-/* What is bad goes to the list, all else is counted. */
+/* Adds failed verdicts to the list, and counts all of them. */
 static void collect(struct ab_suite_view *v, const char *name, const struct ab_session *s,
                     size_t counts[AB_OUTCOME_COUNT])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Latency and throughput of a phase, what was counted in it, latency over time, and how far its
- * samples carry.
+ * Tables of a phase: latency and throughput, counters, latency over time and by size, and the
+ * intervals of percentiles.
  */
 #include "base/bits.h"
 #include "core/memory.h"
@@ -22,7 +22,8 @@
 
 enum { P50, P90, P99, P999, MAX, N, PICTURE = AB_LATENCY_PICTURE };
 
-/* A max that repeats in no other round: of the allocator, or an interruption? */
+/* True if max occurred in one round only, so that it may be an interruption rather than the
+ * allocator. */
 static bool is_single(const struct ab_view *v, uint32_t backend, const char *phase, unsigned op)
 {
     const struct ab_view_latency *l = &v->latency;
@@ -41,7 +42,8 @@ static void add_latency(struct ab_grid *g, const struct ab_view *v, uint32_t b, 
     ab_grid_add_backend(g, b);
     for (unsigned c = P50; c <= P999; c++)
         ab_grid_put(g, c, AB_GRID_NS, ab_result_quantile(hdr, quantiles[c]), NULL);
-    bool is_least = m.max_least > m.max; /* of a call that was interrupted */
+    bool is_least = m.max_least > m.max; /* the longest call was interrupted, and only its lower
+                                            bound is known */
     ab_format_ns(most, is_least ? m.max_least : m.max, v->session->timer.floor_ns);
     ab_grid_say(g, MAX, "%s%s%s", is_least ? AB_GRID_AT_LEAST : "", most,
                 !is_least && is_single(v, b, phase, op) ? "!" : "");
@@ -87,7 +89,8 @@ void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid 
 
 enum { PER_OP, SPREAD, MOPS, VERSUS };
 
-/* Green and red only for what is clear; the ratio says it without colour. */
+/* Puts the speed against the base. Colours mark clear differences only; the ratio says the same
+ * without colour. */
 static void put_speed(struct ab_grid *g, const char *phase, uint32_t b, uint32_t base)
 {
     const struct ab_session *s = g->session;
@@ -129,7 +132,8 @@ void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab
             continue;
         ab_grid_add_backend(g, b);
         if (ns.median < 999.5)
-            ab_format_ratio(text, ns.median); /* "4.00": a mean, not a reading of the clock */
+            ab_format_ratio(text, ns.median); /* "4.00": a mean over the ops, not a reading of the
+                                                 clock */
         else
             ab_format_ns(text, ns.median, NAN);
         ab_grid_say(g, PER_OP, "%s", text);
@@ -142,9 +146,9 @@ void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab
     }
 }
 
-/* ---- what was counted ---- */
+/* ---- counters ---- */
 
-/* Columns after the instructions, as fields of result_fields.def. */
+/* Columns after the instructions; fields of result_fields.def. */
 static const struct {
     const char *field;
     struct ab_grid_column column;
@@ -163,7 +167,8 @@ static double value(const struct ab_session *s, uint32_t backend, const char *ph
     return ab_metric_value(s, backend, &m);
 }
 
-/* Of the loop itself with the harness of the back end; NAN = not counted. */
+/* Returns the instructions per op of the loop alone, with the harness of the back end; NaN = not
+ * counted. */
 static double null_instructions(const struct ab_session *s, uint32_t backend, const char *phase)
 {
     for (uint32_t i = 0; i < s->n_nulls; i++) {
@@ -203,7 +208,7 @@ void ab_counts_grid(const struct ab_session *s, const char *phase, struct ab_gri
     for (uint32_t b = 0; b < s->n_backends; b++)
         if (ab_session_has_numbers(s, b))
             add_counts(g, b, ab_session_base_of(s, b), phase);
-    for (uint32_t b = 0; b < s->n_backends; b++) { /* what the loop itself takes */
+    for (uint32_t b = 0; b < s->n_backends; b++) { /* the harnesses alone */
         double n = ab_harness_is_used(s, b) ? null_instructions(s, b, phase) : (double)NAN;
         char name[AB_HARNESS_NAME_BYTES], label[AB_HARNESS_NAME_BYTES + AB_VALUES_BYTES + 16];
         if (isnan(n))
@@ -262,7 +267,7 @@ bool ab_intervals_grid(const struct ab_session *s, const char *phase, struct ab_
 
 enum { SERIES_P50, SERIES_P99, SERIES_MAX, SERIES };
 
-/* Largest value of each stretch over all rounds; the largest of all. */
+/* Collects the largest value of each stretch over all rounds. Returns the largest of all. */
 static double collect(const struct ab_session *s, uint32_t backend, const char *phase,
                       unsigned series, double out[AB_GRID_POINTS])
 {
@@ -313,8 +318,8 @@ bool ab_windows_grid(const struct ab_session *s, const char *phase, struct ab_gr
     return g->n_rows > 1;
 }
 
-/* Latency by the size that was asked for, over the powers of two: all rounds of a phase, or of all
- * phases, merged. */
+/* ---- latency by requested size, in powers of two ----
+ * The rounds of a phase, or of all phases, are merged. */
 
 enum { CALLS, FIRST, NAME_COLUMNS = 14, FEW = AB_SIZES_FEW };
 
@@ -323,7 +328,7 @@ static bool is_of(const struct ab_size_class *c, const char *phase, unsigned op)
     return c->op == op && (phase == NULL || strcmp(c->phase, phase) == 0);
 }
 
-/* What overflowed is in no counter, and was a call. */
+/* Returns the number of timed calls. Overflowed ones were calls too, but are in no counter. */
 static uint64_t n_calls(const struct ab_hdr *hdr)
 {
     return ab_hdr_total(hdr) + hdr->overflow;
@@ -348,7 +353,7 @@ static void merge(const struct ab_session *s, const char *phase, unsigned op, ui
     }
 }
 
-/* Timed calls by size; all back ends do the same, so that a share of these is one of the work. */
+/* Timed calls by size. All back ends do the same work, so their shares are shares of the work. */
 struct counts {
     uint64_t n[AB_SIZE_CLASS_COUNT], total;
 };
@@ -369,7 +374,7 @@ static struct counts count(const struct ab_session *s, const char *phase, unsign
     return x;
 }
 
-/* A pair of percentiles. Few calls say little: then terminals alone show it. */
+/* Puts a pair of percentiles. With few calls, only terminals show it. */
 static void put_pair(struct ab_grid *g, unsigned column, const struct ab_hdr *hdr, bool is_tail)
 {
     double max = hdr->overflow > 0 ? NAN : (double)hdr->max;
@@ -387,7 +392,8 @@ static void put_pair(struct ab_grid *g, unsigned column, const struct ab_hdr *hd
                   (hdr->overflow == 0 && !(isfinite(cell->value) && isfinite(cell->second)));
 }
 
-/* Shades begin where a p99 is a quarter above the least of the row. */
+/* Shades the cells of the last row. The first shade begins a quarter above the lowest p99 of the
+ * row. */
 static void shade(struct ab_grid *g, const uint32_t *backends, unsigned n)
 {
     static const double steps[] = {1.25, 2, 4, 8};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sentences of a comparison.
+ * Writes the sentences of a comparison.
  */
 #include "report/view/verdicts.h"
 
@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SINGLE_MOST = 3 }; /* of one kind: more are told together */
+enum { SINGLE_MOST = 3 }; /* more verdicts of one kind share a sentence */
 
-/* The gravest first. */
+/* the most severe first */
 static const enum ab_verdict order[] = {AB_VERDICT_NOT_EVALUATED, AB_VERDICT_FAIL,
                                         AB_VERDICT_INCONCLUSIVE,  AB_VERDICT_IMPROVED,
                                         AB_VERDICT_PASS,          AB_VERDICT_MOVED};
@@ -28,7 +28,7 @@ static void add_sentence(struct ab_view_verdicts *out, const char *text)
         out->sentences[out->n_sentences++] = text;
 }
 
-/* " (limit +5 %)" */
+/* Writes " (limit +5 %)"; "" if there is no limit. */
 static const char *limit_of(const struct ab_checked *cell, char buf[48])
 {
     buf[0] = 0;
@@ -37,7 +37,7 @@ static const char *limit_of(const struct ab_checked *cell, char buf[48])
     return buf;
 }
 
-/* What a reader has to know with a verdict. */
+/* Returns a remark that the reader needs to judge the verdict; "" = none. */
 static const char *remark_on(const struct ab_checked *cell, bool was_busy,
                              struct ab_view_texts *texts)
 {
@@ -78,7 +78,7 @@ static void say_cell(const struct ab_checked *cell, bool was_busy, struct ab_vie
                                     limit_of(cell, limit), remark_on(cell, was_busy, texts)));
 }
 
-/* Of one kind, one by one or together. */
+/* Writes the sentences of one kind of verdict, one for each cell or a single one for all. */
 static void say_kind(const struct ab_comparison *c, enum ab_verdict verdict, bool was_busy,
                      struct ab_view_texts *texts, struct ab_view_verdicts *out)
 {
@@ -113,8 +113,8 @@ static const char *count(const struct ab_comparison *c, struct ab_view_texts *te
 
 /* ---- noise ---- */
 
-/* Half the range of the rounds of the back end that varies most, in parts of its median; NaN = not
- * known. */
+/* Returns half the range of the rounds, as a share of the median, of the back end that varies most;
+ * NaN = not known. */
 static double most_varied(const struct ab_comparison *c, const struct ab_session *s)
 {
     double most = NAN;
@@ -124,7 +124,7 @@ static double most_varied(const struct ab_comparison *c, const struct ab_session
         for (uint32_t b = 0; b < s->n_backends && ab_check_is_judged(cell); b++) {
             struct ab_round_range time = ab_session_run_time(s, b);
             if (strcmp(s->backends[b].name, name) == 0)
-                most = fmax(most, ab_round_range_half(&time)); /* fmax passes over NaN */
+                most = fmax(most, ab_round_range_half(&time)); /* fmax ignores NaN */
         }
     }
     return most;
@@ -133,7 +133,7 @@ static double most_varied(const struct ab_comparison *c, const struct ab_session
 static bool is_busy(const struct ab_session *s, struct ab_view_texts *texts)
 {
     struct ab_view_warnings w;
-    if (s->n_results == 0) /* of a stored comparison the base is no more than its name */
+    if (s->n_results == 0) /* a stored comparison has only the name of its base */
         return false;
     ab_view_warnings_make(s, texts, &w);
     bool is_noisy = w.is_noisy;

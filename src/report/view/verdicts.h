@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A comparison in sentences, the gravest verdict first, and how noisy what was compared is.
+ * A comparison in sentences, the most severe verdict first, and the noise of the compared results.
  */
 #ifndef AB_REPORT_VIEW_VERDICTS_H
 #define AB_REPORT_VIEW_VERDICTS_H
@@ -11,16 +11,15 @@
 enum { AB_VIEW_VERDICTS_MAX = 16 };
 
 struct ab_view_verdicts {
-    /* Whole sentences: of each back end with a limit, or of many of one kind together. */
+    /* whole sentences: one for each back end with a limit, or one for many of the same kind */
     const char *sentences[AB_VIEW_VERDICTS_MAX];
     unsigned n_sentences;
     const char *counts; /* "1 regressed, 2 ok"; "no verdict" */
-    const char
-        *noise; /* by how much the rounds differ, half of their range, and whether the machine
-                           was busy; "" = not known */
+    /* half the range of the rounds, and whether the machine was busy; "" = not known */
+    const char *noise;
 };
 
-/* Texts go to `texts`; names in them are printable. */
+/* Writes the verdicts of a comparison. Texts belong to `texts`; names in them are printable. */
 void ab_view_verdicts_make(const struct ab_comparison *c, struct ab_view_texts *texts,
                            struct ab_view_verdicts *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts the view together, in the order in which its parts need each other.
+ * Makes the view: computes its parts in the order in which they depend on each other.
  */
 #include "report/view/view.h"
 
@@ -38,12 +38,13 @@ static uint32_t count_shown(const struct ab_session *s)
     return n;
 }
 
-/* What it printed is a setting of the result where it was the same under all. */
+/* Returns the title for a real program. The setting "output_bytes" exists if the output was the
+ * same under all allocators. */
 static const char *title_of_program(const struct ab_session *s, struct ab_view_texts *t)
 {
     char output[80] = "";
     const char *bytes = ab_session_setting(s, "output_bytes");
-    if (bytes != NULL && s->n_results > 0) /* else there is none to be identical */
+    if (bytes != NULL && s->n_results > 0) /* without results, there is no output */
         snprintf(output, sizeof output, ", identical output (%.24s bytes)", AB_SHOWN(64, bytes));
     return ab_view_texts_addf(t, "%s: the %s under %u allocator%s%s; %u round%s",
                               AB_SHOWN(2000, s->name),
@@ -67,7 +68,7 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
                  s->n_combinations);
     if (s->facts.live_peak_bytes != UINT64_MAX)
         snprintf(live, sizeof live, ", up to %s live", AB_BYTES(s->facts.live_peak_bytes));
-    char operations[AB_CELL_BYTES + 32] = ""; /* of what was refused they are not known */
+    char operations[AB_CELL_BYTES + 32] = ""; /* not known if the back ends were refused */
     if (n_ops > 0)
         snprintf(operations, sizeof operations, "%s%s operations, ",
                  s->n_combinations > 0 ? "up to " : "", ab_format_count(count, (double)n_ops));
@@ -80,7 +81,7 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
                               s->n_rounds, plural(s->n_rounds), merged);
 }
 
-/* The matrix of ns per op, and the row of the harness. */
+/* Times per phase: the matrix of ns per op, and the rows of the harnesses. */
 
 static struct ab_view_time phases_time_of(const struct ab_session *s, uint32_t backend,
                                           const char *phase)
@@ -127,7 +128,7 @@ static void add_harness(const struct ab_session *s, uint32_t backend, double *x,
         free(h->ns_per_op);
 }
 
-/* In the order of the boundaries. */
+/* Adds the harnesses in the order of the boundaries. */
 static void add_harnesses(const struct ab_session *s, double *x, struct ab_view_phases *out)
 {
     for (uint32_t b = 0; b < s->n_backends; b++)
@@ -139,7 +140,8 @@ static void add_harnesses(const struct ab_session *s, double *x, struct ab_view_
                 add_harness(s, b, x, out);
 }
 
-/* A wild interval is cut, so that not all bars are short. */
+/* Sets the intervals of a phase and its longest bar. A very wide interval counts as at most 3 times
+ * the time, so that it does not make all bars short. */
 static void phases_add_ranges(const struct ab_session *s, uint32_t phase,
                               struct ab_view_phases *out)
 {
@@ -209,7 +211,7 @@ double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, 
     return NAN;
 }
 
-/* Values of params: which rows are one back end. */
+/* ---- values of params: finds the rows that belong to one back end ---- */
 
 static void view_by_value_make(const struct ab_session *s, struct ab_view_by_value *out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The answer as data: what terminal, HTML, Markdown and whatever else show of a session is worked
- * out here, once. A figure that several of them show is one number.
- * Pure: nothing is read but the session, which must outlive the view. Times in ns, sizes in bytes,
- * NaN = n/a. Texts and lists belong to the view; names of back ends, phases and the session are
- * borrowed and may be hostile: each format escapes them in its own way.
+ * The answer of a session as data. Terminal, HTML, Markdown and the other formats all show these
+ * numbers, so each number is computed once, here.
+ * Making a view reads nothing but the session, which must outlive it. Times are in ns, sizes in
+ * bytes; NaN = n/a. The view owns its texts and lists. Names of back ends, phases and the session
+ * are borrowed and may be hostile: each format escapes them in its own way.
  */
 #ifndef AB_REPORT_VIEW_VIEW_H
 #define AB_REPORT_VIEW_VIEW_H
@@ -18,124 +18,137 @@
 #include "result/result.h"
 #include "stats/metric.h"
 
-/* Time by phase: ns per op of each back end in each phase, and that of the harness alone, which is in
- * every one of them. */
+/* Time per phase: ns per op of each back end, and of the harness alone, which is part of every back
+ * end's time. */
 
 struct ab_view_phase {
     const char *name;
-    uint64_t n_ops;   /* ab_session_phase_ops */
-    uint32_t n_shown; /* back ends that pages show and whose time is known */
-    double most_ns;   /* the longest time or interval of these */
+    uint64_t n_ops;   /* ops of the phase in one round (ab_session_phase_ops) */
+    uint32_t n_shown; /* back ends that pages show and whose time in this phase is known */
+    double most_ns;   /* the longest of their times and upper interval ends */
 };
 
 struct ab_view_time {
-    struct ab_round_range ns_per_op; /* median is what is shown; n = 0: n/a */
+    struct ab_round_range ns_per_op; /* its median is shown; n = 0: n/a */
     struct ab_effect speed;          /* above 1: faster than the base; NaN: nothing to compare */
-    struct ab_view_factor vs;        /* "~" where not is_clear, of what is no base */
-    bool is_unclear;                 /* "~" */
-    struct ab_view_span range_ns;    /* what the interval of speed makes of the base's time */
+    struct ab_view_factor vs;        /* the speed as a factor; "~" stands before a factor that is
+                                        not clear */
+    bool is_unclear;                 /* True if "~" stands before the time */
+    struct ab_view_span range_ns;    /* the base's time divided by the interval of `speed` */
 };
 
-struct ab_view_harness { /* the null back end with one of the harnesses */
-    uint32_t backend;    /* the first that has it */
+struct ab_view_harness { /* the null back end, measured with one of the harnesses */
+    uint32_t backend;    /* the first back end that uses this harness */
     const char *boundary;
-    char name[AB_HARNESS_NAME_BYTES]; /* ab_harness_name */
-    double *ns_per_op;                /* by phase, median over the rounds; NaN = n/a */
+    char name[AB_HARNESS_NAME_BYTES]; /* as ab_harness_name writes it */
+    double *ns_per_op;                /* ns per op of each phase, median over the rounds; NaN =
+                                         n/a */
 };
 
 struct ab_view_phases {
     struct ab_view_phase *phases;
     uint32_t n_phases, n_backends;
     struct ab_view_time *times;      /* [backend · n_phases + phase] */
-    struct ab_view_harness *harness; /* n_harness: those of back ends with numbers, by boundary */
+    struct ab_view_harness *harness; /* n_harness entries, ordered by boundary; only harnesses of
+                                        back ends with numbers */
     unsigned n_harness;
-    uint32_t *harness_of; /* a back end: the one that stands for its harness */
+    uint32_t *harness_of; /* [backend]: the back end that represents the harness of this one
+                             (ab_session_harness) */
 };
 
 const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uint32_t backend,
                                              uint32_t phase);
-/* ns per op of a back end's harness; NaN = not measured. */
+/* Returns the ns per op of the harness that a back end uses; NaN = not measured. */
 double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, uint32_t phase);
 
-/* The back ends of a session, the fastest first: one row each, with all that decides between them. */
+/* The ranking: one row for each back end, the fastest first, with the numbers that decide between
+ * them. */
 
 enum ab_view_standing {
-    AB_VIEW_RANKED, /* by the number of the subject */
-    AB_VIEW_ASIDE, /* has numbers and is not compared: did other work, failed its checks, is wrapped,
-                       or is the null back end */
-    AB_VIEW_FAILED /* has no numbers: failed, or is not installed */
+    AB_VIEW_RANKED, /* by the number of the subject (struct ab_view_subject) */
+    AB_VIEW_ASIDE,  /* has numbers but is not compared: did other work, failed its checks, is
+                       wrapped, or is the null back end */
+    AB_VIEW_FAILED  /* has no numbers: failed, or is not installed */
 };
 
-/* The number by which back ends are ranked and of which the first sentence speaks. */
+/* The number that ranks back ends and that the first sentence is about, with the words for it. */
 struct ab_view_subject {
     struct ab_metric metric;
-    const char *title; /* of its column: "whole run", "CPU time", "p99_us" */
-    const char *noun;  /* "No clear difference in `the time of the whole run` between …" */
-    const char *over;  /* " over the whole run": behind "faster than glibc"; NULL if is_named */
-    const char *alone; /* " for the whole run": behind "glibc takes 3 ms"; NULL if is_named */
-    bool is_named;     /* a metric that the user named; it is lower or higher, not faster */
+    const char *title; /* title of its column: "whole run", "CPU time", "p99_us" */
+    const char *noun;  /* completes "No clear difference in … between": "the time of the whole
+                          run" */
+    const char *over;  /* follows "faster than glibc": " over the whole run"; NULL if is_named */
+    const char *alone; /* follows "glibc takes 3 ms": " for the whole run"; NULL if is_named */
+    bool is_named;     /* True if the user named the metric; it is then lower or higher, not
+                          faster */
 };
 
 struct ab_view_rank {
-    uint32_t backend; /* of session->backends */
+    uint32_t backend; /* index of session->backends */
     uint32_t combination;
     const char *name; /* as asked for, with the values; may be hostile */
     enum ab_view_standing standing;
     bool is_base;
-    uint32_t twin; /* the row that stands for this build and its settings (ab_drift_twin) */
-    /* A check called it slower, and more rounds did not confirm that; NULL = there is none. */
+    uint32_t twin; /* the back end that represents this build with these settings (ab_drift_twin) */
+    /* the check that called this back end slower and that more rounds did not confirm; NULL =
+     * none */
     const struct ab_checked *taken_back;
-    bool is_inlined;              /* compiled into the loop: no like for like, wins nothing */
-    bool never_frees;             /* gives nothing back while the work runs */
-    bool is_higher_better;        /* of figure */
+    bool is_inlined;              /* compiled into the loop: not like for like, so it cannot win */
+    bool never_frees;             /* frees no memory while the work runs */
+    bool is_higher_better;        /* True if a higher `figure` is better */
     struct ab_round_range figure; /* the number of the subject: a time in ns, or a metric */
-    struct ab_effect speed;   /* above 1: better than the base. Ratio of the two medians that are
-                                     shown; NaN: is the base, or nothing to compare with */
-    struct ab_view_factor vs; /* the same in words */
-    struct ab_view_span figure_range; /* what the interval of speed makes of the base's figure */
-    /* Latency of calls that return a block (alloc, alloc_zeroed, alloc_aligned, resize) in all
-     * phases, each weighted by how often the work makes it. ns; NaN = n/a, too few samples */
+    struct ab_effect speed;   /* ratio of the two medians that are shown; above 1: better than the
+                                 base. NaN: is the base, or there is nothing to compare with */
+    struct ab_view_factor vs; /* the same ratio in words */
+    struct ab_view_span figure_range; /* the base's figure scaled by the interval of `speed` */
+    /* Latency of calls that return a block (alloc, alloc_zeroed, alloc_aligned, resize) over all
+     * phases, each call kind weighted by its share of the work. ns; NaN = n/a, too few samples */
     double p99_ns, p999_ns;
-    double peak_bytes; /* most resident bytes that the heap added, of the run with the median peak:
-                          the one of memory; of a real program that of all its processes */
-    double times_live; /* peak_bytes by the most live bytes; NaN = n/a */
-    struct ab_effect peak_ratio; /* peak_bytes by that of the base, which a reader can work out */
-    struct ab_view_span peak_range; /* what its interval makes of the base's peak */
-    bool is_placed;                 /* ranked, with a figure and a peak */
-    bool is_front;                  /* no other that is placed is both faster and leaner */
-    double after_free_bytes; /* resident when all is freed, after the longest wait; NaN = n/a */
+    double peak_bytes; /* most resident bytes that the heap added, from the run with the median peak
+                          (memory.h); for a real program, its resident peak over all its
+                          processes */
+    double times_live; /* peak_bytes divided by the most live bytes; NaN = n/a */
+    struct ab_effect peak_ratio;    /* peak_bytes divided by that of the base */
+    struct ab_view_span peak_range; /* the base's peak scaled by the interval of peak_ratio */
+    bool is_placed;                 /* True if ranked, with a known figure and peak */
+    bool is_front;                  /* True if no other placed back end is both faster and leaner */
+    double after_free_bytes; /* resident bytes once everything is freed, after the longest wait; NaN
+                                = n/a */
     double after_purge_bytes;
-    double growth_bytes; /* of the footprint at constant live bytes, in 1,000,000 ops: memory.h */
-    double growth_over_ops; /* how many ops it was seen in */
-    const char *why_growth; /* it is n/a; "" = it is not */
+    double growth_bytes;    /* growth of the footprint at constant live bytes, per 1,000,000 ops */
+    double growth_over_ops; /* number of ops over which the growth was measured */
+    const char *why_growth; /* why the growth is n/a; "" = it is known */
 };
 
 struct ab_view_ranking {
-    struct ab_view_rank
-        *rows; /* n_rows = session->n_backends: ranked ones, the best first, those of unknown
-                                  figure after them; then aside, then failed, as they were asked for.
-                                  Of combinations of values one after the other */
+    /* n_rows = session->n_backends, sorted by standing: ranked, aside, failed; within each by
+     * combination. Ranked rows are in the order of the figure, unknown figures last; the others
+     * stay in the order of the command line. */
+    struct ab_view_rank *rows;
     uint32_t n_rows, n_ranked;
     struct ab_view_subject subject;
     uint32_t base;                              /* index of session->backends; UINT32_MAX = none */
-    struct ab_view_span figure_ends, peak_ends; /* of all that are placed, with their ranges */
-    unsigned drain;                        /* of ab_drain_names: what after_free_bytes is read at */
-    bool has_drain, has_purge, has_growth; /* of some back end it is known */
+    struct ab_view_span figure_ends, peak_ends; /* extent of all placed rows, including their
+                                                   intervals */
+    unsigned drain;                             /* index of ab_drain_names: the wait after which
+                                                   after_free_bytes is read */
+    bool has_drain, has_purge, has_growth;      /* True if it is known of at least one back end */
 };
 
-/* Row of a back end. */
+/* Returns the row of a back end; NULL = there is none. */
 const struct ab_view_rank *ab_view_ranking_find(const struct ab_view_ranking *r, uint32_t backend);
 
-/* The answer in sentences: who is fastest by the time of the whole run, and at what price. Claims
- * only what the rounds carry: a difference that its interval does not show is called none. */
+/* The answer in sentences: who is fastest by the time of the whole run, and at what price. The
+ * sentences claim only what the rounds support: a difference that its interval does not show is
+ * reported as none. */
 
 enum ab_view_verdict {
     AB_VIEW_FASTER,     /* `winner` is clearly faster than `versus` */
-    AB_VIEW_NO_CLEAR,   /* between `winner` and `versus`, the fastest two */
+    AB_VIEW_NO_CLEAR,   /* no clear difference between `winner` and `versus`, the fastest two */
     AB_VIEW_TOO_NOISY,  /* the machine was too busy to tell */
-    AB_VIEW_TOO_FEW,    /* rounds: there is no interval */
-    AB_VIEW_TOO_LITTLE, /* work: it is over before it can be timed */
-    AB_VIEW_ALONE,      /* one back end, nothing to compare with */
+    AB_VIEW_TOO_FEW,    /* too few rounds for an interval */
+    AB_VIEW_TOO_LITTLE, /* too little work: it ends before it can be timed */
+    AB_VIEW_ALONE,      /* only one back end, so nothing to compare with */
     AB_VIEW_NOTHING     /* no back end has comparable numbers */
 };
 
@@ -143,21 +156,21 @@ enum { AB_VIEW_SENTENCES_MAX = 10 };
 
 struct ab_view_headline {
     enum ab_view_verdict verdict;
-    uint32_t winner, versus; /* of session->backends; UINT32_MAX = none */
-    struct ab_effect speed;  /* of winner by versus; above 1: faster */
-    /* The verdict first, then what else counts: tail, memory, who is left out and why, that it was
-     * interrupted. Whole sentences; names in them are printable. */
+    uint32_t winner, versus; /* indexes of session->backends; UINT32_MAX = none */
+    struct ab_effect speed;  /* speed of `winner` divided by that of `versus`; above 1: faster */
+    /* The verdict comes first, then tail, memory, which back ends are left out and why, and whether
+     * the run was interrupted. Whole sentences; names in them are printable. */
     const char *sentences[AB_VIEW_SENTENCES_MAX];
     unsigned n_sentences;
 };
 
-/* What to type next. */
+/* The next command to type. */
 
 enum { AB_VIEW_STEPS_MAX = 4 };
 
 struct ab_view_step {
-    const char *command; /* an option to add, "--rounds 20", or what a program is started with:
-                            "LD_PRELOAD=/usr/lib/libjemalloc.so.2" */
+    const char *command; /* an option to add, "--rounds 20", or an environment setting for a
+                            program: "LD_PRELOAD=/usr/lib/libjemalloc.so.2" */
     const char *why;     /* "about 18 rounds would settle it" */
 };
 
@@ -166,28 +179,32 @@ struct ab_view_steps {
     unsigned n;
 };
 
-/* Where params have lists of values: which rows of the session are one back end. */
+/* Rows grouped by param values: if params have lists of values, each back end has one row per
+ * combination of values. */
 
 enum { AB_BY_VALUE_COLUMNS = 8 };
 
 struct ab_view_by_value {
-    uint32_t n_names, n_values; /* back ends, combinations; 0 = no param has a list */
-    uint32_t *rows;             /* [name · n_values + value]: of the session; UINT32_MAX = none */
-    bool is_single, is_number;  /* one param has a list; and of numbers, which are */
-    double *x;                  /* by value */
+    uint32_t n_names, n_values; /* number of back ends and of combinations; n_values 0 = no param
+                                   has a list */
+    uint32_t *rows;             /* [name · n_values + value]: index of the session's row;
+                                   UINT32_MAX = none */
+    bool is_single, is_number;  /* is_single: only one param has a list; is_number: moreover all
+                                   its values are numbers */
+    double *x;                  /* [value]: the value as a number */
 };
 
-/* What of them. */
+/* Selects the number that is shown by value. */
 struct ab_by_value_of {
     enum { AB_BY_VALUE_RUN, AB_BY_VALUE_PHASE, AB_BY_VALUE_PEAK } what;
-    uint32_t phase; /* of the session */
+    uint32_t phase; /* index of session->phases; only for AB_BY_VALUE_PHASE */
 };
 
 struct ab_view {
     const struct ab_session *session;
     const char *title; /* "quickstart: 470k operations, 4 phases, 1 thread, up to 13.7 MiB live; 10
                           rounds"; names in it are printable */
-    uint64_t n_ops;    /* of the measured phases, in one round */
+    uint64_t n_ops;    /* ops of all measured phases in one round */
     struct ab_view_headline headline;
     struct ab_view_ranking ranking;
     struct ab_view_phases phases;
@@ -201,131 +218,143 @@ struct ab_view {
     struct ab_view_texts texts;
 };
 
-/* Numbers and texts are spelt in the C locale,
- * whatever the program's is. */
+/* Computes the view of a session. Formats numbers and texts in the C locale, whatever the locale of
+ * the program. */
 void ab_view_make(const struct ab_session *session, struct ab_view *out);
 void ab_view_fini(struct ab_view *v);
 
-/* Paragraphs below the tables; those of the clock, the columns and noise where it `has_time`. `spread`
- * is the title of the column of spreads. */
+/* Adds the paragraphs that stand below the tables. With `has_time` these include the clock, the
+ * columns and noise. `spread` is the title of the column of spreads. */
 void ab_view_notes(const struct ab_session *s, bool has_time, const char *spread,
                    struct ab_view_texts *out);
 /* Adds a text for each row whose short name hides settings: "bg: jemalloc{MALLOC_CONF=narenas:1}". */
 void ab_view_names(const struct ab_session *s, struct ab_view_texts *out);
-/* What disturbed the measurement; nothing where nothing is known. */
+/* Describes what disturbed the measurement; adds nothing if nothing is known. */
 void ab_view_noise(const struct ab_session *s, struct ab_text *note);
-/* "tail and memory in 6 of 10 rounds; not run: latency (--passes)"; nothing where every pass ran in
- * every round. */
+/* Adds which passes ran in how many rounds: "tail and memory in 6 of 10 rounds; not run: latency
+ * (--passes)". Adds nothing if every pass ran in every round. */
 void ab_rounds_note_passes(const struct ab_session *s, struct ab_text *out);
-/* "not run: tail (--passes)" */
+/* Adds the passes that never ran: "not run: tail (--passes)". */
 void ab_rounds_note_unrun(const struct ab_session *s, struct ab_text *out);
-/* "stopped after 14 rounds: every interval is within 2 %"; nothing where the number was fixed. */
+/* Adds why the run ended: "stopped after 14 rounds: every interval is within 2 %". Adds nothing if
+ * the number of rounds was fixed. */
 void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out);
 
-/* One number of it: ns of the whole run, ns per op, bytes; NaN = not known. */
+/* Returns the number of a back end (`name`) for one combination (`value`): ns of the whole run, ns
+ * per op, or bytes; NaN = not known. */
 double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t value,
                            struct ab_by_value_of of);
 
-/* Topics as grids; each is ended by the caller. False: there is nothing to show. `scratch` is for
- * merging. */
+/* Topics as grids. The caller ends each grid with ab_grid_fini(). Functions that return bool return
+ * false if there is nothing to show. `scratch` is a histogram for merging. */
 
-/* Back ends by values of params; by combinations of several params, or of many values, the other way
- * round. */
+/* Fills a grid of back ends by param values. With several params or many values, the combinations
+ * become the rows and the back ends the columns. */
 bool ab_by_value_grid(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g);
-/* The ranking, in its order; what failed has a row as well. The column of what is resident after free is
- * without a title: terminals and pages have it with the rest of memory. */
+/* Fills the ranking, in its order, including a row for each back end that failed. The column "after
+ * free" has no title, because terminals and pages show it with the rest of memory. */
 enum {
     AB_RANKING_VERSUS = 1,
     AB_RANKING_P99,
     AB_RANKING_P999,
     AB_RANKING_AFTER_FREE = 5
-}; /* columns */
+}; /* indexes of columns */
 void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g);
-/* Time per op of the phases that take most of it, with the harness. */
+/* Fills the time per op of the phases that take most of the time, and of the harness. */
 bool ab_phases_grid(const struct ab_view *v, struct ab_grid *g);
-/* p50 and p99 of the calls that are most of the work. *has_floor: one is the clock's floor. */
+/* Fills p50 and p99 of the most frequent calls. *has_floor: true if one of them is the clock's
+ * floor. */
 bool ab_calls_grid(const struct ab_view *v, struct ab_grid *g, bool *has_floor);
-/* Of a program: a section, or in HTML a column, for each metric but the wall time, which the ranking
- * has. Values are medians
- * of the rounds; a factor is the ratio of the two that are shown, its interval that of the pairs of
- * rounds, so that drift of the machine cancels. */
+/* Fills the metrics of a program, except the wall time, which the ranking has: sections on
+ * terminals, columns in HTML. Values are medians of the rounds. A factor is the ratio of the two
+ * shown medians; its interval comes from pairs of rounds, so that drift of the machine cancels. */
 enum ab_program_shape { AB_PROGRAM_USUAL, AB_PROGRAM_DETAILS, AB_PROGRAM_COLUMNS };
 void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struct ab_grid *g);
-/* Beside the replay of the trace: a row for each back end but the base. */
+/* Compares the program with the replay of its trace: the base, then a row for each other back
+ * end. */
 bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g);
 
-/* The places that call the allocator, those that take most first; false: they were not noted. */
+/* Fills the call sites of the allocator, the most expensive first. Returns false if call sites were
+ * not recorded. */
 bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g);
 
-/* What it was measured with, and what served a real program. */
+/* The tables of conditions: the measurement, the libraries of the back ends, how a real program was
+ * served, and the hosts. */
 enum ab_conditions {
     AB_CONDITIONS_MEASUREMENT,
     AB_CONDITIONS_LIBRARIES,
     AB_CONDITIONS_SERVED,
-    AB_CONDITIONS_HOST /* the first; one each from here on */
+    AB_CONDITIONS_HOST /* the first host; each further host has the next number */
 };
 void ab_conditions_grid(const struct ab_view *v, unsigned which, struct ab_grid *g);
 
-/* Time in the allocator per iteration of a phase. *n_scheduler: how many are left out because the
- * scheduler took the CPU. */
+/* Fills the time in the allocator per iteration of a phase. *n_scheduler: iterations left out
+ * because the scheduler took the CPU. */
 bool ab_iterations_grid(const struct ab_session *s, const char *phase, struct ab_hdr *scratch,
                         struct ab_grid *g, uint64_t *n_scheduler);
-/* The most that one of the stretches [begin, end) took in ns, as median of the rounds; at least 1, NaN
- * = not known. */
+/* Returns the longest iteration in ns within the stretches [begin, end) of the phase, as median of
+ * the rounds; at least 1. NaN = not known. */
 double ab_iterations_most(const struct ab_session *s, uint32_t backend, const char *phase,
                           uint32_t begin, uint32_t end);
 
-/* Latency by the size that was asked for, of so many back ends; phase NULL = all of them together.
- * False: no size has AB_SIZES_FEW calls of one back end, which is too few for HTML. */
+/* Fills latency by requested size for n back ends; phase NULL = all phases merged. Returns false if
+ * no size has AB_SIZES_FEW calls of one back end, which are too few to show. */
 enum { AB_SIZES_FEW = 20 };
 bool ab_sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend);
 bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
                    const uint32_t *backends, unsigned n, bool is_tail, struct ab_grid *g);
-/* Calls of a phase that are the slowest, by their place in the work; iterations likewise; or the slowest
- * calls of all phases, those that repeat first. */
+/* Fills the slowest calls or iterations of a phase, by their position in the work; or the slowest
+ * calls of all phases, repeated ones first. */
 enum ab_slowest_of { AB_SLOWEST_CALLS, AB_SLOWEST_ITERATIONS, AB_SLOWEST_LIST };
 bool ab_slowest_grid(const struct ab_view *v, enum ab_slowest_of of, uint32_t phase,
                      struct ab_grid *g);
-/* Of a phase: percentiles by op, throughput, and what was counted. */
-enum { AB_LATENCY_PICTURE = 6 }; /* column of the distribution */
+/* Tables of one phase: percentiles by op, throughput, and counters. */
+enum { AB_LATENCY_PICTURE = 6 }; /* index of the column with the distribution */
 void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid *g);
 void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
 void ab_counts_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-/* Over the ops of a phase. */
+/* Fills latency over the course of a phase, in windows of ops. */
 bool ab_windows_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-/* How far the number of samples carries: an interval that is wide here is narrowed by more samples,
- * one that is narrow while rounds differ is not. */
+/* Fills the intervals of percentiles that follow from the number of samples. More samples narrow an
+ * interval that is wide here; they do not help where rounds differ. */
 bool ab_intervals_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
 
-/* The peak of the whole run. False: of no back end it is known. */
-enum { AB_MEMORY_MULTIPLE = AB_VIEW_MEMORY_PARTS + 1, AB_MEMORY_AFTER_FREE }; /* columns */
+/* Fills memory at the peak of the whole run. Returns false if no back end has a known peak. */
+enum {
+    AB_MEMORY_MULTIPLE = AB_VIEW_MEMORY_PARTS + 1,
+    AB_MEMORY_AFTER_FREE
+}; /* indexes of columns */
 bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g);
 bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-/* What the blocks of a walk lie in. False: the phase has no walk. */
+/* Fills the memory that the live blocks of a heap walk lie in. Returns false if the phase has no
+ * walk. */
 bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-/* Once all is freed, and over time. */
+/* Fills the memory that stays resident once everything is freed, and over time. */
 bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g);
-/* Of work that has times: what stays resident in idle stretches, a row for each and back end, and
- * growth with its verdict. False: it has none. */
+/* Work with times: memory that stays resident in idle stretches, one row for each stretch and back
+ * end, and growth with its verdict. Both return false if the work has no times. */
 bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g);
 bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g);
-/* Who pins the pages at a moment: a heading for each back end, its groups below; its remark is a
- * sentence about the worst. False: it is not known. */
+/* Fills which blocks pin the pages at the moment `at`: a heading for each back end, then its groups
+ * of blocks. The remark is a sentence about the worst group. Returns false if nothing is known
+ * about pins. */
 bool ab_pins_grid(const struct ab_session *s, const char *at, struct ab_grid *g);
-/* Percentiles of the ratios to the live bytes, from the merged histograms of all rounds: in two
- * tables, as wide as a terminal of 80 columns. */
+/* Fills percentiles of the ratios to the live bytes, from the merged histograms of all rounds. They
+ * come in two tables, so that each fits a terminal of 80 columns. */
 enum { AB_MEMORY_HALVES = 2 };
 bool ab_memory_over_ops_grid(const struct ab_session *s, const char *phase, unsigned half,
                              struct ab_grid *g);
 
-/* Heaps of a mapped row in a phase. What they served, the one with the most calls first. `is_timed`:
- * shares of the time are known. */
+/* Fills what each heap of a mapped row served in a phase, the heap with the most calls first.
+ * *is_timed: true if the shares of the time are known. */
 bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *phase,
                    struct ab_hdr *scratch, struct ab_grid *g, bool *is_timed);
-/* A row for each heap and op: how many were timed, and percentiles as far as so many carry. */
+/* Fills a row for each heap and op: the number of timed calls, and the percentiles for which these
+ * suffice. */
 bool ab_heaps_latency_grid(const struct ab_session *s, uint32_t backend, const char *phase,
                            struct ab_hdr *scratch, struct ab_grid *g);
-/* Bytes that add up, of the run whose peak is the row's (memory.h). */
+/* Fills the bytes of each heap. They add up, because they come from the run whose peak the row
+ * shows (memory.h). */
 bool ab_heaps_memory_grid(const struct ab_session *s, uint32_t backend, const char *phase,
                           struct ab_grid *g);
 

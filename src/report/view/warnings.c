@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks for what makes numbers wrong or easily misread, and says what to do about it; and what became of
- * back ends.
+ * Finds what makes numbers wrong or easily misread, and says what to do about it. Also reports back
+ * ends that failed or are not compared.
  */
 #include "report/view/warnings.h"
 
@@ -26,20 +26,20 @@
 static void warning_list_add(struct ab_view_warnings *w, const char *id,
                              enum ab_view_severity severity, const char *text, const char *remedy);
 
-/* The harness alone varies by this much, or something else had the CPU for this share of the time:
- * then a difference that is not clear may only be hidden. */
+/* Thresholds for noise: the harness alone varies by this share, or something else had the CPU for
+ * this share of the time. Beyond them, an unclear difference may only be hidden. */
 static const double harness_worth_saying = 0.25, stretch_worth_saying = 1.1, busy_share = 0.5,
                     proof_worth_saying = 0.01;
 
-/* A program: so many of its context switches are those of the scheduler, after each of which others
- * had the CPU for a time slice and not longer, in so many of its runs. */
+/* Thresholds for a program whose runs were preempted: the share of involuntary context switches,
+ * the longest time slice of others after each of them, and the share of such runs. */
 static const double involuntary_share = 0.25, slice_ns = 25e6, runs_worth_saying = 0.1;
 
-/* Its CPU time and its waits for a CPU are no more than so much of its wall time: one after the
- * other, but for what the clocks differ by. */
+/* If CPU time plus waits for a CPU are at most this multiple of the wall time, the waits did not
+ * overlap. The excess over 1 allows for differences between the clocks. */
 static const double side_by_side = 1.05;
 
-/* Blocks that a replay did not write to, of the live peak. */
+/* Blocks that a replay did not write to, as a share of the live peak. */
 static const double untouched_share = 0.1;
 
 static bool is_shown(const struct ab_session *s, uint32_t backend)
@@ -50,10 +50,10 @@ static bool is_shown(const struct ab_session *s, uint32_t backend)
 /* ---- noise ---- */
 
 struct unrest {
-    double worst, from, to; /* worst: highest by lowest, less 1 */
+    double worst, from, to; /* worst: highest divided by lowest, minus 1 */
 };
 
-/* Of one phase and harness on one machine. */
+/* Widens the unrest by the rounds of one phase and harness on one machine. */
 static void add_unrest(const struct ab_session *s, uint32_t i, struct unrest *u)
 {
     double low = s->nulls[i].ns_per_op, high = low;
@@ -69,7 +69,8 @@ static void add_unrest(const struct ab_session *s, uint32_t i, struct unrest *u)
         *u = (struct unrest){high / low - 1, low, high};
 }
 
-/* The harness does the same in each round: what varies there is the machine. */
+/* Warns of a noisy machine. The harness does the same in each round, so any variation comes from
+ * the machine. */
 static void add_noise(const struct ab_session *s, struct ab_view_texts *t,
                       struct ab_view_warnings *w)
 {
@@ -87,8 +88,9 @@ static void add_noise(const struct ab_session *s, struct ab_view_texts *t,
                      "allocbench doctor says what disturbs this machine; more rounds: --rounds 20");
 }
 
-/* Throughput runs that the scheduler interrupted, told by wall against CPU time. Of a run with any
- * undisturbed slice only those count, so it is none of them; it is one of all runs. */
+/* Warns of throughput runs that the scheduler interrupted, which shows in wall time against CPU
+ * time. A run with an undisturbed slice is not affected, because only such slices count in its
+ * time. */
 static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
 {
@@ -118,7 +120,8 @@ static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
         "--cpus N pins to one CPU");
 }
 
-/* What the program waits for anyway, a disk or a timer: no more than in the run that waited least. */
+/* Returns the time that the program waits anyway, for a disk or a timer: at most the waits of the
+ * run that waited least. */
 static double own_waits_ns(const struct ab_session *s, uint32_t backend)
 {
     double least = INFINITY;
@@ -130,17 +133,17 @@ static double own_waits_ns(const struct ab_session *s, uint32_t backend)
     return fmax(least, 0);
 }
 
-/* What it lost: told where its threads did not wait side by side. */
+/* True if the run lost time to waits for a CPU, as counted by the kernel. Only known if its threads
+ * did not wait at the same time. */
 static bool is_known_to_wait(const struct ab_result *x)
 {
     return x->run_delay_ns > (1 - 1 / stretch_worth_saying) * x->wall_ns &&
            x->cpu_ns + x->run_delay_ns < side_by_side * x->wall_ns;
 }
 
-/* Where the kernel does not count it: a guess. Its wall time is beyond its CPU time and its own waits,
- * a good part of its switches are
- * involuntary, and the rest is not too long for these. Of programs that use several CPUs at once
- * nothing is told. */
+/* True if the run was probably preempted; used where the kernel does not count waits for a CPU. Its
+ * wall time exceeds its CPU time and its own waits, many of its switches are involuntary, and they
+ * can explain the excess. Cannot detect anything for programs that use several CPUs at once. */
 static bool is_held_up(const struct ab_result *x, double own_ns)
 {
     double involuntary = (double)x->switches_involuntary, alone_ns = x->cpu_ns + own_ns;
@@ -152,8 +155,9 @@ static bool is_held_up(const struct ab_result *x, double own_ns)
 
 struct held_up {
     uint32_t n, n_hit;
-    double most;       /* wall time by what it would have been; of a guess */
-    double most_share; /* of the wall time; NaN: all are guesses */
+    double most;       /* wall time divided by the wall time without preemption; only from
+                          guesses */
+    double most_share; /* share of the wall time; NaN: all are guesses */
 };
 
 static void count_held_up(const struct ab_session *s, uint32_t backend, struct held_up *h)
@@ -271,7 +275,7 @@ static void add_no_base(const struct ab_session *s, struct ab_view_texts *t,
                          "");
 }
 
-/* "; node1 (Imaginary CPU): 3 rounds" */
+/* Adds "; node1 (Imaginary CPU): 3 rounds". */
 static void add_machine(const struct ab_session *s, uint32_t host, struct ab_text *text)
 {
     const struct ab_host *h = &s->hosts[host];
@@ -284,7 +288,7 @@ static void add_machine(const struct ab_session *s, uint32_t host, struct ab_tex
                  h->cpu[0] != 0 ? AB_SHOWN(520, h->cpu) : "unknown CPU", n, n == 1 ? "" : "s");
 }
 
-/* Rounds of several machines: what may be read across the rows, and what may not. */
+/* Says which numbers may be compared across rows when rounds come from several machines. */
 static void add_machines(const struct ab_session *s, struct ab_view_texts *t,
                          struct ab_view_warnings *w)
 {
@@ -304,7 +308,7 @@ static void add_machines(const struct ab_session *s, struct ab_view_texts *t,
 
 /* ---- all ---- */
 
-/* Stable: of one severity in the order in which they were found. */
+/* Sorts by severity. Stable: within one severity, the order stays. */
 static void sort(struct ab_view_warnings *w)
 {
     for (size_t i = 1; i < w->n; i++) {
@@ -316,7 +320,7 @@ static void sort(struct ab_view_warnings *w)
     }
 }
 
-/* Numbers that are right and easily misread. */
+/* ---- numbers that are right and easily misread ---- */
 
 enum { NAME_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
 static const double faults_worth_saying = 0.05, fault_least_ns = 250, ratio_worth_saying = 1.25;
@@ -329,7 +333,8 @@ static void add_note(struct ab_view_warnings *w, const char *id, struct ab_view_
     ab_text_fini(text);
 }
 
-/* Phases that were mostly waited through: their wall time says little about a back end. */
+/* Notes phases in which threads mostly waited, because their wall time says little about a back
+ * end. */
 static void add_waits(const struct ab_session *s, struct ab_view_texts *t,
                       struct ab_view_warnings *w)
 {
@@ -352,7 +357,8 @@ static void add_waits(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "waits", t, &text);
 }
 
-/* Rounds without a time per op, because what is subtracted is nearly all, and the CPU time that is known. */
+/* Notes the rounds without a time per op, because nearly all of it would be subtracted. Adds their
+ * CPU time where it is known. */
 static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
                          struct ab_view_warnings *w)
 {
@@ -387,8 +393,9 @@ static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "subtracted", t, &text);
 }
 
-/* Most threads on few CPUs that wait for blocks of each other are never in the allocator at the same
- * time. The program's were, when the scheduler took the CPU from one that held a lock. */
+/* Warns if few threads were ready at the same time. Threads that wait for blocks of each other are
+ * rarely in the allocator together. In the program they were, whenever the scheduler preempted a
+ * thread that held a lock. */
 static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
                       struct ab_view_warnings *w)
 {
@@ -412,13 +419,13 @@ static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
         "allocbench exec measures the program itself");
 }
 
-/* Page faults an op in a phase: of the back ends with fewest and with most, first round. */
+/* Page faults per op in a phase: the back ends with the fewest and the most. */
 struct fault_range {
     double low, high; /* NaN = none known */
     uint32_t of_low, of_high;
 };
 
-/* Median over the rounds; of no op it is not known. */
+/* Returns the median over the rounds; NaN if the phase has no ops. */
 static double faults_per_op(const struct ab_session *s, uint32_t backend, const char *phase)
 {
     double *x = ab_alloc_zeroed((size_t)s->n_results + 1, sizeof *x);
@@ -452,7 +459,8 @@ static struct fault_range find_faults(const struct ab_session *s, const char *ph
     return range;
 }
 
-/* A replay does not know which zeroed blocks the program writes: it leaves large ones alone. */
+/* Warns of large zeroed blocks that the replay left untouched, because it does not know which of
+ * them the program writes. */
 static void add_untouched(const struct ab_session *s, struct ab_view_texts *t,
                           struct ab_view_warnings *w)
 {
@@ -479,7 +487,7 @@ static double of_all(const struct ab_session *s, uint32_t backend, const char *p
     return ab_backend_is_comparable(&s->backends[backend]) ? ab_metric_value(s, backend, &m) : NAN;
 }
 
-/* Few faults count as well where they must be a tenth of the time: one takes 250 ns or more. */
+/* True if faults are frequent, or must take at least a tenth of the time at 250 ns or more each. */
 static bool are_worth_saying(const struct ab_session *s, const char *phase,
                              const struct fault_range *range)
 {
@@ -487,7 +495,8 @@ static bool are_worth_saying(const struct ab_session *s, const char *phase,
            range->high * fault_least_ns >= of_all(s, range->of_high, phase, "ns_per_op") / 10;
 }
 
-/* First touches are timed in ns/op and in no latency: where they cost much, the two disagree. */
+/* Notes page faults. First touches count in ns/op but in no latency, so the two disagree if faults
+ * cost much. */
 static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
 {
@@ -496,7 +505,7 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
     struct ab_text text = {0};
     const char *touch = ab_session_setting(s, "touch");
     if (touch != NULL && strstr(touch, "apart") != NULL)
-        return; /* then they count in no time */
+        return; /* faults then count in no time */
     for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++) {
         struct fault_range range = find_faults(s, s->phases[p]);
         char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
@@ -514,7 +523,7 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "faults", t, &text);
 }
 
-/* What an end takes, from the fastest back end to the slowest. */
+/* Adds how long the end of a thread takes, from the fastest back end to the slowest. */
 static void say_thread_ends(const struct ab_session *s, const char *phase, struct ab_text *text)
 {
     struct fault_range range = {NAN, NAN, 0, 0};
@@ -540,7 +549,8 @@ static void say_thread_ends(const struct ab_session *s, const char *phase, struc
                      AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[range.of_high])));
 }
 
-/* Lanes that play several recorded threads at once keep their threads. */
+/* Notes thread ends. A lane that plays several recorded threads at once keeps its thread, so their
+ * ends are missing. */
 static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
                             struct ab_view_warnings *w)
 {
@@ -564,7 +574,7 @@ static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "thread-ends", t, &left);
 }
 
-/* The most that one phase of the back end has; 0 = none, or not known. */
+/* Returns the largest value of a field over the phases of a back end; 0 = none, or not known. */
 static double most_of(const struct ab_session *s, uint32_t backend, const char *field)
 {
     double most = 0;
@@ -573,7 +583,7 @@ static double most_of(const struct ab_session *s, uint32_t backend, const char *
     return most;
 }
 
-/* Calls of malloc_trim that the program made: under whom they did something. */
+/* Notes the program's calls of malloc_trim, and under which back ends they had an effect. */
 static void add_trims(const struct ab_session *s, struct ab_view_texts *t,
                       struct ab_view_warnings *w)
 {
@@ -599,7 +609,8 @@ static void add_trims(const struct ab_session *s, struct ab_view_texts *t,
     ab_text_fini(&without);
 }
 
-/* Their ratios are what was asked for, but no like for like. */
+/* Notes that some back ends are compiled into the loop. Their ratios to the others were asked for,
+ * but do not compare like with like. */
 static void add_inlined(const struct ab_session *s, struct ab_view_texts *t,
                         struct ab_view_warnings *w)
 {
@@ -613,8 +624,8 @@ static void add_inlined(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "inline", t, &text);
 }
 
-/* Which back ends gave regions back in one call, and which freed them block by block: what they
- * did, not what they can do. */
+/* Notes which back ends freed regions in one call and which freed them block by block. This is what
+ * they did, not what they are capable of. */
 static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
 {
@@ -637,7 +648,7 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "resets", t, &text);
 }
 
-/* The reason; `ops` of 0: not known. */
+/* Returns the reason; ops 0 = not known. */
 static const char *describe_little(struct ab_view_texts *t, const char *values, double ops,
                                    double ns)
 {
@@ -682,7 +693,7 @@ static void view_warnings_work(const struct ab_session *s, struct ab_view_texts 
     add_resets(s, texts, out);
 }
 
-/* One entry a back end that is not simply ok. */
+/* ---- back ends that are not simply ok ---- */
 
 enum { SHOWN_BYTES = 4 * sizeof((struct ab_backend_info *)0)->name };
 
@@ -720,7 +731,8 @@ bool ab_view_program_fails(const struct ab_session *s)
     return n > 1;
 }
 
-/* A library that crashes under some work often fails a check as well, which says more. */
+/* Returns the remedy for a back end. Suggests `verify` after a crash, because a library that
+ * crashes often fails a check too, which says more. */
 static const char *remedy_of(const struct ab_session *s, const struct ab_backend_info *b,
                              struct ab_view_texts *t)
 {
@@ -746,7 +758,7 @@ static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_te
     if (b->status == AB_BACKEND_OK)
         return;
     if (b->status == AB_BACKEND_FAILED_CHECK && ab_view_program_fails(s)) {
-        bool is_said = false; /* for all of them */
+        bool is_said = false; /* once for all back ends */
         for (size_t k = 0; k < w->n; k++)
             is_said = is_said || strcmp(w->items[k].id, "failed") == 0;
         if (!is_said)
@@ -787,7 +799,7 @@ static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
     ab_text_fini(&paths);
 }
 
-/* "limits, reuse, fork" */
+/* Adds the names of the checks: "limits, reuse, fork". */
 static void add_failed_checks(const struct ab_backend_info *b, struct ab_text *to)
 {
     for (uint32_t i = 0; i < b->n_verify_failed; i++)
@@ -824,7 +836,7 @@ static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_te
             "");
 }
 
-/* Which function of each malloc frees what the work frees by size. */
+/* Notes by which function each malloc performs the sized frees of the work. */
 static void add_sized_frees(const struct ab_session *s, struct ab_view_texts *t,
                             struct ab_view_warnings *w)
 {
@@ -862,7 +874,7 @@ static void add_little_memory(const struct ab_session *s, struct ab_view_texts *
                          "");
 }
 
-/* What of it there is, once for each that is the same. */
+/* Notes the aged heaps, once for all back ends with the same one. */
 static void add_litter(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
 {
@@ -887,7 +899,8 @@ static void add_litter(const struct ab_session *s, struct ab_view_texts *t,
     }
 }
 
-/* Returns why the row's first unproven setting is not proven, or NULL if it has none or no numbers. */
+/* Returns why the first unproven setting of a row is not proven; NULL if it has none, or no
+ * numbers. */
 static const char *why_unproven(const struct ab_backend_info *b)
 {
     for (uint32_t k = 0; k < b->n_proofs && ab_backend_status_has_numbers(b->status); k++)
@@ -896,8 +909,8 @@ static const char *why_unproven(const struct ab_backend_info *b)
     return NULL;
 }
 
-/* Says of each row with a setting that is not proven why the first such setting is not; rows with the
- * same reason share a note. */
+/* Notes why settings are not proven: for each row the reason of its first such setting. Rows with
+ * the same reason share a note. */
 static void add_unproven(const struct ab_session *s, struct ab_view_texts *t,
                          struct ab_view_warnings *w)
 {
@@ -928,8 +941,9 @@ static bool has_inside(const struct ab_session *s)
     return false;
 }
 
-/* Once for all back ends: a program loads the same libraries under each. The C library itself has such
- * libraries only where the interposer of --inside is preloaded. */
+/* Warns of libraries that bypass preloaded allocators. Once for all back ends, because a program
+ * loads the same libraries under each. The C library's row has such libraries only if the
+ * interposer of --inside is preloaded. */
 static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_view_texts *t,
                           struct ab_view_warnings *w)
 {
@@ -961,7 +975,8 @@ static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_vi
     return files[0] != 0;
 }
 
-/* Such libraries are bound to the C library's malloc, whatever is preloaded. */
+/* Warns of libraries that stay bound to the C library's malloc whatever is preloaded. Suspects them
+ * if the program crashes under preloaded allocators only. */
 static void add_deepbind(const struct ab_session *s, struct ab_view_texts *t,
                          struct ab_view_warnings *w)
 {
@@ -978,7 +993,7 @@ static void add_deepbind(const struct ab_session *s, struct ab_view_texts *t,
                      "allocbench record names such libraries");
 }
 
-/* Its plain numbers stay. */
+/* Warns that --inside cannot time the calls of a back end. Its plain numbers stay valid. */
 static void add_not_inside(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
 {
@@ -991,7 +1006,8 @@ static void add_not_inside(const struct ab_session *s, uint32_t i, struct ab_vie
             "");
 }
 
-/* What is in malloc is a difference: where a call takes less than an empty one, the time is not known. */
+/* Warns if calls took less than an empty call. The time inside malloc is the difference of the two,
+ * and then not known. */
 static void add_below_empty(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
                             struct ab_view_warnings *w)
 {
@@ -1014,8 +1030,8 @@ static void add_below_empty(const struct ab_session *s, uint32_t i, struct ab_vi
             "--rounds 20, or a longer run");
 }
 
-/* Processes wait at their end until they are proven. Where others of the program ran meanwhile, nobody knows what the
- * wall time would have been. */
+/* Warns of processes that waited at their end to be proven while others of the program ran. Nobody
+ * knows what the wall time would have been without that. */
 static void add_proof_beside(const struct ab_session *s, struct ab_view_texts *t,
                              struct ab_view_warnings *w)
 {
@@ -1034,7 +1050,8 @@ static void add_proof_beside(const struct ab_session *s, struct ab_view_texts *t
                          "CPU time is free of it");
 }
 
-/* Its memory while idle is that of an allocator for which no time passed, or not enough. */
+/* Warns that a back end did not run in virtual time. Its memory while idle shows an allocator for
+ * which no time passed, or too little. */
 static void add_real_clock(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
 {
@@ -1101,9 +1118,7 @@ const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warning
     return NULL;
 }
 
-/* The list of warnings, in the order in which they are found. */
-
-/* Of no single back end; texts belong to the view. */
+/* Adds a warning that is of no single back end. Texts belong to the view. */
 static void warning_list_add(struct ab_view_warnings *w, const char *id,
                              enum ab_view_severity severity, const char *text, const char *remedy)
 {

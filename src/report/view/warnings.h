@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a reader must know before believing the numbers, each with what to do about it.
+ * Warnings: what a reader must know before believing the numbers, each with a remedy.
  */
 #ifndef AB_REPORT_VIEW_WARNINGS_H
 #define AB_REPORT_VIEW_WARNINGS_H
@@ -9,46 +9,45 @@
 #include "result/result.h"
 
 enum ab_view_severity {
-    AB_VIEW_FAILURE, /* of a back end: it has no numbers, or is out of the comparison */
-    AB_VIEW_WARNING, /* numbers may be wrong */
-    AB_VIEW_NOTE     /* they are right, and mean something that is easily overlooked */
+    AB_VIEW_FAILURE, /* a back end has no numbers, or is excluded from the comparison */
+    AB_VIEW_WARNING, /* the numbers may be wrong */
+    AB_VIEW_NOTE     /* the numbers are right, but their meaning is easily misread */
 };
 
-/* Ids are frozen: "failed" "absent" "not-compared" "noise" "preempted" "few-rounds" "unverified"
- * "shared-core" "incomplete" "machines" "no-base" "waits" "thread-ends" "faults" "inline" "resets"
- * "caveat" "little-work" "sized-frees" "settings" "real-clock" "deepbind" "not-inside" "below-empty-call"
- * "untouched" "proof". */
+/* Ids are frozen, because other programs may rely on them: "failed" "absent" "not-compared" "noise"
+ * "preempted" "few-rounds" "unverified" "shared-core" "incomplete" "machines" "no-base" "waits"
+ * "thread-ends" "faults" "inline" "resets" "caveat" "little-work" "sized-frees" "settings"
+ * "real-clock" "deepbind" "not-inside" "below-empty-call" "untouched" "proof". */
 struct ab_view_warning {
     const char *id;
     enum ab_view_severity severity;
-    uint32_t backend;   /* UINT32_MAX = of no single one */
+    uint32_t backend;   /* UINT32_MAX = not about a single back end */
     const char *text;   /* a sentence without its full stop; names in it are printable */
-    const char *remedy; /* what to do, a command where there is one; "" = nothing helps */
+    const char *remedy; /* what to do, a command if there is one; "" = nothing helps */
 };
 
 struct ab_view_warnings {
-    struct ab_view_warning *items; /* the gravest first */
+    struct ab_view_warning *items; /* the most severe first */
     size_t n, cap;
-    bool is_noisy; /* the machine was too busy for a verdict that is not clear anyway */
+    bool is_noisy; /* True if the machine was too busy for a verdict that is not clear anyway */
 };
 
-/* Texts go to `texts`. */
+/* Finds all warnings of a session. Their texts belong to `texts`. */
 void ab_view_warnings_make(const struct ab_session *s, struct ab_view_texts *texts,
                            struct ab_view_warnings *out);
 void ab_view_warnings_fini(struct ab_view_warnings *w);
-/* The first with this id; NULL = none. */
+/* Returns the first warning with this id; NULL = none. */
 const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warnings *w,
                                                     const char *id);
 
-/* For the files of this folder: one more warning. */
+/* ---- back ends: failed, absent, not compared, not verified, known to be wrong elsewhere ---- */
 
-/* What became of back ends: failed, absent, not compared, not verified, known to be wrong elsewhere. */
-
-/* True for a library that was named by its path and that `verify` has never run with; one that failed it
- * is none. */
+/* True for a library that was named by its path and that `verify` was never run on. False if it was
+ * verified and failed. */
 bool ab_view_is_unverified(const struct ab_backend_info *b);
 
-/* Did a real program fail in the same way under all of several allocators? Then it is the program. */
+/* True if a real program failed in the same way under all of several allocators. Then the program
+ * itself is at fault. */
 bool ab_view_program_fails(const struct ab_session *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes in per cent.
+ * Writes changes in per cent, factors, names of harnesses, and terms of `explain`.
  */
 #include "report/view/words.h"
 
@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double most = 1e12; /* per cent: what hostile results hold fits into a cell */
+static const double most = 1e12; /* per cent; limits what hostile results hold, so that it fits into
+                                    a cell */
 
-/* One decimal while it says something; never "-0.0". */
+/* Writes one decimal below 100 %, else none; never "-0.0". */
 static const char *format_percent(char *buf, size_t cap, double ratio, bool has_sign)
 {
     double percent = fmin(100 * (ratio - 1), most);
@@ -58,7 +59,7 @@ const char *ab_view_change_words(char *buf, size_t cap, double ratio)
     return buf;
 }
 
-/* Turns a ratio so that it is 1 or more, and says which way. */
+/* Factors: inverts ratios below 1, and says in which direction they point. */
 
 struct ab_view_factor ab_view_factor_of(const struct ab_effect *ratio)
 {
@@ -99,7 +100,7 @@ const char *ab_view_factor_text(char buf[AB_CELL_BYTES], const struct ab_view_fa
     return buf;
 }
 
-/* Names harnesses, and says which are used. */
+/* Names of harnesses. */
 
 static bool has(const struct ab_session *s, uint32_t backend, uint32_t harness)
 {
@@ -115,7 +116,7 @@ bool ab_harness_is_used(const struct ab_session *s, uint32_t backend)
     return false;
 }
 
-/* Has every back end at its boundary the same harness? */
+/* True if every back end at its boundary has the same harness. */
 static bool is_alone(const struct ab_session *s, uint32_t backend)
 {
     for (uint32_t i = 0; i < s->n_backends; i++)
@@ -128,7 +129,7 @@ static bool is_alone(const struct ab_session *s, uint32_t backend)
 
 void ab_harness_name(const struct ab_session *s, uint32_t backend, char buf[AB_HARNESS_NAME_BYTES])
 {
-    static const char more[] = ", ..."; /* in every locale, and in HTML */
+    static const char more[] = ", ..."; /* three ASCII dots, for every locale and HTML */
     _Static_assert(AB_BACKEND_NAME_BYTES + sizeof more <= AB_HARNESS_NAME_BYTES, "the first");
     size_t n = 0, cap = AB_HARNESS_NAME_BYTES - sizeof more;
     bool is_boundary = is_alone(s, backend);
@@ -145,7 +146,7 @@ void ab_harness_name(const struct ab_session *s, uint32_t backend, char buf[AB_H
     }
 }
 
-/* Takes sentences out of the table of explain. */
+/* Terms of `allocbench explain`. */
 
 bool ab_view_term_add(struct ab_text *to, const char *word)
 {
@@ -158,7 +159,7 @@ bool ab_view_term_add(struct ab_text *to, const char *word)
     return true;
 }
 
-/* Up to the full stop before a blank. */
+/* Returns the length up to the first full stop before a blank. */
 static int first_sentence(const char *text)
 {
     const char *end = strstr(text, ". ");
