@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * One interface for every allocator, so that a data structure need not know where its memory comes
- * from: functions and what they are called with. Self-contained. `free` gets the size,
- * which spares allocators a header per block; one that frees everything together ignores it.
+ * from: three functions and their context. Self-contained. `free` gets the size, so that allocators
+ * need no header per block; an allocator that only frees everything together ignores it.
  *
- * Beside it: ab_allocator_libc.h (malloc as one), ab_allocator_text.h (strings, whole files),
- * ab_allocator_hooks.h (hooks for libraries whose free has no size).
+ * See also: ab_allocator_libc.h (malloc with this interface), ab_allocator_text.h (strings, whole
+ * files), ab_allocator_hooks.h (hooks for libraries whose free has no size).
  *
- * The macros give typed memory, aligned as the type asks: NULL when there is none, or when n is too
- * large. What AB_NEW gave goes back by AB_DELETE with the same type, an array with the same n.
+ * The macros return typed memory with the alignment of the type, or NULL if memory is exhausted or
+ * n is too large. AB_DELETE frees an object of AB_NEW; it needs the same type. AB_DELETE_ARRAY also
+ * needs the same n.
  */
 #ifndef AB_ALLOCATORS_ALLOCATOR_H
 #define AB_ALLOCATORS_ALLOCATOR_H
@@ -20,12 +21,12 @@
 #include <string.h>
 
 struct ab_allocator {
-    void *(*alloc)(size_t size, void *context); /* aligned to two pointers; size 0 gives NULL */
+    void *(*alloc)(size_t size, void *context); /* aligned to two pointers; size 0 returns NULL */
     void (*free)(size_t size, void *ptr, void *context); /* ptr NULL does nothing */
     void *context;
-    /* Of a block and to a size that are not 0: in place, or moved in a way of the heap's own. NULL
-     * leaves the block as it was: ab_allocator_resize, which is what to call, then copies it. An
-     * initialiser may omit it: NULL copies always. */
+    /* Resizes a block in place, or moves it in a way of the heap's own; both sizes are not 0. Call
+     * ab_allocator_resize, which copies the block if this returns NULL. NULL leaves the block as it
+     * was. An initializer may omit this function; every resize is then a copy. */
     AB_OPTIONAL_MEMBER(void *(*resize)(size_t old_size, size_t new_size, void *ptr, void *context));
 };
 
@@ -38,8 +39,9 @@ struct ab_allocator {
 #define AB_DELETE_ARRAY(type, n, ptr, allocator) \
     ab_allocator_delete((allocator), (ptr), (n) * sizeof(type), AB_ALIGNOF(type))
 
-/* What a type needs in front that is aligned to more than two pointers: the block moves up to the
- * next multiple, and the word before it says where it began. Other types need nothing. */
+/* Returns the bytes needed before a block that is aligned to more than two pointers; 0 for others.
+ * Such a block is moved up to the next multiple, and the word before it stores its original
+ * address. */
 static inline size_t ab_allocator_lead(size_t align)
 {
     return align > AB_ALLOCATOR_ALIGN ? align : 0;
@@ -68,8 +70,9 @@ static inline void ab_allocator_delete(const struct ab_allocator *allocator, voi
     allocator->free(bytes + lead, begin, allocator->context);
 }
 
-/* The block with its first bytes, in place where the heap can, else a copy. NULL when there is no
- * memory; the block stays as it was then. No block is an allocation, no new bytes free it: NULL. */
+/* Resizes a block, in place if the heap can, otherwise by a copy. Returns NULL and leaves the block
+ * as it was if memory is exhausted. With block NULL it allocates; with new_bytes 0 it frees and
+ * returns NULL. */
 static inline void *ab_allocator_resize(const struct ab_allocator *allocator, void *block,
                                         size_t old_bytes, size_t new_bytes, size_t align)
 {
@@ -90,9 +93,9 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
     return moved;
 }
 
-/* Defines NAME_allocator(heap), the allocator over a heap of that type. The three say what is done,
- * of `size` (never 0), `ptr` and `new_size`: alloc_ gives a block, resize_ too or NULL for a
- * copy. */
+/* Defines NAME_allocator(heap), which returns the allocator over a heap of that type. The last
+ * three arguments are code that uses `heap`, `size` (never 0), `ptr` and `new_size`. alloc_ gives a
+ * block; resize_ gives a block, or NULL for a copy. */
 #define AB_ALLOCATOR_DEFINE(name, type, alloc_, free_, resize_) \
     AB_ALLOCATOR_CLIENT(name, type, alloc_, free_, resize_) \
     static inline struct ab_allocator name##_allocator(type *heap) \
@@ -101,7 +104,7 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
                                          name##_client_resize}; \
         return allocator; \
     }
-/* Its functions alone. */
+/* Defines only the functions. */
 #define AB_ALLOCATOR_CLIENT(name, type, alloc_, free_, resize_) \
     static inline void *name##_client_alloc(size_t size, void *context) \
     { \
@@ -123,7 +126,8 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
         return resize_; \
     }
 
-/* Of heaps whose smallest blocks are aligned to less: what to ask for. */
+/* Returns the size to request from a heap whose smallest blocks are aligned to less than two
+ * pointers. */
 static inline size_t ab_allocator_least(size_t size)
 {
     return size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Any ab_allocator as the memory of a library that has hooks of its own. Where its free has no
- * size, 16 bytes in front of each block keep it.
+ * Uses any ab_allocator as the memory of a library with hooks of its own. If the library's free has
+ * no size, 16 bytes in front of each block store it.
  *
  *     struct ab_allocator memory = ab_paged_pool_allocator(&pool);   (outlives the library's use)
  *     ImGui::SetAllocatorFunctions(ab_hook_malloc, ab_hook_free, &memory);
@@ -10,7 +10,7 @@
  *     #define STBI_REALLOC(block, size) ab_hook_realloc((block), (size), &memory)
  *     #define STBI_FREE(block) ab_hook_free((block), &memory)
  *
- * Blocks are aligned to two pointers. Threads: as the allocator. Example:
+ * Blocks are aligned to two pointers. The hooks are as thread-safe as the allocator. Example:
  * allocators/examples/library_hooks.c.
  */
 #ifndef AB_ALLOCATORS_ALLOCATOR_HOOKS_H
@@ -22,8 +22,9 @@
 extern "C" {
 #endif
 
-/* `allocator` is a struct ab_allocator, here and below. Size 0 gives a block of its own, as malloc
- * may. No block: as malloc. NULL leaves the block as it was. */
+/* Resizes a block; with block NULL it allocates. `allocator` is a struct ab_allocator, here and
+ * below. Returns NULL on failure and leaves the block as it was. Size 0 gives a block of its
+ * own. */
 static inline void *ab_hook_realloc(void *block, size_t size, void *allocator)
 {
     const struct ab_allocator *from = (const struct ab_allocator *)allocator;
@@ -52,8 +53,8 @@ static inline void ab_hook_free(void *block, void *allocator)
     from->free(*(size_t *)begin, begin, from->context);
 }
 
-/* A lua_Alloc: Lua knows the sizes, so nothing is in front of a block. For a new block old_size is
- * the kind of object. */
+/* A function of type lua_Alloc. Lua passes the sizes, so that nothing is stored in front of a
+ * block. For a new block, old_size is the kind of object and is ignored. */
 static inline void *ab_hook_lua(void *allocator, void *block, size_t old_size, size_t new_size)
 {
     return ab_allocator_resize((const struct ab_allocator *)allocator, block,

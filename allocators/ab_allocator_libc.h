@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The malloc of the C library with the interface of ab_allocator.h: where a data structure should
- * have no allocator of its own. From any thread.
+ * The malloc of the C library with the interface of ab_allocator.h, for data structures that need
+ * no allocator of their own. May be called from any thread.
  */
 #ifndef AB_ALLOCATORS_ALLOCATOR_LIBC_H
 #define AB_ALLOCATORS_ALLOCATOR_LIBC_H

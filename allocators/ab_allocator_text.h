@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strings on any allocator: copies, printf, joining, a builder that grows, and whole files. A
- * string takes its length and the byte that ends it, and goes back by ab_strfree. All functions
- * return NULL when memory is exhausted. arena/arena_text.h has the same for an arena.
- * Example: allocators/examples/library_hooks.c.
+ * Strings on any allocator: copies, printf, joining, a string builder, and whole files. A string
+ * takes its length and a terminating zero; free it by ab_strfree. All functions return NULL when
+ * memory is exhausted. arena/arena_text.h has the same for an arena. Example:
+ * allocators/examples/library_hooks.c.
  */
 #ifndef AB_ALLOCATORS_ALLOCATOR_TEXT_H
 #define AB_ALLOCATORS_ALLOCATOR_TEXT_H
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* The first n bytes of the text, which need not end there, and a zero. */
+/* Copies the first n bytes of the text, which need not end there, and adds a zero. */
 static inline char *ab_strndup(const struct ab_allocator *from, const char *text, size_t n)
 {
     char *copy = n == SIZE_MAX ? NULL : AB_NEW_ARRAY(char, n + 1, from);
@@ -36,17 +36,17 @@ static inline char *ab_strdup(const struct ab_allocator *from, const char *text)
     return ab_strndup(from, text, strlen(text));
 }
 
-/* Of a string that still has its length. NULL does nothing. */
+/* Frees a string whose length has not changed. NULL does nothing. */
 static inline void ab_strfree(const struct ab_allocator *from, char *text)
 {
     if (text != NULL)
         AB_DELETE_ARRAY(char, strlen(text) + 1, text, from);
 }
 
-/* Formatted twice when it is longer than this: once to learn how long it is. */
+/* Longer texts are formatted twice: the first time only to find their length. */
 enum { AB_PRINT_BYTES = 256 };
 
-/* NULL also for a format that fails. */
+/* Returns a formatted string. Returns NULL also if formatting fails. */
 __attribute__((format(printf, 2, 0))) static inline char *ab_vasprintf(
     const struct ab_allocator *from, const char *format, va_list arguments)
 {
@@ -73,10 +73,10 @@ __attribute__((format(printf, 2, 3))) static inline char *ab_asprintf(
     return text;
 }
 
-/* ---- a string that grows ---- */
+/* ---- a string builder ---- */
 
-/* Text is added at its end, and it grows in place where its allocator can. When memory is exhausted
- * once, it takes no more, and ab_string_end says so. */
+/* A string that grows at its end, in place if its allocator can. After memory was exhausted once,
+ * it takes no more text, and ab_string_end returns NULL. */
 struct ab_string {
     struct ab_allocator from;
     char *bytes;
@@ -90,7 +90,7 @@ static inline struct ab_string ab_string_from(const struct ab_allocator *from)
     return text;
 }
 
-/* Room for so many bytes more, and the zero. */
+/* Makes room for n_more bytes and the zero. Returns false if memory is exhausted. */
 static inline bool ab_string_reserve(struct ab_string *t, size_t n_more)
 {
     size_t least = t->length + n_more + 1, capacity = 2 * t->capacity;
@@ -103,7 +103,7 @@ static inline bool ab_string_reserve(struct ab_string *t, size_t n_more)
     capacity = capacity < 32 ? 32 : capacity;
     capacity = capacity < least ? least : capacity;
     char *bytes = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, capacity, 1);
-    if (bytes == NULL) { /* not twice as much, but what is needed may fit */
+    if (bytes == NULL) { /* less than twice the capacity may still fit */
         capacity = least;
         bytes = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, capacity, 1);
     }
@@ -148,15 +148,15 @@ __attribute__((format(printf, 2, 3))) static inline void ab_string_printf(struct
     }
 }
 
-/* The string; what it does not need goes back. NULL when it is not whole: then all goes back. The
- * builder may go on, and the string may then move. */
+/* Returns the string and gives unused memory back. Returns NULL if memory was exhausted; the text
+ * is then freed. The builder may be used further, and the string may then move. */
 static inline char *ab_string_end(struct ab_string *t)
 {
     size_t bytes = ab_string_reserve(t, 0) ? t->length + 1 : 0;
     if (bytes > 0)
         t->bytes[t->length] = 0;
     char *text = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, bytes, 1);
-    if (text == NULL && bytes > 0) /* a heap that cannot shrink it, and has no room for a copy */
+    if (text == NULL && bytes > 0) /* the heap cannot shrink it and has no room for a copy */
         ab_allocator_delete(&t->from, t->bytes, t->capacity, 1);
     t->is_broken = text == NULL;
     t->length = text == NULL ? 0 : t->length;
@@ -165,7 +165,7 @@ static inline char *ab_string_end(struct ab_string *t)
     return text;
 }
 
-/* All of the parts with the separator between them. */
+/* Joins the parts, with the separator between them. */
 static inline char *ab_strjoin(const struct ab_allocator *from, const char *const *parts, size_t n,
                                const char *separator)
 {
@@ -180,7 +180,8 @@ static inline char *ab_strjoin(const struct ab_allocator *from, const char *cons
 
 /* ---- files ---- */
 
-/* The bytes up to the end of the file; false and errno when they cannot be read or do not fit. */
+/* Adds the bytes up to the end of the file. Returns false and sets errno if they cannot be read or
+ * memory is exhausted. */
 static inline bool ab_string_add_file(struct ab_string *t, FILE *file)
 {
     while (!feof(file) && !ferror(file)) {
@@ -193,8 +194,8 @@ static inline bool ab_string_add_file(struct ab_string *t, FILE *file)
     return !ferror(file);
 }
 
-/* All bytes of the file, *n_bytes of them, and a zero; the block is one byte more. NULL and errno
- * when the file cannot be read, ENOMEM when memory is exhausted. It uses stdio. */
+/* Returns all bytes of the file and a zero, and their number without the zero in *n_bytes. Returns
+ * NULL and sets errno if the file cannot be read, ENOMEM if memory is exhausted. Uses stdio. */
 static inline char *ab_read_file(const struct ab_allocator *from, const char *path, size_t *n_bytes)
 {
     struct ab_string text = ab_string_from(from);
@@ -204,7 +205,7 @@ static inline char *ab_read_file(const struct ab_allocator *from, const char *pa
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     clearerr(file);
     rewind(file);
-    if (size >= 0 && size < LONG_MAX) /* no directory; one more shows the end */
+    if (size >= 0 && size < LONG_MAX) /* not for a directory; one more byte detects the end */
         (void)ab_string_reserve(&text, (size_t)size + 1);
     text.is_broken = !ab_string_add_file(&text, file) || text.is_broken;
     int error = errno;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * The whole contract between allocbench and an allocator. Self-contained: copy this one header.
+ * The complete interface between allocbench and an allocator. Self-contained: copy this one header.
  *
- * A back end is one constant table of functions. Built-in ones are listed in
- * allocators/builtin.c; a shared object exports its table as the symbol `ab_backend_v1`:
+ * A back end is one constant table of functions. Built-in ones are listed in allocators/builtin.c;
+ * a shared object exports its table as the symbol `ab_backend_v1`:
  *
  *     const struct ab_backend ab_backend_v1 = {
  *         .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "mine", …
  *     };
  *
- * Valid for all functions:
- *   - Sizes are in bytes. A `heap` is what `open` made, or what `thread_enter` made of it.
- *   - A NULL hook means "cannot": the op is counted as unsupported, never emulated, and the run
- *     is `partial`: shown, but kept out of every ratio, ranking and gate.
- *   - An `ab_ref` of 0 means failure (out of memory); every non-zero ref is a live block until it
- *     is freed, resized, or its heap is reset, released or closed. Without `resolve` a ref is the
- *     address, aligned to 16 bytes, or to the largest power of two ≤ size for smaller blocks.
+ * Rules for all functions:
+ *   - Sizes are in bytes. A `heap` is one that `open` made, or that `thread_enter` made from it.
+ *   - A NULL hook means "cannot": the op is counted as unsupported and never emulated. The run is
+ *     then `partial`: shown, but kept out of every ratio, ranking and gate.
+ *   - An `ab_ref` of 0 means failure (out of memory). Every other ref is a live block until it is
+ *     freed or resized, or its heap is reset, released or closed.
+ *   - Without `resolve` a ref is the address. It is aligned to 16 bytes, or for smaller blocks to
+ *     the largest power of two ≤ size.
  *   - Hooks print nothing, start no process, install no signal handler and never exit.
- *   - Called concurrently from several threads only with AB_TRAIT_THREAD_SAFE, or per heap when
- *     `thread_enter` gives each thread its own.
+ *   - Several threads call hooks at the same time only with AB_TRAIT_THREAD_SAFE, or with one heap
+ *     per thread if there is a `thread_enter`.
  *
- * Frozen: a change of meaning or order needs a new ABI number; new hooks go at the end and are
- * recognised by `size`: those after AB_BACKEND_SIZE_MIN need not be there.
+ * Frozen: a change of meaning or order needs a new ABI number. New hooks are added at the end and
+ * recognized by `size`: those after AB_BACKEND_SIZE_MIN may be missing.
  */
 #ifndef AB_BACKEND_H
 #define AB_BACKEND_H
@@ -36,115 +37,129 @@ typedef uintptr_t ab_ref; /* an address, or a handle that `resolve` turns into o
 
 struct ab_heap; /* private to each back end */
 
-enum ab_trait {                                 /* what a NULL hook cannot say */
-                AB_TRAIT_THREAD_SAFE = 1u << 0, /* one heap serves concurrent threads */
-                AB_TRAIT_FIXED_SIZE = 1u << 1,  /* serves one block size, facts.largest_bytes */
-                AB_TRAIT_MOVES = 1u << 2,       /* blocks may move; only refs are stable */
-                AB_TRAIT_REMOTE_FREE =
-                    1u << 3, /* a block may be freed by another thread than its own */
-                AB_TRAIT_NO_FREE =
-                    1u << 4, /* free gives nothing back before reset: memory use is the sum
-                                       of all allocations, not the live peak */
-                /* Claims, which `allocbench verify` holds it to: */
-                AB_TRAIT_DETECTS_MISUSE =
-                    1u << 5, /* a second free, or one of what is no block, ends the
-                                          process or changes nothing */
-                AB_TRAIT_REPEATABLE =
-                    1u << 6, /* the same calls give the same addresses, counted from the
-                                      first block */
-                /* Says why NULL may be for good: */
-                AB_TRAIT_WEARS = 1u
-                                 << 7, /* places serve so many blocks and no more, frees or not */
+/* Properties of a back end that a NULL hook cannot express. */
+enum ab_trait {
+    /* one heap serves several threads at the same time */
+    AB_TRAIT_THREAD_SAFE = 1u << 0,
+    /* serves one block size only, facts.largest_bytes */
+    AB_TRAIT_FIXED_SIZE = 1u << 1,
+    /* blocks may move; only refs stay valid */
+    AB_TRAIT_MOVES = 1u << 2,
+    /* another thread than the one that allocated a block may free it */
+    AB_TRAIT_REMOTE_FREE = 1u << 3,
+    /* free gives nothing back before a reset: memory use is the sum of all allocations, not the
+     * live peak */
+    AB_TRAIT_NO_FREE = 1u << 4,
+
+    /* Claims, which `allocbench verify` tests: */
+
+    /* a second free, or a free of a pointer to no block, ends the process or changes nothing */
+    AB_TRAIT_DETECTS_MISUSE = 1u << 5,
+    /* the same calls give the same addresses, relative to the first block */
+    AB_TRAIT_REPEATABLE = 1u << 6,
+
+    /* The reason that requests may fail forever: */
+
+    /* a slot serves a limited number of blocks, freed or not */
+    AB_TRAIT_WEARS = 1u << 7,
 };
 
 enum ab_param_type { AB_PARAM_BYTES, AB_PARAM_COUNT, AB_PARAM_BOOL, AB_PARAM_CHOICE };
 
-/* A setting of the back end, `slab:NAME=VALUE`. Values arrive in `ab_open_args.values`, in the
- * order of the table; a CHOICE is the index into `choices`. */
+/* A parameter of the back end, set as `slab:NAME=VALUE`. The values are passed in
+ * `ab_open_args.values`, in the order of the table; the value of a CHOICE is the index into
+ * `choices`. */
 struct ab_param {
     const char *name, *help;
     enum ab_param_type type;
     uint64_t def, min, max;
-    const char *const *choices; /* CHOICE only, ends with NULL */
+    const char *const *choices; /* for CHOICE only; ends with NULL */
 };
 
-/* What the work to come will ask for, so that a pool can size itself. All exact. */
+/* Facts about the workload, so that a pool can size itself. All are exact. */
 struct ab_facts {
-    uint64_t largest_bytes; /* largest request */
-    uint64_t largest_align; /* largest alignment asked for; 0 = none beyond the natural one */
+    uint64_t largest_bytes; /* the largest request */
+    uint64_t largest_align; /* the largest requested alignment; 0 = none beyond the natural one */
     uint64_t live_peak_blocks;
-    uint64_t live_peak_bytes; /* of requested bytes */
-    uint64_t total_bytes;  /* requested over the whole run, resizes counted with their new size */
-    uint64_t total_blocks; /* allocations and resizes */
+    uint64_t live_peak_bytes; /* peak of the requested bytes of live blocks */
+    uint64_t total_bytes;  /* sum of all requests of the run; a resize counts with its new size */
+    uint64_t total_blocks; /* number of allocations and resizes */
     uint32_t lanes;
     uint32_t kinds; /* bit 1 << AB_OP_… for each kind of op used */
 };
 
-enum ab_op_kind { /* the ops of a back end, as named in results: bits of ab_facts.kinds */
-                  AB_OP_ALLOC,
-                  AB_OP_ALLOC_ZEROED,
-                  AB_OP_ALLOC_ALIGNED,
-                  AB_OP_RESIZE,
-                  AB_OP_FREE,
-                  AB_OP_RESET,
-                  /* no hook: the first byte of a block is read or written, after `resolve` */
-                  AB_OP_ACCESS,
-                  AB_OP_KIND_COUNT
+/* Ops of a back end, as named in results; also the bits of ab_facts.kinds. */
+enum ab_op_kind {
+    AB_OP_ALLOC,
+    AB_OP_ALLOC_ZEROED,
+    AB_OP_ALLOC_ALIGNED,
+    AB_OP_RESIZE,
+    AB_OP_FREE,
+    AB_OP_RESET,
+    /* no hook: reads or writes the first byte of a block, after `resolve` */
+    AB_OP_ACCESS,
+    AB_OP_KIND_COUNT
 };
 
 struct ab_open_args {
     uint32_t size; /* of this struct */
     uint32_t reserved;
     const struct ab_facts *facts;
-    const uint64_t *values; /* one a param */
+    const uint64_t *values; /* one per parameter */
 };
 
 #define AB_UNKNOWN UINT64_MAX
-struct ab_heap_stats { /* what the heap knows of itself; AB_UNKNOWN where it does not */
+/* Figures that a heap reports about itself; AB_UNKNOWN for those that it does not know. */
+struct ab_heap_stats {
     uint64_t reserved_bytes, committed_bytes, live_bytes, metadata_bytes, os_calls;
 };
 
 struct ab_backend {
-    uint32_t abi, size;  /* AB_BACKEND_ABI, sizeof(struct ab_backend): checked before all else */
-    const char *name;    /* [A-Za-z0-9._-]{1,64} */
+    /* AB_BACKEND_ABI, sizeof(struct ab_backend): checked before everything else */
+    uint32_t abi, size;
+    const char *name;    /* matches [A-Za-z0-9._-]{1,64} */
     const char *summary; /* one line */
-    uint64_t traits;     /* enum ab_trait */
+    uint64_t traits;     /* bits of enum ab_trait */
     const struct ab_param *params;
     size_t n_params;
 
     /* -- required -- */
 
-    /* 0, or an errno; *out is untouched on failure. May map memory, must not commit what the
-     * first alloc has no use for. */
+    /* Opens a heap. Returns 0 or an errno; on failure *out is untouched. May map memory, but must
+     * not commit memory that the first alloc does not need. */
     int (*open)(const struct ab_open_args *args, struct ab_heap **out);
     void (*close)(struct ab_heap *heap);                /* gives everything back to the system */
-    ab_ref (*alloc)(struct ab_heap *heap, size_t size); /* size 0: a live block or 0, both fine */
+    ab_ref (*alloc)(struct ab_heap *heap, size_t size); /* size 0 may return a live block or 0 */
 
     /* -- optional -- */
 
     /* align is a power of two; size need not be a multiple of it. */
     ab_ref (*alloc_aligned)(struct ab_heap *heap, size_t align, size_t size);
     ab_ref (*alloc_zeroed)(struct ab_heap *heap, size_t size);
-    /* size is what was asked for last; ref 0 does nothing. */
+    /* Frees a block; `size` is the size requested last. ref 0 does nothing. */
     void (*free)(struct ab_heap *heap, ab_ref ref, size_t size);
-    /* Keeps the first min(old, new) bytes. On failure returns 0 and leaves the block as it was.
-     * new_size is never 0, ref never 0. */
+    /* Resizes a block and keeps the first min(old, new) bytes. On failure returns 0 and leaves the
+     * block as it was. new_size and ref are never 0. */
     ab_ref (*resize)(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size);
     size_t (*usable_size)(struct ab_heap *heap, ab_ref ref);
-    void (*reset)(struct ab_heap *heap); /* all blocks die together */
+    void (*reset)(struct ab_heap *heap); /* ends the life of all blocks */
     uint64_t (*mark)(struct ab_heap *heap);
-    void (*release)(struct ab_heap *heap, uint64_t mark); /* all blocks younger than mark die */
-    void (*purge)(struct ab_heap *heap);                /* return unused memory to the system now */
-    void *(*resolve)(struct ab_heap *heap, ab_ref ref); /* NULL for a stale handle */
+    /* ends the life of the blocks younger than mark */
+    void (*release)(struct ab_heap *heap, uint64_t mark);
+    /* returns unused memory to the system now */
+    void (*purge)(struct ab_heap *heap);
+    void *(*resolve)(struct ab_heap *heap, ab_ref ref); /* returns NULL for a stale handle */
     int (*stats)(struct ab_heap *heap, struct ab_heap_stats *out);
-    /* 0, or an errno. *out is what this thread passes as heap from now on; may be heap itself. */
+    /* Returns 0 or an errno. *out is the heap that this thread passes from now on; may be `heap`
+     * itself. */
     int (*thread_enter)(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
     void (*thread_leave)(struct ab_heap *heap);
 
     /* -- after AB_BACKEND_SIZE_MIN -- */
 
-    /* The table that serves these settings, where they change traits or which hooks there are: of
-     * the same name and params, never NULL. NULL hook: this table, whatever the settings. */
+    /* Returns the table that serves these settings, if they change the traits or the hooks. It has
+     * the same name and params and is never NULL. A NULL hook means that this table serves all
+     * settings. */
     const struct ab_backend *(*variant)(const uint64_t *values);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One line a back end: the name of its table. The skeleton is here as it is, under the name
- * that a shared object exports.
+ * The list of the built-in back ends: one line with the name of its table for each. The skeleton is
+ * listed under the name that a shared object exports.
  */
 #include "allocators/builtin.h"
 
@@ -55,7 +55,7 @@ bool ab_builtin_has_cursor(const char *name)
     return strcmp(name, "slab") != 0 && ab_builtin_has_inline(name);
 }
 
-/* Their heaps are a struct of the group and nothing else. */
+/* The casts are valid, because a heap of these back ends is only a struct of the group. */
 
 void *ab_arena_of_heap(struct ab_heap *heap)
 {

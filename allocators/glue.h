@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the back ends share: rows of their tables of parameters, the lock of those whose allocator
- * is for one thread and has no other form, and the parameters and hooks of those over a group of
- * heaps (common/shard.h) with guards between canaries (common/checked.h).
+ * Code that the back ends share: rows of their parameter tables, and a lock for allocators that are
+ * written for one thread. Also the parameters and hooks for back ends over a group of heaps
+ * (common/shard.h) and for guards, which put canaries around blocks (common/checked.h).
  */
 #ifndef AB_ALLOCATORS_GLUE_H
 #define AB_ALLOCATORS_GLUE_H
@@ -15,18 +15,18 @@
 
 #include <errno.h>
 
-/* ---- parameters: one line or two each; `def` is the default ---- */
+/* ---- parameters, one or two lines each; `def` is the default ---- */
 
 #define AB_PARAM_ROW(type_, name_, def_, max_, help_) \
     { \
         .name = name_, .help = help_, .type = type_, .def = def_, .max = max_ \
     }
 
-/* From 0 to max. */
+/* Rows of numbers from 0 to max, and of booleans. */
 #define AB_BYTES_ROW(name, def, max, help) AB_PARAM_ROW(AB_PARAM_BYTES, name, def, max, help)
 #define AB_COUNT_ROW(name, def, max, help) AB_PARAM_ROW(AB_PARAM_COUNT, name, def, max, help)
 #define AB_BOOL_ROW(name, def, help) AB_PARAM_ROW(AB_PARAM_BOOL, name, def, 1, help)
-/* One of a list that ends with NULL, the first unless it is set. */
+/* A row with the choices of a list that ends with NULL; the default is the first. */
 #define AB_CHOICE_ROW(name_, choices_, help_) \
     { \
         .name = name_, .help = help_, .type = AB_PARAM_CHOICE, \
@@ -35,7 +35,7 @@
 
 /* ---- the heap itself ---- */
 
-/* Zero, in pages of its own. NULL and errno. */
+/* Returns a zeroed heap in pages of its own. Returns NULL and sets errno on failure. */
 static inline void *ab_heap_map(size_t heap_bytes)
 {
     return ab_pages_map(ab_round_up(heap_bytes, ab_page_size()), 0);
@@ -46,7 +46,7 @@ static inline void ab_heap_unmap(void *heap, size_t heap_bytes)
     ab_pages_release(heap, ab_round_up(heap_bytes, ab_page_size()));
 }
 
-/* What `open` and `thread_enter` return for a heap that was made, or not: NULL and errno. */
+/* Converts a new heap, or NULL and errno, to the result of `open` and `thread_enter`. */
 static inline int ab_heap_given(void *heap, struct ab_heap **out)
 {
     if (heap == NULL)
@@ -55,9 +55,9 @@ static inline int ab_heap_given(void *heap, struct ab_heap **out)
     return 0;
 }
 
-/* ---- a lock around every call, taken only when the work has more than one lane ----
+/* ---- a lock around every call, taken only if the workload has more than one lane ----
  *
- * Hot hooks test `is_shared` themselves and leave the locked form out of line; the others use
+ * Hot hooks test `is_shared` themselves and keep the locked form out of line; the others use
  * AB_LOCK_GUARD. */
 
 enum ab_lane_lock_choice { AB_LANE_LOCK_AUTO, AB_LANE_LOCK_MUTEX };
@@ -75,8 +75,8 @@ static inline void ab_lane_lock_init(struct ab_lock *lock, uint64_t choice, uint
 
 /* ---- a group of heaps, each of which begins with an ab_shard ---- */
 
-/* The choices of a parameter `threads`; auto: none where there is one lane, else a mutex. A back
- * end may have more after them. */
+/* The choices of the parameter `threads`. AUTO means no lock for one lane, otherwise a mutex. A
+ * back end may add choices after these. */
 enum ab_threads {
     AB_THREADS_AUTO,
     AB_THREADS_MUTEX,
@@ -92,8 +92,8 @@ enum ab_threads {
                 "canaries and poison; freeing a corrupted, foreign or freed block aborts the " \
                 "process")
 
-/* 0, or EINVAL for no lock and several lanes; `several`: heaps with threads=sharded, 0 = one a
- * lane. */
+/* Sets the options of a group. `several` is the number of heaps with threads=sharded; 0 = one per
+ * lane. Returns 0, or EINVAL for several lanes without a lock. */
 static inline int ab_threads_options(uint64_t threads, uint64_t several, uint32_t lanes,
                                      struct ab_shards_options *out)
 {
@@ -115,8 +115,8 @@ static inline bool ab_heap_is_guarded(const struct ab_heap *heap)
     return ((const struct ab_shard *)heap)->is_guarded;
 }
 
-/* The hooks over a group, as in_group_close and so on; a struct ab_heap is a struct GROUP `own`.
- * With threads=local no other thread is at work in any of the first three. */
+/* Defines the hooks over a group: in_group_close and so on. struct ab_heap must have a struct GROUP
+ * `own`. With threads=local, no other thread may be in a call during close, reset and purge. */
 #define AB_GROUP_HOOKS(group) \
     static void in_group_close(struct ab_heap *heap) \
     { \
@@ -139,9 +139,9 @@ static inline bool ab_heap_is_guarded(const struct ab_heap *heap)
         group##_leave(&heap->own); \
     }
 
-/* What is off the fast path, and out of line: guarded, or as the allocator below has it, whose free
- * does nothing with NULL. `below`, a struct ab_guard_below, says what that is; the hooks are
- * kind_alloc_guarded and so on. */
+/* Defines the hooks outside of the fast path: kind_alloc_guarded and so on. They are out of line.
+ * With guards they put canaries around the blocks; otherwise they call the allocator below. `below`
+ * is a struct ab_guard_below that describes that allocator, whose free must accept NULL. */
 #define AB_GUARDED_HOOKS(kind, below) \
     __attribute__((noinline)) static ab_ref kind##_alloc_guarded( \
         struct ab_heap *heap, size_t align, size_t size, bool is_zeroed) \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The arena: regions that are reserved, committed step by step, chained and given back; blocks in
- * them, where it is not the fast path; and how blocks end. Pages above `dirty` were never handed out
- * since the system zeroed them, which is what makes zeroed blocks cheap; `dirty` is raised only
- * where the pointer goes down, so that allocation never has to.
+ * The arena outside of its fast path: how regions are reserved, committed step by step, chained and
+ * given back; slow allocations; resizing; and how blocks end.
+ *
+ * Pages above `dirty` were not handed out since the system zeroed them, so that zeroed blocks are
+ * cheap. `dirty` is raised only when the pointer goes down, so that allocation never has to.
  */
 #include "arena.h"
 
@@ -14,13 +15,14 @@
 
 enum { CACHE_LINE_BYTES = 64 };
 
-/* At the begin of a further region: the one before it, as the arena left it, and its own size. */
+/* The header of a further region. It stores the members of the arena for the region below, and its
+ * own size. */
 struct ab_arena_region {
     char *next, *limit, *base, *end, *dirty, *packed, *packed_end;
     size_t page_bytes, head_bytes;
     struct ab_arena_region *below;
     size_t bytes;
-    char *own_limit, *own_dirty; /* while it is the spare one */
+    char *own_limit, *own_dirty; /* limit and dirty of this region while it is the spare one */
 };
 /* Copies the members that an arena and a region both have. */
 #define COPY_REGION(to, from) \
@@ -32,7 +34,7 @@ struct ab_arena_region {
 struct ab_arena_deferred {
     void (*act)(void *context);
     void *context;
-    size_t position; /* of the arena, just before this was allocated */
+    size_t position; /* position of the arena just before this record was allocated */
     struct ab_arena_deferred *below;
 };
 
@@ -40,7 +42,7 @@ static const size_t arena_first_step_bytes = (size_t)64 << 10;
 static const size_t arena_largest_step_bytes = (size_t)64 << 20;
 static const uint32_t arena_magic = 0xA7E4AB0Bu;
 
-/* The checked build ends the process for an arena that is not open. */
+/* Ends the process if the arena is not open; only in the checked build. */
 static void arena_demand_open(const struct ab_arena *a)
 {
     if (AB_CHECKS && (a == NULL || a->magic != arena_magic))
@@ -49,14 +51,14 @@ static void arena_demand_open(const struct ab_arena *a)
 
 /* ---- regions ---- */
 
-/* The arena goes on in [base, end), of which nothing is committed yet, or all where it is the
- * caller's (page_bytes 0). */
+/* Makes [base, end) the current region. Nothing of it is committed yet, unless it is a buffer of
+ * the caller (page_bytes 0). */
 static void arena_enter(struct ab_arena *a, char *base, size_t bytes, size_t page_bytes)
 {
     char *limit = page_bytes != 0 ? base : base + bytes;
     a->next = a->base = base;
     a->limit = limit;
-    a->dirty = limit; /* what a caller left there is not zero */
+    a->dirty = limit; /* a buffer of the caller may not be zero */
     a->end = base + bytes;
     a->packed = a->packed_end = NULL;
     a->page_bytes = page_bytes;
@@ -80,7 +82,7 @@ static void arena_start(struct ab_arena *a, size_t keep_bytes)
     AB_CHECKED(ab_block_list_open(&a->blocks, "arena"));
 }
 
-/* NULL and errno on failure. */
+/* Reserves addresses. Returns NULL and sets errno on failure. */
 static char *arena_reserve(size_t bytes, size_t align, bool is_huge)
 {
     return (char *)ab_pages_huge_if(is_huge, ab_pages_reserve(bytes, align), bytes);
@@ -122,7 +124,7 @@ int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *o)
 void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes)
 {
     size_t head = -(uintptr_t)buffer & (AB_ARENA_ALIGN - 1);
-    char *base = (char *)((uintptr_t)buffer + head); /* aligned, also where there is no room */
+    char *base = (char *)((uintptr_t)buffer + head); /* aligned even if there is no room */
     bytes = head < bytes ? (bytes - head) & ~(AB_ARENA_ALIGN - 1) : 0;
     memset(arena, 0, sizeof *arena);
     arena_enter(arena, base, bytes, 0);
@@ -141,7 +143,8 @@ void ab_arena_on_exhausted(struct ab_arena *arena, ab_arena_exhausted *ask, void
     arena->exhausted_context = context;
 }
 
-/* Growing: as much again as there is, so that n bytes cost O(log n) calls. */
+/* Returns the bytes to commit next. Growing steps double the committed memory, so that n bytes cost
+ * O(log n) calls. */
 static size_t arena_next_step(const struct ab_arena *a)
 {
     if (a->step_bytes != 0)
@@ -152,7 +155,8 @@ static size_t arena_next_step(const struct ab_arena *a)
     return step < arena_largest_step_bytes ? step : arena_largest_step_bytes;
 }
 
-/* Makes [limit, limit + need) usable; need ≤ end − limit. False and errno. */
+/* Commits pages so that [limit, limit + need) is usable; need must be ≤ end − limit. Returns false
+ * and sets errno on failure. */
 static bool arena_commit(struct ab_arena *a, size_t need)
 {
     size_t room = (size_t)(a->end - a->limit), step = arena_next_step(a);
@@ -202,13 +206,14 @@ static bool arena_enter_region(struct ab_arena *a, struct ab_arena_region *heade
     return true;
 }
 
-/* A page that is never used follows a further region: its end is the begin of no other. */
+/* Releases a region, with the unused page after it. That page keeps the end of a region different
+ * from the begin of any other. */
 static void arena_release(void *region, size_t bytes)
 {
     ab_pages_release(region, bytes + ab_page_size());
 }
 
-/* The arena goes on in a region that holds such a block: the spare one, or a new one. */
+/* Makes a region current that can hold such a block: the spare region, or a new one. */
 static bool arena_push_region(struct ab_arena *a, size_t align, size_t size)
 {
     size_t page = ab_page_size(), least = ab_arena_used(a), need;
@@ -246,8 +251,8 @@ static void arena_drop_spare(struct ab_arena *a)
     arena_release(spare, spare->bytes);
 }
 
-/* The arena goes back to the region below; there is one. The larger of the region that goes and the
- * spare one is kept, as far as the threshold allows. */
+/* Makes the region below current again; there must be one. Keeps the larger one of the old region
+ * and the spare region as the spare, if keep_bytes allows it. */
 static void arena_pop_region(struct ab_arena *a)
 {
     struct ab_arena_region *gone = a->below;
@@ -274,13 +279,14 @@ static void arena_pop_region(struct ab_arena *a)
     arena_release(gone, bytes);
 }
 
-/* Room for [block, block + size) and its gap in this region, or not. */
+/* Commits memory for [block, block + size) and the gap after it. Returns false if the region has no
+ * room for it. */
 static bool arena_make_room(struct ab_arena *a, const char *block, size_t size)
 {
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->end - block);
     if (last >= room || room - last <= AB_ARENA_GAP)
         return false;
-    /* Of a close block: it may pass the end by less than 16. */
+    /* A packed block may pass the end by less than 16 bytes when its size is rounded up. */
     size_t bytes = ab_arena_block_bytes(size);
     const char *end = bytes < room ? block + bytes : a->end;
     return end <= a->limit || arena_commit(a, (size_t)(end - a->limit));
@@ -288,7 +294,7 @@ static bool arena_make_room(struct ab_arena *a, const char *block, size_t size)
 
 /* ---- blocks ---- */
 
-/* In this region. */
+/* Allocates in the current region; returns NULL if there is no room. */
 static void *arena_place(struct ab_arena *a, size_t align, size_t size)
 {
     size_t room = (size_t)(a->end - a->next);
@@ -330,7 +336,7 @@ __attribute__((noinline)) void *ab_arena_take_slow(struct ab_arena *a, size_t al
     return block;
 }
 
-/* The block begins a run of its own, and the next small one follows it. */
+/* Allocates at a multiple of 16; the next small block is packed after it. */
 __attribute__((noinline)) void *ab_arena_take_packed(struct ab_arena *a, size_t size)
 {
     char *block = (char *)ab_arena_take_slow(a, AB_ARENA_ALIGN, size);
@@ -354,7 +360,8 @@ void *ab_arena_alloc_aligned(struct ab_arena *a, size_t align, size_t size)
     return ab_arena_born(a, ab_arena_take_slow(a, align, size), size);
 }
 
-/* `dirty` may be that of another region, which is why what lies there counts, and not the number. */
+/* Clears the block's bytes below `dirty`. The block may be in a region with another `dirty`, so its
+ * addresses are compared, not a position. */
 static void *arena_clear(const struct ab_arena *a, void *block, size_t size)
 {
     if (block == NULL)
@@ -389,7 +396,7 @@ void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align, size_t n, si
     return block == NULL ? NULL : arena_clear(a, block, n * each_bytes);
 }
 
-/* [from, next) is dead. */
+/* Marks [from, next) as dead for the tools, and fills it in the checked build. */
 static void arena_bury(struct ab_arena *a, char *from)
 {
     size_t bytes = (size_t)(a->next - from);
@@ -400,8 +407,9 @@ static void arena_bury(struct ab_arena *a, char *from)
     AB_MARK_UNUSED(from, bytes);
 }
 
-/* Blocks end at `to` now, which need not be a multiple of 16. Where any lay close that end stays
- * known to the byte: else a block below it would be taken for the last one, padded to 16. */
+/* Moves the end of the blocks down to `to`, which need not be a multiple of 16. If blocks were
+ * packed, stores the exact end. Otherwise a packed block below it would be taken for the last one,
+ * rounded up to 16. */
 static void arena_move_down(struct ab_arena *a, char *to)
 {
     char *next = to + (-(uintptr_t)to & (AB_ARENA_ALIGN - 1));
@@ -414,7 +422,7 @@ static void arena_move_down(struct ab_arena *a, char *to)
     a->packed_end = is_close ? next : NULL;
 }
 
-/* The end of the last block, to the byte. */
+/* Returns the exact end of the last block. */
 static char *arena_end_of_blocks(const struct ab_arena *a)
 {
     return a->packed != NULL && a->packed_end == a->next ? a->packed : a->next;
@@ -422,15 +430,16 @@ static char *arena_end_of_blocks(const struct ab_arena *a)
 
 /* ---- resize ---- */
 
-/* Where a block of that size at `block` would end; only for sizes that were compared with the room. */
+/* Returns the end of a block of `size` at `block`. Only for sizes that were compared with the
+ * room. */
 static char *arena_end_for(const struct ab_arena *a, char *block, size_t size)
 {
     bool is_packed = a->packed != NULL && a->packed_end == a->next;
     return is_packed ? block + ab_arena_last_byte(size) + 1 : block + ab_arena_block_bytes(size);
 }
 
-/* The bytes from old_size on become part of the block, or cease to be; the granule that both
- * share is set anew. */
+/* Resizes the top block in place: the bytes from old_size on become part of the block, or are
+ * freed. The granule at the border is marked anew for the tools. */
 static void arena_resize_top(struct ab_arena *a, char *block, size_t old_size, size_t new_size)
 {
     char *to = arena_end_for(a, block, new_size), *next = to + (-(uintptr_t)to & 15);
@@ -457,7 +466,8 @@ static void arena_resize_top(struct ab_arena *a, char *block, size_t old_size, s
         ab_block_set_size(block, new_size, ab_block_tail((size_t)(next - block) - new_size)));
 }
 
-/* The end of the region that the block is in, which names its blocks to the tools. */
+/* Returns the end of the region that holds the block; it identifies the block's pool to the
+ * tools. */
 static char *arena_end_around(const struct ab_arena *a, const char *block)
 {
     char *base = a->base, *end = a->end;
@@ -493,14 +503,14 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
     if (p == NULL)
         return ab_arena_alloc_aligned(a, align, new_size);
     AB_CHECKED(ab_block_demand(&a->blocks, block, old_size, ab_arena_checked_holds(a, block)));
-    /* A block of another arena may end where this one begins. */
+    /* a block of another arena may end where this one begins */
     bool is_top = p >= a->base && p < a->next &&
                   arena_end_for(a, p, old_size) == arena_end_of_blocks(a);
     if (is_top && arena_make_room(a, p, new_size)) {
         arena_resize_top(a, p, old_size, new_size);
         return p;
     }
-    /* A block owns the bytes up to the next multiple of 16, unless any may be close to each other. */
+    /* Without packed blocks, a block owns the bytes up to the next multiple of 16. */
     bool is_close = a->packed != NULL || a->below != NULL;
     size_t own = is_close ? old_size : ab_arena_block_bytes(old_size) - AB_ARENA_GAP;
     if (!is_top && new_size <= own) {
@@ -513,8 +523,8 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
     return arena_copy(a, align, block, old_size, new_size);
 }
 
-/* The usual case in few instructions: on top, within what is committed, not among close blocks,
- * without checks or marks. */
+/* Resizes in place in the usual case: the top block, within the committed memory, not packed,
+ * without checks or marks. Returns false in all other cases. */
 static bool arena_resize_plain(struct ab_arena *a, char *p, size_t old_size, size_t new_size)
 {
     size_t last = ab_arena_last_byte(new_size);
@@ -547,7 +557,8 @@ __attribute__((noinline)) struct ab_arena_mark ab_arena_save_slow(const struct a
     return mark;
 }
 
-/* A stale save point may lie within a record, which dies then, too. */
+/* Calls the deferred functions registered after `position`. A stale save point may point into a
+ * record; the record is run then too. */
 static void arena_run_deferred(struct ab_arena *a, size_t position)
 {
     while (a->deferred != NULL && a->deferred->position + sizeof *a->deferred > position) {
@@ -575,7 +586,7 @@ static void arena_cut(struct ab_arena *a, size_t position)
     arena_set_floor(a);
 }
 
-/* Ahead of the arena: nothing is done. */
+/* Restores a position. Does nothing if it is ahead of the arena. */
 static void arena_go_back(struct ab_arena *a, size_t position)
 {
     arena_demand_open(a);
@@ -583,7 +594,7 @@ static void arena_go_back(struct ab_arena *a, size_t position)
         return;
     arena_run_deferred(a, position);
     if (position > ab_arena_save(a).position)
-        return; /* a clean-up went back further */
+        return; /* a deferred function went back further */
     arena_cut(a, position);
     AB_CHECKED(ab_block_cut_short(&a->blocks, a->base, a->next));
 }
@@ -612,7 +623,8 @@ __attribute__((noinline)) void ab_arena_restore_slow(struct ab_arena *a, struct 
 }
 
 #ifndef AB_WITH_CHECKS
-/* Of a place in one of its regions, or at the end of one; SIZE_MAX, which is ahead of the arena, where it is in none. */
+/* Returns the position of an address in one of the arena's regions, or at the end of one. For other
+ * addresses returns SIZE_MAX, which counts as ahead of the arena. */
 static size_t arena_position_of(const struct ab_arena *a, const char *to)
 {
     const char *base = a->base, *end = a->end;
@@ -627,7 +639,9 @@ static size_t arena_position_of(const struct ab_arena *a, const char *to)
     return below + (size_t)(to - base);
 }
 
-/* Where blocks were close to each other the last one ended before `to`; where none were, none are. */
+/* Ends a scope when it needs more than an assignment. `to` and `packed` are `next` and `packed` of
+ * the arena at the begin of the scope. If blocks were packed then, restores the exact end, which is
+ * below `to`; otherwise forgets that any are packed. */
 __attribute__((noinline)) void ab_arena_scope_end_slow(struct ab_arena *a, char *to, char *packed)
 {
     size_t left = (size_t)(to - packed);
@@ -658,7 +672,7 @@ bool ab_arena_defer(struct ab_arena *a, void (*act)(void *context), void *contex
     return true;
 }
 
-/* ---- the end ---- */
+/* ---- opening and closing ---- */
 
 void ab_arena_fini(struct ab_arena *arena)
 {
@@ -704,14 +718,15 @@ void ab_arena_close(struct ab_arena *arena)
 {
     if (arena == NULL)
         return;
-    ab_arena_reset(arena); /* clean-ups may still ask it for memory */
+    ab_arena_reset(arena); /* the deferred functions may still allocate from it */
     struct ab_arena copy = *arena;
     ab_arena_fini(&copy);
 }
 
-/* ---- pages that go back ---- */
+/* ---- giving pages back ---- */
 
-/* The first whole page that begins `kept` bytes after the last block; limit when there is none. */
+/* Returns the first whole page that begins at least `kept` bytes after the last block; `limit` if
+ * there is none. */
 static char *arena_spare_pages(const struct ab_arena *a, size_t kept)
 {
     size_t room = (size_t)(a->limit - a->next);
@@ -721,7 +736,7 @@ static char *arena_spare_pages(const struct ab_arena *a, size_t kept)
     return from + (-(uintptr_t)from & (a->page_bytes - 1));
 }
 
-/* The pages from there on are zero. */
+/* Notes that the pages from `from` on are zero. */
 static void arena_forget_contents(struct ab_arena *a, char *from)
 {
     if (a->dirty > from)
@@ -770,7 +785,7 @@ void ab_arena_release(struct ab_arena *a)
 /* ---- the checked build ---- */
 
 #ifdef AB_WITH_CHECKS
-/* In one of its regions, with room for a head before it. */
+/* True if the address is in one of the arena's regions, with room for a head before it. */
 bool ab_arena_checked_holds(const struct ab_arena *a, const void *block)
 {
     const char *base = a->base, *next = a->next;

@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * A virtual-memory arena: a large range of addresses is reserved without access, pages are
- * committed as the bump pointer crosses them, everything dies together by moving the pointer back.
- * Or the same over a buffer of the caller's. One thread at a time; each thread may have its own.
+ * An arena (bump allocator) over virtual memory, for one thread; each thread may have its own. The
+ * arena reserves a large range of addresses without access. It commits pages as its pointer crosses
+ * them, and frees everything together by moving the pointer back. An arena can also use a buffer of
+ * the caller. The fast path is inline: one comparison, one addition.
+ *
  * Examples: allocators/examples/frame_loop.c, allocators/examples/request_scope.c, and before and
- * after: allocators/examples/frame-game/frame_game.c.
- * 64-bit Linux with mmap; ../buffer/arena_buffer.h is for other systems.
+ * after: allocators/examples/frame-game/frame_game.c. Needs 64-bit Linux with mmap;
+ * ../buffer/arena_buffer.h is for other systems.
  *
- * It does not free single blocks and does not run destructors; what must be done when blocks die
- * can be left to the arena (ab_arena_defer). The fast path is inline: one comparison, one addition.
+ * The arena does not free single blocks and does not run destructors. A program can register a
+ * function that is called when the blocks die (ab_arena_defer).
  *
- * Beside it: arena_scratch.h (two arenas of each thread for temporary memory), arena_text.h
+ * See also: arena_scratch.h (two arenas of each thread for temporary memory), arena_text.h
  * (strings, printf, a string builder), arena_array.h (growable arrays), arena_allocator.h (the
  * interface of ab_allocator.h), arena_shared.h (for several threads), ../cpp/heaps.hpp (C++17).
  *
- * To look for mistakes, compile every file that includes this with -fsanitize=address, or with
- * -DAB_WITH_VALGRIND for a run under Valgrind: a dead block is then reported at its next use. The
- * checked build, -DAB_WITH_CHECKS, works with and without these. It fills new blocks with 0xCD and
- * dead ones with 0xDD, keeps canaries around each block, and ends the process with one line on the
- * standard error at: a write past the ends of a block (seen when it is resized or dies), a write to
- * dead memory (seen when that is used again), a wrong size or a foreign block at resize, a save
- * point that is stale, of another arena or made up, an arena that is NULL, was never opened or is
- * closed, and two threads in one arena at the same time. It takes 80 bytes more a block.
+ * To find mistakes, compile every file that includes this header with -fsanitize=address, or with
+ * -DAB_WITH_VALGRIND for a run under Valgrind. A dead block is then reported at its next use.
+ *
+ * The checked build, -DAB_WITH_CHECKS, works with and without these tools. It fills new blocks with
+ * 0xCD and dead ones with 0xDD and keeps canaries around each block, which costs 80 bytes per
+ * block. It ends the process with one line on standard error when it finds:
+ *   - a write past the ends of a block (found when the block is resized or dies)
+ *   - a write to dead memory (found when that memory is used again)
+ *   - a wrong size or a foreign block at resize
+ *   - a save point that is stale, of another arena or made up
+ *   - an arena that is NULL, was never opened or is closed
+ *   - two threads in one arena at the same time
  */
 #ifndef AB_ALLOCATORS_ARENA_H
 #define AB_ALLOCATORS_ARENA_H
@@ -38,12 +44,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define AB_ARENA_ALIGN ((size_t)16) /* of ab_arena_alloc; what malloc gives */
-/* Of addresses, where the options do not say; half as many each time that the system refuses. */
+#define AB_ARENA_ALIGN ((size_t)16) /* alignment of ab_arena_alloc, like malloc's */
+/* Bytes of addresses reserved by default; halved each time the system refuses. */
 #define AB_ARENA_RESERVE_USUAL ((size_t)1 << 34)
 #define AB_ARENA_NO_FLOOR ((char *)UINTPTR_MAX)
 #define AB_ARENA_CHECKS AB_CHECKS
-#define AB_ARENA_FRONT AB_CHECKED_FRONT /* what the checked build has around a block */
+#define AB_ARENA_FRONT AB_CHECKED_FRONT /* bytes that the checked build adds around a block */
 #define AB_ARENA_GAP AB_CHECKED_GAP
 
 #ifdef __cplusplus
@@ -54,30 +60,35 @@ struct ab_arena;
 struct ab_arena_region;
 struct ab_arena_deferred;
 
-/* Asked when memory for `size` bytes is exhausted: true when it made some (then the request is
- * tried once more), false for NULL. It may also leave by longjmp or end the process. */
+/* Called when memory for `size` bytes is exhausted. Returns true if it made room; the arena then
+ * tries the request once more. If it returns false, the request returns NULL. It may also leave by
+ * longjmp or end the process. */
 typedef bool ab_arena_exhausted(struct ab_arena *arena, size_t size, void *context);
 
 struct ab_arena {
     char *next;       /* first free byte, a multiple of AB_ARENA_ALIGN */
-    char *limit;      /* end of what is committed: whole pages, or of the caller's buffer */
-    char *base, *end; /* the region that is in use */
-    char *dirty;      /* highest `next` there was when it last went down: zero from here on */
-    /* Blocks of small alignment are close: the next one begins at `packed` while `packed_end` is
-     * where `next` is. NULL: there are none. */
+    char *limit;      /* end of the committed pages, or of the caller's buffer */
+    char *base, *end; /* the current region */
+    /* highest value of `next` before it last went down; memory from here on is zero */
+    char *dirty;
+    /* Blocks of an alignment below 16 are packed without padding. The next one begins at `packed`,
+     * as long as `next` equals `packed_end`. NULL: there are no packed blocks. */
     char *packed, *packed_end;
-    /* Going back to a place from here on is an assignment: base, or AB_ARENA_NO_FLOOR where a block is
-     * close to another, something is deferred, more than keep_bytes are committed, or there is a
-     * further region. */
+    /* Going back to a position from `floor` on needs only an assignment. It is `base`, or
+     * AB_ARENA_NO_FLOOR if there is more to do: blocks are packed, a function is deferred, more
+     * than keep_bytes are committed, or there is a further region. */
     char *floor;
-    size_t keep_bytes;                  /* stay committed after `next` when it goes down */
-    size_t step_bytes;                  /* commit at least this much; 0 = growing steps */
-    size_t page_bytes;                  /* 0: a caller's buffer */
-    size_t head_bytes;                  /* of the region, before base */
-    size_t chain_bytes;                 /* of a further region at least; 0: there will be none */
-    size_t used_below, committed_below; /* in the regions before this one */
+    /* bytes that stay committed after `next` when it goes down */
+    size_t keep_bytes;
+    /* commit at least this many bytes at a time; 0 = growing steps */
+    size_t step_bytes;
+    size_t page_bytes; /* 0: the memory is a buffer of the caller */
+    size_t head_bytes; /* bytes of the region before `base` */
+    /* minimum size of a further region; 0 = there will be none */
+    size_t chain_bytes;
+    size_t used_below, committed_below; /* sums over the regions before the current one */
     struct ab_arena_region *below, *spare;
-    struct ab_arena_deferred *deferred; /* the youngest */
+    struct ab_arena_deferred *deferred; /* the deferred call registered last */
     ab_arena_exhausted *exhausted;
     void *exhausted_context;
     uint64_t n_os_calls;
@@ -90,92 +101,102 @@ struct ab_arena {
 };
 
 struct ab_arena_options {
-    size_t reserve_bytes; /* addresses, rounded up to pages; 0 = AB_ARENA_RESERVE_USUAL */
-    /* 0 commits 64 KiB first and then as much again as there is, at most 64 MiB at a time; else
-     * steps of this size. One page is the textbook's form; 2 MiB and more begin at a multiple of
-     * it, for huge pages. */
+    size_t reserve_bytes; /* bytes of addresses, rounded up to pages; 0 = AB_ARENA_RESERVE_USUAL */
+    /* Bytes to commit at a time. 0 commits 64 KiB first, then each time as much as is committed
+     * already, at most 64 MiB. Steps of 2 MiB and more begin at a multiple of 2 MiB, for huge
+     * pages. */
     size_t step_bytes;
-    /* Threshold: a reset or restore leaves at most this much committed after the pointer and
-     * returns the rest to the system. 0 = all stays, no system call. */
+    /* A reset or restore leaves at most this many bytes committed after the pointer and returns the
+     * rest to the system. 0 = everything stays committed, without a system call. */
     size_t keep_bytes;
-    bool huge;     /* ask for huge pages; steps of at least 2 MiB */
-    bool populate; /* fault pages in as they are committed: one call instead of a fault each */
-    /* When the reservation is used up, further regions are reserved: of this size at least, and
-     * each as large as all before it. 0: then it is exhausted. */
+    bool huge; /* ask for huge pages; steps are then at least 2 MiB */
+    /* populate pages when they are committed: one call instead of one fault per page */
+    bool populate;
+    /* Minimum size of a further region. When the reservation is used up, the arena reserves further
+     * regions, each as large as all before it. 0: the arena is then exhausted. */
     size_t chain_bytes;
 };
 
-/* Reserves addresses, commits nothing. 0, or an errno; *arena is untouched on failure. The struct
- * may be moved. */
+/* Reserves addresses and commits no memory. Returns 0 or an errno; on failure *arena is untouched.
+ * The struct may be moved. */
 AB_MUST_USE int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *options);
-/* Over `bytes` at `buffer`, which stays the caller's; it need not be aligned or zero. Makes no
- * system call, and grows only when asked to (ab_arena_chain). */
+/* Opens an arena over the `bytes` at `buffer`, which need not be aligned or zero. The caller keeps
+ * owning the buffer. Makes no system call; the arena grows only if ab_arena_chain asks for it. */
 void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes);
-/* Runs the clean-ups, gives memory and addresses back to the system. */
+/* Runs the deferred functions and gives memory and addresses back to the system. */
 void ab_arena_fini(struct ab_arena *arena);
 
-/* The same inside its own memory: one pointer to pass around. NULL and errno on failure. */
+/* Opens an arena that is stored in its own memory, so that the program keeps one pointer. Returns
+ * NULL and sets errno on failure. */
 AB_MUST_USE struct ab_arena *ab_arena_open(const struct ab_arena_options *options);
-/* NULL is fine. */
+/* Closes an arena that ab_arena_open returned. NULL does nothing. */
 void ab_arena_close(struct ab_arena *arena);
 
-/* From now on further regions of at least so many bytes, as the option; 0: no more. */
+/* Sets the option chain_bytes of an open arena: the minimum size of further regions; 0 = no
+ * more. */
 void ab_arena_chain(struct ab_arena *arena, size_t chain_bytes);
-/* Who is asked when memory is exhausted; NULL: no callback. */
+/* Sets the function that is called when memory is exhausted; NULL = none. */
 void ab_arena_on_exhausted(struct ab_arena *arena, ab_arena_exhausted *ask, void *context);
 
-/* Commits what is missing; NULL when the reservation or the system's memory is exhausted. */
+/* Slow paths of the inline functions below: commit what is missing. Return NULL when the
+ * reservation or the memory of the system is exhausted. */
 void *ab_arena_take_slow(struct ab_arena *arena, size_t align, size_t size);
 void *ab_arena_take_packed(struct ab_arena *arena, size_t size);
-/* align must be a power of two; size need not be a multiple of it. NULL else. Blocks whose
- * alignment is below 16 are close to each other: floats take 4 bytes, strings their length. */
+/* Allocates a block aligned to `align`; size need not be a multiple of it. Returns NULL if align is
+ * not a power of two, or if memory is exhausted. Blocks of an alignment below 16 are packed: floats
+ * take 4 bytes, strings their length. */
 void *ab_arena_alloc_aligned(struct ab_arena *arena, size_t align, size_t size);
-/* Clears only what was handed out before: fresh pages are zero already. */
+/* Allocates a zeroed block. Clears only memory that was handed out before, because fresh pages are
+ * zero already. */
 void *ab_arena_alloc_zeroed(struct ab_arena *arena, size_t size);
-/* n objects of each_bytes, aligned; NULL when n × each_bytes overflows. */
+/* Returns memory for n aligned objects of each_bytes; NULL if n × each_bytes overflows. */
 void *ab_arena_alloc_array(struct ab_arena *arena, size_t align, size_t n, size_t each_bytes);
 void *ab_arena_alloc_array_zeroed(struct ab_arena *arena, size_t align, size_t n,
                                   size_t each_bytes);
-/* The top block grows and shrinks in place; any other block that grows is copied. NULL leaves the
- * block as it was. block NULL with old_size 0 is an allocation. */
+/* Resizes a block. The top block grows and shrinks in place; any other block that grows is copied.
+ * Returns NULL on failure and leaves the block as it was. With block NULL and old_size 0 it
+ * allocates. */
 void *ab_arena_resize(struct ab_arena *arena, void *block, size_t old_size, size_t new_size);
-/* A copy is aligned so, and not as ab_arena_alloc does. */
+/* Resizes like ab_arena_resize; a copy is aligned to `align`. */
 void *ab_arena_resize_aligned(struct ab_arena *arena, size_t align, void *block, size_t old_size,
                               size_t new_size);
 
-/* A save point; restoring it kills all younger blocks. Save points nest, and one may be restored
- * several times. One that is ahead of the arena (its blocks are dead already) is ignored; one that
- * is older than a reset cuts off what was allocated since, and the checked build reports both. */
+/* A save point. Restoring it ends the life of all younger blocks. Save points nest, and one may be
+ * restored several times. A save point that is ahead of the arena (its blocks are dead already) is
+ * ignored. One that is older than a reset cuts off the blocks allocated since. The checked build
+ * reports both. */
 struct ab_arena_mark {
     size_t position;
-    uint32_t arena_id, serial; /* in the checked build, else 0 */
+    uint32_t arena_id, serial; /* used in the checked build, otherwise 0 */
 };
 struct ab_arena_mark ab_arena_save_slow(const struct ab_arena *arena);
 void ab_arena_restore_slow(struct ab_arena *arena, struct ab_arena_mark mark);
-/* What restore does, for who keeps positions himself: nothing is looked at. */
+/* Restores a position without the checks of ab_arena_restore, for callers that store positions
+ * themselves. */
 void ab_arena_restore_position(struct ab_arena *arena, size_t position);
 /* Returns the pages after the last block to the system; they stay committed. */
 void ab_arena_purge(struct ab_arena *arena);
 /* Leaves at most keep_bytes committed after the last block. */
 void ab_arena_trim(struct ab_arena *arena, size_t keep_bytes);
-/* All blocks die and all memory goes back to the system; the addresses stay, to be used again. */
+/* Ends the life of all blocks and gives all memory back to the system. The addresses stay reserved,
+ * and the arena can be used again. */
 void ab_arena_release(struct ab_arena *arena);
 
-/* When what is allocated now dies (reset, restore, release, fini), act(context) is called, the last
- * one left first, while the blocks are still there. What it allocates in the arena dies
- * immediately. False: no memory to remember it. */
+/* Calls act(context) when the blocks allocated now die (by reset, restore, release or fini), while
+ * they can still be read. The function registered last is called first. Memory that it allocates in
+ * the arena dies immediately. Returns false if there is no memory to store the call. */
 AB_MUST_USE bool ab_arena_defer(struct ab_arena *arena, void (*act)(void *context), void *context);
 
 #ifdef AB_WITH_CHECKS
-/* Every live block, the youngest first. */
+/* Calls `visit` for every live block, the youngest first. */
 void ab_arena_visit(const struct ab_arena *arena,
                     void (*visit)(void *block, size_t size, void *context), void *context);
 void *ab_arena_checked_born(struct ab_arena *arena, void *block, size_t size);
 bool ab_arena_checked_holds(const struct ab_arena *arena, const void *block);
 #endif
 
-/* A block, or n in a row, of a type, whatever its alignment: NULL when exhausted or when n is too
- * large. */
+/* Allocate an object of a type, or an array of n, with the alignment of the type. NULL when memory
+ * is exhausted or n is too large. */
 #define AB_ARENA_NEW(arena, type) \
     ((type *)ab_arena_alloc_packed((arena), AB_ALIGNOF(type), sizeof(type)))
 #define AB_ARENA_ARRAY(arena, type, n) \
@@ -184,10 +205,10 @@ bool ab_arena_checked_holds(const struct ab_arena *arena, const void *block);
 #define AB_ARENA_ARRAY_ZEROED(arena, type, n) \
     ((type *)ab_arena_alloc_array_zeroed((arena), AB_ALIGNOF(type), (n), sizeof(type)))
 
-/* What is allocated from here to the end of the block around it dies there, however it is left:
- * at its end, by return, goto, break or continue. Scopes nest. It is a declaration: in a switch it
- * needs braces of its own. longjmp ends no scope: what was allocated stays until an older save
- * point is restored or the arena reset. C++ has ab::arena_scope.
+/* Everything allocated from here on dies at the end of the enclosing block, however control leaves
+ * it: at its end, by return, goto, break or continue. Scopes nest. The macro is a declaration: in a
+ * switch, it needs braces of its own. longjmp ends no scope: the memory then stays until an older
+ * save point is restored or the arena is reset. C++ has ab::arena_scope.
  *     { AB_ARENA_SCOPED(&arena); char *text = ab_arena_alloc(&arena, 100); … } */
 #define AB_ARENA_SCOPED(arena) AB_ARENA_SCOPED_AT(arena, __COUNTER__)
 #define AB_ARENA_SCOPED_AT(arena, n) AB_ARENA_SCOPED_NAMED(arena, n)
@@ -195,19 +216,19 @@ bool ab_arena_checked_holds(const struct ab_arena *arena, const void *block);
     __attribute__((cleanup(ab_arena_scope_end), \
                    unused)) struct ab_arena_scope ab_scope_##n = ab_arena_scope_begin(arena)
 
-/* The same with a name, to allocate by: a function that gets the scope needs no arena.
+/* A scope with a name, which allocates: a function that gets the scope needs no arena.
  *     { AB_ARENA_SCOPE(frame, &arena); char *text = ab_arena_scope_alloc(&frame, 100); … } */
 #define AB_ARENA_SCOPE(name, arena) \
     __attribute__((cleanup(ab_arena_scope_end), \
                    unused)) struct ab_arena_scope name = ab_arena_scope_begin(arena)
 
-/* Sum of all blocks with padding. */
+/* Returns the sum of the bytes of all blocks, with padding. */
 static inline size_t ab_arena_used(const struct ab_arena *a)
 {
     return a->used_below + (size_t)(a->next - a->base);
 }
 
-/* Without a further region. */
+/* Returns the free bytes of the current region. */
 static inline size_t ab_arena_available(const struct ab_arena *a)
 {
     return (size_t)(a->end - a->next);
@@ -218,21 +239,22 @@ static inline size_t ab_arena_committed(const struct ab_arena *a)
     return a->committed_below + (size_t)(a->limit - a->base);
 }
 
-/* A size as the arena counts it: size − 1 (0 stays 0), so that no rounding can overflow before
- * it was compared with the room, which is a multiple of AB_ARENA_ALIGN. */
+/* Returns size − 1 (0 stays 0). Rounding up a size can overflow; this value can be compared with
+ * the room first, which is a multiple of AB_ARENA_ALIGN. */
 static inline size_t ab_arena_last_byte(size_t size)
 {
     return size - (size != 0);
 }
 
-/* What a block of that size takes; only for sizes that were compared with the room. */
+/* Returns the bytes that a block of `size` takes. Only for sizes that were compared with the
+ * room. */
 static inline size_t ab_arena_block_bytes(size_t size)
 {
     return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_ARENA_GAP;
 }
 
-/* Marks a new block for the tools and fills it; nothing when neither is compiled in. What names
- * the arena to Valgrind is the end of its region, so that the struct may be moved. */
+/* Marks a new block for the tools and fills it in the checked build; otherwise does nothing. The
+ * end of its region identifies the arena to Valgrind, so that the struct may be moved. */
 AB_CHECKED_INLINE static inline void *ab_arena_born(struct ab_arena *a, void *block, size_t size)
 {
     (void)a, (void)size;
@@ -247,8 +269,9 @@ AB_CHECKED_INLINE static inline void *ab_arena_born(struct ab_arena *a, void *bl
 #endif
 }
 
-/* Size 0 gives a block of its own; NULL by ab_allocator.h. NULL when exhausted, and of an arena
- * that is NULL, which the checked build reports. */
+/* Allocates a block aligned to 16 bytes. Size 0 gives a block of its own; through ab_allocator.h it
+ * gives NULL. Returns NULL when memory is exhausted, and for an arena that is NULL, which the
+ * checked build reports. */
 AB_CHECKED_INLINE static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
 {
     if (!AB_CHECKS && __builtin_expect(a == NULL, 0))
@@ -263,8 +286,8 @@ AB_CHECKED_INLINE static inline void *ab_arena_alloc(struct ab_arena *a, size_t 
     return ab_arena_born(a, block, size);
 }
 
-/* A block of a smaller alignment begins where the one before it ends. For the tools each block has
- * its own 16 bytes. align: a power of two. */
+/* Allocates a block that begins where the packed block before it ends, aligned to `align`, a power
+ * of two. With the tools or checks each block starts at a multiple of 16. */
 AB_CHECKED_INLINE static inline void *ab_arena_alloc_packed(struct ab_arena *a, size_t align,
                                                             size_t size)
 {
@@ -286,7 +309,8 @@ AB_CHECKED_INLINE static inline void *ab_arena_alloc_packed(struct ab_arena *a, 
     return block;
 }
 
-/* False, and nothing was done: it is no assignment, or `to` is ahead of the arena. */
+/* Moves the pointer back to `to` if that needs only an assignment. Returns false and does nothing
+ * if there is more to do, or if `to` is ahead of the arena. */
 static inline bool ab_arena_go_back_to(struct ab_arena *a, char *to)
 {
     if (AB_MARKS || AB_CHECKS || __builtin_expect(to < a->floor || to > a->next, 0))
@@ -297,7 +321,7 @@ static inline bool ab_arena_go_back_to(struct ab_arena *a, char *to)
     return true;
 }
 
-/* All blocks die; pages stay committed. O(1), unless there is a threshold. */
+/* Ends the life of all blocks; pages stay committed. O(1), unless the option keep_bytes is set. */
 static inline void ab_arena_reset(struct ab_arena *a)
 {
     if (!ab_arena_go_back_to(a, a->base))
@@ -312,7 +336,7 @@ static inline struct ab_arena_mark ab_arena_save(const struct ab_arena *a)
     return mark;
 }
 
-/* A position that is no multiple is of a time when blocks were close to each other. */
+/* Restores a save point. The position is not a multiple of 16 if blocks were packed at the time. */
 static inline void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mark)
 {
     bool is_behind = mark.position <= (size_t)(a->next - a->base) &&
@@ -321,12 +345,12 @@ static inline void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mar
         ab_arena_restore_slow(a, mark);
 }
 
-/* For a loop that allocates much: the cursor is a local of the loop's, so the compiler keeps it in
- * registers, which an arena accessed through a pointer does not allow. Nothing else may use the
- * arena until the cursor was given back. */
+/* For a loop that allocates much. The cursor is a local variable, so that the compiler keeps it in
+ * registers, which it cannot do with an arena accessed through a pointer. Nothing else may use the
+ * arena until ab_arena_cursor_end. */
 struct ab_arena_cursor {
     char *next;
-    size_t room; /* bytes from there on */
+    size_t room; /* bytes from `next` on */
 };
 
 static inline struct ab_arena_cursor ab_arena_cursor_of(const struct ab_arena *a)
@@ -340,18 +364,19 @@ static inline void ab_arena_cursor_end(struct ab_arena *a, const struct ab_arena
     a->next = cursor->next;
 }
 
-/* NULL: give the cursor back and ask ab_arena_alloc, which may commit more (or, for size 0 and
- * where blocks are marked for the tools, do what a cursor does not). */
+/* Returns NULL when the cursor cannot serve the request: memory must be committed, size is 0, or
+ * blocks are marked for the tools. Then give the cursor back and call ab_arena_alloc. */
 static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t size)
 {
-    /* Minus the size rounded up: adding it to the room carries where there is room, so that the
-     * test is the sum. Of size 0, and where rounding up is too much for a size_t, it is 0. */
+    /* The rounded size, negated. Adding it to the room wraps around exactly if there is room, so
+     * that the sum is also the test. It is 0 for size 0, and for sizes that overflow when
+     * rounded. */
     size_t minus = (0 - size) & ~(size_t)(AB_ARENA_ALIGN - 1), left = cursor->room + minus;
     char *block = cursor->next;
     if (AB_MARKS || AB_CHECKS || __builtin_expect(left >= cursor->room, 0))
         return NULL;
     if (block == NULL)
-        __builtin_unreachable(); /* there is room: callers need not look */
+        __builtin_unreachable(); /* tells the compiler that the result is not NULL */
     cursor->next = block - minus;
     cursor->room = left;
     return block;
@@ -362,7 +387,7 @@ struct ab_arena_scope {
 #ifdef AB_WITH_CHECKS
     struct ab_arena_mark mark;
 #else
-    char *to, *packed; /* next and packed of the arena then: what they mean is seen at the end */
+    char *to, *packed; /* `next` and `packed` of the arena at the begin of the scope */
 #endif
 };
 
@@ -393,7 +418,7 @@ static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
 }
 #endif
 
-/* As ab_arena_alloc of the arena of the scope. */
+/* Allocates from the arena of the scope, like ab_arena_alloc. */
 AB_CHECKED_INLINE static inline void *ab_arena_scope_alloc(const struct ab_arena_scope *scope,
                                                            size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The arena with the interface of ab_allocator.h. Best with one arena for each group of things
- * that die together. Counts what was asked for, which the arena itself does not: its `used`
- * includes padding.
+ * The arena with the interface of ab_allocator.h. Use one arena for each group of objects that die
+ * together. The client counts the requested bytes, because ab_arena_used of the arena includes
+ * padding.
  */
 #ifndef AB_ALLOCATORS_ARENA_ALLOCATOR_H
 #define AB_ALLOCATORS_ARENA_ALLOCATOR_H
@@ -27,7 +27,7 @@ static inline void ab_arena_client_free_all(struct ab_arena_client *client)
     client->requested_bytes = 0;
 }
 
-/* A block dies with the others only. */
+/* Freeing a single block does nothing. */
 AB_ALLOCATOR_DEFINE(ab_arena, struct ab_arena_client,
                     ab_arena_client_count(heap, size, ab_arena_alloc(heap->arena, size)), (void)0,
                     ab_arena_client_count(heap, new_size - size,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arrays in an arena that grow: in place as long as nothing else is allocated, else by a copy into
- * twice the room. Example: allocators/examples/particles.c.
+ * Growable arrays in an arena. An array grows in place as long as nothing else is allocated;
+ * otherwise it is copied to a block of twice the size. Example: allocators/examples/particles.c.
  *
  *     typedef AB_ARRAY(struct hit) hits_t;    or: AB_ARRAY(struct hit) hits = {0};
  *     if (!AB_ARRAY_PUSH(&arena, &hits, hit)) …;
@@ -16,31 +16,33 @@
 extern "C" {
 #endif
 
-/* All zero is an empty one. It lives as long as what the arena held when it last grew. */
+/* A zero-initialized array is empty. Its storage lives as long as an arena block allocated when it
+ * last grew: going back past that point invalidates it. */
 #define AB_ARRAY(type) \
     struct { \
         type *at; \
         size_t n, capacity; \
     }
 
-/* Room for `least` values in all; false when memory is exhausted, and nothing has changed then. */
+/* Grows the capacity to at least `least` values. False when memory is exhausted; nothing has
+ * changed then. */
 #define AB_ARRAY_RESERVE(arena, array, least) \
     ((array)->at = (__typeof__((array)->at))ab_array_grow( \
          (arena), (array)->at, __alignof__(*(array)->at), sizeof *(array)->at, &(array)->capacity, \
          (least)), \
      (array)->capacity >= (least))
 
-/* One more value at the end; the arguments after `array` are the value. False as above. */
+/* Appends a value, which the arguments after `array` are. False as above. */
 #define AB_ARRAY_PUSH(arena, array, ...) \
     (AB_ARRAY_RESERVE(arena, array, (array)->n + 1) \
          ? ((array)->at[(array)->n] = (__VA_ARGS__), (array)->n++, true) \
          : false)
 
-/* The last one takes the place of the one at `index`, which is below n. */
+/* Removes the value at `index`, which is below n, and moves the last value into its place. */
 #define AB_ARRAY_SWAP_POP(array, index) \
     ((void)((array)->at[(index)] = (array)->at[(array)->n - 1], (array)->n--))
 
-/* The array, perhaps elsewhere. *capacity says whether there is room now. */
+/* Returns the array, which may have moved. *capacity tells whether there is room now. */
 static inline void *ab_array_grow(struct ab_arena *arena, void *at, size_t align, size_t each_bytes,
                                   size_t *capacity, size_t least)
 {

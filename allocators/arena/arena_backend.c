@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The arena as a back end: arena_shared.h in the modes that an arena has. The reservation is sized
- * from the facts: all that will ever be asked for, since nothing is given back before a reset;
- * addresses cost nothing. With threads=local the arena of a lane is made when its thread first enters
- * and kept until the heap closes, because its blocks outlive the thread: the successor of a thread
- * that ended goes on in it.
+ * The arena as a back end: the modes of arena_shared.h that make sense for an arena. The
+ * reservation is sized from the facts: the bytes of all requests, because nothing is given back
+ * before a reset, and addresses cost nothing. With threads=local, the arena of a lane is created
+ * when its thread first enters. It is kept until the heap closes, because its blocks outlive the
+ * thread; the successor of a thread that ended continues in it.
  */
 #include "allocators/arena/arena_shared.h"
 #include "allocators/glue.h"
@@ -25,7 +25,7 @@ enum {
 #define LARGEST_RESERVE ((uint64_t)1 << 46) /* half of what a process can address on x86-64 */
 #define SLACK_BYTES ((uint64_t)1 << 20)
 
-/* As AB_THREADS_CHOICES, but for the last one. */
+/* The choices of AB_THREADS_CHOICES without the last one, "sharded". */
 static const char *const thread_choices[] = {"auto", "mutex", "none", "local", NULL};
 
 static const struct ab_param params[PARAM_COUNT] = {
@@ -46,7 +46,7 @@ static const struct ab_param params[PARAM_COUNT] = {
                                     "local = one arena per lane, none = no locking, one lane only"),
 };
 
-/* Every block is rounded up to 16 bytes, an aligned one may in addition lose align − 1. */
+/* Every block is rounded up to 16 bytes; an aligned one may additionally lose align − 1 bytes. */
 static uint64_t reserve_for(const struct ab_facts *f, uint64_t n_arenas)
 {
     uint64_t each = AB_ARENA_ALIGN, bytes, largest = LARGEST_RESERVE / n_arenas;
@@ -89,7 +89,7 @@ static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
     return (ab_ref)ab_arena_shared_alloc(&heap->own, size);
 }
 
-/* A small alignment is no wish for close blocks here: malloc's natural one holds as well. */
+/* Aligns every block to at least 16 bytes, because a back end need not pack its blocks. */
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
     bool is_small = align == 1 || align == 2 || align == 4 || align == 8;
@@ -124,7 +124,7 @@ static void arena_release(struct ab_heap *heap, uint64_t mark)
     ab_shard_unlock(&heap->own.shard);
 }
 
-/* What is live is unknown: a free leaves nothing in the arena. */
+/* Reports the figures. The live bytes are unknown, because a free leaves no trace in the arena. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_arena_shared_sums sums = ab_arena_shared_sum(&heap->own);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scratch arenas of each thread, and their end with it.
+ * Opens the scratch arenas of each thread, and closes them when the thread ends.
  */
 #include "arena_scratch.h"
 
@@ -30,8 +30,8 @@ static void scratch_make_key(void)
     scratch_key_error = pthread_key_create(&scratch_key, scratch_thread_ends);
 }
 
-/* A thread whose end would not be seen gets none. Half as many addresses each time that the system
- * refuses. */
+/* Opens a scratch arena; the size of its first region is halved each time the system refuses.
+ * Returns NULL if the end of the thread cannot be observed, because the arena would leak. */
 static struct ab_arena *scratch_open(void)
 {
     struct ab_arena_options options;

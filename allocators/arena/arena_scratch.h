@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory for the moment: each thread has two arenas, which are opened when it first asks and closed
- * when it ends. What is allocated between ab_scratch_begin and ab_scratch_end dies at the end.
+ * Temporary memory: each thread has two arenas, which are opened when it first asks and closed when
+ * it ends. Memory allocated between ab_scratch_begin and ab_scratch_end dies at ab_scratch_end.
  * Example: allocators/examples/string_building.c.
  *
- * A function that allocates its result in an arena of its caller's, and needs memory for the moment
- * itself, names that arena as a conflict: it may be the very scratch arena of the caller, and the
- * result would die at the end. With two arenas there is always another one, as long as each
- * function names what it was given:
+ * A function may allocate its result in an arena of its caller and need temporary memory itself. It
+ * names the caller's arena as a conflict, because that may be the same scratch arena: then the
+ * result would die with the temporary memory. There are two arenas, so that one is always free if
+ * each function names the arena that it was given:
  *
  *     char *path_of(struct ab_arena *out, const char *name)
  *     {
@@ -28,21 +28,24 @@ extern "C" {
 #endif
 
 enum { AB_SCRATCHES = 2 };
-#define AB_SCRATCH_RESERVE_BYTES ((size_t)1 << 32) /* of addresses, at most; chained */
-#define AB_SCRATCH_KEEP_BYTES ((size_t)4 << 20)    /* stay committed when it is empty */
+/* bytes of addresses of the first region, at most */
+#define AB_SCRATCH_RESERVE_BYTES ((size_t)1 << 32)
+/* bytes that stay committed when the arena is empty */
+#define AB_SCRATCH_KEEP_BYTES ((size_t)4 << 20)
 
 struct ab_scratch {
-    struct ab_arena *arena; /* NULL: memory is exhausted, or all of them are conflicts */
+    struct ab_arena *arena; /* NULL: memory is exhausted, or all scratch arenas are conflicts */
     struct ab_arena_mark mark;
 };
 
-/* Those of this thread; NULL: not opened yet. */
+/* The scratch arenas of this thread; NULL: not opened yet. */
 extern __thread struct ab_arena *ab_scratch_arenas[AB_SCRATCHES];
 
-/* After the inline fast path: looks at all of them, and opens what is not open. */
+/* Slow path of ab_scratch_begin: looks at all scratch arenas and opens those that are not open. */
 struct ab_scratch ab_scratch_begin_slow(struct ab_arena *const *conflicts, size_t n);
 
-/* An arena of this thread that is none of the n conflicts (NULL, 0: there are none). */
+/* Returns a scratch arena of this thread that is none of the n conflicts. Without conflicts pass
+ * NULL and 0. */
 static inline AB_MUST_USE struct ab_scratch ab_scratch_begin(struct ab_arena *const *conflicts,
                                                              size_t n)
 {
@@ -56,16 +59,18 @@ static inline AB_MUST_USE struct ab_scratch ab_scratch_begin(struct ab_arena *co
     return scratch;
 }
 
-/* In the order of the beginnings reversed, by the thread that began. */
+/* Ends the temporary memory. Call it in the thread that began, in reverse order of the
+ * beginnings. */
 static inline void ab_scratch_end(struct ab_scratch scratch)
 {
     if (scratch.arena != NULL)
         ab_arena_restore(scratch.arena, scratch.mark);
 }
-/* Closes those of this thread now. */
+/* Closes the scratch arenas of this thread now. */
 void ab_scratch_close(void);
 
-/* From here to the end of the block around it, however it is left, but for longjmp. */
+/* Declares a scratch that ends with the enclosing block, however control leaves it, except by
+ * longjmp. */
 #define AB_SCRATCH(name, conflicts, n) \
     __attribute__((cleanup(ab_scratch_end_of))) struct ab_scratch name = ab_scratch_begin( \
         (conflicts), (n))

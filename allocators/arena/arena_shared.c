@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What arenas of a group do beside their fast path. Nothing is freed one by one, so nothing is on
- * its way between them.
+ * The functions of a group of arenas outside of the fast path: opening, locks, resizing and sums.
+ * No arena frees single blocks, so that no blocks travel between arenas.
  */
 #include "arena_shared.h"
 
@@ -59,8 +59,9 @@ void *ab_arena_shared_alloc_zeroed(struct ab_arena_shared *own, size_t size)
     return block;
 }
 
-/* What is behind a block only its own arena knows. Without checks an earlier region of one's own
- * counts as another's: nothing of it grows in place. */
+/* True if the block is in another arena of the group. Only its own arena can resize a block in
+ * place. Without checks, a block in an earlier region of this arena counts as another arena's, so
+ * that it does not grow in place. */
 static bool is_of_another(struct ab_arena_shared *own, const void *block, size_t old_size)
 {
     const struct ab_arena *a = &own->arena;

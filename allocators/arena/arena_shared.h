@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arenas for any number of threads: one with a lock, or one for each thread, whose fast path is
- * that of arena.h without a lock. Blocks live until the group is reset or closed, also when the
- * thread that asked for them has ended; the next new thread goes on in its arena. Who may do what,
- * and what happens at the end of a thread and at fork: ../common/shard.h, for all modes. Usable on
- * its own: this folder and ../common. Memory for the moment is arena_scratch.h.
+ * Arenas for any number of threads: one arena with a lock, or one for each thread. An arena per
+ * thread has the fast path of arena.h, without a lock. Blocks live until the group is reset or
+ * closed, even if the thread that allocated them has ended; the next new thread continues in its
+ * arena. ../common/shard.h describes the modes: who may do what, and what happens at the end of a
+ * thread and at fork. Can be used on its own: this folder and ../common. For temporary memory see
+ * arena_scratch.h.
  *
  *     struct ab_arena_shared_options options = {0};
  *     options.arena.reserve_bytes = (size_t)1 << 32;
@@ -16,8 +17,8 @@
  *     …
  *     ab_arena_shared_reset(request);                                (when all are done with it)
  *
- * Each call takes the thread's own arena, or the group itself, which any thread may use: with a
- * lock then.
+ * Each call takes the thread's own arena, or the group itself. Any thread may use the group, which
+ * then takes a lock.
  */
 #ifndef AB_ALLOCATORS_ARENA_SHARED_H
 #define AB_ALLOCATORS_ARENA_SHARED_H
@@ -30,30 +31,31 @@
 extern "C" {
 #endif
 
-struct ab_arena_shared { /* one arena of the group; the first one is the group */
+struct ab_arena_shared { /* one arena of the group; the first arena stands for the group */
     struct ab_shard shard;
     AB_ALIGNAS(64) struct ab_arena arena;
-    struct ab_arena_options options; /* of the first: of all */
+    struct ab_arena_options options; /* in the first arena: the options of all */
 };
 
 struct ab_arena_shared_options {
-    struct ab_arena_options arena; /* of each */
+    struct ab_arena_options arena; /* options of each arena */
     struct ab_shards_options threads;
 };
 
 struct ab_arena_shared_sums {
-    uint32_t n_arenas; /* that were ever used */
+    uint32_t n_arenas; /* number of arenas that were ever used */
     size_t reserved, committed, used;
     uint64_t n_os_calls;
 };
 
-/* open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork: ../common/shard.h.
- * At a reset all blocks die; pages stay as the options say. */
+/* The functions open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork are
+ * described in ../common/shard.h. A reset ends the life of all blocks; pages stay as the options
+ * say. */
 AB_SHARDS_API(ab_arena_shared);
 
 void *ab_arena_shared_alloc_locked(struct ab_arena_shared *own, size_t size);
 
-/* As ab_arena_alloc. */
+/* Allocates like ab_arena_alloc. */
 AB_CHECKED_INLINE static inline void *ab_arena_shared_alloc(struct ab_arena_shared *own,
                                                             size_t size)
 {
@@ -62,15 +64,16 @@ AB_CHECKED_INLINE static inline void *ab_arena_shared_alloc(struct ab_arena_shar
     return ab_arena_alloc(&own->arena, size);
 }
 
-/* As those of arena.h. resize: a block of another thread's arena is copied when
- * it grows. */
+/* Work like the functions of arena.h. resize copies a growing block if it is in the arena of
+ * another thread. */
 void *ab_arena_shared_alloc_aligned(struct ab_arena_shared *own, size_t align, size_t size);
 void *ab_arena_shared_alloc_zeroed(struct ab_arena_shared *own, size_t size);
 void *ab_arena_shared_resize(struct ab_arena_shared *own, void *block, size_t old_size,
                              size_t new_size);
 
-/* Of one arena: a save point of a thread's own arena kills what that thread allocated since; one of
- * an arena with a lock what all did. */
+/* Save and restore one arena. A restore of a thread's own arena ends the life of the blocks that
+ * this thread allocated since. A restore of an arena with a lock ends the life of all threads'
+ * blocks since. */
 struct ab_arena_mark ab_arena_shared_save(struct ab_arena_shared *own);
 void ab_arena_shared_restore(struct ab_arena_shared *own, struct ab_arena_mark mark);
 

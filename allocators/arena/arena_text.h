@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The strings of ab_allocator_text.h in an arena: one begins where the one before it ends, and a
- * builder grows in place as long as nothing else is allocated.
- * Example: allocators/examples/string_building.c.
+ * The strings of ab_allocator_text.h in an arena. Strings are packed without padding, and a string
+ * builder grows in place as long as nothing else is allocated. Example:
+ * allocators/examples/string_building.c.
  */
 #ifndef AB_ALLOCATORS_ARENA_TEXT_H
 #define AB_ALLOCATORS_ARENA_TEXT_H
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* For bytes only: nothing is aligned. */
+/* An allocator for bytes only: blocks are not aligned. */
 AB_ALLOCATOR_DEFINE(ab_arena_text, struct ab_arena, ab_arena_alloc_packed(heap, 1, size), (void)0,
                     ab_arena_resize_aligned(heap, 1, ptr, size, new_size))
 

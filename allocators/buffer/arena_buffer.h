@@ -11,11 +11,11 @@
  *     { AB_ARENA_SCOPED(&arena); char *text = ab_arena_alloc(&arena, 100); … }  text dies here
  *     ab_arena_reset(&arena);
  *
- * The functions are those of arena.h, with the same names and results, so that the same program can
- * be tested with arena.h and its checked build on a workstation. A program includes one of the two
- * headers, never both. This header leaves out regions of the system, clean-ups (ab_arena_defer),
- * cursors and the checked build. AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report the use
- * of dead blocks here as well.
+ * The functions are those of arena.h, with the same names and results. So a program can be tested
+ * with arena.h and its checked build on a workstation. A program includes one of the two headers,
+ * never both. This header leaves out regions of the system, clean-ups (ab_arena_defer), cursors and
+ * the checked build. AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report the use of dead
+ * blocks here as well.
  *
  * One thread at a time. The arena may be moved; the buffer must stay where it is.
  */
@@ -145,15 +145,15 @@ static inline void *ab_arena_alloc(struct ab_arena *a, size_t size)
     return a == NULL ? NULL : ab_arena_take(a, AB_ARENA_ALIGN, size);
 }
 
-/* Returns a block at a multiple of `align`, which must be a power of two; NULL else. Blocks of a
- * small alignment follow each other: floats take 4 bytes, strings their length. */
+/* Returns a block at a multiple of `align`; NULL if that is not a power of two. Blocks of a small
+ * alignment are packed: floats take 4 bytes, strings their length. */
 static inline void *ab_arena_alloc_aligned(struct ab_arena *a, size_t align, size_t size)
 {
     bool is_power = align != 0 && (align & (align - 1)) == 0;
     return a == NULL || !is_power ? NULL : ab_arena_take(a, align, size);
 }
 
-/* As ab_arena_alloc_aligned for an alignment that is known to be a power of two. */
+/* Allocates like ab_arena_alloc_aligned; the alignment must be a power of two. */
 static inline void *ab_arena_alloc_packed(struct ab_arena *a, size_t align, size_t size)
 {
     return ab_arena_alloc_aligned(a, align, size);
@@ -181,7 +181,8 @@ static inline void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align
     return block == NULL ? NULL : memset(block, 0, n * each_bytes);
 }
 
-/* Return a block, or n in a row, of a type; NULL if the buffer is exhausted or n is too large. */
+/* Allocate an object of a type, or an array of n; NULL if the buffer is exhausted or n is too
+ * large. */
 #define AB_ARENA_NEW(arena, type) \
     ((type *)ab_arena_alloc_packed((arena), AB_ALIGNOF(type), sizeof(type)))
 #define AB_ARENA_ARRAY(arena, type, n) \
@@ -190,14 +191,14 @@ static inline void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align
 #define AB_ARENA_ARRAY_ZEROED(arena, type, n) \
     ((type *)ab_arena_alloc_array_zeroed((arena), AB_ALIGNOF(type), (n), sizeof(type)))
 
-/* Marks the memory from `from` to the end of all blocks as dead for the tools; moves `next`. */
+/* Marks the blocks from `from` on as dead for the tools, and moves `next` back. */
 static inline void ab_arena_cut(struct ab_arena *a, char *from)
 {
     AB_MARK_UNUSED(from, (size_t)(a->next - from));
     a->next = from;
 }
 
-/* Changes the size of the last block where it is. False, and nothing has changed, without room. */
+/* Resizes the last block in place. Returns false and changes nothing if there is no room. */
 static inline bool ab_arena_resize_top(struct ab_arena *a, char *block, size_t new_size)
 {
     char *end = a->next;
@@ -242,7 +243,7 @@ static inline void *ab_arena_resize(struct ab_arena *a, void *block, size_t old_
 
 /* ---- save points ---- */
 
-/* Returns a save point. Restoring it kills all younger blocks. Save points nest. */
+/* Returns a save point. Restoring it ends the life of all younger blocks. Save points nest. */
 static inline struct ab_arena_mark ab_arena_save(const struct ab_arena *a)
 {
     struct ab_arena_mark mark = {ab_arena_used(a)};
@@ -258,7 +259,7 @@ static inline void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mar
     ab_arena_cut(a, a->base + mark.position);
 }
 
-/* Kills all blocks. */
+/* Ends the life of all blocks. */
 static inline void ab_arena_reset(struct ab_arena *a)
 {
     struct ab_arena_mark begin = {0};
@@ -286,15 +287,15 @@ static inline void ab_arena_scope_end(const struct ab_arena_scope *scope)
     ab_arena_restore(scope->arena, scope->mark);
 }
 
-/* Kills at the end of the block around it, however that is left, what is allocated from here on.
- * Scopes nest. longjmp ends no scope. */
+/* Everything allocated from here on dies at the end of the enclosing block, however control leaves
+ * it. Scopes nest. longjmp ends no scope. */
 #define AB_ARENA_SCOPED(arena) AB_ARENA_SCOPED_AT(arena, __COUNTER__)
 #define AB_ARENA_SCOPED_AT(arena, n) AB_ARENA_SCOPED_NAMED(arena, n)
 #define AB_ARENA_SCOPED_NAMED(arena, n) \
     __attribute__((cleanup(ab_arena_scope_end), \
                    unused)) struct ab_arena_scope ab_scope_##n = ab_arena_scope_begin(arena)
 
-/* The same with a name, to allocate by with ab_arena_scope_alloc. */
+/* A scope with a name, for ab_arena_scope_alloc. */
 #define AB_ARENA_SCOPE(name, arena) \
     __attribute__((cleanup(ab_arena_scope_end), \
                    unused)) struct ab_arena_scope name = ab_arena_scope_begin(arena)

@@ -13,11 +13,10 @@
  *     ship_remove(&ships, handle);
  *     ship_get(&ships, handle) is NULL from now on
  *
- * The functions are those of handle.h, with the same names and results, so that the same program
- * can be tested with handle.h and its checked build on a workstation. A program includes one of the
- * two headers, never both. This header leaves out ordered versions, arenas of the system and the
- * checked build. AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report the use of removed
- * values here as well.
+ * The functions are those of handle.h, with the same names and results. So a program can be tested
+ * with handle.h and its checked build on a workstation. A program includes one of the two headers,
+ * never both. This header leaves out ordered versions, arenas of the system and the checked build.
+ * AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report the use of removed values here as well.
  *
  * Each slot takes 8 bytes beside its value. One thread at a time. The arena may be moved; the
  * buffer must stay where it is.
@@ -43,18 +42,21 @@
 #error "this header has no checked build: include handle.h, which has the same functions"
 #endif
 
-#define AB_HANDLE_ALIGN ((size_t)16) /* of every value, unless the arena is dense */
+#define AB_HANDLE_ALIGN ((size_t)16) /* alignment of every value, unless the arena is dense */
 
-#define AB_HANDLE_LIVE UINT32_MAX /* states of a slot; below AB_HANDLE_HIDDEN the next free slot */
+/* states of a slot; values below AB_HANDLE_HIDDEN are the next free slot */
+#define AB_HANDLE_LIVE UINT32_MAX
 #define AB_HANDLE_RETIRED (UINT32_MAX - 1)
-#define AB_HANDLE_END (UINT32_MAX - 2) /* of the list of free slots */
+#define AB_HANDLE_END (UINT32_MAX - 2) /* end of the list of free slots */
 #define AB_HANDLE_HIDDEN (UINT32_MAX - 3)
 #define AB_HANDLE_CAPACITY_MAX AB_HANDLE_HIDDEN
 #define AB_HANDLE_BASE_END ((uint32_t)1 << 31)
-#define AB_HANDLE_BASE_ZERO UINT32_MAX /* versions from 1, as in every arena that says so */
+/* as option: versions start at 1, as in every arena with this option */
+#define AB_HANDLE_BASE_ZERO UINT32_MAX
 
 struct ab_handle {
-    uint32_t index, version; /* version 0 is no value's: a zeroed handle is stale in every arena */
+    /* No value has version 0, so that a zeroed handle is stale in every arena. */
+    uint32_t index, version;
 };
 
 struct ab_handle_word {
@@ -67,25 +69,27 @@ struct ab_handle_arena {
     char *values;
     size_t slot_bytes, stride; /* usable bytes of a value; bytes from value to value */
     uint32_t capacity;
-    uint32_t n_carved;  /* slots from here on hold nothing since the last flush */
-    uint32_t next_free; /* freed last, served first */
+    uint32_t n_carved;  /* number of slots used since the last flush */
+    uint32_t next_free; /* the free list; the slot freed last is used first */
     uint32_t n_live;
     uint32_t n_retired;
-    uint32_t version_base; /* the first version of a slot is the next one */
+    uint32_t version_base; /* the version before the first one of every slot */
     uint32_t version_max;
 };
 
 struct ab_handle_options {
-    size_t value_bytes; /* 0 counts as 1; rounded up to the alignment */
-    size_t align;       /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
-    uint64_t capacity;  /* most values; 0 = as many as fit in the buffer */
-    uint32_t
-        version_max; /* values that a slot holds in its life; 0 = as many as there are versions */
-    uint32_t
-        version_base; /* versions begin after it, < AB_HANDLE_BASE_END; 0 = a base of the arena's
-                              own, far from those of arenas opened before */
-    bool is_dense;    /* values as in an array: value_bytes apart, aligned to the largest
-                              power of two, at most AB_HANDLE_ALIGN, that divides value_bytes */
+    size_t value_bytes; /* bytes; 0 counts as 1; rounded up to the alignment */
+    /* alignment of every value: 0 or a power of two; at least AB_HANDLE_ALIGN is used */
+    size_t align;
+    uint64_t capacity; /* maximum number of live values; 0 = as many as fit in the buffer */
+    /* number of values that a slot holds in its life; 0 = as many as there are versions */
+    uint32_t version_max;
+    /* Versions begin after this number, which must be below AB_HANDLE_BASE_END. 0 = the arena gets
+     * its own, far from those of earlier arenas. */
+    uint32_t version_base;
+    /* True if values are placed as in an array, value_bytes apart. They are aligned to the largest
+     * power of two that divides value_bytes, at most AB_HANDLE_ALIGN. */
+    bool is_dense;
 };
 
 /* Number of arenas that the program has opened. */
@@ -101,7 +105,7 @@ static inline uint32_t ab_handle_own_base(void)
     return base;
 }
 
-/* Sets slot_bytes and stride; returns the alignment of values, or 0 if there are no such values. */
+/* Sets slot_bytes and stride. Returns the alignment of values, or 0 if the sizes are too large. */
 static inline size_t ab_handle_lay_out(struct ab_handle_arena *made,
                                        const struct ab_handle_options *o)
 {
@@ -134,9 +138,9 @@ static inline bool ab_handle_fits(struct ab_handle_arena *made, char *buffer, si
     return capacity != 0;
 }
 
-/* Opens the arena over `bytes` at `buffer`, which need not be aligned or zero. Returns 0, EINVAL
- * (an alignment or a base that is none, more than AB_HANDLE_CAPACITY_MAX, dense values with an
- * alignment) or ENOMEM (the values do not fit); *arena is untouched on failure. */
+/* Opens the arena over `bytes` at `buffer`, which need not be aligned or zero. Returns 0, EINVAL or
+ * ENOMEM (the values do not fit); on failure *arena is untouched. EINVAL means: an invalid
+ * alignment or base, more than AB_HANDLE_CAPACITY_MAX, or dense values with an alignment. */
 static inline AB_MUST_USE int ab_handle_arena_init_buffer(struct ab_handle_arena *arena,
                                                           void *buffer, size_t bytes,
                                                           const struct ab_handle_options *options)
@@ -250,8 +254,8 @@ static inline uint32_t ab_handle_carve(struct ab_handle_arena *arena)
     return AB_HANDLE_END;
 }
 
-/* Makes a new value, whose bytes are what they are. Returns 0, or ENOSPC if the arena is full; *out
- * is untouched then. */
+/* Inserts a value, whose bytes are undefined. Returns 0, or ENOSPC if the arena is full; *out is
+ * then untouched. */
 static inline AB_MUST_USE int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
 {
     uint32_t index = arena->next_free;
@@ -268,7 +272,7 @@ static inline AB_MUST_USE int ab_handle_insert(struct ab_handle_arena *arena, st
     return 0;
 }
 
-/* As ab_handle_insert; the bytes of the value are zero. */
+/* Inserts like ab_handle_insert; the bytes of the value are zero. */
 static inline AB_MUST_USE int ab_handle_insert_zeroed(struct ab_handle_arena *arena,
                                                       struct ab_handle *out)
 {
@@ -278,7 +282,7 @@ static inline AB_MUST_USE int ab_handle_insert_zeroed(struct ab_handle_arena *ar
     return error;
 }
 
-/* Removes the value. False, and nothing happens, if the handle is stale. */
+/* Removes a value. Returns false and does nothing if the handle is stale. */
 static inline bool ab_handle_remove(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     if (!ab_handle_is_live(arena, handle))
@@ -308,7 +312,7 @@ static inline void *ab_handle_hide(struct ab_handle_arena *arena, struct ab_hand
     return value;
 }
 
-/* Ends the hiding. False, and nothing happens, if the value is not hidden. */
+/* Shows a hidden value again. Returns false and does nothing if the value is not hidden. */
 static inline bool ab_handle_show(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     struct ab_handle_word *word = &arena->words[handle.index];
@@ -319,8 +323,8 @@ static inline bool ab_handle_show(struct ab_handle_arena *arena, struct ab_handl
     return true;
 }
 
-/* Visits live values in the order of their slots: begin with a zeroed handle. False after the last.
- * The current value may be removed meanwhile. */
+/* Steps through the live values in the order of their slots; begin with a zeroed handle. Returns
+ * false after the last value. The current value may be removed meanwhile. */
 static inline bool ab_handle_next(const struct ab_handle_arena *arena, struct ab_handle *handle)
 {
     for (uint32_t i = handle->version == 0 ? 0 : handle->index + 1; i < arena->n_carved; i++) {

@@ -11,14 +11,14 @@
  *     struct shot *shot = AB_POOL_NEW(&pool, struct shot);      NULL: all slots are used
  *     AB_POOL_DELETE(&pool, shot);
  *
- * The functions are those of pool.h, with the same names and results, so that the same program can
- * be tested with pool.h and its checked build on a workstation. A program includes one of the two
- * headers, never both. This header leaves out pools that grow, cursors, locks and the checked
- * build. AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report wrong frees here as well.
+ * The functions are those of pool.h, with the same names and results. So a program can be tested
+ * with pool.h and its checked build on a workstation. A program includes one of the two headers,
+ * never both. This header leaves out pools that grow, cursors, locks and the checked build.
+ * AddressSanitizer and Valgrind (-DAB_WITH_VALGRIND) report wrong frees here as well.
  *
- * A free is believed, as in pool.h: ab_pool_owns refuses foreign and inner pointers, nothing a
- * second free. One thread at a time. The pool may be moved, but not under Valgrind; the buffer must
- * stay where it is.
+ * A free is not checked, as in pool.h: ab_pool_owns refuses foreign and inner pointers, and nothing
+ * finds a second free. One thread at a time. The pool may be moved, except under Valgrind; the
+ * buffer must stay where it is.
  */
 #ifndef AB_ALLOCATORS_POOL_BUFFER_H
 #define AB_ALLOCATORS_POOL_BUFFER_H
@@ -41,14 +41,14 @@
 #error "this header has no checked build: include pool.h, which has the same functions"
 #endif
 
-#define AB_POOL_ALIGN ((size_t)16) /* of every slot, unless options ask for another alignment */
+#define AB_POOL_ALIGN ((size_t)16) /* default alignment of every slot */
 
-struct ab_pool_slot { /* inside the free slot */
+struct ab_pool_slot { /* the link inside a free slot */
     struct ab_pool_slot *next;
 };
 
 struct ab_pool {
-    struct ab_pool_slot *free; /* freed last, served first */
+    struct ab_pool_slot *free; /* the free list; the slot freed last is served first */
     char *next;                /* first slot that was not handed out since the pool was empty */
     char *base, *limit;
     char *top; /* slots from here on were never handed out */
@@ -58,8 +58,8 @@ struct ab_pool {
 };
 
 struct ab_pool_options {
-    size_t slot_bytes; /* rounded up to the alignment, and to a pointer */
-    size_t align;      /* of every slot: 0 = AB_POOL_ALIGN, else a power of two */
+    size_t slot_bytes; /* bytes; rounded up to the alignment, and to the size of a pointer */
+    size_t align;      /* alignment of every slot: 0 = AB_POOL_ALIGN, otherwise a power of two */
 };
 
 /* Sets slot_bytes and stride. Returns 0, EINVAL or ENOMEM. */
@@ -79,9 +79,9 @@ static inline int ab_pool_measure(struct ab_pool *made, const struct ab_pool_opt
     return 0;
 }
 
-/* Opens the pool over `bytes` at `buffer`, which need not be aligned or zero: as many slots as fit.
- * Returns 0, EINVAL (the alignment is no power of two) or ENOMEM (no slot fits); *pool is untouched
- * on failure. */
+/* Opens the pool over `bytes` at `buffer`, which need not be aligned or zero, with as many slots as
+ * fit. Returns 0, EINVAL (the alignment is not a power of two) or ENOMEM (no slot fits). On failure
+ * *pool is untouched. */
 static inline AB_MUST_USE int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
                                                   const struct ab_pool_options *options)
 {
@@ -155,7 +155,7 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     return slot;
 }
 
-/* As ab_pool_alloc; also NULL if the slots are aligned to less. */
+/* Allocates like ab_pool_alloc. Also returns NULL if the slots are aligned to less than `align`. */
 static inline void *ab_pool_alloc_aligned(struct ab_pool *pool, size_t align, size_t size)
 {
     return align <= pool->align ? ab_pool_alloc(pool, size) : NULL;
@@ -189,7 +189,7 @@ static inline void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t 
     ab_pool_free(pool, block);
 }
 
-/* Returns what may be used of a block. */
+/* Returns the usable bytes of a block. */
 static inline size_t ab_pool_usable(const struct ab_pool *pool, const void *block)
 {
     (void)block;
@@ -197,7 +197,7 @@ static inline size_t ab_pool_usable(const struct ab_pool *pool, const void *bloc
     return pool->slot_bytes;
 }
 
-/* Return a slot for a type, or NULL; give it back. */
+/* Allocate a slot for a type, or return NULL; free a slot. */
 #define AB_POOL_NEW(pool, type) \
     ((type *)ab_pool_alloc_aligned((pool), AB_ALIGNOF(type), sizeof(type)))
 #define AB_POOL_DELETE(pool, ptr) ab_pool_free((pool), (ptr))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a checked heap says what it found, and ends the process. Neither stdio nor malloc: they may
- * be what is broken.
+ * Reports what a checked heap found, and ends the process. Uses neither stdio nor malloc, which may
+ * be broken.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* syscall */
@@ -16,10 +16,11 @@
 #include <unistd.h>
 
 #if !defined(__cplusplus) && !defined(_DEFAULT_SOURCE)
-extern long syscall(long, ...); /* not declared in strict C, where a header was read before this */
+/* not declared if a system header was included before in strict C */
+extern long syscall(long, ...);
 #endif
 
-/* Dl_info and dladdr, which strict C does not declare either; NULL in a static program. */
+/* Dl_info and dladdr, which strict C does not declare; dladdr is NULL in a static program. */
 struct place {
     const char *file;
     const unsigned char *base;
@@ -34,7 +35,7 @@ AB_COMMON_API const void **ab_guard_place(void)
     return &place;
 }
 
-/* The kernel reads them; where it may not, they are taken for readable. */
+/* True if the bytes can be read; asks the kernel. If the kernel refuses to answer, returns true. */
 AB_COMMON_API bool ab_guard_can_read(const void *from, size_t bytes)
 {
     char copy[sizeof(struct ab_block_head)];
@@ -44,7 +45,7 @@ AB_COMMON_API bool ab_guard_can_read(const void *from, size_t bytes)
     return n == (long)here.iov_len || (n < 0 && errno != EFAULT);
 }
 
-/* What does not fit is cut off. */
+/* A line of text; text that does not fit is cut off. */
 struct line {
     char text[600];
     size_t n;
@@ -75,7 +76,8 @@ static void put_name(struct line *line, const char *name, const void *block, con
     put(line, what);
 }
 
-/* As addr2line takes it: the file, and where in it, which is the address in one that is not moved. */
+/* Writes an address as addr2line takes it: the file and the offset in it, or the address itself if
+ * the file is loaded at a fixed address. */
 static void put_place(struct line *line, const char *did, const void *place)
 {
     enum { ELF_TYPE = 16, ELF_TYPE_FIXED = 2 };
@@ -83,7 +85,7 @@ static void put_place(struct line *line, const char *did, const void *place)
     if (place == NULL)
         return;
     put(line, did);
-    uintptr_t at = (uintptr_t)place - 1; /* within the call */
+    uintptr_t at = (uintptr_t)place - 1; /* an address within the call instruction */
     if (ab_guard_dladdr != NULL && ab_guard_dladdr((const void *)at, &found) != 0 &&
         found.file != NULL) {
         put(line, found.file);

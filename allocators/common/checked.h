@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * Canaries and poison around blocks, and what is known of each block: for the checked build,
- * -DAB_WITH_CHECKS, and for rows with debug=on, which lay the same around the blocks of an
- * allocator that knows nothing of it.
+ * Canaries and poison around blocks, and a record of each block. The checked build,
+ * -DAB_WITH_CHECKS, uses them for all allocators. The back ends with debug=on put them around the
+ * blocks of an allocator that is not a checked build.
  *
  *   head, 64 bytes: links, size, place, … | 0xDEADBEEFCAFEBABE | block: 0xCD | 0xFEEDFACEDEADC0DE …
  *
- * The canary behind a block goes on to the end of what the block takes, 16 bytes at least; a seal
- * in the head is of all that is in it. A dead block is 0xDD from its begin to its end, but for the
- * links that an allocator keeps at the begin; before the memory is handed out again it is read, and
- * who wrote to it meanwhile ends the process. What is handed in is looked at before anything is
- * done: a resize of a dead block must not take its memory for the new one.
+ * The canary behind a block extends to the end of the memory that the block takes, at least 16
+ * bytes. A seal in the head is a checksum of the head. A dead block is filled with 0xDD, except for
+ * the links that an allocator keeps at its begin. Before memory is handed out again, this filling
+ * is verified: a write to it meanwhile ends the process. A block that a caller passes is checked
+ * before anything is done. For example, a resize of a dead block must not reuse that block's own
+ * memory.
  *
- * Whoever finds a fault ends the process with one line on the standard error: what is damaged
- * cannot be trusted any more. The line says where the block was allocated, and freed, as far as
- * that is known: "pool: 0x00007f0123456780: overflow past its end, at byte 40; 40 bytes, allocated
- * at ./game+0x12ab", which addr2line -i -e ./game 0x12ab translates.
+ * Every fault ends the process with one line on standard error, because damaged memory cannot be
+ * trusted any more. The line says where the block was allocated and freed, if that is known:
  *
- * The live blocks of the checked build are a list in the order of their birth, each with a serial
- * number that its arena never gives again. A save point keeps the number of arena and block; it is
- * stale once that block died by a reset or a restore. A block that has moved leaves the list, and
- * the one below answers for its number (`covers`). A lock-free pool has no list, nor have rows with
- * debug=on.
+ *     pool: 0x00007f0123456780: overflow past its end, at byte 40; 40 bytes, allocated at
+ *     ./game+0x12ab        (in one line; addr2line -i -e ./game 0x12ab translates the place)
  *
- * With a sanitizer or Valgrind watching, dead bytes and those after a block are theirs, and not
- * looked at. Whoever locks the allocator locks this.
+ * The live blocks of the checked build are in a list in the order of their allocation. Each has a
+ * serial number that its arena never gives again. A save point stores the number of the arena and
+ * of the youngest block; it is stale once that block died by a reset or a restore. A block that has
+ * moved leaves the list, and the block below takes over its number (`covers`). A lock-free pool and
+ * the back ends with debug=on have no list.
+ *
+ * With a sanitizer or Valgrind, the tool watches dead bytes and the bytes after a block, so that
+ * they are not checked here. The lock of an allocator, if it has one, also protects this data.
  */
 #ifndef AB_ALLOCATORS_CHECKED_H
 #define AB_ALLOCATORS_CHECKED_H
@@ -48,11 +50,11 @@ extern "C" {
 #define AB_BLOCK_TAIL_MAX ((size_t)1 << 16)
 enum { AB_GUARD_NEW = 0xCD, AB_GUARD_DEAD = 0xDD };
 
-/* What is said, of every kind of heap. */
+/* Messages about faults, the same for all allocators. */
 #define AB_SAYS_OVERFLOW "overflow past its end"
 #define AB_SAYS_UNDERFLOW "corrupted before its start"
 #define AB_SAYS_FREED "freed already"
-#define AB_SAYS_DEAD "dead already" /* of an arena, which frees nothing */
+#define AB_SAYS_DEAD "dead already" /* in an arena, which frees no single blocks */
 #define AB_SAYS_FOREIGN "not from this heap"
 #define AB_SAYS_NO_BLOCK "not the begin of a live block"
 #define AB_SAYS_SIZE "its size is another one"
@@ -63,34 +65,35 @@ enum { AB_GUARD_NEW = 0xCD, AB_GUARD_DEAD = 0xDD };
 #define AB_SAYS_TWO_THREADS "used by two threads at the same time"
 #define AB_SAYS_THREAD "the heap of another thread"
 
-/* "NAME: 0x00007f0123456780: WHAT" on the standard error, then SIGABRT. */
+/* Writes "NAME: 0x00007f0123456780: WHAT" to standard error and raises SIGABRT. */
 AB_COMMON_API void ab_guard_end(const char *name, const void *block, const char *what)
     __attribute__((noreturn));
-/* The same with the byte of the block where it shows, or AB_GUARD_NOWHERE, and what is known of the
- * block, or NULL. */
+/* Ends the process like ab_guard_end, with details. `at` is the byte of the block where the fault
+ * is, or AB_GUARD_NOWHERE. `of` are the facts about the block, or NULL. */
 AB_COMMON_API void ab_guard_end_at(const char *name, const void *block, const char *what,
                                    ptrdiff_t at, const struct ab_block_death *of)
     __attribute__((noreturn));
-/* The same, and the process goes on. */
+/* Writes such a line, but does not end the process. */
 AB_COMMON_API void ab_guard_note(const char *name, const void *block, const char *what,
                                  const struct ab_block_death *of);
 
-/* May so many bytes be read there? */
+/* True if so many bytes can be read at `from`. */
 AB_COMMON_API bool ab_guard_can_read(const void *from, size_t bytes);
 
-/* ---- who calls, and from where ---- */
+/* ---- the calling thread, and the place of its call ---- */
 
-/* Of this thread: the place of the call of the program that is in progress, or NULL. Its address
- * names the thread. */
+/* Returns a variable of this thread: the place of the program's call in progress, or NULL. The
+ * address of the variable identifies the thread. */
 AB_COMMON_API const void **ab_guard_place(void);
 
 struct ab_block_call {
-    const void **user;  /* NULL: of a heap that several threads may use */
-    const void *before; /* who was in a call of it: this thread, or nobody */
+    const void **user;  /* the heap's `user`; NULL for a heap that several threads may use */
+    const void *before; /* the value of *user before: this thread, or NULL */
     bool is_outer;
 };
 
-/* user: the thread that is in a call, of a heap of one thread at a time; else NULL. */
+/* Begins a call. `user` is the variable for the thread in a call, or NULL if several threads may be
+ * in calls. Ends the process if another thread is in a call. */
 static inline struct ab_block_call ab_block_call_of(const void **user, const char *name,
                                                     const void *heap, const void *place)
 {
@@ -121,7 +124,8 @@ static inline void ab_block_call_end(const struct ab_block_call *call)
         __atomic_store_n(call->user, call->before, __ATOMIC_RELEASE);
 }
 
-/* To the end of the block around it the heap, which may be NULL, is in a call of this thread. */
+/* Declares that this thread is in a call of the heap up to the end of the enclosing block. The heap
+ * may be NULL, which ends the process. */
 #ifdef AB_WITH_CHECKS
 #define AB_CHECKED_CALL(heap, name) \
     __attribute__((cleanup(ab_block_call_end), unused)) const struct ab_block_call ab_call = \
@@ -131,7 +135,7 @@ static inline void ab_block_call_end(const struct ab_block_call *call)
 #define AB_CHECKED_CALL(heap, name) ((void)0)
 #endif
 
-/* Around what belongs to the program, which may leave by longjmp. */
+/* Leave and reenter a call around a function of the program, which may leave by longjmp. */
 static inline const void *ab_block_step_out(struct ab_block_list *list)
 {
     const void **own = ab_guard_place(), *place = *own;
@@ -150,12 +154,12 @@ static inline void ab_block_step_in(struct ab_block_list *list, const void *plac
 /* ---- a block ---- */
 
 #ifdef AB_WITH_CHECKS
-/* One in the program, whichever of its files has an allocator. Atomic. */
+/* One variable per program, whichever of its files contain an allocator. Atomic. */
 #pragma weak ab_block_last_id
 uint32_t ab_block_last_id;
 
-/* The id is no other list's of any allocator, and neither 0 nor that of dead memory, which is
- * odd. */
+/* Opens a list with an id that no other list has. It is neither 0 nor the id of dead memory, which
+ * is odd. */
 static inline void ab_block_list_open(struct ab_block_list *list, const char *name)
 {
     memset(list, 0, sizeof *list);
@@ -185,7 +189,7 @@ static inline void ab_block_seal(struct ab_block_head *head)
     head->seal = ab_block_seal_of(head);
 }
 
-/* The canary behind a block is AB_GUARD_BACK again and again, and a part of it at last. */
+/* Writes the canary behind a block: AB_GUARD_BACK repeatedly, the last time perhaps only a part. */
 static inline void ab_block_write_tail(char *end, size_t n)
 {
     uint64_t back = AB_GUARD_BACK;
@@ -194,7 +198,7 @@ static inline void ab_block_write_tail(char *end, size_t n)
     memcpy(end, &back, n);
 }
 
-/* The first byte of it that is not as it was written, or n. */
+/* Returns the offset of the first overwritten byte of the canary; n if there is none. */
 static inline size_t ab_block_tail_whole(const char *end, size_t n)
 {
     uint64_t back = AB_GUARD_BACK, word;
@@ -209,13 +213,14 @@ static inline size_t ab_block_tail_whole(const char *end, size_t n)
     return at;
 }
 
-/* How long a canary may be where there is so much behind a block of the checked build. */
+/* Returns the length of a canary that has `bytes` bytes behind the block; 0 with the tools. */
 static inline size_t ab_block_tail(size_t bytes)
 {
     return AB_MARKS ? 0 : bytes < AB_BLOCK_TAIL_MAX ? bytes : AB_BLOCK_TAIL_MAX;
 }
 
-/* tail: bytes behind the block that are its own. */
+/* Sets the size of a block and writes its canary. tail: bytes behind the block that belong to
+ * it. */
 static inline void ab_block_set_size(void *block, size_t size, size_t tail)
 {
     struct ab_block_head *head = ab_block_head_of(block);
@@ -225,7 +230,7 @@ static inline void ab_block_set_size(void *block, size_t size, size_t tail)
     ab_block_seal(head);
 }
 
-/* In the bytes that it takes already. */
+/* Sets the size of a block within the bytes that it takes already. */
 static inline void ab_block_set_size_within(void *block, size_t size)
 {
     const struct ab_block_head *head = ab_block_head_of(block);
@@ -241,7 +246,7 @@ static inline struct ab_block_death ab_block_facts(const struct ab_block_head *h
     return facts;
 }
 
-/* Nobody may use the head before: it may be anything. */
+/* Ends the process unless the head is intact. Call it before any use of the head. */
 static inline void ab_block_demand_head(const char *name, const struct ab_block_head *head)
 {
     bool is_sealed = head->seal == ab_block_seal_of(head);
@@ -249,7 +254,7 @@ static inline void ab_block_demand_head(const char *name, const struct ab_block_
         return;
     struct ab_block_death facts = ab_block_facts(head);
     const unsigned char *canary = (const unsigned char *)&head->canary;
-    ptrdiff_t at = sizeof head->canary; /* bytes before the block, the nearest that is wrong */
+    ptrdiff_t at = sizeof head->canary; /* the nearest overwritten byte before the block */
     while (at > 0 && canary[sizeof head->canary - (size_t)at] ==
                          (unsigned char)(AB_GUARD_FRONT >> 8 * (sizeof head->canary - (size_t)at)))
         at--;
@@ -269,7 +274,8 @@ static inline void ab_block_look_at(const char *name, const struct ab_block_head
 
 /* ---- the list ---- */
 
-/* A new live block, in no list: AB_BLOCK_FRONT before and `tail` after it are ours. */
+/* Makes a live block in no list. AB_BLOCK_FRONT bytes before it and `tail` bytes after it must be
+ * available. */
 static inline struct ab_block_head *ab_block_make(uint32_t list_id, void *block, size_t size,
                                                   size_t tail, size_t covers)
 {
@@ -298,8 +304,9 @@ static inline void ab_block_enter(struct ab_block_list *list, struct ab_block_he
     list->top = head;
 }
 
-/* The same where an arena hands blocks out: filled, and shown to the tools. `pool` names its arena
- * to them; block_bytes reach to the end of its tail. NULL stays NULL. */
+/* Makes a live block of an arena and puts it into the list: fills it and marks it for the tools.
+ * `pool` identifies the arena to the tools; block_bytes extend to the end of its tail. NULL stays
+ * NULL. */
 static inline void *ab_block_born(struct ab_block_list *list, const void *pool, void *block,
                                   size_t size, size_t block_bytes)
 {
@@ -316,7 +323,7 @@ static inline void *ab_block_born(struct ab_block_list *list, const void *pool, 
     return p;
 }
 
-/* Every live block, the youngest first. */
+/* Calls `visit` for every live block, the youngest first. */
 static inline void ab_block_visit(const struct ab_block_list *list,
                                   void (*visit)(void *block, size_t size, void *context),
                                   void *context)
@@ -328,7 +335,7 @@ static inline void ab_block_visit(const struct ab_block_list *list,
     }
 }
 
-/* The block leaves the list, wherever it is there. */
+/* Takes a block out of the list, from any position. */
 static inline void ab_block_take_out(struct ab_block_list *list, const struct ab_block_head *head)
 {
     struct ab_block_head *below = head->below, *above = head->above;
@@ -346,7 +353,7 @@ static inline void ab_block_take_out(struct ab_block_list *list, const struct ab
     ab_block_seal(above);
 }
 
-/* The last few that died are known for a while. */
+/* Stores the death of a block; the last few are known for a while. */
 static inline void ab_block_note_death(struct ab_block_list *list, const struct ab_block_head *head)
 {
     struct ab_block_death death = ab_block_facts(head);
@@ -354,7 +361,8 @@ static inline void ab_block_note_death(struct ab_block_list *list, const struct 
     list->deaths[list->n_deaths++ % AB_BLOCK_DEATHS] = death;
 }
 
-/* The last death of a block that had the byte at p, or its own begin there; or NULL. */
+/* Returns the last death of a block that contained the byte at p or began there; NULL if none is
+ * known. */
 static inline const struct ab_block_death *ab_block_death_at(const struct ab_block_list *list,
                                                              const void *p)
 {
@@ -366,10 +374,10 @@ static inline const struct ab_block_death *ab_block_death_at(const struct ab_blo
     return NULL;
 }
 
-/* ---- of arenas ---- */
+/* ---- blocks of arenas ---- */
 
-/* What the caller says of a block that it hands in must be so. is_inside: it is in memory of this
- * arena, so that what is before it may be read. */
+/* Ends the process unless `block` is a live block of `size` bytes. is_inside: it is in memory of
+ * this arena, so that the head before it may be read. */
 __attribute__((no_sanitize_address)) static inline void ab_block_demand(
     const struct ab_block_list *list, const void *block, size_t size, bool is_inside)
 {
@@ -390,7 +398,8 @@ __attribute__((no_sanitize_address)) static inline void ab_block_demand(
     ab_guard_end_at(list->name, block, AB_SAYS_SIZE, AB_GUARD_NOWHERE, &facts);
 }
 
-/* Of a block that moved away: nothing about it is known any more, its number stays known. */
+/* Removes a block that has moved away. The head is filled as dead, and the block below covers its
+ * serial number. */
 static inline void ab_block_moved(struct ab_block_list *list, void *block)
 {
     struct ab_block_head *head = ab_block_head_of(block), *below = head->below;
@@ -404,13 +413,14 @@ static inline void ab_block_moved(struct ab_block_list *list, void *block)
     memset((void *)head, AB_GUARD_DEAD, sizeof *head);
 }
 
-/* What a save point keeps. */
+/* Returns the serial number that a save point stores. */
 static inline uint32_t ab_block_mark(const struct ab_block_list *list)
 {
     return list->top != NULL ? list->top->covers : list->covers;
 }
 
-/* A save point must be of this arena and older than nothing that died since. */
+/* Ends the process unless the save point is of this arena and none of the blocks before it has
+ * died. */
 static inline void ab_block_demand_mark(const struct ab_block_list *list, uint32_t list_id,
                                         uint32_t serial)
 {
@@ -423,7 +433,7 @@ static inline void ab_block_demand_mark(const struct ab_block_list *list, uint32
         ab_guard_end(list->name, list, AB_SAYS_STALE);
 }
 
-/* Blocks in [from, end) die, the youngest first; each is looked at. */
+/* Ends the life of the blocks in [from, end), the youngest first, and checks each. */
 static inline void ab_block_kill_in(struct ab_block_list *list, const char *from, const char *end)
 {
     while (list->top != NULL && (const char *)list->top >= from && (const char *)list->top < end) {
@@ -437,7 +447,8 @@ static inline void ab_block_kill_in(struct ab_block_list *list, const char *from
     ab_block_seal(list->top);
 }
 
-/* Numbers after `serial` are dead, which is the last one of those that live, or of a save point. */
+/* Makes serial numbers after `serial` dead. `serial` is that of the youngest live block or of a
+ * save point. */
 static inline void ab_block_forget_after(struct ab_block_list *list, uint32_t serial)
 {
     uint32_t *covers = list->top != NULL ? &list->top->covers : &list->covers;
@@ -447,20 +458,21 @@ static inline void ab_block_forget_after(struct ab_block_list *list, uint32_t se
         ab_block_seal(list->top);
 }
 
-/* All numbers after the youngest that lives. */
+/* Makes all serial numbers after the youngest live block dead. */
 static inline void ab_block_forget_dead(struct ab_block_list *list)
 {
     ab_block_forget_after(list, list->top != NULL ? list->top->serial : list->reset);
 }
 
-/* All blocks are dead. A save point of when there was none is as stale as any: the reset has a
- * number too. */
+/* Makes all serial numbers dead. The reset gets a number too, so that save points of an empty arena
+ * become stale as well. */
 static inline void ab_block_forget_all(struct ab_block_list *list)
 {
     list->covers = list->reset = ++list->serial;
 }
 
-/* The youngest block may have grown since the save point and then ends at `end` again. */
+/* Shortens the youngest block to end at `end` again, because it may have grown since the save
+ * point. */
 static inline void ab_block_cut_short(struct ab_block_list *list, const char *begin,
                                       const char *end)
 {
@@ -472,8 +484,8 @@ static inline void ab_block_cut_short(struct ab_block_list *list, const char *be
         ab_block_set_size(block, (size_t)(end - block) - AB_BLOCK_TAIL, AB_BLOCK_TAIL);
 }
 
-/* [from, to), which may be empty, was filled with AB_GUARD_DEAD when it died: who wrote to it
- * since? The tools saw the write. */
+/* Ends the process if [from, to), which may be empty, was written to since it was filled with
+ * AB_GUARD_DEAD. Does nothing with the tools, which report the write itself. */
 __attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
     const struct ab_block_list *list, const char *from, const char *to)
 {
@@ -492,25 +504,27 @@ __attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
     }
 }
 
-/* ---- of what frees single blocks ---- */
+/* ---- blocks of allocators that free single blocks ---- */
 
-enum { AB_CHECKED_LEAKS_MAX = 16 }; /* that are listed */
+enum { AB_CHECKED_LEAKS_MAX = 16 }; /* maximum number of leaks that are listed */
 
-/* Bytes before a block that is aligned so; 0, as 16 and less: as malloc does. */
+/* Returns the bytes before a block of this alignment. Alignments up to 16, and 0, are like
+ * malloc's. */
 static inline size_t ab_checked_lead(size_t align)
 {
     return align <= AB_BLOCK_FRONT ? AB_BLOCK_FRONT : align;
 }
 
-/* What to ask the allocator for. SIZE_MAX, which none has, when there is no such size. */
+/* Returns the bytes to request from the allocator. Returns SIZE_MAX, which no allocator has, on
+ * overflow. */
 static inline size_t ab_checked_bytes(size_t align, size_t size)
 {
     bool is_absurd = size > PTRDIFF_MAX / 4 || align > UINT32_MAX / 2;
     return is_absurd ? SIZE_MAX : ab_checked_lead(align) + size + AB_BLOCK_TAIL;
 }
 
-/* A block in raw memory, which is not NULL; in no list. What is before its head is poison as long
- * as it lives. */
+/* Makes a block in raw memory, in no list. raw must not be NULL. Memory before the head is filled
+ * with 0xDD as long as the block lives. */
 static inline void *ab_checked_wrap(uint32_t list_id, void *raw, size_t align, size_t size,
                                     size_t tail)
 {
@@ -520,7 +534,8 @@ static inline void *ab_checked_wrap(uint32_t list_id, void *raw, size_t align, s
     return ab_block_make(list_id, (char *)raw + lead, size, tail, lead) + 1;
 }
 
-/* In raw memory, which is not NULL, and in no list. Of raw_bytes all but the block are ours. */
+/* Makes a block like ab_checked_wrap, and fills and marks it for the tools. All raw_bytes except
+ * the block belong to the head and the canary. */
 static inline void *ab_checked_make(uint32_t list_id, void *raw, size_t align, size_t size,
                                     size_t raw_bytes)
 {
@@ -530,12 +545,12 @@ static inline void *ab_checked_make(uint32_t list_id, void *raw, size_t align, s
     AB_MARK_FRESH(block, size);
     AB_MARK_DEFINED(ab_block_head_of(block), AB_BLOCK_FRONT);
     ab_checked_wrap(list_id, raw, align, size, ab_block_tail(raw_bytes - lead - size));
-    if (!AB_MARKS) /* the tools shall see that it is not written yet */
+    if (!AB_MARKS) /* the tools must see the memory as not written yet */
         memset(block, AB_GUARD_NEW, size);
     return block;
 }
 
-/* The same in the list. raw may be NULL: so is the result then. */
+/* Makes a block like ab_checked_make and puts it into the list. Returns NULL if raw is NULL. */
 static inline void *ab_checked_begin(struct ab_block_list *list, void *raw, size_t align,
                                      size_t size, size_t raw_bytes)
 {
@@ -546,7 +561,7 @@ static inline void *ab_checked_begin(struct ab_block_list *list, void *raw, size
     return block;
 }
 
-/* As ab_block_look_at, and at what is before the head. */
+/* Checks a block like ab_block_look_at, and also the memory before its head. */
 static inline void ab_checked_look_at(const char *name, const struct ab_block_head *head)
 {
     ab_block_look_at(name, head);
@@ -558,8 +573,8 @@ static inline void ab_checked_look_at(const char *name, const struct ab_block_he
             ab_guard_end_at(name, block, AB_SAYS_UNDERFLOW, at - block, NULL);
 }
 
-/* For the message alone: is a block there, whose head was overwritten? What is past another head
- * that was is not known. */
+/* True if the list has a block there whose head was overwritten; for the message only. Searches up
+ * to the next overwritten head. */
 static inline bool ab_checked_lists(const struct ab_block_list *list, const void *block)
 {
     const struct ab_block_head *head = list->top;
@@ -568,8 +583,8 @@ static inline bool ab_checked_lists(const struct ab_block_list *list, const void
     return head != NULL && head + 1 == block;
 }
 
-/* is_inside: it is in memory of this heap, so that what is before it may be read. Returns only
- * when it is a live block and nothing around it was overwritten. */
+/* Ends the process unless `block` is a live block and nothing around it was overwritten. is_inside:
+ * it is in memory of this heap, so that the head before it may be read. */
 __attribute__((no_sanitize_address)) static inline void ab_checked_demand(
     const struct ab_block_list *list, const void *block, bool is_inside)
 {
@@ -589,8 +604,8 @@ __attribute__((no_sanitize_address)) static inline void ab_checked_demand(
     ab_checked_look_at(list->name, head);
 }
 
-/* The same where there is no list. `lead` bytes before the block is a place where a raw block
- * begins. */
+/* Checks a block like ab_checked_demand, without a list. A raw block must begin `lead` bytes before
+ * the block. */
 __attribute__((no_sanitize_address)) static inline void ab_checked_demand_alone(const char *name,
                                                                                 uint32_t list_id,
                                                                                 const void *block,
@@ -607,7 +622,7 @@ __attribute__((no_sanitize_address)) static inline void ab_checked_demand_alone(
     ab_checked_look_at(name, head);
 }
 
-/* Of a block that lives. */
+/* Returns the requested size of a live block. */
 static inline size_t ab_checked_size(const void *block)
 {
     return ab_block_head_of(block)->size;
@@ -626,7 +641,8 @@ static inline void ab_checked_demand_size(const struct ab_block_list *list, cons
         ab_guard_end_at(list->name, block, AB_SAYS_SIZE, AB_GUARD_NOWHERE, &facts);
 }
 
-/* The block is dead, all raw_bytes are poison. The allocator may be given what this returns. */
+/* Ends the life of a block: takes it out of the list and fills all raw_bytes with 0xDD. Returns the
+ * raw block, which may be given to the allocator. */
 static inline char *ab_checked_end(struct ab_block_list *list, void *block, size_t raw_bytes)
 {
     char *raw = ab_checked_raw(block);
@@ -637,8 +653,8 @@ static inline char *ab_checked_end(struct ab_block_list *list, void *block, size
     return raw;
 }
 
-/* In place. What the block gains or loses between its end and the canary's is marked. raw_bytes:
- * what it takes from now on. */
+/* Sets the size of a block in place and marks the bytes that it gains or loses. raw_bytes: the
+ * bytes that it takes from now on. */
 static inline void ab_checked_set_size(void *block, size_t new_size, size_t raw_bytes)
 {
     size_t old_size = ab_checked_size(block), lead = ab_block_head_of(block)->covers;
@@ -653,8 +669,8 @@ static inline void ab_checked_set_size(void *block, size_t new_size, size_t raw_
     }
 }
 
-/* At the close: what still lives is looked at and listed, the youngest first. what: "never
- * freed". */
+/* Checks and lists all live blocks when a heap is closed, the youngest first. `what` is a text like
+ * "never freed". */
 static inline void ab_checked_leaks(const struct ab_block_list *list, const char *what)
 {
     struct ab_block_death more = {NULL, 0, NULL, NULL};
@@ -671,9 +687,9 @@ static inline void ab_checked_leaks(const struct ab_block_list *list, const char
         ab_guard_note(list->name, list, "and older ones, together", &more);
 }
 
-/* ---- under a whole allocator: rows with debug=on ---- */
+/* ---- around a whole allocator: back ends with debug=on ---- */
 
-/* The allocator below; heap is what its functions take. */
+/* The allocator below; `heap` is the argument of its functions. */
 struct ab_guard_below {
     const char *name;
     void *(*alloc)(void *heap, size_t align, size_t size, bool is_zeroed);
@@ -681,7 +697,7 @@ struct ab_guard_below {
     bool (*owns)(void *heap, const void *raw);
 };
 
-enum { AB_GUARD_ID = 1 }; /* no list has it */
+enum { AB_GUARD_ID = 1 }; /* an id that no list has */
 
 static inline void *ab_guard_alloc(const struct ab_guard_below *below, void *heap, size_t align,
                                    size_t size, bool is_zeroed)
@@ -694,9 +710,9 @@ static inline void *ab_guard_alloc(const struct ab_guard_below *below, void *hea
     return memset(block, is_zeroed ? 0 : AB_GUARD_NEW, size);
 }
 
-/* Returns only when the block is in order. The places where a raw block may begin are few: one for
- * each power of two. Looked for before anything there is read: a foreign pointer may point
- * nowhere. */
+/* Ends the process unless the block is intact. A raw block may begin at few places, one for each
+ * power of two. These are tried before anything is read, because a foreign pointer may be
+ * invalid. */
 static inline void ab_guard_demand(const struct ab_guard_below *below, void *heap,
                                    const void *block)
 {
@@ -720,9 +736,9 @@ static inline void ab_guard_free(const struct ab_guard_below *below, void *heap,
     below->free(heap, raw);
 }
 
-/* Always moves: what still uses the old place reads poison. The block is looked at before another
- * one is taken: the memory of a freed one would be the first to be handed out, with new canaries,
- * and look like a live block. */
+/* Always moves the block, so that uses of the old place read poison. Checks the block before it
+ * takes another: a freed block would be handed out first, with new canaries, and look like a live
+ * block. */
 static inline void *ab_guard_resize(const struct ab_guard_below *below, void *heap, void *block,
                                     size_t new_size)
 {
@@ -736,9 +752,10 @@ static inline void *ab_guard_resize(const struct ab_guard_below *below, void *he
     return copy;
 }
 
-/* What is called in the checked build and is the same of all that free single blocks: free_sized,
- * reset and fini. says: the name of the allocator. demand(heap, block) ends the process unless the
- * block lives; end_block(heap, block) makes it poison and takes it out of the list. */
+/* Defines functions of the checked build that are the same for all allocators that free single
+ * blocks: free_sized, reset and fini. `says` is the name of the allocator in messages. demand(heap,
+ * block) ends the process unless the block lives. end_block(heap, block) fills it with poison and
+ * takes it out of the list. */
 #define AB_CHECKED_DEFINE(name, type, says, demand, end_block) \
     void name##_free_sized(type *heap, void *block, size_t size) \
     { \

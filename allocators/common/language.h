@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What C11 and C++17 spell differently: the headers and sources of the allocators are both.
+ * Macros for differences between C11 and C++17, because the headers and sources of the allocators
+ * are valid in both.
  */
 #ifndef AB_ALLOCATORS_LANGUAGE_H
 #define AB_ALLOCATORS_LANGUAGE_H
@@ -13,7 +14,7 @@
 #define AB_ALIGNOF(type) alignof(type)
 #define AB_ALIGNAS(bytes) alignas(bytes)
 #define AB_STATIC_ASSERT(what, why) static_assert(what, why)
-#define AB_OPTIONAL_MEMBER(...) __VA_ARGS__ = nullptr /* initialisers may omit it */
+#define AB_OPTIONAL_MEMBER(...) __VA_ARGS__ = nullptr /* initializers may omit it */
 #else
 #define AB_ALIGNOF(type) _Alignof(type)
 #define AB_ALIGNAS(bytes) _Alignas(bytes)
@@ -21,13 +22,14 @@
 #define AB_OPTIONAL_MEMBER(...) __VA_ARGS__
 #endif
 
-/* What the allocators share is declared and defined with it: nothing in a library, `static` where
- * each file of a program has its own. */
+/* Storage class of functions that the allocators share: empty in a library, `static` if each file
+ * of a program has its own copy. */
 #ifndef AB_COMMON_API
 #define AB_COMMON_API
 #endif
 
-/* A result that says whether it worked: the compiler warns who does not look. */
+/* Makes the compiler warn if a caller ignores the result, which says whether the function
+ * succeeded. */
 #define AB_MUST_USE __attribute__((warn_unused_result))
 
 #endif

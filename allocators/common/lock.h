@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A lock around the calls of an allocator for one thread, where it is shared at all. And how an
- * allocator that several threads share keeps its lock off the calls to the system: such a call
- * takes microseconds, and while it runs the others may go on.
+ * A lock around the calls of an allocator that is written for one thread. It also shows how an
+ * allocator for several threads keeps its lock off system calls: such a call takes microseconds,
+ * and other threads can continue meanwhile.
  */
 #ifndef AB_ALLOCATORS_LOCK_H
 #define AB_ALLOCATORS_LOCK_H
@@ -12,11 +12,11 @@
 #include <stddef.h>
 
 struct ab_lock {
-    bool is_shared; /* false: one thread only, nothing is locked */
+    bool is_shared; /* False: only one thread uses the heap, and nothing is locked. */
     pthread_mutex_t mutex;
 };
 
-/* Held up to the end of the block around it. */
+/* Holds the lock up to the end of the enclosing block. */
 #define AB_LOCK_GUARD(lock) \
     __attribute__((cleanup(ab_lock_end), unused)) struct ab_lock *ab_lock_held = ab_lock_begin(lock)
 
@@ -40,8 +40,8 @@ static inline void ab_lock_end(struct ab_lock **held)
         pthread_mutex_unlock(&(*held)->mutex);
 }
 
-/* Around a call to the system; the mutex that the caller holds, or NULL. Whatever the lock guards
- * may have changed in between. */
+/* Release and retake the lock around a system call. `mutex` is the one that the caller holds, or
+ * NULL. The data that it protects may have changed in between. */
 static inline void ab_lock_let_go(pthread_mutex_t *mutex)
 {
     if (mutex != NULL)

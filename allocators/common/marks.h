@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * What AddressSanitizer and Valgrind know of an allocator's memory, and what the checked build
- * keeps of its blocks. The tools see one large valid mapping, so an allocator reports to them which
- * bytes belong to a block. Compiled out unless -fsanitize=address is on (gcc and clang both say so)
- * or AB_WITH_VALGRIND is defined; then AB_MARKS is 1. No function is called and no argument
- * evaluated otherwise. All files of a program must agree on it; headers of an installed library say
- * AB_MARKS_OFF, because it has none.
+ * Marks that tell AddressSanitizer and Valgrind about an allocator's memory, and the data that the
+ * checked build stores for its blocks. The tools see one large valid mapping, so that an allocator
+ * must report to them which bytes belong to a block.
  *
- *   AB_MARK_POOL_CREATE(pool)      pool is any address that names it; before its first block
- *   AB_MARK_POOL_DESTROY(pool)     all its blocks are gone
+ * AB_MARKS is 1 if -fsanitize=address is on (gcc and clang define a macro then) or AB_WITH_VALGRIND
+ * is defined. Otherwise the marks call no function and evaluate no argument. All files of a program
+ * must agree on it. Headers of an installed library define AB_MARKS_OFF, because the library has no
+ * marks.
+ *
+ *   AB_MARK_POOL_CREATE(pool)      declares a pool, named by any address, before its first block
+ *   AB_MARK_POOL_DESTROY(pool)     all blocks of the pool are gone
  *   AB_MARK_POOL_TRIM(pool, p, n)  its blocks outside of [p, p + n) are gone; n = 0: all. The
  *                                  caller marks their memory with AB_MARK_UNUSED
  *   AB_MARK_UNUSED(p, n)           no access: reserved, free, between blocks
  *   AB_MARK_ALLOC(pool, p, n)      a live block from here: accessible, not written yet
- *   AB_MARK_EXPECT(p, is_block)    p is to be freed: a report unless is_block holds and it lives.
- *                                  Valgrind looks at that in AB_MARK_FREE and AB_MARK_RESIZE
- *   AB_MARK_FREE(pool, p, n)       it is not any more; n may reach beyond what was allocated
- *   AB_MARK_RESIZE(pool, p, n)     the live block at p has n bytes now. The caller marks what it
- *                                  gained or lost
+ *   AB_MARK_EXPECT(p, is_block)    p is about to be freed: reports an error unless is_block is true
+ *                                  and the block lives. Valgrind checks that in AB_MARK_FREE and
+ *                                  AB_MARK_RESIZE
+ *   AB_MARK_FREE(pool, p, n)       the block is dead; n may extend beyond the allocated bytes
+ *   AB_MARK_RESIZE(pool, p, n)     the live block at p has n bytes now. The caller marks the
+ *                                  bytes that it gained or lost
  *   AB_MARK_FRESH(p, n)            accessible, not written yet, and no block of its own
  *   AB_MARK_DEFINED(p, n)          accessible and written: zeroed memory; the allocator's own words
  *                                  in a free block before it reads them; all of a mapping before
  *                                  it goes back to the system
  *
- * AddressSanitizer works in granules of 8 bytes: p is a multiple of 8 in all of these, and the end
- * of a block may be anywhere. AB_MARK_GAP bytes between blocks make an overflow hit none of them.
+ * AddressSanitizer works in granules of 8 bytes. So p must be a multiple of 8 in all of these, but
+ * the end of a block may be anywhere. A gap of AB_MARK_GAP bytes between blocks makes sure that an
+ * overflow does not hit the next block.
  */
 #ifndef AB_ALLOCATORS_MARKS_H
 #define AB_ALLOCATORS_MARKS_H
@@ -55,7 +59,7 @@
 #define AB_MARK_FRESH(p, n) __asan_unpoison_memory_region((p), (n))
 #define AB_MARK_DEFINED(p, n) __asan_unpoison_memory_region((p), (n))
 
-/* The first byte of a dead block is poisoned: to read it is the report. */
+/* Reads the first byte, which is poisoned in a dead block, so that the tool reports it. */
 static inline void ab_mark_expect(const void *p, int is_block)
 {
     if (!is_block)
@@ -102,9 +106,9 @@ static inline void ab_mark_expect(const void *p, int is_block)
 
 #define AB_MARK_GAP ((size_t)(AB_MARKS * 16))
 
-/* ---- the checked build, -DAB_WITH_CHECKS; checked.h says how ---- */
+/* ---- the checked build, -DAB_WITH_CHECKS; see checked.h ---- */
 
-/* A statement or a field that the checked build alone has. */
+/* A statement or a field that exists only in the checked build. */
 #ifdef AB_WITH_CHECKS
 #define AB_CHECKS true
 #define AB_CHECKED(...) __VA_ARGS__
@@ -113,27 +117,26 @@ static inline void ab_mark_expect(const void *p, int is_block)
 #define AB_CHECKED(...)
 #endif
 
-/* The place of a call is that of the program, also where functions of a header are in between. */
+/* For inline functions of a header, so that messages give the place of the program's call. */
 #define AB_CHECKED_INLINE AB_CHECKED(__attribute__((always_inline)))
 
-struct ab_block_head { /* just before the block */
+struct ab_block_head { /* placed just before the block */
     struct ab_block_head *below, *above;
     size_t size;
-    const void *place; /* of the call that allocated it */
+    const void *place; /* place of the call that allocated it */
     uint32_t serial, list_id;
-    /* In an arena: numbers serial … covers are this block's or of those that moved away above. In
-     * what frees single blocks: bytes before the block that are its own. */
+    /* In an arena: the block stands for the serial numbers serial … covers, its own and those of
+     * younger blocks that have moved away. Otherwise: bytes before the block that belong to it. */
     uint32_t covers;
-    uint32_t tail; /* bytes behind the block that are its own: a canary as long as that */
-    uint64_t seal; /* of all above */
+    uint32_t tail; /* length of the canary behind the block, in bytes */
+    uint64_t seal; /* checksum of the fields above */
     uint64_t canary;
 };
 
-/* What a block takes besides its bytes: in front, a power of two, and at least so much after
- * them. */
+/* Bytes that a block takes in front (a power of two) and at least after its end. */
 #define AB_BLOCK_FRONT sizeof(struct ab_block_head)
 #define AB_BLOCK_TAIL ((size_t)16)
-/* The same of the blocks of an arena, in this build. */
+/* The same for the blocks of an arena; 0 without the checked build. */
 #define AB_CHECKED_FRONT (AB_CHECKS ? AB_BLOCK_FRONT : 0)
 #define AB_CHECKED_GAP (AB_CHECKS ? AB_BLOCK_TAIL : 0)
 
@@ -142,19 +145,19 @@ enum { AB_BLOCK_DEATHS = 16 };
 struct ab_block_death {
     const char *block;
     size_t size;
-    const void *born, *died; /* places of calls */
+    const void *born, *died; /* places of the calls */
 };
 
 struct ab_block_list {
-    const char *name; /* of the allocator, in messages; a literal */
+    const char *name; /* name of the allocator in messages; a literal */
     struct ab_block_head *top;
-    uint32_t id;       /* of the allocator: no other has it */
-    uint32_t serial;   /* the last one given */
-    uint32_t covers;   /* as in a block, when there is none below */
+    uint32_t id;       /* id of the allocator, which no other has */
+    uint32_t serial;   /* the last serial number given */
+    uint32_t covers;   /* as in a block, used if the list is empty */
     uint32_t reset;    /* save points with a smaller number are older than the last reset */
-    bool is_locked;    /* several threads may be in a call, one of them with the lock */
+    bool is_locked;    /* True if several threads may be in calls, one of them with the lock. */
     const void *user;  /* the thread that is in a call, or NULL; atomic */
-    uint32_t n_deaths; /* the last few are known, for messages */
+    uint32_t n_deaths; /* deaths so far; the last few are kept for messages */
     struct ab_block_death deaths[AB_BLOCK_DEATHS];
 };
 

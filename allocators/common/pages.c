@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The calls to Linux, and the only place of the allocators that makes any. Elsewhere they would be:
+ * All system calls of the allocators for memory on Linux. On other systems they would be:
  *
  *   here          Windows                                     macOS
  *   page_size     GetSystemInfo: dwPageSize; addresses        getpagesize
@@ -22,17 +22,17 @@
  *                 reserved, with a privilege                  x86-64 only
  *   populate      PrefetchVirtualMemory, or touch each page   madvise (MADV_WILLNEED), or touch
  *
- * On Windows a map counts against the commit limit when it is made, not when it is touched: handle
- * arenas and lock-free pools want a capacity there.
+ * On Windows a mapping counts against the commit limit when it is made, not when it is touched.
+ * Handle arenas and lock-free pools need a capacity there.
  *
- * What else of a system and of a compiler the allocators use, everywhere as macOS has it:
+ * The allocators use these other features of the system and the compiler. macOS has all of them:
  *
- *   what                           where                           Windows
+ *   feature                        used in                         on Windows
  *   pthread_mutex_lock, _trylock,  lock.h, shard.h, shards*.c,     SRWLOCK; or winpthreads, of
- *   _unlock                        *_shared.[ch]                   MinGW-w64, which has all of these
- *   pthread_once, pthread_key_…,   arena_scratch.c,                InitOnceExecuteOnce, FlsAlloc (its
- *   pthread_getspecific,           shards_thread.c, shards.c       callback runs at the end of a
- *   pthread_setspecific,                                           thread), GetCurrentThreadId
+ *   _unlock                        *_shared.[ch]                   MinGW-w64, which has all these
+ *   pthread_once, pthread_key_…,   arena_scratch.c,                InitOnceExecuteOnce, FlsAlloc
+ *   pthread_getspecific,           shards_thread.c, shards.c       (its callback runs at the end of
+ *   pthread_setspecific,                                           a thread), GetCurrentThreadId
  *   pthread_self, pthread_equal
  *   sched_yield                    shards.c                        SwitchToThread
  *   __thread                       arena_scratch.[ch], checked.c   clang and gcc have it
@@ -45,7 +45,7 @@
  *   attributes, __builtin_…,       everywhere                      clang and gcc; not MSVC
  *   __atomic_…
  *
- * and memcpy and its like of the C library. */
+ * They also use memcpy and similar functions of the C library. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mremap */
 #endif
@@ -60,7 +60,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where a header of the system was read before this file, in strict C, they are not declared. */
+/* Not declared if a system header was included before this file in strict C. */
 #ifndef MADV_DONTNEED
 #include <asm/mman.h>
 extern int madvise(void *, size_t, int);
@@ -73,28 +73,29 @@ extern void *mremap(void *, size_t, size_t, int, ...);
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older headers do not name it */
 #endif
 
-/* LeakSanitizer, where the program has it. Weak: no macro says that -fsanitize=leak is on,
- * and a library is compiled before anyone knows. */
+/* Functions of LeakSanitizer; NULL if the program does not use it. They are weak, because no macro
+ * tells whether -fsanitize=leak is on, and a library is compiled before that is known. */
 #ifdef __cplusplus
 extern "C" {
 #endif
 __attribute__((weak)) void __lsan_register_root_region(const void *p, size_t bytes);
 __attribute__((weak)) void __lsan_unregister_root_region(const void *p, size_t bytes);
-/* Of ThreadSanitizer, which is not told that pages move: what other threads did at the old addresses
- * stays written there, and looks like a race with whoever is given them next. */
+/* A function of ThreadSanitizer, to find out whether the program uses it. It does not notice that
+ * mremap moves pages. It would report a race between old accesses and the next owner of the
+ * addresses. */
 __attribute__((weak)) void __tsan_init(void);
 #ifdef __cplusplus
 }
 #endif
 
-/* What only a block in these pages points to is no leak. */
+/* Tells LeakSanitizer that these pages may hold pointers to live blocks. */
 static void begin_root(const void *p, size_t bytes)
 {
     if (__lsan_register_root_region != NULL)
         __lsan_register_root_region(p, bytes);
 }
 
-/* It must have begun with the very same bytes. */
+/* Undoes begin_root, which must have been called with the same bytes. */
 static void end_root(const void *p, size_t bytes)
 {
     if (__lsan_unregister_root_region != NULL)
@@ -103,7 +104,7 @@ static void end_root(const void *p, size_t bytes)
 
 AB_COMMON_API size_t ab_page_size(void)
 {
-    static size_t page_bytes; /* atomic; whoever comes first asks, all get the same answer */
+    static size_t page_bytes; /* atomic; several threads may compute it, with the same result */
     size_t bytes = __atomic_load_n(&page_bytes, __ATOMIC_RELAXED);
     if (bytes == 0) {
         bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -112,7 +113,8 @@ AB_COMMON_API size_t ab_page_size(void)
     return bytes;
 }
 
-/* What the system aligns to pages only is mapped larger and trimmed at both ends. */
+/* Maps pages so that p + lead is a multiple of `align`. Maps more than needed and unmaps both ends,
+ * because the system aligns to pages only. */
 static void *map_pages(size_t bytes, size_t align, size_t lead, int protection)
 {
     size_t page = ab_page_size(), extra = align > page ? align - page : 0;
@@ -199,7 +201,7 @@ AB_COMMON_API void *ab_pages_huge_if(bool is_huge, void *p, size_t bytes)
     return NULL;
 }
 
-/* An older kernel does not know the call: then each page by hand. */
+/* Populates pages. Touches each page on older kernels, which do not know the call. */
 AB_COMMON_API int ab_pages_populate(void *p, size_t bytes)
 {
     if (madvise(p, bytes, MADV_POPULATE_WRITE) == 0)

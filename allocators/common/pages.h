@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory from the system. All of the allocators ask for it here and nowhere else: to port
- * them to another system, write another pages.c. Addresses and sizes are whole pages, but for
- * `bytes` of ab_pages_discard. From any thread.
+ * Memory from the system. All allocators take it from here and from nowhere else: to port them to
+ * another system, write another pages.c. Addresses and sizes are whole pages, except for `bytes` of
+ * ab_pages_discard. All functions may be called from any thread.
  *
- * Functions that return an int return 0 or an errno; those that return an address return NULL and
- * set errno.
+ * Functions that return an int return 0 or an errno. Functions that return an address return NULL
+ * and set errno on failure.
  */
 #ifndef AB_ALLOCATORS_PAGES_H
 #define AB_ALLOCATORS_PAGES_H
@@ -20,49 +20,51 @@
 extern "C" {
 #endif
 
-/* A huge page of x86-64, and of aarch64 with pages of 4 KiB. */
+/* Size of a huge page on x86-64, and on aarch64 with pages of 4 KiB. */
 #define AB_HUGE_PAGE_BYTES ((size_t)2 << 20)
 
-/* The system is asked once. */
+/* Returns the page size; asks the system only once. */
 AB_COMMON_API size_t ab_page_size(void);
 
-/* Addresses without access, at a multiple of align (a power of two; below a page counts as one). */
+/* Reserves addresses without access, at a multiple of align, a power of two. Alignments below a
+ * page count as one page. */
 AB_COMMON_API void *ab_pages_reserve(size_t bytes, size_t align);
-/* The same with access: zero, and no memory is used before it is touched. */
+/* Maps accessible memory. It is zero, and takes no physical memory before it is touched. */
 AB_COMMON_API void *ab_pages_map(size_t bytes, size_t align);
-/* The same where the address `lead` bytes into it, whole pages, is the multiple of align. */
+/* Maps memory so that the address `lead` bytes into it is the multiple of align. `lead` must be
+ * whole pages. */
 AB_COMMON_API void *ab_pages_map_after(size_t lead, size_t bytes, size_t align);
-/* Access to reserved addresses. What is committed already stays as it is. */
+/* Makes reserved addresses accessible. Memory that is committed already stays as it is. */
 AB_COMMON_API int ab_pages_commit(void *p, size_t bytes);
-/* Contents and access are gone, the addresses stay. On failure there may still be access. */
+/* Discards contents and access; the addresses stay reserved. On failure there may still be
+ * access. */
 AB_COMMON_API int ab_pages_decommit(void *p, size_t bytes);
-/* Contents are gone, access stays: the memory is zero when it is touched next. The last page may be
- * a part of one. */
+/* Discards the contents; the memory stays accessible and is zero when it is touched next. The last
+ * page may be a part of one. */
 AB_COMMON_API int ab_pages_discard(void *p, size_t bytes);
-/* The addresses are gone too: exactly what was reserved or mapped. */
+/* Gives addresses and memory back. The range must be exactly one that was reserved or mapped. */
 AB_COMMON_API void ab_pages_release(void *p, size_t bytes);
-/* What was mapped becomes larger or smaller and may move, without a copy of its bytes. NULL leaves
- * it as it was; so does a system that has no such call, and under ThreadSanitizer: callers copy
- * then. */
+/* Resizes a mapping, which may move, without copying its bytes. Returns NULL and leaves it as it
+ * was on failure, on systems without such a call, and under ThreadSanitizer. Callers then copy. */
 AB_COMMON_API void *ab_pages_remap(void *p, size_t old_bytes, size_t new_bytes);
 
-/* Asks for huge pages from now on. */
+/* Asks for huge pages for this memory from now on. */
 AB_COMMON_API int ab_pages_want_huge(void *p, size_t bytes);
-/* With is_huge the same for a mapping just made. Returns p; NULL, with the mapping gone, where p is
- * NULL or the system has no huge pages. */
+/* Asks for huge pages if is_huge is set, for a mapping just made. Returns p. Returns NULL if p is
+ * NULL or the system has no huge pages; the mapping is then released. */
 AB_COMMON_API void *ab_pages_huge_if(bool is_huge, void *p, size_t bytes);
-/* Memory for all of these pages now, instead of a fault for each. They are committed. */
+/* Populates committed pages now, instead of one fault for each page later. */
 AB_COMMON_API int ab_pages_populate(void *p, size_t bytes);
 
-/* align is a power of two; n + align must not overflow. */
+/* Returns n rounded up to a multiple of align, a power of two. n + align must not overflow. */
 static inline size_t ab_round_up(size_t n, size_t align)
 {
     return (n + align - 1) & ~(align - 1);
 }
 
-/* Slots a multiple of 256 bytes apart begin in a quarter of all cache lines, or fewer, and push
- * each other out: replacing 100,000 of them at random took 14 ns and takes 5. A sixteenth more, at
- * most a line, spreads them. Returns what a slot is to take where nobody asked for a distance. */
+/* Returns the distance to use between slots if the caller asked for none. Slots a multiple of 256
+ * bytes apart begin in at most a quarter of all cache sets and evict each other. A sixteenth more,
+ * at most 64 bytes, spreads them: replacing 100,000 slots at random takes 5 ns instead of 14. */
 static inline size_t ab_spread_slots(size_t bytes, size_t align)
 {
     size_t more = bytes / 16 < 64 ? bytes / 16 : 64;

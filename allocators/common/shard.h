@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * A heap that several threads use is a group of shards, each an allocator for one thread with what
- * is here before it. ../pool/pool_shared.h, ../slab/slab_shared.h and ../arena/arena_shared.h are
- * such groups, and say the same of all modes:
+ * A heap for several threads is a group of shards. Each shard is an allocator for one thread,
+ * preceded by a struct ab_shard. ../pool/pool_shared.h, ../slab/slab_shared.h and
+ * ../arena/arena_shared.h are such groups. All have these modes:
  *
  *   mutex    one heap with a lock around every call
  *   one      one heap, no lock, one thread
- *   local    a heap for each thread, without a lock, and one with a lock for whoever has none. A
- *            block that another thread frees goes to the queue of its owner, some at a time, and
- *            the owner takes all that came before it takes new memory. At the end of a thread its
- *            heap is given up as it is and the next new thread goes on with it
- *   sharded  several heaps with a lock each; threads are dealt out over them
+ *   local    one heap per thread, without a lock, and one with a lock for threads that have none. A
+ *            block that another thread frees is sent to the queue of its owner, in batches. The
+ *            owner frees all blocks in its queue before it takes new memory. When a thread ends,
+ *            its heap stays as it is, and the next new thread continues with it
+ *   sharded  several heaps with a lock each, to which threads are assigned in turn
  *
- * Who may do what:
- *   - Any thread may free any block, and resize it, in all modes but `one`. Blocks outlive the
- *     thread that asked for them.
- *   - What a thread has as its own heap is for that thread alone; the group itself, which is its
- *     first heap, is for all.
- *   - reset, purge, the sums and close are about the whole group: no other call is in progress
- *   then.
- *     What other threads freed, they must have freed before, in the sense of the language (joined,
- *     or a lock). The same of one's own heap alone, while others work, unless that is the group
- *     (`own` gives it when all heaps have a thread): its sums count as live what others freed and
- *     have not sent, and before its reset whoever freed any of its blocks must have left.
- *   - A thread that ends leaves its heap by itself when it was found by `own`; else it says
- *   `leave`.
- *     Who allocates or frees even later (in a destructor of thread-specific data) uses the first
- *     heap. Blocks that are freed in a heap without a thread are put in order by who frees them.
- *   - fork: the child has the thread that forked and no other. A heap in which another thread is
- *     working at that moment cannot be used in the child. before_fork and after_fork, given to
- *     pthread_atfork or called around fork, make all others usable. Of the heaps of the threads
- *     that are not there blocks may be read and freed, and nothing else is done with them: reset,
- *     purge, the sums and close leave them out. A child that only calls exec, or _exit, needs
- *     neither.
+ * Rules for threads:
+ *   - In all modes but `one`, any thread may free and resize any block. Blocks outlive the thread
+ *     that allocated them.
+ *   - A thread's own heap is for that thread alone. The group itself, which is its first heap, is
+ *     for all threads.
+ *   - reset, purge, sum and close are calls on the whole group. No other call may be in progress,
+ *     and frees of other threads must have happened before, in the sense of the language (by a join
+ *     or a lock).
+ *   - reset, purge and sum of a thread's own heap are possible while other threads work, unless
+ *     that heap is the group (`own` returns the group when all heaps have a thread). The sums then
+ *     count blocks as live that others freed but have not sent yet. Before a reset, every thread
+ *     that freed blocks of the heap must have left.
+ *   - A thread leaves its heap automatically at its end if it got the heap by `own`; otherwise it
+ *     must call `leave`. Allocations and frees even later, in a destructor of thread-specific data,
+ *     use the first heap. Blocks of a heap without a thread are put in order by the thread that
+ *     frees them.
+ *   - fork: the child has only the thread that forked. A heap in which another thread is working at
+ *     that moment cannot be used in the child. before_fork and after_fork make all other heaps
+ *     usable; pass them to pthread_atfork or call them around fork. Blocks in the heaps of missing
+ *     threads may be read and freed. reset, purge, sum and close leave these heaps out. A child
+ *     that only calls exec or _exit needs neither function.
  */
 #ifndef AB_ALLOCATORS_SHARD_H
 #define AB_ALLOCATORS_SHARD_H
@@ -47,30 +47,31 @@
 
 enum ab_shards_mode { AB_SHARDS_MUTEX, AB_SHARDS_ONE, AB_SHARDS_LOCAL, AB_SHARDS_SHARDED };
 
-/* Heaps of a group at most; with local one less than that has a thread. */
+/* Maximum number of heaps of a group. In mode local, one heap less has a thread of its own. */
 enum { AB_SHARDS_MAX = 4096 };
 enum { AB_SHARDS_LOCAL_USUAL = 64, AB_SHARDS_SHARDED_USUAL = 8 };
-/* Addresses of each heap of several, where the options do not say; half as many each time that the
- * system refuses. */
+/* Bytes of addresses of each heap, if there are several and the options give none; halved each time
+ * the system refuses. */
 #define AB_SHARDS_SPAN_BYTES ((size_t)1 << 34)
 
-/* The part of the options that is the same for every group; zero is one heap with a lock. */
+/* The options that are the same for every group. All zero means one heap with a lock. */
 struct ab_shards_options {
     enum ab_shards_mode mode;
-    /* local: threads at the same time that have a heap of their own, others share the first one;
-     * sharded: heaps. 0: AB_SHARDS_…_USUAL. Else of no meaning. */
+    /* local: maximum number of threads with a heap of their own at a time; other threads share the
+     * first heap. sharded: number of heaps. 0 = AB_SHARDS_…_USUAL. Unused in other modes. */
     uint32_t n;
-    /* For who lays checked.h over it: every call takes a lock, none is inline, nothing waits in a
-     * queue. So in the checked build, for pool and slab. */
+    /* True if canaries (checked.h) surround the blocks: every call takes a lock, none is inline,
+     * and no block waits in a queue. Always so for pool and slab in the checked build. */
     bool is_guarded;
 };
 
-struct ab_shards_link { /* inside a freed block */
+struct ab_shards_link { /* the link inside a freed block */
     struct ab_shards_link *next;
 };
 
-/* Who may touch a heap of mode local. BUSY: a thread puts one without an owner in order. OWNED: a
- * thread found it by `own`. ENTERED: by number. DEAD: its thread is not in this process (fork). */
+/* State of a heap in mode local. BUSY: a thread puts a heap without an owner in order. OWNED: a
+ * thread got it by `own`. ENTERED: a thread got it by its number. DEAD: its thread is not in this
+ * process (fork). */
 enum ab_shard_state {
     AB_SHARD_IDLE,
     AB_SHARD_BUSY,
@@ -82,40 +83,41 @@ enum ab_shard_state {
 struct ab_shards;
 
 struct ab_shard {
-    uintptr_t own_base; /* blocks in [own_base, own_base + own_bytes) may be freed without */
-    size_t own_bytes;   /* further questions; 0: nothing */
-    size_t fast_max;    /* sizes from 1 to this are served without further questions; 0: none */
-    bool is_plain;      /* used by one thread only: no lock */
-    bool is_guarded;    /* its blocks are between canaries */
-    bool is_ready;      /* its allocator is open; atomic */
+    uintptr_t own_base; /* the fast path frees blocks in [own_base, own_base + own_bytes) */
+    size_t own_bytes;   /* 0: no block is freed on the fast path */
+    size_t fast_max;    /* sizes from 1 to this are allocated on the fast path; 0 = none */
+    bool is_plain;      /* True if only one thread uses it, without a lock. */
+    bool is_guarded;    /* True if its blocks are between canaries. */
+    bool is_ready;      /* True if its allocator is open; atomic. */
     AB_CHECKED(const void *user;) /* the thread that is in a call; atomic */
     struct ab_shards *shards;
-    struct ab_shard *to; /* whose blocks wait here to be sent */
+    struct ab_shard *to; /* the heap whose blocks wait here to be sent */
     struct ab_shards_link *first, *last;
     uint32_t n_waiting;
-    pthread_t thread; /* OWNED or ENTERED: by whom */
+    pthread_t thread; /* the thread, if the state is OWNED or ENTERED */
     pthread_mutex_t mutex;
     AB_ALIGNAS(64) struct ab_shards_link *remote; /* other threads write here */
     uint32_t state;                               /* an ab_shard_state; atomic */
 };
 
-/* The functions that every group has: NAME is ab_pool_shared, ab_slab_shared or ab_arena_shared. A
- * struct NAME is one heap of the group, the first one is the group.
+/* Declares the functions of a group; NAME is ab_pool_shared, ab_slab_shared or ab_arena_shared. A
+ * struct NAME is one heap of the group; the first heap stands for the group.
  *
- *   open      NULL and errno on failure: EINVAL (too many heaps, or as the allocator says), ENOMEM
- *   close     gives everything back to the system. No thread is at its end just then; those that
- *   live
- *             on may end later. NULL is fine
- *   own       the heap of this thread, which leaves it at its end. Never NULL. To be kept in a
- *             variable of the thread: each call asks the C library (some ns)
- *   enter     the same for threads with numbers from 0, which `leave` by themselves: no key of the
- *   C
- *             library, the same heap for the same number. NULL and errno: EINVAL (local, and n is
- *             not more), EBUSY (a thread that said `own` has it), EOWNERDEAD (after a fork: one
- *             that is not there), ENOMEM
- *   reset, purge, sum   as those of the allocator, about the whole group while no other call is in
- *             progress, purge after what is on its way has arrived; of one's own heap: that one
- *   before_fork, after_fork   see above; for pthread_atfork too */
+ *   open      Opens a group. Returns NULL and sets errno on failure: EINVAL (too many heaps, or an
+ *             error of the allocator) or ENOMEM.
+ *   close     Gives everything back to the system. No thread may be ending at that moment; threads
+ *             that live on may end later. NULL does nothing.
+ *   own       Returns the heap of this thread, which leaves it at its end. Never returns NULL. Keep
+ *             the result in a variable of the thread, because each call asks the C library (some
+ *             ns).
+ *   enter     Returns the heap of a thread with a number from 0, which must `leave` by itself. Uses
+ *             no key of the C library; the same number gets the same heap. Returns NULL and sets
+ *             errno: EINVAL (mode local, and the number is not below n), EBUSY (a thread that
+ *             called `own` has it), EOWNERDEAD (after a fork: a missing thread has it) or ENOMEM.
+ *   reset, purge, sum   Work like the functions of the allocator. Called on the group, they are
+ *             about all heaps, and no other call may be in progress; purge first delivers blocks on
+ *             their way. Called on a thread's own heap, they are about that heap.
+ *   before_fork, after_fork   See above; may be passed on to pthread_atfork. */
 #define AB_SHARDS_API(name) \
     AB_MUST_USE struct name *name##_open(const struct name##_options *options); \
     void name##_close(struct name *group); \

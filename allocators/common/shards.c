@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The heaps of a group: their spans, and which thread has which. None of it is a fast path.
+ * The heaps of a group: their spans of addresses, and which thread has which heap. None of these
+ * functions is on a fast path.
  */
 #include "shards.h"
 
@@ -10,7 +11,7 @@
 #include <sched.h>
 #include <string.h>
 
-enum { CACHE_LINES = 128 }; /* a pair of lines: the prefetcher takes two */
+enum { CACHE_LINES = 128 }; /* two cache lines, because the prefetcher loads pairs */
 enum { SPAN_LOG2_MAX = 42 };
 
 static uint32_t count_shards(const struct ab_shards_options *o)
@@ -29,7 +30,8 @@ static unsigned log2_above(size_t bytes)
     return bytes <= 1 ? 0 : (unsigned)(64 - __builtin_clzll(bytes - 1));
 }
 
-/* Addresses for all, at a multiple of a span; half as many each time that the system refuses. */
+/* Reserves addresses for all heaps, at a multiple of a span; halves them each time the system
+ * refuses. */
 static int reserve_spans(struct ab_shards *shards, size_t span_bytes)
 {
     unsigned least = log2_above(ab_page_size()) + 4, log2 = log2_above(span_bytes);
@@ -102,7 +104,7 @@ static void release(struct ab_shards *shards)
         shards->forget_key(shards);
     if (shards->range != NULL)
         ab_pages_release(shards->range, (size_t)shards->n_shards << shards->span_log2);
-#ifdef AB_WITH_CHECKS /* zero from now on: who goes on with it finds that it is not open */
+#ifdef AB_WITH_CHECKS /* zero from now on, so that a later use finds it closed */
     ab_pages_discard(shards, shards->map_bytes);
 #else
     ab_pages_release(shards, shards->map_bytes);
@@ -177,7 +179,7 @@ struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *blo
     return index < shards->n_shards ? ab_shards_at(shards, (uint32_t)index) : NULL;
 }
 
-/* ---- whose they are ---- */
+/* ---- which thread has which heap ---- */
 
 int ab_shards_ready(struct ab_shard *shard)
 {
@@ -191,7 +193,8 @@ int ab_shards_ready(struct ab_shard *shard)
     return 0;
 }
 
-/* With the group's mutex held. False: another has it, or there is no memory. */
+/* Takes over an idle heap; the caller holds the group's mutex. Returns false if another thread has
+ * the heap, or, with *error set, if there is no memory. */
 static bool take_over(struct ab_shard *shard, enum ab_shard_state state, int *error)
 {
     if (!ab_shard_take(shard, state))
@@ -203,7 +206,8 @@ static bool take_over(struct ab_shard *shard, enum ab_shard_state state, int *er
     return *error == 0;
 }
 
-/* Whoever has this number already keeps it; a heap that is being put in order is free in a moment. */
+/* Enters the heap of a number. If the number was entered before and not left, the calling thread
+ * gets the same heap. While another thread puts the heap in order, waits for it. */
 static struct ab_shard *enter_local(struct ab_shards *shards, uint32_t lane, int *error)
 {
     struct ab_shard *shard = ab_shards_at(shards, lane + 1);
@@ -243,7 +247,8 @@ static struct ab_shard *deal_out(struct ab_shards *shards)
     return ab_shards_ready(shard) == 0 ? shard : ab_shards_at(shards, 0);
 }
 
-/* The lowest, so that as few are used as there are threads at the same time. */
+/* Returns the first idle heap, so that no more heaps are used than threads live at the same
+ * time. */
 static struct ab_shard *find_idle(struct ab_shards *shards)
 {
     int error = 0;
@@ -274,7 +279,8 @@ void ab_shards_leave(struct ab_shard *shard)
 
 #ifdef AB_WITH_CHECKS
 
-/* The first heap of a group is for all. */
+/* Ends the process if the heap is another thread's. Any thread may use the first heap of a
+ * group. */
 static void demand_own(const struct ab_shard *shard, const char *name)
 {
     uint32_t state = state_of(shard);
@@ -296,7 +302,7 @@ struct ab_block_call ab_shard_call_begin(struct ab_shard *shard, const char *nam
 
 #endif
 
-/* ---- all of them ---- */
+/* ---- functions on all heaps ---- */
 
 static void done_with(struct ab_shard *shard)
 {
@@ -315,7 +321,7 @@ void ab_shards_reset(struct ab_shard *whole)
     }
 }
 
-/* First all is sent, then each takes what came. */
+/* Sends all waiting blocks first, so that each heap can then take those that came. */
 void ab_shards_purge(struct ab_shard *whole)
 {
     const struct ab_shards_calls *calls = &whole->shards->calls;

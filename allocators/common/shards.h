@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The heaps of a group, and who has which; shard.h says what programs see of it. Each heap of
- * several has its own span of addresses, so a block finds its owner by a shift; blocks elsewhere
- * (large ones) must know it. The allocator keeps an ab_shard as the first thing of its heap, and
- * its hot path asks fast_max on alloc and own_base on free, nothing else.
+ * The heaps of a group, and which thread has which heap; shard.h describes what programs see of it.
+ * If there are several heaps, each has its own span of addresses, so that the owner of a block is
+ * found by a shift. Blocks elsewhere (large ones) must store their owner. An allocator begins its
+ * heap with an ab_shard. Its hot path only compares with fast_max on alloc and with own_base on
+ * free.
  */
 #ifndef AB_ALLOCATORS_SHARDS_H
 #define AB_ALLOCATORS_SHARDS_H
@@ -15,16 +16,19 @@
 extern "C" {
 #endif
 
-struct ab_shards_calls {                 /* of the allocator, about one of its heaps */
-    size_t heap_bytes;                   /* of the struct that begins with an ab_shard */
-    int (*open)(struct ab_shard *shard); /* one that was never used: 0, or an errno */
-    /* The caller holds its lock, if it has one, in all that follow. */
+struct ab_shards_calls { /* functions of the allocator for one of its heaps */
+    size_t heap_bytes;   /* size of the struct that begins with an ab_shard */
+    /* opens a heap that was never used; returns 0 or an errno */
+    int (*open)(struct ab_shard *shard);
+    /* In all calls below, the caller holds the heap's lock, if it has one. */
     void (*fini)(struct ab_shard *shard);
     void (*reset)(struct ab_shard *shard);
     void (*purge)(struct ab_shard *shard);
-    void (*settle)(struct ab_shard *shard); /* just before the lock is let go; NULL: nothing */
-    /* Where blocks are freed one by one, else NULL: frees a block of the heap; frees what other
-     * threads sent; all that is the block's, live or dead, for the marks and the sums. */
+    /* called just before the lock is released; NULL = nothing */
+    void (*settle)(struct ab_shard *shard);
+    /* NULL if the allocator frees no single blocks. free_own frees a block of the heap. drain frees
+     * the blocks that other threads sent. bytes_of returns the bytes of a live or dead block, for
+     * the marks and the sums. */
     void (*free_own)(struct ab_shard *owner, void *block);
     void (*drain)(struct ab_shard *owner);
     size_t (*bytes_of)(struct ab_shard *owner, const void *block);
@@ -35,62 +39,62 @@ struct ab_shards {
     uint32_t n_shards;
     size_t shard_bytes, map_bytes;
     char *heaps;
-    char *range; /* NULL: none was asked for */
+    char *range; /* NULL: no spans were requested */
     unsigned span_log2;
     struct ab_shards_calls calls;
-    pthread_mutex_t mutex; /* of which heaps there are and whose they are */
-    uint32_t n_open;       /* heaps that are; atomic */
-    uint32_t n_dealt;      /* threads that were given one of several with a lock */
-    pthread_key_t key;     /* shards_thread.c: the heap of a thread */
+    pthread_mutex_t mutex; /* protects the assignment of heaps to threads */
+    uint32_t n_open;       /* number of heaps that are open; atomic */
+    uint32_t n_dealt;      /* number of threads that were assigned a heap in mode sharded */
+    pthread_key_t key;     /* used in shards_thread.c: the heap of a thread */
     bool has_key;          /* atomic */
     void (*forget_key)(struct ab_shards *shards);
 };
 
-/* Heaps are zero but for their ab_shard; none is open yet. span_bytes: addresses for each of
- * several, rounded up to a power of two; 0: none. NULL and errno on failure; EINVAL for more than
- * AB_SHARDS_MAX. */
+/* Makes the heaps, which are zero except for their ab_shard; none is open yet. span_bytes:
+ * addresses of each heap if there are several, rounded up to a power of two; 0 = none. Returns NULL
+ * and sets errno on failure: EINVAL for more than AB_SHARDS_MAX heaps. */
 AB_COMMON_API struct ab_shards *ab_shards_open(const struct ab_shards_options *options,
                                                const struct ab_shards_calls *calls,
                                                size_t span_bytes);
-/* Opens the first heap, which knows its options by now, and returns it: it is the group. NULL and
- * errno: there is nothing to close then. */
+/* Opens the first heap, whose options must be set by now, and returns it: it is the group. Returns
+ * NULL and sets errno on failure; there is then nothing to close. */
 AB_COMMON_API struct ab_shard *ab_shards_begin(struct ab_shards *shards);
-/* The same for any heap that was not open; 0, or an errno. With the mutex. */
+/* Opens a heap if it is not open yet; the caller holds the mutex. Returns 0 or an errno. */
 AB_COMMON_API int ab_shards_ready(struct ab_shard *shard);
-/* NULL is fine. */
+/* Closes a group. NULL does nothing. */
 AB_COMMON_API void ab_shards_close(struct ab_shard *first);
 
-/* Of each heap of `whole`, with its lock. */
+/* Reset and purge each heap of `whole`, with its lock. */
 AB_COMMON_API void ab_shards_reset(struct ab_shard *whole);
 AB_COMMON_API void ab_shards_purge(struct ab_shard *whole);
 
 AB_COMMON_API struct ab_shard *ab_shards_at(const struct ab_shards *shards, uint32_t index);
-/* Whom a call on `whole` is about: all that are open when it is the first, which stands for the
- * group, but for those whose thread is not in this process; else itself alone. The one after
- * `each`, NULL at the end; begin with `whole`. */
+/* Steps through the heaps that a call on `whole` is about; begin with `whole` as `each`. If `whole`
+ * is the group, these are all open heaps except those whose thread is not in this process.
+ * Otherwise it is `whole` alone. Returns NULL at the end. */
 AB_COMMON_API struct ab_shard *ab_shards_next(const struct ab_shard *whole,
                                               const struct ab_shard *each);
 AB_COMMON_API char *ab_shards_span(const struct ab_shards *shards, const struct ab_shard *shard);
-/* By address; NULL when it is in no span. */
+/* Returns the heap whose span the block is in; NULL if there is none. */
 AB_COMMON_API struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *block);
 
-/* The heap of one of several threads with numbers: the same for the same number, one thread at a
- * time. NULL and errno; of local EINVAL: there are not so many; EBUSY: a thread adopted it;
- * EOWNERDEAD: its thread is not in this process. */
+/* Returns the heap of a thread with a number, the same heap for the same number; one thread at a
+ * time. Returns NULL and sets errno on failure. In mode local these are EINVAL (the number is too
+ * large), EBUSY (a thread adopted the heap) and EOWNERDEAD (its thread is not in this process). */
 AB_COMMON_API struct ab_shard *ab_shards_enter(struct ab_shards *shards, uint32_t lane);
-/* A heap that no thread has: the first one of the group when there is none, or no memory for
- * one. */
+/* Returns a heap that no thread has. Returns the first heap of the group if there is none, or no
+ * memory for one. */
 AB_COMMON_API struct ab_shard *ab_shards_adopt(struct ab_shards *shards);
-/* Sends what waits, and takes what came. The blocks of the heap live on, and the next to enter or
- * to adopt takes it over. */
+/* Sends the blocks that wait and takes those that came. The blocks of the heap live on; the next
+ * thread that enters or adopts it takes it over. */
 AB_COMMON_API void ab_shards_leave(struct ab_shard *shard);
 
-/* Around fork, by the thread that forks. */
+/* Prepare and end a fork; called by the thread that forks. */
 AB_COMMON_API void ab_shards_before_fork(struct ab_shards *shards);
 AB_COMMON_API void ab_shards_after_fork(struct ab_shards *shards, bool is_child);
 
-/* To the end of the block around it a call on this heap is in progress, which must be that of its
- * thread where it is one thread's own. */
+/* Declares that a call on this heap is in progress up to the end of the enclosing block. If the
+ * heap is one thread's own, it must be the calling thread's. */
 #ifdef AB_WITH_CHECKS
 AB_COMMON_API struct ab_block_call ab_shard_call_begin(struct ab_shard *shard, const char *name,
                                                        const void *place);
@@ -102,48 +106,51 @@ AB_COMMON_API struct ab_block_call ab_shard_call_begin(struct ab_shard *shard, c
 #define AB_CHECKED_OWN(own, name) ((void)0)
 #endif
 
-/* ---- shards_queue.c: the way of a block back to the heap that it is of ----
+/* ---- shards_queue.c: how a block returns to the heap that it belongs to ----
  *
- * The queue is a stack: pushed by compare-and-swap, taken as a whole by an exchange, so there is no
- * ABA. The link is inside the freed block. Blocks that a thread frees for others are sent some at a
- * time. */
+ * The queue is a stack: blocks are pushed by compare-and-swap, and all are taken by one exchange,
+ * so that there is no ABA problem. The link is inside the freed block. A thread sends the blocks
+ * that it frees for other heaps in batches. */
 
 enum { AB_SHARD_BATCH = 32 };
 
-/* Of a block of 8 bytes or more. is_urgent: not to wait until there are more. */
+/* Frees a block of `owner`, of 8 bytes or more. is_urgent: sends it now, without waiting for a full
+ * batch. */
 AB_COMMON_API void ab_shard_free(struct ab_shard *from, struct ab_shard *owner, void *block,
                                  bool is_urgent);
-/* What waits goes now. */
+/* Sends the blocks that wait. */
 AB_COMMON_API void ab_shard_send(struct ab_shard *from);
-/* All that other threads have sent, or NULL. */
+/* Returns all blocks that other threads have sent, or NULL. */
 AB_COMMON_API struct ab_shards_link *ab_shard_take_remote(struct ab_shard *shard);
-/* Unlinks the first; the block may be handed to the allocator. */
+/* Unlinks the first block and returns it; it may be given to the allocator. */
 AB_COMMON_API void *ab_shard_pop(struct ab_shards_link **chain);
-/* While all others are at rest, for each heap of `whole` (see ab_shards_next): its blocks are
- * dead. */
+/* Forgets the blocks on their way for each heap of `whole` (see ab_shards_next), because its blocks
+ * are dead. No other thread may be in a call. */
 AB_COMMON_API void ab_shard_forget(const struct ab_shard *whole, struct ab_shard *each);
-/* While all others are at rest: bytes that were freed of the blocks of `whole` and are not with
- * their owner yet: of what came to `each`, and of what it has not sent. Of one heap alone what came
- * to it: what others have not sent is not known, and what it has not sent is theirs. */
+/* Returns the bytes of freed blocks of `whole` that their owner has not received yet: those that
+ * came to `each` and those that it has not sent. For a single heap, counts only what came to it:
+ * the blocks that others have not sent are unknown, and its own unsent blocks are theirs. No other
+ * thread may be in a call. */
 AB_COMMON_API size_t ab_shard_in_flight(const struct ab_shard *whole, const struct ab_shard *each);
 
-/* A heap without an owner becomes the caller's; false when it has one. */
+/* Takes a heap without an owner for the caller. Returns false if it has an owner. */
 AB_COMMON_API bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state);
-/* The heap has no owner any more. What came is freed before, also what comes at the same time. */
+/* Makes the heap ownerless. First frees the blocks that came, also those that come at the same
+ * time. */
 AB_COMMON_API void ab_shard_give_up(struct ab_shard *shard);
 
 /* ---- shards_thread.c: the heap of the calling thread ---- */
 
-/* Found by a key of the group, taken at the first question, left at the end of the thread. The
- * first heap of the group for a thread that is about to end, and where the system has no key or no
- * memory left. Never NULL. */
+/* Returns the heap of this thread, found by a key of the group. A thread takes its heap at the
+ * first call and leaves it at its end. Returns the first heap of the group for a thread that is
+ * about to end, and if the system has no key or no memory left. Never returns NULL. */
 AB_COMMON_API struct ab_shard *ab_thread_shard(struct ab_shards *shards);
 
-/* ---- what is the same of all groups ----
+/* ---- code that is the same for all groups ----
  *
- * The functions of AB_SHARDS_API, but for `open` and `sum`, and those of the calls above that are
- * one of the allocator: NAME begins with an ab_shard `shard` and has the allocator as `heap`, whose
- * functions are PLAIN_fini and so on. */
+ * Defines the functions of AB_SHARDS_API except `open` and `sum`, and the calls above that only
+ * forward to the allocator. NAME begins with an ab_shard `shard` and has the allocator as `heap`;
+ * the functions of the allocator are PLAIN_fini and so on. */
 
 #define AB_SHARDS_DEFINE(name, heap, plain) \
     static struct name *name##_of(struct ab_shard *shard) \
@@ -193,8 +200,8 @@ AB_COMMON_API struct ab_shard *ab_thread_shard(struct ab_shards *shards);
             free_own, drain, bytes_of \
     }
 
-/* Where blocks are freed one by one: frees what other threads sent, and says whether there was
- * any. */
+/* Defines functions for allocators that free single blocks: collect frees the blocks that other
+ * threads sent, and returns true if there were any. */
 #define AB_SHARDS_DEFINE_COLLECT(name, heap, plain, type) \
     static bool name##_collect(type *into) \
     { \
@@ -210,8 +217,8 @@ AB_COMMON_API struct ab_shard *ab_thread_shard(struct ab_shards *shards);
         name##_collect(&name##_of(owner)->heap); \
     }
 
-/* What only programs need, in a source of its own: a measuring process waits for no end of a
- * thread. */
+/* Defines functions that only programs need. They are in a source file of their own, because
+ * allocbench does not handle the end of threads this way. */
 #define AB_SHARDS_DEFINE_OWN(name) \
     struct name *name##_own(struct name *group) \
     { \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks on their way between the heaps of a group.
+ * Blocks on their way back to the heaps of a group that they belong to.
  */
 #include "shards.h"
 
@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* A block may be aligned to less than a pointer. What waits is dead to the tools, all of it. */
+/* Writes the link in a waiting block, which may be aligned to less than a pointer. All of a waiting
+ * block stays marked as dead for the tools. */
 static void set_next(struct ab_shards_link *link, struct ab_shards_link *next)
 {
     AB_MARK_DEFINED(link, sizeof *link);
@@ -27,7 +28,7 @@ static struct ab_shards_link *next_of(const struct ab_shards_link *link)
 
 static bool is_group(const struct ab_shard *shard)
 {
-    return (const char *)shard == shard->shards->heaps; /* its first one */
+    return (const char *)shard == shard->shards->heaps; /* the first heap */
 }
 
 bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state)
@@ -37,8 +38,8 @@ bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state)
                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Either the one who gives up sees what is pushed at the same time, or who pushes it sees that the
- * heap has no owner. */
+/* Frees what came and makes the heap idle. If a block is pushed at the same time, either this
+ * function sees it, or the pushing thread sees that the heap is idle. */
 void ab_shard_give_up(struct ab_shard *shard)
 {
     do {
@@ -95,7 +96,8 @@ __attribute__((noinline)) void ab_shard_free(struct ab_shard *from, struct ab_sh
     }
     AB_MARK_EXPECT(link, true);
     AB_MARK_UNUSED(link, owner->shards->calls.bytes_of(owner, block));
-    if (is_urgent || !from->is_plain) /* several threads would write to one batch */
+    /* a heap with a lock has no batch, because several threads would write to it */
+    if (is_urgent || !from->is_plain)
         push_chain(owner, link, link);
     else
         send_later(from, owner, link);
@@ -112,11 +114,12 @@ void *ab_shard_pop(struct ab_shards_link **chain)
 {
     struct ab_shards_link *link = *chain;
     *chain = next_of(link);
-    AB_MARK_DEFINED(link, sizeof *link); /* not twice: its owner asks too */
+    AB_MARK_DEFINED(link, sizeof *link); /* the owner marks it again when it frees the block */
     return link;
 }
 
-/* What a heap alone has not sent is of other heaps, whose blocks live on. */
+/* Drops the blocks on their way, which are dead. But a single heap's batch belongs to other heaps,
+ * whose blocks live on, so that it is sent. */
 void ab_shard_forget(const struct ab_shard *whole, struct ab_shard *each)
 {
     if (!is_group(whole))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which heap a thread has, and its end. A measuring process has no part in this: there threads say
- * which they are.
+ * Finds the heap of the calling thread, and leaves it when the thread ends. allocbench does not use
+ * this file: its threads enter by number.
  */
 #include "shards.h"
 
-/* This thread has left a heap: what its other destructors ask for is served by the first heap of a
- * group. A key that is set in its own destructor would say so too, but the destructor is then
- * called again after clang's ThreadSanitizer has ended the thread. */
+/* True if this thread has left a heap. Allocations of its other destructors are then served by the
+ * first heap of a group. A value set again in the key's own destructor would tell the same. But
+ * clang then calls that destructor again after its ThreadSanitizer has ended the thread. */
 static __thread bool ab_thread_is_ending;
 
 static void thread_ends(void *own)

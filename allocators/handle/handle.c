@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slots are carved one after the other until the list of freed ones has something to give; an
- * arena that runs empty forgets the list and carves from the start again, as a flush does. A word
- * keeps its version through all of that, and every new life of a slot raises it: that is why the
- * old handles need no visit.
+ * Slots are carved one after the other as long as the free list is empty. An arena that runs empty
+ * forgets the list and carves from the start again, like a flush. A word keeps its version through
+ * all of this, and every insertion into a slot raises it, so that old handles become stale without
+ * being visited.
  */
 #include "handle.h"
 
@@ -19,8 +19,9 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* How the values lie. Those a multiple of a page apart begin in the same few cache sets; one line
- * more spreads them. A sanitizer's marks need whole granules. */
+/* Placement of the values. Values a multiple of a page apart would begin in the same few cache
+ * sets, so that one cache line is added to spread them. The marks of the tools need multiples of 16
+ * bytes. */
 struct layout {
     size_t align, slot_bytes, stride;
 };
@@ -33,7 +34,7 @@ static size_t align_of(const struct ab_handle_options *o)
     return o->align > least ? o->align : least;
 }
 
-/* False where there are not as many addresses. */
+/* Computes the placement. Returns false if the sizes are too large for the address space. */
 static bool lay_out(const struct ab_handle_options *o, struct layout *out)
 {
     size_t align = align_of(o), bytes = o->value_bytes == 0 ? 1 : o->value_bytes;
@@ -48,8 +49,8 @@ static bool lay_out(const struct ab_handle_options *o, struct layout *out)
     return true;
 }
 
-/* Words of so many slots, up to where their values begin; the sum of both in *all. False when there
- * is no such number. */
+/* Computes the bytes of the words of `capacity` slots, up to where the values begin, and the sum of
+ * both in *all. Returns false on overflow. */
 static bool measure(const struct layout *l, uint64_t capacity, size_t *before_values, size_t *all)
 {
     size_t page = ab_page_size(), value_bytes;
@@ -63,8 +64,8 @@ static bool measure(const struct layout *l, uint64_t capacity, size_t *before_va
     return true;
 }
 
-/* As many values as fit in so many bytes. 0: not even one. What is rounded up to pages and to the
- * alignment is all that it can be off at first. */
+/* Returns the number of values that fit in so many bytes; 0 if not even one does. The first
+ * estimate is too high only by the rounding to pages and to the alignment. */
 static uint64_t capacity_in(const struct layout *l, size_t bytes)
 {
     size_t most = bytes < PTRDIFF_MAX ? bytes : PTRDIFF_MAX, before, all;
@@ -76,8 +77,8 @@ static uint64_t capacity_in(const struct layout *l, size_t bytes)
     return n;
 }
 
-/* Arenas of one process begin their versions far apart, the first few farthest: what one gave is
- * stale in the others. */
+/* Returns the version base of a new arena. Bases of one process are far apart, the first few
+ * farthest, so that handles of one arena are stale in the others. */
 static uint32_t own_base(void)
 {
     static uint32_t n_opened; /* atomic */
@@ -101,7 +102,7 @@ static uint32_t last_version(const struct ab_handle_options *o, uint32_t base)
     return is_bounded ? base + o->version_max : UINT32_MAX;
 }
 
-/* Opens the arena; its words, which are zero, and values are at these places. */
+/* Opens the arena over words, which are zero, and values at these addresses. */
 static void start(struct ab_handle_arena *arena, const struct ab_handle_options *o,
                   const struct layout *l, uint64_t capacity, void *words, char *values)
 {
@@ -127,7 +128,7 @@ static void start(struct ab_handle_arena *arena, const struct ab_handle_options 
     AB_MARK_POOL_CREATE(arena->values);
 }
 
-/* Returns the number of values that the options ask for, where they say a number. */
+/* Returns the number of values that the options give; only for options with a number. */
 static uint64_t capacity_asked(const struct ab_handle_options *o, const struct layout *l)
 {
     uint64_t n = o->values_bytes / l->stride;
@@ -136,8 +137,8 @@ static uint64_t capacity_asked(const struct ab_handle_options *o, const struct l
     return n < AB_HANDLE_CAPACITY_MAX ? n : AB_HANDLE_CAPACITY_MAX;
 }
 
-/* Addresses for *capacity values, or, where nobody said how many, for as many as the system has. NULL
- * and errno. */
+/* Maps memory for *capacity values. If no option gives a number, takes as many as fit in the
+ * default, which is halved each time the system refuses. Returns NULL and sets errno on failure. */
 static char *map_values(const struct ab_handle_options *o, const struct layout *l,
                         uint64_t *capacity, size_t *before_values, size_t *bytes)
 {
@@ -174,7 +175,7 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
     return 0;
 }
 
-/* Returns how far after `words` the values of so many slots begin; 0 if they end after `end`. */
+/* Returns the offset from `words` to the values of so many slots; 0 if they end after `end`. */
 static size_t values_at(const struct layout *l, const char *words, const char *end,
                         uint64_t capacity)
 {
@@ -236,7 +237,7 @@ __attribute__((noinline)) uint32_t ab_handle_carve(struct ab_handle_arena *arena
         if (version < arena->version_max) {
             ab_handle_set_word(arena, i, version, AB_HANDLE_END);
             found = i;
-        } else if ((uint32_t)word != AB_HANDLE_RETIRED) { /* a flush overtook its last value */
+        } else if ((uint32_t)word != AB_HANDLE_RETIRED) { /* a flush ended its last value */
             ab_handle_set_word(arena, i, version, AB_HANDLE_RETIRED);
             arena->n_retired++;
         }
@@ -245,7 +246,7 @@ __attribute__((noinline)) uint32_t ab_handle_carve(struct ab_handle_arena *arena
     return found;
 }
 
-/* The version is the arena's next one instead of the slot's. */
+/* Inserts with the next version of the arena instead of the slot's. */
 __attribute__((noinline)) int AB_HANDLE_PLAIN(insert_ordered)(struct ab_handle_arena *arena,
                                                               struct ab_handle *out)
 {
@@ -319,7 +320,7 @@ size_t ab_handle_used_bytes(const struct ab_handle_arena *arena)
     return ab_round_up(n * arena->stride, ab_page_size()) + ab_handle_word_bytes(arena);
 }
 
-/* The words stay: who forgets a version revives old handles. */
+/* Keeps the words, because forgetting a version would revive old handles. */
 void ab_handle_purge(struct ab_handle_arena *arena)
 {
     size_t page = ab_page_size(), stride = arena->stride;
@@ -327,7 +328,8 @@ void ab_handle_purge(struct ab_handle_arena *arena)
     size_t begin = ab_round_up(arena->n_carved * stride, page);
     size_t end = ab_round_up(n_values * stride, page);
     arena->n_named = larger(arena->n_named, arena->n_carved);
-    if (AB_CHECKS || arena->map_bytes == 0 || begin >= end) /* values that died are poison */
+    /* dead values are poison and must stay */
+    if (AB_CHECKS || arena->map_bytes == 0 || begin >= end)
         return;
     arena->n_os_calls++;
     if (ab_pages_discard(arena->values + begin, end - begin) != 0)
@@ -337,7 +339,7 @@ void ab_handle_purge(struct ab_handle_arena *arena)
 
 #ifdef AB_WITH_CHECKS
 
-/* ---- the checked build: what is called, over the plain arena ---- */
+/* ---- the checked build: the functions that programs call, over the plain arena ---- */
 
 int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
 {
@@ -346,7 +348,7 @@ int ab_handle_insert(struct ab_handle_arena *arena, struct ab_handle *out)
     if (error != 0)
         return error;
     char *raw = arena->values + (size_t)out->index * arena->stride;
-    if (out->index < arena->n_dirty) /* all that died there raised it */
+    if (out->index < arena->n_dirty) /* n_dirty covers all slots whose values died */
         ab_block_demand_dead(&arena->blocks, raw, raw + arena->stride);
     ab_checked_begin(&arena->blocks, raw, arena->align, arena->value_bytes, arena->stride);
     return 0;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * A handle arena: values of one size that are named by index and version, never by address. Each
- * value has a version that its slot never had before, so that a handle outlives its value safely:
- * it is found to be stale, however often its slot was used again. Capacity is fixed when the arena
- * is made. Example: allocators/examples/entity_table.c. Usable on its own: this folder and
- * ../common. One thread at a time; only get may run beside insertions and removals of other values.
- * 64-bit Linux with mmap; ../buffer/handle_buffer.h is for other systems.
+ * A handle arena: values of one size that are named by index and version, never by address. A slot
+ * gives each of its values a new version. So a handle safely outlives its value: it is found to be
+ * stale, however often its slot was used again. The capacity is fixed when the arena is opened.
  *
- * One word per slot has its whole state: its version in the high half; in the low half that it is
- * live, that it is hidden or retired, or which free slot comes next. The words are in an array of
- * their own, so that neither a stale handle nor the search for a free slot touches a value. A slot
- * whose versions are used up is retired and never used again, for a version that came back would
- * revive old handles.
+ * For one thread; only ab_handle_get may run in other threads, beside insertions and removals of
+ * other values. Example: allocators/examples/entity_table.c. Can be used on its own: this folder
+ * and ../common. Needs 64-bit Linux with mmap; ../buffer/handle_buffer.h is for other systems.
  *
- * The checked build, -DAB_WITH_CHECKS, looks after values as that of the other allocators does
- * after blocks (../common/checked.h): who writes past one, or to one that was removed, ends the
- * process. A stale handle is NULL and false there too: to ask is no mistake. Values are not dense
- * then.
+ * One word per slot holds its whole state. The high half is its version. The low half says that the
+ * slot is live, hidden or retired, or is the index of the next free slot. The words are in an array
+ * of their own, so that neither a stale handle nor the search for a free slot touches a value. A
+ * slot whose versions are used up is retired and never used again, because a version that came back
+ * would revive old handles.
+ *
+ * The checked build, -DAB_WITH_CHECKS, checks values like the blocks of the other allocators
+ * (../common/checked.h): a write past a value, or to a removed one, ends the process. A stale
+ * handle is no mistake: it gives NULL or false there too. Values are not dense in the checked
+ * build.
  */
 #ifndef AB_ALLOCATORS_HANDLE_H
 #define AB_ALLOCATORS_HANDLE_H
@@ -36,7 +37,8 @@
 #include <string.h>
 
 #define AB_HANDLE_CHECKS AB_CHECKS
-/* What is called, or, in the checked build, what is below that. */
+/* AB_HANDLE_PLAIN(name) is the function that programs call. In the checked build, which wraps these
+ * functions, it is the unchecked function below the wrapper. */
 #ifdef AB_WITH_CHECKS
 #define AB_HANDLE_PLAIN(name) ab_handle_plain_##name
 #define AB_HANDLE_LEAD(arena) ((arena)->lead)
@@ -49,93 +51,107 @@
 extern "C" {
 #endif
 
-#define AB_HANDLE_ALIGN ((size_t)16) /* of every value; what malloc gives */
+#define AB_HANDLE_ALIGN ((size_t)16) /* default alignment of every value, like malloc's */
 
-#define AB_HANDLE_LIVE UINT32_MAX /* low half of a slot's word; below AB_HANDLE_HIDDEN an index */
+/* in the low half of a slot's word; values below AB_HANDLE_HIDDEN are an index */
+#define AB_HANDLE_LIVE UINT32_MAX
 #define AB_HANDLE_RETIRED (UINT32_MAX - 1)
-#define AB_HANDLE_END (UINT32_MAX - 2) /* of the list of free slots */
+#define AB_HANDLE_END (UINT32_MAX - 2) /* end of the list of free slots */
 #define AB_HANDLE_HIDDEN (UINT32_MAX - 3)
 #define AB_HANDLE_CAPACITY_MAX AB_HANDLE_HIDDEN
-/* Addresses of an arena whose options give no capacity; half as many each time that the system
+/* Bytes of addresses of an arena whose options give no capacity; halved each time the system
  * refuses. */
 #define AB_HANDLE_BYTES_USUAL ((size_t)1 << 34)
 #define AB_HANDLE_BASE_END ((uint32_t)1 << 31)
-#define AB_HANDLE_BASE_ZERO UINT32_MAX /* versions from 1, as in every arena that says so */
+/* as option: versions start at 1, as in every arena with this option */
+#define AB_HANDLE_BASE_ZERO UINT32_MAX
 
 struct ab_handle {
-    uint32_t index, version; /* version 0 is no value's: a zeroed handle is stale in every arena */
+    /* No value has version 0, so that a zeroed handle is stale in every arena. */
+    uint32_t index, version;
 };
 
 struct ab_handle_arena {
-    uint64_t *words; /* one a slot */
+    uint64_t *words; /* one word per slot */
     char *values;
-    size_t slot_bytes, stride; /* what a value may use; from value to value */
+    size_t slot_bytes, stride; /* usable bytes of a value; distance from value to value */
     uint32_t capacity;
-    uint32_t n_carved;  /* slots from here on hold nothing: all handles to them are stale */
-    uint32_t next_free; /* freed last, served first */
+    /* number of slots used since the last flush; all handles to later slots are stale */
+    uint32_t n_carved;
+    uint32_t next_free; /* the free list; the slot freed last is used first */
     uint32_t n_live;
     uint32_t n_retired;
-    uint32_t n_dirty;      /* values from here on are zero, but for slots carved since the flush */
+    /* values from here on are zero, except in slots carved since the last flush */
+    uint32_t n_dirty;
     uint32_t n_named;      /* words from here on are zero, with the same exception */
-    uint32_t version_base; /* a slot's first one is the next */
-    uint32_t version_max;  /* a slot's last one */
-    uint32_t newest;       /* when ordered: the version that was given last */
+    uint32_t version_base; /* the version before the first one of every slot */
+    uint32_t version_max;  /* the last version of every slot */
+    uint32_t newest;       /* in an ordered arena: the version that was given last */
     bool is_ordered;
-    size_t map_bytes; /* words, then values; 0: they are in a buffer of the caller */
+    /* bytes of the mapping of words and values; 0 = they are in a buffer of the caller */
+    size_t map_bytes;
     uint64_t n_os_calls;
 #ifdef AB_WITH_CHECKS
     struct ab_block_list blocks;
-    size_t align, lead, value_bytes; /* lead: from the slot to the value */
+    size_t align, lead, value_bytes; /* lead: bytes from the start of the slot to the value */
 #endif
 };
 
 struct ab_handle_options {
-    size_t value_bytes;    /* 0 counts as 1; rounded up to the alignment */
-    size_t align;          /* of every value: 0 or a power of two, at least AB_HANDLE_ALIGN */
-    uint64_t capacity;     /* values at most, 1 … AB_HANDLE_CAPACITY_MAX; 0: capacity_bytes or
-                          values_bytes says it, or, where all are 0, AB_HANDLE_BYTES_USUAL */
-    uint32_t version_max;  /* values a slot holds in its life; 0 = as many as there are versions */
-    uint32_t version_base; /* versions begin after it, < AB_HANDLE_BASE_END; 0 = one of the arena's
-                              own, far from those of the arenas before it. Arenas with bases that
-                              differ find each other's handles stale, until a slot has held as many
-                              values as the bases are apart */
-    size_t capacity_bytes; /* as many values as fit in so much memory, with their slots' words */
-    size_t values_bytes;   /* as many values as fit in so much memory, not counting the words: dense
-                              values of one byte, a million for each MB */
-    bool is_dense;   /* values are placed as in an array: value_bytes apart, aligned to the largest
-                              power of two, at most AB_HANDLE_ALIGN, that divides value_bytes */
-    bool is_ordered; /* of any two handles the newer one has the higher version. Then
-                              version_max is of all values that the arena holds in its life */
+    size_t value_bytes; /* bytes; 0 counts as 1; rounded up to the alignment */
+    /* alignment of every value: 0 or a power of two; at least AB_HANDLE_ALIGN is used */
+    size_t align;
+    /* Maximum number of live values, 1 … AB_HANDLE_CAPACITY_MAX. 0: capacity_bytes or values_bytes
+     * gives it, or AB_HANDLE_BYTES_USUAL if all three are 0. */
+    uint64_t capacity;
+    /* number of values that a slot holds in its life; 0 = as many as there are versions */
+    uint32_t version_max;
+    /* Versions begin after this number, which must be below AB_HANDLE_BASE_END. 0 = the arena gets
+     * its own, far from those of earlier arenas. Handles of an arena with another base are stale
+     * here, until a slot has held as many values as the bases are apart. */
+    uint32_t version_base;
+    /* The capacity is what fits in so many bytes, with the words of the slots. */
+    size_t capacity_bytes;
+    /* The capacity is what fits in so many bytes, without the words: a million dense values of one
+     * byte per MB. */
+    size_t values_bytes;
+    /* True if values are placed as in an array, value_bytes apart. They are aligned to the largest
+     * power of two that divides value_bytes, at most AB_HANDLE_ALIGN. */
+    bool is_dense;
+    /* True if the newer one of any two handles has the higher version. version_max then limits the
+     * number of all values that the arena holds in its life. */
+    bool is_ordered;
 };
 
-/* Reserves addresses for all values and touches none. 0, EINVAL (two capacities, more than
- * AB_HANDLE_CAPACITY_MAX, an alignment or a base that is none, dense values with an alignment),
- * ENOMEM; *arena is untouched on failure. */
+/* Reserves addresses for all values and touches none. Returns 0, EINVAL or ENOMEM; on failure
+ * *arena is untouched. EINVAL means: two capacities, more than AB_HANDLE_CAPACITY_MAX, an invalid
+ * alignment or base, or dense values with an alignment. */
 AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,
                                      const struct ab_handle_options *options);
-/* Opens the arena over `bytes` at `buffer`, which stay the caller's and need not be aligned or
- * zero. Makes no system call. Of the options only `capacity` says how many values there are; 0
- * means as many as fit. 0, EINVAL as above, or ENOMEM (the values do not fit); *arena is untouched
- * then. */
+/* Opens an arena over the `bytes` at `buffer`, which need not be aligned or zero. The caller keeps
+ * owning the buffer. Makes no system call. Only the option `capacity` sets the number of values; 0
+ * means as many as fit. Returns 0, EINVAL as above, or ENOMEM if the values do not fit; on failure
+ * *arena is untouched. */
 AB_MUST_USE int ab_handle_arena_init_buffer(struct ab_handle_arena *arena, void *buffer,
                                             size_t bytes, const struct ab_handle_options *options);
 /* Gives everything back to the system. The checked build lists the values that were never removed,
- * unless a flush came before. */
+ * unless there was a flush before. */
 void ab_handle_arena_fini(struct ab_handle_arena *arena);
 
-/* The next slot that was not in use since the last flush and has a version left, as a free one, or
- * AB_HANDLE_END. */
+/* Makes the next slot free that was not used since the last flush and has a version left. Returns
+ * its index, or AB_HANDLE_END if there is none. */
 uint32_t ab_handle_carve(struct ab_handle_arena *arena);
-/* As ab_handle_insert; the value's bytes are zero. Only a used slot is cleared. */
+/* Inserts like ab_handle_insert; the bytes of the value are zero. Clears only slots that were used
+ * before. */
 AB_MUST_USE int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out);
-/* What ab_handle_insert does in an ordered arena. */
+/* Implements ab_handle_insert for ordered arenas. */
 AB_MUST_USE int ab_handle_insert_ordered(struct ab_handle_arena *arena, struct ab_handle *out);
-/* Every handle becomes stale, every slot that is not retired is free again. O(1). */
+/* Makes every handle stale and every slot free that is not retired. O(1). */
 void ab_handle_flush(struct ab_handle_arena *arena);
 
-/* Live values one after the other, in the order of their slots: begin with a zeroed handle.
- * False after the last; *handle is untouched then. The current value may be removed meanwhile;
- * whether one that is inserted meanwhile will be met is open. */
+/* Steps through the live values in the order of their slots; begin with a zeroed handle. Returns
+ * false after the last value and leaves *handle untouched. The current value may be removed
+ * meanwhile. A value that is inserted meanwhile may or may not be met. */
 bool ab_handle_next(const struct ab_handle_arena *arena, struct ab_handle *handle);
 
 #ifdef AB_WITH_CHECKS
@@ -146,10 +162,11 @@ void ab_handle_plain_flush(struct ab_handle_arena *arena);
 void ab_handle_plain_arena_fini(struct ab_handle_arena *arena);
 #endif
 
-/* Of pages: that were in use since they were last given back; and those of them that hold words. */
+/* Return numbers of bytes of pages: all pages used since they were last given back, and those of
+ * them that hold words. */
 size_t ab_handle_used_bytes(const struct ab_handle_arena *arena);
 size_t ab_handle_word_bytes(const struct ab_handle_arena *arena);
-/* Gives back the pages of values that no slot in use reaches. */
+/* Gives the pages of values back that no used slot reaches. */
 void ab_handle_purge(struct ab_handle_arena *arena);
 
 static inline void ab_handle_set_word(struct ab_handle_arena *arena, uint32_t index,
@@ -163,14 +180,16 @@ static inline bool ab_handle_equal(struct ab_handle a, struct ab_handle b)
     return a.index == b.index && a.version == b.version;
 }
 
-/* Of two handles of an ordered arena, whether their values live or not. */
+/* True if `a` was inserted before `b`. Both are handles of one ordered arena; their values need not
+ * be live. */
 static inline bool ab_handle_is_older(struct ab_handle a, struct ab_handle b)
 {
     return a.version < b.version;
 }
 
-/* Atomic, because another thread may just be carving. A slot past n_carved may still be marked
- * live from before a flush; it is unmarked before it is carved again. */
+/* True if the handle's value is live. Atomic, because another thread may be carving slots. A slot
+ * past n_carved may still be marked live from before a flush; it is unmarked before it is carved
+ * again. */
 static inline bool ab_handle_is_live(const struct ab_handle_arena *arena, struct ab_handle handle)
 {
     return handle.index < __atomic_load_n(&arena->n_carved, __ATOMIC_ACQUIRE) &&
@@ -178,7 +197,7 @@ static inline bool ab_handle_is_live(const struct ab_handle_arena *arena, struct
                ((uint64_t)handle.version << 32 | AB_HANDLE_LIVE);
 }
 
-/* The value, or NULL for a stale handle. */
+/* Returns the value, or NULL for a stale handle. */
 static inline void *ab_handle_get_mut(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     if (__builtin_expect(!ab_handle_is_live(arena, handle), 0))
@@ -192,7 +211,8 @@ static inline const void *ab_handle_get(const struct ab_handle_arena *arena,
     return ab_handle_get_mut((struct ab_handle_arena *)arena, handle);
 }
 
-/* To the tools the value in the slot is born, or is dead. The arena names the set of its blocks. */
+/* Mark the value in a slot as live or dead for the tools. The address of the values identifies the
+ * arena to them. */
 static inline void ab_handle_mark_born(struct ab_handle_arena *arena, uint32_t index)
 {
     char *value = arena->values + (size_t)index * arena->stride;
@@ -208,8 +228,8 @@ static inline void ab_handle_mark_dead(struct ab_handle_arena *arena, uint32_t i
     AB_MARK_FREE(arena->values, value, arena->slot_bytes);
 }
 
-/* A new value, whose bytes are what they are. 0, or ENOSPC: the arena is full, all its slots are
- * live or retired; *out is untouched then. */
+/* Inserts a value, whose bytes are undefined. Returns 0, or ENOSPC if all slots are live or
+ * retired; *out is then untouched. */
 static inline AB_MUST_USE int AB_HANDLE_PLAIN(insert)(struct ab_handle_arena *arena,
                                                       struct ab_handle *out)
 {
@@ -229,7 +249,7 @@ static inline AB_MUST_USE int AB_HANDLE_PLAIN(insert)(struct ab_handle_arena *ar
     return 0;
 }
 
-/* False, and nothing happens, when the handle is stale. */
+/* Removes a value. Returns false and does nothing if the handle is stale. */
 static inline bool AB_HANDLE_PLAIN(remove)(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     if (__builtin_expect(!ab_handle_is_live(arena, handle), 0))
@@ -247,9 +267,9 @@ static inline bool AB_HANDLE_PLAIN(remove)(struct ab_handle_arena *arena, struct
     return true;
 }
 
-/* Hides a live value: its handle is stale until ab_handle_show, while its slot stays in use. For
- * who has something to do at the begin or the end of a value, meanwhile nobody finds it, and it
- * cannot be removed a second time. NULL when the handle is stale. */
+/* Hides a live value: its handle is stale until ab_handle_show, while its slot stays in use. While
+ * a program constructs or destroys a value, nobody can then find it or remove it a second time.
+ * Returns the value, or NULL if the handle is stale. */
 static inline void *ab_handle_hide(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     void *value = ab_handle_get_mut(arena, handle);
@@ -258,7 +278,7 @@ static inline void *ab_handle_hide(struct ab_handle_arena *arena, struct ab_hand
     return value;
 }
 
-/* False, and nothing happens, when the value is not hidden. */
+/* Shows a hidden value again. Returns false and does nothing if the value is not hidden. */
 static inline bool ab_handle_show(struct ab_handle_arena *arena, struct ab_handle handle)
 {
     if (handle.index >= arena->n_carved ||
@@ -268,7 +288,7 @@ static inline bool ab_handle_show(struct ab_handle_arena *arena, struct ab_handl
     return true;
 }
 
-/* What AB_HANDLE_DEFINE (handle_define.h) defines to open an arena of a type. */
+/* The functions of AB_HANDLE_DEFINE (handle_define.h) that open an arena of a type. */
 #define AB_HANDLE_DEFINE_INIT(name, type) \
     AB_HANDLE_INLINE int name##_arena_init(struct name##_arena *arena, uint64_t capacity) \
     { \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The handle arena as a back end: the one whose refs are no addresses. A ref is the version above
- * the index, so it is never 0. Its slots hold the largest request to come, as the pool's do.
+ * The handle arena as a back end, the only one whose refs are not addresses. A ref is the version
+ * above the index, so that it is never 0. The slots hold the largest request of the workload, like
+ * those of the pool.
  */
 #include "allocators/glue.h"
 #include "allocators/handle/handle.h"
@@ -11,12 +12,12 @@ _Static_assert(sizeof(ab_ref) == sizeof(struct ab_handle), "a ref holds a handle
 struct ab_heap {
     struct ab_lock lock;
     struct ab_handle_arena arena;
-    size_t align; /* of every value */
+    size_t align; /* alignment of every value, in bytes */
 };
 
 enum { PARAM_CAPACITY, PARAM_SLOT, PARAM_VERSIONS, PARAM_THREADS, PARAM_COUNT };
 
-/* Where capacity is a guess upwards, no more addresses than this are taken for it. */
+/* Limit of the addresses if the capacity is a guess. */
 #define GUESS_BYTES ((uint64_t)64 << 30)
 
 static const struct ab_param params[PARAM_COUNT] = {
@@ -41,8 +42,8 @@ static ab_ref ref_of(struct ab_handle handle)
     return (ab_ref)handle.version << 32 | handle.index;
 }
 
-/* The live peak is that of the recorded order. Lanes that part from it can have more alive at
- * a time, though never more than all there is. */
+/* Returns the capacity. The live peak is the peak in the recorded order. Lanes that run in another
+ * order can have more blocks live at a time, but never more than all. */
 static uint64_t capacity_for(const struct ab_facts *f, uint64_t slot_bytes)
 {
     uint64_t peak = f->live_peak_blocks > 0 ? f->live_peak_blocks : 1;
@@ -109,7 +110,7 @@ static ab_ref handle_alloc(struct ab_heap *heap, size_t size)
     return insert(heap, size);
 }
 
-/* All values are as much aligned as the work ever asks for. */
+/* Allocates like handle_alloc: every value is aligned to the largest alignment of the workload. */
 static ab_ref handle_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
     return align <= heap->align ? handle_alloc(heap, size) : 0;
@@ -141,7 +142,7 @@ static void handle_free(struct ab_heap *heap, ab_ref ref, size_t size)
         ab_handle_remove(&heap->arena, handle_of(ref)); /* a stale one does nothing */
 }
 
-/* In place, and the handle stays what it is. */
+/* Resizes in place; the handle stays the same. */
 static ab_ref handle_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     (void)old_size;
@@ -167,13 +168,15 @@ static void handle_purge(struct ab_heap *heap)
     ab_handle_purge(&heap->arena);
 }
 
-/* No lock: handle.h allows it, and a lane knows only handles whose insertion it has seen. */
+/* Takes no lock: handle.h allows that, and a lane knows only handles whose insertion it has
+ * seen. */
 static void *handle_resolve(struct ab_heap *heap, ab_ref ref)
 {
     return ab_handle_get_mut(&heap->arena, handle_of(ref));
 }
 
-/* Live bytes are those of whole slots: what was asked for is not kept. */
+/* Reports the figures. live_bytes counts whole slots, because the requested sizes are not
+ * stored. */
 static int handle_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     AB_LOCK_GUARD(&heap->lock);
@@ -192,7 +195,7 @@ extern const struct ab_backend ab_handle_backend;
 static const struct ab_backend *handle_variant(const uint64_t *values);
 
 /* A free of a stale handle, or of one that was never given, is found by its version and changes
- * nothing: that costs no more than finding the slot does. */
+ * nothing. That costs nothing extra, because the version is compared anyway. */
 #define TABLE(more_traits) \
     { \
         .abi = AB_BACKEND_ABI, .size = sizeof(struct ab_backend), .name = "handle", \

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handles of one type, so that the compiler refuses the handle of a ship where a shot is meant. The
- * header that includes this file defines AB_HANDLE_DEFINE_INIT, the functions that open an arena.
+ * Handles of one type, so that the compiler refuses the handle of a ship where a shot is expected.
+ * The header that includes this file defines AB_HANDLE_DEFINE_INIT, the functions that open an
+ * arena.
  *
  * AB_HANDLE_DEFINE(ship, struct ship), outside of functions, defines struct ship_handle and struct
- * ship_arena (`any` in each is the plain one), and as the functions of handle.h
+ * ship_arena; the member `any` of each is the untyped one. It also defines these functions, which
+ * work like those of handle.h:
  *     int ship_arena_init(arena, capacity)         int ship_arena_init_buffer(arena, buffer, bytes)
  *     void ship_arena_fini(arena)
  *     struct ship *ship_insert(arena, &handle)     its bytes are zero; NULL: the arena is full

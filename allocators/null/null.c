@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two nulls: they price the harness where it calls a back end, and where it calls malloc. Both
- * return the same block for every request. It is writable, so that touches work, and its pages are
- * populated in advance where the system can do that.
+ * The two null allocators, which do nothing. They measure the harness overhead, for calls of a back
+ * end and for calls of malloc. Both return the same block for every request. The block is writable,
+ * so that touches work. Its pages are populated in advance if the system can do that.
  */
 #include "allocators/null/null.h"
 
@@ -11,16 +11,18 @@
 struct region {
     void *mapping;
     size_t mapped_bytes;
-    char *block; /* aligned as asked, with at least `bytes` and room for a header before it */
+    /* aligned as requested, with at least `bytes` bytes and room for a header before it */
+    char *block;
 };
 
 enum { HEADER_BYTES = 4096 };
 
-/* Touches of the null shall cost what touching costs, not the page faults of memory that is new:
- * those are a price of allocators. Larger regions fault as they are touched. */
+/* Touches of the null allocator must not include page faults of new memory, which are a cost of
+ * allocators. Larger regions fault when they are touched. */
 #define PREFAULT_MAX ((size_t)256 << 20)
 
-/* align 0 or a power of two. 0, or an errno; *out untouched on failure. */
+/* Maps a region. align is 0 or a power of two. Returns 0 or an errno; on failure *out is
+ * untouched. */
 static int map_region(size_t bytes, size_t align, struct region *out)
 {
     size_t total;
@@ -44,8 +46,8 @@ static int map_region(size_t bytes, size_t align, struct region *out)
 
 /* ---- the back end ----
  *
- * The heap is the block itself, so that alloc is one move; what close needs lies in the page before
- * it. */
+ * The heap is the block itself, so that alloc is one move. The page before it holds the data that
+ * close needs. */
 
 struct header {
     struct region region;
@@ -143,7 +145,7 @@ const struct ab_backend ab_null_backend = {
     .release = heap_release,
 };
 
-/* ---- in place of malloc ---- */
+/* ---- the replacement of malloc ---- */
 
 static struct region malloc_region;
 static char *shared_block;

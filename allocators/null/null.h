@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The null of the malloc boundary: functions shaped like malloc's that do nothing, the price of
- * the harness where it calls malloc. One block for every request; not an allocator.
+ * The null allocator for calls of malloc: functions like malloc's that do nothing, to measure the
+ * harness overhead. All requests get the same block, so it is not an allocator.
  */
 #ifndef AB_ALLOCATORS_NULL_NULL_H
 #define AB_ALLOCATORS_NULL_NULL_H
@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before all else; largest_bytes of any request to come. 0, or an errno. */
+/* Call it before all other functions. largest_bytes is the size of the largest request to come.
+ * Returns 0 or an errno. */
 int null_malloc_init(uint64_t largest_bytes);
 
 void *null_malloc(size_t size);

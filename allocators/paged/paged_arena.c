@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The arena over its pages: blocks, tags, save points, what becomes larger or is popped. Pages come
- * and go at the top of a linked list; one further down goes when the only block in it has moved
- * away. `next` and `limit` of the top one live in the arena, so that allocation touches no header.
+ * The arena over its pages: blocks, tags, save points, resizing and popping. Pages come and go at
+ * the top of a linked list. A page further down goes when its only block has moved away. `next` and
+ * `limit` of the top page are stored in the arena, so that an allocation touches no header.
  */
 #include "paged_arena.h"
 
@@ -13,10 +13,11 @@
 static const size_t default_page_bytes = (size_t)64 << 10;
 static const uint32_t magic_page = 0xA7E4A5EDu;
 
-/* In front of a block with a tag, and of what the checked build has there. */
+/* In front of a block with a tag, and of the head that the checked build puts there. */
 struct ab_paged_tagged {
     struct ab_paged_tagged *below;
-    uint64_t size_and_tag; /* size << 28 | a magic number << 16 | tag; tag 0: it has moved away */
+    /* size << 28 | a magic number << 16 | tag; tag 0: the block has moved away */
+    uint64_t size_and_tag;
 };
 AB_STATIC_ASSERT(sizeof(struct ab_paged_tagged) == AB_PAGED_ALIGN, "blocks stay aligned");
 
@@ -54,7 +55,7 @@ static bool fits(const struct ab_paged_arena *a, const char *from, size_t size)
     return last < room && room - last > AB_PAGED_GAP;
 }
 
-/* The checked build ends there when it is NULL or closed. */
+/* Ends the process if the arena is NULL or closed; only in the checked build. */
 static void demand_open(const struct ab_paged_arena *a)
 {
     if (AB_CHECKS && (a == NULL || a->top == NULL))
@@ -63,7 +64,7 @@ static void demand_open(const struct ab_paged_arena *a)
 
 /* ---- pages ---- */
 
-/* What overflowed into a page's header, or came from elsewhere, must not be followed. */
+/* Ends the process if the header of a page was overwritten; only in the checked build. */
 static void page_check(const struct ab_paged_page *page)
 {
     if (AB_CHECKS && page->magic != magic_page)
@@ -75,7 +76,7 @@ static struct ab_paged_tag_count *count_of(struct ab_paged_arena *a, unsigned ta
     return (struct ab_paged_tag_count *)(uintptr_t)ab_paged_arena_tag_count(a, tag);
 }
 
-/* To what is counted under a tag; (size_t)-1 and 0 − bytes take away. Tag 0: nothing. */
+/* Adds to the counts of a tag; (size_t)-1 and 0 − bytes subtract. Tag 0 is not counted. */
 static void tags_add(struct ab_paged_arena *a, unsigned tag, size_t n_blocks, size_t bytes)
 {
     struct ab_paged_tag_count *c = count_of(a, tag);
@@ -87,7 +88,7 @@ static void tags_add(struct ab_paged_arena *a, unsigned tag, size_t n_blocks, si
         c->peak_bytes = c->bytes;
 }
 
-/* Blocks in [from, to), where the youngest ones are, are dead. */
+/* Subtracts the tagged blocks in [from, to), which must be the youngest ones, from the counts. */
 static void forget_tagged(struct ab_paged_arena *a, const char *from, const char *to)
 {
     while ((const char *)a->tagged >= from && (const char *)a->tagged < to) {
@@ -96,7 +97,7 @@ static void forget_tagged(struct ab_paged_arena *a, const char *from, const char
     }
 }
 
-/* A page on top, of so many bytes with its header; false when the pool has none. */
+/* Puts a page of so many bytes on top, with its header. Returns false if the pool has none. */
 static bool page_push(struct ab_paged_arena *a, size_t bytes)
 {
     void *block = ab_paged_pool_alloc(a->pool, bytes, a->pool_tag);
@@ -126,7 +127,7 @@ static bool page_push(struct ab_paged_arena *a, size_t bytes)
     return true;
 }
 
-/* What a page needs to hold such a block; 0 when there is no such number. */
+/* Returns the bytes of a page that can hold such a block; 0 on overflow. */
 static size_t page_bytes_for(size_t align, size_t size)
 {
     size_t bytes, extra = sizeof(struct ab_paged_page) + 2 * AB_PAGED_ALIGN + AB_PAGED_GAP +
@@ -134,14 +135,14 @@ static size_t page_bytes_for(size_t align, size_t size)
     return __builtin_add_overflow(size, align + extra, &bytes) ? 0 : bytes;
 }
 
-/* A page of the usual size, or as large as this request needs. */
+/* Pushes a page of the usual size, or as large as this request needs. */
 static bool page_push_for(struct ab_paged_arena *a, size_t align, size_t size)
 {
     size_t bytes = page_bytes_for(align, size);
     return bytes != 0 && page_push(a, bytes > a->page_bytes ? bytes : a->page_bytes);
 }
 
-/* It is out of the list. */
+/* Gives a page back to the pool that is out of the list already. */
 static void give_back(struct ab_paged_arena *a, struct ab_paged_page *page)
 {
     page_check(page);
@@ -152,7 +153,7 @@ static void give_back(struct ab_paged_arena *a, struct ab_paged_page *page)
     ab_paged_pool_free(a->pool, page);
 }
 
-/* The one below becomes the top one. */
+/* Removes the top page; the page below becomes the top one. */
 static void page_pop(struct ab_paged_arena *a)
 {
     struct ab_paged_page *gone = a->top, *below = gone->below;
@@ -169,7 +170,7 @@ static void page_pop(struct ab_paged_arena *a)
     give_back(a, gone);
 }
 
-/* Not the top one; nothing is in it. */
+/* Removes an empty page that is not the top one. */
 static void page_take_out(struct ab_paged_arena *a, struct ab_paged_page *page)
 {
     struct ab_paged_page *above = a->top;
@@ -191,7 +192,8 @@ static void page_set_end(struct ab_paged_arena *a, struct ab_paged_page *page, c
     page->used = used;
 }
 
-/* Where it is in the pool, or not at all; what is in it fits. */
+/* Resizes a page in place within the pool. Returns false if that is not possible. Its blocks must
+ * fit the new size. */
 static bool page_resize(struct ab_paged_arena *a, struct ab_paged_page *page, size_t bytes)
 {
     size_t old_bytes = page->bytes;
@@ -208,7 +210,7 @@ static bool page_resize(struct ab_paged_arena *a, struct ab_paged_page *page, si
     return true;
 }
 
-/* [from, to), the end of the page's blocks, is dead. */
+/* Marks [from, to), which is at the end of the page's blocks, as dead. */
 static void bury(struct ab_paged_page *page, char *from, char *to)
 {
     (void)page, (void)from, (void)to;
@@ -218,8 +220,8 @@ static void bury(struct ab_paged_page *page, char *from, char *to)
     AB_MARK_UNUSED(from, (size_t)(to - from));
 }
 
-/* The last block of the page ends here now; what was after is dead. Of a page that has grown far
- * beyond what is in it, the pool gets the rest. */
+/* Ends the blocks of the page at `to` and marks the rest as dead. If the page has grown far beyond
+ * its blocks, gives the rest back to the pool. */
 static void page_cut(struct ab_paged_arena *a, struct ab_paged_page *page, char *to)
 {
     size_t kept = (size_t)(to - (char *)page) + a->page_bytes;
@@ -264,13 +266,13 @@ void ab_paged_arena_fini(struct ab_paged_arena *arena)
 
 /* ---- blocks ---- */
 
-/* From `next` to a block with so much in front of it. */
+/* Returns the bytes from `next` to a block with `front` bytes before it. */
 static size_t pad_for(const struct ab_paged_arena *a, size_t front, size_t align)
 {
     return front + (-((uintptr_t)a->next + front) & (align - 1));
 }
 
-/* `front` bytes before it are the block's as well. */
+/* Allocates a block with `front` bytes of its own before it. */
 static char *take(struct ab_paged_arena *a, size_t front, size_t align, size_t size)
 {
     demand_open(a);
@@ -325,7 +327,7 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-/* Returns one more tag from AB_PAGED_TAGS on; 0 when the pool has no memory for its count. */
+/* Adds a tag from AB_PAGED_TAGS on and returns it; 0 if the pool has no memory for its count. */
 static unsigned add_tag(struct ab_paged_arena *a)
 {
     enum { FIRST = 48 };
@@ -343,7 +345,8 @@ static unsigned add_tag(struct ab_paged_arena *a)
     return AB_PAGED_TAGS + a->n_more++;
 }
 
-/* Returns the first tag below AB_PAGED_TAGS without a name and a block, or one more; 0: none. */
+/* Returns the first tag below AB_PAGED_TAGS without a name and a block, or adds a tag; 0 if there
+ * is no memory. */
 static unsigned unused_tag(struct ab_paged_arena *a)
 {
     for (unsigned tag = 1; tag < AB_PAGED_TAGS && a->n_more == 0; tag++)
@@ -433,13 +436,13 @@ void *ab_paged_arena_push_array_named(struct ab_paged_arena *a, size_t align, si
     return ab_paged_arena_push_array(a, align, n, each_bytes, ab_paged_arena_tag(a, name));
 }
 
-/* ---- how they end ---- */
+/* ---- clearing and save points ---- */
 
 void ab_paged_arena_clear(struct ab_paged_arena *a)
 {
     demand_open(a);
     AB_CHECKED_CALL(a, "paged arena");
-    uint32_t serial = a->top->serial + 1; /* what was saved before is older than the first page */
+    uint32_t serial = a->top->serial + 1; /* older save points become invalid */
     while (a->top->below != NULL)
         page_pop(a);
     page_check(a->top);
@@ -449,7 +452,7 @@ void ab_paged_arena_clear(struct ab_paged_arena *a)
     AB_CHECKED(ab_block_forget_all(&a->blocks));
 }
 
-/* The top page's serial, and in units of 16 bytes where in it. */
+/* Saves the serial of the top page and the place within it, in units of 16 bytes. */
 struct ab_paged_mark ab_paged_arena_save(const struct ab_paged_arena *a)
 {
     demand_open(a);
@@ -461,7 +464,7 @@ struct ab_paged_mark ab_paged_arena_save(const struct ab_paged_arena *a)
     return mark;
 }
 
-/* Serials may wrap: their difference says which is older. */
+/* True if `serial` is older. Serials may wrap around, so that their difference decides. */
 static bool is_older(uint32_t serial, uint32_t other)
 {
     return (int32_t)(serial - other) < 0;
@@ -501,7 +504,7 @@ void ab_paged_arena_restore(struct ab_paged_arena *a, struct ab_paged_mark mark)
 }
 
 #ifdef AB_WITH_CHECKS
-/* In one of its pages, with room for a head before it. */
+/* True if the address is in one of the arena's pages, with room for a head before it. */
 static bool holds(const struct ab_paged_arena *a, const void *block)
 {
     for (struct ab_paged_page *page = a->top; page != NULL; page = page->below) {
@@ -522,11 +525,12 @@ void *ab_paged_checked_born(struct ab_paged_arena *a, void *block, size_t size)
 
 /* ---- resize and pop ---- */
 
-/* A resize looks for its block's page through one page a KiB of the block: that costs less than the
- * copy which it may spare. */
+/* A resize searches its block's page through at most one page per KiB of the block. The search then
+ * costs less than the copy that it may avoid. */
 enum { LOOK_LOG2 = 10 };
 
-/* Is that the block's tag? Of an untagged one only the youngest is known not to be. */
+/* True if the block may have that tag. An untagged block has no mark: only the youngest tagged
+ * block is known not to be untagged. */
 static bool has_tag(const struct ab_paged_arena *a, const void *block, unsigned tag)
 {
     const struct ab_paged_tagged *t = tagged_of(block);
@@ -536,7 +540,8 @@ static bool has_tag(const struct ab_paged_arena *a, const void *block, unsigned 
            tagged_tag(t) == tag;
 }
 
-/* The block has moved away, its page may go; how far from the top it is, is limited by LOOK_LOG2. */
+/* Removes a block that has moved away from the list, because its page may go. LOOK_LOG2 limits how
+ * far from the top it can be. */
 static void unlink_tagged(struct ab_paged_arena *a, const struct ab_paged_tagged *t)
 {
     struct ab_paged_tagged **link = &a->tagged;
@@ -552,7 +557,8 @@ static bool is_last(const struct ab_paged_arena *a, struct ab_paged_page *page, 
     return block >= ab_paged_page_begin(page) && block < end && block + ab_paged_bytes(size) == end;
 }
 
-/* The page whose last block it is; NULL when it is the last of none, or of one too far down. */
+/* Returns the page whose last block it is. Returns NULL if it is not the last block of a page, or
+ * if the page is too far down. */
 static struct ab_paged_page *home_of(const struct ab_paged_arena *a, const char *block, size_t size)
 {
     struct ab_paged_page *page = a->top;
@@ -562,8 +568,8 @@ static struct ab_paged_page *home_of(const struct ab_paged_arena *a, const char 
     return page;
 }
 
-/* Room for the last block of the page to become that large; the page grows if it must, by a usual
- * page more than that if it can. */
+/* Makes room for the last block of the page to grow to `size`. If the page must grow, it grows by
+ * an additional usual page if possible. Returns false if there is no room. */
 static bool make_room(struct ab_paged_arena *a, struct ab_paged_page *page, const char *block,
                       size_t size)
 {
@@ -594,8 +600,8 @@ static void resize_last(struct ab_paged_arena *a, struct ab_paged_page *page, ch
     (void)old_size, (void)kept;
 }
 
-/* A page for a block that has outgrown its own: room for twice the old size, or as much of that as
- * the pool has. */
+/* Pushes a page for a block that has outgrown its own. The page has room for twice the old size, or
+ * as much of that as the pool has. */
 static bool push_growing(struct ab_paged_arena *a, size_t old_size, size_t new_size)
 {
     size_t bytes = page_bytes_for(AB_PAGED_ALIGN, new_size);
@@ -608,13 +614,14 @@ static bool push_growing(struct ab_paged_arena *a, size_t old_size, size_t new_s
     return page_push(a, bytes);
 }
 
-/* Where what belongs to the block begins. */
+/* Returns the first byte that belongs to the block: that of its tag or head, if it has these. */
 static char *front_of(char *block, unsigned tag)
 {
     return block - AB_PAGED_FRONT - (tag != 0 ? TAGGED_BYTES : 0);
 }
 
-/* The block has moved away. */
+/* Frees the old place of a block that has moved away. `home` is the page whose last block it was,
+ * or NULL. */
 static void leave(struct ab_paged_arena *a, struct ab_paged_page *home, char *block, size_t size,
                   unsigned tag)
 {
@@ -647,7 +654,7 @@ static void *copy_up(struct ab_paged_arena *a, struct ab_paged_page *home, char 
     void *copy = ab_paged_arena_push(a, AB_PAGED_ALIGN, new_size, tag);
     memcpy(copy, block, old_size);
     if (tag != 0) {
-        count_of(a, tag)->n_all--; /* it is the same one */
+        count_of(a, tag)->n_all--; /* the copy is no new block */
         tags_add(a, tag, (size_t)-1, 0 - old_size);
     }
     leave(a, home, block, old_size, tag);
@@ -668,8 +675,8 @@ static void *resize_here(struct ab_paged_arena *a, struct ab_paged_page *home, c
     return block;
 }
 
-/* The usual case in few instructions: the last block of the top page grows in it, without a tag,
- * without checks or marks. */
+/* Resizes in place in the usual case: the last block of the top page grows within it, without a
+ * tag, checks or marks. Returns false in all other cases. */
 static bool grow_plain(struct ab_paged_arena *a, char *block, size_t old_size, size_t new_size,
                        unsigned tag)
 {

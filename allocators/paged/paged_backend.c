@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two forms of the paged allocator as one back end: `form=arena` bumps through blocks of a
- * pool, `form=pool` asks the pool itself. They have different hooks and traits, so each has a
+ * The two forms of the paged allocator as one back end. `form=arena` is bump allocation in pages of
+ * a pool; `form=pool` is the pool itself. They have different hooks and traits, so each has a
  * table. The region is sized from the facts; its pages come when they are written.
  */
 #include "allocators/glue.h"
@@ -34,9 +34,10 @@ static const struct ab_param params[PARAM_COUNT] = {
     [PARAM_THREADS] = AB_LANE_LOCK_PARAM,
 };
 
-/* factor × (bytes + what n blocks lose to headers and alignment) + slack, within what a pool can
- * be. A block that is left for a request that did not fit wastes less than that request: hence 2
- * for the arena. Holes between live blocks are bounded by nothing as good: 16 for the pool. */
+/* Returns the size of the pool: factor × (bytes + what n blocks lose to headers and alignment) +
+ * slack, within the limit of a pool. In an arena, the rest of a page that is too small for a
+ * request wastes less than that request, so that the factor is 2. Holes between live blocks have no
+ * such bound; the factor for the pool is 16. */
 static uint64_t pool_for(const struct ab_facts *f, bool is_arena, uint64_t block_bytes)
 {
     uint64_t n = is_arena ? f->total_blocks : f->live_peak_blocks;
@@ -153,7 +154,7 @@ static void arena_release(struct ab_heap *heap, uint64_t mark)
     ab_paged_arena_restore_place(&heap->arena, mark);
 }
 
-/* What is live is unknown: most frees do nothing. */
+/* Reports the figures. The live bytes are unknown, because most frees do nothing. */
 static int arena_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     AB_LOCK_GUARD(&heap->own.lock);
@@ -208,8 +209,8 @@ static void pool_reset(struct ab_heap *heap)
     ab_paged_locked_reset(&heap->own);
 }
 
-/* Live bytes are those of whole blocks: what was asked for is not kept. Committed is how far the
- * region was ever written; a purge makes holes in it. */
+/* Reports the figures. live_bytes counts whole blocks, because the requested sizes are not stored.
+ * committed_bytes is the end of the memory that was ever written; a purge makes holes in it. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     AB_LOCK_GUARD(&heap->own.lock);

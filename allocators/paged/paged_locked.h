@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A paged pool for any number of threads: the one of paged_pool.h with a lock around every call.
- * Any thread may free and resize any block; nothing is anybody's, so the end of a thread changes
- * nothing. A fork while another thread is in a call leaves the pool locked in the child: hold
- * `lock.mutex` around it, or call only exec there. init, fini and reset are for when no other
- * thread calls.
+ * The paged pool of paged_pool.h for any number of threads: a lock around every call. Any thread
+ * may free and resize any block. No block belongs to a thread, so that the end of a thread changes
+ * nothing. init, fini and reset may be called only while no other thread calls.
  *
- * The allocator's context is the pool; blocks are counted under tag 0.
+ * A fork while another thread is in a call leaves the pool locked in the child. Hold `lock.mutex`
+ * around the fork, or only call exec in the child.
+ *
+ * The context of its ab_allocator is the pool, and blocks are counted under tag 0.
  */
 #ifndef AB_ALLOCATORS_PAGED_LOCKED_H
 #define AB_ALLOCATORS_PAGED_LOCKED_H
@@ -15,12 +16,12 @@
 #include "../common/lock.h"
 #include "paged_pool.h"
 
-struct ab_paged_locked { /* not to be moved */
+struct ab_paged_locked { /* must not be moved */
     struct ab_paged_pool pool;
     struct ab_lock lock;
 };
 
-/* As ab_paged_pool_init. */
+/* Opens the pool like ab_paged_pool_init. */
 static inline AB_MUST_USE int ab_paged_locked_init(struct ab_paged_locked *own, const char *name,
                                                    size_t bytes)
 {
@@ -35,12 +36,12 @@ static inline void ab_paged_locked_fini(struct ab_paged_locked *own)
     ab_paged_pool_fini(&own->pool);
 }
 
-/* Each is the function of the pool with the lock held. */
+/* Defines a function that calls the pool's function with the lock held. */
 #define AB_PAGED_LOCKED(result, name, parameters, arguments) \
     AB_CHECKED_INLINE static inline result ab_paged_locked_##name parameters \
     { \
         if (AB_CHECKS && own == NULL) \
-            return ab_paged_pool_##name arguments; /* says so, and ends */ \
+            return ab_paged_pool_##name arguments; /* reports the NULL and ends the process */ \
         AB_LOCK_GUARD(&own->lock); \
         return ab_paged_pool_##name arguments; \
     }
@@ -56,7 +57,7 @@ AB_PAGED_LOCKED(void *, resize, (struct ab_paged_locked * own, void *block, size
                 (&own->pool, block, new_size))
 AB_PAGED_LOCKED(bool, free, (struct ab_paged_locked * own, void *block), (&own->pool, block))
 
-/* No lock: the length of a live block changes by its own resize only. */
+/* Needs no lock, because only a resize of the block itself changes its length. */
 static inline size_t ab_paged_locked_usable(const void *block)
 {
     return ab_paged_pool_usable(block);

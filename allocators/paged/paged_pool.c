@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Boundary tags: each header knows the length of its block and of the one before, so that both
- * neighbours are found without a search. The list is in the order of frees; what is left of a
- * split block takes its place in it, so that the large rest stays at the end and holes are tried
- * first.
+ * The pool keeps boundary tags: each header stores the length of its block and of the block before,
+ * so that both neighbours are found without a search. The free list is in the order of frees. The
+ * rest of a split block takes the place of that block in the list. So the large rest stays at the
+ * end of the list, and holes are tried first.
  */
 #include "paged_pool.h"
 
@@ -18,7 +18,8 @@
 static const uint32_t magic_live = 0x11FEB10Cu, magic_free = 0xF4EEB10Cu;
 
 struct ab_paged_header {
-    uint32_t units, units_before; /* of 16 bytes, headers included; 0 = there is none before */
+    /* lengths in units of 16 bytes, with headers; 0 = there is no block before */
+    uint32_t units, units_before;
     uint32_t magic;
     uint32_t tag;
 };
@@ -28,8 +29,8 @@ struct links {
     struct ab_paged_header *next, *previous;
 };
 
-/* With tools watching, the links lie a gap into the dead block, so that its first bytes are out of
- * bounds, and a gap follows each live one. */
+/* With the tools watching, a gap follows each live block. The links of a free block are behind a
+ * gap too, so that its first bytes are out of bounds. */
 #define LINKS_AT (HEADER_BYTES + AB_MARK_GAP)
 #define SMALLEST_UNITS ((uint32_t)((LINKS_AT + sizeof(struct links)) / AB_PAGED_ALIGN))
 
@@ -66,7 +67,7 @@ static void set_units(const struct ab_paged_pool *pool, struct ab_paged_header *
         behind->units_before = units;
 }
 
-/* In the checked build: nothing of it is the pool's any more. */
+/* Fills memory that no longer holds data of the pool with 0xDD; only in the checked build. */
 static void bury(void *from, size_t bytes)
 {
     (void)from, (void)bytes;
@@ -99,8 +100,8 @@ static void unlink_block(struct ab_paged_pool *pool, struct ab_paged_header *h)
         pool->free = l.next;
 }
 
-/* [from, to) is written now. In the checked build all below `dirty` that is neither live nor a
- * header nor a link is poison. */
+/* Notes that [from, to) is written from now on. In the checked build, all memory below `dirty` is
+ * filled with 0xDD, except live blocks, headers and links. */
 static void raise_dirty(struct ab_paged_pool *pool, const char *from, char *to)
 {
     (void)from;
@@ -110,7 +111,7 @@ static void raise_dirty(struct ab_paged_pool *pool, const char *from, char *to)
     pool->dirty = to;
 }
 
-/* Makes `units` at h a free block, linked by `l`. Its neighbours are not free. */
+/* Makes `units` at h a free block with the links `l`. Its neighbours must not be free. */
 static void make_free(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units,
                       struct links l)
 {
@@ -128,8 +129,8 @@ static struct links at_front(const struct ab_paged_pool *pool)
     return first;
 }
 
-/* h is not in the list. Cuts off what it has beyond `units` and frees that, linked by `place`, when
- * it is enough for a block. */
+/* Cuts off the part of h beyond `units` and frees it with the links `place`, if it is large enough
+ * for a block. h must not be in the list. */
 static void cut_tail(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units,
                      struct links place)
 {
@@ -171,8 +172,8 @@ void AB_PAGED_PLAIN(fini)(struct ab_paged_pool *pool)
     memset(pool, 0, sizeof *pool);
 }
 
-/* A free of what is dead then is refused as before: its header says that it does not live. In the
- * checked build headers and links are poison again. */
+/* Ends all blocks. Their headers then say that they are not live, so that a later free is refused.
+ * In the checked build, fills headers and links with 0xDD. */
 static void end_all_blocks(struct ab_paged_pool *pool)
 {
     struct ab_paged_header *h = (struct ab_paged_header *)pool->base;
@@ -210,7 +211,7 @@ void ab_paged_pool_purge(struct ab_paged_pool *pool)
         uintptr_t from = ab_round_up((uintptr_t)(links_of(h) + 1), page);
         uintptr_t to = (uintptr_t)at(h, h->units) & ~(uintptr_t)(page - 1);
         if (AB_CHECKS || from >= to)
-            continue; /* poison stays */
+            continue; /* poison must stay */
         pool->n_os_calls++;
         ab_pages_discard((void *)from, to - from);
     }
@@ -218,7 +219,7 @@ void ab_paged_pool_purge(struct ab_paged_pool *pool)
 
 /* ---- blocks ---- */
 
-/* 0 when the pool could never hold it. */
+/* Returns the units that a block of `size` takes; 0 if the pool could never hold it. */
 static uint32_t units_for(const struct ab_paged_pool *pool, size_t size)
 {
     if (size > ab_paged_pool_size(pool))
@@ -238,7 +239,7 @@ static void count(struct ab_paged_pool *pool, const struct ab_paged_header *h, b
     tag->bytes += one * bytes;
 }
 
-/* h is out of the list, or never was in it. */
+/* Makes h a live block and counts it. h must not be in the list. */
 static void *make_live(struct ab_paged_pool *pool, struct ab_paged_header *h, size_t size,
                        unsigned tag)
 {
@@ -253,7 +254,7 @@ static void *make_live(struct ab_paged_pool *pool, struct ab_paged_header *h, si
     return block;
 }
 
-/* Out of the list; what is left behind `units` takes its place there. */
+/* Takes h out of the list; the rest behind `units` takes its place there. */
 static void take(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
 {
     struct links place = *links_of(h);
@@ -275,7 +276,8 @@ void *AB_PAGED_PLAIN(alloc)(struct ab_paged_pool *pool, size_t size, unsigned ta
     return make_live(pool, h, size, tag);
 }
 
-/* How far into h an aligned payload has its header: 0, or enough for a free block in front. */
+/* Returns how far into h the header of an aligned block is, in bytes: 0, or enough for a free block
+ * in front. */
 static size_t skip_for(struct ab_paged_header *h, size_t align)
 {
     uintptr_t payload = (uintptr_t)payload_of(h), front = SMALLEST_UNITS * AB_PAGED_ALIGN;
@@ -284,7 +286,7 @@ static size_t skip_for(struct ab_paged_header *h, size_t align)
     return ab_round_up(payload + front, align) - payload;
 }
 
-/* A block that begins `front` units into h, which stays free and in the list. */
+/* Returns a block that begins `front` units into h. The front stays free and in the list. */
 static struct ab_paged_header *split_front(struct ab_paged_pool *pool, struct ab_paged_header *h,
                                            uint32_t front, uint32_t units)
 {
@@ -319,7 +321,8 @@ void *AB_PAGED_PLAIN(alloc_aligned)(struct ab_paged_pool *pool, size_t align, si
     return NULL;
 }
 
-/* Reads what may be no header, so the tools must not mind. */
+/* True if it is a live block. May read memory that is no header, so the tools are told to ignore
+ * it. */
 __attribute__((no_sanitize_address)) static bool is_live(const struct ab_paged_pool *pool,
                                                          const void *block)
 {
@@ -335,7 +338,7 @@ static struct ab_paged_header *free_behind(const struct ab_paged_pool *pool,
     return (char *)behind < pool->end && behind->magic == magic_free ? behind : NULL;
 }
 
-/* Into the list, one block with its free neighbours. */
+/* Puts h into the list, merged with its free neighbours. */
 static void give_back(struct ab_paged_pool *pool, struct ab_paged_header *h)
 {
     struct ab_paged_header *behind = free_behind(pool, h);
@@ -376,11 +379,12 @@ bool AB_PAGED_PLAIN(free)(struct ab_paged_pool *pool, void *block)
 size_t AB_PAGED_PLAIN(usable)(const void *block)
 {
     size_t bytes = payload_bytes(header_of(block));
-    AB_MARK_DEFINED(block, bytes); /* who asks may use it */
+    AB_MARK_DEFINED(block, bytes); /* the caller may use all of it */
     return bytes;
 }
 
-/* Gives h the units it needs where it lies, or takes what it has too many. */
+/* Gives h the units it needs in place, or frees those it has too many. Returns false if the block
+ * behind is not free or too small. */
 static bool set_length(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
 {
     struct ab_paged_header *behind = free_behind(pool, h);
@@ -460,9 +464,9 @@ void ab_paged_pool_visit(struct ab_paged_pool *pool,
 
 #else
 
-/* ---- the checked build: what is called, over the plain pool, with ../common/checked.h ---- */
+/* ---- the checked build: the functions that programs call, over the plain pool ---- */
 
-enum { LINKS_BYTES = 16 }; /* at the begin of what a dead block held */
+enum { LINKS_BYTES = 16 }; /* at the begin of a dead block */
 
 int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes)
 {
@@ -481,7 +485,7 @@ static void demand(const struct ab_paged_pool *pool, const void *block)
 static void *checked_alloc(struct ab_paged_pool *pool, size_t align, size_t size, unsigned tag)
 {
     size_t bytes = ab_checked_bytes(align, size);
-    const char *dirty = pool->dirty; /* from here on there is no poison */
+    const char *dirty = pool->dirty; /* no poison from here on */
     char *raw = (char *)(align <= AB_PAGED_ALIGN
                              ? ab_paged_pool_plain_alloc(pool, bytes, tag)
                              : ab_paged_pool_plain_alloc_aligned(pool, align, bytes, tag));
@@ -536,13 +540,13 @@ size_t ab_paged_pool_usable(const void *block)
     return ab_checked_size(block); /* the requested size */
 }
 
-/* What a block loses is poison before it is the pool's again. */
+/* Resizes in place. Bytes that the block loses are poisoned before they are the pool's again. */
 bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size_t new_size)
 {
     AB_CHECKED_CALL(pool, "paged pool");
     demand(pool, block);
     char *raw = ab_checked_raw(block), *end = raw + ab_paged_pool_plain_usable(raw);
-    const char *dirty = pool->dirty; /* from here on there is no poison */
+    const char *dirty = pool->dirty; /* no poison from here on */
     size_t lead = (size_t)((char *)block - raw);
     if (new_size > PTRDIFF_MAX / 4)
         return false;
@@ -580,7 +584,7 @@ void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_s
     return copy;
 }
 
-/* The youngest first. */
+/* Visits the youngest block first. */
 void ab_paged_pool_visit(struct ab_paged_pool *pool,
                          void (*visit)(void *block, size_t bytes, unsigned tag, void *context),
                          void *context)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * A memory pool: one large region that serves blocks of any size from a free list, first fit.
- * Blocks are split when the rest is worth it and merged with free neighbours when they die. A
- * program has a few, each with a name and a budget that it cannot exceed. Usable on its own:
- * paged_pool.h, paged_pool.c, ../common and ../ab_allocator.h. One thread at a time. 64-bit Linux
- * with mmap.
+ * A memory pool for one thread: one large region that serves blocks of any size from a free list,
+ * first fit. A block is split if the rest is large enough for another block; a freed block is
+ * merged with its free neighbours. A program has a few pools, each with a name and a budget that it
+ * cannot exceed. Can be used on its own: paged_pool.h, paged_pool.c, ../common and
+ * ../ab_allocator.h. Needs 64-bit Linux with mmap.
  *
- * Meant to serve large blocks to arenas (paged_arena.h); it serves small ones too, but a search
- * through many small free blocks takes its time. Every block has a header of 16 bytes with a magic
- * number: a free of what is no live block is refused. The first word after a dead block's header
- * and its gap hold the links of the list.
+ * The pool is meant for large blocks, which paged_arena.h divides. It serves small blocks too, but
+ * a search through many small free blocks is slow. Every block has a header of 16 bytes with a
+ * magic number, so that a free of anything but a live block is refused. The links of the free list
+ * are inside the free blocks.
  *
- * -fsanitize=address, -DAB_WITH_VALGRIND and -DAB_WITH_CHECKS as for the arena; the checked build
- * of the pool refuses no wrong free but ends the process.
+ * -fsanitize=address, -DAB_WITH_VALGRIND and -DAB_WITH_CHECKS find mistakes as for the arena
+ * (arena.h in ../arena). The checked build does not refuse a wrong free but ends the process.
  */
 #ifndef AB_ALLOCATORS_PAGED_POOL_H
 #define AB_ALLOCATORS_PAGED_POOL_H
@@ -30,7 +30,8 @@ extern "C" {
 #endif
 
 #define AB_PAGED_CHECKS AB_CHECKS
-/* What is called, or, in the checked build, what is below that. */
+/* AB_PAGED_PLAIN(name) is the function that programs call. In the checked build, which wraps these
+ * functions, it is the unchecked function below the wrapper. */
 #ifdef AB_WITH_CHECKS
 #define AB_PAGED_PLAIN(name) ab_paged_pool_plain_##name
 #else
@@ -38,10 +39,10 @@ extern "C" {
 #endif
 
 #define AB_PAGED_ALIGN ((size_t)16)
-#define AB_PAGED_POOL_MAX ((size_t)1 << 36) /* sizes are kept in 32 bits, in units of 16 */
+#define AB_PAGED_POOL_MAX ((size_t)1 << 36) /* sizes are stored in 32 bits, in units of 16 bytes */
 enum { AB_PAGED_TAGS = 16, AB_PAGED_NAME_MAX = 31 };
 
-struct ab_paged_tag { /* what is live under a tag, 0 … AB_PAGED_TAGS − 1 */
+struct ab_paged_tag { /* live blocks of a tag, 0 … AB_PAGED_TAGS − 1 */
     uint64_t n_blocks, bytes;
 };
 
@@ -49,44 +50,47 @@ struct ab_paged_header;
 
 struct ab_paged_pool {
     char *base, *end;
-    char *dirty; /* nothing was written from here on: still zero */
+    char *dirty; /* memory from here on was never written and is still zero */
     struct ab_paged_header *free;
-    size_t live_bytes, live_blocks; /* headers included */
+    size_t live_bytes, live_blocks; /* with headers */
     uint64_t n_os_calls;
     struct ab_paged_tag tags[AB_PAGED_TAGS];
-    struct ab_paged_pool *next; /* in a set of pools */
+    struct ab_paged_pool *next; /* next pool of the same ab_paged_pools */
     char name[AB_PAGED_NAME_MAX + 1];
     AB_CHECKED(struct ab_block_list blocks;)
 };
 
-/* Maps the region; pages come when they are first written. A longer name is cut. 0, or an errno;
- * *pool is untouched on failure. The pool must not be moved while it is in a set. */
+/* Maps the region; pages come when they are first written. A name that is too long is cut. Returns
+ * 0 or an errno; on failure *pool is untouched. The pool must not be moved while it is in a set. */
 AB_MUST_USE int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes);
-/* The checked build lists what was never freed, unless a reset came before. */
+/* Gives everything back to the system. The checked build lists the blocks that were never freed,
+ * unless there was a reset before. */
 void ab_paged_pool_fini(struct ab_paged_pool *pool);
 
-/* Size 0 gives a block of its own. NULL when no free block is large enough, and for a tag that is
- * not below AB_PAGED_TAGS. */
+/* Allocates a block; size 0 gives a block of its own. Returns NULL if no free block is large
+ * enough, or if the tag is not below AB_PAGED_TAGS. */
 void *ab_paged_pool_alloc(struct ab_paged_pool *pool, size_t size, unsigned tag);
 void *ab_paged_pool_alloc_zeroed(struct ab_paged_pool *pool, size_t size, unsigned tag);
-/* align must be a power of two; NULL else. */
+/* Allocates a block aligned to `align`. Returns NULL also if that is not a power of two. */
 void *ab_paged_pool_alloc_aligned(struct ab_paged_pool *pool, size_t align, size_t size,
                                   unsigned tag);
-/* In place where the next block is free and large enough, else a copy. NULL leaves the block as
- * it was. */
+/* Resizes in place if the next block is free and large enough, otherwise copies the block. Returns
+ * NULL on failure and leaves the block as it was. */
 void *ab_paged_pool_resize(struct ab_paged_pool *pool, void *block, size_t new_size);
-/* The same without the copy: false, and the block as it was, where it would take one. */
+/* Resizes in place only. Returns false and leaves the block as it was if it would have to move. */
 bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size_t new_size);
-/* False, and nothing done, when it is no live block of this pool. NULL is fine and nothing. */
+/* Frees a block. Returns false and does nothing if it is not a live block of this pool. NULL does
+ * nothing and returns true. */
 bool ab_paged_pool_free(struct ab_paged_pool *pool, void *block);
-/* What may be used of the block. */
+/* Returns the usable bytes of a block. */
 size_t ab_paged_pool_usable(const void *block);
-/* All blocks die. Takes time for each, so that their free is refused afterwards. */
+/* Ends the life of all blocks. Visits each of them, so that a later free of one is refused. */
 void ab_paged_pool_reset(struct ab_paged_pool *pool);
 /* Returns the pages inside free blocks to the system. */
 void ab_paged_pool_purge(struct ab_paged_pool *pool);
 
-/* Every live block in the order of addresses: what may be used of it, its tag. */
+/* Calls `visit` for every live block in the order of addresses, with its usable bytes and its tag.
+ * The checked build visits the youngest block first, with its requested bytes. */
 void ab_paged_pool_visit(struct ab_paged_pool *pool,
                          void (*visit)(void *block, size_t bytes, unsigned tag, void *context),
                          void *context);
@@ -103,7 +107,8 @@ bool ab_paged_pool_plain_free(struct ab_paged_pool *pool, void *raw);
 size_t ab_paged_pool_plain_usable(const void *raw);
 void ab_paged_pool_plain_reset(struct ab_paged_pool *pool);
 #else
-/* size is what the block was asked for with: the checked build looks whether it is. */
+/* Frees a block. `size` must be the size that it was requested with; the checked build verifies
+ * it. */
 static inline void ab_paged_pool_free_sized(struct ab_paged_pool *pool, void *block, size_t size)
 {
     (void)size;
@@ -118,16 +123,17 @@ static inline size_t ab_paged_pool_size(const struct ab_paged_pool *pool)
 
 /* ---- pools by name ---- */
 
-struct ab_paged_pools { /* {0} is an empty set */
+struct ab_paged_pools { /* an empty set is {0} */
     struct ab_paged_pool *first;
 };
 
-/* Opens a pool under a name of its own; EEXIST, ENAMETOOLONG, or what ab_paged_pool_init says. */
+/* Opens a pool under an unused name. Returns 0, EEXIST, ENAMETOOLONG, or an error of
+ * ab_paged_pool_init. */
 AB_MUST_USE int ab_paged_pools_add(struct ab_paged_pools *pools, struct ab_paged_pool *pool,
                                    const char *name, size_t bytes);
-/* NULL when there is none of that name. */
+/* Returns NULL if there is no pool of that name. */
 struct ab_paged_pool *ab_paged_pools_find(const struct ab_paged_pools *pools, const char *name);
-/* Closes all of them. */
+/* Closes all pools of the set. */
 void ab_paged_pools_fini(struct ab_paged_pools *pools);
 
 /* ---- with the interface of ab_allocator.h: blocks are counted under tag 0 ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The three arenas and their pools.
+ * Opens, finds, resets and reports the three arenas of a game and their pools.
  */
 #include "paged_ready.h"
 

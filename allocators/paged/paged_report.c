@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text of what lives. Numbers are written here, for stdio may allocate.
+ * Writes the reports. Numbers are formatted here, because stdio may allocate.
  */
 #include "paged_report.h"
 
@@ -30,7 +30,7 @@ static void report_number(struct report_line *line, uint64_t value, unsigned bas
     report_put(line, digits + at, sizeof digits - at, width);
 }
 
-/* At the left of its column, and cut off where that ends. */
+/* Writes text left-aligned in its column, cut off at the end of the column. */
 static void report_name(struct report_line *line, const char *name)
 {
     size_t n = strlen(name), width = REPORT_NAME;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chunks and everything else that is not the fast path. Each chunk is as large as all before it
- * together, so their number is small and the table of them fixed; addresses that are never touched
- * cost nothing.
+ * The pool outside of its fast path: chunks, resets, purges and the checked build. Each chunk is as
+ * large as all before it together, so that there are few, and their table has a fixed size.
+ * Addresses that are never touched cost nothing.
  */
 #include "pool.h"
 
@@ -16,7 +16,7 @@
 static const size_t first_chunk_bytes = (size_t)64 << 10;
 enum { FIRST_CHUNK_SLOTS = 8 };
 
-/* Chunks begin and end at multiples of it. */
+/* Returns the unit of chunks, which begin and end at multiples of it. */
 static size_t chunk_unit(const struct ab_pool *pool)
 {
     size_t unit = pool->huge ? AB_HUGE_PAGE_BYTES : ab_page_size();
@@ -31,7 +31,8 @@ static char *map_chunk(struct ab_pool *pool, size_t bytes)
     return (char *)base;
 }
 
-/* The range is known to hold it. What could not be made accessible is not tried again. */
+/* Makes the next part of the range accessible, which must be large enough. A part that cannot be
+ * made accessible is not tried again. */
 static char *open_chunk(struct ab_pool *pool, size_t bytes)
 {
     char *base = pool->range;
@@ -45,8 +46,9 @@ static char *open_chunk(struct ab_pool *pool, size_t bytes)
     return error == 0 ? base : NULL;
 }
 
-/* Puts one more chunk after the others. 0, or an errno. The lock is let go in between, so that
- * others may have put one there too: then there are more addresses than needed, no more memory. */
+/* Adds a chunk after the others. Returns 0 or an errno. Releases the lock meanwhile, so that
+ * another thread may add a chunk too. There are then more addresses than needed, but no more memory
+ * is used. */
 static int add_chunk(struct ab_pool *pool, size_t n_slots)
 {
     size_t bytes, unit = chunk_unit(pool);
@@ -54,7 +56,7 @@ static int add_chunk(struct ab_pool *pool, size_t n_slots)
         __builtin_mul_overflow(n_slots, pool->stride, &bytes) || bytes > PTRDIFF_MAX - unit)
         return ENOMEM;
     size_t map_bytes = ab_round_up(bytes, unit);
-    if (pool->grows && pool->huge) /* no huge page for a few slots */
+    if (pool->grows && pool->huge) /* fill the last huge page with slots */
         bytes = map_bytes - map_bytes % pool->stride;
     bool has_range = pool->range_end != NULL;
     if (has_range && map_bytes > (size_t)(pool->range_end - pool->range))
@@ -91,7 +93,8 @@ static size_t first_slots(const struct ab_pool_options *options, size_t stride)
     return n < FIRST_CHUNK_SLOTS ? (size_t)FIRST_CHUNK_SLOTS : n;
 }
 
-/* What the slots are like; 0, EINVAL or ENOMEM. A sanitizer's marks need whole granules. */
+/* Computes the slots' size, alignment and distance. Returns 0, EINVAL or ENOMEM. The marks of the
+ * tools need multiples of 16 bytes. */
 static int measure(struct ab_pool *made, const struct ab_pool_options *options)
 {
     size_t align = options->align == 0 || AB_MARKS || AB_CHECKS ? AB_POOL_ALIGN : 1;
@@ -172,14 +175,14 @@ int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
     return 0;
 }
 
-/* Nothing of it is known to a sanitizer any more: the next mapping may be there. */
+/* Unmaps a chunk. Clears its marks before, because the next mapping may be at the same address. */
 static void release_chunk(const struct ab_pool_chunk *chunk)
 {
     AB_MARK_DEFINED(chunk->base, chunk->map_bytes);
     ab_pages_release(chunk->base, chunk->map_bytes);
 }
 
-/* A range stays as it is, its pages go. */
+/* Unmaps the chunks from `first` on. In a range of the caller, gives back only their pages. */
 static void unmap_from(struct ab_pool *pool, uint32_t first)
 {
     for (uint32_t i = first; i < pool->n_chunks; i++) {
@@ -205,7 +208,7 @@ void AB_POOL_PLAIN(fini)(struct ab_pool *pool)
     memset(pool, 0, sizeof *pool);
 }
 
-/* As much again as there is; half as much each time that the system refuses. */
+/* Adds a chunk as large as all chunks together; halves it each time the system refuses. */
 static bool grow(struct ab_pool *pool)
 {
     size_t n_slots = ab_pool_mapped(pool) / pool->stride;
@@ -214,7 +217,7 @@ static bool grow(struct ab_pool *pool)
     return pool->grows && n_slots > 0;
 }
 
-/* What was handed out of the current chunk is not zero any more. */
+/* Notes that the slots handed out of the current chunk are no longer zero. */
 static void mark_dirty(struct ab_pool *pool)
 {
     struct ab_pool_chunk *chunk = &pool->chunks[pool->current];
@@ -222,7 +225,8 @@ static void mark_dirty(struct ab_pool *pool)
         chunk->dirty = pool->next;
 }
 
-/* Growing lets the lock go: then all is looked at once more. */
+/* Finds a slot when there is no free one in the list or in the current chunk. Growing releases the
+ * lock, so that the search then starts again. */
 __attribute__((noinline)) void *ab_pool_alloc_slow(struct ab_pool *pool, size_t size)
 {
     if (pool->collect != NULL && pool->collect(pool))
@@ -263,7 +267,8 @@ __attribute__((noinline)) void AB_POOL_PLAIN(reset)(struct ab_pool *pool)
     enter_chunk(pool, 0);
 }
 
-/* Gives back the whole pages in [from, to). False when there is none, or they could not be. */
+/* Gives back the whole pages in [from, to). Returns false if there is none, or if the system
+ * refuses. */
 static bool give_back(struct ab_pool *pool, const char *from, const char *to)
 {
     size_t page = ab_page_size();
@@ -286,12 +291,12 @@ void ab_pool_purge(struct ab_pool *pool)
     if (give_back(pool, pool->next, chunk->base + chunk->map_bytes) && chunk->dirty > fresh)
         chunk->dirty = fresh;
     if (AB_CHECKS || pool->slot_bytes <= ab_page_size())
-        return; /* free slots are poison; no slot holds a whole page after its link, or hardly ever */
+        return; /* free slots are poison, or hardly any slot holds a whole page after its link */
     for (struct ab_pool_slot *slot = pool->free; slot != NULL; slot = ab_pool_next(slot))
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);
 }
 
-/* After the last slot of a chunk that was ever handed out. */
+/* Returns the end of the last slot of a chunk that was ever handed out. */
 static const char *top_of(const struct ab_pool *pool, uint32_t index)
 {
     const char *dirty = pool->chunks[index].dirty;
@@ -334,14 +339,14 @@ size_t ab_pool_live(const struct ab_pool *pool)
 
 #ifdef AB_WITH_CHECKS
 
-/* ---- the checked build: what is called, over the plain pool ---- */
+/* ---- the checked build: the functions that programs call, over the plain pool ---- */
 
 static size_t lead_of(const struct ab_pool *pool)
 {
     return ab_checked_lead(pool->align);
 }
 
-/* Where the slot of the block is; NULL when none could be there. */
+/* Returns the chunk that the block may be in; NULL if there is none. */
 static struct ab_pool_chunk *chunk_of(struct ab_pool *pool, const void *p)
 {
     for (uint32_t i = 0; i < pool->n_chunks; i++)
@@ -357,7 +362,7 @@ void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     char *raw = size > pool->slot_bytes ? NULL : (char *)ab_pool_take(pool, 0);
     if (raw == NULL)
         return NULL;
-    const char *dirty = chunk_of(pool, raw + lead_of(pool))->dirty; /* what died there raised it */
+    const char *dirty = chunk_of(pool, raw + lead_of(pool))->dirty; /* raised when a block dies */
     const char *end = raw + pool->stride;
     ab_block_demand_dead(&pool->blocks, raw + sizeof(struct ab_pool_slot),
                          end < dirty ? end : dirty);
@@ -369,7 +374,7 @@ static void demand(struct ab_pool *pool, const void *block)
     ab_checked_demand(&pool->blocks, block, chunk_of(pool, block) != NULL);
 }
 
-/* The slot of a live block is poison now, and was looked at. */
+/* Ends the life of a block: checks its surroundings and fills its slot with 0xDD. */
 static char *end_block(struct ab_pool *pool, void *block)
 {
     struct ab_pool_chunk *chunk = chunk_of(pool, block);

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pool of equal slots. The free list is inside the free slots; slots that were never used are
- * carved one after the other, so nothing is touched before it is needed, and a pool that runs
- * empty forgets its list and carves from the start again: chasing a list in the random order of
- * its frees costs 50–100 ns a slot, carving 3. Usable on its own: this folder, ../common and
- * ../ab_allocator.h. One thread at a time; pool_shared.h and pool_lockfree.h are for more. Example:
- * allocators/examples/particles.c.
- * 64-bit Linux with mmap and pthread; ../buffer/pool_buffer.h is for other systems.
+ * A pool of slots of one size, for one thread; pool_shared.h and pool_lockfree.h are for more
+ * threads. The fast paths are inline. Example: allocators/examples/particles.c.
  *
- * The struct may be moved, but not under Valgrind, which knows it by its address.
+ * The free list is inside the free slots. Slots that were never used are carved one after the
+ * other, so that no memory is touched before it is needed. A pool that runs empty forgets its list
+ * and carves from the start again. Following a list in the random order of its frees costs 50–100
+ * ns a slot, carving 3.
  *
- * Not for blocks larger than a slot: they fail. The fast paths are inline.
+ * Can be used on its own: this folder, ../common and ../ab_allocator.h. Needs 64-bit Linux with
+ * mmap and pthread; ../buffer/pool_buffer.h is for other systems.
  *
- * A free is believed: nothing looks whether the block is a live one of this pool. One freed twice
- * is served twice, to two owners, and it counts as two free slots, so that a pool may take itself
- * for empty and hand out live blocks again. To find such a free compile all files with
- * -DAB_WITH_CHECKS, the checked build (../common/checked.h), -fsanitize=address or
- * -DAB_WITH_VALGRIND, or ask ab_pool_owns before: that refuses foreign and inner pointers, not a
- * second free.
+ * The struct may be moved, except under Valgrind, which identifies the pool by its address.
+ *
+ * Requests larger than a slot fail.
+ *
+ * A free is not checked: the block must be a live one of this pool. A block that is freed twice is
+ * handed out to two owners. It also counts as two free slots, so that the pool may believe that it
+ * is empty and hand out live blocks again. To find wrong frees, compile all files with
+ * -DAB_WITH_CHECKS (the checked build, ../common/checked.h), -fsanitize=address or
+ * -DAB_WITH_VALGRIND. Or ask ab_pool_owns before a free: it refuses foreign and inner pointers, but
+ * no second free.
  */
 #ifndef AB_ALLOCATORS_POOL_H
 #define AB_ALLOCATORS_POOL_H
@@ -37,7 +40,8 @@
 #include <string.h>
 
 #define AB_POOL_CHECKS AB_CHECKS
-/* What is called, or, in the checked build, what is below that. */
+/* AB_POOL_PLAIN(name) is the function that programs call. In the checked build, which wraps these
+ * functions, it is the unchecked function below the wrapper. */
 #ifdef AB_WITH_CHECKS
 #define AB_POOL_PLAIN(name) ab_pool_plain_##name
 #else
@@ -48,37 +52,41 @@
 extern "C" {
 #endif
 
-#define AB_POOL_ALIGN ((size_t)16) /* of every slot, unless less is asked for; what malloc gives */
+#define AB_POOL_ALIGN ((size_t)16) /* default alignment of every slot, like malloc's */
 
-enum { AB_POOL_CHUNKS_MAX = 56 }; /* each as large as all before: more than there are addresses */
+/* enough for any address space, because each chunk is as large as all before it */
+enum { AB_POOL_CHUNKS_MAX = 56 };
 
-struct ab_pool_slot { /* inside the free slot */
+struct ab_pool_slot { /* the link inside a free slot */
     struct ab_pool_slot *next;
 };
 
 struct ab_pool_chunk {
-    char *base, *end; /* whole slots */
-    char *dirty;      /* zero from here on: nothing after it was handed out since it was mapped */
+    char *base, *end; /* [base, end) holds whole slots */
+    /* memory from here on is zero, because it was not handed out since it was mapped */
+    char *dirty;
     size_t map_bytes;
 };
 
 struct ab_pool {
-    struct ab_pool_slot *free; /* freed last, served first */
-    char *next, *limit;        /* of the current chunk: slots in between were not handed out yet */
-    /* Bytes carved, those of earlier chunks too, are next - origin: carving a slot is a step of
-     * `next` and no more, the live ones are not counted. */
+    struct ab_pool_slot *free; /* the free list; the slot freed last is served first */
+    /* [next, limit): slots of the current chunk that were not handed out yet */
+    char *next, *limit;
+    /* next - origin is the number of bytes carved, with those of earlier chunks. Carving a slot
+     * only moves `next`; live slots are not counted. */
     uintptr_t origin;
     size_t free_bytes;
-    size_t slot_bytes, stride;  /* what a block may use; from slot to slot */
+    size_t slot_bytes, stride;  /* usable bytes of a slot; distance from slot to slot */
     uint32_t n_chunks, current; /* chunks after the current one are empty */
     bool grows, huge;
-    bool is_buffer; /* the one chunk is the caller's */
-    size_t align;   /* of every slot */
+    bool is_buffer; /* True if the only chunk is a buffer of the caller. */
+    size_t align;   /* alignment of every slot, in bytes */
     uint64_t n_os_calls;
-    char *range, *range_end; /* where chunks come from; NULL: the system */
-    /* For several threads, see pool_shared.h: the lock that callers hold, let go while the pool
-     * grows; and where to look for slots before: true when there were any. NULL both for one
-     * thread. */
+    /* the memory from which chunks are taken; NULL: each chunk is a mapping */
+    char *range, *range_end;
+    /* For several threads (pool_shared.h); both are NULL for one thread. `mutex` is the lock that
+     * callers hold; it is released while the pool grows. `collect` takes over slots freed by other
+     * threads before the pool grows; it returns true if there were any. */
     pthread_mutex_t *mutex;
     bool (*collect)(struct ab_pool *pool);
     struct ab_pool_chunk chunks[AB_POOL_CHUNKS_MAX];
@@ -86,48 +94,57 @@ struct ab_pool {
 };
 
 struct ab_pool_options {
-    size_t slot_bytes; /* rounded up to the alignment, and to a pointer */
-    size_t align;      /* of every slot: 0 = AB_POOL_ALIGN, and slots of a multiple of 256 bytes lie
-                          somewhat further apart, or few cache lines would serve all of them. Else a
-                          power of two: with the one of a type slots are placed as in an array */
-    size_t n_slots;    /* of the first chunk; 0 = 64 KiB of them, at least 8, and the pool grows */
-    bool grows;        /* false: no more than n_slots, where that is not 0 */
-    bool huge;         /* ask for huge pages: chunks are whole ones of 2 MiB */
-    char *range;       /* range_bytes without access, page by page, that chunks are taken from; they
-                          stay the caller's. NULL: each chunk a mapping */
+    size_t slot_bytes; /* bytes; rounded up to the alignment, and to the size of a pointer */
+    /* Alignment of every slot, a power of two. With the alignment of a type, slots are placed as in
+     * an array. 0 = AB_POOL_ALIGN; slots of a multiple of 256 bytes are then placed slightly
+     * further apart, because otherwise few cache sets would serve all of them. */
+    size_t align;
+    /* number of slots of the first chunk; 0 = as many as 64 KiB hold, at least 8, and the pool
+     * grows */
+    size_t n_slots;
+    bool grows; /* False: the pool never has more than n_slots, unless that is 0. */
+    bool huge;  /* ask for huge pages; chunks are then multiples of 2 MiB */
+    /* Memory without access, range_bytes long, from which chunks are taken; the caller keeps owning
+     * it. NULL: each chunk is a mapping. */
+    char *range;
     size_t range_bytes;
 };
 
-/* Maps the first chunk and touches nothing. 0, EINVAL (an alignment that is no power of two), or
- * ENOMEM; EINVAL also where `huge` is asked for and the kernel has no huge pages. *pool is
- * untouched on failure. */
+/* Maps the first chunk and touches nothing. Returns 0, EINVAL or ENOMEM; on failure *pool is
+ * untouched. EINVAL means that the alignment is not a power of two, or that `huge` is set and the
+ * kernel has no huge pages. */
 AB_MUST_USE int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options *options);
-/* Over `bytes` at `buffer`, which stay the caller's and need not be aligned or zero: as many slots
- * as fit. Never grows, makes no system call. Of the options slot_bytes and align count. 0, EINVAL
- * as above, or ENOMEM: there is no room for a slot; *pool is untouched then. */
+/* Opens a pool over the `bytes` at `buffer`, with as many slots as fit. The caller keeps owning the
+ * buffer, which need not be aligned or zero. The pool never grows and makes no system call. Only
+ * the options slot_bytes and align are used. Returns 0, EINVAL as above, or ENOMEM if no slot fits;
+ * on failure *pool is untouched. */
 AB_MUST_USE int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
                                     const struct ab_pool_options *options);
-/* Gives everything back to the system. The checked build lists what was never freed, unless a reset
- * came before. */
+/* Gives everything back to the system. The checked build lists the blocks that were never freed,
+ * unless there was a reset before. */
 void ab_pool_fini(struct ab_pool *pool);
 
-/* Slots are used up: the next chunk. NULL when the pool or the system's memory is exhausted. */
+/* Goes on with the next chunk when all slots are used up. Returns NULL when the pool or the memory
+ * of the system is exhausted. */
 void *ab_pool_alloc_slow(struct ab_pool *pool, size_t size);
-/* Clears only what was handed out before: fresh pages are zero already. */
+/* Allocates a zeroed block. Clears only memory that was handed out before, because fresh pages are
+ * zero already. */
 void *ab_pool_alloc_zeroed(struct ab_pool *pool, size_t size);
-/* All slots are free, the pages stay. O(1). */
+/* Makes all slots free and keeps the pages. O(1). */
 void ab_pool_reset(struct ab_pool *pool);
-/* Gives back: chunks after the current one, pages after the last slot that was handed out, and
- * whole pages inside free slots, if slots are that large. */
+/* Gives back chunks after the current one and pages after the last slot handed out. Gives back
+ * whole pages inside free slots too, if slots are that large. */
 void ab_pool_purge(struct ab_pool *pool);
 
-/* A pointer that a slot of this pool has or had: what free needs to be safe. */
+/* True if `p` is the address of a slot that was handed out, live or not. A program that does not
+ * trust a pointer asks this before it frees it. */
 bool ab_pool_owns(const struct ab_pool *pool, const void *p);
 
-/* Of pages: mapped, and handed out at some time since they were last given back. */
+/* Return numbers of bytes of pages: mapped by the pool, and handed out since they were last given
+ * back. */
 size_t ab_pool_mapped(const struct ab_pool *pool);
 size_t ab_pool_used(const struct ab_pool *pool);
-/* Slots that are handed out. */
+/* Returns the number of live slots. */
 size_t ab_pool_live(const struct ab_pool *pool);
 
 #ifdef AB_WITH_CHECKS
@@ -135,7 +152,7 @@ void *ab_pool_alloc(struct ab_pool *pool, size_t size);
 void ab_pool_free(struct ab_pool *pool, void *block);
 void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t size);
 size_t ab_pool_usable(const struct ab_pool *pool, const void *block);
-/* Every live block, the youngest first. */
+/* Calls `visit` for every live block, the youngest first. */
 void ab_pool_visit(const struct ab_pool *pool,
                    void (*visit)(void *block, size_t size, void *context), void *context);
 void ab_pool_plain_reset(struct ab_pool *pool);
@@ -143,8 +160,9 @@ void ab_pool_plain_fini(struct ab_pool *pool);
 bool ab_pool_plain_owns(const struct ab_pool *pool, const void *raw);
 #endif
 
-/* A pool for one type: init as above, n = slots of the first chunk (0 = 64 KiB of them, and it
- * grows). A slot of it, or NULL; and back. */
+/* A pool for one type. AB_POOL_INIT opens it as above; `n` is the number of slots of the first
+ * chunk (0 = as many as 64 KiB hold, and the pool grows). AB_POOL_NEW returns a slot or NULL;
+ * AB_POOL_DELETE frees it. */
 #define AB_POOL_INIT(pool, type, n, grows) \
     ab_pool_init_type((pool), sizeof(type), AB_ALIGNOF(type), (n), (grows))
 #define AB_POOL_NEW(pool, type) \
@@ -154,8 +172,8 @@ bool ab_pool_plain_owns(const struct ab_pool *pool, const void *raw);
 AB_MUST_USE int ab_pool_init_type(struct ab_pool *pool, size_t slot_bytes, size_t align,
                                   size_t n_slots, bool grows);
 
-/* The links of free slots, which must not be touched elsewhere. A slot may be aligned to less than
- * a pointer. */
+/* Read and write the link inside a free slot. The memory is marked for the tools as accessible only
+ * meanwhile. memcpy is used because a slot may be aligned to less than a pointer. */
 static inline struct ab_pool_slot *ab_pool_next(struct ab_pool_slot *slot)
 {
     AB_MARK_DEFINED(slot, sizeof *slot);
@@ -172,7 +190,7 @@ static inline void ab_pool_link(struct ab_pool_slot *slot, struct ab_pool_slot *
     AB_MARK_UNUSED(slot, sizeof *slot);
 }
 
-/* size, which only the marks need, is known to fit a slot. */
+/* Takes a slot. `size`, which only the marks need, must fit a slot. */
 static inline void *ab_pool_take(struct ab_pool *pool, size_t size)
 {
     struct ab_pool_slot *slot = pool->free;
@@ -191,15 +209,15 @@ static inline void *ab_pool_take(struct ab_pool *pool, size_t size)
     return fresh;
 }
 
-/* NULL when size is larger than a slot, or the pool is exhausted. */
+/* Allocates a slot. Returns NULL when size is larger than a slot, or when the pool is exhausted. */
 static inline void *AB_POOL_PLAIN(alloc)(struct ab_pool *pool, size_t size)
 {
     return __builtin_expect(size > pool->slot_bytes, 0) ? NULL : ab_pool_take(pool, size);
 }
 
-/* For a loop that allocates much from slots that were never used: the cursor is a local of the
- * loop's, so the compiler keeps it in registers, which a pool accessed through a pointer does not
- * allow. Nothing else may use the pool until the cursor was given back. */
+/* For a loop that allocates many slots that were never used. The cursor is a local variable, so
+ * that the compiler keeps it in registers, which it cannot do with a pool accessed through a
+ * pointer. Nothing else may use the pool until ab_pool_cursor_end. */
 struct ab_pool_cursor {
     char *next, *limit;
     size_t stride, slot_bytes;
@@ -217,20 +235,20 @@ static inline void ab_pool_cursor_end(struct ab_pool *pool, const struct ab_pool
     pool->next = cursor->next;
 }
 
-/* NULL: give the cursor back and ask ab_pool_alloc, which serves freed slots first, and may
- * grow. */
+/* Returns NULL when the cursor cannot serve the request. Then give the cursor back and call
+ * ab_pool_alloc, which also serves freed slots and may grow. */
 static inline void *ab_pool_cursor_alloc(struct ab_pool_cursor *cursor, size_t size)
 {
     char *slot = cursor->next;
     if (__builtin_expect(size > cursor->slot_bytes || slot == cursor->limit, 0))
         return NULL;
     if (slot == NULL)
-        __builtin_unreachable(); /* there is room: callers need not look */
+        __builtin_unreachable(); /* tells the compiler that the result is not NULL */
     cursor->next = slot + cursor->stride;
     return slot;
 }
 
-/* As ab_pool_alloc; also NULL when slots are not that much aligned. */
+/* Allocates like ab_pool_alloc. Also returns NULL if the slots are aligned to less than `align`. */
 static inline void *ab_pool_alloc_aligned(struct ab_pool *pool, size_t align, size_t size)
 {
     return align <= pool->align ? ab_pool_alloc(pool, size) : NULL;
@@ -250,7 +268,7 @@ static inline void AB_POOL_PLAIN(free)(struct ab_pool *pool, void *block)
         AB_POOL_PLAIN(reset)(pool);
 }
 
-/* Of every block. Who asks may use it. */
+/* Returns the usable size, which is the same for every block. */
 static inline size_t AB_POOL_PLAIN(usable)(const struct ab_pool *pool, const void *block)
 {
     (void)block;
@@ -259,7 +277,8 @@ static inline size_t AB_POOL_PLAIN(usable)(const struct ab_pool *pool, const voi
 }
 
 #ifndef AB_WITH_CHECKS
-/* size is what the block was asked for with: the checked build looks whether it is. */
+/* Frees a block. `size` must be the size that it was requested with; the checked build verifies
+ * it. */
 static inline void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t size)
 {
     (void)size;
@@ -269,8 +288,8 @@ static inline void ab_pool_free_sized(struct ab_pool *pool, void *block, size_t 
 
 /* ---- with the interface of ab_allocator.h ---- */
 
-/* NULL for what is larger than a slot, and for everything when the slots are aligned to less than
- * two pointers. */
+/* Returns NULL for requests larger than a slot. Returns NULL for every request if the slots are
+ * aligned to less than two pointers. */
 AB_ALLOCATOR_DEFINE(ab_pool, struct ab_pool, ab_pool_alloc_aligned(heap, AB_ALLOCATOR_ALIGN, size),
                     ab_pool_free_sized(heap, ptr, size),
                     !AB_CHECKS && new_size <= ab_pool_usable(heap, ptr) ? ptr : NULL)

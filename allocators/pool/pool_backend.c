@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pool as a back end: pool_shared.h in each of its modes, or lock-free. Its slots hold the largest
- * request to come, so it serves mixed sizes too: that is why it does not declare
- * AB_TRAIT_FIXED_SIZE. What that wastes, usable_size says. The hot path asks one question more than
- * the pool itself; whatever needs a lock, guards or another heap is out of line.
+ * The pool as a back end: pool_shared.h in each of its modes, or lock-free. Its slots hold the
+ * largest request of the workload. So it serves mixed sizes too and does not declare
+ * AB_TRAIT_FIXED_SIZE; usable_size shows the waste. The hot path makes one comparison more than the
+ * pool itself. Everything that needs a lock, guards or another heap is out of line.
  */
 #include "allocators/glue.h"
 #include "allocators/pool/pool_lockfree.h"
 #include "allocators/pool/pool_shared.h"
 
-/* Of two kinds: one heap of a group, or with threads=lockfree the one below, which begins as those
- * do and is of no group. The tables differ. */
+/* A heap is one pool of a group. With threads=lockfree, which has a table of its own, it is a
+ * lockfree_heap, which begins with an ab_shard too but belongs to no group. */
 struct ab_heap {
     struct ab_pool_shared own;
 };
 struct lockfree_heap {
-    struct ab_shard shard; /* zero but for is_guarded */
+    struct ab_shard shard; /* zero, except is_guarded */
     struct ab_pool_lockfree pool;
 };
 
@@ -58,7 +58,8 @@ static const struct ab_param params[PARAM_COUNT] = {
                                "to 2 MiB more memory"),
 };
 
-/* Slots of a size or an alignment that somebody asked for lie as in an array. */
+/* Returns the alignment of slots. Slots whose size or alignment was requested are placed as in an
+ * array. */
 static size_t align_for(const struct ab_open_args *args)
 {
     uint64_t align = args->facts->largest_align;
@@ -67,7 +68,8 @@ static size_t align_for(const struct ab_open_args *args)
     return args->values[PARAM_SLOT] != 0 ? AB_POOL_ALIGN : 0;
 }
 
-/* Lanes may run ahead of each other, and one of them may make all the blocks. */
+/* Returns the maximum number of live slots of one pool. Lanes may run ahead of each other, and one
+ * lane may allocate all blocks. */
 static uint64_t slots_at_most(const struct ab_facts *f)
 {
     uint64_t ahead = (uint64_t)f->lanes * 65536 + 65536, peak;
@@ -76,7 +78,8 @@ static uint64_t slots_at_most(const struct ab_facts *f)
     return peak < f->total_blocks + 64 || f->total_blocks == 0 ? peak : f->total_blocks + 64;
 }
 
-/* Addresses for so many slots, within what a process has; the pool fails when they are used up. */
+/* Returns the bytes of addresses for so many slots, limited by the address space. When they are
+ * used up, requests fail. */
 static uint64_t span_for(const struct ab_pool_options *o, const struct ab_facts *f)
 {
     uint64_t stride = ab_round_up(o->slot_bytes + AB_MARK_GAP + 1, 16), bytes;
@@ -124,7 +127,7 @@ static int pool_open(const struct ab_open_args *args, struct ab_heap **out)
     return ab_heap_given(ab_pool_shared_open(&options), out);
 }
 
-/* ---- with a lock, with guards, or of another heap ---- */
+/* ---- calls with a lock or guards, and blocks of another heap ---- */
 
 static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 {
@@ -165,7 +168,7 @@ static void pool_free(struct ab_heap *heap, ab_ref ref, size_t size)
         ab_pool_free(&heap->own.pool, (void *)ref);
 }
 
-/* slot_bytes: of every block, and never changes. */
+/* Resizes in place within slot_bytes, the size of every block. */
 static ab_ref resize(const struct ab_guard_below *guards, struct ab_heap *heap, ab_ref ref,
                      size_t new_size, size_t slot_bytes)
 {
@@ -196,8 +199,8 @@ static size_t pool_usable_size(struct ab_heap *heap, ab_ref ref)
     return usable_size(heap, ref, heap->own.pool.slot_bytes);
 }
 
-/* Live bytes are those of whole slots: what was asked for is not kept. With threads=local no other
- * thread is at work. */
+/* Reports the figures. live_bytes counts whole slots, because the requested sizes are not stored.
+ * With threads=local, no other thread may be in a call. */
 static int pool_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_pool_shared_sums sums = ab_pool_shared_sum(&heap->own);
@@ -218,7 +221,8 @@ static struct lockfree_heap *lockfree_of(void *heap)
     return heap;
 }
 
-/* As many slots as fit the addresses, half as many each time that the system refuses. */
+/* Opens the pool with as many slots as fit the span, if it may grow; halves their number each time
+ * the system refuses. */
 static int init_lockfree(struct lockfree_heap *heap, const struct ab_pool_options *o, uint64_t span)
 {
     struct ab_pool_lockfree_options options = {
@@ -302,7 +306,7 @@ static size_t lockfree_usable_size(struct ab_heap *heap, ab_ref ref)
     return usable_size(heap, ref, lockfree_of(heap)->pool.slot_bytes);
 }
 
-/* No other thread is at work, in these three. */
+/* No other thread may be in a call during reset, purge and stats. */
 static void lockfree_reset(struct ab_heap *heap)
 {
     ab_pool_lockfree_reset(&lockfree_of(heap)->pool);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pop reads the link of a slot that another thread may have popped and be writing to: the value
- * is thrown away then, because the head has another number. The language calls that a race, so the
- * read is hidden from ThreadSanitizer; no processor minds, and the memory is never unmapped.
+ * A pop reads the link of a slot that another thread may have popped and may be writing to. The pop
+ * then discards the value, because the number in the head has changed. C calls that a data race, so
+ * the read is hidden from ThreadSanitizer. It is harmless on every processor, and the memory is
+ * never unmapped.
  */
 #include "pool_lockfree.h"
 
@@ -76,7 +77,8 @@ int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
 
 /* ---- the checked build ---- */
 
-/* The slot of the block must be one, and the block a live one that is whole. */
+/* Ends the process unless the block is a live block in a slot and nothing around it was
+ * overwritten. Returns its slot. */
 static char *demand(const struct ab_pool_lockfree *pool, const void *block)
 {
     size_t lead = ab_checked_lead(pool->align);
@@ -89,7 +91,7 @@ static char *demand(const struct ab_pool_lockfree *pool, const void *block)
     return (char *)(uintptr_t)block - lead;
 }
 
-/* Of two threads that free the same block one is late. */
+/* Ends the life of a block. If two threads free the same block, the later one ends the process. */
 static void end_block(const struct ab_pool_lockfree *pool, void *block)
 {
     char *slot = demand(pool, block);
@@ -102,7 +104,7 @@ static void end_block(const struct ab_pool_lockfree *pool, void *block)
     AB_MARK_UNUSED(slot, pool->stride);
 }
 
-/* is_carved: it is dead since a reset, or new. */
+/* Starts the life of a block. is_carved: the slot is new, or dead since a reset. */
 static void *begin_block(const struct ab_pool_lockfree *pool, char *slot, size_t size,
                          bool is_carved)
 {
@@ -111,7 +113,8 @@ static void *begin_block(const struct ab_pool_lockfree *pool, char *slot, size_t
     return ab_checked_make(pool->blocks.id, slot, pool->align, size, pool->stride);
 }
 
-/* The next live block from the slot at *at on, or NULL. While no other thread calls. */
+/* Returns the next live block from the slot at *at on, or NULL. No other thread may be in a
+ * call. */
 __attribute__((no_sanitize_address)) static void *next_live(const struct ab_pool_lockfree *pool,
                                                             size_t *at)
 {
@@ -158,14 +161,15 @@ static uint64_t place_of(const struct ab_pool_lockfree *pool, const void *slot)
     return ((uint64_t)((const char *)slot - pool->base) >> UNIT_LOG2) + 1;
 }
 
-/* Of a slot that need not be free any more. The link of a free one stays readable to all. */
+/* Reads the link of a slot, which another thread may have popped meanwhile. */
 __attribute__((noinline, no_sanitize("thread", "address"))) static uint64_t read_link(
     const uint64_t *slot)
 {
     return *(const volatile uint64_t *)slot;
 }
 
-/* Threads that failed at the same time should not do so again. */
+/* Waits longer after each failure, so that threads that failed together do not fail together
+ * again. */
 static void back_off(unsigned *n)
 {
     for (unsigned i = 0; i < *n; i++)
@@ -258,7 +262,7 @@ void ab_pool_lockfree_free(struct ab_pool_lockfree *pool, void *block)
     end_block(pool, block);
     block = (char *)block - ab_checked_lead(pool->align);
 #else
-    AB_MARK_EXPECT(block, ab_pool_lockfree_owns(pool, block)); /* not whether it is free already */
+    AB_MARK_EXPECT(block, ab_pool_lockfree_owns(pool, block)); /* does not find a second free */
     AB_MARK_FREE(pool, block, pool->slot_bytes);
 #endif
     push(pool, (uint64_t *)block);

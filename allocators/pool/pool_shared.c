@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What pools of a group do beside their fast paths: with a lock, or for another thread.
+ * The functions of a group of pools outside of the fast paths: calls with a lock, and blocks of
+ * other threads.
  */
 #include "pool_shared.h"
 
@@ -47,7 +48,7 @@ struct ab_pool_shared *ab_pool_shared_open(const struct ab_pool_shared_options *
         ab_pool_shared, open_heap, NULL, free_own, ab_pool_shared_drain, bytes_of);
     size_t span = options->pool.range_bytes;
     struct ab_shards_options threads = options->threads;
-    threads.is_guarded |= AB_CHECKS; /* what is wrong shall show at the call itself */
+    threads.is_guarded |= AB_CHECKS; /* errors must show at the wrong call itself */
     struct ab_shards *shards = ab_shards_open(&threads, &calls,
                                               span != 0 ? span : AB_SHARDS_SPAN_BYTES);
     if (shards == NULL)
@@ -58,7 +59,7 @@ struct ab_pool_shared *ab_pool_shared_open(const struct ab_pool_shared_options *
     return ab_pool_shared_of(ab_shards_begin(shards));
 }
 
-/* ---- with a lock, or of another heap ---- */
+/* ---- calls with a lock, and blocks of another heap ---- */
 
 void *ab_pool_shared_alloc_slow(struct ab_pool_shared *own, size_t align, size_t size, bool zeroed)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pool for any number of threads: one with a lock, several with a lock each, or one for each
- * thread, whose fast paths are those of pool.h without a lock or an atomic operation. Who may free
- * where, and what happens at the end of a thread and at fork: ../common/shard.h, for all modes.
- * Example: allocators/examples/worker_threads.c. Usable on its own: this folder and ../common.
+ * The pool for any number of threads. Depending on the mode it has one pool with a lock, several
+ * pools with a lock each, or one pool per thread. A pool per thread has the fast paths of pool.h,
+ * without a lock or an atomic operation. ../common/shard.h describes the modes: who may free where,
+ * and what happens at the end of a thread and at fork. Example:
+ * allocators/examples/worker_threads.c. Can be used on its own: this folder and ../common.
  *
  *     struct ab_pool_shared_options options = {0};
  *     options.pool.slot_bytes = sizeof(struct message);
@@ -12,12 +13,12 @@
  *     struct ab_pool_shared *messages = ab_pool_shared_open(&options);
  *     …
  *     struct ab_pool_shared *own = ab_pool_shared_own(messages);     (in each thread)
- *     struct message *m = ab_pool_shared_alloc(own, sizeof *m);      (its own)
- *     ab_pool_shared_free(own, m);                                   (its own, or another's)
+ *     struct message *m = ab_pool_shared_alloc(own, sizeof *m);      (from its own pool)
+ *     ab_pool_shared_free(own, m);                                   (a block of any thread)
  *
- * Each call takes the thread's own heap, or the group itself, which any thread may use: with a lock
- * then. Not for blocks larger than a slot: they fail. A free is believed, as that of pool.h,
- * but in the checked build.
+ * Each call takes the thread's own heap, or the group itself. Any thread may use the group, which
+ * then takes a lock. Requests larger than a slot fail. Frees are not checked, except in the checked
+ * build (pool.h).
  */
 #ifndef AB_ALLOCATORS_POOL_SHARED_H
 #define AB_ALLOCATORS_POOL_SHARED_H
@@ -29,35 +30,35 @@
 extern "C" {
 #endif
 
-struct ab_pool_shared { /* one heap of the group; the first one is the group */
+struct ab_pool_shared { /* one heap of the group; the first heap stands for the group */
     struct ab_shard shard;
     struct ab_pool pool;
-    struct ab_pool_options options; /* of the first: of all */
+    struct ab_pool_options options; /* in the first heap: the options of all */
 };
 
 struct ab_pool_shared_options {
-    /* Of each pool. range is NULL; range_bytes: addresses of each of several (0 =
-     * AB_SHARDS_SPAN_BYTES). */
+    /* Options of each pool. range must be NULL. range_bytes: bytes of addresses per pool, if there
+     * are several (0 = AB_SHARDS_SPAN_BYTES). */
     struct ab_pool_options pool;
     struct ab_shards_options threads;
 };
 
-struct
-    ab_pool_shared_sums { /* as ab_pool_mapped, ab_pool_used and ab_pool_live, which counts slots */
-    uint32_t n_heaps;     /* that were ever used */
+struct ab_pool_shared_sums { /* sums of ab_pool_mapped, ab_pool_used and ab_pool_live (slots) */
+    uint32_t n_heaps;        /* number of heaps that were ever used */
     size_t mapped, used, live;
     uint64_t n_os_calls;
 };
 
-/* open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork: ../common/shard.h.
- * open fails with EINVAL for an alignment that is no power of two, too. */
+/* The functions open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork are
+ * described in ../common/shard.h. open also fails with EINVAL if the alignment is not a power of
+ * two. */
 AB_SHARDS_API(ab_pool_shared);
 
-/* After the inline fast paths; align 0 = that of the slots. */
+/* Slow paths of the inline functions below. align 0 means the alignment of the slots. */
 void *ab_pool_shared_alloc_slow(struct ab_pool_shared *own, size_t align, size_t size, bool zeroed);
 void ab_pool_shared_free_slow(struct ab_pool_shared *own, void *block);
 
-/* NULL when size is larger than a slot, or the pool is exhausted. */
+/* Allocates a slot. Returns NULL when size is larger than a slot, or when the pool is exhausted. */
 AB_CHECKED_INLINE static inline void *ab_pool_shared_alloc(struct ab_pool_shared *own, size_t size)
 {
     if (AB_CHECKS || __builtin_expect(size - 1 >= own->shard.fast_max, 0))
@@ -71,14 +72,15 @@ AB_CHECKED_INLINE static inline void *ab_pool_shared_alloc_zeroed(struct ab_pool
     return ab_pool_shared_alloc_slow(own, 0, size, true);
 }
 
-/* As ab_pool_shared_alloc; also NULL when slots are not that much aligned. */
+/* Allocates like ab_pool_shared_alloc. Also returns NULL if the slots are aligned to less than
+ * `align`. */
 AB_CHECKED_INLINE static inline void *ab_pool_shared_alloc_aligned(struct ab_pool_shared *own,
                                                                    size_t align, size_t size)
 {
     return ab_pool_shared_alloc_slow(own, align, size, false);
 }
 
-/* A block of any thread; NULL does nothing. */
+/* Frees a block that any thread allocated. NULL does nothing. */
 AB_CHECKED_INLINE static inline void ab_pool_shared_free(struct ab_pool_shared *own, void *block)
 {
     if (AB_CHECKS ||
@@ -88,7 +90,8 @@ AB_CHECKED_INLINE static inline void ab_pool_shared_free(struct ab_pool_shared *
         ab_pool_free(&own->pool, block);
 }
 
-/* size is what the block was asked for with: the checked build looks whether it is. */
+/* Frees a block. `size` must be the size that it was requested with; the checked build verifies
+ * it. */
 #ifdef AB_WITH_CHECKS
 void ab_pool_shared_free_sized(struct ab_pool_shared *own, void *block, size_t size);
 #else
@@ -104,14 +107,14 @@ static inline size_t ab_pool_shared_usable(const struct ab_pool_shared *own, con
     return ab_pool_usable(&own->pool, block);
 }
 
-/* A pointer that a slot of this group has or had, in whichever heap. Where all heaps have a lock
- * other calls may be in progress. */
+/* True if `p` is the address of a slot of any heap of this group that was handed out, live or not.
+ * If all heaps have a lock, other calls may be in progress. */
 bool ab_pool_shared_owns(struct ab_pool_shared *own, const void *p);
 
 /* ---- with the interface of ab_allocator.h, from any thread ---- */
 
-/* NULL for what is larger than a slot, and for everything when the slots are aligned to less than
- * two pointers. */
+/* Returns NULL for requests larger than a slot. Returns NULL for every request if the slots are
+ * aligned to less than two pointers. */
 AB_ALLOCATOR_DEFINE(ab_pool_shared, struct ab_pool_shared,
                     heap->pool.align < AB_ALLOCATOR_ALIGN
                         ? NULL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What malloc(3) is made of, after the fast paths: which of slabs, runs and mappings serves a size,
- * and whose a pointer is.
+ * The functions of malloc(3) after the fast paths. They choose slabs, runs or mappings by size, and
+ * find the slab, run or mapping of a pointer.
  */
 #include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
@@ -28,7 +28,8 @@ static void *alloc_in_class(unsigned class, bool *is_zero)
     struct ab_span *slab = heap != NULL ? ab_heap_refill(heap, class, &is_carved) : NULL;
     if (slab != NULL) {
         block = ab_span_take(slab);
-        if (is_carved && slab->is_zero && slab->bytes >= AB_SMALL_BYTES) { /* it alone was carved */
+        /* only this block was carved */
+        if (is_carved && slab->is_zero && slab->bytes >= AB_SMALL_BYTES) {
             ((struct ab_free_block *)block)->next = NULL;
             *is_zero = true;
         }
@@ -54,7 +55,7 @@ static void *alloc_once(size_t size, size_t align, bool *is_zero)
     if (size <= AB_CLASS_BYTES && align <= AB_UNIT_BYTES) {
         unsigned class = ab_size_class_of(size);
         while (align > 16 && (ab_size_class_bytes(class) & (align - 1)) != 0)
-            class ++; /* the next power of two, at the latest */
+            class ++; /* ends at the next power of two at the latest */
         return alloc_in_class(class, is_zero);
     }
     ab_decay_tick();
@@ -63,13 +64,14 @@ static void *alloc_once(size_t size, size_t align, bool *is_zero)
     return ab_large_alloc(size, align, is_zero);
 }
 
-/* align is a power of two from 16 on, size then a multiple of it or align 16. */
+/* Allocates a block. align is a power of two, at least 16; size is a multiple of it, or align is
+ * 16. */
 static void *alloc(size_t size, size_t align, bool *is_zero)
 {
     void *block = NULL;
     if (align < sizes_end / 2 && size <= sizes_end - align - AB_UNIT_BYTES) {
         block = alloc_once(size, align, is_zero);
-        if (block == NULL) { /* what is kept may be what is missing */
+        if (block == NULL) { /* give back free memory that is kept, then try again */
             ab_page_heap_purge(0, true);
             ab_large_purge(0, true);
             block = alloc_once(size, align, is_zero);
@@ -104,8 +106,8 @@ void *ab_block_alloc_aligned(size_t align, size_t size)
 
 /* ---- find ---- */
 
-/* The slab or run of a block; NULL: a mapping, or nothing of ours. Ends the process when p is in
- * our memory and not at the begin of a block. */
+/* Returns the slab or run of a block; NULL for a mapping or a foreign pointer. Ends the process if
+ * p is in our memory but is not the begin of a live block. */
 static struct ab_span *find(const void *p)
 {
     if (!ab_region_is_ours(p))
@@ -157,7 +159,7 @@ size_t ab_block_usable(const void *p)
 
 /* ---- resize ---- */
 
-/* Where it is, when that does not waste more than half. */
+/* True if a block can be resized in place without wasting more than half of it. */
 static bool fits(size_t usable, size_t size)
 {
     return size <= usable && (size >= usable / 2 || usable <= 64);

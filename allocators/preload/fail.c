@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a process that frees what it must not: one line, without stdio, which would allocate.
+ * Ends a process that frees an invalid pointer. Writes one line without stdio, which would
+ * allocate.
  */
 #include "allocators/preload/preload.h"
 

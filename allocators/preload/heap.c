@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * The slabs of one heap. `left` of a slab is how many frees there are until something changes:
+ * The slabs of one heap. `left` of a slab is the number of frees until something changes:
  *
  *     current   many: it stays current even when it is empty
- *     partial   blocks in use: at 0 the slab is empty and goes back
+ *     partial   number of used blocks: at 0 the slab is empty and goes back
  *     full      1: the next free makes it partial
  *
- * so that a free counts down one number and looks at nothing else, and an allocation counts nothing:
- * blocks come from current slabs only, and those leave that place when they are full. Where one has
- * to leave it earlier, its free blocks are counted.
+ * So a free only counts down one number, and an allocation counts nothing. Blocks come from current
+ * slabs only, which are replaced when they are full. If one is replaced earlier, its free blocks
+ * are counted.
  */
 #include "allocators/preload/preload.h"
 
 #include <errno.h>
 
-enum { CARVE_BYTES = 4096 }; /* are linked at a time: no page is touched before it is needed */
+/* bytes linked at a time, so that no page is touched before it is needed */
+enum { CARVE_BYTES = 4096 };
 
-struct ab_span ab_empty_span; /* never written: it has no block to take */
+struct ab_span ab_empty_span; /* never written, because it has no block to take */
 
 /* ---- partial slabs ---- */
 
-/* Behind the others: until it is its turn more of its blocks are freed, so that slabs change less
- * often. */
+/* Adds a slab at the end of the queue. More of its blocks are freed until it is used again, so that
+ * slabs change less often. */
 static void append(struct ab_span_queue *queue, struct ab_span *slab)
 {
     slab->prev = queue->last;
@@ -47,7 +48,8 @@ static void take_out(struct ab_span_queue *queue, struct ab_span *slab)
 
 /* ---- slabs ---- */
 
-/* Of an odd number, modulo 2^32: each step doubles the bits that are right, of which there are 3. */
+/* Returns the inverse of an odd number modulo 2^32. The first 3 bits are right at the start, and
+ * each step doubles the number of right bits. */
 static uint32_t inverse_of(uint32_t odd)
 {
     uint32_t x = odd;
@@ -105,7 +107,7 @@ static void carve(struct ab_span *slab)
     __atomic_store_n(&slab->n_carved, slab->n_carved + n, __ATOMIC_RELAXED);
 }
 
-/* Sizes of this class find it by one look. */
+/* Makes the slab current. Small sizes of its class then find it by one look. */
 static void set_direct(struct ab_thread_heap *heap, unsigned class, struct ab_span *slab)
 {
     size_t last = ab_size_class_bytes(class) / 16;
@@ -171,7 +173,7 @@ void ab_heap_settle(struct ab_thread_heap *heap, struct ab_span *slab)
         slab->left = UINT32_MAX;
         return;
     }
-    int error = errno; /* free keeps it, and the system may refuse to take memory back */
+    int error = errno; /* free keeps errno, and giving memory back may fail */
     take_out(&heap->partial[slab->class], slab);
     retire(slab);
     ab_decay_tick();
@@ -203,7 +205,7 @@ void ab_heap_settle_all(struct ab_thread_heap *heap)
     }
 }
 
-/* ---- what others freed ---- */
+/* ---- blocks that other threads freed ---- */
 
 void ab_heap_drain(struct ab_thread_heap *heap)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks beyond runs: a mapping each, found by address in a hash table, so that nothing is written
- * before a block, one of 2 MiB takes 2 MiB, and a free of what is none is recognized without touching it.
- * Growing moves pages, not bytes. A few freed mappings are kept for AB_DECAY_MS: a mapping costs
- * two calls and a fault a page.
+ * Blocks larger than runs. Each is a mapping, found by address in a hash table. So nothing is
+ * stored in front of a block, one of 2 MiB takes 2 MiB, and a wrong free is recognized without
+ * touching the memory. Growing moves pages, not bytes. A few freed mappings are kept for
+ * AB_DECAY_MS, because a new mapping costs two system calls and a fault per page.
  */
 #include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
 
 struct mapping {
-    char *at; /* NULL: none */
+    char *at; /* NULL = unused */
     size_t bytes;
 };
 
@@ -19,12 +19,12 @@ struct spare {
 };
 
 enum { N_SPARE = 8, FIRST_SLOTS = 128 };
-#define SPARE_BYTES ((size_t)32 << 20) /* of all together */
+#define SPARE_BYTES ((size_t)32 << 20) /* limit for all spare mappings together */
 
-pthread_mutex_t ab_large_mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+pthread_mutex_t ab_large_mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all data below */
 static struct mapping first_slots[FIRST_SLOTS],
-    *slots = first_slots;                        /* at most half of them used */
-static size_t n_slots = FIRST_SLOTS, n_mappings; /* a power of two */
+    *slots = first_slots;                        /* at most half of them are used */
+static size_t n_slots = FIRST_SLOTS, n_mappings; /* n_slots is a power of two */
 static struct spare spares[N_SPARE];
 static size_t spare_bytes;
 
@@ -35,7 +35,7 @@ static size_t home_of(const void *p)
     return (size_t)(((uintptr_t)p >> 12) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (n_slots - 1);
 }
 
-/* Its slot, or the empty one where it would be. */
+/* Returns the slot of a mapping, or the empty slot where it would be inserted. */
 static struct mapping *slot_of(const void *p)
 {
     size_t i = home_of(p);
@@ -67,7 +67,7 @@ static void add(char *at, size_t bytes)
     n_mappings++;
 }
 
-/* What follows moves up, so that no search ends too early. */
+/* Removes a slot. Moves up the slots that follow, so that no search ends too early. */
 static void take_out(struct mapping *slot)
 {
     size_t mask = n_slots - 1, hole = (size_t)(slot - slots);
@@ -90,7 +90,7 @@ static struct mapping drop(struct spare *spare)
     return map;
 }
 
-/* One that is at most an eighth larger. */
+/* Takes the smallest spare mapping that fits and is at most an eighth larger. */
 static struct mapping take_spare(size_t bytes, size_t align)
 {
     struct spare *best = NULL;
@@ -102,7 +102,7 @@ static struct mapping take_spare(size_t bytes, size_t align)
     return best != NULL ? drop(best) : (struct mapping){0};
 }
 
-/* Returns what has to go in its place, if anything. */
+/* Keeps a freed mapping as a spare. Returns the mapping that has to be unmapped instead, if any. */
 static struct mapping keep(struct mapping map)
 {
     struct spare *place = spares;
@@ -114,7 +114,7 @@ static struct mapping keep(struct mapping map)
     struct mapping old = {0};
     if (place->map.at != NULL)
         old = drop(place);
-    if (spare_bytes + map.bytes > SPARE_BYTES) { /* as it was, but for the oldest */
+    if (spare_bytes + map.bytes > SPARE_BYTES) { /* no room: only the oldest spare is unmapped */
         if (old.at != NULL)
             ab_pages_release(old.at, old.bytes);
         return map;
@@ -162,7 +162,7 @@ void ab_large_free(void *p)
         gone = keep(gone);
     }
     ab_lock_release(&ab_large_mutex);
-    if (!is_block) /* a handler of the signal may allocate */
+    if (!is_block) /* unlocked, because a signal handler may allocate */
         ab_fail_free(p, "it is no block, or was freed already");
     if (gone.at != NULL)
         ab_pages_release(gone.at, gone.bytes);
@@ -177,7 +177,8 @@ size_t ab_large_usable(const void *p)
     return bytes;
 }
 
-/* The table may not change between: an address that is free in the system could be another's. */
+/* Resizes a mapping. Holds the lock throughout: otherwise another thread could map and enter an
+ * address that the system has just freed. */
 void *ab_large_resize(void *p, size_t size)
 {
     size_t bytes = ab_round_up(size, ab_page_size());
@@ -197,10 +198,10 @@ void *ab_large_resize(void *p, size_t size)
     return moved;
 }
 
-/* ---- when memory goes back ----
+/* ---- giving memory back over time ----
  *
- * Without a thread that sees to it: whoever moves a span or a mapping looks at the clock, and one of
- * them a period gives back what was not taken meanwhile. */
+ * No thread exists for this. Every call that frees or takes spans or mappings looks at the clock.
+ * Once per period, one of these calls gives back the memory that was not taken again. */
 
 static uint32_t last_ms; /* atomic */
 

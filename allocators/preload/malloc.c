@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names that a program calls, and nothing else: glibc's set, so that no block of one allocator
- * reaches the other. The operators of C++ come through malloc and free. The only file of this
- * folder that is not part of any program of ours.
+ * The functions that a program calls, and nothing else. It is glibc's complete set, so that no
+ * block of one allocator is passed to the other. The operators of C++ use malloc and free. This is
+ * the only file of this folder that is not linked into any program of allocbench.
  */
 #include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
@@ -13,7 +13,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Not in every stdlib.h and malloc.h. */
+/* Not declared in every stdlib.h and malloc.h. */
 void cfree(void *p);
 void free_sized(void *p, size_t size);
 void free_aligned_sized(void *p, size_t align, size_t size);
@@ -71,7 +71,7 @@ EXPORT void *calloc(size_t n, size_t size)
     return block != NULL ? memset(block, 0, bytes) : NULL;
 }
 
-/* As glibc's: size 0 frees. */
+/* Works like glibc's realloc: size 0 frees the block. */
 EXPORT void *realloc(void *p, size_t size)
 {
     if (p == NULL)
@@ -100,7 +100,8 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
     return is_power_of_two(align) ? ab_block_alloc_aligned(align, size) : fail(EINVAL);
 }
 
-/* As glibc's: an alignment that is no power of two becomes the next one. */
+/* Works like glibc's memalign: an alignment that is not a power of two is rounded up to the next
+ * one. */
 EXPORT void *memalign(size_t align, size_t size)
 {
     if (align > PTRDIFF_MAX / 2 + 1)
@@ -130,7 +131,7 @@ EXPORT void *valloc(size_t size)
 
 EXPORT void *pvalloc(size_t size)
 {
-    return ab_block_alloc_aligned(ab_page_size(), size); /* which rounds up to pages */
+    return ab_block_alloc_aligned(ab_page_size(), size); /* rounds the size up to pages */
 }
 
 EXPORT size_t malloc_usable_size(void *p)

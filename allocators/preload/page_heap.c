@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page heap: spans of units of 64 KiB, for all threads. Free spans are joined with their free
- * neighbours and kept in bins by their length; the shortest that fits is taken. Memory that was
- * never used comes last. A span that is not zero holds pages, and gives them back when no request took
- * it for a while, or when too many do.
+ * The page heap: spans of units of 64 KiB, for all threads. Free spans are merged with their free
+ * neighbours and kept in bins by their length. A request takes the shortest free span that fits;
+ * memory that was never used comes last. A span that is not zero holds pages. It gives them back if
+ * no request takes it for a while, or if too many spans hold pages.
  *
- * Records of free spans: the first has n_units, the last `back`, so that neighbours find both; what
- * is between is AB_SPAN_NONE.
+ * Records of free spans: the first one has n_units and the last one `back`, so that both neighbours
+ * find the span. The records between are AB_SPAN_NONE.
  */
 #include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
@@ -14,24 +14,29 @@
 #include <time.h>
 
 enum {
-    N_BINS = 64,       /* the last one: and longer */
-    FIRST_COMMIT = 16, /* units of a region; then as many again as there are */
-    DIRTY_UNITS = 512, /* free units that may hold pages, however little is in use */
+    N_BINS = 64, /* the last bin has all longer spans */
+    /* units to commit first in a region; later as many as are committed already */
+    FIRST_COMMIT = 16,
+    DIRTY_UNITS = 512, /* number of free units that may always hold pages */
 };
 _Static_assert(AB_RUN_BYTES >> AB_UNIT_LOG2 < N_BINS, "any span of the last bin is long enough");
 _Static_assert(AB_REGION_UNITS << AB_SPAN_LOG2 <= 1 << AB_UNIT_LOG2, "records fit their unit");
 
 uint8_t ab_region_map[AB_N_REGIONS];
 
-pthread_mutex_t ab_page_heap_mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
-static struct ab_span *bins[N_BINS];                            /* of n + 1 units */
-static uint64_t bin_mask;                                       /* which are not empty */
-static struct ab_span *fresh;      /* the newest region: its first unit that was never used */
-static unsigned n_fresh, n_commit; /* units from there to its end; those with access */
-static size_t n_used, n_dirty;     /* units in use; of free spans that are not zero */
-static size_t n_refused;           /* of these, what the system would not take: locked pages */
+pthread_mutex_t ab_page_heap_mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all data below */
+static struct ab_span *bins[N_BINS];                            /* bin n has spans of n + 1 units */
+/* bits of the bins that are not empty */
+static uint64_t bin_mask;
+static struct ab_span *fresh; /* the first unit of the newest region that was never used */
+/* units from `fresh` to the end of the region; those of them with access */
+static unsigned n_fresh, n_commit;
+static size_t n_used, n_dirty; /* units in use; units of free spans that are not zero */
+/* units of n_dirty that the system refused to take back: locked pages */
+static size_t n_refused;
 
-/* It costs a few instructions and is precise to some milliseconds. */
+/* Returns the time from the coarse clock, which costs few instructions and is precise to a few
+ * ms. */
 uint32_t ab_clock_ms(void)
 {
     struct timespec t;
@@ -95,8 +100,8 @@ static struct ab_span *take_free(unsigned n_units)
 
 /* ---- regions ---- */
 
-/* At a multiple of its size. The system often gives the addresses just below the last mapping, which
- * fit as they are. */
+/* Reserves a region at a multiple of its size. First tries without an alignment: the system often
+ * gives the addresses just below the last mapping, which fit. */
 static char *map_region(void)
 {
     char *map = ab_pages_reserve(AB_REGION_BYTES, 0);
@@ -130,7 +135,7 @@ static bool new_region(void)
     return true;
 }
 
-/* The first n_units of what is fresh can be used. */
+/* Makes the first n_units of the fresh memory accessible. Returns false if the system refuses. */
 static bool commit(unsigned n_units)
 {
     if (n_units <= n_commit)
@@ -156,7 +161,7 @@ static struct ab_span *cut_fresh(unsigned n_units)
 
 static struct ab_span *take_fresh(unsigned n_units)
 {
-    if (n_fresh < n_units) { /* what is left of the region becomes a free span */
+    if (n_fresh < n_units) { /* the rest of the region becomes a free span */
         unsigned n = n_fresh;
         if (n > 0 && commit(n))
             enter(cut_fresh(n), n, true, 0);
@@ -200,7 +205,7 @@ static unsigned index_of(const struct ab_span *span)
     return (unsigned)(((uintptr_t)span & (AB_REGION_BYTES - 1)) >> AB_SPAN_LOG2);
 }
 
-/* Units that were in use, with their free neighbours. */
+/* Frees units that were in use, and merges them with their free neighbours. */
 static void join(struct ab_span *span, unsigned n_units, uint32_t now_ms)
 {
     for (unsigned i = 0; i < n_units; i++)
@@ -225,7 +230,7 @@ static void purge(uint32_t now_ms, bool all)
         for (struct ab_span *span = bins[bin]; span != NULL; span = span->next) {
             if (span->is_zero || (!all && !ab_clock_is_due(span->left, now_ms)))
                 continue;
-            span->left = now_ms; /* not again soon where the system refuses: locked pages */
+            span->left = now_ms; /* does not retry soon if the system refuses (locked pages) */
             span->is_zero = ab_pages_discard(ab_span_base(span),
                                              (size_t)span->n_units << AB_UNIT_LOG2) == 0;
             n_dirty -= span->is_zero ? span->n_units : 0;

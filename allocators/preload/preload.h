@@ -1,52 +1,57 @@
 /* SPDX-License-Identifier: MIT
  *
- * liballocbench-slab.so: the slab of ../slab as the malloc of a whole process, for LD_PRELOAD.
+ * liballocbench-slab.so: the slab allocator of ../slab as the malloc of a whole process, for
+ * LD_PRELOAD.
  *
- * What it shares with ../slab: the size classes (../slab/size_class.h), slabs of 64 KiB whose
- * records are dense and apart from the blocks, lists inside the free blocks, memory that is carved
- * in order and touched only when it is needed. What is different, and why: a program has threads,
- * so each has a heap of its own; it runs for days, so memory has to go back while other threads
- * work; it has wrong frees, which must be reported and not believed; and it asks for all sizes, so
- * there are classes and runs between the slab's largest block and a mapping of its own.
+ * Common with ../slab are the size classes (../slab/size_class.h) and slabs of 64 KiB whose records
+ * are dense and apart from the blocks. Lists are inside the free blocks, and memory is carved in
+ * order and touched only when it is needed.
+ *
+ * Different from ../slab, and why:
+ *   - A program has threads, so that each has a heap of its own.
+ *   - It runs for days, so that memory must go back while other threads work.
+ *   - It has wrong frees, which must be found and reported.
+ *   - It requests all sizes, so that there are classes and runs between the slab's largest block
+ *     and a mapping of its own.
  *
  *     size            served from
  *     … 4 KiB         slabs of 64 KiB, one class each, of the thread's heap
  *     … 128 KiB       the same with slabs of 512 KiB
  *     … 1 MiB         runs of units of 64 KiB from the page heap, which all threads share
- *     beyond          a mapping of its own; some freed ones are kept for a moment
+ *     larger          a mapping of its own; some freed ones are kept for a moment
  *
  * Regions (page_heap.c). Addresses come from the system in regions of 32 MiB at multiples of 32
- * MiB. A region is 512 units of 64 KiB; the first one holds the records of all. So a pointer finds
- * its record by arithmetic, and one look into a byte map (which regions are ours) keeps it from
- * touching what is not: a pointer to anything is distinguished from a block before anything is read
- * there. Spans of free units are joined with their free neighbours.
+ * MiB. A region is 512 units of 64 KiB; the first unit holds the records of all. So the record of a
+ * pointer is found by arithmetic. A byte map tells which regions are ours. One look at it tells a
+ * foreign pointer from a block before any memory there is read. Spans of free units are merged with
+ * their free neighbours.
  *
  * Heaps (heap.c). A slab belongs to the heap that carved it. The owner allocates and frees without
- * a lock or an atomic operation. Of each class one slab is `current`; others with room are
- * `partial`; full ones are in no list. One counter in the record says when a free has to look
- * closer: it reaches 0 when a full slab has room again, and when a partial one is empty. Taking a
- * block counts nothing: what is current leaves that place when it is full. Others
- * push what they free on the heap's remote list, and its owner takes the whole list when a slab
+ * a lock or an atomic operation. In each class one slab is `current`, others with room are
+ * `partial`, and full ones are in no list. One counter in the record tells when a free has to do
+ * more. It reaches 0 when a full slab has room again, and when a partial one is empty. An
+ * allocation counts nothing, because a current slab is replaced when it is full. Other threads push
+ * the blocks that they free on the heap's remote list. The owner takes the whole list when a slab
  * runs empty.
  *
  * Threads (threads.c). A thread takes a heap at its first request and leaves it, as it is, at its
- * end; the next new thread goes on with it. So there are as many heaps as threads lived at the same
- * time. What is freed in a heap without an owner is put in order by who frees it. In the child of a
- * fork the heaps of the threads that are not there any more are left alone: they may have been in
- * the middle of something.
+ * end; the next new thread continues with it. So there are as many heaps as threads that lived at
+ * the same time. A block that is freed in a heap without an owner is put in order by the thread
+ * that frees it. In the child of a fork, the heaps of missing threads are left alone, because they
+ * may be in the middle of a change.
  *
  * Giving back. An empty slab leaves its heap immediately. The page heap keeps the pages of free
- * spans for about 100 ms, and of not more than 32 MiB, or half of what is in use where that is
- * more; it looks at the clock when spans come and go, so there is no thread for it. malloc_trim
- * gives back everything.
- * Known limit: what others freed in the heap of a thread that lives and never allocates again stays
- * until its end.
+ * spans for about 100 ms. It keeps at most 32 MiB, or half of the memory in use if that is more. It
+ * looks at the clock when spans come and go, so that no thread is needed for it. malloc_trim gives
+ * back everything. Known limit: blocks that others freed in the heap of a thread that lives on and
+ * never allocates again stay until that thread ends.
  *
- * Wrong frees. Every free checks that the pointer is in one of our regions, at the start of a block
- * that was given once, and that the block's second word is not the mark of a freed one (its own
- * address, changed; malloc clears it). What fails ends the process with one line.
+ * Wrong frees. Every free checks that the pointer is in one of our regions and at the start of a
+ * block that was handed out once. It also checks that the second word of the block is not the mark
+ * of a freed one (a function of its address; malloc clears it). A failed check ends the process
+ * with one line.
  *
- * Nothing here calls malloc, directly or in the C library.
+ * No function here calls malloc, directly or in the C library.
  */
 #ifndef AB_ALLOCATORS_PRELOAD_H
 #define AB_ALLOCATORS_PRELOAD_H
@@ -64,28 +69,28 @@ enum {
     AB_UNIT_LOG2 = 16,
     AB_REGION_LOG2 = 25,
     AB_REGION_UNITS = 1 << (AB_REGION_LOG2 - AB_UNIT_LOG2),
-    AB_SPAN_LOG2 = 6,             /* of a record */
-    AB_ADDRESS_BITS = 48,         /* of a program's addresses, unless it asks for more */
-    AB_MEDIUM_UNITS = 8,          /* of a slab of blocks above 4 KiB */
+    AB_SPAN_LOG2 = 6,             /* size of a record */
+    AB_ADDRESS_BITS = 48,         /* bits of an address, unless a program asks for more */
+    AB_MEDIUM_UNITS = 8,          /* units of a slab of blocks above 4 KiB */
     AB_HEAP_CLASSES = 16 + 9 * 8, /* 16 bytes … 128 KiB */
-    AB_DIRECT_BYTES = 1024,       /* up to here a size finds its slab by one look */
+    AB_DIRECT_BYTES = 1024,       /* up to this size a slab is found by one look */
     AB_N_DIRECT = AB_DIRECT_BYTES / 16 + 1,
 };
 #define AB_UNIT_BYTES ((size_t)1 << AB_UNIT_LOG2)
 #define AB_REGION_BYTES ((size_t)1 << AB_REGION_LOG2)
 #define AB_N_REGIONS ((size_t)1 << (AB_ADDRESS_BITS - AB_REGION_LOG2))
 #define AB_SMALL_BYTES ((size_t)4096)      /* largest block of a slab of one unit */
-#define AB_CLASS_BYTES ((size_t)128 << 10) /* of a class */
-#define AB_RUN_BYTES ((size_t)1 << 20)     /* of a run; must fit into a region */
+#define AB_CLASS_BYTES ((size_t)128 << 10) /* largest block of a class */
+#define AB_RUN_BYTES ((size_t)1 << 20)     /* largest run; must fit into a region */
 #define AB_DECAY_MS 100u
 
-struct ab_free_block { /* inside the free block: two words, the smallest block */
+struct ab_free_block { /* Inside a free block. Two words are the size of the smallest block. */
     struct ab_free_block *next;
     uintptr_t mark; /* ab_mark_of(block) while it is free */
 };
 
 enum ab_span_kind {
-    AB_SPAN_NONE, /* nothing: its record may be part of a free span */
+    AB_SPAN_NONE, /* unused: the record may be inside a free span */
     AB_SPAN_HEADER,
     AB_SPAN_FREE,
     AB_SPAN_SLAB,
@@ -94,28 +99,30 @@ enum ab_span_kind {
 };
 enum ab_slab_place { AB_SLAB_CURRENT, AB_SLAB_PARTIAL, AB_SLAB_FULL };
 
-/* Record of a unit: that of the first one stands for the whole span. What concerns blocks belongs
- * to the owner of the slab; kind, n_units, back and the links of free spans to the page heap. */
+/* Record of a unit; the first record stands for the whole span. Fields about blocks belong to the
+ * owner of the slab. kind, n_units, back and the links of free spans belong to the page heap. */
 struct ab_span {
     struct ab_free_block *free;
-    uint32_t left;     /* frees until ab_heap_settle has to look; of a free span: since when, ms */
-    uint32_t n_carved; /* blocks that were ever linked; atomic: any thread may ask */
-    uint32_t capacity; /* blocks */
-    uint32_t bytes;    /* of a block, or of the run */
-    struct ab_thread_heap *heap; /* NULL but for the first unit of a slab */
-    uint32_t inverse, shift;     /* of bytes, for ab_span_index */
-    struct ab_span *prev, *next; /* slabs: the partial ones of a class; free spans: their bin */
-    uint16_t n_units, back;      /* back: units to the first one */
+    /* number of frees until ab_heap_settle must act; in a free span: time of its free, ms */
+    uint32_t left;
+    /* number of blocks that were ever linked; atomic, because any thread may read it */
+    uint32_t n_carved;
+    uint32_t capacity;           /* number of blocks */
+    uint32_t bytes;              /* size of a block, or of the run */
+    struct ab_thread_heap *heap; /* NULL except in the first unit of a slab */
+    uint32_t inverse, shift;     /* derived from `bytes`, for ab_span_index */
+    struct ab_span *prev, *next; /* links of partial slabs of a class, or of free spans of a bin */
+    uint16_t n_units, back;      /* back: units back to the first one */
     uint8_t kind, class, place;
-    bool is_zero; /* nothing was ever written here, but for blocks that were carved */
+    bool is_zero; /* True if nothing was written here, except in carved blocks. */
 };
 _Static_assert(sizeof(struct ab_span) == 1 << AB_SPAN_LOG2, "a cache line");
 
-/* Who may touch a heap. BUSY: a thread puts an idle one in order, or has borrowed it. DEAD: its
- * thread is not in this process (fork). */
+/* State of a heap. BUSY: a thread puts an idle heap in order or has borrowed it. DEAD: its thread
+ * is not in this process (fork). */
 enum ab_heap_state { AB_HEAP_IDLE, AB_HEAP_BUSY, AB_HEAP_OWNED, AB_HEAP_DEAD };
 
-struct ab_span_queue { /* first in, first out, and from the middle */
+struct ab_span_queue { /* first in, first out; slabs in the middle can be taken out */
     struct ab_span *first, *last;
 };
 
@@ -123,95 +130,101 @@ struct ab_thread_heap {
     struct ab_span *direct[AB_N_DIRECT]; /* current slab by size in steps of 16, rounded up */
     struct ab_span *current[AB_HEAP_CLASSES];
     struct ab_span_queue partial[AB_HEAP_CLASSES];
-    struct ab_thread_heap *older;              /* list of all */
-    _Alignas(64) struct ab_free_block *remote; /* freed by others; atomic */
+    struct ab_thread_heap *older;              /* links all heaps */
+    _Alignas(64) struct ab_free_block *remote; /* blocks freed by other threads; atomic */
     uint32_t state;                            /* atomic */
 };
 
-extern uint8_t ab_region_map[AB_N_REGIONS]; /* 1: ours; only ever set */
-extern struct ab_thread_heap ab_empty_heap; /* of a thread that has none: nothing to give */
-extern struct ab_span ab_empty_span;        /* its slabs, full */
+extern uint8_t ab_region_map[AB_N_REGIONS]; /* 1 = the region is ours; never cleared */
+extern struct ab_thread_heap ab_empty_heap; /* heap of a thread that has none; has no blocks */
+extern struct ab_span ab_empty_span;        /* the slabs of ab_empty_heap, which are full */
 #define AB_PRELOAD_TLS __thread __attribute__((tls_model("initial-exec")))
 extern AB_PRELOAD_TLS struct ab_thread_heap *ab_own_heap;
-extern AB_PRELOAD_TLS bool ab_is_forking; /* this thread, which holds all locks */
-/* Of what each file keeps, in the order in which they may be taken: ab_lock_take,
+extern AB_PRELOAD_TLS bool ab_is_forking; /* True if this thread is forking and holds all locks. */
+/* Each protects the data of one file. Take them in this order, by ab_lock_take and
  * ab_lock_release. */
 extern pthread_mutex_t ab_threads_mutex, ab_page_heap_mutex, ab_large_mutex;
 
-/* ---- blocks.c: what malloc.c exports. NULL and errno when there is no memory ---- */
+/* ---- blocks.c: the functions that malloc.c exports; without memory NULL and errno ---- */
 
 void *ab_block_alloc_slow(size_t size);
 void ab_block_free_slow(void *p);
 void *ab_block_alloc_zeroed(size_t size);
 /* align is a power of two. */
 void *ab_block_alloc_aligned(size_t align, size_t size);
-/* p and size are not 0. NULL leaves the block as it was; shrinking never fails. */
+/* Resizes a block; p and size must not be 0. Returns NULL on failure and leaves the block as it
+ * was. Shrinking never fails. */
 void *ab_block_resize(void *p, size_t size);
 size_t ab_block_usable(const void *p);
 
-/* ---- heap.c: the slabs of one heap; the caller may touch it ---- */
+/* ---- heap.c: the slabs of one heap, which the caller must own ---- */
 
-/* A slab of the class with a free block, which was never used when *is_carved and the slab is zero.
- * NULL: no memory. */
+/* Returns a slab of the class with a free block, or NULL without memory. If *is_carved is set and
+ * the slab is zero, that block was never used. */
 struct ab_span *ab_heap_refill(struct ab_thread_heap *heap, unsigned class, bool *is_carved);
-/* After a free made `left` 0. */
+/* Moves a slab to another list after a free made `left` 0. */
 void ab_heap_settle(struct ab_thread_heap *heap, struct ab_span *slab);
-/* Takes what others pushed. */
+/* Frees the blocks that other threads pushed. */
 void ab_heap_drain(struct ab_thread_heap *heap);
-/* No slab is current any more: empty ones go back, others become partial or full. */
+/* Makes all current slabs empty, partial or full; empty ones go back. */
 void ab_heap_settle_all(struct ab_thread_heap *heap);
 
-/* ---- threads.c: whose heap it is ---- */
+/* ---- threads.c: which thread has which heap ---- */
 
-/* The heap of this thread, or a borrowed one when the thread is about to end. NULL: no memory. */
+/* Returns the heap of this thread, or a borrowed one if the thread is about to end. NULL: no
+ * memory. */
 struct ab_thread_heap *ab_threads_enter(void);
 void ab_threads_leave(struct ab_thread_heap *heap);
-/* Another's block, from any thread. Puts the heap in order if it has no owner. */
+/* Frees a block of another heap, from any thread. Puts the heap in order if it has no owner. */
 void ab_threads_push(struct ab_thread_heap *heap, struct ab_free_block *block);
-/* The empty slabs of this thread's heap and of those without an owner go back. */
+/* Gives back the empty slabs of this thread's heap and of the heaps without an owner. */
 void ab_threads_trim(void);
-/* Registers what happens around a fork: once, without a lock (it may allocate). */
+/* Registers the handlers around a fork. Called once, without a lock, because it may allocate. */
 void ab_fork_prepare(void);
 
-/* ---- page_heap.c: spans of units; any thread ---- */
+/* ---- page_heap.c: spans of units; may be called from any thread ---- */
 
-/* kind: SLAB or RUN. n_units, kind, is_zero and the records of its other units are set. */
+/* Allocates a span. `kind` is SLAB or RUN. Sets n_units, kind, is_zero and the records of its
+ * units. */
 struct ab_span *ab_page_heap_alloc(unsigned n_units, enum ab_span_kind kind);
 void ab_page_heap_free(struct ab_span *span);
-/* Of a run, in place: what it loses goes back, what it gains was free. False: it stays. */
+/* Resizes a run in place. Returns false and leaves it as it was if the units behind it are not
+ * free. */
 bool ab_page_heap_resize(struct ab_span *run, unsigned n_units);
-/* Free spans that are older than AB_DECAY_MS, or all: their pages go back to the system. */
+/* Gives back the pages of free spans that are older than AB_DECAY_MS, or of all free spans. */
 void ab_page_heap_purge(uint32_t now_ms, bool all);
-/* Monotonic, since some moment. */
+/* Returns monotonic time in milliseconds from an unspecified start. */
 uint32_t ab_clock_ms(void);
 
-/* AB_DECAY_MS or more have passed. Who asks may have read the clock first and waited for a lock
- * while `since` was noted: up to a minute before `since` counts as no time. */
+/* True if AB_DECAY_MS or more have passed. A caller may have read the clock and then waited for a
+ * lock while `since` was set. So up to a minute before `since` counts as no time. */
 static inline bool ab_clock_is_due(uint32_t since_ms, uint32_t now_ms)
 {
     return now_ms - since_ms - AB_DECAY_MS < UINT32_MAX - AB_DECAY_MS - 60000;
 }
 
-/* For tests: units of spans in use, and of free ones that hold pages. */
+/* For tests: returns the units of spans in use, and of free spans that hold pages. */
 void ab_page_heap_count(size_t *n_used, size_t *n_dirty);
 
-/* ---- large.c: mappings; any thread. Sizes up to PTRDIFF_MAX - align ---- */
+/* ---- large.c: mappings; may be called from any thread. Sizes up to PTRDIFF_MAX - align ---- */
 
 void *ab_large_alloc(size_t size, size_t align, bool *is_zero);
-void ab_large_free(void *p);           /* ends the process when p is none */
-size_t ab_large_usable(const void *p); /* 0 when p is none */
+void ab_large_free(void *p);           /* ends the process if p is no mapping */
+size_t ab_large_usable(const void *p); /* returns 0 if p is no mapping */
 void *ab_large_resize(void *p, size_t size);
 void ab_large_purge(uint32_t now_ms, bool all);
 
-/* Where spans and mappings come and go, without a lock: gives back what was free for a while. */
+/* Gives back spans and mappings that were free for a while. Called without a lock when they come
+ * and go. */
 void ab_decay_tick(void);
 
 /* ---- fail.c ---- */
 
-/* One line to standard error, and the end of the process. */
+/* Writes one line to standard error and ends the process. */
 _Noreturn void ab_fail_free(const void *p, const char *why);
 
-/* Handlers of others may allocate while this thread forks: it holds the lock. */
+/* Take and release a lock. Do nothing while this thread forks: it holds all locks, and handlers of
+ * other libraries may allocate then. */
 static inline void ab_lock_take(pthread_mutex_t *mutex)
 {
     if (AB_LIKELY(!ab_is_forking))
@@ -237,7 +250,7 @@ static inline bool ab_region_is_ours(const void *p)
     return index < AB_N_REGIONS && __atomic_load_n(&ab_region_map[index], __ATOMIC_RELAXED) != 0;
 }
 
-/* The record of the unit of p, which is in one of our regions. */
+/* Returns the record of the unit of p, which must be in one of our regions. */
 static inline struct ab_span *ab_span_of_unit(const void *p)
 {
     uintptr_t a = (uintptr_t)p, region = a & ~(AB_REGION_BYTES - 1);
@@ -251,17 +264,18 @@ static inline char *ab_span_base(const struct ab_span *span)
     return (char *)(region + ((a - region) >> AB_SPAN_LOG2 << AB_UNIT_LOG2));
 }
 
-/* Which block begins there; a number of 2^15 or more where none does. bytes is odd << shift, and
- * inverse is that of the odd part modulo 2^32: the product of a multiple is the quotient << shift,
- * all that is no multiple ends, turned right by shift, above (2^32 - 1) / bytes (T. Granlund,
- * P. Montgomery, Division by invariant integers using multiplication, 1994, section 9). */
+/* Returns the index of the block that begins at `offset`; a number of 2^15 or more if none does.
+ * `bytes` is odd << shift, and `inverse` is the inverse of the odd part modulo 2^32. The product
+ * with a multiple of `bytes` is the quotient << shift. Every other product, rotated right by shift,
+ * is above (2^32 - 1) / bytes (T. Granlund, P. Montgomery, Division by invariant integers using
+ * multiplication, 1994, section 9). */
 static inline uint32_t ab_span_index(const struct ab_span *slab, size_t offset)
 {
     uint32_t product = (uint32_t)offset * slab->inverse;
     return product >> (slab->shift & 31) | product << (-slab->shift & 31);
 }
 
-/* A free block of a current slab of the caller's, or NULL. */
+/* Takes a free block of a current slab of the caller's heap; NULL if there is none. */
 static inline void *ab_span_take(struct ab_span *slab)
 {
     struct ab_free_block *block = slab->free;
@@ -272,7 +286,7 @@ static inline void *ab_span_take(struct ab_span *slab)
     return block;
 }
 
-/* The slab is the caller's, and so is its heap. */
+/* Frees a block into a slab of the caller's heap. */
 static inline void ab_span_put(struct ab_span *slab, struct ab_free_block *block)
 {
     block->mark = ab_mark_of(block);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which thread has which heap. Heaps are never given back to the system: a thread takes one at its
- * first request, leaves it at its end, and the next one goes on with it. A heap without an owner is
- * taken for a moment by whoever has something to do there: who pushed a block on its remote list,
- * and threads that still ask for memory after they left theirs.
+ * The heaps of threads. Heaps are never given back to the system. A thread takes one at its first
+ * request and leaves it at its end, and the next new thread continues with it. A thread may borrow
+ * a heap without an owner for a moment: after it pushed a block on the remote list of that heap, or
+ * for requests that it makes after it left its own heap.
  */
 #include "allocators/common/pages.h"
 #include "allocators/preload/preload.h"
@@ -17,15 +17,16 @@ struct ab_thread_heap ab_empty_heap = {
 };
 AB_PRELOAD_TLS struct ab_thread_heap *ab_own_heap = &ab_empty_heap;
 
-static AB_PRELOAD_TLS bool has_left; /* the thread is about to end */
+static AB_PRELOAD_TLS bool has_left; /* True if the thread is about to end. */
 
-pthread_mutex_t ab_threads_mutex = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
-static struct ab_thread_heap *newest;                         /* of all heaps */
-static struct ab_thread_heap first_heap;                      /* most processes need no other */
-static char *heaps_at, *heaps_end;                            /* room for more */
+pthread_mutex_t ab_threads_mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all data below */
+static struct ab_thread_heap *newest;                         /* the newest of all heaps */
+/* most processes need no other heap */
+static struct ab_thread_heap first_heap;
+static char *heaps_at, *heaps_end; /* room for more heaps */
 static pthread_key_t key;
 static bool has_key;
-static size_t n_idle; /* heaps that a thread left; atomic */
+static size_t n_idle; /* number of heaps that a thread left; atomic */
 
 enum { HEAPS_BYTES = 64 << 10 };
 
@@ -36,8 +37,8 @@ static bool take(struct ab_thread_heap *heap, enum ab_heap_state state)
                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* The heap is the caller's. What is pushed at the same time is put in order here or by who pushes
- * it: after its state was idle, either of the two sees the other. */
+/* Makes the caller's heap idle. A block that is pushed at the same time is freed here or by the
+ * pushing thread: once the state is idle, one of the two sees the other's change. */
 static void give_up(struct ab_thread_heap *heap)
 {
     do {
@@ -46,7 +47,7 @@ static void give_up(struct ab_thread_heap *heap)
     } while (__atomic_load_n(&heap->remote, __ATOMIC_SEQ_CST) != NULL && take(heap, AB_HEAP_BUSY));
 }
 
-/* ---- new ones; with the lock ---- */
+/* ---- new heaps; the caller holds the lock ---- */
 
 static struct ab_thread_heap *room_for_heap(void)
 {
@@ -112,7 +113,7 @@ static struct ab_thread_heap *adopt(void)
     ab_lock_release(&ab_threads_mutex);
     if (heap == NULL)
         return NULL;
-    ab_own_heap = heap; /* first: what follows may allocate */
+    ab_own_heap = heap; /* set first, because the calls below may allocate */
     if (has_key)
         pthread_setspecific(key, heap);
     return heap;
@@ -162,19 +163,19 @@ void ab_threads_trim(void)
     ab_lock_take(&ab_threads_mutex);
     for (struct ab_thread_heap *heap = newest; heap != NULL; heap = heap->older)
         if (take(heap, AB_HEAP_BUSY)) {
-            ab_heap_settle_all(heap); /* one that was borrowed has current slabs */
+            ab_heap_settle_all(heap); /* a heap that was borrowed has current slabs */
             give_up(heap);
         }
     ab_lock_release(&ab_threads_mutex);
 }
 
-/* ---- fork while others allocate ----
+/* ---- fork while other threads allocate ----
  *
- * All locks are taken before it, so that what they guard is whole in the child. Handlers of other
- * libraries may wait for a thread that waits for our locks, so ours have to run last before the
- * fork, which those do that are registered first: the library is linked with `-z initfirst`, and
- * begins before all others. Handlers that run after ours all the same are served without a lock:
- * this thread holds them all. */
+ * All locks are taken before the fork, so that the data that they protect is intact in the child.
+ * Handlers of other libraries may wait for a thread that waits for our locks. So our handler must
+ * run last before the fork, which means that it must be registered first. The library is therefore
+ * linked with `-z initfirst` and starts before all others. Handlers that still run after ours are
+ * served without a lock, because this thread holds all locks. */
 
 AB_PRELOAD_TLS bool ab_is_forking;
 
@@ -194,7 +195,7 @@ static void after_fork(void)
     ab_lock_release(&ab_threads_mutex);
 }
 
-/* In the child only this thread is there. */
+/* Marks the heaps of missing threads as dead, because the child has only the thread that forked. */
 static void after_fork_in_child(void)
 {
     n_idle = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A back end to copy. It works, passes the contract suite and shows every part that a back end
- * can have; each part says what it is for and when to leave it out. Copy this file to mine.c, then
- * build and measure it, from the root of the repository (-I. is where it finds the header):
+ * A back end to copy. It works, passes the contract suite and shows every part that a back end can
+ * have. Each part says what it is for and when to leave it out. Copy this file to mine.c, then
+ * build and measure it from the root of the repository (-I. lets the compiler find the header):
  *
  *     cc -std=gnu17 -O2 -Wall -fPIC -shared -I. -o libmine.so mine.c
  *     allocbench run configs/quickstart.yaml -b glibc,./libmine.so
  *
- * The allocator: blocks of powers of two, carved from one large mapping, recycled through one free
- * list a size. The contract hands `free` the size, so blocks need no headers.
+ * This allocator serves blocks of powers of two, carved from one large mapping. Freed blocks are
+ * recycled through one free list per size. `free` gets the size, so that blocks need no headers.
  */
 #include "allocators/ab_backend.h" /* the only header needed; copy it along */
 
@@ -16,13 +16,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- 1. The heap. The harness never looks inside; what is in it is all yours. ----
+/* ---- 1. The heap. allocbench never looks inside; its contents are up to you. ----
  *
- * Keep every state here and none in globals: the harness may open two heaps at the same time. */
+ * Keep all state here and none in globals: allocbench may open two heaps at the same time. */
 
 enum { SMALLEST_LOG2 = 4, N_CLASSES = 48 - SMALLEST_LOG2 };
 
-struct free_block { /* inside the free block: a free list costs no memory */
+struct free_block { /* the link inside a free block, so that a free list costs no memory */
     struct free_block *next;
 };
 
@@ -35,8 +35,9 @@ struct ab_heap {
 
 /* ---- 2. Parameters, if you have any: `skeleton:fill=on`. ----
  *
- * Set as `-b ./libmine.so:fill=on`. Type and range are checked by this table before `open`, which
- * gets values that are in order: what was set, else the default, in the order of the table. */
+ * Set as `-b ./libmine.so:fill=on`. Type and range are checked by this table before `open`. `open`
+ * gets a valid value for each row, in the order of the table: the one that was set, or the
+ * default. */
 
 enum { PARAM_FILL, N_PARAMS };
 
@@ -50,7 +51,7 @@ static const struct ab_param params[N_PARAMS] = {
 
 /* ---- 3. Helpers ---- */
 
-/* Class of a size: blocks of class c have 16 << c bytes. */
+/* Returns the class of a size. Blocks of class c have 16 << c bytes. */
 static unsigned class_of(size_t size)
 {
     if (size <= (size_t)1 << SMALLEST_LOG2)
@@ -63,13 +64,14 @@ static size_t class_bytes(unsigned class)
     return (size_t)1 << (class + SMALLEST_LOG2);
 }
 
-/* A block that was never used. Compare before you add: a hostile size must not wrap around. */
+/* Returns a block that was never used. Compares before it adds, because a hostile size must not
+ * wrap around. */
 static ab_ref carve(struct ab_heap *heap, size_t align, size_t bytes)
 {
     size_t pad = -(uintptr_t)heap->next & (align - 1);
     size_t room = (size_t)(heap->end - heap->next);
     if (pad > room || bytes > room - pad)
-        return 0; /* 0 is how a request fails; never exit, never print */
+        return 0; /* a failed request returns 0; never exit, never print */
     char *block = heap->next + pad;
     heap->next = block + bytes;
     return (ab_ref)block;
@@ -77,9 +79,9 @@ static ab_ref carve(struct ab_heap *heap, size_t align, size_t bytes)
 
 /* ---- 4. Required: open, close, alloc ---- */
 
-/* `facts` says exactly what is to come, so that a heap can be sized before the clock starts. Here
- * it needs addresses only: MAP_NORESERVE memory is free until it is touched. Do not use malloc in
- * a back end: its memory would be counted as yours, and its time too. */
+/* `facts` describes the workload exactly, so that a heap can be sized before the clock starts. This
+ * one needs only addresses: memory of MAP_NORESERVE costs nothing until it is touched. Do not use
+ * malloc in a back end, because its memory and its time would be counted as yours. */
 static int skeleton_open(const struct ab_open_args *args, struct ab_heap **out)
 {
     const struct ab_facts *facts = args->facts;
@@ -103,13 +105,14 @@ static int skeleton_open(const struct ab_open_args *args, struct ab_heap **out)
     return 0;
 }
 
-/* Everything goes back to the system, live blocks too. */
+/* Gives everything back to the system, live blocks too. */
 static void skeleton_close(struct ab_heap *heap)
 {
     munmap(heap, heap->mapped_bytes);
 }
 
-/* A block is aligned to 16, smaller ones at least to the largest power of two in their size. */
+/* Returns a block aligned to 16 bytes. Smaller blocks may be aligned to the largest power of two in
+ * their size. */
 static ab_ref skeleton_alloc(struct ab_heap *heap, size_t size)
 {
     unsigned class = class_of(size);
@@ -122,11 +125,12 @@ static ab_ref skeleton_alloc(struct ab_heap *heap, size_t size)
     return (ab_ref)block;
 }
 
-/* ---- 5. Optional hooks. Leave out what your allocator cannot do: the report then says so.
- *         Do not emulate: a resize that always copies is better left out than measured. ---- */
+/* ---- 5. Optional hooks. Leave out the operations that your allocator cannot do; the report then
+ * says so. Do not emulate: leave out a resize that always copies. ---- */
 
-/* Leave it out, and work that frees is partial. An allocator that gives nothing back on purpose,
- * as an arena does, has a free that does nothing, and AB_TRAIT_NO_FREE. ref 0 does nothing. */
+/* Frees a block; ref 0 does nothing. Without this hook, workloads that free are partial. If an
+ * allocator gives nothing back on purpose, as an arena does, its free does nothing and it declares
+ * AB_TRAIT_NO_FREE. */
 static void skeleton_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     if (ref == 0)
@@ -139,8 +143,8 @@ static void skeleton_free(struct ab_heap *heap, ab_ref ref, size_t size)
     heap->free_lists[class] = block;
 }
 
-/* Any power of two as alignment. The free lists promise only 16, so it takes fresh memory; the
- * block goes to the list of its size when it is freed. */
+/* Returns a block aligned to any power of two. The free lists guarantee only 16, so that this takes
+ * fresh memory. A freed block goes to the list of its size. */
 static ab_ref skeleton_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
     unsigned class = class_of(size);
@@ -149,15 +153,16 @@ static ab_ref skeleton_alloc_aligned(struct ab_heap *heap, size_t align, size_t 
     return carve(heap, align, class_bytes(class));
 }
 
-/* Memory from the system is zero, recycled memory is not. A better allocator remembers which is
- * which and clears only the latter. */
+/* Returns a zeroed block. Memory from the system is zero, recycled memory is not. A better
+ * allocator remembers which is which and clears only the latter. */
 static ab_ref skeleton_alloc_zeroed(struct ab_heap *heap, size_t size)
 {
     ab_ref ref = skeleton_alloc(heap, size);
     return ref == 0 ? 0 : (ab_ref)memset((void *)ref, 0, size);
 }
 
-/* Keeps the first min(old, new) bytes; on failure the old block stays as it was. */
+/* Resizes a block and keeps its first min(old, new) bytes. On failure the old block stays as it
+ * was. */
 static ab_ref skeleton_resize(struct ab_heap *heap, ab_ref ref, size_t old_size, size_t new_size)
 {
     if (class_of(old_size) == class_of(new_size))
@@ -170,14 +175,14 @@ static ab_ref skeleton_resize(struct ab_heap *heap, ab_ref ref, size_t old_size,
     return moved;
 }
 
-/* All blocks die together. */
+/* Ends the life of all blocks. */
 static void skeleton_reset(struct ab_heap *heap)
 {
     memset(heap->free_lists, 0, sizeof heap->free_lists);
     heap->next = heap->first;
 }
 
-/* What is unknown is AB_UNKNOWN, never 0. */
+/* Reports figures of the heap. Use AB_UNKNOWN, not 0, for figures that you do not have. */
 static int skeleton_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     *out = (struct ab_heap_stats){
@@ -191,22 +196,23 @@ static int skeleton_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 }
 
 /* Left out here:
- *   usable_size   the size is not kept with the block; a NULL hook makes that figure "n/a"
- *   mark, release  this is no stack
- *   purge          gives unused memory back to the system (madvise) while blocks live
- *   resolve        turns a handle into an address; without it a ref is the address
- *   thread_enter, thread_leave   a heap of its own for each thread */
+ *   usable_size    blocks do not store their size; a NULL hook makes that figure "n/a"
+ *   mark, release  the allocator is not a stack
+ *   purge          would give unused memory back to the system (madvise) while blocks live
+ *   resolve        would convert a handle to an address; without it, a ref is the address
+ *   thread_enter, thread_leave   would give each thread a heap of its own */
 
 /* ---- 6. The table. A shared object exports it under exactly this name. ---- */
 
 extern const struct ab_backend ab_backend_v1;
 
 const struct ab_backend ab_backend_v1 = {
-    .abi = AB_BACKEND_ABI, /* these two are checked before all else */
+    .abi = AB_BACKEND_ABI, /* these two are checked before everything else */
     .size = sizeof(struct ab_backend),
     .name = "skeleton",
     .summary = "powers of two with free lists; a template for new back ends",
-    .traits = 0, /* e.g. AB_TRAIT_THREAD_SAFE; read each in ab_backend.h: they are promises */
+    /* e.g. AB_TRAIT_THREAD_SAFE; traits are promises, read about each in ab_backend.h */
+    .traits = 0,
     .params = params,
     .n_params = N_PARAMS,
     .open = skeleton_open,

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fine size classes: steps of 16 up to 256 bytes, then an eighth of a power of two, so that a
- * block is at most 1/8 larger than what was asked for (and at most 15 bytes up to 256). One table
- * for the slab of slab.h, which has one class of 8 bytes before them, and for the malloc of
- * ../preload. It is a formula, so that no look-up touches memory.
+ * The fine size classes: steps of 16 up to 256 bytes, then an eighth of a power of two. A block is
+ * at most 1/8 larger than the request, and up to 256 bytes at most 15 bytes larger. slab.h uses
+ * these classes after one class of 8 bytes; the malloc of ../preload uses them as they are. The
+ * class is computed by a formula, so that no lookup touches memory.
  */
 #ifndef AB_ALLOCATORS_SIZE_CLASS_H
 #define AB_ALLOCATORS_SIZE_CLASS_H
 
 #include <stddef.h>
 
-/* How many classes reach up to 256 bytes, and how many each doubling has from there. */
+/* Number of classes up to 256 bytes, and number of classes in each doubling from there. */
 #define AB_SIZE_CLASS_STEPS 16u
 #define AB_SIZE_CLASS_EIGHTHS 8u
 
-/* The class of a size, from 0 on; size 0 is in the first one. */
+/* Returns the class of a size. Size 0 is in the first class. */
 static inline unsigned ab_size_class_of(size_t size)
 {
-    size_t last = size - (size != 0); /* of the block's bytes */
+    size_t last = size - (size != 0); /* index of the block's last byte */
     if (last < 256)
         return (unsigned)(last >> 4);
     unsigned log2 = 63u - (unsigned)__builtin_clzll(last);
@@ -25,7 +25,7 @@ static inline unsigned ab_size_class_of(size_t size)
            ((unsigned)(last >> (log2 - 3)) - AB_SIZE_CLASS_EIGHTHS);
 }
 
-/* Bytes of a block of the class. */
+/* Returns the size of a block of the class, in bytes. */
 static inline size_t ab_size_class_bytes(unsigned index)
 {
     if (index < AB_SIZE_CLASS_STEPS)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where slabs come from and go to. Each slab in use is in one list of its class, `full` or
- * `partial`, so that a class can be emptied without looking at the others; `n_out` of a slab counts
- * what is hot and not carved yet, so the fast paths touch the record only to put a block back.
+ * The slab allocator outside of its fast paths: where slabs come from and go to, and large blocks.
+ * Each slab in use is in one list of its class, `full` or `partial`, so that a class can be emptied
+ * without looking at the others. `n_out` of a slab also counts blocks that are hot or not carved
+ * yet. So the fast paths touch the record only to put a block back into its slab.
  */
 #include "slab.h"
 
@@ -21,13 +22,14 @@ enum { HOT_MAX = 64, HOT_BYTES = 16 << 10 };
 AB_STATIC_ASSERT(sizeof(struct ab_slab) == 32, "two records a cache line");
 AB_STATIC_ASSERT(sizeof(struct ab_slab_class) == 64, "a class is a cache line");
 
-/* ---- blocks beyond the classes ----
+/* ---- blocks larger than AB_SLAB_LARGEST ----
  *
- * A mapping each, its record just before the block, in a list of all so that a reset finds them.
- * Growing moves pages, not bytes. Mappings of freed blocks are kept up to a bound, in a bin a number
- * of pages: a mapping from the system costs two calls and a fault a page, some 5 us for 8 KiB. */
+ * Each is a mapping, with its record just before the block. All are in a list, so that a reset
+ * finds them. Growing moves pages, not bytes. Mappings of freed blocks are kept up to a bound, with
+ * one bin per number of pages. A new mapping costs two system calls and a fault per page: 5 us for
+ * 8 KiB. */
 
-enum { LEAD_BYTES = 64 }; /* room for the record; blocks begin a cache line into their pages */
+enum { LEAD_BYTES = 64 }; /* room for the record; a block begins one cache line into its pages */
 
 AB_STATIC_ASSERT(sizeof(struct ab_slab_large) <= LEAD_BYTES, "the record fits");
 
@@ -41,14 +43,14 @@ static size_t large_usable(const struct ab_slab_large *r)
     return (size_t)(r->map + r->map_bytes - (const char *)(r + 1));
 }
 
-/* Nothing of it is known to a sanitizer any more: the next mapping may be there. */
+/* Unmaps memory. Clears its marks before, because the next mapping may be at the same address. */
 static void large_give_back(char *map, size_t map_bytes)
 {
     AB_MARK_DEFINED(map, map_bytes);
     ab_pages_release(map, map_bytes);
 }
 
-/* A record of a mapping; the block after it lives. */
+/* Writes the record of a mapping and puts it into the list. Returns the block after the record. */
 static void *large_enter(struct ab_slabs *s, struct ab_slab_large *r, char *map, size_t map_bytes)
 {
     struct ab_slab_large record = {NULL, s->large, s, map, map_bytes};
@@ -75,7 +77,7 @@ static void large_leave(struct ab_slabs *s, struct ab_slab_large *r)
     s->large_map_bytes -= r->map_bytes;
 }
 
-/* What this heap may keep of what all that share it may keep together. */
+/* Returns this heap's share of a limit `all` for all heaps that share it. */
 static size_t share_of(const struct ab_slabs *s, size_t all)
 {
     uint32_t n = s->n_sharing == NULL ? 1 : __atomic_load_n(s->n_sharing, __ATOMIC_RELAXED);
@@ -110,7 +112,8 @@ static struct ab_slab_large *large_take_from(struct ab_slabs *s, unsigned bin)
     return r;
 }
 
-/* The smallest that holds map_bytes and is less than twice that. NULL when there is none. */
+/* Takes the smallest spare mapping of at least map_bytes and less than twice that; NULL if there is
+ * none. */
 static struct ab_slab_large *large_take_spare(struct ab_slabs *s, size_t map_bytes)
 {
     size_t least = map_bytes / ab_page_size() - 1;
@@ -131,7 +134,7 @@ static void large_purge(struct ab_slabs *s)
     }
 }
 
-/* One page before the block is enough, however it is aligned. */
+/* Maps a large block. However the block is aligned, only one page before it is kept. */
 static void *large_map(struct ab_slabs *s, size_t align, size_t lead, size_t map_bytes)
 {
     size_t page = ab_page_size(), spared = lead > page ? lead - page : 0;
@@ -151,7 +154,7 @@ static void *large_alloc(struct ab_slabs *s, size_t align, size_t size, bool zer
     size_t page = ab_page_size(), lead = align > LEAD_BYTES ? align : (size_t)LEAD_BYTES;
     if (size > PTRDIFF_MAX / 2 || lead > PTRDIFF_MAX / 4)
         return NULL;
-    size_t map_bytes = ab_round_up(lead + size + (size == 0), page); /* 0: a byte of its own */
+    size_t map_bytes = ab_round_up(lead + size + (size == 0), page); /* size 0 takes one byte */
     struct ab_slab_large *spare = lead <= page ? large_take_spare(s, map_bytes) : NULL;
     void *block;
     if (spare != NULL) {
@@ -175,7 +178,8 @@ static void large_drop(struct ab_slabs *s, struct ab_slab_large *r)
     size_t map_bytes = r->map_bytes;
     large_leave(s, r);
     AB_MARK_UNUSED(r + 1, large_usable(r));
-    if (s->spare_bytes > share_of(s, s->spare_max_bytes)) /* more heaps share it than before */
+    /* the share has become smaller, because more heaps were opened */
+    if (s->spare_bytes > share_of(s, s->spare_max_bytes))
         large_purge(s);
     if (large_keep(s, map, map_bytes))
         return;
@@ -214,7 +218,7 @@ static size_t records_bytes(size_t span_bytes)
     return ab_round_up((span_bytes >> AB_SLAB_LOG2) * sizeof(struct ab_slab), ab_page_size());
 }
 
-/* Nothing is hot: how much may be. */
+/* Sets how many blocks may become hot, when `n_taken` are hot. */
 static void renew_hot(struct ab_slab_class *c, size_t n_taken)
 {
     size_t n = HOT_BYTES / c->bytes;
@@ -222,7 +226,7 @@ static void renew_hot(struct ab_slab_class *c, size_t n_taken)
     c->full_bytes = (c->room + n_taken) * c->bytes;
 }
 
-/* The class after `bytes`: of all spacings multiples of 16, but for the first. */
+/* Returns the class size after `bytes`. All sizes but the first are multiples of 16. */
 static size_t class_after(size_t bytes, enum ab_slab_spacing spacing)
 {
     if (spacing == AB_SLAB_POW2 || bytes == 8)
@@ -232,7 +236,7 @@ static size_t class_after(size_t bytes, enum ab_slab_spacing spacing)
 
 static void make_classes(struct ab_slabs *s, enum ab_slab_spacing spacing)
 {
-    size_t filled = 0; /* sizes in steps of 8 */
+    size_t filled = 0; /* sizes in steps of 8 bytes */
     for (size_t bytes = 8; bytes <= AB_SLAB_LARGEST; bytes = class_after(bytes, spacing)) {
         struct ab_slab_class *c = &s->classes[s->n_classes];
         c->bytes = (uint32_t)bytes;
@@ -243,14 +247,14 @@ static void make_classes(struct ab_slabs *s, enum ab_slab_spacing spacing)
     }
 }
 
-/* What the option of a bound stands for. */
+/* Returns the limit that an option stands for. */
 static size_t bound_of(size_t option, size_t usual)
 {
     return option == 0 ? usual : option == AB_SLAB_KEEP_NOTHING ? 0 : option;
 }
 
-/* The addresses of *span bytes, or, where the caller did not say how many, of as many as the system
- * has. NULL and errno. */
+/* Reserves addresses for *span bytes. If no option gives the size, halves *span each time the
+ * system refuses. Returns NULL and sets errno on failure. */
 static char *reserve_span(const struct ab_slabs_options *o, size_t *span)
 {
     size_t unit = o->huge ? AB_HUGE_PAGE_BYTES : AB_SLAB_BYTES;
@@ -260,7 +264,7 @@ static char *reserve_span(const struct ab_slabs_options *o, size_t *span)
     return base;
 }
 
-/* NULL and *error. */
+/* Maps the records. Returns NULL and sets *error on failure. */
 static struct ab_slab *map_records(size_t span_bytes, int *error)
 {
     struct ab_slab *records = (struct ab_slab *)ab_pages_map(records_bytes(span_bytes), 0);
@@ -345,8 +349,8 @@ static struct ab_slab *pop(struct ab_slab **list)
     return slab;
 }
 
-/* Growing: as many again as there are. False when the system refuses. Others may commit the same
- * slabs at the same time; that does no harm. */
+/* Commits more slabs, as many as are committed already. Returns false if the system refuses. Other
+ * threads may commit the same slabs at the same time, which does no harm. */
 static bool commit(struct ab_slabs *s)
 {
     size_t from = s->n_committed, room = (s->span_bytes >> AB_SLAB_LOG2) - from, n = from;
@@ -404,8 +408,8 @@ void ab_slabs_let_go(struct ab_slabs *s)
     }
 }
 
-/* In the checked build all of a slab in use is poison, but for the links at the begin of its blocks
- * and for what lives. */
+/* Ends the process if dead memory of the slab was written to; only in the checked build. All of a
+ * used slab is filled with 0xDD, except live blocks and the links at the begin of dead ones. */
 static void slab_demand_dead(const struct ab_slabs *s, const struct ab_slab *slab)
 {
     (void)s, (void)slab;
@@ -422,19 +426,19 @@ static void slab_bury(const struct ab_slabs *s, const struct ab_slab *slab)
 {
     (void)s, (void)slab;
 #ifdef AB_WITH_CHECKS
-    if (!slab->is_zero) /* its pages are still those of its last class */
+    if (!slab->is_zero) /* its pages still have the contents of its last class */
         slab_demand_dead(s, slab);
     AB_MARK_DEFINED(slab_base(s, slab), AB_SLAB_BYTES);
     memset(slab_base(s, slab), AB_GUARD_DEAD, AB_SLAB_BYTES);
 #endif
 }
 
-/* The slab is in no list any more, and no block of it is anywhere. */
+/* Makes a slab empty that is in no list and none of whose blocks is used. */
 static void retire(struct ab_slabs *s, struct ab_slab *slab)
 {
     slab_demand_dead(s, slab);
     slab->free = NULL;
-    slab->n_out = 0; /* as of those never used */
+    slab->n_out = 0; /* like slabs that were never used */
     slab->is_zero = false;
     AB_MARK_UNUSED(slab_base(s, slab), AB_SLAB_BYTES);
     push(&s->kept, slab);
@@ -455,7 +459,8 @@ static size_t live_bytes(const struct ab_slab_class *c)
     return c->out_bytes - (size_t)(c->limit - c->next) - hot_bytes(c);
 }
 
-/* From now on all blocks of the slab are out. Returns how many were not. */
+/* Counts all blocks of the slab as outside of its list. Returns the number of blocks that were in
+ * it. */
 static size_t take_all(struct ab_slab_class *c, struct ab_slab *slab)
 {
     size_t n = AB_SLAB_BYTES / c->bytes, n_taken = n - slab->n_out;
@@ -482,7 +487,8 @@ static void take_fresh(struct ab_slabs *s, struct ab_slab_class *c, struct ab_sl
     AB_MARK_UNUSED(c->next, AB_SLAB_BYTES);
 }
 
-/* Nothing hot, nothing to carve. What lets the lock go is followed by another look at all. */
+/* Finds memory when there is no hot block and nothing to carve. After every step that releases the
+ * lock, starts again from the beginning. */
 __attribute__((noinline)) void *ab_slabs_alloc_slow(struct ab_slabs *s, struct ab_slab_class *c,
                                                     size_t size)
 {
@@ -501,7 +507,7 @@ __attribute__((noinline)) void *ab_slabs_alloc_slow(struct ab_slabs *s, struct a
     return ab_slabs_alloc_from(s, c, size);
 }
 
-/* No block of the class is live, or none is to be: its slabs are empty. */
+/* Empties the class: its slabs become empty. Its blocks are dead, or die now. */
 static void empty_class(struct ab_slabs *s, struct ab_slab_class *c)
 {
     struct ab_slab *full = c->full, *partial = c->partial;
@@ -516,7 +522,8 @@ static void empty_class(struct ab_slabs *s, struct ab_slab_class *c)
         retire(s, pop(&partial));
 }
 
-/* A class that holds one slab keeps it, so that its last block can come and go. */
+/* True if the class has one slab. It keeps that slab, so that its last block can be freed and
+ * allocated repeatedly. */
 static bool holds_one(const struct ab_slab_class *c)
 {
     const struct ab_slab *full = c->full, *partial = c->partial;
@@ -524,7 +531,8 @@ static bool holds_one(const struct ab_slab_class *c)
                         : full->next == NULL && partial == NULL;
 }
 
-/* A block was put back into `slab`: the first, or the last, or the last live one of the class. */
+/* Moves a slab between lists after a free: its list had no block before, or all of its blocks are
+ * in it, or no block of the class is live. */
 __attribute__((noinline)) void ab_slabs_settle(struct ab_slabs *s, struct ab_slab *slab)
 {
     struct ab_slab_class *c = &s->classes[slab->class_index];
@@ -539,7 +547,7 @@ __attribute__((noinline)) void ab_slabs_settle(struct ab_slabs *s, struct ab_sla
         empty_class(s, c);
 }
 
-/* ---- requests that are not the fast path ---- */
+/* ---- requests outside of the fast path ---- */
 
 __attribute__((noinline)) void *ab_slabs_alloc_odd(struct ab_slabs *s, size_t size)
 {
@@ -550,8 +558,8 @@ __attribute__((noinline)) void *ab_slabs_alloc_odd(struct ab_slabs *s, size_t si
     return large_alloc(s, 0, size, false);
 }
 
-/* A slab begins at a multiple of all alignments of classes, so a block of a class that is a
- * multiple of it is aligned. */
+/* Takes the first class whose size is a multiple of `align`. Its blocks are aligned, because a slab
+ * begins at a multiple of every alignment of a class. */
 void *AB_SLABS_PLAIN(alloc_aligned)(struct ab_slabs *s, size_t align, size_t size)
 {
     if (align == 0 || (align & (align - 1)) != 0)
@@ -571,7 +579,8 @@ void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
     if (size - 1 >= AB_SLAB_LARGEST)
         return size == 0 ? ab_slabs_alloc_zeroed(s, 1) : large_alloc(s, 0, size, true);
     struct ab_slab_class *c = ab_slab_class_of(s, size);
-    const char *next = c->next; /* moves when the block is carved; or, with a lock, by others */
+    /* changes when the block is carved, or when other threads allocate (with a lock) */
+    const char *next = c->next;
     void *block = ab_slabs_alloc_from(s, c, size);
     if (block == NULL)
         return NULL;
@@ -581,7 +590,8 @@ void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
     return block;
 }
 
-/* What a system that moves no mapping does instead: the bytes from `lead` on go into another one. */
+/* Moves a large block on systems that cannot move mappings: copies the bytes from `lead` on to a
+ * new mapping. */
 static char *large_copy(char *old, size_t old_bytes, size_t map_bytes, size_t lead)
 {
     char *map = (char *)ab_pages_map(map_bytes, 0);
@@ -619,7 +629,7 @@ static void large_mark(struct ab_slabs *s, void *block)
     AB_MARK_DEFINED(block, bytes);
 }
 
-/* new_size is larger than AB_SLAB_LARGEST. */
+/* Resizes a large block. new_size must be larger than AB_SLAB_LARGEST. */
 static void *large_resize(struct ab_slabs *s, void *block, size_t new_size)
 {
     struct ab_slab_large *r = large_record(block);
@@ -658,7 +668,7 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
 
 #endif
 
-/* Who asks may use it. */
+/* Returns the usable size, and marks all of it as usable for the tools. */
 size_t AB_SLABS_PLAIN(usable)(const struct ab_slabs *s, const void *block)
 {
     size_t usable = ab_slabs_is_small(s, block)
@@ -679,7 +689,7 @@ bool AB_SLABS_PLAIN(owns)(const struct ab_slabs *s, const void *p)
     return offset % bytes == 0 && offset / bytes < AB_SLAB_BYTES / bytes;
 }
 
-/* ---- all together ---- */
+/* ---- all blocks and slabs together ---- */
 
 void AB_SLABS_PLAIN(reset)(struct ab_slabs *s)
 {
@@ -716,9 +726,9 @@ static bool is_idle(const struct ab_slab *slab, size_t n)
     return true;
 }
 
-/* Huge pages no slab of which is used, each as a whole: the kernel may have made one whole again
- * (khugepaged) between the slabs of it that went back one by one. And the rest of the last one,
- * which came whole. The lock stays, for others could take slabs of them. */
+/* Gives back each huge page none of whose slabs is used. Its slabs went back one by one, but the
+ * kernel (khugepaged) may have made the page whole again since. Also gives back the unused rest of
+ * the last huge page. Keeps the lock, because others could take slabs of them. */
 static void give_huge_pages_back(const struct ab_slabs *s)
 {
     size_t n = AB_HUGE_PAGE_BYTES >> AB_SLAB_LOG2;
@@ -759,12 +769,12 @@ size_t ab_slabs_live(const struct ab_slabs *s)
 
 #ifdef AB_WITH_CHECKS
 
-/* ---- the checked build: what is called, over the plain slabs ----
+/* ---- the checked build: the functions that programs call, over the plain slabs ----
  *
- * Each request is one for a larger block, with a head before it and a canary behind it;
- * ../common/checked.h says how. The mapping of a large block that dies is kept as far as the options
- * allow; one that goes back to the system at once, because it has more than AB_SLAB_SPARE_PAGES, ends
- * who uses it then with a crash. */
+ * Each request becomes a larger block with a head before it and a canary behind it, as
+ * ../common/checked.h describes. The mapping of a dead large block is kept as far as the options
+ * allow. A mapping of more than AB_SLAB_SPARE_PAGES goes back to the system immediately; a later
+ * access to it crashes. */
 
 int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options)
 {
@@ -779,8 +789,8 @@ static bool is_in_mapping(const struct ab_slab_large *r, const void *p)
     return (const char *)p >= (const char *)(r + 1) && (const char *)p < r->map + r->map_bytes;
 }
 
-/* The block of a class or the large one, which may be a spare one, that p points into; NULL: there
- * is none. */
+/* Returns the block, small or large, that p points into; a large one may be a spare mapping. NULL:
+ * there is none. */
 static const char *raw_around(const struct ab_slabs *s, const void *p)
 {
     if (ab_slabs_is_small(s, p)) {
@@ -799,7 +809,7 @@ static const char *raw_around(const struct ab_slabs *s, const void *p)
     return (const char *)(r == NULL ? NULL : r + 1);
 }
 
-/* There is room for a head before it. */
+/* True if `block` points into a block of this heap, with room for a head before it. */
 static bool is_inside(const struct ab_slabs *s, const void *block)
 {
     const char *raw = raw_around(s, block);
@@ -814,7 +824,7 @@ static void demand(const struct ab_slabs *s, const void *block)
     ab_checked_demand(&s->blocks, block, is_inside(s, block));
 }
 
-/* All of its class's, or to the end of its mapping. */
+/* Returns the size of the small block, or the bytes up to the end of the large block's mapping. */
 static size_t raw_bytes_of(const struct ab_slabs *s, const char *raw)
 {
     return ab_slabs_is_small(s, raw) ? s->classes[ab_slab_of(s, raw)->class_index].bytes
@@ -868,7 +878,7 @@ void ab_slabs_free(struct ab_slabs *s, void *block)
 
 AB_CHECKED_DEFINE(ab_slabs, struct ab_slabs, "slab", demand, end_block)
 
-/* Always moves: who still uses the old place reads poison. */
+/* Always moves the block, so that a program that still uses the old place reads poison. */
 void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t new_size)
 {
     AB_CHECKED_CALL(s, "slab");

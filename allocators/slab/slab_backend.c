@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The slab allocator as a back end: slab_shared.h in each of its modes. The reservation is sized from the
- * facts so that it cannot run out before the system's memory does. The hot path asks one question
- * more than the allocator itself; whatever needs a lock, guards or another heap is out of line.
+ * The slab allocator as a back end: slab_shared.h in each of its modes. The reservation is sized
+ * from the facts, so that the memory of the system runs out before the addresses do. The hot path
+ * makes one comparison more than the allocator itself. Everything that needs a lock, guards or
+ * another heap is out of line.
  */
 #include "allocators/glue.h"
 #include "allocators/slab/slab_shared.h"
@@ -57,8 +58,9 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-/* A class takes a slab only when all its blocks are live, so it never has more than its own peak
- * needed; all could peak at other times. Lanes may run ahead of the recorded order. */
+/* Returns the bytes to reserve. A class takes a new slab only when all its blocks are live, so that
+ * it never has more than its own peak. The classes may peak at different times, and lanes may run
+ * ahead of the recorded order. */
 static uint64_t reserve_for(const struct ab_facts *f)
 {
     double each = 8 + least((double)f->largest_align, (double)AB_SLAB_LARGEST);
@@ -68,7 +70,7 @@ static uint64_t reserve_for(const struct ab_facts *f)
     return (uint64_t)least(bytes, 0x1p40) + 64 * MIB;
 }
 
-/* To a user of the row 0 is nothing. */
+/* Converts a limit of the user, where 0 means none. */
 static size_t bound_for(uint64_t value)
 {
     return value == 0 ? AB_SLAB_KEEP_NOTHING : value;
@@ -93,7 +95,7 @@ static int slab_open(const struct ab_open_args *args, struct ab_heap **out)
     return ab_heap_given(ab_slab_shared_open(&options), out);
 }
 
-/* ---- with a lock, with guards, or of another heap ---- */
+/* ---- calls with a lock or guards, and blocks of another heap ---- */
 
 static void *raw_alloc(void *context, size_t align, size_t size, bool is_zeroed)
 {
@@ -126,7 +128,7 @@ static ab_ref slab_alloc(struct ab_heap *heap, size_t size)
                                        size);
 }
 
-/* The size is not needed: a slab knows its class. */
+/* Ignores the size, because a slab knows its class. */
 static void slab_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;
@@ -150,8 +152,8 @@ static size_t slab_usable_size(struct ab_heap *heap, ab_ref ref)
                                     : ab_slab_shared_usable(&heap->own, block);
 }
 
-/* Committed: what may have pages. Live bytes are those of whole blocks. With threads=local no
- * other thread is at work. */
+/* Reports the figures. committed_bytes counts memory that may have pages, live_bytes whole blocks.
+ * With threads=local, no other thread may be in a call. */
 static int slab_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     struct ab_slab_shared_sums sums = ab_slab_shared_sum(&heap->own);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What slabs of a group do beside their fast paths: with a lock, or for another thread.
+ * The functions of a group of slab heaps outside of the fast paths: calls with a lock, and blocks
+ * of other threads.
  */
 #include "slab_shared.h"
 
@@ -12,7 +13,7 @@
 AB_SHARDS_DEFINE(ab_slab_shared, slabs, ab_slabs)
 AB_SHARDS_DEFINE_COLLECT(ab_slab_shared, slabs, ab_slabs, struct ab_slabs)
 
-/* Pages are given back once the call is through with the lists. */
+/* Gives back the pages of empty slabs, after the call no longer needs the lists. */
 static void settle(struct ab_shard *shard)
 {
     struct ab_slabs *slabs = &ab_slab_shared_of(shard)->slabs;
@@ -69,7 +70,7 @@ struct ab_slab_shared *ab_slab_shared_open(const struct ab_slab_shared_options *
         ab_slab_shared, open_heap, settle, free_own, ab_slab_shared_drain, bytes_of);
     size_t span = options->slabs.reserve_bytes;
     struct ab_shards_options threads = options->threads;
-    threads.is_guarded |= AB_CHECKS; /* what is wrong shall show at the call itself */
+    threads.is_guarded |= AB_CHECKS; /* errors must show at the wrong call itself */
     struct ab_shards *shards = ab_shards_open(&threads, &calls,
                                               span != 0 ? span : AB_SHARDS_SPAN_BYTES);
     if (shards == NULL)
@@ -80,11 +81,11 @@ struct ab_slab_shared *ab_slab_shared_open(const struct ab_slab_shared_options *
     return ab_slab_shared_of(ab_shards_begin(shards));
 }
 
-/* ---- with a lock, or of another heap ---- */
+/* ---- calls with a lock, and blocks of another heap ---- */
 
 #ifdef AB_WITH_CHECKS
 
-/* The heap that has the block, or had it. NULL: none. */
+/* Returns the heap that has the block, or with is_dead had it; NULL if there is none. */
 static struct ab_slab_shared *find_heap(struct ab_shards *shards, const void *block, bool is_dead)
 {
     for (uint32_t i = 0; i < shards->n_shards; i++) {
@@ -101,7 +102,8 @@ static struct ab_slab_shared *find_heap(struct ab_shards *shards, const void *bl
     return NULL;
 }
 
-/* Nothing before the block is read: it may be anybody's, and the caller's heap says so then. */
+/* Returns the heap of the block. Reads nothing before the block, which may be foreign. A foreign
+ * block is reported by the caller's heap. */
 static struct ab_slab_shared *owner_of(struct ab_slab_shared *heap, const void *block)
 {
     struct ab_slab_shared *owner = find_heap(heap->shard.shards, block, false);
@@ -160,7 +162,8 @@ void ab_slab_shared_free_sized(struct ab_slab_shared *own, void *block, size_t s
 }
 #endif
 
-/* A block of another thread: a new one here, and the old one goes home. */
+/* Resizes a block of another thread's heap: keeps it if the new size fits well, otherwise copies it
+ * into this heap and sends the old one home. */
 static void *take_over(struct ab_slab_shared *own, struct ab_slab_shared *owner, void *block,
                        size_t old_size, size_t new_size)
 {
@@ -188,13 +191,13 @@ void *ab_slab_shared_resize(struct ab_slab_shared *own, void *block, size_t old_
     return resized;
 }
 
-/* No lock: nothing that it reads changes while the block lives, but for the caller's own resize. */
+/* Takes no lock, because the data that it reads changes only by a resize of this block. */
 size_t ab_slab_shared_usable(const struct ab_slab_shared *own, const void *block)
 {
     return ab_slabs_usable(&owner_of((struct ab_slab_shared *)(uintptr_t)own, block)->slabs, block);
 }
 
-/* By address where there is one, else whoever has a large block there. */
+/* Asks the heaps one after the other, because a large block is in no span. */
 bool ab_slab_shared_owns(struct ab_slab_shared *own, const void *p)
 {
     struct ab_slab_shared *first = ab_slab_shared_of(ab_shards_at(own->shard.shards, 0)),

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slabs for any number of threads: one heap with a lock, several with a lock each, or one for each
- * thread, whose fast paths are those of slab.h without a lock or an atomic operation. Who may free
- * where, and what happens at the end of a thread and at fork: ../common/shard.h, for all modes.
- * Example: allocators/examples/worker_threads.c. Usable on its own: this folder and ../common.
+ * The slab allocator for any number of threads. Depending on the mode it has one heap with a lock,
+ * several heaps with a lock each, or one heap per thread. A heap per thread has the fast paths of
+ * slab.h, without a lock or an atomic operation. ../common/shard.h describes the modes: who may
+ * free where, and what happens at the end of a thread and at fork. Example:
+ * allocators/examples/worker_threads.c. Can be used on its own: this folder and ../common.
  *
  *     struct ab_slab_shared_options options = {0};
  *     options.threads.mode = AB_SHARDS_LOCAL;
  *     struct ab_slab_shared *memory = ab_slab_shared_open(&options);
  *     …
  *     struct ab_slab_shared *own = ab_slab_shared_own(memory);       (in each thread)
- *     char *text = ab_slab_shared_alloc(own, 100);                   (its own)
- *     ab_slab_shared_free(own, text);                                (its own, or another's)
+ *     char *text = ab_slab_shared_alloc(own, 100);                   (from its own heap)
+ *     ab_slab_shared_free(own, text);                                (a block of any thread)
  *
- * Each call takes the thread's own heap, or the group itself, which any thread may use: with a lock
- * then. A free is believed, as that of slab.h, but in the checked build.
+ * Each call takes the thread's own heap, or the group itself. Any thread may use the group, which
+ * then takes a lock. Frees are not checked, except in the checked build (slab.h).
  */
 #ifndef AB_ALLOCATORS_SLAB_SHARED_H
 #define AB_ALLOCATORS_SLAB_SHARED_H
@@ -26,40 +27,41 @@
 extern "C" {
 #endif
 
-struct ab_slab_shared { /* one heap of the group; the first one is the group */
+struct ab_slab_shared { /* one heap of the group; the first heap stands for the group */
     struct ab_shard shard;
     struct ab_slabs slabs;
-    struct ab_slabs_options options; /* of the first: of all */
+    struct ab_slabs_options options; /* in the first heap: the options of all */
 };
 
 struct ab_slab_shared_options {
-    /* keep_max and spare_max_bytes are of all together, the same part for each heap that is open at
-     * the time; reserve_bytes of each (0 = AB_SHARDS_SPAN_BYTES); range is NULL. */
+    /* keep_max and spare_max_bytes are limits for the whole group, divided equally among the heaps
+     * that are open. reserve_bytes is per heap (0 = AB_SHARDS_SPAN_BYTES). range must be NULL. */
     struct ab_slabs_options slabs;
     struct ab_shards_options threads;
 };
 
-struct ab_slab_shared_sums {                    /* bytes */
-    uint32_t n_heaps;                           /* that were ever used */
-    size_t reserved, committed, live, metadata; /* committed: what may have pages */
+struct ab_slab_shared_sums {                    /* sums over all heaps, in bytes */
+    uint32_t n_heaps;                           /* number of heaps that were ever used */
+    size_t reserved, committed, live, metadata; /* committed: memory that may have pages */
     uint64_t n_os_calls;
 };
 
-/* open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork:
- * ../common/shard.h. */
+/* The functions open, close, own, enter, leave, reset, purge, sum, before_fork and after_fork are
+ * described in ../common/shard.h. */
 AB_SHARDS_API(ab_slab_shared);
 
-/* After the inline fast paths; align 0 = the natural one. */
+/* Slow paths of the inline functions below. align 0 means the natural alignment. */
 void *ab_slab_shared_alloc_slow(struct ab_slab_shared *own, size_t align, size_t size, bool zeroed);
 void ab_slab_shared_free_slow(struct ab_slab_shared *own, void *block);
 
-/* Size 0 gives a block of its own. NULL when exhausted. */
+/* Allocates a block; size 0 gives a block of its own. Returns NULL when memory is exhausted. */
 AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc(struct ab_slab_shared *own, size_t size)
 {
     if (AB_CHECKS || __builtin_expect(size - 1 >= own->shard.fast_max, 0))
         return ab_slab_shared_alloc_slow(own, 0, size, false);
     if (size > AB_SLAB_LARGEST)
-        __builtin_unreachable(); /* fast_max is no more: said for sizes that are constants */
+        /* fast_max is never larger; this helps the compiler with constant sizes */
+        __builtin_unreachable();
     return ab_slabs_alloc_from(&own->slabs, ab_slab_class_of(&own->slabs, size), size);
 }
 
@@ -69,14 +71,15 @@ AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc_zeroed(struct ab_slab
     return ab_slab_shared_alloc_slow(own, 0, size, true);
 }
 
-/* align must be a power of two. NULL else, or when exhausted. */
+/* Allocates a block aligned to `align`. Returns NULL if that is not a power of two, or if memory is
+ * exhausted. */
 AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc_aligned(struct ab_slab_shared *own,
                                                                    size_t align, size_t size)
 {
     return align == 0 ? NULL : ab_slab_shared_alloc_slow(own, align, size, false);
 }
 
-/* A block of any thread; NULL does nothing. */
+/* Frees a block that any thread allocated. NULL does nothing. */
 AB_CHECKED_INLINE static inline void ab_slab_shared_free(struct ab_slab_shared *own, void *block)
 {
     if (AB_CHECKS ||
@@ -86,7 +89,8 @@ AB_CHECKED_INLINE static inline void ab_slab_shared_free(struct ab_slab_shared *
         ab_slabs_free_small(&own->slabs, (struct ab_slab_block *)block);
 }
 
-/* size is what the block was asked for with: the checked build looks whether it is. */
+/* Frees a block. `size` must be the size that it was requested with; the checked build verifies
+ * it. */
 #ifdef AB_WITH_CHECKS
 void ab_slab_shared_free_sized(struct ab_slab_shared *own, void *block, size_t size);
 #else
@@ -97,19 +101,20 @@ static inline void ab_slab_shared_free_sized(struct ab_slab_shared *own, void *b
 }
 #endif
 
-/* As ab_slabs_resize. A block of another thread's heap moves into this one, unless it fits as it
- * is. */
+/* Resizes like ab_slabs_resize. A block of another thread's heap moves into this one, unless its
+ * new size fits in place. */
 void *ab_slab_shared_resize(struct ab_slab_shared *own, void *block, size_t old_size,
                             size_t new_size);
 size_t ab_slab_shared_usable(const struct ab_slab_shared *own, const void *block);
 
-/* A pointer that a block of this group may have, live or not, in whichever heap. Where all heaps
- * have a lock other calls may be in progress. Slow with many large blocks. */
+/* True if `p` is where a block of any heap of this group may start, live or not. If all heaps have
+ * a lock, other calls may be in progress. Slow with many large blocks. */
 bool ab_slab_shared_owns(struct ab_slab_shared *own, const void *p);
 
 /* ---- with the interface of ab_allocator.h, from any thread ---- */
 
-/* The smallest class is aligned to its 8 bytes only. */
+/* Small requests are rounded up, because blocks of the smallest class are aligned to 8 bytes
+ * only. */
 AB_ALLOCATOR_DEFINE(ab_slab_shared, struct ab_slab_shared,
                     ab_slab_shared_alloc(ab_slab_shared_own(heap), ab_allocator_least(size)),
                     ab_slab_shared_free_sized(ab_slab_shared_own(heap), ptr,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What only programs need of slabs for several threads: the heap of a thread found by the C library,
- * and fork.
+ * The functions of a group of slab heaps that only programs need, not allocbench: the heap of the
+ * calling thread, found through the C library, and fork.
  */
 #include "../common/shards.h"
 #include "slab_shared.h"

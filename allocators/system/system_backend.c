@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whatever malloc this process runs on, as a back end. An example of wrapping existing functions
- * and a subject of the contract suite. For comparisons name the library itself (`-b glibc`): it is
- * then called without this shim, which would cost it a good part of a fast malloc.
+ * The malloc that this process runs on, as a back end. It is an example of wrapping existing
+ * functions and a subject of the contract suite. For comparisons, name the library itself (`-b
+ * glibc`). It is then called without this wrapper, which would take a large part of the time of a
+ * fast malloc.
  */
 #include "allocators/glue.h"
 
@@ -17,7 +18,8 @@ struct ab_heap {
     size_t (*usable_size)(void *);
 };
 
-/* By name at run time: a symbol linked here could be another one than the preloaded. */
+/* Finds the functions by name at run time. A symbol linked here could differ from the preloaded
+ * one. */
 static int find_functions(struct ab_heap *heap)
 {
     *(void **)&heap->malloc = dlsym(RTLD_DEFAULT, "malloc");
@@ -47,7 +49,7 @@ static int system_open(const struct ab_open_args *args, struct ab_heap **out)
     return 0;
 }
 
-/* The process has one malloc: blocks still live stay with it. */
+/* Frees no live blocks, because the process has only one malloc. */
 static void system_close(struct ab_heap *heap)
 {
     ab_heap_unmap(heap, sizeof *heap);
@@ -58,7 +60,8 @@ static ab_ref system_alloc(struct ab_heap *heap, size_t size)
     return (ab_ref)heap->malloc(size);
 }
 
-/* memalign, because aligned_alloc may refuse a size that is no multiple of the alignment. */
+/* Calls memalign, because aligned_alloc may refuse a size that is not a multiple of the
+ * alignment. */
 static ab_ref system_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
     return (ab_ref)heap->memalign(align, size);
