@@ -376,7 +376,7 @@ static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t
     if (AB_MARKS || AB_CHECKS || __builtin_expect(left >= cursor->room, 0))
         return NULL;
     if (block == NULL)
-        __builtin_unreachable(); /* tells the compiler that the result is not NULL */
+        __builtin_unreachable(); /* the compiler may rely on a result that is not NULL */
     cursor->next = block - minus;
     cursor->room = left;
     return block;

@@ -42,7 +42,7 @@ extern "C" {
 #define AB_ARRAY_SWAP_POP(array, index) \
     ((void)((array)->at[(index)] = (array)->at[(array)->n - 1], (array)->n--))
 
-/* Returns the array, which may have moved. *capacity tells whether there is room now. */
+/* Returns the array, which may have moved. *capacity says whether there is room now. */
 static inline void *ab_array_grow(struct ab_arena *arena, void *at, size_t align, size_t each_bytes,
                                   size_t *capacity, size_t least)
 {

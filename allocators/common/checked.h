@@ -6,7 +6,7 @@
  *
  *   head, 64 bytes: links, size, place, … | 0xDEADBEEFCAFEBABE | block: 0xCD | 0xFEEDFACEDEADC0DE …
  *
- * The canary behind a block extends to the end of the memory that the block takes, at least 16
+ * The canary after a block extends to the end of the memory that the block takes, at least 16
  * bytes. A seal in the head is a checksum of the head. A dead block is filled with 0xDD, except for
  * the links that an allocator keeps at its begin. Before memory is handed out again, this filling
  * is verified: a write to it meanwhile ends the process. A block that a caller passes is checked
@@ -189,7 +189,7 @@ static inline void ab_block_seal(struct ab_block_head *head)
     head->seal = ab_block_seal_of(head);
 }
 
-/* Writes the canary behind a block: AB_GUARD_BACK repeatedly, the last time perhaps only a part. */
+/* Writes the canary after a block: AB_GUARD_BACK repeatedly, the last time perhaps only a part. */
 static inline void ab_block_write_tail(char *end, size_t n)
 {
     uint64_t back = AB_GUARD_BACK;
@@ -213,13 +213,13 @@ static inline size_t ab_block_tail_whole(const char *end, size_t n)
     return at;
 }
 
-/* Returns the length of a canary that has `bytes` bytes behind the block; 0 with the tools. */
+/* Returns the length of a canary that has `bytes` bytes after the block; 0 with the tools. */
 static inline size_t ab_block_tail(size_t bytes)
 {
     return AB_MARKS ? 0 : bytes < AB_BLOCK_TAIL_MAX ? bytes : AB_BLOCK_TAIL_MAX;
 }
 
-/* Sets the size of a block and writes its canary. tail: bytes behind the block that belong to
+/* Sets the size of a block and writes its canary. tail: bytes after the block that belong to
  * it. */
 static inline void ab_block_set_size(void *block, size_t size, size_t tail)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Marks that tell AddressSanitizer and Valgrind about an allocator's memory, and the data that the
+ * Marks that inform AddressSanitizer and Valgrind of an allocator's memory, and the data that the
  * checked build stores for its blocks. The tools see one large valid mapping, so that an allocator
  * must report to them which bytes belong to a block.
  *
@@ -128,7 +128,7 @@ struct ab_block_head { /* placed just before the block */
     /* In an arena: the block stands for the serial numbers serial … covers, its own and those of
      * younger blocks that have moved away. Otherwise: bytes before the block that belong to it. */
     uint32_t covers;
-    uint32_t tail; /* length of the canary behind the block, in bytes */
+    uint32_t tail; /* length of the canary after the block, in bytes */
     uint64_t seal; /* checksum of the fields above */
     uint64_t canary;
 };

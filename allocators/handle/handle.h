@@ -268,7 +268,7 @@ static inline bool AB_HANDLE_PLAIN(remove)(struct ab_handle_arena *arena, struct
 }
 
 /* Hides a live value: its handle is stale until ab_handle_show, while its slot stays in use. While
- * a program constructs or destroys a value, nobody can then find it or remove it a second time.
+ * a program constructs or destroys a value, no caller can then find it or remove it a second time.
  * Returns the value, or NULL if the handle is stale. */
 static inline void *ab_handle_hide(struct ab_handle_arena *arena, struct ab_handle handle)
 {

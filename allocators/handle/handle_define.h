@@ -5,7 +5,7 @@
  * arena.
  *
  * AB_HANDLE_DEFINE(ship, struct ship), outside of functions, defines struct ship_handle and struct
- * ship_arena; the member `any` of each is the untyped one. It also defines these functions, which
+ * ship_arena; the field `any` of each is the untyped one. It also defines these functions, which
  * work like those of handle.h:
  *     int ship_arena_init(arena, capacity)         int ship_arena_init_buffer(arena, buffer, bytes)
  *     void ship_arena_fini(arena)

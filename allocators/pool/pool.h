@@ -243,7 +243,7 @@ static inline void *ab_pool_cursor_alloc(struct ab_pool_cursor *cursor, size_t s
     if (__builtin_expect(size > cursor->slot_bytes || slot == cursor->limit, 0))
         return NULL;
     if (slot == NULL)
-        __builtin_unreachable(); /* tells the compiler that the result is not NULL */
+        __builtin_unreachable(); /* the compiler may rely on a result that is not NULL */
     cursor->next = slot + cursor->stride;
     return slot;
 }

@@ -241,7 +241,7 @@ void *ab_pool_lockfree_alloc(struct ab_pool_lockfree *pool, size_t size)
 #ifdef AB_WITH_CHECKS
     return begin_block(pool, (char *)slot, size, popped == NULL);
 #else
-    AB_MARK_ALLOC(pool, slot, size);
+    AB_MARK_ALLOC(pool, slot, size > 0 ? size : 1); /* a free looks at the first byte */
     return slot;
 #endif
 }

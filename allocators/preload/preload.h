@@ -22,13 +22,13 @@
  *
  * Regions (page_heap.c). Addresses come from the system in regions of 32 MiB at multiples of 32
  * MiB. A region is 512 units of 64 KiB; the first unit holds the records of all. So the record of a
- * pointer is found by arithmetic. A byte map tells which regions are ours. One look at it tells a
- * foreign pointer from a block before any memory there is read. Spans of free units are merged with
+ * pointer is found by arithmetic. A byte map says which regions are ours. It is looked up before any
+ * memory of a foreign pointer is read. Spans of free units are merged with
  * their free neighbours.
  *
  * Heaps (heap.c). A slab belongs to the heap that carved it. The owner allocates and frees without
  * a lock or an atomic operation. In each class one slab is `current`, others with room are
- * `partial`, and full ones are in no list. One counter in the record tells when a free has to do
+ * `partial`, and full ones are in no list. One counter in the record says when a free has to do
  * more. It reaches 0 when a full slab has room again, and when a partial one is empty. An
  * allocation counts nothing, because a current slab is replaced when it is full. Other threads push
  * the blocks that they free on the heap's remote list. The owner takes the whole list when a slab
@@ -188,7 +188,7 @@ void ab_fork_prepare(void);
  * units. */
 struct ab_span *ab_page_heap_alloc(unsigned n_units, enum ab_span_kind kind);
 void ab_page_heap_free(struct ab_span *span);
-/* Resizes a run in place. Returns false and leaves it as it was if the units behind it are not
+/* Resizes a run in place. Returns false and leaves it as it was if the units after it are not
  * free. */
 bool ab_page_heap_resize(struct ab_span *run, unsigned n_units);
 /* Gives back the pages of free spans that are older than AB_DECAY_MS, or of all free spans. */

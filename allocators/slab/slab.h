@@ -4,7 +4,7 @@
  * from slabs of 64 KiB. Each larger block is a mapping of its own; some freed ones are kept for
  * reuse. slab_shared.h is for several threads. Example: allocators/examples/library_hooks.c.
  *
- * All slabs lie in one reserved range of addresses, and their records in a dense array beside it.
+ * All slabs are in one reserved range of addresses, and their records in a dense array beside it.
  * The slab of a pointer is found by a subtraction and a shift. Headers inside the slabs would all
  * compete for the same cache sets: a free would take 22 ns instead of 4.
  *
