@@ -22,8 +22,8 @@
  *
  * Regions (page_heap.c). Addresses come from the system in regions of 32 MiB at multiples of 32
  * MiB. A region is 512 units of 64 KiB; the first unit holds the records of all. So the record of a
- * pointer is found by arithmetic. A byte map says which regions are ours. It is looked up before any
- * memory of a foreign pointer is read. Spans of free units are merged with
+ * pointer is found by arithmetic. A byte map says which regions are ours. It is read
+ * before any memory of a foreign pointer. Spans of free units are merged with
  * their free neighbours.
  *
  * Heaps (heap.c). A slab belongs to the heap that carved it. The owner allocates and frees without
