@@ -121,7 +121,7 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
     expect_json '.complete and (.rounds | length) >= 6 and .config.rounds_planned == (.rounds | length)' "$OUT/r.json"
     expect_json '.config.stopping | .time_budget_s == 1 and .precision == null and .rounds_most == 100
         and .spent_s > 0 and (.ended == "time_budget" or .ended == "rounds")' "$OUT/r.json"
-    tr -s ' \n' ' ' <"$OUT/stdout" | grep -Eq 'stopped after [0-9]+ rounds' || fail "no note"
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -Eq 'stopped (after|at the limit of) [0-9]+ rounds' || fail "no note"
     small -b arena --time-budget 1s --rounds 2
     expect_code 0
     expect_json '(.rounds | length) == 2 and .config.stopping.ended == "rounds"' "$OUT/r.json"

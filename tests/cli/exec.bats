@@ -534,7 +534,7 @@ END
     expect_code 0
     expect_json '.complete and (.rounds | length) >= 6 and .config.rounds_planned == (.rounds | length)' "$OUT/r.json"
     expect_json '.config.stopping | .time_budget_s == 1 and .rounds_most == 100 and .spent_s > 0' "$OUT/r.json"
-    tr -s ' \n' ' ' <"$OUT/stdout" | grep -Eq 'stopped after [0-9]+ rounds' || fail "no note"
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -Eq 'stopped (after|at the limit of) [0-9]+ rounds' || fail "no note"
     bench exec -b "glibc,slow=$GUESTS/libslow1us.so" --precision 50% --json "$OUT/r.json" -- "$PROG" works 20000
     expect_code 0
     expect_json '.config.stopping.ended == "precision" and (.rounds | length) >= 6 and (.rounds | length) < 100' "$OUT/r.json"
