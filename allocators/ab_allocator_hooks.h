@@ -22,9 +22,9 @@
 extern "C" {
 #endif
 
-/* Resizes a block; with block NULL it allocates. `allocator` is a struct ab_allocator, here and
- * below. Returns NULL on failure and leaves the block as it was. Size 0 gives a block of its
- * own. */
+/* Resizes a block like realloc: if `block` is NULL, allocates one. `allocator` points to a struct
+ * ab_allocator, here and below. Returns NULL on failure and leaves the block as it was. A size of 0
+ * returns a unique block. */
 static inline void *ab_hook_realloc(void *block, size_t size, void *allocator)
 {
     const struct ab_allocator *from = (const struct ab_allocator *)allocator;
@@ -53,8 +53,8 @@ static inline void ab_hook_free(void *block, void *allocator)
     from->free(*(size_t *)begin, begin, from->context);
 }
 
-/* A function of type lua_Alloc. Lua passes the sizes, so that nothing is stored in front of a
- * block. For a new block, old_size is the kind of object and is ignored. */
+/* Implements lua_Alloc, the allocation callback of Lua. Lua passes the old size of each block, so
+ * that no header stores it. For a new block, old_size is the kind of object and is ignored. */
 static inline void *ab_hook_lua(void *allocator, void *block, size_t old_size, size_t new_size)
 {
     return ab_allocator_resize((const struct ab_allocator *)allocator, block,

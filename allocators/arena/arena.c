@@ -51,8 +51,8 @@ static void arena_demand_open(const struct ab_arena *a)
 
 /* ---- regions ---- */
 
-/* Makes [base, end) the current region. Nothing of it is committed yet, unless it is a buffer of
- * the caller (page_bytes 0). */
+/* Makes [base, end) the current region. None of its pages is committed
+ * yet. A buffer of the caller (page_bytes 0) is committed as a whole. */
 static void arena_enter(struct ab_arena *a, char *base, size_t bytes, size_t page_bytes)
 {
     char *limit = page_bytes != 0 ? base : base + bytes;

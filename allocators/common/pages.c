@@ -73,8 +73,8 @@ extern void *mremap(void *, size_t, size_t, int, ...);
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; older headers do not name it */
 #endif
 
-/* Functions of LeakSanitizer; NULL if the program does not use it. They are weak, because no macro
- * tells whether -fsanitize=leak is on, and a library is compiled before that is known. */
+/* Functions of LeakSanitizer; NULL if the program does not use it. They are weak symbols,
+ * because no macro is defined for -fsanitize=leak, and a program may add it only when it links. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -88,7 +88,8 @@ __attribute__((weak)) void __tsan_init(void);
 }
 #endif
 
-/* Tells LeakSanitizer that these pages may hold pointers to live blocks. */
+/* Registers the pages with LeakSanitizer as a root region, because they may contain the only pointers
+ * to live blocks. */
 static void begin_root(const void *p, size_t bytes)
 {
     if (__lsan_register_root_region != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The heaps of a group, and which thread has which heap; shard.h describes what programs see of it.
+ * The heaps of a group, and the assignment of threads to heaps. shard.h is the public part.
  * If there are several heaps, each has its own span of addresses, so that the owner of a block is
  * found by a shift. Blocks elsewhere (large ones) must store their owner. An allocator begins its
  * heap with an ab_shard. Its hot path only compares with fast_max on alloc and with own_base on
