@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/descendants.h"
 #include "core/grow.h"
+#include "core/system_file.h"
 #include "core/text.h"
 #include "core/unfinished.h"
 #include "core/units_show.h"
@@ -322,20 +323,12 @@ static enum ab_status start(struct ab_launch *l, const char *const *argv, struct
  * yet. */
 static void read_end(pid_t pid, struct ab_launch_end *end)
 {
-    char path[64], text[1024] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    char *begin = strchr(text, '('), *behind = strrchr(text, ')');
-    unsigned long long own = 0, children = 0;
-    if (n <= 0 || begin == NULL || behind == NULL || behind < begin)
+    struct ab_process_stat stat;
+    if (!ab_process_stat_of(pid, &stat))
         return;
-    sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %llu %llu", &own, &children);
-    snprintf(end->comm, sizeof end->comm, "%.*s", (int)(behind - begin - 1), begin + 1);
-    end->own_faults = own;
-    end->children_faults = children;
+    snprintf(end->comm, sizeof end->comm, "%.15s", stat.name);
+    end->own_faults = stat.faults;
+    end->children_faults = stat.children_faults;
 }
 
 /* Begins to serve and to convert. If children are recorded too, conversion waits until the end,

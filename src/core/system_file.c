@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -205,4 +206,43 @@ uint64_t ab_control_group_memory(const char *root)
 double ab_control_group_cpus(const char *root)
 {
     return least(root, "cpu", cpus_1, cpus_2);
+}
+
+/* ---- processes ---- */
+
+bool ab_process_stat(const char *folder, struct ab_process_stat *out)
+{
+    enum { PARENT = 4, GROUP, FAULTS = 10, CHILDREN_FAULTS, USER = 16, SYSTEM, START = 22, FIELDS };
+    char path[PATH_MAX], text[1024];
+    uint64_t fields[FIELDS] = {0};
+    if (snprintf(path, sizeof path, "%s/stat", folder) >= (int)sizeof path ||
+        ab_system_file_read(path, text, sizeof text) == 0)
+        return false;
+    /* The name, field 2, may contain any character. */
+    const char *name = strchr(text, '('), *end = strrchr(text, ')');
+    if (name == NULL || end == NULL || end < name || strlen(end) < 4)
+        return false;
+    const char *at = end + 3;
+    char *next;
+    for (size_t i = PARENT; i < FIELDS; i++, at = next) {
+        fields[i] = strtoull(at, &next, 10);
+        if (next == at)
+            return false;
+    }
+    *out = (struct ab_process_stat){.state = end[2],
+                                    .parent = (pid_t)fields[PARENT],
+                                    .group = (pid_t)fields[GROUP],
+                                    .faults = fields[FAULTS],
+                                    .children_faults = fields[CHILDREN_FAULTS],
+                                    .children_ticks = fields[USER] + fields[SYSTEM],
+                                    .start_ticks = fields[START]};
+    snprintf(out->name, sizeof out->name, "%.*s", (int)(end - name - 1), name + 1);
+    return true;
+}
+
+bool ab_process_stat_of(pid_t pid, struct ab_process_stat *out)
+{
+    char folder[32];
+    snprintf(folder, sizeof folder, "/proc/%d", (int)pid);
+    return ab_process_stat(folder, out);
 }

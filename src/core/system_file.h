@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Enough for the first CPU of cpuinfo, and for every other file read here. */
 enum { AB_SYSTEM_FILE_BYTES = 4096 };
@@ -32,6 +33,20 @@ void ab_system_file_trim(char *dst, size_t cap, const char *s, size_t n);
 void ab_system_file_value(char *dst, size_t cap, const char *text, const char *key, char separator);
 /* Returns the decimal number at the begin of s; NaN = none. */
 double ab_system_file_parse(const char *s);
+
+/* Fields of /proc/PID/stat (proc(5)). */
+struct ab_process_stat {
+    char name[64]; /* cut off if longer */
+    char state;    /* R, S, D, T, Z, X … */
+    pid_t parent, group;
+    uint64_t faults, children_faults; /* minor page faults; of children that were waited for */
+    uint64_t children_ticks;          /* CPU time of children that were waited for */
+    uint64_t start_ticks;             /* since boot (CLOCK_BOOTTIME) */
+};
+/* Reads the stat file of a process or thread from its folder in /proc. Returns false if it is gone. */
+bool ab_process_stat(const char *folder, struct ab_process_stat *out);
+/* The same of a process by its number. */
+bool ab_process_stat_of(pid_t pid, struct ab_process_stat *out);
 
 /* Limits that the control groups of this process set, versions 1 and 2. A group is also bound by
  * the limits of all its ancestors. /proc and /sys/fs/cgroup are read below `root`. */

@@ -110,25 +110,18 @@ static void look_at_memory(struct watched *w, uint64_t now)
         ab_memory_curve_add(&w->curve, now - w->started.begin_ns, w->processes.bytes);
 }
 
-/* Returns the CPU time of a process and of the children that it has waited for: fields 16 and 17
- * of /proc/PID/stat, in ticks. */
+/* Returns the CPU time of a process and of the children that it has waited for. */
 static double cpu_ns_of(pid_t pid)
 {
-    char path[64], text[1024];
-    unsigned long long user = 0, system = 0;
+    struct ab_process_stat stat;
     struct timespec own = {0, 0};
     clockid_t clock;
     if (clock_getcpuclockid(pid, &clock) == 0)
         clock_gettime(clock, &own);
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    ab_system_file_read(path, text, sizeof text);
-    const char *rest = strrchr(text, ')');
-    if (rest == NULL ||
-        sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &user,
-               &system) != 2)
+    if (!ab_process_stat_of(pid, &stat))
         return 0;
     return (double)own.tv_sec * 1e9 + (double)own.tv_nsec +
-           (double)(user + system) * 1e9 / (double)sysconf(_SC_CLK_TCK);
+           (double)stat.children_ticks * 1e9 / (double)sysconf(_SC_CLK_TCK);
 }
 
 static void keep_maps(const char *folder, pid_t pid)
@@ -891,15 +884,11 @@ double ab_processes_mean_bytes(const struct ab_processes *t, uint64_t end_ns)
  * it is gone. */
 static char state_of(const char *folder, pid_t *parent)
 {
-    char path[PATH_MAX], text[1024], state = 0;
-    int ppid = 0;
-    snprintf(path, sizeof path, "%s/stat", folder);
-    ab_system_file_read(path, text, sizeof text);
-    const char *rest = strrchr(text, ')');
-    if (rest == NULL || sscanf(rest + 1, " %c %d", &state, &ppid) != 2)
+    struct ab_process_stat stat;
+    if (!ab_process_stat(folder, &stat))
         return 0;
-    *parent = ppid;
-    return state;
+    *parent = stat.parent;
+    return stat.state;
 }
 
 static bool has_ended(pid_t pid)
@@ -1005,23 +994,6 @@ double ab_run_delay_ns(pid_t pid)
     return n > 0 ? ns : (double)NAN;
 }
 
-/* Returns the start time, field 22 of /proc/PID/stat; 0 = not known. Field 2, a name, may
- * contain any character. */
-static uint64_t start_of(pid_t pid)
-{
-    char path[64], text[1024];
-    unsigned long long start = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    ab_system_file_read(path, text, sizeof text);
-    const char *rest = strrchr(text, ')');
-    if (rest == NULL || sscanf(rest + 1,
-                               " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                               "%*s %*s %*s %llu",
-                               &start) != 1)
-        return 0;
-    return start;
-}
-
 /* True if the process has been added. Forgets processes that are gone: no thread of theirs can
  * come any more. */
 static bool is_known(struct ab_run_delays *d, pid_t pid, uint64_t start)
@@ -1041,7 +1013,8 @@ static bool is_known(struct ab_run_delays *d, pid_t pid, uint64_t start)
 
 bool ab_run_delays_add(struct ab_run_delays *d, pid_t pid)
 {
-    uint64_t start = start_of(pid);
+    struct ab_process_stat stat;
+    uint64_t start = ab_process_stat_of(pid, &stat) ? stat.start_ticks : 0;
     if (is_known(d, pid, start))
         return false;
     AB_GROW(d->ends, d->cap, d->n);

@@ -56,8 +56,8 @@ struct known {
 static struct known *known;
 
 struct found {
-    pid_t pid, parent, group;
-    char state;
+    pid_t pid;
+    struct ab_process_stat stat;
     uint64_t start_ns; /* since boot */
 };
 
@@ -73,22 +73,10 @@ static uint64_t boot_ns(void)
 
 static bool read_process(const char *name, struct found *out)
 {
-    char path[300], text[1024];
-    unsigned long long ticks;
-    int parent, group;
-    snprintf(path, sizeof path, "/proc/%.250s/stat", name);
     out->pid = (pid_t)strtol(name, NULL, 10);
-    if (out->pid <= 1 || ab_system_file_read(path, text, sizeof text) == 0)
+    if (out->pid <= 1 || !ab_process_stat_of(out->pid, &out->stat))
         return false;
-    const char *rest = strrchr(text, ')');
-    if (rest == NULL || sscanf(rest + 1,
-                               " %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                               "%*s %*s %llu",
-                               &out->state, &parent, &group, &ticks) != 4)
-        return false;
-    out->parent = parent;
-    out->group = group;
-    out->start_ns = (uint64_t)((double)ticks * 1e9 / (double)sysconf(_SC_CLK_TCK));
+    out->start_ns = (uint64_t)((double)out->stat.start_ticks * 1e9 / (double)sysconf(_SC_CLK_TCK));
     return true;
 }
 
@@ -134,7 +122,8 @@ static void set_score(pid_t parent)
 static bool is_young_orphan(const struct found *s)
 {
     char path[64], text[32];
-    if (s->start_ns < known->began_ns || (s->parent != known->parent && s->parent != getppid()))
+    if (s->start_ns < known->began_ns ||
+        (s->stat.parent != known->parent && s->stat.parent != getppid()))
         return false;
     snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)s->pid);
     return ab_system_file_read(path, text, sizeof text) > 0 &&
@@ -144,7 +133,7 @@ static bool is_young_orphan(const struct found *s)
 static bool is_in_group(const struct found *s)
 {
     for (size_t i = 0; i < GROUPS; i++)
-        if (known->groups[i] > 0 && known->groups[i] == s->group)
+        if (known->groups[i] > 0 && known->groups[i] == s->stat.group)
             return true;
     return false;
 }
@@ -158,9 +147,9 @@ static size_t stop_more(void)
     for (struct dirent *e; proc != NULL && (e = readdir(proc)) != NULL;) {
         struct found s;
         if (e->d_name[0] < '1' || e->d_name[0] > '9' || n_marks == MARKS ||
-            !read_process(e->d_name, &s) || s.state == 'Z' || s.pid == getpid() ||
+            !read_process(e->d_name, &s) || s.stat.state == 'Z' || s.pid == getpid() ||
             is_marked(s.pid) ||
-            !(is_in_group(&s) || is_listed(&s) || is_marked(s.parent) || is_young_orphan(&s)))
+            !(is_in_group(&s) || is_listed(&s) || is_marked(s.stat.parent) || is_young_orphan(&s)))
             continue;
         marks[n_marks++] = s.pid;
         kill(s.pid, SIGSTOP);

@@ -138,15 +138,10 @@ bool ab_supervise_is_inherited(pid_t pid)
     return false;
 }
 
-static bool is_child(const char *pid_text)
+static bool is_child(pid_t pid)
 {
-    char path[300], text[512], state = 0;
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%s/stat", pid_text);
-    ab_system_file_read(path, text, sizeof text);
-    const char *paren = strrchr(text, ')');
-    return paren != NULL && sscanf(paren + 1, " %c %d", &state, &parent) == 2 &&
-           parent == (int)getpid();
+    struct ab_process_stat stat;
+    return ab_process_stat_of(pid, &stat) && stat.parent == getpid();
 }
 
 /* Calls visit for every child of this process that was not inherited. Returns their number. Reads
@@ -159,7 +154,7 @@ static unsigned each_child(void (*visit)(pid_t))
         return 0;
     for (struct dirent *e; (e = readdir(proc)) != NULL;) {
         pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-        if (pid <= 0 || ab_supervise_is_inherited(pid) || !is_child(e->d_name))
+        if (pid <= 0 || ab_supervise_is_inherited(pid) || !is_child(pid))
             continue;
         n++;
         visit(pid);
