@@ -68,7 +68,7 @@ LIBS        = $(AB_LDLIBS) $(LDLIBS)
 DEPS        = -MMD -MP -MF $@.d
 # What the result says of its own build; version.c and the JSON sink are its only readers.
 BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
-$(B)/obj/src/report/session_record.o $(B)/obj/src/cli/version.o: \
+$(B)/obj/src/document/session_record.o $(B)/obj/src/cli/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
 
 # allocators/examples: programs; the tests compile them.
@@ -90,7 +90,7 @@ CLOSES_SRC := src/inside/closes.c
 ASKED_SRC := src/inside/asked.c
 INSIDE_SRC := $(filter-out $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC),$(call sources,src/inside))
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC) src/record/frames.c src/worker/main.c \
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC) src/record/frames.c src/worker/worker_main.c \
                 allocators/preload/malloc.c, \
                 $(call sources,src allocators))
 

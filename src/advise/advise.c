@@ -9,7 +9,7 @@
 #include "advise/nests.h"
 #include "advise/site_groups.h"
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "symbols/site_match.h"
 
 #include <math.h>

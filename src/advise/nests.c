@@ -9,8 +9,8 @@
 
 #include "advise/lives.h"
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "trace_tools/scope_search.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@
 #include "advise/site_groups.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "symbols/site_match.h"
 #include "trace_tools/walk.h"
 

@@ -7,9 +7,9 @@
 #include "app/result_store.h"
 #include "app/say.h"
 #include "base/nearest.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
-#include "report/suite.h"
+#include "document/suite_document.h"
 #include "result/result_fields.h"
 #include "stats/compare.h"
 

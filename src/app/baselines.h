@@ -7,7 +7,7 @@
 #define AB_APP_BASELINES_H
 
 #include "app/options.h"
-#include "report/read_result.h"
+#include "document/read_result.h"
 
 enum { AB_BASELINE_NAME_MAX = 64 };
 #define AB_BASELINE_LABEL "baseline " /* prefix of a label if the baseline was found by name */

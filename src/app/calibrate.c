@@ -7,8 +7,8 @@
 #include "app/result_store.h"
 #include "app/run_workload.h"
 #include "app/say.h"
+#include "core/output.h"
 #include "core/text.h"
-#include "report/output.h"
 #include "runner/setting_proof.h"
 #include "tape/tape_file.h"
 

@@ -7,7 +7,7 @@
 #define AB_APP_CALIBRATE_H
 
 #include "app/options.h"
-#include "report/calibration.h"
+#include "document/calibration.h"
 
 /* Calibrates with the workload o->args[0], else with a built-in one. Sets *out only if *exit_code
  * is 0. */

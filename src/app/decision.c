@@ -8,7 +8,7 @@
 #include "app/say.h"
 #include "base/bits.h"
 #include "base/nearest.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "report/table/sink_checks.h"
 #include "report/table/table.h"

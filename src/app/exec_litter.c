@@ -6,7 +6,7 @@
 
 #include "app/say.h"
 #include "base/rng.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/unfinished.h"
 #include "inside/strew.h"

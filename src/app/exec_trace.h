@@ -7,7 +7,7 @@
 #define AB_APP_EXEC_TRACE_H
 
 #include "app/measure.h"
-#include "report/read_result.h"
+#include "document/read_result.h"
 
 /* The trace is replayed twice, because it does not say how much other code the program runs between
  * two calls. AB_REPLAY_WARM replays with --between 0, AB_REPLAY_COLD with --between 100, as in a

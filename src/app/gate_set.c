@@ -9,10 +9,10 @@
 #include "app/say.h"
 #include "backend/presets.h"
 #include "backend/settings.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "result/passes.h"
-#include "stats/suite.h"
+#include "stats/suite_means.h"
 #include "workload/config.h"
 
 #include <math.h>

@@ -47,7 +47,7 @@ void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct a
 /* Reads the gates of --gate alone, and checks them against a stored result. */
 enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *session,
                                      struct ab_gate_set *out, struct ab_err *err);
-/* Reads a gate of --gate on a mean over several workloads (stats/suite.h). */
+/* Reads a gate of --gate on a mean over several workloads (stats/suite_means.h). */
 enum ab_status ab_gate_of_mean(const struct ab_options *o, const char *text, struct ab_gate *out,
                                struct ab_err *err);
 void ab_gate_set_fini(struct ab_gate_set *set);

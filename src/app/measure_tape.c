@@ -10,14 +10,14 @@
 #include "app/rounds.h"
 #include "app/say.h"
 #include "backend/litter.h"
+#include "core/alloc.h"
 #include "core/file_digest.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "result/environment.h"
-#include "result/merge/shard.h"
+#include "result/merge/shard_part.h"
 #include "runner/count_round.h"
 #include "runner/estimate.h"
-#include "runner/session.h"
+#include "runner/run_session.h"
 #include "runner/supervise.h"
 
 #include <limits.h>

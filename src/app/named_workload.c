@@ -6,8 +6,8 @@
 #include "app/named_workload.h"
 
 #include "base/nearest.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 
 #include <dirent.h>

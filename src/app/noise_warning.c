@@ -8,7 +8,7 @@
 #include "app/say.h"
 #include "base/bits.h"
 #include "core/text.h"
-#include "report/calibration.h"
+#include "document/calibration.h"
 
 #include <limits.h>
 #include <math.h>

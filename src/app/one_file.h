@@ -6,7 +6,7 @@
 #define AB_APP_ONE_FILE_H
 
 #include "app/options.h"
-#include "report/output.h"
+#include "core/output.h"
 #include "tape/tape_file.h"
 #include "workload/workload.h"
 

@@ -8,7 +8,7 @@
 #include "app/one_file.h"
 #include "base/bits.h"
 #include "base/nearest.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "report/html/report.h"
 #include "report/sinks/sink_tag.h"

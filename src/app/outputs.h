@@ -7,7 +7,7 @@
 #define AB_APP_OUTPUTS_H
 
 #include "app/options.h"
-#include "report/output.h"
+#include "core/output.h"
 #include "report/sinks/sinks.h"
 
 struct ab_histogram_files { /* for a sink that writes a file per histogram */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the file of owners (wire/run.h) and names each owner.
+ * Writes the file of owners (wire/run_page.h) and names each owner.
  */
 #include "app/owners.h"
 
@@ -8,8 +8,8 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "base/units.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/units_show.h"
 #include "report/table/style.h"
 #include "symbols/site_match.h"

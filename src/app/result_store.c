@@ -8,13 +8,13 @@
 #include "app/file_kind.h"
 #include "app/say.h"
 #include "base/clock.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
+#include "core/output.h"
 #include "core/text.h"
-#include "report/output.h"
-#include "report/read_result.h"
+#include "document/read_result.h"
+#include "document/suite_document.h"
 #include "report/sinks/sinks.h"
-#include "report/suite.h"
 
 #include <ctype.h>
 #include <dirent.h>

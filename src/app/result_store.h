@@ -10,7 +10,7 @@
 
 #include "app/options.h"
 #include "result/result.h"
-#include "result/verify.h"
+#include "result/verify_record.h"
 
 #include <sys/types.h>
 #include <time.h>

@@ -8,10 +8,10 @@
 #include "app/baselines.h"
 #include "app/say.h"
 #include "backend/presets.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
-#include "report/json_in.h"
-#include "report/suite.h"
+#include "document/json_in.h"
+#include "document/suite_document.h"
 #include "result/session.h"
 #include "workload/yaml_index.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Implements --resume: reads the partial result and completes the options from it, so that
- * `allocbench run --resume RESULT.json` is the whole command. runner/session.h checks that the work
+ * `allocbench run --resume RESULT.json` is the whole command. runner/run_session.h checks that the work
  * is the same.
  */
 #ifndef AB_APP_RESUME_RESULT_H
 #define AB_APP_RESUME_RESULT_H
 
 #include "app/options.h"
-#include "report/read_result.h"
+#include "document/read_result.h"
 
 struct ab_resume {
     struct ab_options options; /* completed options; they borrow from the given ones and from

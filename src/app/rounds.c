@@ -6,7 +6,7 @@
 
 #include "app/say.h"
 #include "base/clock.h"
-#include "result/merge/shard.h"
+#include "result/merge/shard_part.h"
 #include "result/passes.h"
 #include "stats/effect.h"
 #include "stats/stopping.h"

@@ -9,7 +9,7 @@
 #include "app/options.h"
 #include "app/result_store.h"
 #include "result/result.h"
-#include "runner/session.h"
+#include "runner/run_session.h"
 
 /* Implements --passes. The choice depends on the command alone and not on measurements, so that all
  * shards of a run decide alike. */

@@ -8,7 +8,7 @@
 #include "app/one_file.h"
 #include "app/owners.h"
 #include "app/resume_result.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "app/say.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

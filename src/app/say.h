@@ -10,7 +10,7 @@
 #include "app/decision.h"
 #include "app/options.h"
 #include "app/result_store.h"
-#include "runner/session.h"
+#include "runner/run_session.h"
 
 struct ab_measured {
     const struct ab_options *options;

@@ -4,7 +4,7 @@
  */
 #include "backend/litter.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 
 #include <errno.h>

@@ -12,8 +12,8 @@
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "base/units.h"
+#include "core/alloc.h"
 #include "core/elf.h"
-#include "core/memory.h"
 #include "core/text.h"
 
 #include <ctype.h>

@@ -15,8 +15,8 @@
 #include "backend/settings.h"
 #include "base/bits.h"
 #include "cli/options_parse.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "exchange/intake.h"
 

@@ -3,16 +3,16 @@
  * Implements `compare`: compares stored results with the first of them.
  */
 #include "app/decision.h"
+#include "app/measure_suite.h"
 #include "app/noise_warning.h"
 #include "app/one_file.h"
 #include "app/outputs.h"
-#include "app/suite.h"
 #include "cli/commands.h"
 #include "cli/show.h"
 #include "cli/terminal.h"
-#include "core/memory.h"
-#include "report/checks_json.h"
-#include "report/output.h"
+#include "core/alloc.h"
+#include "core/output.h"
+#include "document/checks_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include "cli/commands.h"
 #include "cli/scaffolds.h"
 #include "core/embed.h"
+#include "core/output.h"
 #include "core/text.h"
-#include "report/output.h"
 
 #include <errno.h>
 #include <stdio.h>

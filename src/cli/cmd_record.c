@@ -8,10 +8,10 @@
 #include "cli/launch.h"
 #include "cli/spool_summary.h"
 #include "cli/spool_traces.h"
-#include "core/memory.h"
+#include "core/alloc.h"
+#include "core/output.h"
 #include "core/text.h"
 #include "record/relay.h"
-#include "report/output.h"
 #include "symbols/symbols.h"
 
 #include <stdlib.h>

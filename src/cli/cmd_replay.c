@@ -5,7 +5,7 @@
 #include "app/replay.h"
 
 #include "cli/commands.h"
-#include "cli/suite.h"
+#include "cli/suite_output.h"
 
 enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {

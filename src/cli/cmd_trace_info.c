@@ -2,17 +2,17 @@
  *
  * Implements `trace info`: gathers the facts of each file and prints them as text or JSON.
  */
+#include "answer/sparkline.h"
 #include "app/stacks.h"
 #include "cli/spool_summary.h"
 #include "cli/terminal.h"
 #include "cli/trace.h"
-#include "core/memory.h"
+#include "core/alloc.h"
+#include "core/output.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "document/record_table.h"
 #include "report/flame.h"
-#include "report/output.h"
-#include "report/record.h"
-#include "report/sparkline.h"
 #include "report/table/table.h"
 #include "trace_tools/event_text.h"
 

@@ -5,7 +5,7 @@
  * number of parts is doubled until the live peak is close enough.
  */
 #include "cli/trace.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/unfinished.h"
 #include "core/units_show.h"

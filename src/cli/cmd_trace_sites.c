@@ -7,7 +7,7 @@
 #include "cli/document.h"
 #include "cli/option_table.h"
 #include "cli/trace.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "symbols/site_match.h"

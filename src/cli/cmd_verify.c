@@ -2,14 +2,14 @@
  *
  * Implements `verify`: prints the table of checks, or only the failures.
  */
-#include "app/verify.h"
+#include "app/verify_backends.h"
 #include "cli/commands.h"
 #include "cli/document.h"
 #include "cli/terminal.h"
+#include "core/output.h"
 #include "core/text.h"
-#include "report/output.h"
+#include "document/verify_json.h"
 #include "report/table/verify_table.h"
-#include "report/verify_json.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #define AB_CLI_DOCUMENT_H
 
 #include "app/options.h"
-#include "report/record.h"
+#include "document/record_table.h"
 
 /* Writes the document to the file of --json and takes ownership of it. Reals have `digits` digits,
  * 0 = all. Returns AB_OK without --json. Fails with AB_USAGE if it would replace an input file. */

@@ -12,11 +12,11 @@
 #include "cli/options_parse.h"
 #include "cli/show.h"
 #include "cli/version.h"
+#include "core/output.h"
 #include "core/text.h"
 #include "core/unfinished.h"
+#include "document/json.h"
 #include "record/relay.h"
-#include "report/json.h"
-#include "report/output.h"
 #include "runner/supervise.h"
 
 #include <fcntl.h>

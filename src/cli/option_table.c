@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "core/text.h"
 #include "report/table/style.h"
-#include "result/merge/shard.h"
+#include "result/merge/shard_part.h"
 #include "result/passes.h"
 #include "result/result.h"
 #include "tape/tape.h"

@@ -4,15 +4,15 @@
  */
 #include "cli/progress.h"
 
+#include "answer/sparkline.h"
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/terminal.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/format.h"
-#include "report/sparkline.h"
 #include "result/passes.h"
+#include "result/shown.h"
 #include "stats/metric.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #define AB_CLI_PROGRESS_H
 
 #include "result/result.h"
-#include "runner/session.h"
+#include "runner/run_session.h"
 
 #include <stdbool.h>
 

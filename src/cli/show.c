@@ -5,17 +5,17 @@
  */
 #include "cli/show.h"
 
+#include "answer/findings.h"
+#include "answer/warnings.h"
 #include "app/backend_choice.h"
 #include "app/outputs.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/ci/findings.h"
-#include "report/format.h"
 #include "report/table/sink_checks.h"
 #include "report/table/sink_table.h"
-#include "report/view/warnings.h"
+#include "result/shown.h"
 
 #include <signal.h>
 #include <stdio.h>

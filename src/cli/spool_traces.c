@@ -9,7 +9,7 @@
 #include "cli/descendants.h"
 #include "cli/progress.h"
 #include "cli/spool_summary.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "record/convert.h"
 #include "record/converter_live.h"

@@ -8,9 +8,9 @@
 #define AB_CLI_SPOOL_TRACES_H
 
 #include "app/options.h"
+#include "core/output.h"
 #include "record/convert.h"
 #include "record/converter_live.h"
-#include "report/output.h"
 
 enum ab_spool_outcome {
     AB_SPOOL_WHOLE,  /* everything that the process did, or was to be recorded */

@@ -8,8 +8,8 @@
 
 #include "app/options.h"
 #include "cli/progress.h"
-#include "report/json.h"
-#include "report/output.h"
+#include "core/output.h"
+#include "document/json.h"
 #include "report/table/style.h"
 #include "symbols/site_match.h"
 #include "trace_tools/scopes.h"

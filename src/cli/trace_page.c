@@ -7,7 +7,7 @@
 
 #include "app/stacks.h"
 #include "cli/option_table.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/html/page_trace.h"

@@ -4,7 +4,7 @@
  */
 #include "core/grow.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Error handling. A function that can fail returns enum ab_status and leaves its out-parameters
  * untouched on failure. The failing place fills struct ab_err once, callers may prefix *where*, and
  * only cli/main.c prints. Nothing below cli exits or writes to stdout, except when memory runs out
- * (core/memory.h).
+ * (core/alloc.h).
  */
 #ifndef AB_CORE_STATUS_H
 #define AB_CORE_STATUS_H

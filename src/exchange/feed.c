@@ -6,7 +6,7 @@
  */
 #include "exchange/feed.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/bits.h"
 #include "base/nearest.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 
 #include "base/bits.h"
 #include "base/save_points.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "tape/tape_file.h"
 
 #include <sha2.h>

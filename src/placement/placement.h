@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a placement (wire/placement.h): walks a tape in its common order, decides by rules which
+ * Makes a placement (wire/placement_file.h): walks a tape in its common order, decides by rules which
  * heap serves each request, and sums up what each heap must serve.
  */
 #ifndef AB_PLACEMENT_PLACEMENT_H
@@ -9,7 +9,7 @@
 #include "core/status.h"
 #include "tape/tape.h"
 #include "tape/tape_file.h"
-#include "wire/placement.h"
+#include "wire/placement_file.h"
 
 enum ab_placement_range {
     AB_PLACEMENT_GROUP,

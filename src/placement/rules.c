@@ -8,7 +8,7 @@
 
 #include "base/nearest.h"
 #include "base/units.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <ctype.h>
 #include <errno.h>

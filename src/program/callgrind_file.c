@@ -7,9 +7,9 @@
 #include "program/callgrind_file.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/elf.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>

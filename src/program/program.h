@@ -10,7 +10,7 @@
 #include "base/litter.h"
 #include "core/status.h"
 #include "result/result.h"
-#include "runner/session.h"
+#include "runner/run_session.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 #include "inside/inside.h"
 #include "program/program.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "result/result_fields.h"
 #include "result/session.h"
 

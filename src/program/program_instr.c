@@ -7,7 +7,7 @@
 #include "program/callgrind_file.h"
 #include "program/program.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "runner/count_round.h"
 
 #include <dirent.h>

@@ -6,8 +6,8 @@
  */
 #include "base/bits.h"
 #include "base/clock.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/status.h"
 #include "core/system_file.h"
 #include "core/text.h"

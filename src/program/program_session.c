@@ -6,8 +6,8 @@
 #include "program/program.h"
 
 #include "base/rng.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "inside/inside.h"
 #include "program/program_litter.h"
 #include "program/unasked.h"

@@ -6,9 +6,9 @@
 #include "program/program.h"
 #include "program/slots.h"
 
+#include "core/alloc.h"
 #include "core/elf.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/system_file.h"
 #include "core/text.h"
 #include "inside/asked.h"

@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "base/nearest.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/system_file.h"
 #include "core/units_show.h"
 #include "runner/supervise.h"

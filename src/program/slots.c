@@ -8,8 +8,8 @@
 #include "program/slots.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 
 #include <elf.h>

@@ -6,9 +6,9 @@
  */
 #include "program/unasked.h"
 
+#include "core/alloc.h"
 #include "core/anonymous.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "record/address_map.h"
 
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -7,7 +7,7 @@
 #define AB_RECORD_BYPASS_H
 
 #include "base/places.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "record/spool_reader.h"
 #include "trace/event.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "record/spool_reader.h"
 #include "trace/format.h"
 

@@ -5,7 +5,7 @@
  */
 #include "record/converter.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 

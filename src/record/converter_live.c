@@ -6,7 +6,7 @@
 #include "record/converter_live.h"
 
 #include "base/clock.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>

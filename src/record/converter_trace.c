@@ -7,7 +7,7 @@
 #include "record/converter.h"
 
 #include "base/clock.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "trace/format.h"
 

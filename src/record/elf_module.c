@@ -7,8 +7,8 @@
 #include "record/elf_module.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "record/relay.h"
 
 #include "base/clock.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "record/bypass.h"
 
 #include <dirent.h>

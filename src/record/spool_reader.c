@@ -6,8 +6,8 @@
 #include "record/spool_reader.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "record/preload/spool_codec.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
  */
 #include "report/flame.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 
 #include <search.h>

@@ -10,7 +10,7 @@
  */
 #include "result/hdr.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <malloc.h>
 #include <math.h>

@@ -11,7 +11,7 @@
  */
 #include "result/hdr_v2.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

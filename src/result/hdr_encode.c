@@ -4,7 +4,7 @@
  * single zero as 0x00 and not as a run of one, counters up to that of the maximum. Equal bytes
  * allow every tool and test to compare histograms as strings.
  */
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "result/hdr.h"
 #include "result/hdr_v2.h"
 

@@ -8,7 +8,7 @@
 
 #include "result/hdr.h"
 #include "wire/kinds.h"
-#include "wire/placement.h"
+#include "wire/placement_file.h"
 
 #include <math.h>
 

@@ -16,7 +16,7 @@
 #include "result/heap_part.h"
 #include "tape/overview.h"
 #include "wire/kinds.h"
-#include "wire/placement.h"
+#include "wire/placement_file.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -478,7 +478,7 @@ struct ab_round {
     uint32_t host; /* index in ab_session.hosts; 0 if there is one machine */
 };
 
-/* The part of the rounds that a session has (result/merge/shard.h). */
+/* The part of the rounds that a session has (result/merge/shard_part.h). */
 struct ab_run_shard {
     uint32_t index, count; /* 1 to count; count 0 = all rounds */
 };

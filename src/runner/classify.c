@@ -10,7 +10,7 @@
 #include "core/elf.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "wire/crash.h"
+#include "wire/crash_report.h"
 
 #include <inttypes.h>
 #include <signal.h>

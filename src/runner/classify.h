@@ -5,10 +5,10 @@
 #ifndef AB_RUNNER_CLASSIFY_H
 #define AB_RUNNER_CLASSIFY_H
 
-#include "result/verify.h"
+#include "result/verify_record.h"
 #include "runner/run.h"
 #include "runner/supervise.h"
-#include "wire/run.h"
+#include "wire/run_page.h"
 
 #include <sys/types.h>
 
@@ -25,7 +25,7 @@ struct ab_evidence {
 /* Sets out->status and out->reason. Returns AB_SYSTEM if the worker itself could not run. */
 enum ab_status ab_classify(const struct ab_evidence *e, struct ab_outcome *out, struct ab_err *err);
 
-/* Functions that turn the crash report of a worker (wire/crash.h) into sentences. Nothing in a
+/* Functions that turn the crash report of a worker (wire/crash_report.h) into sentences. Nothing in a
  * report is trusted: its texts are made printable, its indices are bounded, and files are opened
  * read-only. */
 

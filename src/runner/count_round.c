@@ -5,7 +5,7 @@
  */
 #include "runner/count_round.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "result/session.h"
 #include "runner/estimate.h"
 #include "runner/fold.h"

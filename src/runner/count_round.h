@@ -10,7 +10,7 @@
 #include "core/unfinished.h"
 #include "runner/run.h"
 #include "tape/tape_file.h"
-#include "wire/run.h"
+#include "wire/run_page.h"
 
 #include <stdbool.h>
 

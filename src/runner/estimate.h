@@ -9,7 +9,7 @@
 #include "core/status.h"
 #include "result/result.h"
 #include "tape/tape_file.h"
-#include "wire/run.h"
+#include "wire/run_page.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  */
 #include "runner/fold.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "result/passes.h"
 #include "result/session.h"
 #include "runner/sampling.h"

@@ -49,7 +49,7 @@ static inline bool ab_fold_is_served(const struct ab_outcome *run, unsigned kind
 }
 
 /* All throughput runs of a session, from which the time of a phase is estimated. With one lane, a
- * run consists of slices (wire/run.h).
+ * run consists of slices (wire/run_page.h).
  *
  * The profile of a back end has, for each slice, the median of its processes while the machine was
  * quiet. The factor of a process is the weighted mean of the logarithms of its ratios to the

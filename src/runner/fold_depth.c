@@ -6,8 +6,8 @@
  */
 #include "runner/fold.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "runner/sampling.h"
 
 #include <math.h>

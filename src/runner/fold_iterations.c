@@ -7,9 +7,9 @@
 #include "runner/fold.h"
 
 #include "base/search.h"
+#include "core/alloc.h"
 #include "core/grow.h"
 #include "core/median.h"
-#include "core/memory.h"
 #include "result/merge/merge_rounds.h"
 #include "result/session.h"
 

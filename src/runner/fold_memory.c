@@ -6,8 +6,8 @@
 #include "runner/fold.h"
 
 #include "base/units.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/units_show.h"
 #include "result/memory_dist.h"
 

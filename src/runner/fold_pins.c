@@ -5,8 +5,8 @@
  */
 #include "runner/fold.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <math.h>
 #include <stdio.h>

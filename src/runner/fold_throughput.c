@@ -4,9 +4,9 @@
  */
 #include "runner/fold.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
 #include "core/median.h"
-#include "core/memory.h"
 
 #include <math.h>
 #include <sched.h>

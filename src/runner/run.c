@@ -6,7 +6,7 @@
 #include "runner/run.h"
 
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "runner/classify.h"
 #include "runner/estimate.h"
 #include "runner/sampling.h"

@@ -11,11 +11,11 @@
 #include "core/status.h"
 #include "placement/placement.h"
 #include "result/result.h"
-#include "result/verify.h"
+#include "result/verify_record.h"
 #include "tape/tape_file.h"
 #include "wire/memory_report.h"
-#include "wire/pins.h"
-#include "wire/run.h"
+#include "wire/pins_report.h"
+#include "wire/run_page.h"
 
 #include <pthread.h>
 
@@ -64,7 +64,7 @@ struct ab_case {
     const char *env[9];                        /* "VARIABLE=VALUE" for the worker; ends with NULL */
 };
 
-/* Name of an owner of a tape's blocks, for the memory pass by owner (wire/pins.h). */
+/* Name of an owner of a tape's blocks, for the memory pass by owner (wire/pins_report.h). */
 struct ab_owner_name {
     char function[128], file[128]; /* as in struct ab_pin */
     uint32_t line;

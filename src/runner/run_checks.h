@@ -6,7 +6,7 @@
 #ifndef AB_RUNNER_RUN_CHECKS_H
 #define AB_RUNNER_RUN_CHECKS_H
 
-#include "result/verify.h"
+#include "result/verify_record.h"
 #include "runner/run.h"
 
 struct ab_verify_plan {

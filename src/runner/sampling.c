@@ -5,7 +5,7 @@
 #include "runner/sampling.h"
 
 #include "base/search.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>

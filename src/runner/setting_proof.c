@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "runner/setting_judge.h"
 #include "runner/supervise.h"

@@ -7,10 +7,10 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/system_file.h"
 #include "core/unfinished.h"
-#include "wire/run.h"
+#include "wire/run_page.h"
 
 #include <dirent.h>
 #include <errno.h>

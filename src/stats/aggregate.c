@@ -4,8 +4,8 @@
  */
 #include "stats/aggregate.h"
 
+#include "core/alloc.h"
 #include "core/median.h"
-#include "core/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "stats/compare.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "result/session.h"

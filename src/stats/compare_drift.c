@@ -6,8 +6,8 @@
  */
 #include "stats/compare_drift.h"
 
+#include "core/alloc.h"
 #include "core/median.h"
-#include "core/memory.h"
 
 #include <math.h>
 #include <stdio.h>

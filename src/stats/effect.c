@@ -6,8 +6,8 @@
  */
 #include "stats/effect.h"
 
+#include "core/alloc.h"
 #include "core/median.h"
-#include "core/memory.h"
 #include "stats/rank/pair_sums.h"
 #include "stats/rank/rank_law.h"
 

@@ -6,7 +6,7 @@
 #include "stats/gate.h"
 
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/units_show.h"
 #include "result/session.h"
 #include "stats/compare.h"

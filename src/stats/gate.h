@@ -3,7 +3,7 @@
  * Gates: bounds on numbers that make a run fail. A gate is one line of text:
  *
  *     [BACKEND:]PHASE/OP|ITERATION/STAT  < | <= | > | >=  BOUND     (= too, of a count)
- *     [BACKEND:]MOMENT/pins/PATTERN/STAT  likewise                  (stats/pins.h)
+ *     [BACKEND:]MOMENT/pins/PATTERN/STAT  likewise                  (stats/pin_groups.h)
  *     BOUND := 2us | 64MiB | 5% | 1000 | 0.5x BACKEND [floor SIZE] | 1.5x live [floor SIZE]
  *            | +10% [floor SIZE] | -5% [floor SIZE]       (a change against the baseline)
  *

@@ -4,11 +4,11 @@
  */
 #include "stats/growth.h"
 
+#include "core/alloc.h"
 #include "core/median.h"
-#include "core/memory.h"
 #include "result/session.h"
 #include "stats/over_time.h"
-#include "stats/pins.h"
+#include "stats/pin_groups.h"
 
 #include <math.h>
 #include <stdlib.h>

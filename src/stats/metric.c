@@ -6,11 +6,11 @@
 #include "stats/metric.h"
 
 #include "base/units.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "result/session.h"
 #include "stats/growth.h"
 #include "stats/over_time.h"
-#include "stats/pins.h"
+#include "stats/pin_groups.h"
 
 #include <fnmatch.h>
 #include <math.h>

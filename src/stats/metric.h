@@ -25,7 +25,7 @@ struct ab_metric {
     const char *each;
     unsigned op;
     enum ab_memory_at at;
-    /* shell pattern of groups that pin pages (stats/pins.h), matched against function or FILE:LINE
+    /* shell pattern of groups that pin pages (stats/pin_groups.h), matched against function or FILE:LINE
      * at `moment`; "" = none. `phase` is then NULL */
     char pattern[96];
     char moment[sizeof((struct ab_pin *)0)->at];
@@ -222,7 +222,7 @@ static inline bool ab_metric_is_by_time(const struct ab_metric *m)
     return m->memory >= ab_time_fields && m->memory < ab_time_fields + AB_TIME_FIELDS;
 }
 
-/* Metrics of pinned pages (stats/pins.h): sums over the groups that a pattern matches. */
+/* Metrics of pinned pages (stats/pin_groups.h): sums over the groups that a pattern matches. */
 enum { AB_PIN_FIELDS = 7 };
 extern const struct ab_memory_field ab_pin_fields[AB_PIN_FIELDS]; /* offsets in struct ab_pin */
 

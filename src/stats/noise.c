@@ -5,8 +5,8 @@
 #include "stats/noise.h"
 
 #include "base/rng.h"
+#include "core/alloc.h"
 #include "core/median.h"
-#include "core/memory.h"
 #include "stats/metric.h"
 
 #include <math.h>

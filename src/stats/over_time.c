@@ -4,9 +4,9 @@
  */
 #include "stats/over_time.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
 #include "core/median.h"
-#include "core/memory.h"
 #include "result/session.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  */
 #include "symbols/site_match.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 
 #include <errno.h>

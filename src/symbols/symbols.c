@@ -5,8 +5,8 @@
  */
 #include "symbols/symbols.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -8,8 +8,8 @@
 #include "tape/layout.h"
 
 #include "base/search.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "tape/tape.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "tape/layout.h"
 
 #include <sha2.h>

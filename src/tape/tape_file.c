@@ -6,8 +6,8 @@
 
 #include "base/bits.h"
 #include "base/search.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "trace/compress.h"
 
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "trace/format.h"
 
 #include <zstd_errors.h>

@@ -5,7 +5,7 @@
  */
 #include "trace/encoder.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "trace/compress.h"
 #include "trace/format.h"
 

@@ -5,8 +5,8 @@
 #include "trace/live_state.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "tape/op.h"
 #include "trace/format.h"
 

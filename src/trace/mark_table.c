@@ -7,9 +7,9 @@
 
 #include "base/bits.h"
 #include "base/bytes.h"
+#include "core/alloc.h"
 #include "core/grow.h"
 #include "core/median.h"
-#include "core/memory.h"
 #include "trace/format.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
 #include "trace/reader.h"
 
 #include "base/bytes.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "trace/chunk.h"
 #include "trace/compress.h"

@@ -5,8 +5,8 @@
 #include "trace/site_table.h"
 
 #include "base/bytes.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "trace/format.h"
 
 #include <stdlib.h>

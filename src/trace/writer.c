@@ -7,7 +7,7 @@
 
 #include "base/bits.h"
 #include "base/bytes.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "trace/compress.h"
 #include "trace/encoder.h"
 #include "trace/format.h"

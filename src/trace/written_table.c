@@ -7,8 +7,8 @@
 
 #include "base/bits.h"
 #include "base/bytes.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "trace/format.h"
 
 #include <stdlib.h>

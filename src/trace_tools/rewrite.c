@@ -6,8 +6,8 @@
 #include "trace_tools/rewrite.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "trace/reader.h"
 #include "trace/writer.h"

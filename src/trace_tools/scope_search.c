@@ -7,8 +7,8 @@
 #include "trace_tools/scope_search.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #include "trace_tools/scopes.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
 #include "core/median.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "trace_tools/scope_search.h"

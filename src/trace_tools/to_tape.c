@@ -5,8 +5,8 @@
  */
 #include "trace_tools/to_tape.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "trace/reader.h"
 #include "trace_tools/trace_stats.h"
 

@@ -6,8 +6,8 @@
 #include "trace_tools/trace_model.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "tape/tape_file.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  */
 #include "trace_tools/trace_stats.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "tape/tape.h"
 
 #include <stdbool.h>

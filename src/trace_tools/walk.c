@@ -5,8 +5,8 @@
 #include "trace_tools/walk.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "trace/format.h"
 #include "trace/reader.h"

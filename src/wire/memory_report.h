@@ -10,8 +10,8 @@
 #define AB_WIRE_MEMORY_REPORT_H
 
 #include "wire/kinds.h"
-#include "wire/placement.h"
-#include "wire/run.h"
+#include "wire/placement_file.h"
+#include "wire/run_page.h"
 
 #define AB_MEMORY_UNKNOWN UINT64_MAX
 #define AB_MEMORY_NEVER UINT32_MAX /* no position */
@@ -43,7 +43,7 @@ struct ab_memory_state {
 struct ab_memory_marks {
     uint32_t live_peak[AB_PHASES_MAX], footprint_peak[AB_PHASES_MAX]; /* positions */
     uint64_t footprint_bytes[AB_PHASES_MAX];
-    /* Position with the most external bytes, and these bytes; only with pins (wire/pins.h). */
+    /* Position with the most external bytes, and these bytes; only with pins (wire/pins_report.h). */
     uint32_t worst, reserved;
     uint64_t worst_external_bytes;
 };

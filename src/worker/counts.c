@@ -5,7 +5,7 @@
  */
 #include "worker/counts.h"
 
-#include "wire/run.h"
+#include "wire/run_page.h"
 #include "worker/worker.h"
 
 #include <linux/audit.h>

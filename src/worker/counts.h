@@ -6,7 +6,7 @@
 #ifndef AB_WORKER_COUNTS_H
 #define AB_WORKER_COUNTS_H
 
-#include "wire/run.h"
+#include "wire/run_page.h"
 
 #include <stdbool.h>
 #include <stdint.h>

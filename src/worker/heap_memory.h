@@ -6,7 +6,7 @@
 #ifndef AB_WORKER_HEAP_MEMORY_H
 #define AB_WORKER_HEAP_MEMORY_H
 
-#include "wire/placement.h"
+#include "wire/placement_file.h"
 #include "worker/residency.h"
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
-#include "wire/run.h"
+#include "wire/run_page.h"
 #include "worker/counts.h"
 #include "worker/touch.h"
 #include "worker/worker.h"

@@ -251,7 +251,7 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
 }
 
 /* Disturbs the caches before a call, as a program does between two calls (AB_BETWEEN in
- * wire/run.h). */
+ * wire/run_page.h). */
 static __attribute__((noinline)) void FN(between)(const struct ab_lane *lane, FACE *f, uint64_t op,
                                                   uint32_t between)
 {

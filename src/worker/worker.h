@@ -9,7 +9,7 @@
 
 #include "allocators/ab_backend.h"
 #include "base/save_points.h"
-#include "wire/run.h"
+#include "wire/run_page.h"
 #include "worker/checks/target.h"
 
 #include <stdbool.h>

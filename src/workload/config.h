@@ -9,10 +9,10 @@
 #include "tape/op.h"
 #include "workload/diag.h"
 #include "workload/dist.h"
-#include "workload/language.h"
 #include "workload/model.h"
 #include "workload/values.h"
 #include "workload/workload.h"
+#include "workload/workload_language.h"
 #include "workload/yaml_index.h"
 
 #define AB_NAME_MAX 64

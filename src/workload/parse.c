@@ -9,8 +9,8 @@
 #include "base/bits.h"
 #include "base/limits.h"
 #include "base/nearest.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "tape/tape.h"
 
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "workload/parse.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <fcntl.h>
 #include <stdio.h>

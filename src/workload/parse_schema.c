@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "workload/parse.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <cyaml/cyaml.h>
 #include <stdlib.h>

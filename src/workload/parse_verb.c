@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads verbs, their options and defaults. workload/language.h defines which option belongs to
+ * Reads verbs, their options and defaults. workload/workload_language.h defines which option belongs to
  * which verb, and which verb to which kind of set.
  */
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "workload/parse.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "workload/workload.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "trace/format.h"
 #include "workload/parse.h"
 

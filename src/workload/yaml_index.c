@@ -7,8 +7,8 @@
  */
 #include "workload/yaml_index.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,9 +15,9 @@ load helpers
 @test "a place of the lists that is gone is an error" {
     mkdir -p tree/scripts tree/src/workload
     cp "$ROOT/scripts/check-additions" tree/scripts/
-    cp "$ROOT/src/workload/language.h" tree/src/workload/
-    sed -i 's/AB_PICK_LIFO, 0)/AB_PICK_LIFO)/' tree/src/workload/language.h
+    cp "$ROOT/src/workload/workload_language.h" tree/src/workload/
+    sed -i 's/AB_PICK_LIFO, 0)/AB_PICK_LIFO)/' tree/src/workload/workload_language.h
     ! tree/scripts/check-additions "$PWD/copy" >"$OUT/stdout" 2>"$OUT/stderr" || fail "passes"
-    grep -q 'src/workload/language.h has nothing like' "$OUT/stderr" || fail "another reason"
+    grep -q 'src/workload/workload_language.h has nothing like' "$OUT/stderr" || fail "another reason"
     [ ! -e copy ] || fail "the copy is left"
 }

@@ -212,7 +212,7 @@ stub_make() {
 
 @test "compile_commands.json knows every source" {
     run_make -n compile_commands.json V=1
-    for source in src/cli/main.c src/worker/main.c src/record/preload/preload.c \
+    for source in src/cli/main.c src/worker/worker_main.c src/record/preload/preload.c \
         allocators/arena/arena.c tests/support/heap_model.c tests/unit/test_base_rng.c; do
         grep -q "'$source'" "$OUT/made" || fail "$source is missing"
     done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Iterations that are timed by themselves (`each`): how many, of how many calls, and what is missed.
-# tests: latency_curve.c meters.c view/iterations.c
+# tests: latency_curve.c meters.c iterations.c
 
 load helpers
 

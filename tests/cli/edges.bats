@@ -3,7 +3,7 @@
 #
 # Where the system ends: memory, standard output, the size of a file. Each has the exit code of the
 # system's refusal (4) and one line that names it; no input is blamed for it.
-# tests: report/output.c
+# tests: core/output.c
 
 load helpers
 

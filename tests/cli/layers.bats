@@ -41,11 +41,11 @@ check_again() {
     violates 'src/core/c.c:2: core may not include "tape/op.h"' \
         src/core/c.c '' '#include "tape/op.h"'
     violates 'report may not include "runner/run.h"' src/report/c.c ' #  include "runner/run.h"'
-    violates 'report may not include "wire/run.h"' src/report/table/c.c '#include "wire/run.h"'
+    violates 'report may not include "wire/run_page.h"' src/report/table/c.c '#include "wire/run_page.h"'
     violates 'worker may not include "workload/config.h"' src/worker/c.c '#include "workload/config.h"'
     violates 'worker may not include "core/text.h"' src/worker/c.c '#include "core/text.h"'
     violates 'wire may not include "result/result.h"' src/wire/c.h '#include "result/result.h"'
-    violates 'record may not include "wire/run.h"' src/record/c.c '#include "wire/run.h"'
+    violates 'record may not include "wire/run_page.h"' src/record/c.c '#include "wire/run_page.h"'
     violates 'record/preload may not include "core/text.h"' src/record/preload/c.c '#include "core/text.h"'
     violates 'runner may not include "worker/worker.h"' src/runner/c.c '#include "worker/worker.h"'
     violates 'runner may not include "app/options.h"' src/runner/c.c '#include "app/options.h"'
@@ -57,9 +57,9 @@ check_again() {
     mkdir -p src/stats
     printf '%s\n' 'double ab_middle(int x)' '{' '    return x;' '}' >src/stats/middle.c
     check_again
-    expect_line 'src/report/table/c.c:1: works out a number with ab_middle; report/view does'
-    mkdir -p src/report/view
-    mv src/report/table/c.c src/report/view/c.c
+    expect_line 'src/report/table/c.c:1: works out a number with ab_middle; answer does'
+    mkdir -p src/answer
+    mv src/report/table/c.c src/answer/c.c
     "$ROOT/scripts/check-layers" "$BUILD" "$PWD" >"$OUT/stdout" || fail "the view may: $(cat "$OUT/stdout")"
 }
 
@@ -73,11 +73,11 @@ check_again() {
     for line in 'x->a_ns / 2' 'y + x->a_ns' 'y * (double)x[1].b_bytes[2]' 'x->seen.a_ns - y'; do
         measured "double f(void) { return $line; }"
         check_again
-        expect_line 'src/report/html/c.c:1: works out a number from [ab]_(ns|bytes); report/view does'
+        expect_line 'src/report/html/c.c:1: works out a number from [ab]_(ns|bytes); answer does'
     done
     measured 'double f(void) { return s->timelines[0].n; }' || :
     check_again
-    expect_line 'src/report/html/c.c:1: works out a number from timelines; report/view does'
+    expect_line 'src/report/html/c.c:1: works out a number from timelines; answer does'
     measured 'double f(void) { put(x->a_ns, 100 * x->a_ns, p->from + 2); }'
     "$ROOT/scripts/check-layers" "$BUILD" "$PWD" >"$OUT/stdout" || fail "drawing: $(cat "$OUT/stdout")"
 }

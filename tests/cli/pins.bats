@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Who pins the pages: by call site, by set, by size; that all owners add up to the row to the byte, and
 # that a planted one comes first.
-# tests: stats/pins.c pins_grid.c owners.c
+# tests: stats/pin_groups.c pins_grid.c owners.c
 
 load helpers
 

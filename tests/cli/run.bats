@@ -3,8 +3,8 @@
 #
 # What `run` promises when all goes well: the JSON and CSV documents, the table, and that the same
 # seed means the same work.
-# tests: measure.c measure_tape.c run_workload.c say.c show.c cmd_run.c runner/session.c rounds.c burst.c
-# tests: meters.c progress.c run.c worker/fail.c worker/main.c
+# tests: measure.c measure_tape.c run_workload.c say.c show.c cmd_run.c runner/run_session.c rounds.c burst.c
+# tests: meters.c progress.c run.c worker/fail_run.c worker/worker_main.c
 
 load helpers
 

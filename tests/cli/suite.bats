@@ -3,7 +3,7 @@
 #
 # run of several workloads: all are checked first, one table, one document, gates, time, resume,
 # baseline and compare.
-# tests: app/suite.c cli/suite.c cmd_run.c cmd_replay.c
+# tests: app/measure_suite.c cli/suite_output.c cmd_run.c cmd_replay.c
 
 load helpers
 

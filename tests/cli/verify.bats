@@ -5,7 +5,7 @@
 # decorators. That each check can fail is in mutants.bats.
 # tests: behavior_free.c behavior_policy.c check_blocks.c check_handles.c check_heap.c
 # tests: check_limits.c check_process.c check_resize.c checks.c cmd_verify.c decorate.c crash.c
-# tests: run_checks.c trial.c result_store.c app/verify.c result/verify.c
+# tests: run_checks.c trial.c result_store.c app/verify_backends.c result/verify_record.c
 
 load helpers
 

@@ -5,8 +5,8 @@
  * writable, must come back as the same document, must print in every form without a character that
  * moves the cursor, turns the text or ends a script, and cannot be merged with itself.
  */
-#include "report/checks_json.h"
-#include "report/json_in.h"
+#include "document/checks_json.h"
+#include "document/json_in.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
 #include "result/merge/merge.h"

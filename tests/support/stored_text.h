@@ -5,7 +5,7 @@
 #ifndef AB_TESTS_SUPPORT_STORED_TEXT_H
 #define AB_TESTS_SUPPORT_STORED_TEXT_H
 
-#include "report/read_result.h"
+#include "document/read_result.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/progress.h"
 
-#include "report/format.h"
+#include "result/shown.h"
 #include "support/report_session.h"
 
 #include <math.h>

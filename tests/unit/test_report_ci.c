@@ -4,7 +4,7 @@
  * tests: findings.c sink_markdown.c series.c sink_benchmark_json.c
  * tests: sink_github.c sink_junit.c
  */
-#include "report/ci/findings.h"
+#include "answer/findings.h"
 #include "report/sinks/sinks.h"
 
 #include "base/bits.h"

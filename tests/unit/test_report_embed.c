@@ -4,9 +4,9 @@
  * refused with one sentence.
  * tests: read_result.c
  */
+#include "document/read_result.h"
+#include "document/session_record.h"
 #include "report/html/report.h"
-#include "report/read_result.h"
-#include "report/session_record.h"
 #include "report/sinks/sinks.h"
 #include "result/hdr.h"
 #include "result/session.h"

@@ -3,10 +3,10 @@
  * The tables of single heaps, by numbers that are made up, in every width: golden; what is not known
  * has its reason; and each number of a heap in the CSV.
  */
-#include "report/format.h"
+#include "answer/answer.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
-#include "report/view/view.h"
+#include "result/shown.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 

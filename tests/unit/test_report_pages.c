@@ -5,9 +5,10 @@
  * the pictures as files.
  * tests: report.c plot.c page_memory.c page_over_time.c page_sizes.c page_slowest.c
  * tests: page_trace.c pictures.c conditions.c
+ * tests: report_pages.c
  */
-#include "report/html/pages.h"
 #include "report/html/report.h"
+#include "report/html/report_pages.h"
 #include "report/sinks/sinks.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"

@@ -3,9 +3,9 @@
  * Pictures: ticks, coordinates, and labels that do not touch, read off the SVG that was written.
  * tests: plot.c latency_curve.c
  */
-#include "report/format.h"
 #include "report/html/latency_curve.h"
 #include "report/html/plot.h"
+#include "result/shown.h"
 #include "support/cmocka.h"
 
 #include <math.h>

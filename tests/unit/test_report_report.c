@@ -4,8 +4,8 @@
  * and a large session makes a small file.
  * tests: frame.c page_compare.c page_environment.c latency_curve.c page_summary.c page_time.c
  */
-#include "report/html/pages.h"
 #include "report/html/report.h"
+#include "report/html/report_pages.h"
 #include "stats/compare.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"

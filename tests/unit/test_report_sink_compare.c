@@ -3,7 +3,7 @@
  * A comparison as terminals of several widths show it, and as JSON.
  * tests: checks_json.c
  */
-#include "report/checks_json.h"
+#include "document/checks_json.h"
 #include "report/table/sink_checks.h"
 
 #include "support/report_session.h"

@@ -5,7 +5,7 @@
 #include "report/table/sink_checks.h"
 
 #include "base/bits.h"
-#include "report/format.h"
+#include "result/shown.h"
 #include "support/report_session.h"
 
 #include <math.h>

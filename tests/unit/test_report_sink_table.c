@@ -3,8 +3,8 @@
 #include "report/table/sink_table.h"
 
 #include "base/bits.h"
-#include "report/format.h"
 #include "report/sinks/sinks.h"
+#include "result/shown.h"
 #include "support/report_session.h"
 
 #include <math.h>

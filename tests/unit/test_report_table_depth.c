@@ -2,7 +2,7 @@
 /* tests: time_grids.c */
 #include "report/table/sink_table.h"
 
-#include "report/format.h"
+#include "result/shown.h"
 #include "support/report_session.h"
 
 #include <setjmp.h>

@@ -3,9 +3,9 @@
  * Memory and depth on the terminal, from records made by hand: what is told, with what it is
  * compared, and that nothing ever wraps.
  */
-#include "report/format.h"
 #include "report/table/sink_table.h"
 #include "result/memory_dist.h"
+#include "result/shown.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 

@@ -2,7 +2,7 @@
  *
  * The sentence on noise, for one thread, several, and a machine that is never quiet.
  */
-#include "report/view/view.h"
+#include "answer/answer.h"
 
 #include "support/cmocka.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/view/view.h"
+#include "answer/answer.h"
 
 #include "support/report_session.h"
 

@@ -5,7 +5,7 @@
  */
 #include "report/table/sink_table.h"
 
-#include "report/format.h"
+#include "result/shown.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"
 

@@ -2,9 +2,10 @@
  *
  * Sessions taken apart by hand and joined again: the whole comes out as it was; what does not belong
  * together is refused with a message of its own.
+ * tests: shard_part.c
  */
 #include "result/merge/merge.h"
-#include "result/merge/shard.h"
+#include "result/merge/shard_part.h"
 #include "result/session.h"
 
 #include "base/bits.h"

@@ -3,8 +3,8 @@
  * A result with its histograms merged over the rounds says the same as the original wherever rounds
  * are taken together.
  */
-#include "report/read_result.h"
-#include "report/session_record.h"
+#include "document/read_result.h"
+#include "document/session_record.h"
 #include "report/sinks/sinks.h"
 #include "result/merge/merge_rounds.h"
 #include "result/session.h"

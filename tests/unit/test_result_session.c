@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/session_record.h"
+#include "document/session_record.h"
 #include "result/result.h"
 #include "result/session.h"
 

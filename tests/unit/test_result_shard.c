@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "result/merge/shard.h"
+#include "result/merge/shard_part.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

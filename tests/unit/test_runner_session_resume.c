@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runner/session.h"
+#include "runner/run_session.h"
 
 #include "base/bits.h"
 #include "support/report_session.h"

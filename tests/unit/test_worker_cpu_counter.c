@@ -4,7 +4,7 @@
  * processor has it.
  */
 #include "support/cmocka.h"
-#include "wire/run.h"
+#include "wire/run_page.h"
 #include "worker/counts.h"
 
 #include <linux/perf_event.h>

@@ -4,7 +4,7 @@
  * show it when the work's time has come so far, and in real time as well.
  * tests: memory_read.c memory_time.c served_clock.c steady_clock.c
  */
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "runner/run.h"
 #include "support/cmocka.h"
 

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "support/cmocka.h"
 #include "support/small_pages.h"
-#include "wire/pins.h"
+#include "wire/pins_report.h"
 #include "worker/memory_pass.h"
 #include "worker/pins.h"
 #include "worker/sort.h"

@@ -3,7 +3,7 @@
  * The whole way from file to tape on golden files: tests/golden/workloads/bad/NAME.yaml must end
  * in exactly the text of NAME.expect, good/NAME.yaml in exactly that plan with that digest.
  * `# set: a=b` lines become --set options. AB_UPDATE_GOLDEN=1 rewrites the .expect files.
- * tests: language.c print_plan.c
+ * tests: workload_language.c print_plan.c
  */
 #include "support/report_locale.h"
 #include "support/workload_text.h"

@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "result/session.h"
 #include "stats/metric.h"
-#include "stats/pins.h"
+#include "stats/pin_groups.h"
 #include "trace_tools/to_tape.h"
 
 #include <math.h>

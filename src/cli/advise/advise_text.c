@@ -5,12 +5,12 @@
  */
 #include "cli/advise/advise.h"
 
+#include "answer/words.h"
 #include "base/bits.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/format.h"
 #include "report/table/table.h"
-#include "report/view/words.h"
+#include "result/shown.h"
 #include "symbols/site_match.h"
 #include "trace_tools/scopes.h"
 

@@ -4,8 +4,8 @@
  */
 #include "report/html/frame.h"
 
+#include "core/alloc.h"
 #include "core/embed.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "report/html/palette.h"
 #include "result/hdr.h"

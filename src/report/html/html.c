@@ -4,7 +4,7 @@
  */
 #include "report/html/html.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 
 #include <stdarg.h>

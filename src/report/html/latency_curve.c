@@ -4,10 +4,10 @@
  */
 #include "report/html/latency_curve.h"
 
-#include "core/memory.h"
-#include "report/format.h"
-#include "report/html/pages.h"
+#include "core/alloc.h"
+#include "report/html/report_pages.h"
 #include "result/session.h"
+#include "result/shown.h"
 #include "stats/compare.h"
 #include "stats/metric.h"
 

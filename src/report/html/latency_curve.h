@@ -5,7 +5,7 @@
 #ifndef AB_REPORT_HTML_LATENCY_CURVE_H
 #define AB_REPORT_HTML_LATENCY_CURVE_H
 
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
 enum { AB_CURVE_POINTS_LEAST = 24 };
 

@@ -3,10 +3,10 @@
  * The page about params with lists of values: time and memory of each back end over the values, and
  * the numbers.
  */
-#include "report/format.h"
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
+#include "result/shown.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 
 #include <math.h>

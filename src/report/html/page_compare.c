@@ -5,10 +5,10 @@
  */
 #include "report/html/latency_curve.h"
 
+#include "answer/verdicts.h"
+#include "answer/words.h"
 #include "base/bits.h"
 #include "core/units_show.h"
-#include "report/view/verdicts.h"
-#include "report/view/words.h"
 #include "stats/metric.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * The page about the conditions of the measurement: host, clock, order, command, libraries,
  * workload.
  */
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
 static void put_facts(struct ab_html *h, const struct ab_report *report, unsigned which)
 {

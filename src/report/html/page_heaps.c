@@ -3,9 +3,9 @@
  * The page about mapped rows: what each of their heaps served, how long that took, and its live
  * blocks.
  */
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 

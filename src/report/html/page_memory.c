@@ -3,13 +3,13 @@
  * The page about memory: its parts over the op clock, at the peak in bytes that add up, and once
  * everything is freed.
  */
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
+#include "answer/answer.h"
 #include "core/units_show.h"
-#include "report/format.h"
-#include "report/view/view.h"
+#include "result/shown.h"
 #include "stats/metric.h"
-#include "stats/pins.h"
+#include "stats/pin_groups.h"
 
 #include <math.h>
 #include <stdlib.h>

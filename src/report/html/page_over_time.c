@@ -3,9 +3,9 @@
  * The page about latency over time: a map for each back end, of ops by when they ran and how long
  * they took.
  */
-#include "report/format.h"
-#include "report/html/pages.h"
 #include "report/html/plot.h"
+#include "report/html/report_pages.h"
+#include "result/shown.h"
 
 #include <math.h>
 

@@ -3,10 +3,10 @@
  * The page about a real program under each allocator: resident memory over time, every run of every
  * round, other numbers of the runs, the replay's prediction, and the allocators that served it.
  */
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
-#include "report/view/inside_view.h"
-#include "report/view/instr_view.h"
+#include "answer/inside_view.h"
+#include "answer/instr_view.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * The page about latency by requested size: a table for each phase and kind of call.
  */
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
 #include <stdio.h>
 

@@ -3,10 +3,10 @@
  * The page about the slowest calls, matched across rounds: their position in the work, and in how
  * many rounds they were slow.
  */
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
+#include "answer/answer.h"
 #include "core/units_show.h"
-#include "report/view/view.h"
 #include "stats/metric.h"
 
 #include <inttypes.h>

@@ -2,10 +2,10 @@
  *
  * The first page: the verdict, the ranking, speed against memory, warnings, gates.
  */
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
-#include "core/memory.h"
-#include "report/format.h"
+#include "core/alloc.h"
+#include "result/shown.h"
 #include "stats/check.h"
 #include "stats/metric.h"
 

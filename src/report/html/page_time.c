@@ -2,9 +2,9 @@
  *
  * The page about time per operation, phase by phase: bars with intervals and numbers.
  */
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 
-#include "report/format.h"
+#include "result/shown.h"
 #include "stats/metric.h"
 
 #include <math.h>

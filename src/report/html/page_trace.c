@@ -8,10 +8,10 @@
 
 #include "base/bits.h"
 #include "core/units_show.h"
-#include "report/format.h"
 #include "report/html/frame.h"
-#include "report/html/pages.h"
 #include "report/html/plot.h"
+#include "report/html/report_pages.h"
+#include "result/shown.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
  */
 #include "report/html/plot.h"
 
+#include "answer/words.h"
 #include "base/bits.h"
 #include "core/units_show.h"
-#include "report/format.h"
-#include "report/view/words.h"
+#include "result/shown.h"
 
 #include <math.h>
 #include <stdio.h>

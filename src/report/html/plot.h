@@ -8,9 +8,9 @@
 #ifndef AB_REPORT_HTML_PLOT_H
 #define AB_REPORT_HTML_PLOT_H
 
+#include "answer/pictures.h"
 #include "report/html/html.h"
 #include "report/html/palette.h"
-#include "report/view/pictures.h"
 
 #include <stdbool.h>
 #include <stddef.h>

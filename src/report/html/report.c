@@ -4,18 +4,18 @@
  */
 #include "report/html/report.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
+#include "core/output.h"
 #include "core/text.h"
-#include "report/format.h"
+#include "document/read_result.h"
 #include "report/html/frame.h"
 #include "report/html/latency_curve.h"
-#include "report/html/pages.h"
-#include "report/output.h"
-#include "report/read_result.h"
+#include "report/html/report_pages.h"
 #include "report/sinks/sinks.h"
 #include "result/hdr.h"
 #include "result/merge/merge_rounds.h"
+#include "result/shown.h"
 
 #include <ctype.h>
 #include <errno.h>

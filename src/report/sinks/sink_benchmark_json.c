@@ -7,9 +7,9 @@
 #include "report/sinks/sinks.h"
 
 #include "core/text.h"
+#include "document/record_table.h"
 #include "report/ci/series.h"
-#include "report/format.h"
-#include "report/record.h"
+#include "result/shown.h"
 #include "stats/compare.h"
 
 #include <math.h>

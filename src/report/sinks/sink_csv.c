@@ -7,13 +7,13 @@
 
 #include "base/bits.h"
 #include "report/csv.h"
-#include "report/format.h"
 #include "report/sinks/sink_tag.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
+#include "result/shown.h"
 #include "stats/growth.h"
 #include "stats/metric.h"
-#include "stats/pins.h"
+#include "stats/pin_groups.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,8 @@
  */
 #include "report/sinks/sinks.h"
 
-#include "report/ci/findings.h"
-#include "report/format.h"
+#include "answer/findings.h"
+#include "result/shown.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
 
-#include "report/format.h"
 #include "result/memory_dist.h"
+#include "result/shown.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

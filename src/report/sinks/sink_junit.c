@@ -6,9 +6,9 @@
  */
 #include "report/sinks/sinks.h"
 
-#include "core/memory.h"
-#include "report/ci/findings.h"
-#include "report/format.h"
+#include "answer/findings.h"
+#include "core/alloc.h"
+#include "result/shown.h"
 
 #include <inttypes.h>
 #include <math.h>

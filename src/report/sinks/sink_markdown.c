@@ -4,19 +4,19 @@
  * away. GitHub does not show a step summary above 1 MiB, so the document stays below 900,000 bytes.
  * Rows that do not fit are counted.
  */
+#include "answer/answer.h"
+#include "answer/findings.h"
+#include "answer/inside_view.h"
 #include "base/bits.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/ci/findings.h"
 #include "report/ci/series.h"
-#include "report/format.h"
 #include "report/sinks/sinks.h"
-#include "report/view/inside_view.h"
-#include "report/view/view.h"
 #include "result/result.h"
+#include "result/shown.h"
 #include "stats/compare.h"
 #include "stats/metric.h"
-#include "stats/pins.h"
+#include "stats/pin_groups.h"
 
 #include <inttypes.h>
 #include <math.h>

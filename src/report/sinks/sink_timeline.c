@@ -7,7 +7,7 @@
 #include "report/sinks/sinks.h"
 
 #include "report/csv.h"
-#include "report/format.h"
+#include "result/shown.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "result/hdr.h"
 #include "result/result.h"
-#include "stats/suite.h"
+#include "stats/suite_means.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,15 +4,15 @@
  */
 #include "report/suite/suite_forms.h"
 
-#include "core/memory.h"
+#include "answer/suite_view.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "report/csv.h"
-#include "report/format.h"
 #include "report/html/frame.h"
-#include "report/html/pages.h"
+#include "report/html/report_pages.h"
 #include "report/sinks/sinks.h"
 #include "report/table/table.h"
-#include "report/view/suite_view.h"
+#include "result/shown.h"
 
 #include <math.h>
 #include <stdlib.h>

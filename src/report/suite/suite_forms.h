@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output forms of several workloads. They compute nothing (report/view/suite_view.h does).
+ * Output forms of several workloads. They compute nothing (answer/suite_view.h does).
  */
 #ifndef AB_REPORT_SUITE_SUITE_FORMS_H
 #define AB_REPORT_SUITE_SUITE_FORMS_H
 
-#include "report/suite.h"
+#include "document/suite_document.h"
 #include "report/table/style.h"
 
 #include <stdio.h>

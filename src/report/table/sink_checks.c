@@ -7,14 +7,14 @@
  */
 #include "report/table/sink_checks.h"
 
+#include "answer/verdicts.h"
+#include "answer/words.h"
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/format.h"
 #include "report/table/table.h"
-#include "report/view/verdicts.h"
-#include "report/view/words.h"
+#include "result/shown.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,16 +6,16 @@
  */
 #include "report/table/sink_table.h"
 
+#include "answer/inside_view.h"
+#include "answer/instr_view.h"
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/format.h"
 #include "report/table/table.h"
-#include "report/view/inside_view.h"
-#include "report/view/instr_view.h"
+#include "result/shown.h"
 #include "stats/metric.h"
-#include "stats/pins.h"
+#include "stats/pin_groups.h"
 
 #include <math.h>
 #include <stdlib.h>

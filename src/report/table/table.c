@@ -4,11 +4,11 @@
  */
 #include "report/table/table.h"
 
+#include "answer/sparkline.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "report/sparkline.h"
 
 #include <limits.h>
 #include <math.h>

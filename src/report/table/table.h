@@ -7,12 +7,12 @@
 #ifndef AB_REPORT_TABLE_TABLE_H
 #define AB_REPORT_TABLE_TABLE_H
 
+#include "answer/answer.h"
+#include "answer/grid.h"
 #include "core/text.h"
-#include "report/format.h"
 #include "report/table/style.h"
-#include "report/view/grid.h"
-#include "report/view/view.h"
 #include "result/result.h"
+#include "result/shown.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
  */
 #include "report/table/verify_table.h"
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
-#include "report/format.h"
 #include "report/table/table.h"
+#include "result/shown.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define AB_REPORT_TABLE_VERIFY_TABLE_H
 
 #include "report/table/style.h"
-#include "result/verify.h"
+#include "result/verify_record.h"
 
 #include <stdio.h>
 

@@ -6,9 +6,9 @@
 #include "result/merge/merge.h"
 
 #include "base/bits.h"
-#include "core/memory.h"
+#include "core/alloc.h"
 #include "core/text.h"
-#include "result/merge/shard.h"
+#include "result/merge/shard_part.h"
 #include "result/passes.h"
 #include "result/session.h"
 

@@ -5,7 +5,7 @@
  */
 #include "result/merge/merge_rounds.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>

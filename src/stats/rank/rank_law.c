@@ -6,7 +6,7 @@
  */
 #include "stats/rank/rank_law.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <math.h>
 #include <stdbool.h>

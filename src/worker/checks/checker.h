@@ -11,7 +11,7 @@
 #ifndef AB_WORKER_CHECKS_CHECKER_H
 #define AB_WORKER_CHECKS_CHECKER_H
 
-#include "wire/crash.h"
+#include "wire/crash_report.h"
 #include "worker/checks/shadow.h"
 
 struct ab_address_range {

@@ -9,7 +9,7 @@
 #define AB_WORKER_CHECKS_CHECKS_H
 
 #include "base/rng.h"
-#include "wire/run.h"
+#include "wire/run_page.h"
 #include "worker/checks/checker.h"
 
 /* ---- one running check, and helpers for all checks ---- */

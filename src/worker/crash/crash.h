@@ -6,7 +6,7 @@
 #ifndef AB_WORKER_CRASH_CRASH_H
 #define AB_WORKER_CRASH_CRASH_H
 
-#include "wire/crash.h"
+#include "wire/crash_report.h"
 
 #include <stdbool.h>
 #include <stddef.h>

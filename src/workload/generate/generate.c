@@ -14,8 +14,8 @@
 #include "workload/generate/generate.h"
 
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/system_file.h"
 #include "core/units_show.h"
 

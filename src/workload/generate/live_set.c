@@ -6,7 +6,7 @@
  */
 #include "workload/generate/live_set.h"
 
-#include "core/memory.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 

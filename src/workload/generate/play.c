@@ -7,8 +7,8 @@
  * turn it is.
  */
 #include "base/search.h"
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "workload/generate/generate.h"
 #include "workload/model.h"
 

@@ -5,8 +5,8 @@
  */
 #include "workload/generate/queue.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 
 #include <stdlib.h>
 

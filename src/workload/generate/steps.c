@@ -7,8 +7,8 @@
  */
 #include "workload/generate/generate.h"
 
+#include "core/alloc.h"
 #include "core/grow.h"
-#include "core/memory.h"
 #include "core/units_show.h"
 
 #include <stdarg.h>

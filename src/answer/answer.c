@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes the view: computes its parts in the order in which they depend on each other.
+ */
+#include "answer/answer.h"
+
+#include "answer/headline.h"
+#include "answer/latency.h"
+#include "answer/memory_view.h"
+#include "answer/pictures.h"
+#include "answer/program_view.h"
+#include "answer/ranking.h"
+#include "answer/warnings.h"
+#include "base/bits.h"
+#include "core/alloc.h"
+#include "core/median.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "result/session.h"
+#include "result/shown.h"
+#include "stats/compare_drift.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static uint32_t count_shown(const struct ab_session *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        n += s->backends[i].status != AB_BACKEND_ABSENT;
+    return n;
+}
+
+/* Returns the title for a real program. The setting "output_bytes" exists if the output was the
+ * same under all allocators. */
+static const char *title_of_program(const struct ab_session *s, struct ab_view_texts *t)
+{
+    char output[80] = "";
+    const char *bytes = ab_session_setting(s, "output_bytes");
+    if (bytes != NULL && s->n_results > 0) /* without results, there is no output */
+        snprintf(output, sizeof output, ", identical output (%.24s bytes)", AB_SHOWN(64, bytes));
+    return ab_view_texts_addf(t, "%s: the %s under %u allocator%s%s; %u round%s",
+                              AB_SHOWN(2000, s->name),
+                              ab_program_is_server(s) ? "server" : "program", count_shown(s),
+                              plural(count_shown(s)), output, s->n_rounds, plural(s->n_rounds));
+}
+
+static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct ab_view_texts *t)
+{
+    char count[AB_CELL_BYTES];
+    if (ab_session_is_exec(s))
+        return title_of_program(s, t);
+    char merged[48] = "";
+    if (s->n_parts > 0)
+        snprintf(merged, sizeof merged, ", merged from %u results", s->n_parts);
+    else if (s->shard.count > 0)
+        snprintf(merged, sizeof merged, ", shard %u of %u", s->shard.index, s->shard.count);
+    char live[64] = "", combinations[48] = "";
+    if (s->n_combinations > 0)
+        snprintf(combinations, sizeof combinations, ", %u combinations of values",
+                 s->n_combinations);
+    if (s->facts.live_peak_bytes != UINT64_MAX)
+        snprintf(live, sizeof live, ", up to %s live", AB_BYTES(s->facts.live_peak_bytes));
+    char operations[AB_CELL_BYTES + 32] = ""; /* not known if the back ends were refused */
+    if (n_ops > 0)
+        snprintf(operations, sizeof operations, "%s%s operations, ",
+                 s->n_combinations > 0 ? "up to " : "", ab_format_count(count, (double)n_ops));
+    return ab_view_texts_addf(t,
+                              "%s: %s%u phase%s, %s%u thread%s%s%s; "
+                              "%u round%s%s",
+                              AB_SHOWN(2000, s->name), operations, s->n_phases, plural(s->n_phases),
+                              s->n_combinations > 0 && s->facts.lanes > 1 ? "up to " : "",
+                              s->facts.lanes, plural(s->facts.lanes), live, combinations,
+                              s->n_rounds, plural(s->n_rounds), merged);
+}
+
+/* Times per phase: the matrix of ns per op, and the rows of the harnesses. */
+
+static struct ab_view_time phases_time_of(const struct ab_session *s, uint32_t backend,
+                                          const char *phase)
+{
+    uint32_t base = ab_session_base_of(s, backend);
+    struct ab_view_time t = {.ns_per_op = ab_session_ns_per_op(s, backend, phase),
+                             .speed = ab_effect_paired(NULL, NULL, 0)};
+    if (base != UINT32_MAX && base != backend && ab_backend_is_comparable(&s->backends[backend]))
+        t.speed = ab_session_speed(s, backend, base, phase);
+    t.vs = ab_view_factor_of(&t.speed);
+    if (base != UINT32_MAX && ab_drift_twin(s, backend) == ab_drift_twin(s, base))
+        t.vs.is_clear = false;
+    t.is_unclear = isfinite(t.speed.ratio) && !t.vs.is_clear;
+    t.range_ns = (struct ab_view_span){NAN, NAN};
+    return t;
+}
+
+static double harness_ns(const struct ab_session *s, uint32_t backend, const char *phase, double *x)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        if (ab_null_is_of(&s->nulls[i], &s->backends[backend]) &&
+            strcmp(s->nulls[i].phase, phase) == 0 && isfinite(s->nulls[i].ns_per_op))
+            x[n++] = s->nulls[i].ns_per_op;
+    return ab_median(x, n);
+}
+
+static void add_harness(const struct ab_session *s, uint32_t backend, double *x,
+                        struct ab_view_phases *out)
+{
+    struct ab_view_harness *h = &out->harness[out->n_harness];
+    bool is_known = false;
+    *h = (struct ab_view_harness){.backend = backend,
+                                  .boundary = s->backends[backend].boundary,
+                                  .ns_per_op = ab_alloc_zeroed(s->n_phases + 1u, sizeof(double))};
+    ab_harness_name(s, backend, h->name);
+    for (uint32_t p = 0; p < s->n_phases; p++) {
+        h->ns_per_op[p] = harness_ns(s, backend, s->phases[p], x);
+        is_known = is_known || isfinite(h->ns_per_op[p]);
+    }
+    if (is_known)
+        out->n_harness++;
+    else
+        free(h->ns_per_op);
+}
+
+/* Adds the harnesses in the order of the boundaries. */
+static void add_harnesses(const struct ab_session *s, double *x, struct ab_view_phases *out)
+{
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        out->harness_of[b] = ab_session_harness(s, b);
+    for (unsigned i = 0; i < AB_BOUNDARY_COUNT; i++)
+        for (uint32_t b = 0; b < s->n_backends; b++)
+            if (ab_harness_is_used(s, b) &&
+                strcmp(s->backends[b].boundary, ab_boundary_names[i]) == 0)
+                add_harness(s, b, x, out);
+}
+
+/* Sets the intervals of a phase and its longest bar. A very wide interval counts as at most 3 times
+ * the time, so that it does not make all bars short. */
+static void phases_add_ranges(const struct ab_session *s, uint32_t phase,
+                              struct ab_view_phases *out)
+{
+    double *most = &out->phases[phase].most_ns;
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        struct ab_view_time *t = &out->times[(size_t)b * s->n_phases + phase];
+        double ns = t->ns_per_op.median;
+        uint32_t base = ab_session_base_of(s, b);
+        if (base != UINT32_MAX && base != b)
+            t->range_ns = ab_view_time_range(ab_view_phases_at(out, base, phase)->ns_per_op.median,
+                                             &t->speed);
+        if (!ab_view_shows(s, b) || !isfinite(ns))
+            continue;
+        out->phases[phase].n_shown++;
+        *most = fmax(*most, isfinite(t->range_ns.high) ? fmin(t->range_ns.high, 3 * ns) : ns);
+        *most = fmax(*most, ns);
+    }
+}
+
+static void phases_fill(const struct ab_session *s, double *x, struct ab_view_phases *out)
+{
+    for (uint32_t p = 0; p < s->n_phases; p++) {
+        out->phases[p] = (struct ab_view_phase){
+            s->phases[p], ab_session_phase_ops(s, AB_EVERY_COMBINATION, s->phases[p]), 0};
+        for (uint32_t b = 0; b < s->n_backends; b++)
+            out->times[(size_t)b * s->n_phases + p] = phases_time_of(s, b, s->phases[p]);
+        phases_add_ranges(s, p, out);
+    }
+    add_harnesses(s, x, out);
+}
+
+static void view_phases_make(const struct ab_session *s, struct ab_view_phases *out)
+{
+    size_t most = s->n_nulls > s->n_results ? s->n_nulls : s->n_results;
+    double *x = ab_alloc_zeroed(most + 1, sizeof *x);
+    *out = (struct ab_view_phases){.n_phases = s->n_phases, .n_backends = s->n_backends};
+    out->phases = ab_alloc_zeroed((size_t)s->n_phases + 1, sizeof *out->phases);
+    out->times = ab_alloc_zeroed((size_t)s->n_phases * s->n_backends + 1, sizeof *out->times);
+    out->harness = ab_alloc_zeroed(s->n_backends + 1u, sizeof *out->harness);
+    out->harness_of = ab_alloc_zeroed(s->n_backends + 1u, sizeof *out->harness_of);
+    phases_fill(s, x, out);
+    free(x);
+}
+
+static void view_phases_fini(struct ab_view_phases *p)
+{
+    for (unsigned i = 0; i < p->n_harness; i++)
+        free(p->harness[i].ns_per_op);
+    free(p->harness);
+    free(p->harness_of);
+    free(p->phases);
+    free(p->times);
+    *p = (struct ab_view_phases){0};
+}
+
+const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uint32_t backend,
+                                             uint32_t phase)
+{
+    return &p->times[(size_t)backend * p->n_phases + phase];
+}
+
+double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, uint32_t phase)
+{
+    for (unsigned i = 0; i < p->n_harness; i++)
+        if (p->harness[i].backend == p->harness_of[backend])
+            return p->harness[i].ns_per_op[phase];
+    return NAN;
+}
+
+/* ---- values of params: finds the rows that belong to one back end ---- */
+
+static void view_by_value_make(const struct ab_session *s, struct ab_view_by_value *out)
+{
+    *out = (struct ab_view_by_value){.n_values = s->n_combinations};
+    out->rows = ab_alloc_zeroed((size_t)s->n_backends * s->n_combinations + 1, sizeof out->rows[0]);
+    out->x = ab_alloc_zeroed(s->n_combinations + 1u, sizeof out->x[0]);
+    for (uint32_t i = 0; i < s->n_backends && s->n_combinations > 0; i++) {
+        if (s->backends[i].combination != 0)
+            continue;
+        uint32_t *row = &out->rows[(size_t)out->n_names++ * out->n_values];
+        for (uint32_t k = 0; k < out->n_values; k++)
+            row[k] = UINT32_MAX;
+        for (uint32_t b = 0; b < s->n_backends; b++)
+            if (s->backends[b].combination < out->n_values && ab_session_row(s, i, b) == b)
+                row[s->backends[b].combination] = b;
+    }
+    bool is_number = true;
+    for (uint32_t k = 0; k < out->n_values; k++) {
+        const char *values = s->combinations[k].values, *value = strchr(values, '=');
+        out->is_single = strchr(values, ' ') == NULL;
+        char *end = NULL;
+        out->x[k] = value != NULL ? strtod(value + 1, &end) : NAN;
+        is_number = is_number && end != NULL && end != value + 1 && *end == 0;
+    }
+    out->is_number = out->is_single && is_number;
+}
+
+static void view_by_value_fini(struct ab_view_by_value *b)
+{
+    free(b->rows);
+    free(b->x);
+    *b = (struct ab_view_by_value){0};
+}
+
+double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t value,
+                           struct ab_by_value_of of)
+{
+    uint32_t row = v->by_value.rows[(size_t)name * v->by_value.n_values + value];
+    if (row == UINT32_MAX || !ab_session_has_numbers(v->session, row))
+        return NAN;
+    if (of.what == AB_BY_VALUE_PHASE)
+        return ab_view_phases_at(&v->phases, row, of.phase)->ns_per_op.median;
+    const struct ab_view_rank *rank = ab_view_ranking_find(&v->ranking, row);
+    if (rank == NULL)
+        return NAN;
+    return of.what == AB_BY_VALUE_RUN ? rank->figure.median : rank->peak_bytes;
+}
+
+static void make(const struct ab_session *s, struct ab_view *v)
+{
+    ab_view_memory_make(s, &v->memory);
+    const struct ab_view_subject subject = ab_view_subject_of(s);
+    ab_view_ranking_make(s, &v->memory, &subject, &v->ranking);
+    view_phases_make(s, &v->phases);
+    ab_view_slowest_make(s, &v->slowest);
+    ab_view_slow_iterations_make(s, &v->slow_iterations);
+    ab_view_latency_make(s, &v->slowest, &v->latency);
+    view_by_value_make(s, &v->by_value);
+    ab_view_warnings_make(s, &v->texts, &v->warnings);
+    for (uint32_t p = 0; p < v->phases.n_phases; p++)
+        v->n_ops += v->phases.phases[p].n_ops;
+    v->title = title_of(s, v->n_ops, &v->texts);
+    ab_view_headline_make(s, &v->ranking, &v->warnings, &v->texts, &v->headline);
+    ab_view_steps_make(s, &v->headline, &v->ranking, &v->texts, &v->next);
+    ab_view_pictures_make(v, &v->pictures);
+}
+
+void ab_view_make(const struct ab_session *session, struct ab_view *out)
+{
+    struct ab_format_guard guard;
+    *out = (struct ab_view){.session = session};
+    ab_format_begin(&guard);
+    make(session, out);
+    ab_format_end(&guard);
+}
+
+void ab_view_fini(struct ab_view *v)
+{
+    ab_view_ranking_fini(&v->ranking);
+    view_phases_fini(&v->phases);
+    ab_view_latency_fini(&v->latency);
+    ab_view_memory_fini(&v->memory);
+    view_by_value_fini(&v->by_value);
+    ab_view_slowest_fini(&v->slowest);
+    ab_view_slowest_fini(&v->slow_iterations);
+    ab_view_warnings_fini(&v->warnings);
+    ab_view_pictures_fini(&v->pictures);
+    ab_view_texts_fini(&v->texts);
+    *v = (struct ab_view){0};
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The answer of a session as data. Terminal, HTML, Markdown and the other formats all show these
+ * numbers, so each number is computed once, here.
+ * Making a view reads nothing but the session, which must outlive it. Times are in ns, sizes in
+ * bytes; NaN = n/a. The view owns its texts and lists. Names of back ends, phases and the session
+ * are borrowed and may be hostile: each format escapes them in its own way.
+ */
+#ifndef AB_ANSWER_ANSWER_H
+#define AB_ANSWER_ANSWER_H
+
+#include "answer/grid.h"
+#include "answer/latency.h"
+#include "answer/memory_view.h"
+#include "answer/pictures.h"
+#include "answer/warnings.h"
+#include "answer/words.h"
+#include "result/result.h"
+#include "stats/metric.h"
+
+/* Time per phase: ns per op of each back end, and of the harness alone, which is part of every back
+ * end's time. */
+
+struct ab_view_phase {
+    const char *name;
+    uint64_t n_ops;   /* ops of the phase in one round (ab_session_phase_ops) */
+    uint32_t n_shown; /* back ends that pages show and whose time in this phase is known */
+    double most_ns;   /* the longest of their times and upper interval ends */
+};
+
+struct ab_view_time {
+    struct ab_round_range ns_per_op; /* its median is shown; n = 0: n/a */
+    struct ab_effect speed;          /* above 1: faster than the base; NaN: nothing to compare */
+    struct ab_view_factor vs;        /* the speed as a factor; "~" stands before a factor that is
+                                        not clear */
+    bool is_unclear;                 /* True if "~" stands before the time */
+    struct ab_view_span range_ns;    /* the base's time divided by the interval of `speed` */
+};
+
+struct ab_view_harness { /* the null back end, measured with one of the harnesses */
+    uint32_t backend;    /* the first back end that uses this harness */
+    const char *boundary;
+    char name[AB_HARNESS_NAME_BYTES]; /* as ab_harness_name writes it */
+    double *ns_per_op;                /* ns per op of each phase, median over the rounds; NaN =
+                                         n/a */
+};
+
+struct ab_view_phases {
+    struct ab_view_phase *phases;
+    uint32_t n_phases, n_backends;
+    struct ab_view_time *times;      /* [backend · n_phases + phase] */
+    struct ab_view_harness *harness; /* n_harness entries, ordered by boundary; only harnesses of
+                                        back ends with numbers */
+    unsigned n_harness;
+    uint32_t *harness_of; /* [backend]: the back end that represents the harness of this one
+                             (ab_session_harness) */
+};
+
+const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uint32_t backend,
+                                             uint32_t phase);
+/* Returns the ns per op of the harness that a back end uses; NaN = not measured. */
+double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, uint32_t phase);
+
+/* The ranking: one row for each back end, the fastest first, with the numbers that decide between
+ * them. */
+
+enum ab_view_standing {
+    AB_VIEW_RANKED, /* by the number of the subject (struct ab_view_subject) */
+    AB_VIEW_ASIDE,  /* has numbers but is not compared: did other work, failed its checks, is
+                       wrapped, or is the null back end */
+    AB_VIEW_FAILED  /* has no numbers: failed, or is not installed */
+};
+
+/* The number that ranks back ends and that the first sentence is about, with the words for it. */
+struct ab_view_subject {
+    struct ab_metric metric;
+    const char *title; /* title of its column: "whole run", "CPU time", "p99_us" */
+    const char *noun;  /* completes "No clear difference in … between": "the time of the whole
+                          run" */
+    const char *over;  /* follows "faster than glibc": " over the whole run"; NULL if is_named */
+    const char *alone; /* follows "glibc takes 3 ms": " for the whole run"; NULL if is_named */
+    bool is_named;     /* True if the user named the metric; it is then lower or higher, not
+                          faster */
+};
+
+struct ab_view_rank {
+    uint32_t backend; /* index of session->backends */
+    uint32_t combination;
+    const char *name; /* as asked for, with the values; may be hostile */
+    enum ab_view_standing standing;
+    bool is_base;
+    uint32_t twin; /* the back end that represents this build with these settings (ab_drift_twin) */
+    /* the check that called this back end slower and that more rounds did not confirm; NULL =
+     * none */
+    const struct ab_checked *taken_back;
+    bool is_inlined;              /* compiled into the loop: not like for like, so it cannot win */
+    bool never_frees;             /* frees no memory while the work runs */
+    bool is_higher_better;        /* True if a higher `figure` is better */
+    struct ab_round_range figure; /* the number of the subject: a time in ns, or a metric */
+    struct ab_effect speed;   /* ratio of the two medians that are shown; above 1: better than the
+                                 base. NaN: is the base, or there is nothing to compare with */
+    struct ab_view_factor vs; /* the same ratio in words */
+    struct ab_view_span figure_range; /* the base's figure scaled by the interval of `speed` */
+    /* Latency of calls that return a block (alloc, alloc_zeroed, alloc_aligned, resize) over all
+     * phases, each call kind weighted by its share of the work. ns; NaN = n/a, too few samples */
+    double p99_ns, p999_ns;
+    double peak_bytes; /* most resident bytes that the heap added, from the run with the median peak
+                          (memory_view.h); for a real program, its resident peak over all its
+                          processes */
+    double times_live; /* peak_bytes divided by the most live bytes; NaN = n/a */
+    struct ab_effect peak_ratio;    /* peak_bytes divided by that of the base */
+    struct ab_view_span peak_range; /* the base's peak scaled by the interval of peak_ratio */
+    bool is_placed;                 /* True if ranked, with a known figure and peak */
+    bool is_front;                  /* True if no other placed back end is both faster and leaner */
+    double after_free_bytes; /* resident bytes once everything is freed, after the longest wait; NaN
+                                = n/a */
+    double after_purge_bytes;
+    double growth_bytes;    /* growth of the footprint at constant live bytes, per 1,000,000 ops */
+    double growth_over_ops; /* number of ops over which the growth was measured */
+    const char *why_growth; /* why the growth is n/a; "" = it is known */
+};
+
+struct ab_view_ranking {
+    /* n_rows = session->n_backends, sorted by standing: ranked, aside, failed; within each by
+     * combination. Ranked rows are in the order of the figure, unknown figures last; the others
+     * stay in the order of the command line. */
+    struct ab_view_rank *rows;
+    uint32_t n_rows, n_ranked;
+    struct ab_view_subject subject;
+    uint32_t base;                              /* index of session->backends; UINT32_MAX = none */
+    struct ab_view_span figure_ends, peak_ends; /* extent of all placed rows, including their
+                                                   intervals */
+    unsigned drain;                             /* index of ab_drain_names: the wait after which
+                                                   after_free_bytes is read */
+    bool has_drain, has_purge, has_growth;      /* True if it is known of at least one back end */
+};
+
+/* Returns the row of a back end; NULL = there is none. */
+const struct ab_view_rank *ab_view_ranking_find(const struct ab_view_ranking *r, uint32_t backend);
+
+/* The answer in sentences: who is fastest by the time of the whole run, and at what price. The
+ * sentences claim only what the rounds support: a difference that its interval does not show is
+ * reported as none. */
+
+enum ab_view_verdict {
+    AB_VIEW_FASTER,     /* `winner` is clearly faster than `versus` */
+    AB_VIEW_NO_CLEAR,   /* no clear difference between `winner` and `versus`, the fastest two */
+    AB_VIEW_TOO_NOISY,  /* the machine was too busy to tell */
+    AB_VIEW_TOO_FEW,    /* too few rounds for an interval */
+    AB_VIEW_TOO_LITTLE, /* too little work: it ends before it can be timed */
+    AB_VIEW_ALONE,      /* only one back end, so nothing to compare with */
+    AB_VIEW_NOTHING     /* no back end has comparable numbers */
+};
+
+enum { AB_VIEW_SENTENCES_MAX = 10 };
+
+struct ab_view_headline {
+    enum ab_view_verdict verdict;
+    uint32_t winner, versus; /* indexes of session->backends; UINT32_MAX = none */
+    struct ab_effect speed;  /* speed of `winner` divided by that of `versus`; above 1: faster */
+    /* The verdict comes first, then tail, memory, which back ends are left out and why, and whether
+     * the run was interrupted. Whole sentences; names in them are printable. */
+    const char *sentences[AB_VIEW_SENTENCES_MAX];
+    unsigned n_sentences;
+};
+
+/* The next command to type. */
+
+enum { AB_VIEW_STEPS_MAX = 4 };
+
+struct ab_view_step {
+    const char *command; /* an option to add, "--rounds 20", or an environment setting for a
+                            program: "LD_PRELOAD=/usr/lib/libjemalloc.so.2" */
+    const char *why;     /* "about 18 rounds would settle it" */
+};
+
+struct ab_view_steps {
+    struct ab_view_step items[AB_VIEW_STEPS_MAX];
+    unsigned n;
+};
+
+/* Rows grouped by param values: if params have lists of values, each back end has one row per
+ * combination of values. */
+
+enum { AB_BY_VALUE_COLUMNS = 8 };
+
+struct ab_view_by_value {
+    uint32_t n_names, n_values; /* number of back ends and of combinations; n_values 0 = no param
+                                   has a list */
+    uint32_t *rows;             /* [name · n_values + value]: index of the session's row;
+                                   UINT32_MAX = none */
+    bool is_single, is_number;  /* is_single: only one param has a list; is_number: moreover all
+                                   its values are numbers */
+    double *x;                  /* [value]: the value as a number */
+};
+
+/* Selects the number that is shown by value. */
+struct ab_by_value_of {
+    enum { AB_BY_VALUE_RUN, AB_BY_VALUE_PHASE, AB_BY_VALUE_PEAK } what;
+    uint32_t phase; /* index of session->phases; only for AB_BY_VALUE_PHASE */
+};
+
+struct ab_view {
+    const struct ab_session *session;
+    const char *title; /* "quickstart: 470k operations, 4 phases, 1 thread, up to 13.7 MiB live; 10
+                          rounds"; names in it are printable */
+    uint64_t n_ops;    /* ops of all measured phases in one round */
+    struct ab_view_headline headline;
+    struct ab_view_ranking ranking;
+    struct ab_view_phases phases;
+    struct ab_view_latency latency;
+    struct ab_view_memory memory;
+    struct ab_view_by_value by_value;
+    struct ab_view_slowest slowest, slow_iterations;
+    struct ab_view_warnings warnings;
+    struct ab_view_steps next;
+    struct ab_view_pictures pictures;
+    struct ab_view_texts texts;
+};
+
+/* Computes the view of a session. Formats numbers and texts in the C locale, whatever the locale of
+ * the program. */
+void ab_view_make(const struct ab_session *session, struct ab_view *out);
+void ab_view_fini(struct ab_view *v);
+
+/* Adds the paragraphs that stand below the tables. With `has_time` these include the clock, the
+ * columns and noise. `spread` is the title of the column of spreads. */
+void ab_view_notes(const struct ab_session *s, bool has_time, const char *spread,
+                   struct ab_view_texts *out);
+/* Adds a text for each row whose short name hides settings: "bg: jemalloc{MALLOC_CONF=narenas:1}". */
+void ab_view_names(const struct ab_session *s, struct ab_view_texts *out);
+/* Describes what disturbed the measurement; adds nothing if nothing is known. */
+void ab_view_noise(const struct ab_session *s, struct ab_text *note);
+/* Adds which passes ran in how many rounds: "tail and memory in 6 of 10 rounds; not run: latency
+ * (--passes)". Adds nothing if every pass ran in every round. */
+void ab_rounds_note_passes(const struct ab_session *s, struct ab_text *out);
+/* Adds the passes that never ran: "not run: tail (--passes)". */
+void ab_rounds_note_unrun(const struct ab_session *s, struct ab_text *out);
+/* Adds why the run ended: "stopped after 14 rounds: every interval is within 2 %". Adds nothing if
+ * the number of rounds was fixed. */
+void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out);
+
+/* Returns the number of a back end (`name`) for one combination (`value`): ns of the whole run, ns
+ * per op, or bytes; NaN = not known. */
+double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t value,
+                           struct ab_by_value_of of);
+
+/* Topics as grids. The caller ends each grid with ab_grid_fini(). Functions that return bool return
+ * false if there is nothing to show. `scratch` is a histogram for merging. */
+
+/* Fills a grid of back ends by param values. With several params or many values, the combinations
+ * become the rows and the back ends the columns. */
+bool ab_by_value_grid(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g);
+/* Fills the ranking, in its order, including a row for each back end that failed. The column "after
+ * free" has no title, because terminals and pages show it with the rest of memory. */
+enum {
+    AB_RANKING_VERSUS = 1,
+    AB_RANKING_P99,
+    AB_RANKING_P999,
+    AB_RANKING_AFTER_FREE = 5
+}; /* indexes of columns */
+void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g);
+/* Fills the time per op of the phases that take most of the time, and of the harness. */
+bool ab_phases_grid(const struct ab_view *v, struct ab_grid *g);
+/* Fills p50 and p99 of the most frequent calls. *has_floor: true if one of them is the clock's
+ * floor. */
+bool ab_calls_grid(const struct ab_view *v, struct ab_grid *g, bool *has_floor);
+/* Fills the metrics of a program, except the wall time, which the ranking has: sections on
+ * terminals, columns in HTML. Values are medians of the rounds. A factor is the ratio of the two
+ * shown medians; its interval comes from pairs of rounds, so that drift of the machine cancels. */
+enum ab_program_shape { AB_PROGRAM_USUAL, AB_PROGRAM_DETAILS, AB_PROGRAM_COLUMNS };
+void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struct ab_grid *g);
+/* Compares the program with the replay of its trace: the base, then a row for each other back
+ * end. */
+bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g);
+
+/* Fills the call sites of the allocator, the most expensive first. Returns false if call sites were
+ * not recorded. */
+bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g);
+
+/* The tables of conditions: the measurement, the libraries of the back ends, how a real program was
+ * served, and the hosts. */
+enum ab_conditions {
+    AB_CONDITIONS_MEASUREMENT,
+    AB_CONDITIONS_LIBRARIES,
+    AB_CONDITIONS_SERVED,
+    AB_CONDITIONS_HOST /* the first host; each further host has the next number */
+};
+void ab_conditions_grid(const struct ab_view *v, unsigned which, struct ab_grid *g);
+
+/* Fills the time in the allocator per iteration of a phase. *n_scheduler: iterations left out
+ * because the scheduler took the CPU. */
+bool ab_iterations_grid(const struct ab_session *s, const char *phase, struct ab_hdr *scratch,
+                        struct ab_grid *g, uint64_t *n_scheduler);
+/* Returns the longest iteration in ns within the stretches [begin, end) of the phase, as median of
+ * the rounds; at least 1. NaN = not known. */
+double ab_iterations_most(const struct ab_session *s, uint32_t backend, const char *phase,
+                          uint32_t begin, uint32_t end);
+
+/* Fills latency by requested size for n back ends; phase NULL = all phases merged. Returns false if
+ * no size has AB_SIZES_FEW calls of one back end, which are too few to show. */
+enum { AB_SIZES_FEW = 20 };
+bool ab_sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend);
+bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
+                   const uint32_t *backends, unsigned n, bool is_tail, struct ab_grid *g);
+/* Fills the slowest calls or iterations of a phase, by their position in the work; or the slowest
+ * calls of all phases, repeated ones first. */
+enum ab_slowest_of { AB_SLOWEST_CALLS, AB_SLOWEST_ITERATIONS, AB_SLOWEST_LIST };
+bool ab_slowest_grid(const struct ab_view *v, enum ab_slowest_of of, uint32_t phase,
+                     struct ab_grid *g);
+/* Tables of one phase: percentiles by op, throughput, and counters. */
+enum { AB_LATENCY_PICTURE = 6 }; /* index of the column with the distribution */
+void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid *g);
+void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
+void ab_counts_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
+/* Fills latency over the course of a phase, in windows of ops. */
+bool ab_windows_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
+/* Fills the intervals of percentiles that follow from the number of samples. More samples narrow an
+ * interval that is wide here; they do not help where rounds differ. */
+bool ab_intervals_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
+
+/* Fills memory at the peak of the whole run. Returns false if no back end has a known peak. */
+enum {
+    AB_MEMORY_MULTIPLE = AB_VIEW_MEMORY_PARTS + 1,
+    AB_MEMORY_AFTER_FREE
+}; /* indexes of columns */
+bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g);
+bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
+/* Fills the memory that the live blocks of a heap walk lie in. Returns false if the phase has no
+ * walk. */
+bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
+/* Fills the memory that stays resident once everything is freed, and over time. */
+bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g);
+/* Work with times: memory that stays resident in idle stretches, one row for each stretch and back
+ * end, and growth with its verdict. Both return false if the work has no times. */
+bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g);
+bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g);
+/* Fills which blocks pin the pages at the moment `at`: a heading for each back end, then its groups
+ * of blocks. The remark is a sentence about the worst group. Returns false if nothing is known
+ * about pins. */
+bool ab_pins_grid(const struct ab_session *s, const char *at, struct ab_grid *g);
+/* Fills percentiles of the ratios to the live bytes, from the merged histograms of all rounds. They
+ * come in two tables, so that each fits a terminal of 80 columns. */
+enum { AB_MEMORY_HALVES = 2 };
+bool ab_memory_over_ops_grid(const struct ab_session *s, const char *phase, unsigned half,
+                             struct ab_grid *g);
+
+/* Fills what each heap of a mapped row served in a phase, the heap with the most calls first.
+ * *is_timed: true if the shares of the time are known. */
+bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *phase,
+                   struct ab_hdr *scratch, struct ab_grid *g, bool *is_timed);
+/* Fills a row for each heap and op: the number of timed calls, and the percentiles for which these
+ * suffice. */
+bool ab_heaps_latency_grid(const struct ab_session *s, uint32_t backend, const char *phase,
+                           struct ab_hdr *scratch, struct ab_grid *g);
+/* Fills the bytes of each heap. They add up, because they come from the run whose peak the row
+ * shows (memory_view.h). */
+bool ab_heaps_memory_grid(const struct ab_session *s, uint32_t backend, const char *phase,
+                          struct ab_grid *g);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Params with lists of values: one number as a table of back ends by combinations of values.
+ * Numbers in the same column come from the same work; the columns differ in their work.
+ */
+#include "answer/answer.h"
+#include "core/alloc.h"
+#include "result/session.h"
+#include "result/shown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Writes the name of the param, the heading of columns such as "100" and "1000". */
+static const char *param_of(const struct ab_view *v, char buf[AB_VALUES_BYTES])
+{
+    const char *values = v->session->combinations[0].values;
+    snprintf(buf, AB_VALUES_BYTES, "%.*s", (int)strcspn(values, "="), values);
+    return buf;
+}
+
+static const char *value_of(const struct ab_view *v, uint32_t value)
+{
+    const char *values = v->session->combinations[value].values;
+    return v->by_value.is_single ? values + strcspn(values, "=") + 1 : values;
+}
+
+static void put(struct ab_grid *g, unsigned column, struct ab_by_value_of of, double value)
+{
+    char text[AB_CELL_BYTES];
+    if (of.what == AB_BY_VALUE_PEAK)
+        ab_grid_put(g, column, AB_GRID_BYTES, value, "not known");
+    else if (of.what == AB_BY_VALUE_RUN)
+        ab_grid_put(g, column, AB_GRID_TIME, value, "not known");
+    else if (isfinite(value))
+        ab_grid_say(g, column, "%s", ab_format_ratio(text, value));
+    else
+        ab_grid_put(g, column, AB_GRID_TEXT, NAN, "no time in this phase");
+}
+
+/* Adds the harness of each combination, the part of the times that is not the back ends' own. */
+static void add_harnesses(struct ab_grid *g, const struct ab_view *v, struct ab_by_value_of of)
+{
+    const struct ab_view_by_value *b = &v->by_value;
+    for (unsigned i = 0; i < v->phases.n_harness && of.what == AB_BY_VALUE_PHASE; i++) {
+        const struct ab_view_harness *h = &v->phases.harness[i];
+        char label[AB_HARNESS_NAME_BYTES + 16];
+        if (v->session->backends[h->backend].combination != 0)
+            continue;
+        snprintf(label, sizeof label, "harness (%s)", h->name);
+        ab_grid_add(g, label, "")->emphasis = AB_FAINT;
+        for (uint32_t n = 0; n < b->n_names; n++)
+            for (uint32_t k = 0; k < b->n_values && b->rows[n * b->n_values] == h->backend; k++) {
+                uint32_t row = b->rows[n * b->n_values + k];
+                put(g, k, of,
+                    row == UINT32_MAX ? (double)NAN
+                                      : ab_view_phases_harness(&v->phases, row, of.phase));
+            }
+    }
+}
+
+static void set_title(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
+{
+    char param[AB_VALUES_BYTES];
+    const char *by = v->by_value.is_single ? param_of(v, param) : "the values";
+    if (of.what == AB_BY_VALUE_PHASE)
+        g->title = ab_view_texts_addf(&g->texts, "%s: ns per op by %s",
+                                      AB_SHOWN(400, v->session->phases[of.phase]), by);
+    else
+        g->title = ab_view_texts_addf(
+            &g->texts, "%s by %s",
+            of.what == AB_BY_VALUE_RUN ? "time of the whole run" : "peak of resident memory", by);
+}
+
+/* Fills one row for each back end. */
+static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
+{
+    const struct ab_view_by_value *b = &v->by_value;
+    char param[AB_VALUES_BYTES];
+    g->n_columns = b->n_values;
+    for (uint32_t k = 0; k < b->n_values; k++) {
+        const char *value = ab_view_texts_addf(&g->texts, "%s", value_of(v, k));
+        g->columns[k] = (struct ab_grid_column){
+            value, k, ab_view_texts_addf(&g->texts, "#%s", value), NULL, 14};
+    }
+    ab_grid_heading(g, b->is_single ? param_of(v, param) : "", "");
+    for (uint32_t n = 0; n < b->n_names; n++) {
+        const struct ab_backend_info *info = &v->session->backends[b->rows[n * b->n_values]];
+        if (info->status == AB_BACKEND_ABSENT)
+            continue;
+        ab_grid_add(g, AB_OWN_LABEL(info), "");
+        for (uint32_t k = 0; k < b->n_values; k++)
+            put(g, k, of, ab_view_by_value_at(v, n, k, of));
+    }
+    add_harnesses(g, v, of);
+}
+
+/* Fills one row for each combination, up to ROWS_MOST. */
+static void fill_long(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
+{
+    enum { ROWS_MOST = 30 };
+    const struct ab_view_by_value *b = &v->by_value;
+    uint32_t names[AB_BY_VALUE_COLUMNS], n_names = 0, left = 0;
+    for (uint32_t n = 0; n < b->n_names; n++) {
+        const struct ab_backend_info *info = &v->session->backends[b->rows[n * b->n_values]];
+        if (info->status == AB_BACKEND_ABSENT)
+            continue;
+        left += n_names == AB_BY_VALUE_COLUMNS;
+        if (n_names == AB_BY_VALUE_COLUMNS)
+            continue;
+        const char *name = ab_view_texts_addf(&g->texts, "%s", AB_OWN_LABEL(info));
+        g->columns[n_names] = (struct ab_grid_column){
+            name, n_names, ab_view_texts_addf(&g->texts, "#%s", name), NULL, 14};
+        names[n_names++] = n;
+    }
+    g->n_columns = n_names;
+    ab_grid_heading(g, "", "");
+    for (uint32_t k = 0; k < b->n_values && k < ROWS_MOST; k++) {
+        ab_grid_add(g, v->session->combinations[k].values, "");
+        for (uint32_t n = 0; n < n_names; n++)
+            put(g, n, of, ab_view_by_value_at(v, names[n], k, of));
+    }
+    if (b->n_values > ROWS_MOST || left > 0)
+        g->note = ab_view_texts_addf(&g->texts,
+                                     "(not shown: %u combinations, %u back ends; --csv, --html)",
+                                     b->n_values > ROWS_MOST ? b->n_values - ROWS_MOST : 0, left);
+}
+
+bool ab_by_value_grid(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
+{
+    const struct ab_view_by_value *b = &v->by_value;
+    bool is_known = false;
+    *g = (struct ab_grid){.session = v->session, .rows_are = "allocator"};
+    for (uint32_t n = 0; n < b->n_names; n++)
+        for (uint32_t k = 0; k < b->n_values; k++)
+            is_known = is_known || isfinite(ab_view_by_value_at(v, n, k, of));
+    if (!is_known)
+        return false;
+    set_title(v, of, g);
+    if (b->is_single && b->n_values <= AB_BY_VALUE_COLUMNS) {
+        fill(v, of, g);
+    } else {
+        g->rows_are = "values";
+        fill_long(v, of, g);
+    }
+    return true;
+}

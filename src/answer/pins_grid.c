@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shows which blocks pin the pages at a moment: for each back end the groups that pin most, and a
+ * sentence about the first group.
+ */
+#include "answer/answer.h"
+#include "core/text.h"
+#include "core/units_show.h"
+#include "stats/pin_groups.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ALLOCATOR, PLACE, PINNED, SHARE, RETAINED, PAGES, LIVE, BLOCKS, SIZE, AGE, THREAD, COLUMNS };
+enum { SHOWN = 5 };
+
+/* Adds the row of a group. The position in the file has its own column, because terminals may cut
+ * the label. */
+static void add_row(struct ab_grid *g, uint32_t backend, const struct ab_pin *pin)
+{
+    ab_grid_add(g, pin->function, "");
+    ab_grid_say(g, ALLOCATOR, "%s", ab_backend_label(&g->session->backends[backend]));
+    if (pin->line > 0)
+        ab_grid_say(g, PLACE, "%s:%u", pin->file, pin->line);
+    else if (pin->file[0] != 0)
+        ab_grid_say(g, PLACE, "%s", pin->file);
+}
+
+static const char *title_of(const char *at, struct ab_view_texts *texts)
+{
+    static const char *const titles[AB_PIN_MOMENT_COUNT] = {
+        [AB_PIN_RESIDENT_PEAK] = "who pins the pages at the peak of resident memory",
+        [AB_PIN_LIVE_PEAK] = "who pins the pages at the peak of live bytes",
+        [AB_PIN_WORST] = "who pins the pages where external bytes are at their most",
+        [AB_PIN_END] = "who pins the pages in the end",
+        [AB_PIN_HALF_TIME] = "who pins the pages at half of the time of the work",
+    };
+    for (unsigned i = 0; i < AB_PIN_MOMENT_COUNT; i++)
+        if (strcmp(at, ab_pin_moment_names[i]) == 0)
+            return titles[i];
+    return ab_view_texts_addf(texts, "who pins the pages at %s", at);
+}
+
+static bool has_places(const struct ab_session *s)
+{
+    return s->n_pins > 0 && s->pins[0].group == AB_PIN_SITE;
+}
+
+/* True if it stands for the blocks of one place, set or size, not for all other blocks or the
+ * allocator itself. */
+static bool is_group(const struct ab_pin *pin)
+{
+    return strcmp(pin->function, AB_PIN_OTHERS) != 0 &&
+           strcmp(pin->function, AB_PIN_ALLOCATOR) != 0;
+}
+
+static void put_age(struct ab_grid *g, const struct ab_pin *pin)
+{
+    if (isnan(pin->median_age))
+        ab_grid_put(g, AGE, AB_GRID_COUNT, NAN, "it has no live block");
+    else if (pin->is_age_in_seconds)
+        ab_grid_put(g, AGE, AB_GRID_TIME, pin->median_age * 1e9, "");
+    else
+        ab_grid_say(g, AGE, "%s ops", ab_units_count((char[32]){0}, 32, pin->median_age));
+}
+
+static void put_pin(struct ab_grid *g, const struct ab_pin *pin, const struct ab_pins_of *m)
+{
+    ab_grid_put(g, PINNED, AB_GRID_BYTES, pin->pinned_bytes, "");
+    ab_grid_put(g, SHARE, AB_GRID_SHARE, pin->pinned_bytes / m->resident_bytes,
+                "resident memory is not known");
+    ab_grid_put(g, RETAINED, AB_GRID_BYTES, pin->retained_bytes, "resident memory is not known");
+    if (!is_group(pin))
+        return;
+    ab_grid_put(g, PAGES, AB_GRID_AMOUNT, pin->pages, "");
+    ab_grid_put(g, LIVE, AB_GRID_BYTES, pin->live_bytes, "");
+    ab_grid_put(g, BLOCKS, AB_GRID_AMOUNT, pin->blocks, "");
+    ab_grid_put(g, SIZE, AB_GRID_BYTES, pin->median_bytes, "it has no live block");
+    put_age(g, pin);
+    if (pin->blocks > 0 && pin->lane != AB_PIN_SEVERAL)
+        ab_grid_say(g, THREAD, "%u", pin->lane);
+    else if (pin->blocks > 0)
+        ab_grid_say(g, THREAD, "several");
+}
+
+static void add_backend(struct ab_grid *g, uint32_t backend, const struct ab_pins_of *m)
+{
+    ab_grid_heading(g, ab_backend_label(&g->session->backends[backend]), "");
+    for (uint32_t i = 0; i < m->n && i < SHOWN; i++) {
+        if (m->pins[i].pinned_bytes + m->pins[i].retained_bytes <= 0)
+            break;
+        add_row(g, backend, &m->pins[i]);
+        put_pin(g, &m->pins[i], m);
+    }
+    for (uint32_t i = SHOWN; i < m->n; i++)
+        if (!is_group(&m->pins[i]) && m->pins[i].retained_bytes > 0) {
+            add_row(g, backend, &m->pins[i]);
+            put_pin(g, &m->pins[i], m);
+        }
+}
+
+/* Finds the back end whose worst group pins the largest part of its resident memory; n_backends =
+ * none. */
+static uint32_t find_worst(const struct ab_session *s, const char *at, struct ab_pins_of *out)
+{
+    uint32_t worst = s->n_backends;
+    double most = 0;
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        struct ab_pins_of m;
+        if (!ab_view_shows(s, b) || !ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m) ||
+            !(m.pins[0].pinned_bytes / m.resident_bytes > most))
+            continue;
+        most = m.pins[0].pinned_bytes / m.resident_bytes;
+        worst = b;
+        *out = m;
+    }
+    return worst;
+}
+
+/* Adds how much of the memory under each other back end the same group pins. */
+static void add_others(struct ab_text *t, const struct ab_session *s, const char *at,
+                       uint32_t worst, const struct ab_pin *pin)
+{
+    const char *before = "; ";
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        struct ab_pins_of m;
+        if (b == worst || !ab_view_shows(s, b) ||
+            !ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m) || isnan(m.resident_bytes))
+            continue;
+        const struct ab_pin *same = ab_pins_same(&m, pin);
+        ab_text_addf(t, "%s%.3g %% under %s", before,
+                     same != NULL ? 100 * same->pinned_bytes / m.resident_bytes : 0.0,
+                     ab_backend_label(&s->backends[b]));
+        before = ", ";
+    }
+}
+
+/* Returns a sentence about the group that pins the largest part of a back end's resident memory;
+ * NULL = none is known. */
+static const char *sentence_of(const struct ab_session *s, const char *at,
+                               struct ab_view_texts *texts)
+{
+    struct ab_pins_of m = {0};
+    char name[300];
+    struct ab_text t = {0};
+    uint32_t worst = find_worst(s, at, &m);
+    if (worst == s->n_backends || m.n == 0)
+        return NULL;
+    const struct ab_pin *pin = &m.pins[0];
+    ab_pin_name(pin, name, sizeof name);
+    ab_text_addf(
+        &t, "%s: %s blocks of %s, %.3g %% of live bytes, pin %.3g %% of resident memory under %s",
+        name, ab_units_count((char[32]){0}, 32, pin->blocks), AB_BYTES(pin->median_bytes),
+        100 * pin->live_bytes / m.live_bytes, 100 * pin->pinned_bytes / m.resident_bytes,
+        ab_backend_label(&s->backends[worst]));
+    add_others(&t, s, at, worst, pin);
+    const char *sentence = ab_view_texts_addf(texts, "%s.", t.s);
+    ab_text_fini(&t);
+    return sentence;
+}
+
+bool ab_pins_grid(const struct ab_session *s, const char *at, struct ab_grid *g)
+{
+    *g = (struct ab_grid){.session = s,
+                          .rows_are = "allocated by",
+                          .columns = {[ALLOCATOR] = {.in_html = "allocator"},
+                                      [PLACE] = {has_places(s) ? "at" : NULL, 0,
+                                                 has_places(s) ? "at" : NULL, .width = 20},
+                                      [PINNED] = {"pinned", 0, "#pinned"},
+                                      [SHARE] = {"of all", 0, "#of resident"},
+                                      [RETAINED] = {"retained", 2, "#retained"},
+                                      [PAGES] = {"pages", 3, "#pages"},
+                                      [LIVE] = {"live", 0, "#live"},
+                                      [BLOCKS] = {"blocks", 1, "#blocks"},
+                                      [SIZE] = {"size", 1, "#median size"},
+                                      [AGE] = {"age", 4, "#median age"},
+                                      [THREAD] = {"thread", 5, "thread"}},
+                          .n_columns = COLUMNS,
+                          .is_list = true};
+    g->title = title_of(at, &g->texts);
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        struct ab_pins_of m;
+        if (ab_view_shows(s, b) && ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m))
+            add_backend(g, b, &m);
+    }
+    if (g->n_rows > 0)
+        g->remark = sentence_of(s, at, &g->texts);
+    return g->n_rows > 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Call sites of a real program that call the allocator, with their calls and time, over all rounds.
+ */
+#include "answer/answer.h"
+#include "core/grow.h"
+#include "result/shown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALLOCATOR, CALLS, A_CALL, INSIDE, SHARE, COLUMNS };
+enum { SHOWN = 10 };
+
+struct place { /* a call site under one back end; sums over rounds */
+    const struct ab_call_site *site;
+    double calls;
+    double inside_ns, timed_calls; /* only rounds whose time is known */
+};
+
+struct places {
+    struct place *items;
+    size_t n, cap;
+    double inside_ns; /* sum of all call sites */
+    uint32_t rounds, timed_rounds;
+};
+
+static bool is_same(const struct ab_call_site *a, const struct ab_call_site *b)
+{
+    return a->line == b->line && strcmp(a->function, b->function) == 0 &&
+           strcmp(a->file, b->file) == 0;
+}
+
+static void add_site(struct places *to, const struct ab_call_site *site)
+{
+    size_t i = 0;
+    while (i < to->n && !is_same(to->items[i].site, site))
+        i++;
+    if (i == to->n) {
+        AB_GROW(to->items, to->cap, to->n);
+        to->items[to->n++] = (struct place){.site = site};
+    }
+    to->items[i].calls += site->all_calls;
+    if (!isfinite(site->inside_ns))
+        return;
+    to->items[i].timed_calls += site->all_calls;
+    to->items[i].inside_ns += site->inside_ns;
+    to->inside_ns += site->inside_ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return (x->inside_ns < y->inside_ns) - (x->inside_ns > y->inside_ns);
+}
+
+static void collect(const struct ab_session *s, uint32_t backend, struct places *out)
+{
+    uint32_t last = UINT32_MAX, last_timed = UINT32_MAX;
+    *out = (struct places){.n = 0};
+    for (uint32_t i = 0; i < s->n_call_sites; i++) {
+        if (s->call_sites[i].backend != backend)
+            continue;
+        add_site(out, &s->call_sites[i]);
+        out->rounds += s->call_sites[i].round != last;
+        last = s->call_sites[i].round;
+        if (!isfinite(s->call_sites[i].inside_ns))
+            continue;
+        out->timed_rounds += last != last_timed;
+        last_timed = last;
+    }
+    if (out->n > 0)
+        qsort(out->items, out->n, sizeof out->items[0], by_time);
+}
+
+/* Returns NaN if a difference of times is not above 0, because the calls took less than the clock
+ * can measure. */
+static double above_zero(double ns)
+{
+    return ns > 0 ? ns : (double)NAN;
+}
+
+/* Adds a row named "parse (json.c:120)". */
+static void add_row(struct ab_grid *g, uint32_t backend, const struct place *p,
+                    const struct places *all)
+{
+    char name[320];
+    const struct ab_call_site *site = p->site;
+    const char *slash = strrchr(site->file, '/');
+    int n = snprintf(name, sizeof name, "%s", site->function);
+    if (site->line > 0 && n > 0 && (size_t)n < sizeof name)
+        snprintf(name + n, sizeof name - (size_t)n, " (%s:%u)",
+                 slash != NULL ? slash + 1 : site->file, site->line);
+    ab_grid_add(g, name, "");
+    ab_grid_say(g, ALLOCATOR, "%s", ab_backend_label(&g->session->backends[backend]));
+    ab_grid_put(g, CALLS, AB_GRID_AMOUNT, p->calls / all->rounds, NULL);
+    ab_grid_put(g, A_CALL, AB_GRID_TIME, above_zero(p->inside_ns) / p->timed_calls, NULL);
+    ab_grid_put(g, INSIDE, AB_GRID_TIME, above_zero(p->inside_ns) / all->timed_rounds, NULL);
+    ab_grid_put(g, SHARE, AB_GRID_SHARE, above_zero(p->inside_ns) / above_zero(all->inside_ns),
+                NULL);
+}
+
+bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g)
+{
+    *g = (struct ab_grid){.session = v->session,
+                          .rows_are = "called from",
+                          .columns = {[ALLOCATOR] = {.in_html = "allocator"},
+                                      [CALLS] = {"calls", 0, "#calls"},
+                                      [A_CALL] = {"a call", 0, "#a call"},
+                                      [INSIDE] = {"in malloc", 0, "#in malloc"},
+                                      [SHARE] = {"of all", 0, "#of all"}},
+                          .n_columns = COLUMNS,
+                          .is_list = true,
+                          .title = "calls by the place that makes them, means of the rounds"};
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        struct places all;
+        if (v->ranking.rows[i].standing == AB_VIEW_FAILED)
+            continue;
+        collect(v->session, v->ranking.rows[i].backend, &all);
+        if (all.n > 0)
+            ab_grid_heading(g, ab_backend_label(&v->session->backends[v->ranking.rows[i].backend]),
+                            "");
+        for (size_t k = 0; k < all.n && k < SHOWN; k++)
+            add_row(g, v->ranking.rows[i].backend, &all.items[k], &all);
+        free(all.items);
+    }
+    return g->n_rows > 0;
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of a phase: latency and throughput, counters, latency over time and by size, and the
+ * intervals of percentiles.
+ */
+#include "answer/answer.h"
+#include "answer/program_view.h"
+#include "base/bits.h"
+#include "core/alloc.h"
+#include "result/result_fields.h"
+#include "result/session.h"
+#include "result/shown.h"
+#include "stats/metric.h"
+#include "stats/rank/quantile_interval.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- latency ---- */
+
+enum { P50, P90, P99, P999, MAX, N, PICTURE = AB_LATENCY_PICTURE };
+
+/* True if max occurred in one round only, so that it may be an interruption rather than the
+ * allocator. */
+static bool is_single(const struct ab_view *v, uint32_t backend, const char *phase, unsigned op)
+{
+    const struct ab_view_latency *l = &v->latency;
+    for (uint32_t c = 0; c < l->n_columns; c++)
+        if (l->columns[c].op == op && strcmp(v->session->phases[l->columns[c].phase], phase) == 0)
+            return ab_view_latency_at(l, backend, c)->is_max_single;
+    return false;
+}
+
+static void add_latency(struct ab_grid *g, const struct ab_view *v, uint32_t b, const char *phase,
+                        unsigned op, struct ab_hdr *hdr)
+{
+    static const double quantiles[] = {[P50] = 0.50, [P90] = 0.90, [P99] = 0.99, [P999] = 0.999};
+    char most[AB_CELL_BYTES];
+    struct ab_merged m = ab_session_merge(v->session, b, phase, op, hdr);
+    ab_grid_add_backend(g, b);
+    for (unsigned c = P50; c <= P999; c++)
+        ab_grid_put(g, c, AB_GRID_NS, ab_result_quantile(hdr, quantiles[c]), NULL);
+    bool is_least = m.max_least > m.max; /* the longest call was interrupted, and only its lower
+                                            bound is known */
+    ab_format_ns(most, is_least ? m.max_least : m.max, v->session->timer.floor_ns);
+    ab_grid_say(g, MAX, "%s%s%s", is_least ? AB_GRID_AT_LEAST : "", most,
+                !is_least && is_single(v, b, phase, op) ? "!" : "");
+    ab_grid_put(g, N, AB_GRID_COUNT, m.n_rounds == 0 ? (double)NAN : (double)m.n, NULL);
+    ab_grid_put_histogram(g, PICTURE, hdr);
+}
+
+void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid *g)
+{
+    const struct ab_session *s = v->session;
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    char count[AB_CELL_BYTES];
+    *g = (struct ab_grid){.session = s,
+                          .columns = {[P50] = {"p50", 0},
+                                      [P90] = {"p90", 5},
+                                      [P99] = {"p99", 1},
+                                      [P999] = {"p99.9", 4},
+                                      [MAX] = {"max", 2},
+                                      [N] = {"n", 3},
+                                      [PICTURE] = {"distribution", 6}},
+                          .n_columns = PICTURE + 1};
+    g->title = ab_view_texts_addf(
+        &g->texts, "%s / %s: %s ops per round, %u round%s; values without a unit: ns", s->name,
+        phase, ab_format_count(count, (double)ab_session_phase_ops(s, AB_EVERY_COMBINATION, phase)),
+        s->n_rounds, s->n_rounds == 1 ? "" : "s");
+    ab_sparkline_begin(&g->range);
+    for (uint32_t i = 0; i < s->n_results; i++)
+        if (s->results[i].op == AB_OP_ALL && ab_session_has_numbers(s, s->results[i].backend) &&
+            strcmp(s->results[i].phase, phase) == 0)
+            ab_sparkline_widen(&g->range, s->results[i].hdr);
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
+        if (!ab_session_has_op(s, phase, op))
+            continue;
+        ab_grid_heading(g, ab_result_op_name(op), "");
+        for (uint32_t b = 0; b < s->n_backends; b++)
+            if (ab_session_has_numbers(s, b))
+                add_latency(g, v, b, phase, op, hdr);
+    }
+    free(hdr);
+}
+
+/* ---- throughput ---- */
+
+enum { PER_OP, SPREAD, MOPS, VERSUS };
+
+/* Puts the speed against the base. Colours mark clear differences only; the ratio says the same
+ * without colour. */
+static void put_speed(struct ab_grid *g, const char *phase, uint32_t b, uint32_t base)
+{
+    const struct ab_session *s = g->session;
+    char text[AB_CELL_BYTES];
+    if (base == UINT32_MAX)
+        return;
+    struct ab_effect speed = ab_session_speed(s, b, base, phase);
+    struct ab_view_factor factor = ab_view_factor_of(&speed);
+    bool is_compared = b != base && ab_backend_is_comparable(&s->backends[b]);
+    if (b == base)
+        ab_grid_say(g, VERSUS, "base");
+    else
+        ab_grid_say(g, VERSUS, "%s",
+                    is_compared && speed.n_new > 0
+                        ? ab_view_factor_text(text, &factor, "faster", "slower")
+                        : "-");
+    if (is_compared && !ab_backend_status_is_aside(s->backends[b].status) &&
+        ab_effect_is_clear(&speed))
+        g->rows[g->n_rows - 1].emphasis = speed.ratio > 1 ? AB_GOOD : AB_BAD;
+}
+
+void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+{
+    uint32_t base = ab_session_base(s);
+    *g = (struct ab_grid){.session = s,
+                          .columns = {[PER_OP] = {"ns/op", 0},
+                                      [SPREAD] = {"\u00b1", 3},
+                                      [MOPS] = {"Mops/s", 2},
+                                      [VERSUS] = {NULL, 1}},
+                          .n_columns = VERSUS + 1};
+    if (base != UINT32_MAX)
+        g->columns[VERSUS].title = ab_grid_versus(g, "vs", base, 10);
+    ab_grid_heading(g, "all ops", "");
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        char text[AB_CELL_BYTES];
+        struct ab_round_range ns = ab_session_ns_per_op(s, b, phase);
+        double half = ab_round_range_half(&ns);
+        if (!ab_session_has_numbers(s, b))
+            continue;
+        ab_grid_add_backend(g, b);
+        if (ns.median < 999.5)
+            ab_format_ratio(text, ns.median); /* "4.00": a mean over the ops, not a reading of the
+                                                 clock */
+        else
+            ab_format_ns(text, ns.median, NAN);
+        ab_grid_say(g, PER_OP, "%s", text);
+        if (isfinite(half))
+            ab_grid_say(g, SPREAD, half < 0.00995 ? "%.1f%%" : "%.0f%%", fmin(half, 9999) * 100);
+        else
+            ab_grid_say(g, SPREAD, "-");
+        ab_grid_say(g, MOPS, "%s", ab_format_ratio(text, 1e3 / ns.median));
+        put_speed(g, phase, b, ab_session_base_of(s, b));
+    }
+}
+
+/* ---- counters ---- */
+
+/* Columns after the instructions; fields of result_fields.def. */
+static const struct {
+    const char *field;
+    struct ab_grid_column column;
+} counted[] = {
+    {"faults_minor", {"faults", 2}},    {"syscalls_mmap", {"mmap", 1}},
+    {"syscalls_munmap", {"munmap", 1}}, {"syscalls_mremap", {"mremap", 4}},
+    {"syscalls_brk", {"brk", 1}},       {"syscalls_madvise", {"madvise", 3}},
+    {"syscalls_futex", {"futex", 3}},   {"syscalls_other", {"other calls", 4}},
+};
+enum { NET, BY_BASE, GROSS, FIRST_COUNTED };
+
+static double value(const struct ab_session *s, uint32_t backend, const char *phase,
+                    const char *field)
+{
+    const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_program_field(field)};
+    return ab_metric_value(s, backend, &m);
+}
+
+/* Returns the instructions per op of the loop alone, with the harness of the back end; NaN = not
+ * counted. */
+static double null_instructions(const struct ab_session *s, uint32_t backend, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_nulls; i++) {
+        const struct ab_null_cost *n = &s->nulls[i];
+        if (!isnan(n->instr_per_op) && strcmp(n->phase, phase) == 0 &&
+            ab_null_is_of(n, &s->backends[backend]))
+            return n->instr_per_op;
+    }
+    return NAN;
+}
+
+static void add_counts(struct ab_grid *g, uint32_t b, uint32_t base, const char *phase)
+{
+    const struct ab_session *s = g->session;
+    char ratio[AB_CELL_BYTES];
+    double n = value(s, b, phase, "instr_per_op");
+    double by = base != UINT32_MAX ? value(s, base, phase, "instr_per_op") : (double)NAN;
+    ab_grid_add_backend(g, b);
+    ab_grid_put_fixed(g, NET, 2, n);
+    ab_grid_say(g, BY_BASE, "%s", ab_format_ratio(ratio, by > 0 && n >= 0 ? n / by : (double)NAN));
+    ab_grid_put_fixed(g, GROSS, 2, n + null_instructions(s, b, phase));
+    for (unsigned i = 0; i < AB_ARRAY_LEN(counted); i++)
+        ab_grid_put_fixed(g, FIRST_COUNTED + i, 0, value(s, b, phase, counted[i].field));
+}
+
+void ab_counts_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+{
+    uint32_t base = ab_session_base(s);
+    *g = (struct ab_grid){.session = s,
+                          .columns = {[NET] = {"instr/op", 0}, [GROSS] = {"with loop", 1}},
+                          .n_columns = FIRST_COUNTED + AB_ARRAY_LEN(counted)};
+    g->title = ab_view_texts_addf(&g->texts, "%s / %s: counts", s->name, phase);
+    g->columns[BY_BASE] = (struct ab_grid_column){ab_grid_versus(g, "x", base, 10), 1};
+    for (unsigned i = 0; i < AB_ARRAY_LEN(counted); i++)
+        g->columns[FIRST_COUNTED + i] = counted[i].column;
+    ab_grid_heading(g, "all ops", "");
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        if (ab_session_has_numbers(s, b))
+            add_counts(g, b, ab_session_base_of(s, b), phase);
+    for (uint32_t b = 0; b < s->n_backends; b++) { /* the harnesses alone */
+        double n = ab_harness_is_used(s, b) ? null_instructions(s, b, phase) : (double)NAN;
+        char name[AB_HARNESS_NAME_BYTES], label[AB_HARNESS_NAME_BYTES + AB_VALUES_BYTES + 16];
+        if (isnan(n))
+            continue;
+        ab_harness_name(s, b, name);
+        snprintf(label, sizeof label, "harness (%s)%s%s", name,
+                 s->backends[b].values[0] != 0 ? " " : "", s->backends[b].values);
+        ab_grid_add(g, label, "")->emphasis = AB_FAINT;
+        ab_grid_put_fixed(g, GROSS, 2, n);
+    }
+}
+
+/* ---- percentiles of one round ---- */
+
+static void put_interval(struct ab_grid *g, unsigned column, const struct ab_hdr *hdr,
+                         double quantile)
+{
+    char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES];
+    double floor_ns = g->session->timer.floor_ns;
+    double ns = hdr != NULL ? ab_result_quantile(hdr, quantile) : (double)NAN;
+    if (!isfinite(ns)) {
+        ab_grid_put(g, column, AB_GRID_NS, NAN, NULL);
+        return;
+    }
+    struct ab_quantile_interval i = ab_quantile_interval(hdr, quantile);
+    ab_grid_say(g, column, "%.16s [%.16s, %.16s]", ab_format_ns(value, ns, floor_ns),
+                ab_format_ns(low, i.low, floor_ns), ab_format_ns(high, i.high, floor_ns));
+}
+
+bool ab_intervals_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+{
+    static const double quantiles[] = {0.5, 0.99, 0.999};
+    *g = (struct ab_grid){
+        .session = s, .columns = {{"p50", 2}, {"p99", 0}, {"p99.9", 1}}, .n_columns = 3};
+    if (s->n_rounds == 0)
+        return false;
+    g->title = ab_view_texts_addf(&g->texts, "%s: percentiles of %s, 90 %% intervals (by rank)",
+                                  phase, s->is_histogram_merged ? "all rounds" : "the first round");
+    for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
+        if (!ab_session_has_op(s, phase, op))
+            continue;
+        ab_grid_heading(g, ab_result_op_name(op), "");
+        for (uint32_t b = 0; b < s->n_backends; b++) {
+            if (!ab_session_has_numbers(s, b))
+                continue;
+            const struct ab_result *r = ab_session_find(s, b, phase, op, s->rounds[0].index);
+            ab_grid_add_backend(g, b);
+            for (unsigned q = 0; q < AB_ARRAY_LEN(quantiles); q++)
+                put_interval(g, q, r != NULL ? r->hdr : NULL, quantiles[q]);
+        }
+    }
+    return true;
+}
+
+/* ---- over time ---- */
+
+enum { SERIES_P50, SERIES_P99, SERIES_MAX, SERIES };
+
+/* Collects the largest value of each stretch over all rounds. Returns the largest of all. */
+static double collect(const struct ab_session *s, uint32_t backend, const char *phase,
+                      unsigned series, double out[AB_GRID_POINTS])
+{
+    uint32_t begin = UINT32_MAX, end = 0;
+    double most = 0;
+    for (unsigned i = 0; i < AB_GRID_POINTS; i++)
+        out[i] = NAN;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < s->n_windows; i++) {
+            const struct ab_window *w = &s->windows[i];
+            if (w->backend != backend || strcmp(w->phase, phase) != 0)
+                continue;
+            if (pass == 0) {
+                begin = w->begin < begin ? w->begin : begin;
+                end = w->end > end ? w->end : end;
+                continue;
+            }
+            double value = series == SERIES_P50 ? w->p50 : series == SERIES_P99 ? w->p99 : w->max;
+            unsigned at = (unsigned)fmin(AB_GRID_POINTS - 1, (double)(w->begin - begin) /
+                                                                 (end - begin) * AB_GRID_POINTS);
+            out[at] = fmax(out[at], value);
+            if (isfinite(value))
+                most = fmax(most, value);
+        }
+    return most;
+}
+
+bool ab_windows_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+{
+    double values[AB_GRID_POINTS];
+    *g = (struct ab_grid){
+        .session = s,
+        .columns = {{"p50", 2}, {"up to", 2}, {"p99", 1}, {"up to", 1}, {"max", 0}, {"up to", 0}},
+        .n_columns = 2 * SERIES};
+    ab_grid_heading(g, "over the ops of the phase", "");
+    for (uint32_t b = 0; b < s->n_backends; b++) {
+        if (!ab_session_has_numbers(s, b) || collect(s, b, phase, SERIES_MAX, values) == 0)
+            continue;
+        ab_grid_add_backend(g, b);
+        for (unsigned series = 0; series < SERIES; series++) {
+            char text[AB_CELL_BYTES];
+            double most = collect(s, b, phase, series, values);
+            ab_grid_put_line(g, 2 * series, values, most);
+            ab_grid_say(g, 2 * series + 1, "%s",
+                        ab_format_ns(text, most > 0 ? most : (double)NAN, NAN));
+        }
+    }
+    return g->n_rows > 1;
+}
+
+/* ---- latency by requested size, in powers of two ----
+ * The rounds of a phase, or of all phases, are merged. */
+
+enum { CALLS, FIRST, NAME_COLUMNS = 14, FEW = AB_SIZES_FEW };
+
+static bool is_of(const struct ab_size_class *c, const char *phase, unsigned op)
+{
+    return c->op == op && (phase == NULL || strcmp(c->phase, phase) == 0);
+}
+
+/* Returns the number of timed calls. Overflowed ones were calls too, but are in no counter. */
+static uint64_t n_calls(const struct ab_hdr *hdr)
+{
+    return ab_hdr_total(hdr) + hdr->overflow;
+}
+
+bool ab_sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend)
+{
+    for (uint32_t i = 0; i < s->n_size_classes && ab_session_has_numbers(s, backend); i++)
+        if (s->size_classes[i].backend == backend && is_of(&s->size_classes[i], phase, op))
+            return true;
+    return false;
+}
+
+static void merge(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend,
+                  unsigned log2, struct ab_hdr *hdr)
+{
+    ab_hdr_init(hdr);
+    for (uint32_t i = 0; i < s->n_size_classes; i++) {
+        const struct ab_size_class *c = &s->size_classes[i];
+        if (c->backend == backend && c->log2 == log2 && is_of(c, phase, op))
+            ab_hdr_merge(hdr, c->hdr);
+    }
+}
+
+/* Timed calls by size. All back ends do the same work, so their shares are shares of the work. */
+struct counts {
+    uint64_t n[AB_SIZE_CLASS_COUNT], total;
+};
+
+static struct counts count(const struct ab_session *s, const char *phase, unsigned op,
+                           bool has_null)
+{
+    struct counts x = {.total = 0};
+    for (uint32_t i = 0; i < s->n_size_classes; i++) {
+        const struct ab_size_class *c = &s->size_classes[i];
+        if (!is_of(c, phase, op) || c->log2 >= AB_SIZE_CLASS_COUNT ||
+            !ab_session_has_numbers(s, c->backend) ||
+            (!has_null && ab_backend_is_null(&s->backends[c->backend])))
+            continue;
+        x.n[c->log2] += n_calls(c->hdr);
+        x.total += n_calls(c->hdr);
+    }
+    return x;
+}
+
+/* Puts a pair of percentiles. With few calls, only terminals show it. */
+static void put_pair(struct ab_grid *g, unsigned column, const struct ab_hdr *hdr, bool is_tail)
+{
+    double max = hdr->overflow > 0 ? NAN : (double)hdr->max;
+    double p99 = ab_result_quantile(hdr, 0.99);
+    if (n_calls(hdr) == 0)
+        return;
+    struct ab_grid_cell *cell = ab_grid_put(
+        g, column, AB_GRID_PAIR,
+        is_tail ? ab_result_quantile(hdr, 0.999) : ab_result_quantile(hdr, 0.5), NULL);
+    cell->second = is_tail ? max : p99;
+    cell->in_html = n_calls(hdr) < FEW ? "too few" : NULL;
+    cell->is_soft = n_calls(hdr) < FEW || isnan(p99);
+    g->has_overflow = g->has_overflow || hdr->overflow > 0;
+    g->has_dash = g->has_dash ||
+                  (hdr->overflow == 0 && !(isfinite(cell->value) && isfinite(cell->second)));
+}
+
+/* Shades the cells of the last row. The first shade begins a quarter above the lowest p99 of the
+ * row. */
+static void shade(struct ab_grid *g, const uint32_t *backends, unsigned n)
+{
+    static const double steps[] = {1.25, 2, 4, 8};
+    struct ab_grid_row *row = &g->rows[g->n_rows - 1];
+    double least = NAN;
+    row->is_terminal_only = true;
+    for (unsigned i = 0; i < n; i++) {
+        const struct ab_grid_cell *cell = &row->cells[FIRST + i];
+        if (cell->kind == AB_GRID_BLANK || cell->in_html != NULL)
+            continue;
+        row->is_terminal_only = false;
+        if (isfinite(cell->second) && ab_backend_is_comparable(&g->session->backends[backends[i]]))
+            least = fmin(least, fmax(cell->second, g->session->timer.floor_ns));
+    }
+    for (unsigned i = 0; i < n; i++) {
+        struct ab_grid_cell *cell = &row->cells[FIRST + i];
+        while (cell->kind != AB_GRID_BLANK && cell->in_html == NULL && cell->shade < 4 &&
+               cell->second > steps[cell->shade] * least)
+            cell->shade++;
+    }
+}
+
+static void put_share(struct ab_grid *g, const struct counts *all, const struct counts *shown,
+                      unsigned log2)
+{
+    double percent = 100 * (double)shown->n[log2] / (double)shown->total;
+    ab_grid_say(g, CALLS, "%.1f %%", 100 * (double)all->n[log2] / (double)all->total)->in_html =
+        percent < 0.005 ? "<0.01 %" : ab_view_texts_addf(&g->texts, "%.2f %%", percent);
+}
+
+bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
+                   const uint32_t *backends, unsigned n, bool is_tail, struct ab_grid *g)
+{
+    const struct counts all = count(s, phase, op, true), shown = count(s, phase, op, false);
+    struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
+    char label[sizeof s->backends->name + 32];
+    bool is_any = false;
+    *g = (struct ab_grid){.session = s,
+                          .rows_are = "size",
+                          .columns = {[CALLS] = {"calls", 0, "#calls"}},
+                          .n_columns = FIRST + n,
+                          .is_whole = true};
+    for (unsigned i = 0; i < n; i++) {
+        const struct ab_backend_info *b = &s->backends[backends[i]];
+        g->columns[FIRST + i] = (struct ab_grid_column){
+            .title = ab_backend_label(b),
+            .in_html = ab_view_texts_addf(&g->texts, "#%s",
+                                          ab_format_backend(label, sizeof label, b)),
+            .width = NAME_COLUMNS};
+    }
+    snprintf(label, sizeof label, "%s, %s, ns", ab_result_op_name(op),
+             is_tail ? "p99.9/max" : "p50/p99");
+    ab_grid_heading(g, label, "");
+    for (unsigned log2 = 0; log2 < AB_SIZE_CLASS_COUNT; log2++) {
+        char size[AB_CELL_BYTES];
+        if (all.n[log2] == 0)
+            continue;
+        ab_grid_add(g, ab_format_size_class(size, log2), "");
+        put_share(g, &all, &shown, log2);
+        for (unsigned i = 0; i < n; i++) {
+            merge(s, phase, op, backends[i], log2, hdr);
+            put_pair(g, FIRST + i, hdr, is_tail);
+        }
+        shade(g, backends, n);
+        is_any = is_any || !g->rows[g->n_rows - 1].is_terminal_only;
+    }
+    free(hdr);
+    return is_any;
+}

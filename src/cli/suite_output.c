@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shows the results of several workloads. If standard output has a document, nothing else is
+ * written there. Failures go to standard error, with the name of their workload.
+ */
+#include "cli/suite_output.h"
+
+#include "answer/suite_view.h"
+#include "app/baselines.h"
+#include "app/outputs.h"
+#include "cli/show.h"
+#include "cli/terminal.h"
+#include "core/text.h"
+#include "report/suite/suite_forms.h"
+#include "report/table/sink_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Prints the failed verdicts, the only output under --quiet. */
+static void tell_verdicts(const struct ab_suite *suite)
+{
+    struct ab_suite_view v;
+    ab_suite_view_make(suite, &v);
+    for (size_t i = 0; i < v.n_verdicts; i++)
+        fprintf(stderr, "allocbench: %s\n", v.verdicts[i]);
+    ab_suite_view_fini(&v);
+}
+
+static void tell_failures(const struct ab_suite *suite, bool is_quiet)
+{
+    char where[300];
+    for (uint32_t i = 0; i < suite->n; i++) {
+        snprintf(where, sizeof where, "%s: ", AB_SHOWN(256, suite->items[i].name));
+        if (suite->items[i].document != NULL)
+            ab_failures_tell(&suite->items[i].stored.session, where, is_quiet);
+    }
+}
+
+/* Prints annotations with the name of their workload. */
+static void print_lines(const struct ab_options *o, const struct ab_session *session,
+                        const char *name)
+{
+    struct ab_session named = *session;
+    named.name = name;
+    ab_outputs_lines(o, &named, ab_outputs_use_stdout(o) ? stderr : stdout);
+}
+
+static void print(const struct ab_options *o, const struct ab_suite *suite)
+{
+    struct ab_session means = suite->summary; /* only the gates of the suite */
+    means.n_backends = 0;
+    means.is_complete = true;
+    if (o->is_quiet || ab_outputs_use_stdout(o))
+        tell_verdicts(suite);
+    else
+        ab_suite_table(stdout, suite, ab_terminal_style(o));
+    for (uint32_t i = 0; i < suite->n; i++)
+        if (suite->items[i].document != NULL)
+            print_lines(o, &suite->items[i].stored.session, suite->items[i].name);
+    print_lines(o, &means, AB_SUITE_MEAN);
+    fflush(stdout);
+}
+
+enum ab_status ab_show_suite(const struct ab_options *o, const char *kind, int *exit_code,
+                             struct ab_err *err)
+{
+    struct ab_suite_run run = {0};
+    enum ab_status status = ab_suite_measure(o, kind, &run, exit_code, err);
+    if (run.suite.n > 0) {
+        print(o, &run.suite);
+        if (!o->is_quiet)
+            ab_store_tell(&run.store, stderr);
+        tell_failures(&run.suite, o->is_quiet);
+    }
+    ab_suite_run_fini(&run);
+    return status;
+}
+
+enum ab_status ab_report_suite(const struct ab_options *o, const char *path, struct ab_err *err)
+{
+    struct ab_suite suite;
+    bool makes_file = ab_outputs_asked_for(o) != NULL;
+    AB_TRY((makes_file ? ab_suite_read_unaltered : ab_suite_read)(path, &suite, err));
+    if (suite.checksum == AB_CHECKSUM_WRONG)
+        fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
+                AB_SHOWN(512, path));
+    ab_unsealed_tell(o, AB_SHOWN(512, path), suite.checksum, suite.is_unsealed);
+    if (o->base != NULL) {
+        suite.base = o->base;
+        ab_suite_settle(&suite);
+    }
+    enum ab_status status = ab_suite_outputs(o, &suite, err);
+    if (status == AB_OK) {
+        print(o, &suite);
+        for (uint32_t i = 0; i < suite.n && o->topics != 0 && !ab_outputs_use_stdout(o); i++)
+            if (suite.items[i].document != NULL) {
+                fputc('\n', stdout);
+                ab_sink_table(stdout, &suite.items[i].stored.session, ab_terminal_style(o));
+            }
+    }
+    ab_suite_fini(&suite);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shows several workloads or traces on the screen, measured now or stored.
+ */
+#ifndef AB_CLI_SUITE_OUTPUT_H
+#define AB_CLI_SUITE_OUTPUT_H
+
+#include "app/measure_suite.h"
+
+/* Measures the arguments, all of kind `kind`, and shows their common table. */
+enum ab_status ab_show_suite(const struct ab_options *o, const char *kind, int *exit_code,
+                             struct ab_err *err);
+/* Prints a stored suite and writes its outputs. */
+enum ab_status ab_report_suite(const struct ab_options *o, const char *path, struct ab_err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory of the parent. If the system has none, the process ends: it removes temporary files, ends
+ * the worker, prints one line with the requested size, and exits with the code for a refused
+ * resource. So none of these functions returns NULL. A size that an untrusted input claims must be
+ * checked before it gets here, because a wrong input is an error of its own.
+ */
+#ifndef AB_CORE_ALLOC_H
+#define AB_CORE_ALLOC_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+void *ab_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
+void *ab_alloc_zeroed(size_t n, size_t item_bytes) __attribute__((malloc, returns_nonnull));
+void *ab_realloc(void *old, size_t n, size_t item_bytes) __attribute__((returns_nonnull));
+void *ab_memdup(const void *from, size_t bytes) __attribute__((malloc, returns_nonnull));
+char *ab_strdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *ab_strndup(const char *s, size_t most) __attribute__((malloc, returns_nonnull));
+char *ab_strdupf(const char *fmt, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
+char *ab_vstrdupf(const char *fmt, va_list args)
+    __attribute__((format(printf, 1, 0), returns_nonnull));
+
+/* Ends the process in the same way, for libraries that report a lack of memory by NULL. Any thread
+ * may call it. */
+void ab_memory_end(size_t bytes) __attribute__((noreturn, cold));
+
+/* Sets the function that is called before the process ends for lack of memory; NULL = none. `end`
+ * ends child processes, must not allocate, and may end the process itself. */
+void ab_memory_at_end(void (*end)(void));
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of each kind of check, and of a comparison.
+ */
+#include "document/checks_json.h"
+
+#include "base/bits.h"
+#include "core/alloc.h"
+#include "document/stored_reader.h"
+#include "result/shown.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#define CHARS(key, member, ...) AB_CHARS(key, struct ab_checked, member, __VA_ARGS__)
+#define TEXT(key, member, ...) AB_TEXT(key, struct ab_checked, member, __VA_ARGS__)
+#define REAL(key, member, ...) AB_NUMBER(key, struct ab_checked, member, __VA_ARGS__)
+#define WHOLE(key, member, ...) AB_WHOLE(key, struct ab_checked, member, UINT32_MAX, 0, __VA_ARGS__)
+/* NULL is written as null, for example the phase of a number of the whole run. */
+#define TEXT_OR_NULL(key, member) TEXT(key, member, .flags = AB_ZERO)
+/* `Unknown` and `never` are both written as null. */
+#define ROUNDS_NEEDED(...) \
+    AB_WHOLE("rounds_needed", struct ab_checked, rounds_needed, UINT32_MAX - 1, 0, \
+             .has = can_be_settled, __VA_ARGS__)
+
+static bool can_be_settled(const void *check, const void *context)
+{
+    (void)context;
+    return ((const struct ab_checked *)check)->rounds_needed != UINT32_MAX;
+}
+
+/* Initializes a check, because documents do not contain all members. */
+static void begin(const struct ab_reading *x)
+{
+    const struct ab_effect none = {
+        .ratio = NAN, .low = NAN, .high = NAN, .sd = NAN, .p_larger = NAN, .p_smaller = NAN};
+    *(struct ab_checked *)x->record = (struct ab_checked){.effect = none,
+                                                          .relative = none,
+                                                          .machine_ratio = NAN,
+                                                          .confirm = NAN,
+                                                          .unit = "",
+                                                          .base_backend = ""};
+}
+
+/* ---- numbers of a comparison ---- */
+
+static bool is_relative(const void *check, const void *context)
+{
+    const struct ab_checked *c = check;
+    (void)context;
+    return ab_check_judged_effect(c) != &c->effect;
+}
+
+static bool is_judged(const void *check, const void *context)
+{
+    (void)context;
+    return ab_check_is_judged(check);
+}
+
+/* Writes the direction, which follows from the numbers. */
+static json_t *write_direction(const struct ab_writing *x)
+{
+    return ab_check_is_judged(x->record) ? json_null() : ab_json_string(ab_check_word(x->record));
+}
+
+static void read_verdict(const struct ab_reading *x)
+{
+    if (!isnan(((const struct ab_checked *)x->record)->bound) &&
+        ab_json_has(x->r, x->o, x->m->key) && !ab_json_has_value(x->r, x->o, x->m->key))
+        ab_json_fail(x->r, x->o, "has a limit and no verdict");
+}
+
+static void check_cell(const struct ab_reading *x)
+{
+    const struct ab_checked *c = x->record;
+    bool is_bound = !isnan(c->bound) && c->verdict != AB_VERDICT_NOT_EVALUATED;
+    if (is_bound && !(isfinite(c->effect.ratio) && c->effect.ratio > 0))
+        ab_json_fail(x->r, x->o, "has a verdict and no ratio");
+    if (c->backend == NULL || c->metric == NULL)
+        ab_json_fail(x->r, x->o, "must name a back end and a metric");
+}
+
+static const struct ab_member relative_members[] = {
+    CHARS("witnesses", witnesses), REAL("machine_ratio", machine_ratio),
+    REAL("ratio", relative.ratio), REAL("low", relative.low),
+    REAL("high", relative.high),
+};
+AB_TABLE(relative, struct ab_checked);
+
+#define VERDICT "verdict"
+
+static const struct ab_member cell_members[] = {
+    {.type = AB_IS_RULE, .read = begin},
+    TEXT_OR_NULL("backend", backend),
+    TEXT("base_backend", base_backend),
+    TEXT_OR_NULL("phase", phase),
+    TEXT_OR_NULL("op", op),
+    TEXT("iteration", iteration, AB_WHEN(struct ab_checked, iteration), .flags = AB_OMIT | AB_ZERO),
+    TEXT_OR_NULL("metric", metric),
+    TEXT("unit", unit),
+    REAL("base", base),
+    REAL("new", now),
+    REAL("ratio", effect.ratio),
+    REAL("low", effect.low),
+    REAL("high", effect.high),
+    AB_NAME("method", struct ab_checked, effect.method, AB_EFFECT_METHOD_COUNT,
+            .names = ab_effect_method_names),
+    WHOLE("n_base", effect.n_base),
+    WHOLE("n_new", effect.n_new),
+    AB_RECORD_HERE("relative", &relative_record, .has = is_relative, .flags = AB_OMIT),
+    REAL("limit", bound),
+    {.key = VERDICT, .type = AB_IS_RULE, .read = read_verdict},
+    AB_NAME(VERDICT, struct ab_checked, verdict, AB_VERDICT_COUNT, .names = ab_comparison_verdicts,
+            .has = is_judged),
+    AB_WRITTEN("direction", write_direction),
+    ROUNDS_NEEDED(.flags = AB_ZERO),
+    WHOLE("confirm_rounds", n_confirm),
+    REAL("confirm_ratio", confirm),
+    CHARS("reason", reason),
+};
+AB_TABLE(cell, struct ab_checked, .check = check_cell);
+
+/* ---- gates ---- */
+
+static json_t *write_exit_code(const struct ab_writing *x)
+{
+    const struct ab_checked *c = x->record;
+    return ab_json_integer((uint64_t)ab_status_exit_code(c->status));
+}
+
+static void read_exit_code(const struct ab_reading *x)
+{
+    static const enum ab_status allowed[] = {AB_OK, AB_GATE, AB_CONFIG, AB_INCONCLUSIVE};
+    uint64_t code = ab_json_whole(x->r, x->o, x->m->key, UINT8_MAX, UINT8_MAX);
+    for (size_t i = 0; i < AB_ARRAY_LEN(allowed); i++)
+        if ((uint64_t)ab_status_exit_code(allowed[i]) == code) {
+            ((struct ab_checked *)x->record)->status = allowed[i];
+            return;
+        }
+    ab_json_fail(x->r, x->o, "%s is not one of a gate", x->m->key);
+}
+
+static json_t *write_unit(const struct ab_writing *x)
+{
+    char unit[160];
+    return ab_json_string(ab_check_unit(x->record, unit, sizeof unit));
+}
+
+/* Reads the unit of a gate. Its form "x glibc" also says what the number is a factor of. */
+static void read_unit(const struct ab_reading *x)
+{
+    struct ab_checked *c = x->record;
+    c->unit = ab_json_text(x->r, x->o, x->m->key);
+    bool is_factor = strncmp(c->unit, "x ", 2) == 0;
+    c->base_backend = is_factor ? c->unit + 2 : "";
+    c->against = !is_factor                                 ? AB_AGAINST_NOTHING
+                 : strcmp(c->base_backend, "live") == 0     ? AB_AGAINST_LIVE
+                 : strcmp(c->base_backend, "baseline") == 0 ? AB_AGAINST_BASELINE
+                                                            : AB_AGAINST_BACKEND;
+}
+
+/* Reads the name of a back end of this session; null = NULL. */
+static void read_backend(const struct ab_reading *x)
+{
+    const char *name = ab_json_text(x->r, x->o, x->m->key);
+    if (name[0] == 0)
+        return;
+    *(const char **)x->p = name;
+    ab_stored_named(x->context, &x->at, name);
+}
+
+static const char *const levels[] = {"error", "warn"};
+
+static const struct ab_member gate_members[] = {
+    {.type = AB_IS_RULE, .read = begin},
+    TEXT("gate", text),
+    TEXT("place", place),
+    TEXT("backend", backend, .read = read_backend),
+    AB_NAME("verdict", struct ab_checked, verdict, AB_VERDICT_COUNT, .names = ab_gate_verdicts),
+    {.key = "exit_code", .type = AB_IS_RULE, .write = write_exit_code, .read = read_exit_code},
+    REAL("value", effect.ratio),
+    REAL("bound", bound),
+    {.key = "unit", .type = AB_IS_RULE, .write = write_unit, .read = read_unit},
+    CHARS("reason", reason),
+    REAL("low", effect.low, .flags = AB_LATER),
+    REAL("high", effect.high, .flags = AB_LATER),
+    AB_NAME("level", struct ab_checked, is_warning, 2, .names = levels, .flags = AB_LATER),
+    WHOLE("confirm_rounds", n_confirm, .flags = AB_LATER),
+    REAL("confirm_value", confirm, .flags = AB_LATER),
+    ROUNDS_NEEDED(.flags = AB_ZERO | AB_LATER),
+};
+AB_TABLE(gate, struct ab_checked);
+
+/* ---- claims, which are written but never read ---- */
+
+static const struct ab_member claim_members[] = {
+    TEXT("claim", text),
+    TEXT("place", place),
+    TEXT("says", says),
+    TEXT("source", source),
+    TEXT("backend", backend),
+    TEXT("base", base_backend),
+    TEXT("phase", phase),
+    TEXT("op", op),
+    TEXT("stat", metric),
+    REAL("claimed", bound),
+    REAL("measured", effect.ratio),
+    REAL("low", low),
+    REAL("high", high),
+    REAL("interval_low", effect.low),
+    REAL("interval_high", effect.high),
+    REAL("net", relative.ratio),
+    REAL("net_interval_low", relative.low),
+    REAL("net_interval_high", relative.high),
+    WHOLE("n_rounds", effect.n_new),
+    CHARS("reason", reason),
+};
+AB_TABLE(claim, struct ab_checked);
+
+/* ---- a comparison ---- */
+
+static const struct ab_member work_members[] = {
+    AB_TEXT("tape_sha256", struct ab_session, tape_sha256),
+};
+AB_TABLE(work, struct ab_session);
+
+static_assert(AB_COMPARE_NOTE_BYTES == 300, "as the table of notes says");
+
+static const struct ab_member comparison_members[] = {
+    AB_TEXT("base", struct ab_comparison, base_label, .flags = AB_ZERO),
+    AB_TEXT("new", struct ab_comparison, now_label, .flags = AB_ZERO),
+    AB_MEMBER(PART, NULL, struct ab_comparison, now, .record = &work_record,
+              .flags = AB_POINTER | AB_SHOWN),
+    AB_CHARS("advisory", struct ab_comparison, advisory),
+    AB_LIST("notes", struct ab_comparison, notes, n_notes, AB_STORED_RECORDS_MAX,
+            .values = AB_IS_CHARS, .stride = AB_COMPARE_NOTE_BYTES, .flags = AB_NEVER_NULL,
+            .text = "must be a text below 300 bytes"),
+    AB_FLAG("jointly", struct ab_comparison, is_joint, .flags = AB_OMIT),
+    AB_RULE(AB_SEALED_KEY, struct ab_comparison, is_unsealed, .write = ab_unsealed_write,
+            .read = ab_unsealed_read),
+    AB_LIST("cells", struct ab_comparison, cells, n_cells, AB_STORED_RECORDS_MAX,
+            .record = &cell_record),
+};
+AB_TABLE(comparison, struct ab_comparison);
+
+static const struct ab_member checks_members[] = {
+    AB_LIST("gates", struct ab_session, gates, n_gates, AB_STORED_RECORDS_MAX,
+            .record = &gate_record),
+    AB_LIST("claims", struct ab_session, claims, n_claims, AB_STORED_RECORDS_MAX,
+            .record = &claim_record, .flags = AB_SHOWN),
+    AB_RECORD("comparison", struct ab_session, comparison, &comparison_record,
+              .flags = AB_POINTER | AB_LATER),
+};
+const struct ab_record ab_checks_record = AB_RECORD_OF(struct ab_session, checks_members);
+
+/* ---- the document of several comparisons ---- */
+
+const struct ab_record ab_gates_record = {checks_members, 1, sizeof(struct ab_session),
+                                          .check = NULL};
+
+static const struct ab_member compared_members[] = {
+    AB_PART(&comparison_record),
+    AB_MEMBER(PART, NULL, struct ab_comparison, now, .record = &ab_gates_record,
+              .flags = AB_POINTER),
+};
+AB_TABLE(compared, struct ab_comparison);
+
+struct document {
+    uint32_t exit_code;
+    const struct ab_comparison *comparisons;
+    size_t n;
+};
+static const struct ab_member document_members[] = {
+    AB_FIXED("schema", "allocbench-compare/1"),
+    AB_FIXED("version", AB_VERSION),
+    AB_WHOLE("exit_code", struct document, exit_code, UINT32_MAX, 0),
+    AB_LIST("comparisons", struct document, comparisons, n, UINT32_MAX, .record = &compared_record),
+};
+AB_TABLE(document, struct document);
+
+void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, size_t n,
+                          int exit_code)
+{
+    struct ab_format_guard guard;
+    const struct document d = {(uint32_t)exit_code, comparisons, n};
+    ab_format_begin(&guard);
+    ab_json_write(ab_record_json(&document_record, &d, NULL), to, 12);
+    ab_format_end(&guard);
+}
+
+/* ---- reading ---- */
+
+/* Sets the members of a comparison that the document does not contain; `base` stands for the other
+ * result. */
+static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_session *base)
+{
+    c->now = now;
+    c->base = c->base_label == NULL && c->now_label == NULL
+                  ? now
+                  : base; /* compares either back ends of one result, or two results */
+    c->is_advisory = c->advisory[0] != 0;
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        base->n_rounds = c->cells[i].effect.n_base > base->n_rounds ? c->cells[i].effect.n_base
+                                                                    : base->n_rounds;
+}
+
+enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored, struct ab_err *err)
+{
+    struct ab_session *s = &stored->session;
+    struct ab_stored_reader r = {.json = {.file = path, .err = err}, .session = s};
+    struct ab_json_node document = {.json = stored->document};
+    ab_record_read(&r.json, &document, &ab_checks_record, s, &r);
+    if (s->comparison == NULL)
+        return r.json.status;
+    stored->comparison = (struct ab_comparison *)(uintptr_t)s->comparison;
+    stored->compared_with = ab_alloc_zeroed(1, sizeof *stored->compared_with);
+    complete(stored->comparison, s, stored->compared_with);
+    return r.json.status;
+}

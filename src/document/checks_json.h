@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads and writes checks as JSON: the keys "gates", "claims" and "comparison" of a result, and the
+ * document of `compare`. null means not known.
+ */
+#ifndef AB_DOCUMENT_CHECKS_JSON_H
+#define AB_DOCUMENT_CHECKS_JSON_H
+
+#include "document/read_result.h"
+#include "document/record_table.h"
+#include "stats/compare.h"
+
+/* the three keys; for a struct ab_session */
+extern const struct ab_record ab_checks_record;
+extern const struct ab_record ab_gates_record; /* only the key "gates" */
+
+/* Writes the document allocbench-compare/1: n comparisons with one base. */
+void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, size_t n,
+                          int exit_code);
+
+/* Fills session.gates and session.comparison with the verdicts as they were given at measuring
+ * time; ab_stored_fini frees them. Not needed if the caller judges its own gates. Keys of newer
+ * versions may be missing. */
+enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored,
+                                     struct ab_err *err);
+
+#endif

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes, reads and rounds structs by walking over their tables (record_table.h).
+ */
+#include "document/record_table.h"
+
+#include "base/bits.h"
+#include "core/alloc.h"
+#include "result/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_flag(const struct ab_member *m, unsigned flag)
+{
+    return (m->flags & flag) != 0;
+}
+
+static void *at(const void *base, size_t offset)
+{
+    return (char *)(uintptr_t)base + offset;
+}
+
+static uint64_t whole_at(const void *p, size_t bytes)
+{
+    return bytes == sizeof(uint64_t)   ? *(const uint64_t *)p
+           : bytes == sizeof(uint32_t) ? *(const uint32_t *)p
+                                       : *(const uint8_t *)p;
+}
+
+static void set_whole(void *p, size_t bytes, uint64_t n)
+{
+    if (bytes == sizeof(uint64_t))
+        *(uint64_t *)p = n;
+    else if (bytes == sizeof(uint32_t))
+        *(uint32_t *)p = (uint32_t)n;
+    else
+        *(uint8_t *)p = (uint8_t)n;
+}
+
+/* Returns the struct of a RECORD or a PART; NULL = there is none. */
+static void *inner(const struct ab_member *m, const void *record)
+{
+    void *p = at(record, m->offset);
+    return has_flag(m, AB_POINTER) ? *(void **)p : p;
+}
+
+/* ---- lists ---- */
+
+static bool is_list(const struct ab_member *m)
+{
+    return m->type == AB_IS_LIST || m->type == AB_IS_ARRAY;
+}
+
+static char *items_of(const struct ab_member *m, const void *record)
+{
+    void *p = at(record, m->offset);
+    return m->type == AB_IS_LIST ? *(char **)p : p;
+}
+
+static uint32_t count_of(const struct ab_member *m, const void *record)
+{
+    const char *const *texts = (const char *const *)items_of(m, record);
+    uint32_t n = 0;
+    if (m->n_bytes != 0)
+        return (uint32_t)whole_at(at(record, m->n_offset), m->n_bytes);
+    while (texts != NULL && texts[n] != NULL)
+        n++;
+    return n;
+}
+
+/* Returns a member that describes an item that is a plain value. */
+static struct ab_member value_of(const struct ab_member *list)
+{
+    return (struct ab_member){.type = list->values,
+                              .flags = list->flags & AB_NEVER_NULL,
+                              .bytes = list->values == AB_IS_INDEX   ? sizeof(int32_t)
+                                       : list->values == AB_IS_CHARS ? list->stride
+                                                                     : sizeof(uint64_t),
+                              .most = list->values == AB_IS_INDEX ? INT32_MAX : INT64_MAX,
+                              .unknown = list->unknown,
+                              .text = list->text};
+}
+
+/* Returns the record that describes an item of a list. *value: storage for the member that the
+ * result refers to. */
+static struct ab_record items_record(const struct ab_member *list, struct ab_member *value)
+{
+    if (list->record != NULL)
+        return *list->record;
+    *value = value_of(list);
+    return (struct ab_record){value, 1, list->stride, .check = NULL};
+}
+
+/* True if the items are JSON objects. */
+static bool has_keys(const struct ab_record *t)
+{
+    return t->members[0].key != NULL || t->members[0].type == AB_IS_PART ||
+           t->members[0].type == AB_IS_RULE;
+}
+
+/* ---- writing ---- */
+
+static const char *name_of(const struct ab_member *m, uint64_t i)
+{
+    if (m->name != NULL)
+        return m->name((unsigned)i);
+    return i < m->most ? m->names[i] : "unknown";
+}
+
+static void put_numbers(json_t *o, const struct ab_member *m, const void *record)
+{
+    const double *x = at(record, m->offset);
+    for (size_t i = 0; i < m->most; i++)
+        ab_json_put(o, m->names[i], ab_json_real(x[i]));
+}
+
+static json_t *numbers(const struct ab_member *m, const void *record)
+{
+    json_t *o = json_object();
+    put_numbers(o, m, record);
+    return o;
+}
+
+static json_t *value(const struct ab_member *m, const void *record, const void *context);
+
+static json_t *item_json(const struct ab_record *t, const void *item, const void *context)
+{
+    if (has_keys(t))
+        return ab_record_json(t, item, context);
+    if (t->n_members == 1)
+        return value(&t->members[0], item, context);
+    json_t *values = json_array();
+    for (size_t i = 0; i < t->n_members; i++)
+        ab_json_append(values, value(&t->members[i], item, context));
+    return values;
+}
+
+static json_t *list(const struct ab_member *m, const void *record, const void *context)
+{
+    struct ab_member one;
+    struct ab_record t = items_record(m, &one);
+    json_t *items = json_array();
+    const char *item = items_of(m, record);
+    for (uint32_t i = 0, n = count_of(m, record); i < n; i++, item += t.bytes)
+        if (t.is_told == NULL || t.is_told(item, context))
+            ab_json_append(items, item_json(&t, item, context));
+    return items;
+}
+
+static json_t *rows(const struct ab_member *m, const void *record, const void *context)
+{
+    json_t *items = json_array();
+    void *item = ab_alloc(m->record->bytes);
+    for (size_t i = 0, n = m->n_bytes != 0 ? count_of(m, record) : m->most; i < n; i++) {
+        memset(item, 0, m->record->bytes);
+        if (m->row(record, i, item))
+            ab_json_append(items, item_json(m->record, item, context));
+    }
+    free(item);
+    return items;
+}
+
+static json_t *value(const struct ab_member *m, const void *record, const void *context)
+{
+    const void *p = at(record, m->offset);
+    const char *text = m->text;
+    bool is_null = has_flag(m, AB_ZERO) &&
+                   (m->type == AB_IS_NUMBER                           ? !(*(const double *)p > 0)
+                    : m->type == AB_IS_WHOLE || m->type == AB_IS_NAME ? whole_at(p, m->bytes) == 0
+                                                                      : false);
+    if (is_null)
+        return json_null();
+    switch (m->type) {
+    case AB_IS_TEXT:
+    case AB_IS_WORD:
+        return ab_json_string(*(const char *const *)p != NULL ? *(const char *const *)p : text);
+    case AB_IS_FIXED:
+        return ab_json_string(text);
+    case AB_IS_CHARS:
+        return ab_json_string(p);
+    case AB_IS_NUMBER:
+        return has_flag(m, AB_EXACT) && isfinite(*(const double *)p)
+                   ? json_real(*(const double *)p)
+                   : ab_json_real(*(const double *)p);
+    case AB_IS_NUMBERS:
+        return numbers(m, record);
+    case AB_IS_WHOLE:
+        return ab_json_integer(whole_at(p, m->bytes));
+    case AB_IS_INDEX:
+        return *(const int32_t *)p < 0 ? json_null() : json_integer(*(const int32_t *)p);
+    case AB_IS_FLAG:
+        return json_boolean(*(const bool *)p);
+    case AB_IS_NAME:
+        return ab_json_string(name_of(m, whole_at(p, m->bytes)));
+    case AB_IS_LIST:
+    case AB_IS_ARRAY:
+        return list(m, record, context);
+    case AB_IS_ROWS:
+        return rows(m, record, context);
+    case AB_IS_RECORD:
+        return ab_record_json(m->record, inner(m, record), context);
+    case AB_IS_PART:
+    case AB_IS_RULE:
+        break;
+    }
+    return NULL;
+}
+
+static bool is_there(const struct ab_member *m, const void *record, const void *context)
+{
+    if (has_flag(m, AB_POINTER) && inner(m, record) == NULL)
+        return false;
+    if (m->type == AB_IS_FLAG && has_flag(m, AB_OMIT))
+        return *(const bool *)at(record, m->offset);
+    uint64_t n = m->when_bytes > 0 ? whole_at(at(record, m->when), m->when_bytes) : 1;
+    if (m->when_is > 0 ? n != m->when_is : n == 0)
+        return false;
+    return m->has == NULL || m->has(record, context);
+}
+
+static void put_member(json_t *o, const struct ab_member *m, const void *record,
+                       const void *context)
+{
+    const struct ab_writing x = {o, m, record, at(record, m->offset), context};
+    json_t *json = NULL;
+    if (!is_there(m, record, context))
+        json = has_flag(m, AB_OMIT) || m->key == NULL ? NULL : json_null();
+    else if (m->write != NULL)
+        json = m->write(&x);
+    else if (m->type == AB_IS_PART)
+        ab_record_put(o, m->record, inner(m, record), context);
+    else if (m->key == NULL && m->type == AB_IS_NUMBERS)
+        put_numbers(o, m, record);
+    else
+        json = value(m, record, context);
+    if (json != NULL)
+        ab_json_put(o, m->key, json);
+}
+
+void ab_record_put(json_t *o, const struct ab_record *table, const void *record,
+                   const void *context)
+{
+    for (size_t i = 0; i < table->n_members; i++)
+        if (table->members[i].group == table->group)
+            put_member(o, &table->members[i], record, context);
+}
+
+json_t *ab_record_json(const struct ab_record *table, const void *record, const void *context)
+{
+    json_t *o = json_object();
+    ab_record_put(o, table, record, context);
+    return o;
+}
+
+/* ---- reading ---- */
+
+/* Sets a member that is missing or null to the value that stands for null. */
+static void set_unknown(const struct ab_member *m, void *record)
+{
+    void *p = at(record, m->offset);
+    double nothing = has_flag(m, AB_ZERO) ? 0 : (double)NAN;
+    if (m->type == AB_IS_WHOLE || m->type == AB_IS_FLAG)
+        set_whole(p, m->bytes, m->unknown);
+    else if (m->type == AB_IS_INDEX)
+        *(int32_t *)p = -1;
+    for (size_t i = 0; i < (m->type == AB_IS_NUMBER    ? 1
+                            : m->type == AB_IS_NUMBERS ? m->most
+                                                       : 0);
+         i++)
+        ((double *)p)[i] = nothing;
+}
+
+void ab_record_forget(const struct ab_record *table, void *record)
+{
+    for (size_t i = 0; i < table->n_members; i++)
+        if (table->members[i].group == table->group)
+            set_unknown(&table->members[i], record);
+}
+
+static void read_numbers(const struct ab_reading *x, const struct ab_json_node *o)
+{
+    double *to = x->p;
+    for (size_t i = 0; i < x->m->most; i++)
+        to[i] = ab_json_number(x->r, o, x->m->names[i]);
+}
+
+static size_t read_name(struct ab_json_reader *r, const struct ab_json_node *node,
+                        const struct ab_member *m)
+{
+    const char *names[64];
+    unsigned numbers[64], n = 0;
+    for (unsigned i = 0; i < m->most && n < AB_ARRAY_LEN(names); i++)
+        if (m->name != NULL || m->names[i] != NULL) {
+            names[n] = m->name != NULL ? m->name(i) : m->names[i];
+            numbers[n++] = i;
+        }
+    return numbers[ab_json_one_of_at(r, node, names, n)];
+}
+
+static void read_value(struct ab_json_reader *r, const struct ab_json_node *node,
+                       const struct ab_member *m, void *record)
+{
+    void *p = at(record, m->offset);
+    bool is_null = json_is_null(node->json), is_zero = has_flag(m, AB_ZERO);
+    const char *text;
+    if (m->type == AB_IS_CHARS) {
+        ab_json_chars_at(r, node, p, m->bytes);
+    } else if (m->type == AB_IS_TEXT) {
+        text = ab_json_text_at(r, node);
+        *(const char **)p = text[0] != 0 || !is_zero ? text : NULL;
+    } else if (m->type == AB_IS_WORD) {
+        if (!is_zero || ab_json_text_at(r, node)[0] != 0)
+            *(const char **)p = m->names[ab_json_one_of_at(r, node, m->names, m->most)];
+    } else if (is_null && m->type != AB_IS_FLAG &&
+               (m->type != AB_IS_NAME || is_zero || m->has != NULL)) {
+        set_unknown(m, record);
+    } else if (m->type == AB_IS_NUMBER) {
+        *(double *)p = ab_json_number_at(r, node);
+    } else if (m->type == AB_IS_WHOLE) {
+        set_whole(p, m->bytes, ab_json_whole_at(r, node, m->most, m->unknown));
+    } else if (m->type == AB_IS_INDEX) {
+        *(int32_t *)p = (int32_t)ab_json_whole_at(r, node, m->most, 0);
+    } else if (m->type == AB_IS_FLAG) {
+        *(bool *)p = ab_json_flag_at(r, node);
+    } else if (m->type == AB_IS_NAME) {
+        set_whole(p, m->bytes, read_name(r, node, m));
+    }
+}
+
+/* True if the value has the type of `m`, a value in a list. */
+static bool fits(const json_t *json, const struct ab_member *m)
+{
+    if (json_is_null(json))
+        return !has_flag(m, AB_NEVER_NULL);
+    if (m->type == AB_IS_TEXT || m->type == AB_IS_CHARS)
+        return json_is_string(json) &&
+               (m->type == AB_IS_TEXT || json_string_length(json) < m->bytes);
+    if (m->type == AB_IS_NUMBER)
+        return json_is_number(json);
+    return json_is_integer(json) && json_integer_value(json) >= 0 &&
+           (uint64_t)json_integer_value(json) <= m->most;
+}
+
+/* Reads an item that is a value, or an array of values. */
+static void read_plain(struct ab_json_reader *r, const struct ab_json_node *item,
+                       const struct ab_record *t, void *to)
+{
+    bool is_one = t->n_members == 1;
+    bool is_good = is_one || json_array_size(item->json) == t->n_members;
+    for (size_t i = 0; i < t->n_members && is_good; i++) {
+        struct ab_json_node node = *item;
+        node.json = is_one ? item->json : json_array_get(item->json, i);
+        is_good = fits(node.json, &t->members[i]);
+        if (is_good)
+            read_value(r, &node, &t->members[i], to);
+    }
+    if (!is_good)
+        ab_json_fail(r, item, "%s", t->members[0].text);
+}
+
+static void read_items(const struct ab_reading *x, const struct ab_json_node *list,
+                       const struct ab_record *t)
+{
+    size_t n = json_array_size(list->json);
+    char *to = items_of(x->m, x->record);
+    for (size_t i = 0; i < n && x->r->status == AB_OK; i++, to += t->bytes) {
+        if (!has_flag(x->m, AB_SAME) && x->m->n_bytes != 0)
+            set_whole(at(x->record, x->m->n_offset), x->m->n_bytes, i + 1);
+        struct ab_json_node item = has_keys(t) ? ab_json_item_object(x->r, list, i)
+                                               : ab_json_item(list, i);
+        if (has_keys(t))
+            ab_record_read(x->r, &item, t, to, x->context);
+        else
+            read_plain(x->r, &item, t, to);
+    }
+}
+
+static void read_list(const struct ab_reading *x)
+{
+    const struct ab_member *m = x->m;
+    struct ab_member one;
+    struct ab_record t = items_record(m, &one);
+    struct ab_json_node list = ab_json_array(x->r, x->o, m->key);
+    size_t n = ab_json_count(x->r, &list, m->most), more = has_flag(m, AB_ENDS);
+    if (x->r->status != AB_OK)
+        return;
+    if (has_flag(m, AB_SAME) && n != count_of(m, x->record))
+        ab_json_fail(x->r, &list, "%s", m->same);
+    if (m->type == AB_IS_LIST && !has_flag(m, AB_SAME) && n + more > 0)
+        *(void **)x->p = ab_alloc_zeroed(n + more, t.bytes);
+    read_items(x, &list, &t);
+}
+
+/* Reads a member that is a JSON object of its own. */
+static void read_record(const struct ab_reading *x)
+{
+    const struct ab_member *m = x->m;
+    bool may_be_null = has_flag(m, AB_POINTER) ||
+                       ((m->has != NULL || m->when_bytes > 0) && !has_flag(m, AB_OMIT));
+    if (may_be_null && ab_json_has(x->r, x->o, m->key) && !ab_json_has_value(x->r, x->o, m->key))
+        return;
+    struct ab_json_node node = ab_json_object(x->r, x->o, m->key);
+    if (x->r->status != AB_OK)
+        return;
+    if (m->type == AB_IS_NUMBERS) {
+        read_numbers(x, &node);
+        return;
+    }
+    if (has_flag(m, AB_POINTER))
+        *(void **)x->p = ab_alloc_zeroed(1, m->record->bytes);
+    if (m->when_bytes == sizeof(bool))
+        *(bool *)at(x->record, m->when) = true;
+    ab_record_read(x->r, &node, m->record, inner(m, x->record), x->context);
+}
+
+static void read_part(const struct ab_reading *x)
+{
+    const struct ab_member *m = x->m;
+    bool is_missing = has_flag(m, AB_LATER) && !ab_json_has(x->r, x->o, m->record->members[0].key);
+    if (!is_missing && is_there(m, x->record, x->context))
+        ab_record_read(x->r, x->o, m->record, inner(m, x->record), x->context);
+}
+
+/* Handles an optional member that is missing: sets it to the value that stands for null, for
+ * AB_SAME in every item. */
+static void pass_over(const struct ab_reading *x)
+{
+    struct ab_member one;
+    if (!is_list(x->m)) {
+        set_unknown(x->m, x->record);
+    } else if (has_flag(x->m, AB_SAME)) {
+        struct ab_record t = items_record(x->m, &one);
+        char *item = items_of(x->m, x->record);
+        for (uint32_t n = count_of(x->m, x->record); n > 0; n--, item += t.bytes)
+            ab_record_forget(&t, item);
+    }
+}
+
+static void read_member(const struct ab_reading *x)
+{
+    const struct ab_member *m = x->m;
+    if (m->read != NULL) {
+        m->read(x);
+    } else if (m->type == AB_IS_PART) {
+        read_part(x);
+    } else if (m->type == AB_IS_RULE || m->type == AB_IS_FIXED || m->type == AB_IS_ROWS) {
+        return;
+    } else if (m->key == NULL) {
+        read_numbers(x, x->o);
+    } else if (has_flag(m, AB_LATER | AB_OMIT) && !ab_json_has(x->r, x->o, m->key)) {
+        pass_over(x);
+    } else if (is_list(m)) {
+        read_list(x);
+    } else if (m->type == AB_IS_RECORD || m->type == AB_IS_NUMBERS) {
+        read_record(x);
+    } else {
+        struct ab_json_node node = ab_json_member(x->r, x->o, m->key);
+        read_value(x->r, &node, m, x->record);
+    }
+}
+
+void ab_record_read(struct ab_json_reader *r, const struct ab_json_node *o,
+                    const struct ab_record *table, void *record, void *context)
+{
+    struct ab_reading x = {.r = r, .o = o, .record = record, .context = context};
+    for (unsigned last = 0; last <= AB_LAST; last += AB_LAST)
+        for (size_t i = 0; i < table->n_members && r->status == AB_OK; i++) {
+            x.m = &table->members[i];
+            x.p = at(record, x.m->offset);
+            x.at = (struct ab_json_node){.parent = o, .key = x.m->key};
+            if (x.m->group == table->group && (x.m->flags & (AB_LAST | AB_SHOWN)) == last)
+                read_member(&x);
+        }
+    x.m = NULL;
+    if (table->check != NULL && r->status == AB_OK)
+        table->check(&x);
+}
+
+/* ---- rounding ---- */
+
+static void settle_member(const struct ab_member *m, void *record)
+{
+    double *x = at(record, m->offset);
+    size_t n = m->type == AB_IS_NUMBER ? 1 : m->type == AB_IS_NUMBERS ? m->most : 0;
+    for (size_t i = 0; i < n; i++)
+        x[i] = ab_number_settle(x[i]);
+    if (m->type == AB_IS_RECORD || m->type == AB_IS_PART) {
+        if (inner(m, record) != NULL)
+            ab_record_settle(m->record, inner(m, record));
+    } else if (is_list(m)) {
+        struct ab_member one;
+        struct ab_record t = items_record(m, &one);
+        char *item = items_of(m, record);
+        for (uint32_t i = count_of(m, record); i > 0; i--, item += t.bytes)
+            ab_record_settle(&t, item);
+    }
+}
+
+void ab_record_settle(const struct ab_record *table, void *record)
+{
+    for (size_t i = 0; i < table->n_members; i++)
+        if (table->members[i].group == table->group && !has_flag(&table->members[i], AB_SHOWN))
+            settle_member(&table->members[i], record);
+}
+
+json_t *ab_unsealed_write(const struct ab_writing *x)
+{
+    return *(const bool *)x->p ? json_false() : NULL;
+}
+
+void ab_unsealed_read(const struct ab_reading *x)
+{
+    if (!ab_json_has(x->r, x->o, x->m->key))
+        return;
+    struct ab_json_node node = ab_json_member(x->r, x->o, x->m->key);
+    *(bool *)x->p = !ab_json_flag_at(x->r, &node);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of a stored result, schema allocbench/2. They say which member of a session each key
+ * is. results/allocbench-2.schema.json describes the keys, results/README.md their meaning.
+ * ab_sink_json uses the tables to write a document, read_result.c to read one.
+ */
+#ifndef AB_DOCUMENT_SESSION_RECORD_H
+#define AB_DOCUMENT_SESSION_RECORD_H
+
+#include "document/read_result.h"
+#include "document/record_table.h"
+#include "document/stored_reader.h"
+#include "result/result.h"
+
+/* The whole document except its checksum. For writing, the context is the session itself; for
+ * reading, it is the struct ab_stored_reader. */
+extern const struct ab_record ab_session_record;
+extern const struct ab_record ab_combination_record; /* for a struct ab_combination */
+
+/* Rounds every number as in files (12 significant digits; whole numbers below 2^53 stay exact), so
+ * that tables from the session and from its file are the same. */
+void ab_session_settle(struct ab_session *session);
+
+/* Returns the whole document with its checksum. */
+json_t *ab_session_json(const struct ab_session *session);
+/* Writes the whole document; always returns true. It is an output form, with a row in sinks.def. */
+bool ab_sink_json(FILE *to, const struct ab_session *session);
+
+/* Returns the passes; null if they are not known. Each pass except throughput is "all", or the
+ * number of rounds in which it runs. */
+json_t *ab_json_passes(const struct ab_pass_plan *plan);
+
+#endif

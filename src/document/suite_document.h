@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The results of several workloads in one document, allocbench-suite/1. It contains the unchanged
+ * allocbench/2 document of each workload. Beside them are the ratios of every back end in every
+ * workload, their means and verdicts. All of these are computed again from the results when the
+ * document is read.
+ */
+#ifndef AB_DOCUMENT_SUITE_DOCUMENT_H
+#define AB_DOCUMENT_SUITE_DOCUMENT_H
+
+#include "document/read_result.h"
+#include "stats/suite_means.h"
+
+enum { AB_SUITE_MOST = 1000 }; /* workloads */
+
+struct ab_suite_item {
+    const char *name;   /* file name without its suffix; the path if that is not unique */
+    const char *path;   /* path as the user gave it */
+    const char *reason; /* why there is no result; "" = there is one, or it was not measured yet */
+    void *document;     /* the result, with its checksum; NULL = none */
+    struct ab_stored stored; /* the result, read back */
+};
+
+struct ab_suite {
+    const char *kind;         /* "workload" or "trace" */
+    const char *command_line; /* command that measured it */
+    const char *version;      /* version of allocbench that measured it; NULL = this build */
+    double time_budget_s;     /* for all workloads together; 0 = none */
+    bool is_complete;         /* True if every workload was measured to its end, or cannot be
+                                 measured */
+    bool is_unsealed;         /* True if it or one of its results comes from a file without a
+                                 checksum */
+    struct ab_suite_item *items;
+    uint32_t n;
+    const char *base; /* the back end that the others are compared with; NULL = none */
+    void *document;   /* document it was read from; NULL = none */
+    enum ab_checksum checksum;
+
+    /* Computed from the items. The summary contains the back ends and the gates on means, so that
+     * verdicts can be shown like those of a result. */
+    struct ab_suite_work *works; /* one for each item, or for each combination of its param
+                                    values */
+    char **names; /* names of the works: "churn[n=1000]"; figures.n_works entries, NULL = name of
+                     the item */
+    struct ab_suite_figures figures;
+    struct ab_session summary;
+    char *sha256; /* digest of the names and tapes of all items */
+};
+
+/* Stores a session in an item, in the form of its document. */
+void ab_suite_item_take(struct ab_suite_item *item, const struct ab_session *session);
+/* Reads the result of an item again; the caller ends it. `shown` names it in errors. */
+enum ab_status ab_suite_item_read(const struct ab_suite_item *item, const char *shown,
+                                  struct ab_stored *out, struct ab_err *err);
+/* Returns the item of this name; NULL = none. */
+const struct ab_suite_item *ab_suite_find(const struct ab_suite *suite, const char *name);
+
+/* Computes everything that follows from the items again. Gates of the summary are dropped. */
+void ab_suite_settle(struct ab_suite *suite);
+void ab_suite_write(FILE *to, const struct ab_suite *suite);
+/* Reads a suite; gates have their stored verdicts. Returns AB_INPUT like ab_stored_read. */
+enum ab_status ab_suite_read(const char *path, struct ab_suite *out, struct ab_err *err);
+/* Like ab_suite_read, for callers that use the numbers: also returns AB_INPUT if the document was
+ * altered. */
+enum ab_status ab_suite_read_unaltered(const char *path, struct ab_suite *out, struct ab_err *err);
+/* Frees the suite. Does not free `name`, `path` and `reason` of items and other texts, which belong
+ * to the document or to the caller that measured. */
+void ab_suite_fini(struct ab_suite *suite);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Owners of pinned pages (struct ab_pin): the groups at one moment of a run, and their totals.
+ */
+#ifndef AB_STATS_PIN_GROUPS_H
+#define AB_STATS_PIN_GROUPS_H
+
+#include "result/result.h"
+
+#include <stdbool.h>
+
+struct ab_pins_of {
+    const struct ab_pin *pins; /* n groups, the most pinned first; "(others)", "(allocator)" last */
+    uint32_t n;
+    /* totals over all groups; NaN = not known. resident_bytes is the sum of all four kinds */
+    double live_bytes, internal_bytes, pinned_bytes, resident_bytes;
+};
+
+/* Finds the groups of a back end at moment `at`, in its first round or in `round`. If the moment is
+ * the end of several phases, takes the last. Returns false if there are none. */
+#define AB_PINS_FIRST_ROUND UINT32_MAX
+bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round, const char *at,
+                  struct ab_pins_of *out);
+
+/* Returns the moments that reports show, by number from 0: the one with the most external bytes,
+ * the end, then marks and --at. NULL = no more. */
+const char *ab_pins_shown(const struct ab_session *s, uint32_t number);
+
+/* Finds the same owner at another moment or of another back end; NULL = none. */
+const struct ab_pin *ab_pins_same(const struct ab_pins_of *in, const struct ab_pin *pin);
+
+/* Writes the name of an owner: "parse_header (http.c:120)", "33-64 B". */
+void ab_pin_name(const struct ab_pin *pin, char *buf, size_t cap);
+
+#endif
