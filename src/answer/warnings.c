@@ -487,12 +487,14 @@ static double of_all(const struct ab_session *s, uint32_t backend, const char *p
     return ab_backend_is_comparable(&s->backends[backend]) ? ab_metric_value(s, backend, &m) : NAN;
 }
 
-/* True if faults are frequent, or must take at least a tenth of the time at 250 ns or more each. */
+/* True if faults are frequent, or must take at least a tenth of the time at 250 ns or more each.
+ * False if no back end has a number, because `of_high` then names none. */
 static bool are_worth_saying(const struct ab_session *s, const char *phase,
                              const struct fault_range *range)
 {
-    return range->high >= faults_worth_saying ||
-           range->high * fault_least_ns >= of_all(s, range->of_high, phase, "ns_per_op") / 10;
+    return isfinite(range->high) &&
+           (range->high >= faults_worth_saying ||
+            range->high * fault_least_ns >= of_all(s, range->of_high, phase, "ns_per_op") / 10);
 }
 
 /* Notes page faults. First touches count in ns/op but in no latency, so the two disagree if faults
