@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Mistakes with each allocator, and what notices them: the checked build here, every build in the table
-# of allocators/README.md.
+# of docs/data/misuse.txt.
 
 load helpers
 
