@@ -30,7 +30,7 @@ const char *const ab_baseline_commands[] = {"save", "list", "show", "update", "r
 enum ab_status ab_baseline_folder(const struct ab_options *o, char **out, struct ab_err *err)
 {
     struct ab_options where = *o;
-    where.is_store_off = false; /* --no-store concerns only the new result */
+    where.store.is_off = false; /* --no-store concerns only the new result */
     const char *results = ab_store_folder(&where);
     if (results == NULL)
         return ab_fail(err, AB_USAGE,
@@ -174,8 +174,8 @@ enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file
                             struct ab_base *out, struct ab_err *err)
 {
     char *folder = NULL;
-    if (o->baseline_item != NULL)
-        return base_of_item(o->baseline_item, name_or_file, out, err);
+    if (o->verdicts.baseline_item != NULL)
+        return base_of_item(o->verdicts.baseline_item, name_or_file, out, err);
     if (ab_base_is_file(name_or_file))
         return ab_base_read(o, name_or_file, out, err);
     enum ab_status status = ab_baseline_check_name(name_or_file, err);

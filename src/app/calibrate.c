@@ -89,14 +89,14 @@ enum ab_status ab_calibrate(const struct ab_options *options, struct ab_calibrat
     const char *named = path;
     int fd = -1;
     AB_TRY(check_folder(options, err));
-    o.backends = (const char **)twins;
-    o.n_backends = 2;
-    o.rounds = o.has_rounds ? o.rounds : ROUNDS_MEASURED;
+    o.backends.names = (const char **)twins;
+    o.backends.n = 2;
+    o.rules.rounds = o.rules.has_rounds ? o.rules.rounds : ROUNDS_MEASURED;
     for (unsigned pass = 0; pass < AB_PASS_COUNT; pass++)
-        o.passes.rounds[pass] = AB_EVERY_ROUND;
-    o.has_passes = o.ignores_gates = true;
-    o.is_store_off = true;
-    o.results = NULL;
+        o.passes.plan.rounds[pass] = AB_EVERY_ROUND;
+    o.passes.is_given = o.ignores_gates = true;
+    o.store.is_off = true;
+    o.store.folder = NULL;
     if (o.n_args == 0) {
         fd = ab_memfd("allocbench-churn", sizeof churn - 1);
         if (fd < 0 || pwrite(fd, churn, sizeof churn - 1, 0) != (ssize_t)sizeof churn - 1)

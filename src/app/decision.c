@@ -69,9 +69,9 @@ enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_ses
     enum ab_status status = ab_gates_status(session);
     if (c != NULL)
         status = ab_verdict_worse(status, ab_comparison_status(c));
-    if (status == AB_INCONCLUSIVE && !o->fails_inconclusive)
+    if (status == AB_INCONCLUSIVE && !o->verdicts.fails_inconclusive)
         status = AB_OK;
-    if (c != NULL && c->is_advisory && o->is_strict_compare)
+    if (c != NULL && c->is_advisory && o->verdicts.is_strict)
         status = ab_verdict_worse(status, AB_GATE);
     return status;
 }
@@ -208,9 +208,9 @@ static void print_update(FILE *to, const struct ab_options *o, const char *name,
         ab_text_add(&t, " ");
         ab_text_add_shell(&t, file);
     }
-    if (o->results != NULL) {
+    if (o->store.folder != NULL) {
         ab_text_add(&t, " --results ");
-        ab_text_add_shell(&t, o->results);
+        ab_text_add_shell(&t, o->store.folder);
     }
     print_command(to, "next: ", &t, style);
 }
@@ -260,22 +260,25 @@ static const struct ab_session *baseline_of(const struct ab_decision *d)
 static const char *find_idle(const struct ab_decision *d)
 {
     const struct ab_options *o = d->options;
-    if (o->baseline != NULL)
+    if (o->verdicts.baseline != NULL)
         return NULL;
-    return o->is_strict_compare ? "strict" : o->is_joint && !d->is_within ? "jointly" : NULL;
+    return o->verdicts.is_strict                   ? "strict"
+           : o->verdicts.is_joint && !d->is_within ? "jointly"
+                                                   : NULL;
 }
 
 enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *out,
                                 struct ab_err *err)
 {
     struct ab_decision d = {.options = o};
-    d.is_within = o->has_limit && o->baseline == NULL;
+    d.is_within = o->verdicts.has_limit && o->verdicts.baseline == NULL;
     const char *idle = find_idle(&d);
     if (idle != NULL)
         return ab_fail(err, AB_USAGE, "--%s requires %s--baseline NAME|FILE", idle,
-                       o->is_joint && !o->is_strict_compare ? "--limit or " : "");
+                       o->verdicts.is_joint && !o->verdicts.is_strict ? "--limit or " : "");
     enum ab_status status = AB_OK;
-    if (o->baseline != NULL && (status = ab_base_find(o, o->baseline, &d.base, err)) == AB_OK)
+    if (o->verdicts.baseline != NULL &&
+        (status = ab_base_find(o, o->verdicts.baseline, &d.base, err)) == AB_OK)
         status = ab_base_check(&d.base, err);
     if (status == AB_OK)
         *out = d;
@@ -330,9 +333,9 @@ static void compare(const struct ab_decision *d, const struct ab_session *sessio
     const struct ab_session *base = baseline_of(d);
     uint32_t backend = ab_session_base(session);
     if (base != NULL)
-        ab_compare_results(base, session, d->options->limit, out);
+        ab_compare_results(base, session, d->options->verdicts.limit, out);
     else if (d->is_within && backend != UINT32_MAX)
-        ab_compare_backends(session, backend, d->options->limit, out);
+        ab_compare_backends(session, backend, d->options->verdicts.limit, out);
 }
 
 void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
@@ -344,12 +347,12 @@ void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
     ab_claims_measure(gates->claims, gates->n_claims, session);
     if (session->is_complete) {
         compare(d, session, &d->comparison);
-        if (d->options->is_joint)
+        if (d->options->verdicts.is_joint)
             ab_comparisons_join(&d->comparison, 1);
     }
     d->comparison.base_label = d->base.label;
     d->comparison.now_label = base != NULL ? "this run" : NULL;
-    d->comparison.is_strict = d->options->is_strict_compare;
+    d->comparison.is_strict = d->options->verdicts.is_strict;
     session->comparison = d->comparison.now != NULL ? &d->comparison : NULL;
 }
 

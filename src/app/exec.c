@@ -74,13 +74,13 @@ static void add_setting(struct work *w, const char *name, const char *value)
  * line is hidden. */
 static const char *shown_of(const struct ab_options *o, const char *text)
 {
-    return o->hides_command_line ? "(left out)" : text;
+    return o->command.is_hidden ? "(left out)" : text;
 }
 
 /* True if the program's output is not compared. The output of a server never is. */
 static bool is_output_free(const struct ab_options *o)
 {
-    return o->is_output_free || o->is_server;
+    return o->program.is_output_free || o->server.is_server;
 }
 
 /* Digests the identity of the work. The program counts by its base name, because it may be in
@@ -94,20 +94,20 @@ static void digest_work(const struct ab_options *o, const struct work *w, const 
     for (size_t i = 1; i < o->n_args; i++)
         SHA256Update(&sha, (const uint8_t *)o->args[i], strlen(o->args[i]) + 1);
     SHA256Update(&sha, (const uint8_t *)stdin_sha256, strlen(stdin_sha256));
-    if (o->is_server)
-        SHA256Update(&sha, (const uint8_t *)o->load, strlen(o->load) + 1);
+    if (o->server.is_server)
+        SHA256Update(&sha, (const uint8_t *)o->server.load, strlen(o->server.load) + 1);
     SHA256End(&sha, hex);
 }
 
 static void describe_server(const struct ab_options *o, struct work *w)
 {
     add_setting(w, "server", "true");
-    add_setting(w, "ready", shown_of(o, o->ready));
-    add_setting(w, "load", shown_of(o, o->load));
-    for (size_t i = 0; i < o->n_metrics; i++)
-        add_setting(w, "metric", o->metrics[i]);
+    add_setting(w, "ready", shown_of(o, o->server.ready));
+    add_setting(w, "load", shown_of(o, o->server.load));
+    for (size_t i = 0; i < o->server.n_metrics; i++)
+        add_setting(w, "metric", o->server.metrics[i]);
     add_setting(w, "rest", AB_TIME((double)w->server.rest_ns));
-    add_setting(w, "end_signal", ab_end_signals[o->end_signal]);
+    add_setting(w, "end_signal", ab_end_signals[o->server.end_signal]);
 }
 
 /* Describes the work; w->program must be set. Fails with AB_INPUT if --stdin cannot be read. */
@@ -118,20 +118,20 @@ static enum ab_status describe_work(const struct ab_options *o, struct work *w, 
     snprintf(w->name, sizeof w->name, "%.100s", slash != NULL ? slash + 1 : w->program);
     if (!ab_file_digest(w->program, w->program_sha256))
         w->program_sha256[0] = 0;
-    if (o->stdin_path != NULL && !ab_file_digest(o->stdin_path, stdin_sha256))
+    if (o->program.stdin_path != NULL && !ab_file_digest(o->program.stdin_path, stdin_sha256))
         return ab_fail_errno(err, AB_INPUT, "--stdin: cannot read %s",
-                             AB_SHOWN(512, o->stdin_path));
+                             AB_SHOWN(512, o->program.stdin_path));
     digest_work(o, w, stdin_sha256, w->work_sha256);
-    if (o->stdin_path != NULL)
-        add_setting(w, "stdin", shown_of(o, o->stdin_path));
-    if (o->prepare != NULL)
-        add_setting(w, "prepare", shown_of(o, o->prepare));
+    if (o->program.stdin_path != NULL)
+        add_setting(w, "stdin", shown_of(o, o->program.stdin_path));
+    if (o->program.prepare != NULL)
+        add_setting(w, "prepare", shown_of(o, o->program.prepare));
     add_setting(w, "check_output", is_output_free(o) ? "false" : "true");
-    if (o->wants_inside)
+    if (o->program.wants_inside)
         add_setting(w, "inside", "true");
-    if (o->is_server)
+    if (o->server.is_server)
         describe_server(o, w);
-    if (o->wants_instr)
+    if (o->passes.wants_instr)
         add_setting(w, "instr", "I1=" AB_INSTR_I1 " D1=" AB_INSTR_D1 " LL=" AB_INSTR_LL);
     return AB_OK;
 }
@@ -156,22 +156,22 @@ const char *const ab_end_signals[] = {"TERM", "INT", "QUIT", "HUP", "USR1", "USR
 /* Returns the first given option that needs --server; NULL = none. */
 static const char *option_of_server(const struct ab_options *o)
 {
-    return o->ready != NULL       ? "ready"
-           : o->load != NULL      ? "load"
-           : o->n_metrics > 0     ? "metric"
-           : o->has_rest          ? "rest"
-           : o->has_ready_timeout ? "ready-timeout"
-           : o->has_end_signal    ? "end-signal"
-                                  : NULL;
+    return o->server.ready != NULL       ? "ready"
+           : o->server.load != NULL      ? "load"
+           : o->server.n_metrics > 0     ? "metric"
+           : o->server.has_rest          ? "rest"
+           : o->server.has_ready_timeout ? "ready-timeout"
+           : o->server.has_end_signal    ? "end-signal"
+                                         : NULL;
 }
 
 static enum ab_status read_metrics(const struct ab_options *o, struct ab_server *server,
                                    struct ab_err *err)
 {
-    server->metrics = ab_alloc_zeroed(o->n_metrics + 1, sizeof server->metrics[0]);
-    for (size_t i = 0; i < o->n_metrics; i++) {
+    server->metrics = ab_alloc_zeroed(o->server.n_metrics + 1, sizeof server->metrics[0]);
+    for (size_t i = 0; i < o->server.n_metrics; i++) {
         struct ab_server_metric *m = &server->metrics[i];
-        AB_TRY(ab_server_read_metric(o->metrics[i], m, err));
+        AB_TRY(ab_server_read_metric(o->server.metrics[i], m, err));
         server->n_metrics++;
         for (size_t k = 0; k < i; k++)
             if (strcmp(server->metrics[k].field->name, m->field->name) == 0)
@@ -184,28 +184,29 @@ static enum ab_status read_server(const struct ab_options *o, struct ab_server *
                                   struct ab_err *err)
 {
     const char *option = option_of_server(o);
-    if (!o->is_server)
+    if (!o->server.is_server)
         return option == NULL ? AB_OK : ab_fail(err, AB_USAGE, "--%s requires --server", option);
-    if (o->ready == NULL || o->load == NULL)
+    if (o->server.ready == NULL || o->server.load == NULL)
         return ab_fail(err, AB_USAGE,
                        "--server requires --%s: allocbench exec --server --ready tcp:PORT --load "
                        "'CMD' -- ./server …",
-                       o->ready == NULL ? "ready" : "load");
-    if (o->trace != NULL)
+                       o->server.ready == NULL ? "ready" : "load");
+    if (o->program.trace != NULL)
         return ab_fail(err, AB_USAGE,
                        "--trace and --server are mutually exclusive: whether the load of the "
                        "recording was the same is not known");
-    if (o->wants_instr)
+    if (o->passes.wants_instr)
         return ab_fail(
             err, AB_USAGE,
             "--instr and --server are mutually exclusive: under callgrind a server is 50 "
             "to 100 times slower, and its load would be another");
-    server->load = o->load;
-    server->ready_timeout_ns = o->has_ready_timeout ? o->ready_timeout_ns : UINT64_C(30000000000);
-    server->rest_ns = o->has_rest ? o->rest_ns : UINT64_C(10000000000);
-    server->end_signal = end_signals[o->end_signal];
-    AB_TRY(ab_server_read_ready(o->ready, &server->ready, err));
-    server->ready.text = shown_of(o, o->ready);
+    server->load = o->server.load;
+    server->ready_timeout_ns = o->server.has_ready_timeout ? o->server.ready_timeout_ns
+                                                           : UINT64_C(30000000000);
+    server->rest_ns = o->server.has_rest ? o->server.rest_ns : UINT64_C(10000000000);
+    server->end_signal = end_signals[o->server.end_signal];
+    AB_TRY(ab_server_read_ready(o->server.ready, &server->ready, err));
+    server->ready.text = shown_of(o, o->server.ready);
     return read_metrics(o, server, err);
 }
 
@@ -309,13 +310,14 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     struct work *w = m->work;
     const struct ab_options *o = m->options;
     name_metrics(w, &m->session);
-    AB_TRY(ab_selection_parse(o->backends, o->n_backends, o->backend_path, &m->selection, err));
-    if (!o->has_stored_backends)
+    AB_TRY(
+        ab_selection_parse(o->backends.names, o->backends.n, o->backends.path, &m->selection, err));
+    if (!o->backends.are_stored)
         AB_TRY(ab_case_check_files(&m->selection, err));
     AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
-    AB_TRY(ab_litter_rows_add(o->litters, o->n_litters, &m->selection, err));
+    AB_TRY(ab_litter_rows_add(o->backends.litters, o->backends.n_litters, &m->selection, err));
     AB_TRY(ab_own_malloc_find(w->program, o->args, &w->own, err));
-    if (o->wants_own_malloc)
+    if (o->program.wants_own_malloc)
         AB_TRY(add_own_malloc(w, &m->selection, err));
     for (size_t i = 0; i < m->selection.n; i++)
         AB_TRY(check_kind(&m->selection.items[i], err));
@@ -347,8 +349,8 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
     struct work *w = m->work;
     const struct ab_selection *s = &m->selection.items[i];
     w->litters[i].request = s->litter;
-    w->litters[i].request.seed = info->litter.seed = m->options->seed;
-    if (m->options->wants_own_malloc && i + 1 == m->selection.n) {
+    w->litters[i].request.seed = info->litter.seed = m->options->settings.seed;
+    if (m->options->program.wants_own_malloc && i + 1 == m->selection.n) {
         w->cases[i].wanted = w->own.served;
         w->cases[i].wanted.is_own = true;
     } else if (s->source == AB_SOURCE_LIBC && w->own.served.path != NULL && !w->own.is_program) {
@@ -378,7 +380,7 @@ static void describe(struct ab_measurement *m)
     s->tape_sha256 = w->work_sha256;
     s->settings = w->settings;
     name_metrics(w, s);
-    s->seed = m->options->seed;
+    s->seed = m->options->settings.seed;
     s->n_tape_ops = UINT64_MAX;
     s->phases = phases;
     s->n_phases = 1;
@@ -469,33 +471,33 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     struct ab_program_plan plan = {
         .program = {.path = w->program,
                     .argv = o->args,
-                    .stdin_path = o->stdin_path,
-                    .timeout_ns = o->timeout_ns,
-                    .server = o->is_server ? &w->server : NULL,
+                    .stdin_path = o->program.stdin_path,
+                    .timeout_ns = o->conditions.timeout_ns,
+                    .server = o->server.is_server ? &w->server : NULL,
                     .waits = say_that_it_waits,
                     .user = m},
         .cases = w->cases,
         .base = ab_session_base(&m->session),
         .rounds = m->session.n_rounds_planned,
-        .prepare = o->prepare,
+        .prepare = o->program.prepare,
         .prepare_fd = STDERR_FILENO,
         .is_output_free = is_output_free(o),
-        .wants_instr = o->wants_instr,
+        .wants_instr = o->passes.wants_instr,
         .counting = announce_counting,
         .progress = ab_round_watch_progress,
         .round_done = ab_round_watch_end_round,
         .user = &watch,
     };
-    if (o->trace != NULL && !m->is_again) {
+    if (o->program.trace != NULL && !m->is_again) {
         AB_TRY(ab_exec_predict(m, &w->prediction, err));
         note_part(w);
     }
     AB_TRY(prove_settings(m, err));
     AB_TRY(find_litter(m, err));
-    if (o->wants_inside) {
+    if (o->program.wants_inside) {
         AB_TRY(find_interposer(w, err));
         plan.interposer = &w->interposer;
-        plan.wants_sites = o->wants_sites;
+        plan.wants_sites = o->program.wants_sites;
     }
     plan.noter = find_noter(w) ? &w->noter : NULL;
     ab_round_watch_begin(&watch, o, &m->store, &m->session);
@@ -530,9 +532,10 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
                                .phases = &phase,
                                .n_phases = 1,
                                .is_exec = true};
-    o.wants_inside = o.wants_inside || o.trace != NULL; /* a replay predicts the times of calls
+    o.program.wants_inside = o.program.wants_inside ||
+                             o.program.trace != NULL; /* a replay predicts the times of calls
                                                            inside the program */
-    if (o.wants_sites && !o.wants_inside)
+    if (o.program.wants_sites && !o.program.wants_inside)
         return ab_fail(err, AB_USAGE,
                        "--sites says where the calls of --inside come from: give both");
     AB_TRY(find_program(&o, &w, err));
@@ -540,10 +543,10 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
     enum ab_status status = read_server(&o, &w.server, err);
     if (status == AB_OK)
         status = describe_work(&o, &w, err);
-    for (unsigned k = 0; o.wants_inside && k <= AB_OP_FREE; k++)
+    for (unsigned k = 0; o.program.wants_inside && k <= AB_OP_FREE; k++)
         phase.n_ops[k] = 1; /* placeholder; the interposer reports the real counts */
-    if (o.trace != NULL)
-        o.stage.name = "program";
+    if (o.program.trace != NULL)
+        o.talk.stage.name = "program";
     if (status == AB_OK)
         status = ab_measure(&m, exit_code, err);
     ab_server_fini(&w.server);

@@ -73,13 +73,16 @@ static enum ab_status record(const struct ab_options *o, const char *folder, con
         ab_text_add_shell(&command, o->args[i]);
     }
     ab_text_add(&command, " >/dev/null <");
-    ab_text_add_shell(&command, o->stdin_path != NULL ? o->stdin_path : "/dev/null");
+    ab_text_add_shell(&command,
+                      o->program.stdin_path != NULL ? o->program.stdin_path : "/dev/null");
     ab_say(o, "allocbench: --litter: recording the program for the sizes of its blocks");
-    enum ab_status status = o->prepare != NULL
-                                ? ab_program_prepare(o->prepare, STDERR_FILENO, o->timeout_ns, err)
+    enum ab_status status = o->program.prepare != NULL
+                                ? ab_program_prepare(o->program.prepare, STDERR_FILENO,
+                                                     o->conditions.timeout_ns, err)
                                 : AB_OK;
     if (status == AB_OK &&
-        (status = ab_program_prepare(command.s, STDERR_FILENO, o->timeout_ns, err)) == AB_SYSTEM)
+        (status = ab_program_prepare(command.s, STDERR_FILENO, o->conditions.timeout_ns, err)) ==
+            AB_SYSTEM)
         ab_fail(err, status,
                 "--litter: the program could not be recorded, for the sizes of its blocks; make "
                 "a recording with 'allocbench record' and give it by --trace");
@@ -96,7 +99,7 @@ static enum ab_status record_and_read(const struct ab_options *o, struct ab_exec
     snprintf(trace, sizeof trace, "%s/program.abt", folder.path);
     enum ab_status status = record(o, folder.path, trace, err);
     if (status == AB_OK)
-        status = read_trace(trace, o->seed, out, err);
+        status = read_trace(trace, o->settings.seed, out, err);
     ab_temporary_remove(&folder);
     return status;
 }
@@ -104,7 +107,7 @@ static enum ab_status record_and_read(const struct ab_options *o, struct ab_exec
 enum ab_status ab_exec_litter_find(const struct ab_options *o, struct ab_exec_litter *out,
                                    struct ab_err *err)
 {
-    if (o->is_server)
+    if (o->server.is_server)
         return ab_fail(err, AB_USAGE,
                        "litter and --server are mutually exclusive: the sizes of its blocks are "
                        "known of a program that ends");
@@ -115,8 +118,8 @@ enum ab_status ab_exec_litter_find(const struct ab_options *o, struct ab_exec_li
             "--litter: LD_PRELOAD cannot hold a path with a space, a colon or a quote: %s",
             AB_SHOWN(512, out->library));
     out->sizes = ab_alloc_zeroed(AB_STREW_SIZES, sizeof out->sizes[0]);
-    return o->trace != NULL ? read_trace(o->trace, o->seed, out, err)
-                            : record_and_read(o, out, err);
+    return o->program.trace != NULL ? read_trace(o->program.trace, o->settings.seed, out, err)
+                                    : record_and_read(o, out, err);
 }
 
 void ab_exec_litter_fini(struct ab_exec_litter *l)

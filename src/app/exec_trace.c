@@ -64,33 +64,35 @@ static void set_replay(struct ab_options *r, const struct ab_options *o)
 {
     static const char *usual[] = {"libraries"};
     *r = *o;
-    if (r->n_backends == 0) { /* the program's mallocs, without allocators that suit the trace */
-        r->backends = usual;
-        r->n_backends = 1;
+    if (r->backends.n == 0) { /* the program's mallocs, without allocators that suit the trace */
+        r->backends.names = usual;
+        r->backends.n = 1;
     }
-    memset(r->sinks, 0, sizeof r->sinks);
-    memset(r->wants_lines, 0, sizeof r->wants_lines);
-    r->has_passes = r->has_between = true;
-    memset(&r->passes, 0, sizeof r->passes);
-    r->passes.rounds[AB_PASS_LATENCY] = AB_EVERY_ROUND;
-    r->is_store_off = true;
-    r->n_gates = 0;
-    r->timeout_ns = 0;
-    r->drain_ns = 0;
-    r->has_rounds = true; /* as an upper limit */
-    r->precision = 0;     /* precision is about throughput, not about single calls */
-    r->baseline = NULL;
-    r->has_limit = r->is_strict_compare = r->is_joint = r->wants_instr = false;
+    memset(r->outputs.sinks, 0, sizeof r->outputs.sinks);
+    memset(r->outputs.wants_lines, 0, sizeof r->outputs.wants_lines);
+    r->passes.is_given = r->conditions.has_between = true;
+    memset(&r->passes.plan, 0, sizeof r->passes.plan);
+    r->passes.plan.rounds[AB_PASS_LATENCY] = AB_EVERY_ROUND;
+    r->store.is_off = true;
+    r->verdicts.n_gates = 0;
+    r->conditions.timeout_ns = 0;
+    r->conditions.drain_ns = 0;
+    r->rules.has_rounds = true; /* as an upper limit */
+    r->rules.precision = 0;     /* precision is about throughput, not about single calls */
+    r->verdicts.baseline = NULL;
+    r->verdicts.has_limit = r->verdicts.is_strict = r->verdicts.is_joint = r->passes.wants_instr =
+        false;
 }
 
 /* Returns the expected time in ns of replaying n_calls calls in the fewest rounds that are allowed.
  * The null back end counts as one more back end. */
 static double expected_ns(const struct ab_options *r, uint32_t n_backends, double n_calls)
 {
-    double least = r->rounds < AB_STOPPING_LEAST_ROUNDS ? r->rounds : AB_STOPPING_LEAST_ROUNDS;
-    double calls = n_calls * (PROOF_NS + CALL_NS * least * (r->processes + 1));
+    double least = r->rules.rounds < AB_STOPPING_LEAST_ROUNDS ? r->rules.rounds
+                                                              : AB_STOPPING_LEAST_ROUNDS;
+    double calls = n_calls * (PROOF_NS + CALL_NS * least * (r->passes.processes + 1));
     double timed = least * fmin(n_calls * AB_SAMPLE_RATE, AB_SAMPLES_MAX);
-    return (calls + timed * r->between * AB_BETWEEN_NS) * (n_backends + 1);
+    return (calls + timed * r->conditions.between * AB_BETWEEN_NS) * (n_backends + 1);
 }
 
 /* Sets the time budget of one replay. If the budget is short, uses one process, then fewer calls.
@@ -99,14 +101,15 @@ static uint64_t fit_into_time(struct ab_options *r, const struct ab_options *o,
                               enum ab_replay_kind kind, uint32_t n_backends, uint64_t n_calls)
 {
     double n = (double)n_calls;
-    double most = (o->time_budget_ns > 0 ? (double)o->time_budget_ns / 2 : (double)budget_ns) *
+    double most = (o->rules.time_budget_ns > 0 ? (double)o->rules.time_budget_ns / 2
+                                               : (double)budget_ns) *
                   kinds[kind].time_share;
-    r->stage.name = kinds[kind].name;
-    r->between = kinds[kind].between;
-    r->time_budget_ns = (uint64_t)most + 1;
-    r->processes = PROCESSES;
+    r->talk.stage.name = kinds[kind].name;
+    r->conditions.between = kinds[kind].between;
+    r->rules.time_budget_ns = (uint64_t)most + 1;
+    r->passes.processes = PROCESSES;
     if (expected_ns(r, n_backends, n) > most)
-        r->processes = 1;
+        r->passes.processes = 1;
     while (n > CALLS_LEAST && expected_ns(r, n_backends, n) > most)
         n *= 0.9;
     return n_calls <= CALLS_LEAST ? n_calls : (uint64_t)fmax(n, CALLS_LEAST);
@@ -131,7 +134,7 @@ enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *o
     const struct ab_options *o = m->options;
     struct ab_replay_watch watch = {.take = take};
     uint64_t began_ns = ab_clock_now_ns();
-    const char *trace = o->trace;
+    const char *trace = o->program.trace;
     struct ab_trace_info end;
     struct ab_options r;
     int exit_code = 0;
@@ -152,7 +155,7 @@ enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *o
         AB_TRY(ab_replay(&r, &watch, &exit_code, err));
     }
     m->replay = &out->replays[AB_REPLAY_WARM].session;
-    if (o->time_budget_ns > 0)
+    if (o->rules.time_budget_ns > 0)
         m->session.stopping.spent_s = (double)(ab_clock_now_ns() - began_ns) * 1e-9;
     m->session.start = time(NULL);
     return AB_OK;

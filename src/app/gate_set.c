@@ -21,7 +21,7 @@
 
 size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *workload)
 {
-    return o->n_gates + ab_workload_gates(workload)->n + ab_workload_claims(workload)->n;
+    return o->verdicts.n_gates + ab_workload_gates(workload)->n + ab_workload_claims(workload)->n;
 }
 
 struct scope_arrays {
@@ -147,9 +147,9 @@ static enum ab_status read_options(struct ab_gate_set *set, const struct ab_opti
                                    const struct ab_gate_scope *scope, struct ab_err *err)
 {
     struct ab_gate_error error;
-    for (size_t i = 0; i < o->n_gates; i++)
-        if (!add_gates(set, o->gates[i], "--gate", scope, &error))
-            return fail_option(o->gates[i], error.text, err);
+    for (size_t i = 0; i < o->verdicts.n_gates; i++)
+        if (!add_gates(set, o->verdicts.gates[i], "--gate", scope, &error))
+            return fail_option(o->verdicts.gates[i], error.text, err);
     return AB_OK;
 }
 
@@ -165,7 +165,7 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     struct ab_gate_set set = {.workload = w, .options = source->options};
     enum ab_status status = AB_OK;
     make_scope(source, &arrays);
-    set.gates = ab_alloc_zeroed((n_gates + source->options->n_gates) * each + 1,
+    set.gates = ab_alloc_zeroed((n_gates + source->options->verdicts.n_gates) * each + 1,
                                 sizeof set.gates[0]);
     set.remarks = ab_alloc_zeroed(n_gates * each + 1, sizeof set.remarks[0]);
     set.claims = ab_alloc_zeroed(n_claims + 1, sizeof set.claims[0]);
@@ -222,12 +222,12 @@ void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct a
 static const char **name_backends(const struct ab_options *o, char **words, size_t *n)
 {
     size_t most = ab_preset_count() + ab_builtin_count();
-    for (size_t i = 0; i < o->n_backends; i++)
-        most += strlen(o->backends[i]);
+    for (size_t i = 0; i < o->backends.n; i++)
+        most += strlen(o->backends.names[i]);
     const char **known = ab_alloc_zeroed(most + 1, sizeof known[0]);
     *n = 0;
-    for (size_t i = 0; i < o->n_backends; i++)
-        for (char *at = words[i] = ab_strdup(o->backends[i]), *next; at != NULL; at = next) {
+    for (size_t i = 0; i < o->backends.n; i++)
+        for (char *at = words[i] = ab_strdup(o->backends.names[i]), *next; at != NULL; at = next) {
             next = ab_settings_comma(at);
             if (next != NULL)
                 *next++ = 0;
@@ -244,11 +244,11 @@ enum ab_status ab_gate_of_mean(const struct ab_options *o, const char *text, str
                                struct ab_err *err)
 {
     struct ab_gate_error error;
-    char **words = ab_alloc_zeroed(o->n_backends + 1, sizeof words[0]);
+    char **words = ab_alloc_zeroed(o->backends.n + 1, sizeof words[0]);
     size_t n;
     const char **known = name_backends(o, words, &n);
     bool is_read = ab_suite_gate_parse(text, known, n, out, &error);
-    for (size_t i = 0; i < o->n_backends; i++)
+    for (size_t i = 0; i < o->backends.n; i++)
         free(words[i]);
     free(words);
     free(known);
@@ -278,7 +278,7 @@ enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab
     }
     for (uint32_t i = 0; i < s->n_backends; i++)
         backends[i] = ab_backend_own_name(&s->backends[i], names[i]);
-    size_t most = o->n_gates * (s->n_phases > 0 ? s->n_phases : 1) + 1;
+    size_t most = o->verdicts.n_gates * (s->n_phases > 0 ? s->n_phases : 1) + 1;
     *out = (struct ab_gate_set){.gates = ab_alloc_zeroed(most, sizeof out->gates[0])};
     enum ab_status status = read_options(out, o, &scope, err);
     if (status != AB_OK)

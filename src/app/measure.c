@@ -67,29 +67,29 @@ static enum ab_status read_gates(struct ab_measurement *m, struct ab_err *err)
 
 static bool has_rule(const struct ab_options *o)
 {
-    return o->time_budget_ns > 0 || o->precision > 0;
+    return o->rules.time_budget_ns > 0 || o->rules.precision > 0;
 }
 
 /* Returns the limit of rounds: --rounds, or the limit of the stopping rule if that ends the
  * session. */
 static uint32_t most_rounds(const struct ab_options *o)
 {
-    return has_rule(o) && !o->has_rounds ? AB_STOPPING_MOST_ROUNDS : o->rounds;
+    return has_rule(o) && !o->rules.has_rounds ? AB_STOPPING_MOST_ROUNDS : o->rules.rounds;
 }
 
 /* Refuses --precision and --time-budget where other options make them impossible. */
 static enum ab_status check_rule(const struct ab_options *o, size_t n_backends, struct ab_err *err)
 {
-    const char *name = o->precision > 0 ? "precision" : "time-budget";
-    if (has_rule(o) && o->shard.count > 0)
+    const char *name = o->rules.precision > 0 ? "precision" : "time-budget";
+    if (has_rule(o) && o->rules.shard.count > 0)
         return ab_fail(err, AB_USAGE,
                        "--shard and --%s are mutually exclusive: how many rounds there are must be "
                        "known before a part is run",
                        name);
-    if (o->precision > 0 && n_backends < 2)
+    if (o->rules.precision > 0 && n_backends < 2)
         return ab_fail(err, AB_USAGE,
                        "--precision is about ratios: it needs two back ends, here is one");
-    if (o->precision > 0 && most_rounds(o) < AB_STOPPING_LEAST_ROUNDS)
+    if (o->rules.precision > 0 && most_rounds(o) < AB_STOPPING_LEAST_ROUNDS)
         return ab_fail(err, AB_USAGE,
                        "--precision needs at least %d rounds, --rounds allows %u: below that there "
                        "are no intervals",
@@ -101,11 +101,11 @@ static void describe_session(struct ab_measurement *m)
 {
     struct ab_session *s = &m->session;
     s->start = time(NULL);
-    s->command_line = m->options->kept_command_line;
+    s->command_line = m->options->command.kept;
     s->n_rounds_planned = most_rounds(m->options);
     s->stopping = (struct ab_stopping){
-        .time_budget_s = (double)m->options->time_budget_ns * 1e-9,
-        .precision = m->options->precision,
+        .time_budget_s = (double)m->options->rules.time_budget_ns * 1e-9,
+        .precision = m->options->rules.precision,
         .spent_s = m->resumed != NULL ? m->resumed->stopping.spent_s : 0,
         .n_rounds_most = s->n_rounds_planned,
     };
@@ -117,24 +117,24 @@ static void describe_session(struct ab_measurement *m)
 static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
 {
     const struct ab_options *o = m->options;
-    if (o->shard.count > 0 && (o->baseline != NULL || o->has_limit))
+    if (o->rules.shard.count > 0 && (o->verdicts.baseline != NULL || o->verdicts.has_limit))
         return ab_fail(err, AB_USAGE,
                        "--shard and --%s are mutually exclusive: compare the merged result",
-                       o->baseline != NULL ? "baseline" : "limit");
+                       o->verdicts.baseline != NULL ? "baseline" : "limit");
     AB_TRY(ab_decision_open(o, &m->decision, err));
     AB_TRY(m->engine->select(m, err));
     AB_TRY(open_outputs(m, err));
     describe_backends(m);
-    AB_TRY(ab_base_name_set(o->base, &m->session, err));
+    AB_TRY(ab_base_name_set(o->verdicts.base, &m->session, err));
     AB_TRY(read_gates(m, err));
     AB_TRY(check_rule(o, m->selection.n, err));
     if (m->engine->choose != NULL)
         AB_TRY(m->engine->choose(m, err));
     describe_session(m);
     ab_noise_warn_gates(o, &m->session, m->gates.gates, m->gates.n_gates);
-    if (o->baseline != NULL || o->has_limit)
-        ab_noise_warn_limit(o, m->session.host.fingerprint, "--limit", "all", "time", o->limit,
-                            m->session.n_rounds_planned);
+    if (o->verdicts.baseline != NULL || o->verdicts.has_limit)
+        ab_noise_warn_limit(o, m->session.host.fingerprint, "--limit", "all", "time",
+                            o->verdicts.limit, m->session.n_rounds_planned);
     AB_TRY(ab_outputs_check(&m->outputs, &m->session, err));
     return ab_decision_check(&m->decision, &m->session, err);
 }
@@ -186,9 +186,9 @@ static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m
     ab_say(&o, "%u verdict%s to confirm: %u more rounds", n, n == 1 ? "" : "s",
            m->session.n_rounds);
     ab_store_save(&m->store, &m->session);
-    o.rounds = m->session.n_rounds;
-    o.time_budget_ns = 0;
-    o.precision = 0;
+    o.rules.rounds = m->session.n_rounds;
+    o.rules.time_budget_ns = 0;
+    o.rules.precision = 0;
     again.options = &o;
     again.resumed = NULL;
     again.is_again = true;
@@ -217,7 +217,7 @@ static enum ab_status write_outputs(struct ab_measurement *m, struct ab_err *err
 
 static void show(const struct ab_measurement *m, enum ab_status status)
 {
-    const struct ab_listener *listener = m->options->listener;
+    const struct ab_listener *listener = m->options->talk.listener;
     const struct ab_measured measured = {.options = m->options,
                                          .session = &m->session,
                                          .replay = m->replay,
@@ -275,11 +275,11 @@ static void add_libraries(struct ab_text *t, const struct ab_options *o, const s
     bool has_file = false;
     for (size_t i = 0; i < list->n; i++)
         has_file = has_file || list->items[i].is_file;
-    for (size_t i = 0; has_file && i < o->n_backends; i++)
-        add_option(t, "-b", o->backends[i]);
-    for (size_t i = 0; i < o->n_maps; i++)
-        add_option(t, "--map", o->maps[i]);
-    for (uint32_t i = 0; i < s->n_backends && o->n_maps == 0; i++)
+    for (size_t i = 0; has_file && i < o->backends.n; i++)
+        add_option(t, "-b", o->backends.names[i]);
+    for (size_t i = 0; i < o->maps.n; i++)
+        add_option(t, "--map", o->maps.rules[i]);
+    for (uint32_t i = 0; i < s->n_backends && o->maps.n == 0; i++)
         if (s->backends[i].n_heaps > 0 && s->backends[i].combination == 0)
             add_option(t, "--map", s->backends[i].map);
 }
@@ -291,8 +291,8 @@ static void add_command(struct ab_text *t, const struct ab_options *o, const str
     ab_text_addf(&path, "%s/%s", store->folder, store->name);
     ab_text_addf(t, "\ncontinue:  allocbench %s", strcmp(s->kind, "trace") == 0 ? "replay" : "run");
     add_option(t, "--resume", path.s);
-    if (o->results != NULL)
-        add_option(t, "--results", o->results);
+    if (o->store.folder != NULL)
+        add_option(t, "--results", o->store.folder);
     ab_text_fini(&path);
 }
 
@@ -321,7 +321,7 @@ static void explain_interruption(const struct ab_measurement *m, struct ab_err *
         add_command(&t, m->options, s, &m->store);
         add_libraries(&t, m->options, s, &m->selection);
     }
-    ab_fail(err, AB_INTERRUPTED, "%s", m->options->is_quiet ? "" : t.s);
+    ab_fail(err, AB_INTERRUPTED, "%s", m->options->talk.is_quiet ? "" : t.s);
     ab_text_fini(&t);
 }
 

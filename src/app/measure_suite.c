@@ -113,15 +113,15 @@ static enum ab_status split_gates(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
     size_t n = 0;
-    w->of_each = ab_alloc_zeroed(o->n_gates + 1, sizeof w->of_each[0]);
-    w->means = ab_alloc_zeroed(o->n_gates + 1, sizeof w->means[0]);
-    for (size_t i = 0; i < o->n_gates; i++)
-        if (ab_suite_gate_is_mean(o->gates[i]))
-            AB_TRY(ab_gate_of_mean(o, o->gates[i], &w->means[w->n_means++], err));
+    w->of_each = ab_alloc_zeroed(o->verdicts.n_gates + 1, sizeof w->of_each[0]);
+    w->means = ab_alloc_zeroed(o->verdicts.n_gates + 1, sizeof w->means[0]);
+    for (size_t i = 0; i < o->verdicts.n_gates; i++)
+        if (ab_suite_gate_is_mean(o->verdicts.gates[i]))
+            AB_TRY(ab_gate_of_mean(o, o->verdicts.gates[i], &w->means[w->n_means++], err));
         else
-            w->of_each[n++] = o->gates[i];
-    w->each.gates = w->of_each;
-    w->each.n_gates = n;
+            w->of_each[n++] = o->verdicts.gates[i];
+    w->each.verdicts.gates = w->of_each;
+    w->each.verdicts.n_gates = n;
     return AB_OK;
 }
 
@@ -137,16 +137,16 @@ static enum ab_status split_outputs(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        w->each.wants_lines[i] = false;
-        if (o->sinks[i] == NULL || ab_outputs_is_of_each(o->sinks[i]))
+        w->each.outputs.wants_lines[i] = false;
+        if (o->outputs.sinks[i] == NULL || ab_outputs_is_of_each(o->outputs.sinks[i]))
             continue;
-        w->each.sinks[i] = NULL;
+        w->each.outputs.sinks[i] = NULL;
         if (!is_whole_sink(i))
             return ab_fail(err, AB_USAGE,
                            "--%s %s: %zu %ss, and one name; put {%s} into it, as in --%s "
                            "'out/{%s}.%s'",
-                           ab_sinks[i].option, AB_SHOWN(256, o->sinks[i]), o->n_args, w->kind,
-                           w->kind, ab_sinks[i].option, w->kind, ab_sinks[i].option);
+                           ab_sinks[i].option, AB_SHOWN(256, o->outputs.sinks[i]), o->n_args,
+                           w->kind, w->kind, ab_sinks[i].option, w->kind, ab_sinks[i].option);
     }
     return ab_named_outputs_check(&w->each, err);
 }
@@ -157,8 +157,9 @@ static struct ab_options whole_outputs(const struct ab_options *o)
 {
     struct ab_options whole = *o;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->sinks[i] != NULL && (ab_outputs_is_of_each(o->sinks[i]) || !is_whole_sink(i)))
-            whole.sinks[i] = NULL;
+        if (o->outputs.sinks[i] != NULL &&
+            (ab_outputs_is_of_each(o->outputs.sinks[i]) || !is_whole_sink(i)))
+            whole.outputs.sinks[i] = NULL;
     return whole;
 }
 
@@ -202,7 +203,7 @@ enum ab_status ab_suite_outputs(const struct ab_options *o, const struct ab_suit
 {
     struct ab_outputs outputs = {0};
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->sinks[i] != NULL && !is_whole_sink(i))
+        if (o->outputs.sinks[i] != NULL && !is_whole_sink(i))
             return ab_fail(err, AB_USAGE,
                            "--%s is of one result, and this one is of several; --json, --csv, "
                            "--junit, --markdown and --html are of all together",
@@ -219,7 +220,7 @@ enum ab_status ab_suite_outputs(const struct ab_options *o, const struct ab_suit
 bool ab_suite_is_asked(const struct ab_options *o)
 {
     return o->n_args > 1 || o->is_group ||
-           (o->resume != NULL && ab_file_kind_of(o->resume) == AB_FILE_SUITE);
+           (o->resume.path != NULL && ab_file_kind_of(o->resume.path) == AB_FILE_SUITE);
 }
 
 /* Returns the path of a baseline or file, malloc'ed; NULL = no such name. */
@@ -266,17 +267,17 @@ enum ab_status ab_suite_find_file(const struct ab_options *o, const char *name_o
 static enum ab_status read_others(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
-    if (o->shard.count > 0)
+    if (o->rules.shard.count > 0)
         return ab_fail(err, AB_USAGE, "--shard is of one %s, %zu are given", w->kind, o->n_args);
-    if (o->baseline != NULL)
-        AB_TRY(ab_suite_find_file(o, o->baseline, &w->baseline, err));
-    if (o->resume == NULL)
+    if (o->verdicts.baseline != NULL)
+        AB_TRY(ab_suite_find_file(o, o->verdicts.baseline, &w->baseline, err));
+    if (o->resume.path == NULL)
         return AB_OK;
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE,
                        "--resume of several goes on with the same command line: give the files "
                        "again, and their options");
-    AB_TRY(ab_suite_find_file(o, o->resume, &w->resumed, err));
+    AB_TRY(ab_suite_find_file(o, o->resume.path, &w->resumed, err));
     for (uint32_t i = 0; i < w->resumed.n; i++)
         if (w->resumed.items[i].document != NULL)
             w->spent_s += w->resumed.items[i].stored.session.stopping.spent_s;
@@ -288,7 +289,7 @@ static enum ab_status read_others(struct work *w, struct ab_err *err)
 /* Returns the time in ns for item `i`: an equal share of the budget that is left; 0 = no limit. */
 static uint64_t share_of_time(const struct work *w, uint32_t i)
 {
-    uint64_t budget = w->options->time_budget_ns;
+    uint64_t budget = w->options->rules.time_budget_ns;
     double spent = w->spent_s * 1e9 + (double)(ab_clock_now_ns() - w->began_ns);
     double left = (double)budget - spent;
     uint32_t n = w->run->suite.n - i;
@@ -310,16 +311,16 @@ static struct ab_options options_of(const struct work *w, uint32_t i)
     struct ab_options one = w->each;
     one.args = &w->options->args[i];
     one.n_args = 1;
-    one.time_budget_ns = share_of_time(w, i);
-    one.resumed_item = other(&w->resumed, item->name);
-    one.baseline_item = other(&w->baseline, item->name);
-    one.stage = (struct ab_stage){
+    one.rules.time_budget_ns = share_of_time(w, i);
+    one.resume.item = other(&w->resumed, item->name);
+    one.verdicts.baseline_item = other(&w->baseline, item->name);
+    one.talk.stage = (struct ab_stage){
         .name = item->name, .number = i + 1, .n = w->run->suite.n, .started_ns = w->began_ns};
-    if (one.resumed_item == NULL)
-        one.resume = NULL;
-    if (one.baseline_item == NULL && one.baseline != NULL) {
-        one.baseline = NULL;
-        one.has_limit = one.is_strict_compare = one.is_joint = false;
+    if (one.resume.item == NULL)
+        one.resume.path = NULL;
+    if (one.verdicts.baseline_item == NULL && one.verdicts.baseline != NULL) {
+        one.verdicts.baseline = NULL;
+        one.verdicts.has_limit = one.verdicts.is_strict = one.verdicts.is_joint = false;
     }
     return one;
 }
@@ -358,7 +359,7 @@ static enum ab_status check_all(struct work *w, struct ab_err *err)
     for (uint32_t i = 0; i < suite->n; i++) {
         struct ab_options one = options_of(w, i);
         int exit_code = 0;
-        one.is_trial = one.is_quiet = true;
+        one.is_trial = one.talk.is_quiet = true;
         enum ab_status status = run_one(w, &one, &exit_code, err);
         if (status == AB_OK)
             continue;
@@ -384,8 +385,8 @@ static uint32_t now_at;
 static void keep(const struct ab_measured *m)
 {
     ab_suite_item_take(&now->run->suite.items[now_at], m->session);
-    if (m->options->topics != 0 && !m->options->is_quiet)
-        now->options->listener->show(m);
+    if (m->options->passes.topics != 0 && !m->options->talk.is_quiet)
+        now->options->talk.listener->show(m);
 }
 
 static bool is_done(const struct ab_suite_item *item)
@@ -421,19 +422,19 @@ static void take_over(struct work *w, uint32_t i, const struct ab_suite_item *fr
 static enum ab_status measure_one(struct work *w, uint32_t i, struct ab_err *err)
 {
     struct ab_options one = options_of(w, i);
-    struct ab_listener listener = *w->options->listener;
+    struct ab_listener listener = *w->options->talk.listener;
     int exit_code = 0;
-    if (is_done(one.resumed_item)) {
-        take_over(w, i, one.resumed_item);
+    if (is_done(one.resume.item)) {
+        take_over(w, i, one.resume.item);
         return AB_OK;
     }
-    if (one.baseline == NULL && w->options->baseline != NULL)
+    if (one.verdicts.baseline == NULL && w->options->verdicts.baseline != NULL)
         ab_say(w->options, "allocbench: note: the baseline has no result of %s",
                AB_SHOWN(256, w->run->suite.items[i].name));
     now = w;
     now_at = i;
     listener.show = keep;
-    one.listener = &listener;
+    one.talk.listener = &listener;
     enum ab_status status = run_one(w, &one, &exit_code, err);
     w->worst = worse(w->worst, exit_code);
     if (status == AB_INTERRUPTED || (status == AB_USAGE && i == 0))
@@ -468,7 +469,7 @@ static void judge(struct work *w)
     struct ab_session *s = &w->run->suite.summary;
     s->gates = ab_suite_gates_judge(&w->run->suite.figures, w->means, w->n_means, &s->n_gates);
     for (uint32_t i = 0; i < s->n_gates; i++)
-        if (s->gates[i].status != AB_INCONCLUSIVE || w->options->fails_inconclusive)
+        if (s->gates[i].status != AB_INCONCLUSIVE || w->options->verdicts.fails_inconclusive)
             w->worst = worse(w->worst, ab_status_exit_code(s->gates[i].status));
 }
 
@@ -484,18 +485,18 @@ static enum ab_status explain_interruption(const struct work *w, struct ab_err *
     ab_text_addf(&t, "interrupted after %u of %u %ss; what is complete is kept", n, suite->n,
                  w->kind);
     if (store->folder != NULL && store->name[0] != 0) {
-        const char *before = strstr(w->options->command_line, " --resume ");
-        size_t head = before != NULL ? (size_t)(before - w->options->command_line)
-                                     : strlen(w->options->command_line);
+        const char *before = strstr(w->options->command.text, " --resume ");
+        size_t head = before != NULL ? (size_t)(before - w->options->command.text)
+                                     : strlen(w->options->command.text);
         char *path = ab_strdupf("%s/%s", store->folder, store->name);
-        ab_text_addf(&t, "\ncontinue:  %.*s", (int)head, w->options->command_line);
+        ab_text_addf(&t, "\ncontinue:  %.*s", (int)head, w->options->command.text);
         if (before != NULL)
             ab_text_add(&t, before + 10 + ab_text_shell_word(before + 10));
         ab_text_add(&t, " --resume ");
         ab_text_add_shell(&t, path);
         free(path);
     }
-    ab_fail(err, AB_INTERRUPTED, "%s", w->options->is_quiet ? "" : t.s);
+    ab_fail(err, AB_INTERRUPTED, "%s", w->options->talk.is_quiet ? "" : t.s);
     ab_text_fini(&t);
     return AB_INTERRUPTED;
 }
@@ -528,10 +529,10 @@ static enum ab_status prepare(struct work *w, struct ab_outputs *outputs, struct
     AB_TRY(split_outputs(w, err));
     AB_TRY(read_others(w, err));
     suite->kind = w->kind;
-    suite->command_line = o->kept_command_line;
+    suite->command_line = o->command.kept;
     suite->is_unsealed = w->resumed.is_unsealed;
-    suite->time_budget_s = (double)o->time_budget_ns * 1e-9;
-    suite->base = o->base;
+    suite->time_budget_s = (double)o->rules.time_budget_ns * 1e-9;
+    suite->base = o->verdicts.base;
     w->began_ns = ab_clock_now_ns();
     AB_TRY(check_all(w, err));
     AB_TRY(ab_store_open(o, &w->run->store, err));
@@ -551,7 +552,7 @@ enum ab_status ab_suite_measure(const struct ab_options *o, const char *kind,
 {
     struct work w = {.options = o, .kind = kind, .run = run, .each = *o};
     struct ab_outputs outputs = {0};
-    w.each.is_in_suite = true;
+    w.each.talk.is_in_suite = true;
     enum ab_status status = prepare(&w, &outputs, err);
     if (status != AB_OK) {
         run->suite.n = 0;

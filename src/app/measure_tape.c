@@ -78,7 +78,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     ab_text_fini(&choice);
     if (s->resumed == NULL)
         AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
-    AB_TRY(ab_litter_rows_add(o->litters, o->n_litters, &m->selection, err));
+    AB_TRY(ab_litter_rows_add(o->backends.litters, o->backends.n_litters, &m->selection, err));
     AB_TRY(make_mapped(m, err));
     size_t n_rows = m->selection.n * w->n_subjects;
     if (w->n_subjects > 1 && n_rows > AB_COMBINATIONS_MAX)
@@ -108,10 +108,11 @@ static enum ab_status choose_passes(struct ab_measurement *m, struct ab_err *err
     AB_TRY(ab_outputs_check_phase(m->options, w->phases, w->n_phases, err));
     const struct ab_options *o = m->options;
     AB_TRY(ab_pass_choice_make(o, &m->gates, m->resumed, &w->passes, err));
-    if (o->has_between && (o->is_strict || !ab_pass_is_planned(&w->passes, AB_PASS_LATENCY)))
+    if (o->conditions.has_between &&
+        (o->conditions.is_strict || !ab_pass_is_planned(&w->passes, AB_PASS_LATENCY)))
         return ab_fail(err, AB_USAGE,
                        "--between needs single ops that are timed; %s leaves them out",
-                       o->is_strict ? "--order strict" : "--passes");
+                       o->conditions.is_strict ? "--order strict" : "--passes");
     return AB_OK;
 }
 
@@ -192,9 +193,10 @@ static void describe_combinations(const struct tape_work *w, struct ab_session *
 static bool is_ended_by_default(const struct ab_measurement *m)
 {
     const struct ab_options *o = m->options;
-    bool is_judged = m->gates.n_gates + m->gates.n_claims > 0 || o->baseline != NULL;
-    bool has_rule = o->time_budget_ns > 0 || o->precision > 0 || o->has_rounds;
-    return !is_judged && m->take == NULL && !has_rule && o->shard.count == 0 && m->selection.n > 1;
+    bool is_judged = m->gates.n_gates + m->gates.n_claims > 0 || o->verdicts.baseline != NULL;
+    bool has_rule = o->rules.time_budget_ns > 0 || o->rules.precision > 0 || o->rules.has_rounds;
+    return !is_judged && m->take == NULL && !has_rule && o->rules.shard.count == 0 &&
+           m->selection.n > 1;
 }
 
 static void describe(struct ab_measurement *m)
@@ -211,9 +213,9 @@ static void describe(struct ab_measurement *m)
     session->passes = w->passes;
     if (is_ended_by_default(m))
         session->stopping.precision = PRECISION_ENOUGH;
-    session->shard = o->shard;
-    session->is_window_given = o->has_window;
-    session->resumed_from = m->resumed != NULL ? o->resume : NULL;
+    session->shard = o->rules.shard;
+    session->is_window_given = o->conditions.has_window;
+    session->resumed_from = m->resumed != NULL ? o->resume.path : NULL;
     session->is_unsealed = m->resumed != NULL && m->resumed->is_unsealed;
     session->timer.floor_ns = NAN;
 #if defined(__x86_64__)
@@ -223,29 +225,30 @@ static void describe(struct ab_measurement *m)
 #endif
     if (session->shard.count > 0) /* shards of two similar machines must differ */
         ab_environment_read_name(&session->host);
-    if (o->is_thp_off) /* the setting of the workers, not of the system */
+    if (o->conditions.is_thp_off) /* the setting of the workers, not of the system */
         snprintf(session->host.thp, sizeof session->host.thp, "never (--thp)");
-    session->cpus = o->cpus;
-    session->n_cpus = (uint32_t)o->n_cpus;
-    session->is_strict = o->is_strict;
-    session->cpu = o->n_cpus > 0 ? o->cpus[0] : -1;
+    session->cpus = o->conditions.cpus;
+    session->n_cpus = (uint32_t)o->conditions.n_cpus;
+    session->is_strict = o->conditions.is_strict;
+    session->cpu = o->conditions.n_cpus > 0 ? o->conditions.cpus[0] : -1;
 }
 
 static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
 {
     cpu_set_t allowed;
     sched_getaffinity(0, sizeof allowed, &allowed);
-    for (size_t i = 0; i < o->n_cpus; i++)
-        if (o->cpus[i] >= CPU_SETSIZE || !CPU_ISSET((unsigned)o->cpus[i], &allowed))
+    for (size_t i = 0; i < o->conditions.n_cpus; i++)
+        if (o->conditions.cpus[i] >= CPU_SETSIZE ||
+            !CPU_ISSET((unsigned)o->conditions.cpus[i], &allowed))
             return ab_fail(err, AB_USAGE, "--cpus: CPU %d is not available to this process",
-                           o->cpus[i]);
+                           o->conditions.cpus[i]);
     return AB_OK;
 }
 
 /* Puts the name of the partial result in front of the error text. */
 static enum ab_status name_resumed(const struct ab_measurement *m, struct ab_err *err)
 {
-    return ab_err_context(err, "%s: ", AB_SHOWN(512, m->options->resume));
+    return ab_err_context(err, "%s: ", AB_SHOWN(512, m->options->resume.path));
 }
 
 static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *plan)
@@ -257,23 +260,24 @@ static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *pl
         .rounds = m->session.n_rounds_planned,
         .works = w->works,
         .resumed = m->resumed,
-        .allows_broken = o->allows_broken,
-        .instr_ops = o->instr_ops > 0 ? o->instr_ops
-                     : o->wants_instr ? AB_INSTR_OPS
-                                      : 0,
+        .allows_broken = o->backends.allows_broken,
+        .instr_ops = o->passes.instr_ops > 0 ? o->passes.instr_ops
+                     : o->passes.wants_instr ? AB_INSTR_OPS
+                                             : 0,
         .context = {.tape = w->subject->map,
                     .worker_path = w->worker_path,
                     .clock_path = w->clock_path,
-                    .pace = o->pace,
-                    .between = o->has_between ? AB_BETWEEN(o->between) : 0,
-                    .timeout_ns = o->timeout_ns,
-                    .drain_ns = o->drain_ns,
-                    .is_thp_off = o->is_thp_off,
-                    .memory_limit_bytes = o->mem_limit_bytes != 0 ? o->mem_limit_bytes
-                                                                  : ab_default_memory_limit(),
-                    .cpus = o->cpus,
-                    .n_cpus = (uint32_t)o->n_cpus,
-                    .is_strict = o->is_strict},
+                    .pace = o->conditions.pace,
+                    .between = o->conditions.has_between ? AB_BETWEEN(o->conditions.between) : 0,
+                    .timeout_ns = o->conditions.timeout_ns,
+                    .drain_ns = o->conditions.drain_ns,
+                    .is_thp_off = o->conditions.is_thp_off,
+                    .memory_limit_bytes = o->conditions.mem_limit_bytes != 0
+                                              ? o->conditions.mem_limit_bytes
+                                              : ab_default_memory_limit(),
+                    .cpus = o->conditions.cpus,
+                    .n_cpus = (uint32_t)o->conditions.n_cpus,
+                    .is_strict = o->conditions.is_strict},
     };
 }
 
@@ -299,7 +303,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     plan_runs(m, &plan);
     AB_TRY(check_times(m, err));
     AB_TRY(check_cpus(m->options, err));
-    AB_TRY(ab_shard_check(m->options->shard, plan.rounds, m->session.n_backends, err));
+    AB_TRY(ab_shard_check(m->options->rules.shard, plan.rounds, m->session.n_backends, err));
     if (m->resumed != NULL && ab_resume_check(&m->session, m->resumed, err) != AB_OK)
         return name_resumed(m, err);
     if (m->options->is_trial)
@@ -379,9 +383,10 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
     w.mapped = ab_alloc_zeroed(n, sizeof w.mapped[0]);
     w.works = ab_alloc_zeroed(n, sizeof w.works[0]);
     for (uint32_t i = 0; i < n; i++)
-        w.works[i] = (struct ab_combination_work){
-            subjects[i].map, subjects[i].owners,
-            o->processes != 0 ? o->processes : ab_estimate_processes(subjects[i].map)};
+        w.works[i] = (struct ab_combination_work){subjects[i].map, subjects[i].owners,
+                                                  o->passes.processes != 0
+                                                      ? o->passes.processes
+                                                      : ab_estimate_processes(subjects[i].map)};
     w.phases = ab_alloc_zeroed(map->image->n_phases + 1, sizeof w.phases[0]);
     for (uint32_t i = 0; i < map->image->n_phases; i++)
         if (map->phases[i].is_measured)

@@ -66,7 +66,7 @@ void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *se
 {
     struct ab_calibration c;
     bool is_there = false;
-    for (size_t i = 0; i < n && !o->is_quiet; i++) {
+    for (size_t i = 0; i < n && !o->talk.is_quiet; i++) {
         const struct ab_gate *g = &gates[i];
         bool compares = g->against != AB_AGAINST_NOTHING && g->against != AB_AGAINST_LIVE;
         if (!compares || g->metric.field == NULL)
@@ -82,6 +82,6 @@ void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, co
                          const char *op, const char *metric, double limit, uint32_t rounds)
 {
     struct ab_calibration c;
-    if (!o->is_quiet && isfinite(limit) && find(o, fingerprint, &c))
+    if (!o->talk.is_quiet && isfinite(limit) && find(o, fingerprint, &c))
         warn(o, &c.noise, what, op, metric, limit, rounds);
 }

@@ -31,12 +31,12 @@ enum ab_status ab_one_file(const struct ab_options *o, const char *what, const c
 static struct ab_workload_options workload_options(const struct ab_options *o)
 {
     return (struct ab_workload_options){
-        .sets = o->sets,
-        .has_seed = o->has_seed,
-        .seed = o->seed,
-        .has_window = o->has_window,
-        .wants_groups = o->n_maps > 0 || ab_owners_are_wanted(o, NULL),
-        .window = o->window,
+        .sets = o->settings.sets,
+        .has_seed = o->settings.has_seed,
+        .seed = o->settings.seed,
+        .has_window = o->conditions.has_window,
+        .wants_groups = o->maps.n > 0 || ab_owners_are_wanted(o, NULL),
+        .window = o->conditions.window,
         .inspect = ab_gate_set_inspect,
     };
 }
@@ -110,7 +110,7 @@ static enum ab_status compile(const struct ab_options *o, const char *path,
                               struct ab_tape *out, struct ab_err *err)
 {
     struct ab_options watching = *o;
-    if (o->listener != NULL)
+    if (o->talk.listener != NULL)
         ab_workload_watch(workload, show_ops, &watching);
     ab_say_prepare(o, path);
     enum ab_status status = bursts != NULL ? ab_workload_compile_bursts(workload, bursts, out, err)
@@ -135,8 +135,8 @@ enum ab_status ab_compile_workload(const struct ab_options *o, const char *path,
 
 uint64_t ab_tape_memory(const struct ab_options *o)
 {
-    double share = (double)ab_available_memory() * o->tape_mem_share;
-    return o->tape_mem_bytes != 0 ? o->tape_mem_bytes : (uint64_t)share;
+    double share = (double)ab_available_memory() * o->settings.tape_mem_share;
+    return o->settings.tape_mem_bytes != 0 ? o->settings.tape_mem_bytes : (uint64_t)share;
 }
 
 static enum ab_status add_burst(void *user, const struct ab_tape *burst, bool is_only,
@@ -155,7 +155,7 @@ enum ab_status ab_lay_down_workload(const struct ab_options *o, const char *path
     struct ab_tape_file file = {0};
     struct ab_laid_down made = {.tape_memory = ab_tape_memory(o)};
     /* Round, so that a little more or less available memory gives the same bursts. */
-    if (o->tape_mem_bytes == 0)
+    if (o->settings.tape_mem_bytes == 0)
         made.tape_memory = UINT64_C(1) << ab_log2(made.tape_memory);
     uint64_t share = made.tape_memory / ab_workload_combinations(workload);
     struct ab_workload_bursts bursts = {.most_bytes = share > AB_TAPE_MEM_LEAST ? share
@@ -183,14 +183,14 @@ void ab_laid_down_fini(struct ab_laid_down *tape)
 enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,
                                const struct ab_output *out, const char *path, struct ab_err *err)
 {
-    const char *const named[] = {o->baseline, o->trace, o->stdin_path};
+    const char *const named[] = {o->verdicts.baseline, o->program.trace, o->program.stdin_path};
     bool replaces = false;
     for (size_t i = 0; i < AB_ARRAY_LEN(named); i++)
         replaces |= named[i] != NULL && ab_output_replaces(out, named[i]);
     for (size_t i = first; i < o->n_args; i++)
         replaces |= ab_output_replaces(out, o->args[i]);
-    for (size_t i = 0; i < o->n_maps; i++)
-        replaces |= o->maps[i][0] == '@' && ab_output_replaces(out, o->maps[i] + 1);
+    for (size_t i = 0; i < o->maps.n; i++)
+        replaces |= o->maps.rules[i][0] == '@' && ab_output_replaces(out, o->maps.rules[i] + 1);
     if (replaces)
         return ab_fail(err, AB_USAGE, "'%s' would replace the file that is read",
                        AB_SHOWN(600, path));

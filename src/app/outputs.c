@@ -27,13 +27,13 @@ static bool is_of_histograms(unsigned sink)
 static bool is_stdout(const struct ab_options *o, unsigned sink)
 {
     return !is_of_histograms(sink) && ab_sinks[sink].write_figures == NULL &&
-           o->sinks[sink] != NULL && strcmp(o->sinks[sink], "-") == 0;
+           o->outputs.sinks[sink] != NULL && strcmp(o->outputs.sinks[sink], "-") == 0;
 }
 
 const char *ab_outputs_asked_for(const struct ab_options *o)
 {
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->sinks[i] != NULL)
+        if (o->outputs.sinks[i] != NULL)
             return ab_sinks[i].option;
     return NULL;
 }
@@ -233,11 +233,11 @@ static enum ab_status open_sink(const char *path, unsigned sink, struct ab_outpu
 enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
                                struct ab_err *err)
 {
-    *out = (struct ab_outputs){.embed = o->embed};
+    *out = (struct ab_outputs){.embed = o->outputs.embed};
     enum ab_status status = check_stdout(o, err);
     for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++)
-        if (o->sinks[i] != NULL)
-            status = open_sink(o->sinks[i], i, out, err);
+        if (o->outputs.sinks[i] != NULL)
+            status = open_sink(o->outputs.sinks[i], i, out, err);
     return status;
 }
 
@@ -246,7 +246,7 @@ enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs, const s
 {
     enum ab_status status = AB_OK;
     for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++) {
-        status = ab_spare_inputs(o, 0, &outputs->files[i], o->sinks[i], err);
+        status = ab_spare_inputs(o, 0, &outputs->files[i], o->outputs.sinks[i], err);
         if (status != AB_OK)
             ab_err_context(err, "--%s: ", ab_sinks[i].option);
     }
@@ -284,7 +284,7 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
 void ab_outputs_lines(const struct ab_options *o, const struct ab_session *session, FILE *to)
 {
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->wants_lines[i])
+        if (o->outputs.wants_lines[i])
             ab_sinks[i].write(to, session);
 }
 
@@ -304,16 +304,16 @@ enum ab_status ab_outputs_check_phase(const struct ab_options *o, const char *co
                                       uint32_t n, struct ab_err *err)
 {
     struct ab_text list = {0};
-    bool is_there = o->topic_phase == NULL;
+    bool is_there = o->outputs.phase == NULL;
     for (uint32_t i = 0; i < n && !is_there; i++) {
-        is_there = strcmp(phases[i], o->topic_phase) == 0;
+        is_there = strcmp(phases[i], o->outputs.phase) == 0;
         ab_text_addf(&list, "%s%s", i == 0 ? "" : ", ", AB_SHOWN(300, phases[i]));
     }
-    const char *near = is_there ? NULL : ab_text_nearest(o->topic_phase, phases, n);
+    const char *near = is_there ? NULL : ab_text_nearest(o->outputs.phase, phases, n);
     enum ab_status status = AB_OK;
     if (!is_there)
         status = ab_fail(err, AB_USAGE, "--verbose phase=%s: no such phase among %s%s%s%s",
-                         AB_SHOWN(300, o->topic_phase),
+                         AB_SHOWN(300, o->outputs.phase),
                          list.s != NULL ? list.s : "the measured ones",
                          near != NULL ? "; did you mean " : "",
                          near != NULL ? AB_SHOWN(300, near) : "", near != NULL ? "?" : "");
@@ -376,10 +376,11 @@ void ab_named_outputs_make(const struct ab_options *o, struct ab_named_outputs *
 {
     out->options = *o;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        if (o->sinks[i] == NULL || o->n_args != 1 || !ab_outputs_is_of_each(o->sinks[i]))
+        if (o->outputs.sinks[i] == NULL || o->n_args != 1 ||
+            !ab_outputs_is_of_each(o->outputs.sinks[i]))
             continue;
-        out->owned[i] = fill_in(o->sinks[i], o->args[0]);
-        out->options.sinks[i] = out->owned[i];
+        out->owned[i] = fill_in(o->outputs.sinks[i], o->args[0]);
+        out->options.outputs.sinks[i] = out->owned[i];
     }
 }
 
@@ -397,7 +398,7 @@ enum ab_status ab_named_outputs_check(const struct ab_options *o, struct ab_err 
     size_t n_place, n, other;
     unsigned sink = 0;
     for (; sink < AB_SINK_COUNT && name == NULL; sink++)
-        name = o->sinks[sink] != NULL ? find_place(o->sinks[sink], &n_place) : NULL;
+        name = o->outputs.sinks[sink] != NULL ? find_place(o->outputs.sinks[sink], &n_place) : NULL;
     for (size_t i = 0; name != NULL && i < o->n_args; i++)
         for (size_t k = 0; k < i; k++) {
             const char *a = ab_outputs_stem(o->args[i], &n),

@@ -31,9 +31,9 @@ enum {
 
 bool ab_owners_are_wanted(const struct ab_options *o, const struct ab_workload *workload)
 {
-    bool is_wanted = (o->topics & AB_TOPIC_PINS) != 0 || o->n_moments > 0;
-    for (size_t i = 0; i < o->n_gates; i++)
-        is_wanted = is_wanted || strstr(o->gates[i], "/pins/") != NULL;
+    bool is_wanted = (o->passes.topics & AB_TOPIC_PINS) != 0 || o->passes.n_moments > 0;
+    for (size_t i = 0; i < o->verdicts.n_gates; i++)
+        is_wanted = is_wanted || strstr(o->verdicts.gates[i], "/pins/") != NULL;
     const struct ab_remarks *gates = workload != NULL ? ab_workload_gates(workload) : NULL;
     for (size_t i = 0; gates != NULL && i < gates->n; i++)
         is_wanted = is_wanted || strstr(gates->items[i].node.text, "/pins/") != NULL;
@@ -201,13 +201,13 @@ static enum ab_status choose_mark(const struct ab_mark_table *t, const char *tex
 static enum ab_status choose_marks(const struct ab_options *o, const struct ab_mark_table *t,
                                    struct ab_owner_list *list, struct ab_err *err)
 {
-    size_t most = o->n_moments + MARKS_MOST;
+    size_t most = o->passes.n_moments + MARKS_MOST;
     list->marks.calls = ab_alloc_zeroed(most, sizeof list->marks.calls[0]);
     list->marks.positions = ab_alloc_zeroed(most, sizeof list->marks.positions[0]);
     list->mark_names = ab_alloc_zeroed(most, sizeof list->mark_names[0]);
-    for (size_t i = 0; i < o->n_moments; i++)
-        if (is_mark(o->moments[i]))
-            AB_TRY(choose_mark(t, o->moments[i], list, err));
+    for (size_t i = 0; i < o->passes.n_moments; i++)
+        if (is_mark(o->passes.moments[i]))
+            AB_TRY(choose_mark(t, o->passes.moments[i], list, err));
     for (size_t i = 0; i < t->n_names && i < MARKS_MOST; i++) {
         const struct ab_trace_mark *last = find_mark(t, t->names[i], strlen(t->names[i]), 0);
         if (last != NULL)
@@ -269,17 +269,17 @@ enum ab_status ab_owners_find_moments(const struct ab_options *o, const struct a
         AB_TRY(add_moment(list, position, ab_pin_moment_names[AB_PIN_HALF_TIME], err));
     for (size_t i = 0; i < list->marks.n; i++)
         AB_TRY(add_moment(list, list->marks.positions[i], list->mark_names[i], err));
-    for (size_t i = 0; i < o->n_moments; i++) {
-        if (is_mark(o->moments[i]) && list->mark_names == NULL)
+    for (size_t i = 0; i < o->passes.n_moments; i++) {
+        if (is_mark(o->passes.moments[i]) && list->mark_names == NULL)
             return ab_fail(
                 err, AB_USAGE,
                 "--at %s: a workload has no marks; a moment is a number of ops (1.5M) or "
                 "a time of the work (30s)",
-                o->moments[i]);
-        if (is_mark(o->moments[i]))
+                o->passes.moments[i]);
+        if (is_mark(o->passes.moments[i]))
             continue;
-        AB_TRY(find_number(tape, o->moments[i], &position, err));
-        AB_TRY(add_moment(list, position, o->moments[i], err));
+        AB_TRY(find_number(tape, o->passes.moments[i], &position, err));
+        AB_TRY(add_moment(list, position, o->passes.moments[i], err));
     }
     return AB_OK;
 }
@@ -451,7 +451,7 @@ enum ab_status ab_owners_of_trace(const struct ab_options *o, const char *path,
     struct ab_mark_table marks = {0};
     struct ab_trace_info info;
     const struct ab_walk walk = {.path = path,
-                                 .is_partial = o->is_partial,
+                                 .is_partial = o->replay.is_partial,
                                  .sites = &s->table,
                                  .marks = &marks,
                                  .visit = visit,

@@ -79,9 +79,9 @@ static enum ab_status check_strangers(const struct ab_options *o,
                                       const struct ab_placement_rules *p, const char *at,
                                       struct ab_err *err)
 {
-    bool is_chosen = o->has_stored_maps || !o->allows_plugins;
+    bool is_chosen = o->maps.are_stored || !o->backends.allows_plugins;
     for (size_t i = 0; is_chosen && i < p->heaps.n; i++)
-        if (ab_case_check_stranger(&p->heaps.items[i], o->has_stored_maps, "--map", err) != AB_OK)
+        if (ab_case_check_stranger(&p->heaps.items[i], o->maps.are_stored, "--map", err) != AB_OK)
             return ab_err_context(err, "%s: ", at);
     return AB_OK;
 }
@@ -116,7 +116,7 @@ static enum ab_status read_map(const struct ab_options *o, const char *text,
                                struct ab_placement_rules *out, struct ab_err *err)
 {
     AB_TRY(ab_rules_parse(text, terms, "--map", out, err));
-    return o->has_stored_maps ? check_strangers(o, out, "--map", err) : AB_OK;
+    return o->maps.are_stored ? check_strangers(o, out, "--map", err) : AB_OK;
 }
 
 enum ab_status ab_placement_rows_read(const struct ab_options *o, const struct ab_subject *subject,
@@ -126,16 +126,16 @@ enum ab_status ab_placement_rows_read(const struct ab_options *o, const struct a
     struct sets sets;
     enum ab_status status = AB_OK;
     *out = (struct ab_placement_rows){.first = list->n};
-    out->items = ab_alloc_zeroed(o->n_maps + 1, sizeof out->items[0]);
-    out->placements = ab_alloc_zeroed(o->n_maps + 1, sizeof out->placements[0]);
-    out->nulls = ab_alloc_zeroed(o->n_maps + 1, sizeof out->nulls[0]);
+    out->items = ab_alloc_zeroed(o->maps.n + 1, sizeof out->items[0]);
+    out->placements = ab_alloc_zeroed(o->maps.n + 1, sizeof out->placements[0]);
+    out->nulls = ab_alloc_zeroed(o->maps.n + 1, sizeof out->nulls[0]);
     list_sets(subject->workload, &sets);
     const struct ab_placement_terms terms = {subject->workload != NULL ? sets.names : NULL, sets.n,
-                                             subject->map->image->n_lanes, o->backend_path};
-    for (size_t i = 0; i < o->n_maps && status == AB_OK; i++)
-        if ((status = read_map(o, o->maps[i], &terms, &out->items[out->n++], err)) == AB_OK)
+                                             subject->map->image->n_lanes, o->backends.path};
+    for (size_t i = 0; i < o->maps.n && status == AB_OK; i++)
+        if ((status = read_map(o, o->maps.rules[i], &terms, &out->items[out->n++], err)) == AB_OK)
             status = add_row(list, &out->items[i], err);
-    if (o->n_maps == 0 && sets.via != NULL && status == AB_OK &&
+    if (o->maps.n == 0 && sets.via != NULL && status == AB_OK &&
         (status = check_via(o, subject->workload, &terms, err)) == AB_OK &&
         (status = ab_rules_parse(sets.via, &terms, "via", &out->items[out->n++], err)) == AB_OK)
         status = add_row(list, &out->items[0], err);
@@ -419,7 +419,7 @@ enum ab_status ab_placement_rows_make(const struct ab_options *o, struct ab_plac
 {
     struct ab_placement_trace trace = {.path = subject->file != NULL ? subject->file
                                                                      : subject->path,
-                                       .is_partial = o->is_partial,
+                                       .is_partial = o->replay.is_partial,
                                        .wish = o->scopes_wish,
                                        .scopes = subject->scopes};
     struct ab_origins origins;

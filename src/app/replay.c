@@ -43,19 +43,20 @@ static const char *touch_text(const struct ab_options *o, const struct ab_trace_
                               char *buf, size_t cap)
 {
     static const char *const words[] = AB_TOUCH_WORDS("");
-    bool is_auto = o->recorded == AB_RECORDED_AUTO;
-    const char *how = o->recorded == AB_RECORDED_MUST || (is_auto && p->n_recorded > 0) ? "recorded"
-                      : is_auto && p->n_left > 0                                        ? "auto"
-                                                                                        : NULL;
+    bool is_auto = o->replay.recorded == AB_RECORDED_AUTO;
+    const char *how = o->replay.recorded == AB_RECORDED_MUST || (is_auto && p->n_recorded > 0)
+                          ? "recorded"
+                      : is_auto && p->n_left > 0 ? "auto"
+                                                 : NULL;
     if (how != NULL)
-        snprintf(buf, cap, "touch=%s%s%s", how, o->touch != AB_TOUCH_PAGE ? "," : "",
-                 o->touch != AB_TOUCH_PAGE ? words[o->touch] : "");
-    else if (o->touch == AB_TOUCH_FIRST)
-        snprintf(buf, cap, "touch=first(%u)", o->touch_bytes);
-    else if (o->touch == AB_TOUCH_SHARE)
-        snprintf(buf, cap, "touch=%.6g%%", o->touch_bytes / (AB_TOUCH_WHOLE / 100.0));
+        snprintf(buf, cap, "touch=%s%s%s", how, o->replay.touch != AB_TOUCH_PAGE ? "," : "",
+                 o->replay.touch != AB_TOUCH_PAGE ? words[o->replay.touch] : "");
+    else if (o->replay.touch == AB_TOUCH_FIRST)
+        snprintf(buf, cap, "touch=first(%u)", o->replay.touch_bytes);
+    else if (o->replay.touch == AB_TOUCH_SHARE)
+        snprintf(buf, cap, "touch=%.6g%%", o->replay.touch_bytes / (AB_TOUCH_WHOLE / 100.0));
     else
-        snprintf(buf, cap, "touch=%s", words[o->touch]);
+        snprintf(buf, cap, "touch=%s", words[o->replay.touch]);
     return buf;
 }
 
@@ -113,8 +114,8 @@ static void show_stacks(void *user, uint64_t n_events)
 /* Sets how many events and bytes of the trace may be in memory as a tape at a time. */
 static void set_burst(const struct ab_options *o, struct ab_trace_feed_options *options)
 {
-    options->burst_events = o->burst_events;
-    options->most_bytes = o->has_burst ? UINT64_MAX : ab_tape_memory(o);
+    options->burst_events = o->replay.burst_events;
+    options->most_bytes = o->replay.has_burst ? UINT64_MAX : ab_tape_memory(o);
 }
 
 /* Writes the tape, burst by burst, to the file that runs map. */
@@ -137,11 +138,11 @@ static enum ab_status lay_down(struct replay *r, struct ab_err *err)
 static enum ab_status find_scopes(const struct ab_options *o, const char *file, struct replay *r,
                                   struct ab_err *err)
 {
-    if (o->each_budget_ns != 0 && !o->has_each_scope)
+    if (o->replay.each_budget_ns != 0 && !o->replay.has_each_scope)
         return ab_fail(err, AB_USAGE, "--budget needs --each scope");
-    if (!o->has_each_scope)
+    if (!o->replay.has_each_scope)
         return AB_OK;
-    const struct ab_walk walk = {.path = file, .is_partial = o->is_partial};
+    const struct ab_walk walk = {.path = file, .is_partial = o->replay.is_partial};
     enum ab_status status = ab_scopes_find(&walk, o->scopes_wish, &r->scopes, err);
     if (status == AB_OK && r->scopes.from == AB_SCOPES_NONE)
         return ab_fail(err, AB_CONFIG,
@@ -150,7 +151,7 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
         status = ab_scope_spans_find(&walk, &r->scopes, &r->spans, err);
     r->options.tape.scopes = &r->scopes;
     r->options.tape.spans = &r->spans;
-    r->options.tape.budget_ns = o->each_budget_ns;
+    r->options.tape.budget_ns = o->replay.each_budget_ns;
     return status;
 }
 
@@ -158,9 +159,11 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
 static enum ab_status read_stacks(const struct ab_options *o, const char *file, struct replay *r,
                                   struct ab_err *err)
 {
-    struct ab_walk walk = {
-        .path = file, .is_partial = o->is_partial, .progress = show_stacks, .progress_user = r};
-    if ((o->sinks[AB_SINK_HTML] == NULL && o->sinks[AB_SINK_SVG] == NULL) ||
+    struct ab_walk walk = {.path = file,
+                           .is_partial = o->replay.is_partial,
+                           .progress = show_stacks,
+                           .progress_user = r};
+    if ((o->outputs.sinks[AB_SINK_HTML] == NULL && o->outputs.sinks[AB_SINK_SVG] == NULL) ||
         !r->feed->info.has_sites)
         return AB_OK;
     AB_TRY(ab_trace_stacks_read(&walk, &r->stacks, err));
@@ -219,15 +222,15 @@ static void list_settings(const struct ab_options *o, const struct replay *r, st
         s->list[n++] = s->untouched;
     }
     s->list[n++] = s->program;
-    if (o->has_each_scope)
+    if (o->replay.has_each_scope)
         s->list[n++] = "each=scope";
-    if (o->each_budget_ns != 0) {
+    if (o->replay.each_budget_ns != 0) {
         snprintf(s->budget, sizeof s->budget, "budget=%lluns",
-                 (unsigned long long)o->each_budget_ns);
+                 (unsigned long long)o->replay.each_budget_ns);
         s->list[n++] = s->budget;
     }
-    if (o->has_between) {
-        snprintf(s->between, sizeof s->between, "between=%u", o->between);
+    if (o->conditions.has_between) {
+        snprintf(s->between, sizeof s->between, "between=%u", o->conditions.between);
         s->list[n++] = s->between;
     }
     if (info->threads > 1)
@@ -273,7 +276,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .file = r->file[0] != 0 ? r->file : NULL,
         .text = "",
         .settings = settings.list,
-        .seed = o->has_seed ? o->seed : 1,
+        .seed = o->settings.has_seed ? o->settings.seed : 1,
         .tape = &r->feed->total,
         .overview = &r->overview,
         .stacks = r->stacks.by_calls != NULL ? &r->stacks : NULL,
@@ -306,14 +309,14 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
 {
     struct replay r = {.asked = o,
                        .spool = -1,
-                       .options.tape = {.touch = o->touch,
-                                        .touch_bytes = o->touch_bytes,
-                                        .recorded = o->recorded,
-                                        .n_lanes = o->n_lanes,
-                                        .is_partial = o->is_partial,
+                       .options.tape = {.touch = o->replay.touch,
+                                        .touch_bytes = o->replay.touch_bytes,
+                                        .recorded = o->replay.recorded,
+                                        .n_lanes = o->replay.n_lanes,
+                                        .is_partial = o->replay.is_partial,
                                         .wants_overview = true,
-                                        .has_window = o->has_window,
-                                        .window = o->window,
+                                        .has_window = o->conditions.has_window,
+                                        .window = o->conditions.window,
                                         .most_events = watch->most_events}};
     enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
     if (status == AB_OK && o->is_trial) {

@@ -36,8 +36,8 @@ enum { SAVING_SHARE = 10 }; /* saving takes at most 1/SAVING_SHARE of the time *
 const char *ab_results_folder(const struct ab_options *o)
 {
     const char *from_environment = getenv(FOLDER_VARIABLE);
-    if (o->results != NULL)
-        return o->results;
+    if (o->store.folder != NULL)
+        return o->store.folder;
     if (from_environment == NULL)
         return DEFAULT_FOLDER;
     return from_environment[0] != 0 ? from_environment : NULL;
@@ -45,7 +45,7 @@ const char *ab_results_folder(const struct ab_options *o)
 
 const char *ab_store_folder(const struct ab_options *o)
 {
-    return o->is_store_off || o->is_in_suite ? NULL : ab_results_folder(o);
+    return o->store.is_off || o->talk.is_in_suite ? NULL : ab_results_folder(o);
 }
 
 static enum ab_status try_folder(const char *folder, bool *is_made, struct ab_err *err)
@@ -66,10 +66,10 @@ enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, s
 {
     struct ab_err why;
     struct ab_store store = {.folder = ab_store_folder(o)};
-    if (o->is_store_off && o->results != NULL)
+    if (o->store.is_off && o->store.folder != NULL)
         return ab_fail(err, AB_USAGE, "--results and --no-store are mutually exclusive");
     if (store.folder != NULL && try_folder(store.folder, &store.is_made, &why) != AB_OK) {
-        if (o->results != NULL)
+        if (o->store.folder != NULL)
             return ab_fail(err, AB_USAGE, "--results: %s", AB_SHOWN(sizeof why.text, why.text));
         ab_say(o, "allocbench: warning: the result will not be stored: %s",
                AB_SHOWN(sizeof why.text, why.text));

@@ -99,7 +99,7 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     const char *names[AB_STORED_BACKENDS_MAX];
     enum ab_status status = AB_OK;
     size_t n = 0;
-    if (r->options.n_backends > 0)
+    if (r->options.backends.n > 0)
         return AB_OK;
     r->names = ab_alloc_zeroed(s->n_backends + 1u, sizeof r->names[0]);
     for (uint32_t i = 0; i < s->n_backends && status == AB_OK; i++) {
@@ -111,9 +111,9 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     }
     if (status == AB_OK)
         take_list(r, 1, names, n);
-    r->options.has_stored_backends = true;
-    r->options.backends = r->lists[1];
-    r->options.n_backends = n;
+    r->options.backends.are_stored = true;
+    r->options.backends.names = r->lists[1];
+    r->options.backends.n = n;
     return status;
 }
 
@@ -130,7 +130,7 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
     const struct ab_session *s = &r->stored.session;
     const char *maps[AB_STORED_BACKENDS_MAX];
     size_t n = 0;
-    for (uint32_t i = 0; i < s->n_backends && r->options.n_maps == 0; i++) {
+    for (uint32_t i = 0; i < s->n_backends && r->options.maps.n == 0; i++) {
         if (s->backends[i].n_heaps == 0 || s->backends[i].combination > 0)
             continue;
         maps[n++] = s->backends[i].map;
@@ -143,9 +143,9 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
     if (n == 0)
         return AB_OK;
     take_list(r, 3, maps, n);
-    r->options.has_stored_maps = true;
-    r->options.maps = r->lists[3];
-    r->options.n_maps = n;
+    r->options.maps.are_stored = true;
+    r->options.maps.rules = r->lists[3];
+    r->options.maps.n = n;
     return AB_OK;
 }
 
@@ -157,13 +157,13 @@ static void take_sets(struct ab_resume *r)
     for (; settings[n] != NULL; n++)
         if (sscanf(settings[n], AB_TAPE_MEM_SETTING "%llu", &bytes) == 1 && bytes > 0)
             break; /* the last row */
-    if (settings[n] != NULL && r->options.tape_mem_bytes == 0)
-        r->options.tape_mem_bytes = bytes;
-    if (r->options.n_sets > 0)
+    if (settings[n] != NULL && r->options.settings.tape_mem_bytes == 0)
+        r->options.settings.tape_mem_bytes = bytes;
+    if (r->options.settings.n_sets > 0)
         return;
     take_list(r, 2, settings, n);
-    r->options.sets = r->lists[2];
-    r->options.n_sets = n;
+    r->options.settings.sets = r->lists[2];
+    r->options.settings.n_sets = n;
 }
 
 static enum ab_status bad_setting(const char *name, const char *value, struct ab_err *err)
@@ -190,29 +190,29 @@ static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
     unsigned long long bytes;
     char end[8] = "";
     double percent;
-    if (o->has_touch || value == NULL)
+    if (o->replay.has_touch || value == NULL)
         return AB_OK;
-    o->has_touch = true;
-    o->recorded = AB_RECORDED_NOT;
+    o->replay.has_touch = true;
+    o->replay.recorded = AB_RECORDED_NOT;
     if (sscanf(value, "%lf%%%7s", &percent, end) == 1 && percent > 0 && percent <= 100) {
-        o->touch = AB_TOUCH_SHARE;
-        o->touch_bytes = (uint32_t)(percent * (AB_TOUCH_WHOLE / 100.0) + 0.5);
+        o->replay.touch = AB_TOUCH_SHARE;
+        o->replay.touch_bytes = (uint32_t)(percent * (AB_TOUCH_WHOLE / 100.0) + 0.5);
         return AB_OK;
     }
     for (size_t i = 0; i < AB_ARRAY_LEN(recorded); i++)
         if (strcmp(recorded[i].word, value) == 0) {
-            o->touch = recorded[i].touch;
-            o->recorded = recorded[i].how;
+            o->replay.touch = recorded[i].touch;
+            o->replay.recorded = recorded[i].how;
             return AB_OK;
         }
     if (sscanf(value, "first(%llu)", &bytes) == 1 && bytes > 0 && bytes < 1u << 29) {
-        o->touch = AB_TOUCH_FIRST;
-        o->touch_bytes = (uint32_t)bytes;
+        o->replay.touch = AB_TOUCH_FIRST;
+        o->replay.touch_bytes = (uint32_t)bytes;
         return AB_OK;
     }
     for (size_t i = 0; words[i] != NULL; i++)
         if (words[i][0] != 0 && strcmp(words[i], value) == 0) {
-            o->touch = (enum ab_touch)i;
+            o->replay.touch = (enum ab_touch)i;
             return AB_OK;
         }
     return bad_setting("touch", value, err);
@@ -222,10 +222,11 @@ static enum ab_status take_between(const struct ab_session *s, struct ab_options
                                    struct ab_err *err)
 {
     const char *between = ab_session_setting(s, "between");
-    if (o->has_between || between == NULL)
+    if (o->conditions.has_between || between == NULL)
         return AB_OK;
-    o->has_between = sscanf(between, "%" SCNu32, &o->between) == 1 && o->between <= AB_BETWEEN_MOST;
-    return o->has_between ? AB_OK : bad_setting("between", between, err);
+    o->conditions.has_between = sscanf(between, "%" SCNu32, &o->conditions.between) == 1 &&
+                                o->conditions.between <= AB_BETWEEN_MOST;
+    return o->conditions.has_between ? AB_OK : bad_setting("between", between, err);
 }
 
 static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
@@ -238,13 +239,13 @@ static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
         return ab_fail(err, AB_USAGE, "was replayed with --cache, which was removed; replay again");
     if (each != NULL && strcmp(each, "scope") != 0)
         return bad_setting("each", each, err);
-    o->has_each_scope = o->has_each_scope || each != NULL;
+    o->replay.has_each_scope = o->replay.has_each_scope || each != NULL;
     AB_TRY(take_between(s, o, err));
-    if (o->each_budget_ns != 0 || budget == NULL)
+    if (o->replay.each_budget_ns != 0 || budget == NULL)
         return AB_OK;
     if (sscanf(budget, "%lluns", &ns) != 1 || ns == 0 || ns > AB_ITERATION_BUDGET_MOST_NS)
         return bad_setting("budget", budget, err);
-    o->each_budget_ns = ns;
+    o->replay.each_budget_ns = ns;
     return AB_OK;
 }
 
@@ -255,15 +256,15 @@ static void take_tape(struct ab_resume *r)
     const struct ab_session *s = &r->stored.session;
     struct ab_options *o = &r->options;
     unsigned n;
-    if (o->n_lanes == 0)
-        o->n_lanes = s->facts.lanes;
-    if (o->has_burst)
+    if (o->replay.n_lanes == 0)
+        o->replay.n_lanes = s->facts.lanes;
+    if (o->replay.has_burst)
         return;
-    o->has_burst = true;
-    o->burst_events = 0;
+    o->replay.has_burst = true;
+    o->replay.burst_events = 0;
     for (const char *const *text = s->settings; *text != NULL; text++)
         if (sscanf(*text, "burst=%u", &n) == 1 && n >= AB_BURST_LEAST && n <= AB_BURST_MAX)
-            o->burst_events = n;
+            o->replay.burst_events = n;
 }
 
 static bool has_rule(const struct ab_session *s)
@@ -275,7 +276,7 @@ static bool has_rule(const struct ab_session *s)
  * would end the session at once. */
 static bool is_reached(const struct ab_session *s, const struct ab_options *o)
 {
-    return s->stopping.ended == AB_ENDED_PRECISION && o->time_budget_ns > 0;
+    return s->stopping.ended == AB_ENDED_PRECISION && o->rules.time_budget_ns > 0;
 }
 
 /* Sets the number of rounds to that of the result, or sets the rule by which they end. With a rule,
@@ -284,22 +285,23 @@ static void take_rounds(struct ab_resume *r)
 {
     struct ab_session *s = &r->stored.session;
     struct ab_options *o = &r->options;
-    if (o->precision <= 0 && !is_reached(s, o))
-        o->precision = s->stopping.precision;
-    if (o->time_budget_ns == 0)
-        o->time_budget_ns = (uint64_t)(s->stopping.time_budget_s * 1e9);
-    bool is_ruled = o->time_budget_ns > 0 || o->precision > 0;
-    if (!o->has_rounds)
-        o->rounds = has_rule(s) ? s->stopping.n_rounds_most : s->n_rounds_planned;
-    o->has_rounds = true;
+    if (o->rules.precision <= 0 && !is_reached(s, o))
+        o->rules.precision = s->stopping.precision;
+    if (o->rules.time_budget_ns == 0)
+        o->rules.time_budget_ns = (uint64_t)(s->stopping.time_budget_s * 1e9);
+    bool is_ruled = o->rules.time_budget_ns > 0 || o->rules.precision > 0;
+    if (!o->rules.has_rounds)
+        o->rules.rounds = has_rule(s) ? s->stopping.n_rounds_most : s->n_rounds_planned;
+    o->rules.has_rounds = true;
     if (is_ruled)
-        s->n_rounds_planned = o->rounds;
+        s->n_rounds_planned = o->rules.rounds;
 }
 
 /* True if a rule ended the session and the command line has another one, so that it continues. */
 static bool asks_for_more(const struct ab_options *o, const struct ab_session *s)
 {
-    return has_rule(s) && (o->time_budget_ns > 0 || o->precision > 0 || o->has_rounds);
+    return has_rule(s) &&
+           (o->rules.time_budget_ns > 0 || o->rules.precision > 0 || o->rules.has_rounds);
 }
 
 static void take_conditions(struct ab_resume *r)
@@ -307,24 +309,24 @@ static void take_conditions(struct ab_resume *r)
     const struct ab_session *s = &r->stored.session;
     struct ab_options *o = &r->options;
     take_rounds(r);
-    if (o->base == NULL)
-        o->base = s->base;
-    if (!o->has_seed && s->seed <= INT64_MAX) {
-        o->has_seed = true;
-        o->seed = s->seed;
+    if (o->verdicts.base == NULL)
+        o->verdicts.base = s->base;
+    if (!o->settings.has_seed && s->seed <= INT64_MAX) {
+        o->settings.has_seed = true;
+        o->settings.seed = s->seed;
     }
-    for (uint32_t i = 0; o->n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
-        o->cpus[o->n_cpus++] = s->cpus[i];
-    o->is_strict = o->is_strict || s->is_strict;
-    if (o->shard.count == 0)
-        o->shard = s->shard;
-    if (!o->has_window && s->is_window_given && s->facts.lanes > 1) {
-        o->has_window = true;
-        o->window = s->window;
+    for (uint32_t i = 0; o->conditions.n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
+        o->conditions.cpus[o->conditions.n_cpus++] = s->cpus[i];
+    o->conditions.is_strict = o->conditions.is_strict || s->is_strict;
+    if (o->rules.shard.count == 0)
+        o->rules.shard = s->shard;
+    if (!o->conditions.has_window && s->is_window_given && s->facts.lanes > 1) {
+        o->conditions.has_window = true;
+        o->conditions.window = s->window;
     }
-    o->wants_instr = o->wants_instr || s->counting.is_asked;
+    o->passes.wants_instr = o->passes.wants_instr || s->counting.is_asked;
     if (strncmp(s->host.thp, "never (", 7) == 0)
-        o->is_thp_off = true;
+        o->conditions.is_thp_off = true;
 }
 
 static enum ab_status complete_options(struct ab_resume *r, const char *kind, struct ab_err *err)
@@ -346,7 +348,7 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
                        s->stopping.n_rounds_most, s->stopping.time_budget_s, AB_ROUNDS_MAX,
                        TIME_BUDGET_MOST_S);
     if (!has_rule(s) && s->n_rounds == s->n_rounds_planned &&
-        (r->options.time_budget_ns > 0 || r->options.precision > 0))
+        (r->options.rules.time_budget_ns > 0 || r->options.rules.precision > 0))
         return ab_fail(err, AB_USAGE,
                        "--time-budget and --precision cannot extend a result whose number of "
                        "rounds was fixed");
@@ -369,14 +371,13 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
 enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, struct ab_resume *out,
                                struct ab_err *err)
 {
-    struct ab_resume r = {.options = *o, .is_on = o->resume != NULL};
+    struct ab_resume r = {.options = *o, .is_on = o->resume.path != NULL};
     enum ab_status status = AB_OK;
     char shown[512];
     if (r.is_on) {
-        ab_text_printable(shown, sizeof shown, o->resume);
-        status = o->resumed_item != NULL
-                     ? ab_suite_item_read(o->resumed_item, shown, &r.stored, err)
-                     : ab_stored_read_unaltered(o->resume, &r.stored, err);
+        ab_text_printable(shown, sizeof shown, o->resume.path);
+        status = o->resume.item != NULL ? ab_suite_item_read(o->resume.item, shown, &r.stored, err)
+                                        : ab_stored_read_unaltered(o->resume.path, &r.stored, err);
         if (status != AB_OK)
             return status;
         ab_unsealed_tell(o, shown, r.stored.checksum, r.stored.session.is_unsealed);

@@ -32,17 +32,17 @@ static bool is_gated(const struct ab_gate_set *gates, enum ab_pass pass)
 
 static bool is_untimed(const struct ab_options *o, enum ab_pass pass)
 {
-    return o->is_strict && (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL);
+    return o->conditions.is_strict && (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL);
 }
 
 static enum ab_status choose(const struct ab_options *o, const struct ab_gate_set *gates,
                              enum ab_pass pass, uint32_t *rounds, struct ab_err *err)
 {
-    uint32_t asked = o->has_passes ? o->passes.rounds[pass] : AB_PASS_AS_NEEDED;
+    uint32_t asked = o->passes.is_given ? o->passes.plan.rounds[pass] : AB_PASS_AS_NEEDED;
     *rounds = asked;
     if (is_untimed(o, pass)) {
         *rounds = 0;
-        if (o->has_passes && asked > 0)
+        if (o->passes.is_given && asked > 0)
             return ab_fail(err, AB_USAGE,
                            "--passes: %s cannot be measured with --order strict: no op is timed",
                            ab_pass_names[pass]);
@@ -66,13 +66,13 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
     plan.rounds[AB_PASS_THROUGHPUT] = AB_EVERY_ROUND;
     if (status != AB_OK)
         return status;
-    if (resumed != NULL && !o->has_passes)
+    if (resumed != NULL && !o->passes.is_given)
         plan = resumed->passes;
-    if (o->is_strict && resumed != NULL &&
+    if (o->conditions.is_strict && resumed != NULL &&
         (!plan.is_known || plan.rounds[AB_PASS_LATENCY] > 0 || plan.rounds[AB_PASS_TAIL] > 0))
         return ab_fail(err, AB_INPUT, "--resume: has latencies of a run in strict order");
     *out = plan;
-    return o->is_strict ? AB_OK : ab_gate_set_check_passes(gates, &plan, err);
+    return o->conditions.is_strict ? AB_OK : ab_gate_set_check_passes(gates, &plan, err);
 }
 
 /* ---- a session that runs ---- */
@@ -80,10 +80,10 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
 void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_options *o,
                           struct ab_store *store, struct ab_session *session)
 {
-    if (o->listener != NULL)
-        o->listener->begin(o, session);
+    if (o->talk.listener != NULL)
+        o->talk.listener->begin(o, session);
     *watch = (struct ab_round_watch){.options = o,
-                                     .listener = o->listener,
+                                     .listener = o->talk.listener,
                                      .store = store,
                                      .session = session,
                                      .earlier_s = session->stopping.spent_s,

@@ -49,7 +49,7 @@ static enum ab_status sort_arguments(struct ab_verification *v, struct ab_err *e
     }
     if (v->n_names == 0)
         return ab_fail(err, AB_USAGE, "verify needs a back end; see allocbench verify --help");
-    if (o->n_sets > 0 && (v->work == NULL || is_trace(v->work)))
+    if (o->settings.n_sets > 0 && (v->work == NULL || is_trace(v->work)))
         return ab_fail(err, AB_USAGE, "--set is for the params of a workload; there is %s",
                        v->work == NULL ? "none" : "a trace");
     return AB_OK;
@@ -111,8 +111,8 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
 /* Checks that --no-fork has a single back end and a single check, because it is for a debugger. */
 static enum ab_status check_alone(const struct ab_verification *v, struct ab_err *err)
 {
-    const char *only = v->options->only_check;
-    if (!v->options->is_alone)
+    const char *only = v->options->checks.only;
+    if (!v->options->checks.is_alone)
         return AB_OK;
     if (v->selection.n != 1)
         return ab_fail(err, AB_USAGE, "--no-fork takes one back end, not %zu", v->selection.n);
@@ -120,7 +120,7 @@ static enum ab_status check_alone(const struct ab_verification *v, struct ab_err
         strcmp(only, "info") == 0)
         return ab_fail(err, AB_USAGE, "--no-fork takes one check: --check NAME, not %s",
                        only == NULL ? "all" : AB_SHOWN(256, only));
-    if (v->options->json != NULL || v->options->mem_limit_bytes != 0)
+    if (v->options->json != NULL || v->options->conditions.mem_limit_bytes != 0)
         return ab_fail(err, AB_USAGE, "--no-fork %s; leave out %s",
                        v->options->json != NULL ? "writes no result" : "has no limit of memory",
                        v->options->json != NULL ? "--json" : "--mem-limit");
@@ -170,13 +170,16 @@ static void prepare(struct ab_verification *v)
 {
     const struct ab_options *o = v->options;
     v->plan = (struct ab_verify_plan){
-        .context = {.tape = &v->map, .worker_path = v->worker_path, .timeout_ns = o->timeout_ns},
+        .context = {.tape = &v->map,
+                    .worker_path = v->worker_path,
+                    .timeout_ns = o->conditions.timeout_ns},
         .has_work = v->work != NULL,
-        .only = o->only_check,
-        .seed = o->has_seed ? o->seed : 1,
+        .only = o->checks.only,
+        .seed = o->settings.has_seed ? o->settings.seed : 1,
     };
-    v->plan.context.memory_limit_bytes = o->mem_limit_bytes != 0 ? o->mem_limit_bytes
-                                                                 : ab_default_memory_limit();
+    v->plan.context.memory_limit_bytes = o->conditions.mem_limit_bytes != 0
+                                             ? o->conditions.mem_limit_bytes
+                                             : ab_default_memory_limit();
     ab_clock_calibrate(&v->plan.context.clock);
     size_t n = v->selection.n;
     uint32_t n_lines = ab_verify_count(&v->plan);
@@ -263,11 +266,11 @@ static char *repeat_command(const struct ab_options *o, const struct ab_selectio
     add_backend(&t, backend);
     if (is_work && work != NULL)
         add_word(&t, work);
-    for (size_t i = 0; is_work && i < o->n_sets; i++)
-        add_option(&t, "--set", o->sets[i]);
-    add_option(&t, "--backend-path", o->backend_path);
+    for (size_t i = 0; is_work && i < o->settings.n_sets; i++)
+        add_option(&t, "--set", o->settings.sets[i]);
+    add_option(&t, "--backend-path", o->backends.path);
     add_option(&t, "--check", check);
-    ab_text_addf(&t, " --seed %" PRIu64 " --no-fork", o->has_seed ? o->seed : 1);
+    ab_text_addf(&t, " --seed %" PRIu64 " --no-fork", o->settings.has_seed ? o->settings.seed : 1);
     return t.s;
 }
 
@@ -376,7 +379,8 @@ static enum ab_status run_all(struct ab_verification *v, struct ab_err *err)
 static void keep(const struct ab_verification *v)
 {
     const struct ab_options *o = v->options;
-    for (uint32_t i = 0; i < v->session.n_backends && o->only_check == NULL && !o->is_alone; i++)
+    for (uint32_t i = 0; i < v->session.n_backends && o->checks.only == NULL && !o->checks.is_alone;
+         i++)
         if (v->selection.items[i].is_file)
             ab_verified_keep(o, &v->session.backends[i], v->session.n_lines);
 }
@@ -396,14 +400,14 @@ enum ab_status ab_verify(const struct ab_options *o, struct ab_verification *v, 
     ab_supervise_begin();
     AB_TRY(ab_companion_path(AB_WORKER_NAME, v->worker_path, sizeof v->worker_path, err));
     AB_TRY(sort_arguments(v, err));
-    AB_TRY(check_only(o->only_check, v->work != NULL, err));
-    AB_TRY(ab_selection_parse(v->names, v->n_names, o->backend_path, &v->selection, err));
+    AB_TRY(check_only(o->checks.only, v->work != NULL, err));
+    AB_TRY(ab_selection_parse(v->names, v->n_names, o->backends.path, &v->selection, err));
     AB_TRY(refuse_decorators(&v->selection, err));
     AB_TRY(check_alone(v, err));
     AB_TRY(load_work(v, err));
     AB_TRY(ab_tape_map_open(&v->tape, &v->map, err));
     prepare(v);
-    AB_TRY(o->is_alone ? run_alone(v, err) : run_all(v, err));
+    AB_TRY(o->checks.is_alone ? run_alone(v, err) : run_all(v, err));
     add_repeats(v);
     explain_failures(v);
     keep(v);

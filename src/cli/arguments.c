@@ -163,7 +163,7 @@ static enum ab_status refuse_backend(enum ab_command_id command, const struct ab
     bool is_backend = ab_builtin_find(text) != NULL || ab_preset_find(text) != NULL;
     if (!is_backend || access(text, F_OK) == 0)
         return AB_OK;
-    const char *list = o->n_backends > 0 ? o->backends[o->n_backends - 1] : "";
+    const char *list = o->backends.n > 0 ? o->backends.names[o->backends.n - 1] : "";
     int n = (int)strlen(list);
     n -= n > 0 && list[n - 1] == ',';
     return ab_fail(err, AB_USAGE,
@@ -257,8 +257,8 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
 static bool is_there(const struct ab_options *o, const char *entry)
 {
     bool found = false;
-    for (size_t i = 0; i < o->n_backends && !found; i++) {
-        char *copy = ab_strdup(o->backends[i]);
+    for (size_t i = 0; i < o->backends.n && !found; i++) {
+        char *copy = ab_strdup(o->backends.names[i]);
         for (char *at = copy, *next; at != NULL && !found; at = next) {
             next = ab_settings_comma(at);
             if (next != NULL)
@@ -273,7 +273,7 @@ static bool is_there(const struct ab_options *o, const char *entry)
 static void add_row(struct ab_options *o, const char *entry)
 {
     if (!is_there(o, entry))
-        ab_options_add(&o->backends, &o->n_backends, entry);
+        ab_options_add(&o->backends.names, &o->backends.n, entry);
 }
 
 static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct ab_err *err)
@@ -289,12 +289,12 @@ static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct
 /* Adds the default back ends of advise if -b names one back end or none. */
 static void add_defaults(struct ab_options *o)
 {
-    char *copy = o->n_backends == 1 ? ab_strdup(o->backends[0]) : NULL;
-    bool is_list = o->n_backends > 1 || (copy != NULL && ab_settings_comma(copy) != NULL);
+    char *copy = o->backends.n == 1 ? ab_strdup(o->backends.names[0]) : NULL;
+    bool is_list = o->backends.n > 1 || (copy != NULL && ab_settings_comma(copy) != NULL);
     free(copy);
     if (is_list)
         return;
-    if (o->n_backends == 0)
+    if (o->backends.n == 0)
         add_row(o, "glibc");
     add_row(o, "libraries");
 }
@@ -358,9 +358,9 @@ enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options
             AB_TRY(refuse_backend(command, o, o->args[i], err));
         AB_TRY(settle(command, o, role_of(command, i), &o->args[i], out, err));
     }
-    AB_TRY(settle(command, o, RESULT, &o->resume, out, err));
-    AB_TRY(settle(command, o, BASE, &o->baseline, out, err));
-    return settle(command, o, TRACE, &o->trace, out, err);
+    AB_TRY(settle(command, o, RESULT, &o->resume.path, out, err));
+    AB_TRY(settle(command, o, BASE, &o->verdicts.baseline, out, err));
+    return settle(command, o, TRACE, &o->program.trace, out, err);
 }
 
 void ab_arguments_fini(struct ab_arguments *arguments)

@@ -180,7 +180,7 @@ static void print_change(const struct request *r, const struct ab_base *now)
         ab_compare_check_work(a, was.label, b, now->label, &why) != AB_OK) {
         printf("%s\n", why.text);
     } else {
-        ab_compare_results(a, b, r->options->limit, &c);
+        ab_compare_results(a, b, r->options->verdicts.limit, &c);
         c.base_label = was.label;
         c.now_label = now->label;
         ab_sink_compare(stdout, &c, ab_terminal_style(r->options));
@@ -201,7 +201,7 @@ static enum ab_status keep_suite(const struct request *r, const char *from, bool
     for (uint32_t i = 0; i < suite.n && status == AB_OK; i++) {
         struct ab_options one = *r->options;
         struct ab_base base;
-        one.baseline_item = &suite.items[i];
+        one.verdicts.baseline_item = &suite.items[i];
         if (suite.items[i].document == NULL)
             continue;
         if ((status = ab_base_find(&one, from, &base, err)) != AB_OK)

@@ -50,7 +50,7 @@ enum ab_status ab_cmd_calibrate(const struct ab_options *o, int *exit_code, stru
     AB_TRY(ab_calibrate(o, &found, exit_code, err));
     if (*exit_code != 0)
         return AB_OK;
-    if (!o->is_quiet)
+    if (!o->talk.is_quiet)
         print(&found, o->is_verbose);
     fflush(stdout);
     return ab_calibration_store(o, &found, err);

@@ -281,9 +281,10 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
     const struct ab_options *o = c->options;
     struct ab_session_work work = {
         .n_backends = c->n_running,
-        .rounds = o->rounds,
-        .processes = o->processes != 0 ? o->processes : ab_estimate_processes(&c->tape.map),
-        .drain_ns = o->drain_ns,
+        .rounds = o->rules.rounds,
+        .processes = o->passes.processes != 0 ? o->passes.processes
+                                              : ab_estimate_processes(&c->tape.map),
+        .drain_ns = o->conditions.drain_ns,
     };
     for (size_t i = 0; i < c->selection.n; i++)
         work.never_frees = work.never_frees || (c->selection.items[i].state == AB_SELECTION_OK &&
@@ -310,10 +311,10 @@ static void add_cost(struct check *c, const struct ab_tape_map *map)
 {
     struct ab_session_work work = {
         .n_backends = c->n_running,
-        .rounds = c->options->rounds,
-        .processes = c->options->processes != 0 ? c->options->processes
-                                                : ab_estimate_processes(map),
-        .drain_ns = c->options->drain_ns,
+        .rounds = c->options->rules.rounds,
+        .processes = c->options->passes.processes != 0 ? c->options->passes.processes
+                                                       : ab_estimate_processes(map),
+        .drain_ns = c->options->conditions.drain_ns,
         .passes = c->passes,
     };
     struct ab_session_cost more = ab_estimate_session(map, &work);
@@ -354,7 +355,7 @@ static enum ab_status find_all(struct check *c, const char *path, struct ab_err 
     AB_TRY(read_gates(c, err));
     AB_TRY(estimate(c, err));
     AB_TRY(find_combinations(c, path, err));
-    lint_workload(c->workload, &c->tape.map, c->options->rounds, &c->lints);
+    lint_workload(c->workload, &c->tape.map, c->options->rules.rounds, &c->lints);
     return AB_OK;
 }
 

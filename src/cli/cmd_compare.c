@@ -70,14 +70,14 @@ static enum ab_status find_item(const struct ab_options *o, const char *file,
                                 struct ab_err *err)
 {
     struct ab_options one = *o;
-    one.baseline_item = item;
+    one.verdicts.baseline_item = item;
     AB_TRY(ab_base_find(&one, file, out, err));
     return ab_compare_check_whole(&out->stored.session, out->label, err);
 }
 
 static void note_alone(const struct ab_options *o, const char *file, const char *name)
 {
-    if (!o->is_quiet)
+    if (!o->talk.is_quiet)
         fprintf(stderr, "allocbench: note: only %s has a result of %s\n", AB_SHOWN(512, file),
                 AB_SHOWN(256, name));
 }
@@ -170,16 +170,16 @@ static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
         if (status != AB_OK)
             return status;
         const struct ab_base *base = base_at(r, i);
-        ab_compare_results(&base->stored.session, now, r->options->limit, c);
+        ab_compare_results(&base->stored.session, now, r->options->verdicts.limit, c);
         ab_gates_judge(r->gates[i].gates, r->gates[i].n_gates, now, &base->stored.session);
         ab_noise_warn_limit(r->options, now->host.fingerprint, "--limit", "all", "time",
-                            r->options->limit, now->n_rounds);
+                            r->options->verdicts.limit, now->n_rounds);
         c->base_label = base->label;
         c->now_label = r->news[i].label;
-        c->is_strict = r->options->is_strict_compare;
+        c->is_strict = r->options->verdicts.is_strict;
         now->comparison = c;
     }
-    if (r->options->is_joint)
+    if (r->options->verdicts.is_joint)
         ab_comparisons_join(r->comparisons, r->n);
     for (size_t i = 0; i < r->n; i++)
         r->verdict = ab_verdict_worse(r->verdict,
@@ -208,8 +208,8 @@ static void print_all(const struct compare_run *r)
     for (size_t i = 0; i < r->n; i++) {
         const struct ab_session *now = &r->news[i].stored.session;
         bool is_bad = ab_verdict_status(o, now) != AB_OK;
-        if (o->is_quiet) {
-            ab_verdicts_tell(now, o->fails_inconclusive);
+        if (o->talk.is_quiet) {
+            ab_verdicts_tell(now, o->verdicts.fails_inconclusive);
             continue;
         }
         if (i > 0 && !is_taken)

@@ -60,7 +60,7 @@ static enum ab_status store(const struct ab_options *o, const struct ab_session 
 {
     struct ab_options options = *o;
     struct ab_store store;
-    options.results = o->output != NULL ? o->output : o->results;
+    options.store.folder = o->output != NULL ? o->output : o->store.folder;
     enum ab_status status = ab_store_open(&options, &store, err);
     if (status != AB_OK)
         return status;
@@ -89,8 +89,8 @@ static void print_verdicts(const struct ab_options *o, const struct ab_session *
 {
     bool is_taken = o->output != NULL && strcmp(o->output, "-") == 0;
     struct ab_table_style style = ab_terminal_style(o);
-    if (o->is_quiet) {
-        ab_verdicts_tell(s, o->fails_inconclusive);
+    if (o->talk.is_quiet) {
+        ab_verdicts_tell(s, o->verdicts.fails_inconclusive);
         return;
     }
     style.color = style.color && !is_taken;
@@ -113,7 +113,7 @@ static enum ab_status write_merged(const struct ab_options *o, const struct ab_s
     }
     if (status == AB_OK)
         print_verdicts(o, s);
-    if (status == AB_OK && !o->is_quiet)
+    if (status == AB_OK && !o->talk.is_quiet)
         tell(s, place);
     return status;
 }
@@ -218,8 +218,8 @@ static enum ab_status load_workload(const struct ab_options *o, const struct ab_
     size_t n = 0;
     while (s->settings != NULL && s->settings[n] != NULL)
         n++;
-    options.sets = (const char **)(uintptr_t)s->settings; /* not modified */
-    options.n_sets = n;
+    options.settings.sets = (const char **)(uintptr_t)s->settings; /* not modified */
+    options.settings.n_sets = n;
     return ab_load_workload(&options, path, &g->workload, err);
 }
 
@@ -281,13 +281,13 @@ static enum ab_status finish(const struct ab_options *o, struct ab_session *s, i
                              struct ab_err *err)
 {
     struct ab_merged_gates gates;
-    s->command_line = o->command_line;
+    s->command_line = o->command.text;
     enum ab_status status = merged_gates_judge(o, s, &gates, err);
     if (status != AB_OK)
         return status;
     status = write_merged(o, s, err);
     if (status == AB_OK) {
-        ab_failures_tell(s, "", o->is_quiet);
+        ab_failures_tell(s, "", o->talk.is_quiet);
         *exit_code = ab_status_exit_code(ab_case_has_failed(s) ? AB_BACKEND
                                                                : ab_verdict_status(o, s));
     }
@@ -342,7 +342,7 @@ enum ab_status ab_cmd_merge(const struct ab_options *o, int *exit_code, struct a
         return ab_fail(err, AB_USAGE, "merge needs results; see allocbench merge --help");
     if (o->n_args > AB_STORED_ROUNDS_MAX)
         return ab_fail(err, AB_USAGE, "merge: at most %d results", AB_STORED_ROUNDS_MAX);
-    if (o->output != NULL && o->results != NULL)
+    if (o->output != NULL && o->store.folder != NULL)
         return ab_fail(err, AB_USAGE, "--output and --results are mutually exclusive");
     struct ab_stored *stored = ab_alloc_zeroed(o->n_args, sizeof stored[0]);
     struct ab_merge_part *parts = ab_alloc_zeroed(o->n_args, sizeof parts[0]);

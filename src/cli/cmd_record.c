@@ -152,17 +152,17 @@ static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const str
         .cpu_ns = (double)l->end.cpu_ns,
         .last_name = l->end.comm,
         .along = l->along,
-        .is_quiet = o->is_quiet,
+        .is_quiet = o->talk.is_quiet,
         .keeps_old = true,
     };
     enum ab_status status = ab_spool_traces_open(&t, err);
     if (status == AB_OK)
         status = check_seen(l, &t, err);
-    if (status == AB_OK && o->is_unconverted)
+    if (status == AB_OK && o->recording.is_unconverted)
         status = keep_spool(l, &t, err);
     else if (status == AB_OK)
         status = write_traces(l, &t, out, err);
-    if (status == AB_OK && !o->is_quiet) {
+    if (status == AB_OK && !o->talk.is_quiet) {
         print_hints(l, &t);
         print_unseen(l);
         print_lineless(l, &t);
@@ -182,7 +182,7 @@ static void choose_along(struct ab_launch *l, const struct ab_options *o)
     l->along_bytes = UINT64_C(64) << 20;
     if (of_test != NULL)
         l->along_bytes = strtoull(of_test, NULL, 10);
-    if (o->is_unconverted)
+    if (o->recording.is_unconverted)
         l->along_bytes = 0;
 }
 
@@ -209,26 +209,26 @@ static enum ab_status record(const struct ab_options *o, const struct ab_trace_p
 {
     struct ab_launch launch = {.folder = "", .owner_fd = -1};
     struct ab_output out = {0};
-    enum ab_status status = ab_launch_prepare(o->args[0], o->is_unconverted ? place->path : NULL,
-                                              &launch, exit_code, err);
-    launch.takes_children = o->is_following || o->is_waiting;
-    launch.is_waiting = o->is_waiting;
-    launch.most_events = o->most_events;
-    launch.most_bytes = o->most_spool_bytes;
+    enum ab_status status = ab_launch_prepare(
+        o->args[0], o->recording.is_unconverted ? place->path : NULL, &launch, exit_code, err);
+    launch.takes_children = o->recording.is_following || o->recording.is_waiting;
+    launch.is_waiting = o->recording.is_waiting;
+    launch.most_events = o->recording.most_events;
+    launch.most_bytes = o->recording.most_spool_bytes;
     choose_along(&launch, o);
-    launch.duration_ns = o->duration_ns;
-    launch.site_depth = o->site_depth;
-    launch.has_time = o->has_call_times;
-    if (status == AB_OK && o->marks_frames)
+    launch.duration_ns = o->recording.duration_ns;
+    launch.site_depth = o->recording.site_depth;
+    launch.has_time = o->recording.has_call_times;
+    if (status == AB_OK && o->recording.marks_frames)
         status = ab_launch_mark_frames(&launch, err);
-    if (status == AB_OK && !o->is_unconverted)
+    if (status == AB_OK && !o->recording.is_unconverted)
         status = ab_output_open(place->path, &out, err);
     if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
         *exit_code = AB_LAUNCH_CANNOT_RUN;
     if (status == AB_OK) {
         prepare_last_words(&launch);
-        ab_live_line_begin(&launch.live, o->is_quiet, o->shows_progress);
-        if (ab_launch_await(&launch) && o->stops_command)
+        ab_live_line_begin(&launch.live, o->talk.is_quiet, o->recording.shows_progress);
+        if (ab_launch_await(&launch) && o->recording.stops_command)
             ab_launch_stop(&launch);
         status = keep(&launch, &out, o, place, err);
         int code = ab_launch_finish(&launch);
@@ -249,9 +249,9 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
                        "record needs a command: allocbench record -o app.abt -- ./app …");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
-    if (o->stops_command && o->duration_ns == 0)
+    if (o->recording.stops_command && o->recording.duration_ns == 0)
         return ab_fail(err, AB_USAGE, "--stop needs --duration: when to end the command");
-    AB_TRY(ab_trace_place_find(o->output, basename(o->args[0]), o->is_unconverted ? "spool" : "abt",
-                               &place, err));
+    AB_TRY(ab_trace_place_find(o->output, basename(o->args[0]),
+                               o->recording.is_unconverted ? "spool" : "abt", &place, err));
     return record(o, &place, exit_code, err);
 }

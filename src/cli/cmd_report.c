@@ -44,7 +44,7 @@ static enum ab_status report_stored(const struct ab_options *o, const char *path
                                     struct ab_err *err)
 {
     struct ab_session *s = &stored->session;
-    if (ab_base_name_set(o->base, s, err) != AB_OK)
+    if (ab_base_name_set(o->verdicts.base, s, err) != AB_OK)
         return ab_err_context(err, "%s: ", AB_SHOWN(300, path));
     AB_TRY(ab_outputs_check_phase(o, s->phases, s->n_phases, err));
     AB_TRY(ab_stored_read_checks(path, stored, err));
@@ -53,7 +53,7 @@ static enum ab_status report_stored(const struct ab_options *o, const char *path
     AB_TRY(ab_outputs_spare_inputs(outputs, o, err));
     AB_TRY(ab_outputs_check(outputs, s, err));
     bool is_taken = ab_outputs_use_stdout(o);
-    if (!is_taken && !o->is_quiet)
+    if (!is_taken && !o->talk.is_quiet)
         print_tables(o, s);
     AB_TRY(ab_outputs_write(outputs, s, err));
     ab_outputs_lines(o, s, is_taken ? stderr : stdout);
@@ -87,10 +87,10 @@ struct several {
 /* True if there are several results and --html is the only output. */
 static bool report_several_is_asked(const struct ab_options *o)
 {
-    if (o->n_args < 2 || o->sinks[AB_SINK_HTML] == NULL)
+    if (o->n_args < 2 || o->outputs.sinks[AB_SINK_HTML] == NULL)
         return false;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if ((i != AB_SINK_HTML && o->sinks[i] != NULL) || o->wants_lines[i])
+        if ((i != AB_SINK_HTML && o->outputs.sinks[i] != NULL) || o->outputs.wants_lines[i])
             return false;
     return true;
 }
@@ -101,7 +101,7 @@ static enum ab_status read_all(const struct ab_options *o, struct several *x, st
         struct ab_base *b = &x->results[i];
         struct ab_session *s = &b->stored.session;
         AB_TRY(ab_base_find(o, o->args[i], b, err));
-        AB_TRY(ab_base_name_set(o->base, s, err));
+        AB_TRY(ab_base_name_set(o->verdicts.base, s, err));
         AB_TRY(ab_outputs_check_phase(o, s->phases, s->n_phases, err));
         AB_TRY(ab_compare_check_whole(s, b->label, err));
         if (i > 0)
@@ -116,7 +116,7 @@ static void compare_all(const struct ab_options *o, struct several *x)
     for (size_t i = 1; i < x->n; i++) {
         struct ab_comparison *c = &x->comparisons[i - 1];
         struct ab_session *now = &x->results[i].stored.session;
-        ab_compare_results(&x->results[0].stored.session, now, o->limit, c);
+        ab_compare_results(&x->results[0].stored.session, now, o->verdicts.limit, c);
         c->base_label = x->results[0].label;
         c->now_label = x->results[i].label;
         x->list[i - 1] = c;
@@ -132,7 +132,7 @@ static enum ab_status write_report(const struct ab_options *o, const struct seve
         status = ab_outputs_spare_inputs(&outputs, o, err);
     struct ab_session *last = &x->results[x->n - 1].stored.session;
     if (status == AB_OK) {
-        last->embed = o->embed;
+        last->embed = o->outputs.embed;
         ab_report_write(outputs.files[AB_SINK_HTML].to, last, x->list, x->n - 1);
         status = ab_output_commit(&outputs.files[AB_SINK_HTML], err);
     }
@@ -142,7 +142,7 @@ static enum ab_status write_report(const struct ab_options *o, const struct seve
 
 static void report_several_print_tables(const struct ab_options *o, const struct several *x)
 {
-    for (size_t i = 0; i < x->n && !o->is_quiet && !ab_outputs_use_stdout(o); i++) {
+    for (size_t i = 0; i < x->n && !o->talk.is_quiet && !ab_outputs_use_stdout(o); i++) {
         if (i > 0)
             fputc('\n', stdout);
         ab_sink_table(stdout, &x->results[i].stored.session, ab_terminal_style(o));
@@ -186,7 +186,7 @@ enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct 
     if (o->n_args > 1 && output != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes one result, %zu are given", output, o->n_args);
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
-        if (i > 0 && !o->is_quiet)
+        if (i > 0 && !o->talk.is_quiet)
             fputc('\n', stdout);
         status = (ab_suite_is_file(o, o->args[i]) ? ab_report_suite : report_one)(o, o->args[i],
                                                                                   err);

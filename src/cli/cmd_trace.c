@@ -229,12 +229,13 @@ static enum ab_status trace_cut(const struct ab_options *o, int *exit_code, stru
     struct making m;
     struct ab_cut_report report;
     (void)exit_code;
-    if (o->output != NULL && !o->has_events)
+    if (o->output != NULL && !o->filter.has_events)
         return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
     AB_TRY(begin_making(&m, o, "cut", 1, err));
-    enum ab_status status = ab_trace_cut(&m.walk, !o->is_dropping_live, m.out.to, &report, err);
+    enum ab_status status = ab_trace_cut(&m.walk, !o->filter.is_dropping_live, m.out.to, &report,
+                                         err);
     AB_TRY(end_making(&m, status, err));
-    if (!o->is_quiet)
+    if (!o->talk.is_quiet)
         print_cut(o->output, &report);
     return AB_OK;
 }
@@ -252,8 +253,8 @@ static bool has_site(void *user, const struct ab_site_table *table, uint32_t sta
     struct sites *s = user;
     if (s->matcher == NULL) {
         s->matcher = ab_site_matcher_open(table, NULL, NULL);
-        for (size_t i = 0; i < s->o->n_site_patterns; i++) /* the patterns were checked before */
-            ab_site_matcher_add(s->matcher, s->o->site_patterns[i], NULL);
+        for (size_t i = 0; i < s->o->filter.n_sites; i++) /* the patterns were checked before */
+            ab_site_matcher_add(s->matcher, s->o->filter.sites[i], NULL);
     }
     uint64_t mask = ab_site_matcher_mask(s->matcher, stack);
     s->met |= mask;
@@ -263,12 +264,12 @@ static bool has_site(void *user, const struct ab_site_table *table, uint32_t sta
 /* Fails if a pattern matches nothing, which is a misspelling. */
 static enum ab_status check_sites(const struct sites *s, struct ab_err *err)
 {
-    for (size_t i = 0; i < s->o->n_site_patterns; i++)
+    for (size_t i = 0; i < s->o->filter.n_sites; i++)
         if ((s->met >> i & 1) == 0)
             return ab_fail(err, AB_USAGE,
                            "--site: '%s' fits no allocation of the trace; `allocbench trace info "
                            "--sites` shows them",
-                           AB_SHOWN(300, s->o->site_patterns[i]));
+                           AB_SHOWN(300, s->o->filter.sites[i]));
     return AB_OK;
 }
 
@@ -287,13 +288,13 @@ static enum ab_status write_filtered(const struct ab_options *o, const struct ab
 /* Checks the options before the trace is read, so that the error is about the command. */
 static enum ab_status check_filter(const struct ab_options *o, struct ab_err *err)
 {
-    if (o->n_site_patterns > AB_SITE_PATTERNS_MAX)
+    if (o->filter.n_sites > AB_SITE_PATTERNS_MAX)
         return ab_fail(err, AB_USAGE, "--site: more than %d patterns", AB_SITE_PATTERNS_MAX);
-    for (size_t i = 0; i < o->n_site_patterns; i++)
-        if (ab_site_pattern_check(o->site_patterns[i], err) != AB_OK)
+    for (size_t i = 0; i < o->filter.n_sites; i++)
+        if (ab_site_pattern_check(o->filter.sites[i], err) != AB_OK)
             return ab_err_context(err, "--site: ");
-    if (o->n_site_patterns > 0 || o->n_trace_threads > 0 || o->has_sizes || o->has_times ||
-        o->has_events)
+    if (o->filter.n_sites > 0 || o->filter.n_threads > 0 || o->filter.has_sizes ||
+        o->filter.has_times || o->filter.has_events)
         return AB_OK;
     return ab_fail(
         err, AB_USAGE,
@@ -303,29 +304,29 @@ static enum ab_status check_filter(const struct ab_options *o, struct ab_err *er
 
 static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct ab_filter filter = {.threads = o->trace_threads,
-                               .n_threads = o->n_trace_threads,
-                               .sizes = o->has_sizes ? o->sizes : AB_EXTENT_ALL,
+    struct ab_filter filter = {.threads = o->filter.threads,
+                               .n_threads = o->filter.n_threads,
+                               .sizes = o->filter.has_sizes ? o->filter.sizes : AB_EXTENT_ALL,
                                .events = AB_EXTENT_ALL,
-                               .has_times = o->has_times};
+                               .has_times = o->filter.has_times};
     struct ab_filter_report r;
     struct sites sites = {.o = o};
     (void)exit_code;
     AB_TRY(check_filter(o, err));
-    if (o->n_site_patterns > 0) {
+    if (o->filter.n_sites > 0) {
         filter.has_site = has_site;
         filter.site_user = &sites;
     }
-    if (o->has_events)
-        filter.events = (struct ab_extent){o->first_event, o->end_event};
-    if (o->has_times) /* a trace has ticks of 1 us: B is the last tick before it */
+    if (o->filter.has_events)
+        filter.events = (struct ab_extent){o->filter.first_event, o->filter.end_event};
+    if (o->filter.has_times) /* a trace has ticks of 1 us: B is the last tick before it */
         filter.times_us = (struct ab_extent){
-            (o->times.first + 999) / 1000,
-            o->times.end == UINT64_MAX ? UINT64_MAX : (o->times.end + 999) / 1000};
+            (o->filter.times.first + 999) / 1000,
+            o->filter.times.end == UINT64_MAX ? UINT64_MAX : (o->filter.times.end + 999) / 1000};
     enum ab_status status = write_filtered(o, &filter, &sites, &r, err);
     ab_site_matcher_close(sites.matcher);
     AB_TRY(status);
-    if (!o->is_quiet)
+    if (!o->talk.is_quiet)
         fprintf(stderr, "allocbench: %s: %llu of %llu events\n", AB_SHOWN(600, o->output),
                 (unsigned long long)r.info.events, (unsigned long long)r.before.events);
     return AB_OK;
@@ -403,8 +404,8 @@ static enum ab_status write_text(const struct sharing *s, const char *path, FILE
     const char *name = strrchr(o.output, '/');
     o.is_partial = o.wants_scopes = false;
     o.wants_digest = o.is_verbose = true;
-    o.wants_sites = o.keeps_functions;
-    o.n_sites = AB_SITES_SHOWN_DEFAULT;
+    o.sites.is_wanted = o.keeps_functions;
+    o.sites.n = AB_SITES_SHOWN_DEFAULT;
     fprintf(
         to,
         "%s: the calls of a program to malloc, recorded with allocbench. It has no names%s,\n"
@@ -481,7 +482,7 @@ static enum ab_status trace_share(const struct ab_options *o, int *exit_code, st
     ab_output_abandon(&text);
     ab_site_names_fini(&s.names);
     status = end_making(&m, status, err);
-    if (status == AB_OK && !o->is_quiet) {
+    if (status == AB_OK && !o->talk.is_quiet) {
         fprintf(stderr, "allocbench: %s: %llu events; %s says what is in it\n",
                 AB_SHOWN(600, o->output), (unsigned long long)s.report.info.events,
                 AB_SHOWN(600, path));
@@ -523,7 +524,7 @@ static enum ab_status trace_merge(const struct ab_options *o, int *exit_code, st
                                      .progress = m.walk.progress,
                                      .user = &m.watch};
     AB_TRY(end_making(&m, ab_trace_merge(&merge, &report, err), err));
-    if (!o->is_quiet)
+    if (!o->talk.is_quiet)
         print_merge(o, &report);
     return AB_OK;
 }
@@ -597,10 +598,10 @@ static enum ab_status trace_import(const struct ab_options *o, int *exit_code, s
     import.to = m.out.to;
     import.progress = m.walk.progress;
     AB_TRY(end_making(&m, ab_import(&import, &report, err), err));
-    if (!o->is_quiet && import.format == NULL)
+    if (!o->talk.is_quiet && import.format == NULL)
         fprintf(stderr, "allocbench: %s: recognized as %s\n", AB_SHOWN(600, import.path),
                 report.format->name);
-    if (!o->is_quiet)
+    if (!o->talk.is_quiet)
         print_import(o->output, &report);
     return AB_OK;
 }
@@ -643,7 +644,7 @@ static enum ab_status trace_recover(const struct ab_options *o, int *exit_code, 
     char folder[4096], part[4096 + 16];
     struct ab_spool_traces t = {
         .folder = ab_spool_folder(o->args[1], folder, sizeof folder),
-        .is_quiet = o->is_quiet,
+        .is_quiet = o->talk.is_quiet,
         .is_partial = o->is_partial,
     };
     (void)exit_code;
@@ -772,25 +773,25 @@ static enum ab_status check_options(const struct word *word, const struct ab_opt
         const char *name;
         bool is_given;
     } options[] = {
-        {"events", o->has_events},
-        {"live", o->has_live},
+        {"events", o->filter.has_events},
+        {"live", o->filter.has_live},
         {"partial", o->is_partial},
         {"digest", o->wants_digest},
         {"output", o->output != NULL},
         {"json", o->json != NULL},
-        {"thread", o->n_trace_threads > 0},
-        {"size", o->has_sizes},
-        {"time", o->has_times},
+        {"thread", o->filter.n_threads > 0},
+        {"size", o->filter.has_sizes},
+        {"time", o->filter.has_times},
         {"serial", o->is_serial},
         {"functions", o->keeps_functions},
-        {"sites", o->wants_sites},
-        {"sort", o->has_site_order},
-        {"site", o->n_site_patterns > 0},
+        {"sites", o->sites.is_wanted},
+        {"sort", o->sites.has_order},
+        {"site", o->filter.n_sites > 0},
         {"scopes", o->wants_scopes},
-        {"flame", o->flame != NULL},
-        {"folded", o->folded != NULL},
-        {"flame-by", o->has_flame_by},
-        {"html", o->sinks[AB_SINK_HTML] != NULL},
+        {"flame", o->sites.flame != NULL},
+        {"folded", o->sites.folded != NULL},
+        {"flame-by", o->sites.has_flame_by},
+        {"html", o->outputs.sinks[AB_SINK_HTML] != NULL},
         {"verbose", o->is_verbose},
         {"scope", o->scopes_wish != AB_SCOPES_BEST},
     };

@@ -731,14 +731,14 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
                            .user = f,
                            .marks = &f->marks,
                            .requests = &f->requests,
-                           .sites = o->wants_sites || f->look != NULL ? &f->site_table : NULL,
+                           .sites = o->sites.is_wanted || f->look != NULL ? &f->site_table : NULL,
                            .digest = o->wants_digest ? f->digest : NULL};
-    f->wants_sites = o->wants_sites;
+    f->wants_sites = o->sites.is_wanted;
     f->wants_scopes = o->wants_scopes;
     ab_trace_watch_begin(&watch, o, f->path, &walk);
     enum ab_status status = ab_trace_walk(&walk, &f->info, err);
     ab_trace_watch_end(&watch);
-    if (status == AB_OK && o->wants_sites && !f->info.has_sites)
+    if (status == AB_OK && o->sites.is_wanted && !f->info.has_sites)
         return ab_fail(err, AB_USAGE,
                        "%s: has no call sites; record with --sites: allocbench record --sites -- "
                        "./app …",
@@ -750,10 +750,10 @@ static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_fac
 
 static enum ab_status check_flame(const struct ab_options *o, struct ab_err *err)
 {
-    bool has_file = o->flame != NULL || o->folded != NULL;
-    if (o->has_flame_by && !has_file)
+    bool has_file = o->sites.flame != NULL || o->sites.folded != NULL;
+    if (o->sites.has_flame_by && !has_file)
         return ab_fail(err, AB_USAGE, "trace info --flame-by needs --flame or --folded: a file");
-    if (has_file && !o->wants_sites)
+    if (has_file && !o->sites.is_wanted)
         return ab_fail(err, AB_USAGE, "trace info --flame and --folded need --sites: the stacks");
     if (has_file && o->n_args > 2)
         return ab_fail(err, AB_USAGE, "trace info --flame and --folded take one trace, not %zu",
@@ -882,7 +882,7 @@ static void tell_text(FILE *to, const struct ab_options *o, const struct ab_trac
                       struct ab_table_style style)
 {
     print_facts(to, f, o->is_verbose, style);
-    if (!o->wants_sites)
+    if (!o->sites.is_wanted)
         return;
     trace_print_lives(to, &f->sites);
     ab_trace_print_sites(to, f, o);
@@ -903,8 +903,8 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
         }
         tell_text(stdout, o, f, ab_terminal_style(o));
     }
-    if (o->flame != NULL || o->folded != NULL)
-        AB_TRY(write_flame(f, o->flame_by, &t->out[FLAME], &t->out[FOLDED], err));
+    if (o->sites.flame != NULL || o->sites.folded != NULL)
+        AB_TRY(write_flame(f, o->sites.flame_by, &t->out[FLAME], &t->out[FOLDED], err));
     if (f->look != NULL)
         AB_TRY(ab_trace_page_write(f, o, &t->out[HTML], err));
     if (t->list != NULL)
@@ -961,8 +961,8 @@ static enum ab_status tell_all(struct telling *t, struct ab_err *err)
 
 static enum ab_status open_outputs(struct telling *t, struct ab_err *err)
 {
-    const char *const paths[OUTPUTS] = {t->o->json, t->o->flame, t->o->folded,
-                                        t->o->sinks[AB_SINK_HTML]};
+    const char *const paths[OUTPUTS] = {t->o->json, t->o->sites.flame, t->o->sites.folded,
+                                        t->o->outputs.sinks[AB_SINK_HTML]};
     t->is_text = true;
     for (size_t i = 0; i < OUTPUTS; i++) {
         if (paths[i] == NULL)
@@ -981,9 +981,9 @@ enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, str
 {
     struct telling t = {.o = o};
     (void)exit_code;
-    if (o->has_site_order && !o->wants_sites)
+    if (o->sites.has_order && !o->sites.is_wanted)
         return ab_fail(err, AB_USAGE, "trace info --sort needs --sites: what it sorts");
-    if (o->sinks[AB_SINK_HTML] != NULL && o->n_args > 2)
+    if (o->outputs.sinks[AB_SINK_HTML] != NULL && o->n_args > 2)
         return ab_fail(err, AB_USAGE, "trace info --html takes one trace, not %zu", o->n_args - 1);
     AB_TRY(check_flame(o, err));
     enum ab_status status = open_outputs(&t, err);

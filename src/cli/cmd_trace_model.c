@@ -238,7 +238,7 @@ enum ab_status ab_trace_cmd_model(const struct ab_options *o, int *exit_code, st
         return ab_fail(err, AB_USAGE, "trace model reads the trace several times: give a file");
     snprintf(s.stem, sizeof s.stem, "%.*s", (int)(n - 5), o->output);
     enum ab_status status = model(&s, err);
-    if (status == AB_OK && !o->is_quiet) {
+    if (status == AB_OK && !o->talk.is_quiet) {
         printf("%s, with %s-blocks.csv and %s-sequence.csv\n", AB_SHOWN(600, o->output),
                AB_SHOWN(300, base_name(s.stem)), AB_SHOWN(300, base_name(s.stem)));
         print_distance(stdout, &s, "  ");

@@ -162,18 +162,18 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f, const struct
 {
     struct ab_site_names names;
     size_t n = 0;
-    struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
+    struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->sites.order, &n);
     ab_site_names_init(&names, &f->site_table);
     fprintf(to, "\ncall sites: ");
-    if (n > o->n_sites)
-        fprintf(to, "%zu of ", (size_t)o->n_sites);
-    fprintf(to, "%zu by %s\n", n, ab_option_site_orders[o->site_order]);
+    if (n > o->sites.n)
+        fprintf(to, "%zu of ", (size_t)o->sites.n);
+    fprintf(to, "%zu by %s\n", n, ab_option_site_orders[o->sites.order]);
     fputs("live at peak: when most bytes of the whole trace were live; temporary: freed\n"
           "before the next allocation of the thread; median life: in calls\n",
           to);
     fprintf(to, "%12s %11s %12s %12s %9s %12s\n", "calls", "bytes", "live at peak", "never freed",
             "temporary", "median life");
-    for (size_t i = 0; i < n && i < o->n_sites; i++) {
+    for (size_t i = 0; i < n && i < o->sites.n; i++) {
         print_row(to, &f->sites.sites[rows[i].site]);
         print_stack(to, &names, rows[i].site);
     }
@@ -254,10 +254,10 @@ json_t *ab_trace_sites_json(const struct ab_trace_facts *f, const struct ab_opti
 {
     struct ab_site_names names;
     size_t n = 0;
-    struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->site_order, &n);
+    struct ab_trace_site_row *rows = ab_trace_sort_sites(f, o->sites.order, &n);
     json_t *list = json_array();
     ab_site_names_init(&names, &f->site_table);
-    for (size_t i = 0; i < n && i < o->n_sites; i++) {
+    for (size_t i = 0; i < n && i < o->sites.n; i++) {
         json_t *site = ab_record_json(&site_record, &f->sites.sites[rows[i].site], NULL);
         put_stack(site, &names, rows[i].site);
         ab_json_append(list, site);

@@ -36,10 +36,10 @@ enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct 
 {
     struct ab_verification v;
     struct ab_output json = {0};
-    if (o->json != NULL && !o->is_alone)
+    if (o->json != NULL && !o->checks.is_alone)
         AB_TRY(ab_output_open(o->json, &json, err));
     enum ab_status status = ab_verify(o, &v, exit_code, err);
-    if (status == AB_OK && o->is_quiet)
+    if (status == AB_OK && o->talk.is_quiet)
         tell_failures(&v);
     else if (status == AB_OK && ab_document_leaves_stdout(o))
         ab_verify_table(stdout, &v.session, ab_terminal_style(o));

@@ -97,7 +97,7 @@ static void offer_checks(struct offer *o)
 
 static void offer_baselines(struct offer *o)
 {
-    struct ab_options options = {.results = NULL};
+    struct ab_options options = {.store.folder = NULL};
     struct ab_err err;
     char *folder, **names;
     size_t n;

@@ -93,7 +93,7 @@ static void name_spool(const char *path, void *user)
     const struct ab_options *o = user;
     char shown[1024];
     ab_text_printable(shown, sizeof shown, path);
-    if (!o->is_quiet)
+    if (!o->talk.is_quiet)
         fprintf(stderr,
                 "allocbench: %s has a recording that was not finished: use allocbench trace "
                 "recover %s -o TRACE.abt, or remove the folder\n",
@@ -128,10 +128,10 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
         return status;
     int program = argc - (int)options.n_args;
     bool has_program = command == AB_COMMAND_EXEC && strcmp(argv[program - 1], "--") != 0;
-    options.listener = &ab_show_listener;
-    options.command_line = join_command_line(argc, argv, has_program ? program : argc);
+    options.talk.listener = &ab_show_listener;
+    options.command.text = join_command_line(argc, argv, has_program ? program : argc);
     snprintf(kept, sizeof kept, "allocbench %s " AB_NO_COMMAND_LINE, ab_commands[command].name);
-    options.kept_command_line = options.hides_command_line ? kept : options.command_line;
+    options.command.kept = options.command.is_hidden ? kept : options.command.text;
     if (!options.wants_help && !options.wants_help_all)
         ab_temporary_sweep(AB_SPOOL_FOLDER, name_spool, &options);
     if (options.wants_help || options.wants_help_all)

@@ -40,8 +40,8 @@ enum {
     .at = offsetof(struct ab_options, member), .size = sizeof((struct ab_options *)0)->member
 #define FLAG(member) .type = AB_OPTION_FLAG, MEMBER(member)
 #define TEXT(member) .type = AB_OPTION_TEXT, MEMBER(member)
-#define LIST_OF(member) \
-    .type = AB_OPTION_LIST, MEMBER(member), .also = offsetof(struct ab_options, n_##member)
+#define LIST_OF(member, length) \
+    .type = AB_OPTION_LIST, MEMBER(member), .also = offsetof(struct ab_options, length)
 #define WORD(member, list) .type = AB_OPTION_WORD, MEMBER(member), .words = list
 #define NUMBER(unit_kind, member, least, most) \
     .type = AB_OPTION_NUMBER, MEMBER(member), .unit = unit_kind, .min = least, .max = most
@@ -52,7 +52,8 @@ enum {
     TIME(member, 1, AB_ITERATION_BUDGET_MOST_NS), .range = AB_ITERATION_BUDGET_RANGE
 #define SPECIAL(reader) .type = AB_OPTION_SPECIAL, .read = reader
 #define GIVEN(member) .also = offsetof(struct ab_options, member)
-#define TIMEOUT TIME(timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
+#define TIMEOUT \
+    TIME(conditions.timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
 
 static const char *const eaches[] = {"nothing", "scope", NULL};
 static const char *const scope_wishes[] = {"best", "nested", "outer",
@@ -149,8 +150,8 @@ static const char *read_touch_share(const char *s, size_t n, struct ab_options *
     const char *bad = ab_units_parse(s, n, AB_UNIT_FRACTION, &share);
     if (bad == NULL && !(share.value * AB_TOUCH_WHOLE >= 1 && share.value <= 1))
         bad = "must be more than 0% and at most 100%";
-    o->touch = AB_TOUCH_SHARE;
-    o->touch_bytes = bad == NULL ? (uint32_t)(share.value * AB_TOUCH_WHOLE + 0.5) : 0;
+    o->replay.touch = AB_TOUCH_SHARE;
+    o->replay.touch_bytes = bad == NULL ? (uint32_t)(share.value * AB_TOUCH_WHOLE + 0.5) : 0;
     return bad;
 }
 
@@ -158,7 +159,7 @@ static const char *read_touch(const char **value, struct ab_options *o)
 {
     const char *s = *value;
     size_t n = strlen(s), word = 0;
-    o->recorded = AB_RECORDED_NOT;
+    o->replay.recorded = AB_RECORDED_NOT;
     if (n > 1 && s[n - 1] == '%' && s[0] != 'N')
         return read_touch_share(s, n, o);
     if (n > 7 && strncmp(s, "first(", 6) == 0 && s[n - 1] == ')') {
@@ -166,8 +167,8 @@ static const char *read_touch(const char **value, struct ab_options *o)
         const char *bad = ab_units_parse(s + 6, n - 7, AB_UNIT_BYTES, &bytes);
         if (bad == NULL && (bytes.whole == 0 || bytes.whole >= 1u << 29))
             bad = "must be from 1 to 512MiB";
-        o->touch = AB_TOUCH_FIRST;
-        o->touch_bytes = bad == NULL ? (uint32_t)bytes.whole : 0;
+        o->replay.touch = AB_TOUCH_FIRST;
+        o->replay.touch_bytes = bad == NULL ? (uint32_t)bytes.whole : 0;
         return bad;
     }
     if (strncmp(s, "first", 5) == 0)
@@ -175,11 +176,11 @@ static const char *read_touch(const char **value, struct ab_options *o)
     const char *bad = ab_option_word(s, touches, &word);
     if (bad == NULL && word == SHARE_WORD)
         return "give a number, as in 5%";
-    o->touch = word < SHARE_WORD             ? (unsigned)word
-               : word == RECORDED_APART_WORD ? AB_TOUCH_APART
-                                             : AB_TOUCH_PAGE;
+    o->replay.touch = word < SHARE_WORD             ? (unsigned)word
+                      : word == RECORDED_APART_WORD ? AB_TOUCH_APART
+                                                    : AB_TOUCH_PAGE;
     if (word >= AUTO_WORD)
-        o->recorded = word == AUTO_WORD ? AB_RECORDED_AUTO : AB_RECORDED_MUST;
+        o->replay.recorded = word == AUTO_WORD ? AB_RECORDED_AUTO : AB_RECORDED_MUST;
     return bad;
 }
 
@@ -195,8 +196,8 @@ static const char *read_tape_mem(const char **value, struct ab_options *o)
         return "must be from 1% to 90% of available memory";
     if (!is_share && x.whole < AB_TAPE_MEM_LEAST)
         return "must be at least 64KiB";
-    o->tape_mem_bytes = is_share ? 0 : x.whole;
-    o->tape_mem_share = is_share ? x.value : 0;
+    o->settings.tape_mem_bytes = is_share ? 0 : x.whole;
+    o->settings.tape_mem_share = is_share ? x.value : 0;
     return NULL;
 }
 
@@ -231,21 +232,22 @@ static const char *read_cpus(const char **value, struct ab_options *o)
     size_t n = strspn(*value, "0123456789,-") == strlen(*value)
                    ? read_ranges(*value, ranges, AB_CPUS_MAX)
                    : 0;
-    o->n_cpus = 0;
+    o->conditions.n_cpus = 0;
     for (size_t i = 0; i < n; i++)
         for (uint64_t cpu = ranges[i].first; cpu < ranges[i].end; cpu++) {
-            if (o->n_cpus == AB_CPUS_MAX || cpu >= 65536)
+            if (o->conditions.n_cpus == AB_CPUS_MAX || cpu >= 65536)
                 return wrong;
-            o->cpus[o->n_cpus++] = (int)cpu;
+            o->conditions.cpus[o->conditions.n_cpus++] = (int)cpu;
         }
     return n > 0 ? NULL : wrong;
 }
 
 static const char *read_threads(const char **value, struct ab_options *o)
 {
-    o->n_trace_threads = read_ranges(*value, o->trace_threads, AB_TRACE_THREADS_LISTED);
-    return o->n_trace_threads > 0 ? NULL
-                                  : "expected a list of at most 64 threads or ranges such as 0,2-5";
+    o->filter.n_threads = read_ranges(*value, o->filter.threads, AB_TRACE_THREADS_LISTED);
+    return o->filter.n_threads > 0
+               ? NULL
+               : "expected a list of at most 64 threads or ranges such as 0,2-5";
 }
 
 /* Reads "virtual" or "10x". */
@@ -256,14 +258,14 @@ static const char *read_pace(const char **value, struct ab_options *o)
         "1x to 1000x";
     struct ab_number times;
     const size_t n = strlen(*value);
-    o->pace = 0;
+    o->conditions.pace = 0;
     if (strcmp(*value, "virtual") == 0)
         return NULL;
     if (n < 2 || (*value)[n - 1] != 'x' ||
         ab_units_parse(*value, n - 1, AB_UNIT_COUNT, &times) != NULL || times.whole == 0 ||
         times.whole > PACE_MOST)
         return wrong;
-    o->pace = (uint32_t)times.whole;
+    o->conditions.pace = (uint32_t)times.whole;
     return NULL;
 }
 
@@ -281,7 +283,7 @@ static const char *read_shard(const char **value, struct ab_options *o)
         return "the second number is how many shards there are, 1 to 10000";
     if (index.whole == 0 || index.whole > count.whole)
         return "the first number must be from 1 to the second";
-    o->shard = (struct ab_run_shard){(uint32_t)index.whole, (uint32_t)count.whole};
+    o->rules.shard = (struct ab_run_shard){(uint32_t)index.whole, (uint32_t)count.whole};
     return NULL;
 }
 
@@ -308,21 +310,23 @@ static const char *read_events(const char **value, struct ab_options *o)
     struct ab_extent span;
     const char *bad = read_span(*value, AB_UNIT_COUNT,
                                 "expected a range of events such as 0..1000, 5k.. or ..2M", &span);
-    o->first_event = span.first;
-    o->end_event = span.end;
+    o->filter.first_event = span.first;
+    o->filter.end_event = span.end;
     return bad;
 }
 
 static const char *read_sizes(const char **value, struct ab_options *o)
 {
     return read_span(*value, AB_UNIT_BYTES,
-                     "expected a range of sizes such as 16..65, 4KiB.. or ..1MiB", &o->sizes);
+                     "expected a range of sizes such as 16..65, 4KiB.. or ..1MiB",
+                     &o->filter.sizes);
 }
 
 static const char *read_times(const char **value, struct ab_options *o)
 {
     return read_span(*value, AB_UNIT_TIME,
-                     "expected a range of times such as 0..10ms, 2s.. or ..500ms", &o->times);
+                     "expected a range of times such as 0..10ms, 2s.. or ..500ms",
+                     &o->filter.times);
 }
 
 /* Reads a share with its '%', from `least` to `most`. */
@@ -341,14 +345,14 @@ static const char *read_share(const char *value, double least, double most, cons
 static const char *read_limit(const char **value, struct ab_options *o)
 {
     return read_share(*value, DBL_MIN, 10, "expected a percentage such as 5%",
-                      "must be above 0% and at most 1000%", &o->limit);
+                      "must be above 0% and at most 1000%", &o->verdicts.limit);
 }
 
 /* Reads --precision: how close to a ratio the bounds of its interval must come. */
 static const char *read_precision(const char **value, struct ab_options *o)
 {
     return read_share(*value, 0.001, 0.5, "expected a percentage such as 2%",
-                      "must be from 0.1% to 50%", &o->precision);
+                      "must be from 0.1% to 50%", &o->rules.precision);
 }
 
 /* Reads "latency", "memory:3" or "tail:all" into the plan. The text has n characters, the first
@@ -417,7 +421,7 @@ static const char *read_passes(const char **value, struct ab_options *o)
         if (*s == 0)
             break;
     }
-    o->passes = plan;
+    o->passes.plan = plan;
     return NULL;
 }
 
@@ -447,12 +451,12 @@ static const char *read_count(const char *value, uint32_t most, uint32_t otherwi
 
 static const char *read_site_depth(const char **value, struct ab_options *o)
 {
-    return read_count(*value, AB_SITE_DEPTH_MAX, SITE_DEPTH_DEFAULT, &o->site_depth);
+    return read_count(*value, AB_SITE_DEPTH_MAX, SITE_DEPTH_DEFAULT, &o->recording.site_depth);
 }
 
 static const char *read_sites(const char **value, struct ab_options *o)
 {
-    return read_count(*value, AB_SITE_STACKS_MAX, AB_SITES_SHOWN_DEFAULT, &o->n_sites);
+    return read_count(*value, AB_SITE_STACKS_MAX, AB_SITES_SHOWN_DEFAULT, &o->sites.n);
 }
 
 /* ---- -v [TOPIC,…]: "phase=NAME" takes the rest of the word ----
@@ -487,20 +491,20 @@ static const char *read_topics(const char **value, struct ab_options *o)
 {
     size_t ignored;
     o->is_verbose = true;
-    o->topics |= *value == NULL ? AB_TOPICS_USUAL : 0;
+    o->passes.topics |= *value == NULL ? AB_TOPICS_USUAL : 0;
     for (const char *s = *value, *next; s != NULL; s = next) {
         size_t n = strcspn(s, ",");
         unsigned bit = bits_of(s, n);
         if (is_phase(s)) {
-            o->topic_phase = s + strlen(phase_prefix);
-            o->topics |= s == *value ? AB_TOPICS_ALL : 0;
+            o->outputs.phase = s + strlen(phase_prefix);
+            o->passes.topics |= s == *value ? AB_TOPICS_ALL : 0;
             return NULL;
         }
         if (bit == 0) {
             const char *bad = ab_option_word(*value = s, topics, &ignored);
             return bad != NULL ? bad : "give the name of a phase";
         }
-        o->topics |= bit;
+        o->passes.topics |= bit;
         next = s[n] != 0 ? s + n + 1 : NULL;
     }
     return NULL;
@@ -508,7 +512,7 @@ static const char *read_topics(const char **value, struct ab_options *o)
 
 static bool are_topics(const char *word)
 {
-    struct ab_options ignored = {.topics = 0};
+    struct ab_options ignored = {.passes.topics = 0};
     return read_topics(&word, &ignored) == NULL;
 }
 
@@ -518,13 +522,13 @@ static bool are_topics(const char *word)
 static const struct ab_option_info table[] = {
     {"backend", "LIST",
      BACKENDS "(default: the workload's, else the installed libraries and what suits the work)",
-     "What runs", 'b', RUN | CHECK, LIST_OF(backends), BACKENDS_MORE},
+     "What runs", 'b', RUN | CHECK, LIST_OF(backends.names, backends.n), BACKENDS_MORE},
     {"backend", "LIST", BACKENDS "(default: the installed libraries and what suits the work)",
-     "What runs", 'b', REPLAY, LIST_OF(backends), BACKENDS_MORE},
+     "What runs", 'b', REPLAY, LIST_OF(backends.names, backends.n), BACKENDS_MORE},
     {"backend", "LIST",
      "allocators (back ends) that can be preloaded, by name or path (default:\n"
      "libraries, all that are installed)",
-     "What runs", 'b', EXEC, LIST_OF(backends),
+     "What runs", 'b', EXEC, LIST_OF(backends.names, backends.n),
      .more = "jemalloc{A=1;B=2}: with environment variables;\n"
              "bg=jemalloc{A=1}, mine=./lib.so: under a short name"},
     {"sweep", "LIST",
@@ -532,32 +536,32 @@ static const struct ab_option_info table[] = {
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena,\n"
      "pool, slab, paged (list backends -v says what each does); without -b these\n"
      "rows only",
-     "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps), RARE},
+     "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps, n_sweeps), RARE},
     {"sweep", "LIST",
      "measure the usual settings of these allocators, a row for each, beside\n"
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
-     "What runs", 0, EXEC, LIST_OF(sweeps), RARE},
+     "What runs", 0, EXEC, LIST_OF(sweeps, n_sweeps), RARE},
     {"litter", "LIST",
      "a row of each back end on a heap that is not fresh: OCC or OCCxMULT, as\n"
      "0,0.25,0.75x2. Before the work, blocks of its own sizes with MULT (1) times\n"
      "its most live bytes are allocated and freed in random order, but for OCC\n"
      "(0.01 to 0.95) of the bytes, which stay; 0 is the fresh heap",
-     "What runs", 0, RUN | REPLAY, LIST_OF(litters), RARE},
+     "What runs", 0, RUN | REPLAY, LIST_OF(backends.litters, backends.n_litters), RARE},
     {"litter", "LIST",
      "a row of each allocator on a heap that is not fresh: OCC or OCCxMULT, as\n"
      "0,0.25,0.75x2. Before main, blocks of the program's own sizes (of --trace,\n"
      "else of a recording that is made first) with MULT (1) times its most live\n"
      "bytes are allocated and freed in random order, but for OCC (0.01 to 0.95)\n"
      "of the bytes, which stay; 0 is the fresh heap",
-     "What runs", 0, EXEC, LIST_OF(litters), RARE},
+     "What runs", 0, EXEC, LIST_OF(backends.litters, backends.n_litters), RARE},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
      "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
      "lane:0, several joined by &, * for the rest (default: glibc); replaces the\n"
      "workload's `via`",
-     "What runs", 0, RUN, LIST_OF(maps), RARE},
+     "What runs", 0, RUN, LIST_OF(maps.rules, maps.n), RARE},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
@@ -565,82 +569,82 @@ static const struct ab_option_info table[] = {
      "site:MODULE+0xADDRESS, scope (dies before its scope ends), size:64,\n"
      "size:1-64, lane:0, several joined by &; * for the rest (default: glibc).\n"
      "2*BACKEND: two heaps, taken in turn by scopes",
-     "What runs", 0, REPLAY, LIST_OF(maps), RARE},
+     "What runs", 0, REPLAY, LIST_OF(maps.rules, maps.n), RARE},
     {"at", "MOMENT",
      "who pins the pages at this moment, too (-v pins shows it), a number of ops (1.5M)\n"
      "or a time of the work (30s); repeatable",
-     "What runs", 0, RUN, LIST_OF(moments), RARE},
+     "What runs", 0, RUN, LIST_OF(passes.moments, passes.n_moments), RARE},
     {"at", "MOMENT",
      "who pins the pages at this moment, too (-v pins shows it), a number of ops (1.5M),\n"
      "a time of the work (30s), the last mark of a name, or its N-th (NAME#N);\n"
      "repeatable; the last marks of eight names always are",
-     "What runs", 0, REPLAY, LIST_OF(moments), RARE},
+     "What runs", 0, REPLAY, LIST_OF(passes.moments, passes.n_moments), RARE},
     {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
-     TEXT(stdin_path)},
+     TEXT(program.stdin_path)},
     {"trace", "TRACE.abt",
      "a recording of the same command: it is replayed too, and what the replay\n"
      "predicts for each back end is shown beside what calls take (--inside)",
-     "What runs", 0, EXEC, TEXT(trace)},
+     "What runs", 0, EXEC, TEXT(program.trace)},
     {"inside", NULL, "also time calls in the program: CPU time inside malloc", "What runs", 0, EXEC,
-     FLAG(wants_inside)},
+     FLAG(program.wants_inside)},
     {"sites", NULL, "with --inside: calls and their time by the place that calls", "What runs", 0,
-     EXEC, FLAG(wants_sites), RARE},
+     EXEC, FLAG(program.wants_sites), RARE},
     {"server", NULL, "a service: it does not end; with --ready and --load", "What runs", 0, EXEC,
-     FLAG(is_server),
+     FLAG(server.is_server),
      .more = "It is started, waited for, loaded, left to rest and asked to\n"
              "end. The time is that of the load, CPU time and memory are\n"
              "those of the server alone."},
     {"own-malloc", NULL,
      "a row also of the malloc that the program brings along (linked to it, or\n"
      "in its file), as own-FILE",
-     "What runs", 0, EXEC, FLAG(wants_own_malloc), RARE},
+     "What runs", 0, EXEC, FLAG(program.wants_own_malloc), RARE},
     {"ready", "HOW",
      "when the server is ready: tcp:PORT, tcp:HOST:PORT or unix:PATH takes a\n"
      "connection, or cmd:COMMAND of the shell succeeds",
-     "What runs", 0, EXEC, TEXT(ready), RARE},
+     "What runs", 0, EXEC, TEXT(server.ready), RARE},
     {"ready-timeout", "TIME", "how long it may take to be ready (default: 30s)", "How long", 0,
-     EXEC, TIME(ready_timeout_ns, 1000000, UINT64_MAX), .range = "must be at least 1ms",
-     GIVEN(has_ready_timeout), RARE},
+     EXEC, TIME(server.ready_timeout_ns, 1000000, UINT64_MAX), .range = "must be at least 1ms",
+     GIVEN(server.has_ready_timeout), RARE},
     {"load", "CMD", "shell command that uses the server, without the allocator", "What runs", 0,
-     EXEC, TEXT(load), RARE},
+     EXEC, TEXT(server.load), RARE},
     {"metric", "NAME=REGEX",
      "a number that the load prints, as the first ( ) of an extended regular\n"
      "expression: 'p99_ms=p99: ([0-9.]+)'; where higher is better NAME+=REGEX;\n"
      "repeatable",
-     "What runs", 0, EXEC, LIST_OF(metrics), RARE},
+     "What runs", 0, EXEC, LIST_OF(server.metrics, server.n_metrics), RARE},
     {"rest", "TIME", "how long the server rests after the load (default: 10s)", "How long", 0, EXEC,
-     TIME(rest_ns, 0, UINT64_C(3600000000000)), .range = "must be at most 1h", GIVEN(has_rest),
-     RARE},
+     TIME(server.rest_ns, 0, UINT64_C(3600000000000)), .range = "must be at most 1h",
+     GIVEN(server.has_rest), RARE},
     {"end-signal", "NAME", "the signal by which it is asked to end (default: TERM)", "What runs", 0,
-     EXEC, WORD(end_signal, ab_end_signals), GIVEN(has_end_signal), RARE},
+     EXEC, WORD(server.end_signal, ab_end_signals), GIVEN(server.has_end_signal), RARE},
     {"prepare", "CMD", "shell command that is run before each run, untimed", "What runs", 0, EXEC,
-     TEXT(prepare)},
+     TEXT(program.prepare)},
     {"backend-path", "DIR:DIR",
      "directories searched for libNAME.so or NAME.so when a name is\n"
      "neither built in nor known",
-     "What runs", 0, RUN | REPLAY | ADVISE | EXEC | CHECK | VERIFY, TEXT(backend_path), RARE},
+     "What runs", 0, RUN | REPLAY | ADVISE | EXEC | CHECK | VERIFY, TEXT(backends.path), RARE},
     {"set", "NAME=VALUE",
      "override a param of the workload; with\n"
      "NAME=VALUE,VALUE… run measures each of them",
-     "What runs", 0, RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(sets)},
+     "What runs", 0, RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(settings.sets, settings.n_sets)},
     {"allow-plugins", NULL,
      "allow libraries that the workload names by path (their code is run) and\n"
      "any variable of their environment (it may name files to be written);\n"
      "not needed for what -b names",
-     "What runs", 0, RUN | CHECK, FLAG(allows_plugins), RARE},
+     "What runs", 0, RUN | CHECK, FLAG(backends.allows_plugins), RARE},
     {"check", "LIST",
      "run these checks only, or a group: required, info; \"work\": only run the\n"
      "workload or replay the trace",
-     "What runs", 0, VERIFY, TEXT(only_check)},
+     "What runs", 0, VERIFY, TEXT(checks.only)},
     {"no-fork", NULL,
      "for a debugger: become the process that runs the one check of --check\n"
      "NAME on the one back end, without a limit of time or memory; a\n"
      "failure aborts it",
-     "What runs", 0, VERIFY, FLAG(is_alone), RARE},
+     "What runs", 0, VERIFY, FLAG(checks.is_alone), RARE},
     {"touch", "HOW",
      "which bytes of a new block are written: none, first(N), ends, page, line,\n"
      "all, apart, N% or recorded (default: auto)",
-     "What runs", 0, REPLAY, SPECIAL(read_touch), GIVEN(has_touch), .words = touches,
+     "What runs", 0, REPLAY, SPECIAL(read_touch), GIVEN(replay.has_touch), .words = touches,
      .more = "page: one byte per page; line: one per cache line;\n"
              "apart: as page, while the clock stands still;\n"
              "5%: as page, in the first 5 % of the block, one page at least;\n"
@@ -652,7 +656,7 @@ static const struct ab_option_info table[] = {
      "scope: also time the allocator's calls in each scope of the trace, a\n"
      "frame or a request, as its marks say or else as it is found; back ends\n"
      "with save points go back to one at its end (default: nothing)",
-     "What runs", 0, REPLAY, WORD(has_each_scope, eaches),
+     "What runs", 0, REPLAY, WORD(replay.has_each_scope, eaches),
      .range = "must be scope, whatever the marks of the trace are called", RARE},
     {"scope", "WHICH",
      "where the trace has no marks and scopes within scopes are found: take the\n"
@@ -663,18 +667,18 @@ static const struct ab_option_info table[] = {
     {"budget", "TIME",
      "with --each: count the scopes in which the allocator's calls took more\n"
      "than this, 1ns to 60s",
-     "What runs", 0, REPLAY, BUDGET(each_budget_ns), RARE},
+     "What runs", 0, REPLAY, BUDGET(replay.each_budget_ns), RARE},
     {"threads", "N",
      "worker threads (\"lanes\") that replay the recorded ones: 1 to 256\n"
      "(default: recorded, the most in parallel)",
-     "What runs", 0, REPLAY, COUNT(n_lanes, 1, AB_LANES_MAX), .zero = "recorded",
+     "What runs", 0, REPLAY, COUNT(replay.n_lanes, 1, AB_LANES_MAX), .zero = "recorded",
      .range = "must be from 1 to 256, or 'recorded'",
      .more = "with 1 all calls run in the recorded order"},
     {"burst", "N",
      "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
      "measured; 0: load the whole trace (default: see --tape-mem)",
-     "What runs", 0, REPLAY | ADVISE, COUNT(burst_events, AB_BURST_LEAST, AB_BURST_MAX),
-     .zero = "0", GIVEN(has_burst), .range = "must be 0, or from 256 to 2^30", RARE},
+     "What runs", 0, REPLAY | ADVISE, COUNT(replay.burst_events, AB_BURST_LEAST, AB_BURST_MAX),
+     .zero = "0", GIVEN(replay.has_burst), .range = "must be 0, or from 256 to 2^30", RARE},
     {"tape-mem", "SIZE|N%",
      "memory for the prepared work, about 8 bytes per call; what is longer runs\n"
      "in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
@@ -684,38 +688,40 @@ static const struct ab_option_info table[] = {
      "number of rounds, each of every back end in random order; below 6 no\n"
      "confidence interval is possible (default: 6 to 10, until the intervals are\n"
      "within 2 %)",
-     "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rounds, 1, AB_ROUNDS_MAX),
-     .range = "must be from 1 to 1000", GIVEN(has_rounds), .alias = "reps"},
+     "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rules.rounds, 1, AB_ROUNDS_MAX),
+     .range = "must be from 1 to 1000", GIVEN(rules.has_rounds), .alias = "reps"},
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
-     COUNT(rounds, 2, AB_ROUNDS_MAX), .range = "must be from 2 to 1000", GIVEN(has_rounds)},
+     COUNT(rules.rounds, 2, AB_ROUNDS_MAX), .range = "must be from 2 to 1000",
+     GIVEN(rules.has_rounds)},
     {"instr", NULL,
      "also run the program once under callgrind with each allocator: instructions\n"
      "and cache misses inside malloc and outside (package valgrind; slow)",
-     "What runs", 0, EXEC, FLAG(wants_instr), RARE},
+     "What runs", 0, EXEC, FLAG(passes.wants_instr), RARE},
     {"instr", NULL,
      "also count instructions and system calls of each back end, in runs of\n"
      "their own, once: by the processor's counter, or under callgrind (package\n"
      "valgrind) on the first ops (--instr-ops)",
-     "Measurement", 0, RUN | REPLAY, FLAG(wants_instr), RARE},
+     "Measurement", 0, RUN | REPLAY, FLAG(passes.wants_instr), RARE},
     {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
-     "Measurement", 0, RUN | REPLAY, COUNT(instr_ops, 1000, UINT32_MAX),
+     "Measurement", 0, RUN | REPLAY, COUNT(passes.instr_ops, 1000, UINT32_MAX),
      .range = "must be at least 1000", RARE},
     {"processes", "N",
      "measure the throughput of each back end in N processes a round\n"
      "(default: 3 to 10, more the shorter the work)",
-     "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(processes, 1, 100),
+     "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(passes.processes, 1, 100),
      .range = "must be from 1 to 100", RARE},
     {"passes", "LIST",
      "what is measured besides throughput, which always is: latency, tail,\n"
      "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
      "latency, tail, memory, each as often as it needs: tail and memory in 6\n"
      "rounds, in all where a gate is on them)",
-     "How long", 0, RUN | REPLAY | CHECK, SPECIAL(read_passes), GIVEN(has_passes), RARE},
+     "How long", 0, RUN | REPLAY | CHECK, SPECIAL(read_passes), GIVEN(passes.is_given), RARE},
     {"time-budget", "TIME",
      "run as many rounds as fit into this time, at least 6, at most --rounds\n"
      "(then 100 by default)",
-     "How long", 0, RUN | REPLAY | EXEC, TIME(time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX),
-     .range = "must be at least 1s", .more = "Several files share it."},
+     "How long", 0, RUN | REPLAY | EXEC,
+     TIME(rules.time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX), .range = "must be at least 1s",
+     .more = "Several files share it."},
     {"precision", "N%",
      "stop when every interval of a ratio of whole runs is within N% of the\n"
      "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
@@ -724,23 +730,24 @@ static const struct ab_option_info table[] = {
     {"base", "NAME",
      "the back end that the others are compared with, as the tables name it\n"
      "(default: glibc, else the first)",
-     "Measurement", 0, RUN | REPLAY | EXEC | REPORT, TEXT(base), RARE_IN(RUN | REPLAY | EXEC)},
+     "Measurement", 0, RUN | REPLAY | EXEC | REPORT, TEXT(verdicts.base),
+     RARE_IN(RUN | REPLAY | EXEC)},
     {"rounds", "N",
      "number of rounds, each of every back end in random order; no confidence\n"
      "interval below 6 (default: 10)",
-     "How long", 0, EXEC, COUNT(rounds, 1, AB_ROUNDS_MAX), .range = "must be from 1 to 1000",
-     GIVEN(has_rounds), .alias = "reps"},
+     "How long", 0, EXEC, COUNT(rules.rounds, 1, AB_ROUNDS_MAX), .range = "must be from 1 to 1000",
+     GIVEN(rules.has_rounds), .alias = "reps"},
     {"no-check-output", NULL, "standard output may differ between back ends", "What runs", 0, EXEC,
-     FLAG(is_output_free), RARE},
+     FLAG(program.is_output_free), RARE},
     {"seed", "N", "seed of the order in each round", "Measurement", 0, EXEC,
-     COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed), RARE},
+     COUNT(settings.seed, 0, UINT64_MAX), GIVEN(settings.has_seed), RARE},
     {"timeout", "TIME", "time limit of each run, at least 10ms (default: none)", "How long", 0,
      EXEC, TIMEOUT},
     {"resume", "RESULT.json",
      "resume an interrupted run: only the missing rounds are run;\n"
      "unspecified options are taken from the result. Of several files: the\n"
      "same command line again, with the result of all",
-     "How long", 0, RUN | REPLAY, TEXT(resume), RARE},
+     "How long", 0, RUN | REPLAY, TEXT(resume.path), RARE},
     {"shard", "I/N",
      "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins\n"
      "them. A part has whole rounds: I, I + N, …; with more parts than rounds\n"
@@ -748,8 +755,8 @@ static const struct ab_option_info table[] = {
      "Gates are judged by merge (see docs/cluster.md)",
      "Measurement", 0, RUN | REPLAY, SPECIAL(read_shard), RARE},
     {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
-     RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(seed, 0, UINT64_MAX), GIVEN(has_seed),
-     RARE_IN(~(unsigned)VERIFY)},
+     RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(settings.seed, 0, UINT64_MAX),
+     GIVEN(settings.has_seed), RARE_IN(~(unsigned)VERIFY)},
     {"cpus", "LIST",
      "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
      "list such as 1 or 0,2-3 (default: none)",
@@ -758,21 +765,23 @@ static const struct ab_option_info table[] = {
     {"order", "HOW",
      "of several threads: free (in parallel, within --window) or strict (one\n"
      "at a time in the exact order: for memory and debugging, no latencies)",
-     "Measurement", 0, RUN | REPLAY, WORD(is_strict, ab_order_names), RARE},
+     "Measurement", 0, RUN | REPLAY, WORD(conditions.is_strict, ab_order_names), RARE},
     {"window", "N",
      "how many ops a thread may run ahead of the common order, at most\n"
      "1048576; 0: no limit (default: the most that keeps the live bytes within\n"
      "10 % of their peak)",
-     "Measurement", 0, RUN | REPLAY | CHECK, COUNT(window, 0, WINDOW_MOST), GIVEN(has_window),
-     .range = "must be at most 1048576 (2^20); 0 for any number", RARE},
+     "Measurement", 0, RUN | REPLAY | CHECK, COUNT(conditions.window, 0, WINDOW_MOST),
+     GIVEN(conditions.has_window), .range = "must be at most 1048576 (2^20); 0 for any number",
+     RARE},
     {"thp", "HOW",
      "transparent huge pages of the measured process: default (the system's\n"
      "setting) or never",
-     "Measurement", 0, RUN | REPLAY | CALIBRATE, WORD(is_thp_off, thps), RARE},
+     "Measurement", 0, RUN | REPLAY | CALIBRATE, WORD(conditions.is_thp_off, thps), RARE},
     {"mem-limit", "SIZE",
      "stop a back end that uses more; do not start one that would (default:\n"
      "70 % of available memory)",
-     "Measurement", 0, RUN | REPLAY | VERIFY | ADVISE, BYTES(mem_limit_bytes, 1, UINT64_MAX), RARE},
+     "Measurement", 0, RUN | REPLAY | VERIFY | ADVISE,
+     BYTES(conditions.mem_limit_bytes, 1, UINT64_MAX), RARE},
     {"timeout", "TIME",
      "time limit of each run, at least 10ms, and of reading and preparing the\n"
      "workload or trace (default: from the estimated cost; none for reading)",
@@ -780,12 +789,12 @@ static const struct ab_option_info table[] = {
     {"timeout", "TIME", "time limit of each check, at least 10ms (default: 5 or 10 s)", "How long",
      0, VERIFY, TIMEOUT},
     {"allow-broken", NULL, "also measure back ends that fail their checks; they are not compared",
-     "Measurement", 0, RUN | REPLAY, FLAG(allows_broken), RARE},
+     "Measurement", 0, RUN | REPLAY, FLAG(backends.allows_broken), RARE},
     {"drain", "TIME",
      "memory pass: after everything is freed, wait this long for memory to be\n"
      "returned to the system, at most 10s (default: 0.1s)",
-     "How long", 0, RUN | REPLAY, TIME(drain_ns, 0, DRAIN_MOST_NS), .range = "must be at most 10s",
-     RARE},
+     "How long", 0, RUN | REPLAY, TIME(conditions.drain_ns, 0, DRAIN_MOST_NS),
+     .range = "must be at most 10s", RARE},
     {"pace", "HOW",
      "of work with times, in the memory pass: virtual (an hour takes seconds: the\n"
      "allocator's clock follows the work), or real time, 1x, or up to 1000\n"
@@ -795,80 +804,80 @@ static const struct ab_option_info table[] = {
      "before each op that the latency pass times, run other code as a program\n"
      "does between calls: N small functions (0 to 10000), and a read of the\n"
      "block that is to be freed or resized (default: neither)",
-     "Measurement", 0, REPLAY, COUNT(between, 0, AB_BETWEEN_MOST), .range = "must be at most 10000",
-     GIVEN(has_between), RARE},
+     "Measurement", 0, REPLAY, COUNT(conditions.between, 0, AB_BETWEEN_MOST),
+     .range = "must be at most 10000", GIVEN(conditions.has_between), RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
      "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live',\n"
      "'arena:PHASE/all/ns_per_op < 0.5x glibc'; repeatable",
-     "Gates and CI", 0, RUN, LIST_OF(gates),
+     "Gates and CI", 0, RUN, LIST_OF(verdicts.gates, verdicts.n_gates),
      .more = "Over several workloads: 'mean/all/ns_per_op < 1.05x base'.\n"
              "A gate that cannot be evaluated fails too (configs/README.md)."},
     {"gate", "TEXT", "read this gate too, as run would; may be repeated", "Gates and CI", 0, CHECK,
-     LIST_OF(gates)},
+     LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"gate", "TEXT",
      "a bound on a value of the merged result, beside those of its workload;\n"
      "merge fails (exit 1) if it does not hold; may be repeated\n"
      "(see configs/README.md)",
-     "Gates and CI", 0, MERGE, LIST_OF(gates)},
+     "Gates and CI", 0, MERGE, LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"gate", "TEXT",
      "a bound on a measured value; the replay fails (exit 1) if it does not\n"
      "hold: 'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live',\n"
      "'arena:replay/all/ns_per_op < 0.5x glibc'; repeatable",
-     "Gates and CI", 0, REPLAY, LIST_OF(gates),
+     "Gates and CI", 0, REPLAY, LIST_OF(verdicts.gates, verdicts.n_gates),
      .more = "A gate that cannot be evaluated fails too (configs/README.md)."},
     {"gate", "TEXT",
      "a bound on a change, as in 'PHASE/alloc/p99 < +10% floor 2ns' or\n"
      "'*/all/ops_per_s > -5%', or any other gate on the new result; may be\n"
      "repeated (see configs/README.md)",
-     "Gates and CI", 0, COMPARE, LIST_OF(gates)},
+     "Gates and CI", 0, COMPARE, LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"baseline", "NAME|FILE",
      "compare with this baseline or stored result and fail (exit 1) if the run\n"
      "is slower by more than --limit",
-     "Gates and CI", 0, RUN | REPLAY | EXEC, TEXT(baseline), RARE_IN(EXEC),
+     "Gates and CI", 0, RUN | REPLAY | EXEC, TEXT(verdicts.baseline), RARE_IN(EXEC),
      .more = "What fails is confirmed by more rounds first. Baselines:\n"
              "allocbench baseline save."},
     {"limit", "N%",
      "how much longer the whole run may take than that of the --base, or than in\n"
      "the --baseline (then 5% by default); the command fails (exit 1) if one\n"
      "does, which is confirmed by more rounds first",
-     "Gates and CI", 0, RUN | REPLAY, SPECIAL(read_limit), GIVEN(has_limit), RARE},
+     "Gates and CI", 0, RUN | REPLAY, SPECIAL(read_limit), GIVEN(verdicts.has_limit), RARE},
     {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
-     "Gates and CI", 0, COMPARE, SPECIAL(read_limit), GIVEN(has_limit)},
+     "Gates and CI", 0, COMPARE, SPECIAL(read_limit), GIVEN(verdicts.has_limit)},
     {"limit", "N%",
      "fail (exit 1) if the program takes longer (wall time) by more than this\n"
      "than under the base, or than in the --baseline (then 5% by default)",
-     "Gates and CI", 0, EXEC, SPECIAL(read_limit), GIVEN(has_limit),
+     "Gates and CI", 0, EXEC, SPECIAL(read_limit), GIVEN(verdicts.has_limit),
      .more = "What fails is confirmed by more rounds first."},
     {"strict", NULL,
      "fail (exit 1) if base and new were measured on different machines or\n"
      "systems; otherwise verdicts are then advisory",
-     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(is_strict_compare), RARE},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(verdicts.is_strict), RARE},
     {"jointly", NULL,
      "judge all numbers of the comparison together (Holm's correction): the\n"
      "chance that any is wrongly called worse is then that of one alone;\n"
      "small changes need more rounds",
-     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(is_joint), RARE},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(verdicts.is_joint), RARE},
     {"inconclusive", "HOW",
      "when the rounds do not suffice for a verdict: report (default) or fail\n"
      "(exit 5)",
-     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, WORD(fails_inconclusive, inconclusives),
-     RARE},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC,
+     WORD(verdicts.fails_inconclusive, inconclusives), RARE},
     {"gate", "TEXT",
      "a bound on a measured value; the command fails (exit 1) if it does not\n"
      "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
      "'program/all/resident_peak_bytes < 200MiB'; repeatable",
-     "Gates and CI", 0, EXEC, LIST_OF(gates)},
+     "Gates and CI", 0, EXEC, LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"backend", "NAME",
      "the general malloc to compare with, and for what stays in malloc (default:\n"
      "glibc); further ones are measured for everything (default: the installed\n"
      "libraries)",
-     "What runs", 'b', ADVISE, LIST_OF(backends)},
+     "What runs", 'b', ADVISE, LIST_OF(backends.names, backends.n)},
     {"sweep", "LIST",
      "measure the usual settings of these allocators for everything too: glibc,\n"
      "jemalloc, tcmalloc, mimalloc, scudo, tbb (list backends -v says what each\n"
      "does)",
-     "What runs", 0, ADVISE, LIST_OF(sweeps), RARE},
+     "What runs", 0, ADVISE, LIST_OF(sweeps, n_sweeps), RARE},
     {"limit", "N%",
      "keep malloc unless the heaps together take less memory, or are significantly\n"
      "faster by at least this (default: 5%)",
@@ -887,20 +896,20 @@ static const struct ab_option_info table[] = {
     {"json", "FILE", "write the advice as JSON; - is standard output", "Output", 0, ADVISE,
      TEXT(json)},
     {"quiet", NULL, "print only errors; files are still written", "Output", 'q', ADVISE,
-     FLAG(is_quiet)},
+     FLAG(talk.is_quiet)},
     {"events", "A..B", "dump, cut: events A to B - 1; filter: blocks allocated there",
-     "What is read", 0, TRACE, SPECIAL(read_events), GIVEN(has_events)},
+     "What is read", 0, TRACE, SPECIAL(read_events), GIVEN(filter.has_events)},
     {"thread", "LIST", "filter: blocks allocated by these: 0,2-5", "What is read", 0, TRACE,
      SPECIAL(read_threads)},
     {"site", "PATTERN",
      "filter: blocks allocated from there: FUNCTION (a pattern such as 'parse_*'),\n"
      "FILE:LINE, FILE:LINE:COLUMN or MODULE+0xADDRESS, in any frame of the stack;\n"
      "repeatable",
-     "What is read", 0, TRACE, LIST_OF(site_patterns)},
+     "What is read", 0, TRACE, LIST_OF(filter.sites, filter.n_sites)},
     {"size", "A..B", "filter: blocks of A to B - 1 bytes", "What is read", 0, TRACE,
-     SPECIAL(read_sizes), GIVEN(has_sizes)},
+     SPECIAL(read_sizes), GIVEN(filter.has_sizes)},
     {"time", "A..B", "filter: blocks allocated then: 0..16ms", "What is read", 0, TRACE,
-     SPECIAL(read_times), GIVEN(has_times)},
+     SPECIAL(read_times), GIVEN(filter.has_times)},
     {"serial", NULL, "merge: one trace after the other, not side by side", "What is read", 0, TRACE,
      FLAG(is_serial)},
     {"functions", NULL, "share: keep the call sites, as names of functions", "What is read", 0,
@@ -917,56 +926,56 @@ static const struct ab_option_info table[] = {
     {"folded", "FILE",
      "info --sites: also the stacks as lines, as tools for flame graphs read them:\n"
      "main;parse;strdup 120",
-     "Output", 0, TRACE, TEXT(folded)},
+     "Output", 0, TRACE, TEXT(sites.folded)},
     {"flame", "FILE.svg", "info --sites: also a flame graph of the stacks", "Output", 0, TRACE,
-     TEXT(flame)},
+     TEXT(sites.flame)},
     {"html", "FILE",
      "info: also a page with pictures: live memory, call sites, flame graphs, scopes;\n"
      "one HTML file that needs no network. Reads the file up to four times more",
-     "Output", 0, TRACE, TEXT(sinks[AB_SINK_HTML])},
+     "Output", 0, TRACE, TEXT(outputs.sinks[AB_SINK_HTML])},
     {"flame-by", "KEY", "--flame, --folded: by calls (default), bytes, or live: bytes at the peak",
-     "Output", 0, TRACE, WORD(flame_by, flame_keys), GIVEN(has_flame_by)},
+     "Output", 0, TRACE, WORD(sites.flame_by, flame_keys), GIVEN(sites.has_flame_by)},
     {"live", "HOW",
      "cut: start with allocations of the blocks live at A (keep, the default)\n"
      "or omit these blocks and every call on them (drop)",
-     "What is read", 0, TRACE, WORD(is_dropping_live, lives), GIVEN(has_live)},
+     "What is read", 0, TRACE, WORD(filter.is_dropping_live, lives), GIVEN(filter.has_live)},
     {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
      0, MERGE, FLAG(is_partial)},
     {"partial", NULL,
      "accept a file whose end is missing; read up to its last complete chunk or line",
      "What is read", 0, TRACE, FLAG(is_partial)},
     {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
-     "What is read", 0, REPLAY | ADVISE, FLAG(is_partial), RARE},
+     "What is read", 0, REPLAY | ADVISE, FLAG(replay.is_partial), RARE},
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
      FLAG(wants_digest)},
     {"sites", "[N]", "info: the N call sites (default 20) that did most (record --sites)",
-     "What is read", 0, TRACE, SPECIAL(read_sites), GIVEN(wants_sites), .is_value = is_count},
+     "What is read", 0, TRACE, SPECIAL(read_sites), GIVEN(sites.is_wanted), .is_value = is_count},
     {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
-     "What is read", 0, TRACE, WORD(site_order, ab_option_site_orders), GIVEN(has_site_order)},
+     "What is read", 0, TRACE, WORD(sites.order, ab_option_site_orders), GIVEN(sites.has_order)},
     {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
-     0, RECORD, FLAG(is_following)},
+     0, RECORD, FLAG(recording.is_following)},
     {"wait", NULL,
      "like --follow, and wait for processes that outlive the command, such as\n"
      "daemons; SIGINT or SIGTERM ends the wait, not the processes",
-     "What is recorded", 0, RECORD, FLAG(is_waiting)},
+     "What is recorded", 0, RECORD, FLAG(recording.is_waiting)},
     {"max-events", "N",
      "stop recording after this many events of all threads (up to 1024 more\n"
      "per thread may be recorded); the command continues",
-     "What is recorded", 0, RECORD, COUNT(most_events, 1, UINT64_MAX), RARE},
+     "What is recorded", 0, RECORD, COUNT(recording.most_events, 1, UINT64_MAX), RARE},
     {"max-spool", "SIZE",
      "stop recording before the spool is larger than this (1 MiB or more;\n"
      "default: half of what is free on its disk; see traces/README.md); the\n"
      "command continues",
-     "What is recorded", 0, RECORD, BYTES(most_spool_bytes, 1 << 20, UINT64_MAX),
+     "What is recorded", 0, RECORD, BYTES(recording.most_spool_bytes, 1 << 20, UINT64_MAX),
      .range = "must be at least 1MiB", RARE},
     {"duration", "TIME",
      "stop recording after this time and write the traces; the command\n"
      "continues, and record waits for its end, unless --stop is given",
-     "What is recorded", 0, RECORD, TIME(duration_ns, 1, UINT64_MAX)},
+     "What is recorded", 0, RECORD, TIME(recording.duration_ns, 1, UINT64_MAX)},
     {"stop", NULL,
      "with --duration: end the processes then, by SIGTERM and\n"
      "after 5 s SIGKILL; exit code 0 if the trace is whole",
-     "What is recorded", 0, RECORD, FLAG(stops_command)},
+     "What is recorded", 0, RECORD, FLAG(recording.stops_command)},
     {"sites", "[DEPTH]",
      "also where each allocation is called from: its caller, and callers of these,\n"
      "DEPTH in all (1 to 64, default 8). Functions and lines are found later, by\n"
@@ -977,21 +986,21 @@ static const struct ab_option_info table[] = {
      "SDL_RenderPresent, glfwSwapBuffers, glXSwapBuffers and eglSwapBuffers by a\n"
      "program or library that is linked with them. Marks that the program sets\n"
      "(allocbench/mark.h) are always recorded",
-     "What is recorded", 0, RECORD, FLAG(marks_frames)},
+     "What is recorded", 0, RECORD, FLAG(recording.marks_frames)},
     {"time", NULL,
      "also when each call was made, in microseconds; costs a reading of the\n"
      "clock for each, also where there is only one thread",
-     "What is recorded", 0, RECORD, FLAG(has_call_times)},
+     "What is recorded", 0, RECORD, FLAG(recording.has_call_times)},
     {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
      RECORD, TEXT(output)},
     {"no-convert", NULL,
      "keep the raw recording (the spool) in the new folder given by -o\n"
      "(default: COMMAND.spool); allocbench trace recover converts it later",
-     "Output", 0, RECORD, FLAG(is_unconverted), RARE},
+     "Output", 0, RECORD, FLAG(recording.is_unconverted), RARE},
     {"progress", NULL,
      "show progress on the terminal even if the command writes there too\n"
      "(default: only when the command's output goes elsewhere)",
-     "Output", 0, RECORD, FLAG(shows_progress), RARE},
+     "Output", 0, RECORD, FLAG(recording.shows_progress), RARE},
     {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,
      TEXT(output)},
     {"output", "FILE", "result to write, or a folder (DIR/) in which it gets a name", "Output", 'o',
@@ -999,29 +1008,30 @@ static const struct ab_option_info table[] = {
     {"results", "DIR",
      "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
-     "Output", 0, RUN | REPLAY | MERGE | EXEC, TEXT(results), RARE_IN(RUN | REPLAY | EXEC)},
+     "Output", 0, RUN | REPLAY | MERGE | EXEC, TEXT(store.folder), RARE_IN(RUN | REPLAY | EXEC)},
     {"results", "DIR",
      "baselines are in DIR/baselines (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
-     "Output", 0, BASELINE, TEXT(results)},
+     "Output", 0, BASELINE, TEXT(store.folder)},
     {"results", "DIR",
      "store the calibration in this folder (default: $ALLOCBENCH_RESULTS, else\n"
      "results/)",
-     "Output", 0, CALIBRATE, TEXT(results)},
+     "Output", 0, CALIBRATE, TEXT(store.folder)},
     {"no-command-line", NULL,
      "keep neither the command line nor, of exec, the values of --load, --ready,\n"
      "--prepare and --stdin in the result: arguments may be secret",
-     "Output", 0, RUN | REPLAY | EXEC, FLAG(hides_command_line), RARE},
+     "Output", 0, RUN | REPLAY | EXEC, FLAG(command.is_hidden), RARE},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
-     0, RUN | REPLAY | EXEC, FLAG(is_store_off), RARE},
+     0, RUN | REPLAY | EXEC, FLAG(store.is_off), RARE},
 #define AB_SINK(id, name, arg, help, write) \
-    OUTPUT(name, arg, help, RUN | REPLAY | REPORT, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id)),
+    OUTPUT(name, arg, help, RUN | REPLAY | REPORT, TEXT(outputs.sinks[AB_SINK_##id]), \
+           RARE_SINK(id)),
 #define AB_SINK_OF_HISTOGRAMS AB_SINK
 #define AB_SINK_OF_FIGURES AB_SINK
 #define AB_SINK_OF_LINES(id, name, help, write) \
-    OUTPUT(name, NULL, help, RESULTS, FLAG(wants_lines[AB_SINK_##id]), RARE),
+    OUTPUT(name, NULL, help, RESULTS, FLAG(outputs.wants_lines[AB_SINK_##id]), RARE),
 #define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
-    OUTPUT(name, arg, help, RESULTS, TEXT(sinks[AB_SINK_##id]), RARE_SINK(id), \
+    OUTPUT(name, arg, help, RESULTS, TEXT(outputs.sinks[AB_SINK_##id]), RARE_SINK(id), \
            .alias = AB_SINK_##id == AB_SINK_MARKDOWN ? "md" : NULL),
 #include "report/sinks/sinks.def"
 #undef AB_SINK
@@ -1039,12 +1049,12 @@ static const struct ab_option_info table[] = {
      "what --html keeps of the result within the report, for report and\n"
      "compare to read: merged (default; histograms of all rounds together),\n"
      "full or none",
-     "Output", 0, RESULTS, WORD(embed, embeds), RARE},
+     "Output", 0, RESULTS, WORD(outputs.embed, embeds), RARE},
     JSON("write the comparison", COMPARE),
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
-     TEXT(sinks[AB_SINK_JSON])},
+     TEXT(outputs.sinks[AB_SINK_JSON])},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, EXEC,
-     TEXT(sinks[AB_SINK_CSV])},
+     TEXT(outputs.sinks[AB_SINK_CSV])},
     {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
      RUN | REPLAY | EXEC | REPORT | MERGE | VERIFY | COMPARE | BASELINE | DOCTOR,
      WORD(color, whens), RARE},
@@ -1052,12 +1062,12 @@ static const struct ab_option_info table[] = {
      RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
      FLAG(is_ascii), RARE},
     {"quiet", NULL, "print only errors and failures; files are still written", "Output", 'q',
-     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(is_quiet)},
+     RUN | REPLAY | EXEC | MERGE | VERIFY | COMPARE | REPORT, FLAG(talk.is_quiet)},
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
-     FLAG(is_quiet)},
-    {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(is_quiet)},
+     FLAG(talk.is_quiet)},
+    {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(talk.is_quiet)},
     {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
-     FLAG(is_quiet)},
+     FLAG(talk.is_quiet)},
     {"verbose", "[TOPIC,TOPIC]",
      "also print time, size, worst, memory, percentiles or all; phase=NAME: all\n"
      "of one phase; pins: who holds the pages (default: time,worst,memory)",

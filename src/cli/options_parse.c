@@ -251,13 +251,13 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err)
 {
-    struct ab_options o = {.rounds = AB_ROUNDS_DEFAULT,
-                           .limit = 0.05,
-                           .drain_ns = 100000000,
-                           .touch = AB_TOUCH_PAGE,
-                           .recorded = AB_RECORDED_AUTO,
-                           .tape_mem_share = 0.25,
-                           .end_event = UINT64_MAX};
+    struct ab_options o = {.rules.rounds = AB_ROUNDS_DEFAULT,
+                           .verdicts.limit = 0.05,
+                           .conditions.drain_ns = 100000000,
+                           .replay.touch = AB_TOUCH_PAGE,
+                           .replay.recorded = AB_RECORDED_AUTO,
+                           .settings.tape_mem_share = 0.25,
+                           .filter.end_event = UINT64_MAX};
     enum ab_status status = AB_OK;
     bool is_rest = false;
     for (int i = 1; i < argc && status == AB_OK; i++) {
@@ -280,14 +280,14 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
 
 void ab_options_fini(struct ab_options *o)
 {
-    free(o->backends);
-    free(o->moments);
+    free(o->backends.names);
+    free(o->passes.moments);
     free(o->sweeps);
-    free(o->litters);
-    free(o->sets);
-    free(o->maps);
-    free(o->gates);
-    free(o->metrics);
-    free(o->site_patterns);
+    free(o->backends.litters);
+    free(o->settings.sets);
+    free(o->maps.rules);
+    free(o->verdicts.gates);
+    free(o->server.metrics);
+    free(o->filter.sites);
     free(o->args);
 }

@@ -57,22 +57,22 @@ static void begin_limit(const struct ab_options *o, const char *what)
 {
     struct sigaction action = {.sa_handler = on_timeout};
     char limit[32];
-    if (o->timeout_ns == 0)
+    if (o->conditions.timeout_ns == 0)
         return;
     int n = snprintf(too_long, sizeof too_long,
                      "%sallocbench: %s: reading it and preparing the run takes longer than "
                      "--timeout %s\n",
                      isatty(STDERR_FILENO) ? "\r\033[K" : "", AB_SHOWN(600, what),
-                     ab_units_time(limit, sizeof limit, (double)o->timeout_ns));
+                     ab_units_time(limit, sizeof limit, (double)o->conditions.timeout_ns));
     n_too_long = n > 0 && (size_t)n < sizeof too_long ? (size_t)n : 0;
     sigaction(SIGALRM, &action, NULL);
-    set_timer(o->timeout_ns);
+    set_timer(o->conditions.timeout_ns);
 }
 
 static void prepare(const struct ab_options *o, const char *what)
 {
     if (what != NULL) {
-        ab_progress_begin(&line, o->is_quiet);
+        ab_progress_begin(&line, o->talk.is_quiet);
         begin_limit(o, what);
         return;
     }
@@ -95,17 +95,17 @@ static void doing(const struct ab_options *o, const char *text)
         return;
     }
     if (!line.is_on)
-        ab_progress_begin(&line, o->is_quiet);
+        ab_progress_begin(&line, o->talk.is_quiet);
     ab_progress_show_text(&line, text);
 }
 
 static void begin(const struct ab_options *o, const struct ab_session *session)
 {
-    const struct ab_stage *stage = &o->stage;
+    const struct ab_stage *stage = &o->talk.stage;
     uint32_t n = 0;
     for (uint32_t i = 0; i < session->n_backends; i++)
         n += session->backends[i].status == AB_BACKEND_OK;
-    ab_progress_begin(&line, o->is_quiet);
+    ab_progress_begin(&line, o->talk.is_quiet);
     if (stage->number > 0 && stage->n == 0)
         snprintf(line.stage, sizeof line.stage, "stage %u: %.32s", stage->number, stage->name);
     else if (stage->number > 0)
@@ -222,18 +222,18 @@ static void show_measured(const struct ab_measured *m)
 {
     const struct ab_options *o = m->options;
     bool is_taken = ab_outputs_use_stdout(o);
-    if (o->is_quiet)
-        ab_verdicts_tell(m->session, o->fails_inconclusive);
+    if (o->talk.is_quiet)
+        ab_verdicts_tell(m->session, o->verdicts.fails_inconclusive);
     else
         print_answer(m, is_taken);
     if (m->status == AB_OK)
         ab_outputs_lines(o, m->session, is_taken ? stderr : stdout);
     fflush(stdout); /* the table comes before the place of the result */
-    if (!o->is_quiet)
+    if (!o->talk.is_quiet)
         ab_store_tell(m->store, stderr);
-    ab_failures_tell(m->session, "", o->is_quiet);
+    ab_failures_tell(m->session, "", o->talk.is_quiet);
     if (m->replay != NULL)
-        tell_failures(m->replay, "replay: ", m->session, o->is_quiet);
+        tell_failures(m->replay, "replay: ", m->session, o->talk.is_quiet);
 }
 
 const struct ab_listener ab_show_listener = {

@@ -51,7 +51,7 @@ static void print(const struct ab_options *o, const struct ab_suite *suite)
     struct ab_session means = suite->summary; /* only the gates of the suite */
     means.n_backends = 0;
     means.is_complete = true;
-    if (o->is_quiet || ab_outputs_use_stdout(o))
+    if (o->talk.is_quiet || ab_outputs_use_stdout(o))
         tell_verdicts(suite);
     else
         ab_suite_table(stdout, suite, ab_terminal_style(o));
@@ -69,9 +69,9 @@ enum ab_status ab_show_suite(const struct ab_options *o, const char *kind, int *
     enum ab_status status = ab_suite_measure(o, kind, &run, exit_code, err);
     if (run.suite.n > 0) {
         print(o, &run.suite);
-        if (!o->is_quiet)
+        if (!o->talk.is_quiet)
             ab_store_tell(&run.store, stderr);
-        tell_failures(&run.suite, o->is_quiet);
+        tell_failures(&run.suite, o->talk.is_quiet);
     }
     ab_suite_run_fini(&run);
     return status;
@@ -86,14 +86,14 @@ enum ab_status ab_report_suite(const struct ab_options *o, const char *path, str
         fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
                 AB_SHOWN(512, path));
     ab_unsealed_tell(o, AB_SHOWN(512, path), suite.checksum, suite.is_unsealed);
-    if (o->base != NULL) {
-        suite.base = o->base;
+    if (o->verdicts.base != NULL) {
+        suite.base = o->verdicts.base;
         ab_suite_settle(&suite);
     }
     enum ab_status status = ab_suite_outputs(o, &suite, err);
     if (status == AB_OK) {
         print(o, &suite);
-        for (uint32_t i = 0; i < suite.n && o->topics != 0 && !ab_outputs_use_stdout(o); i++)
+        for (uint32_t i = 0; i < suite.n && o->passes.topics != 0 && !ab_outputs_use_stdout(o); i++)
             if (suite.items[i].document != NULL) {
                 fputc('\n', stdout);
                 ab_sink_table(stdout, &suite.items[i].stored.session, ab_terminal_style(o));

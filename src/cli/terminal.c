@@ -58,7 +58,7 @@ struct ab_table_style ab_terminal_style(const struct ab_options *o)
         .color = wants_color(o),
         .utf8 = !o->is_ascii && ab_terminal_has_utf8(),
         .is_verbose = o->is_verbose,
-        .topics = o->topics,
-        .phase = o->topic_phase,
+        .topics = o->passes.topics,
+        .phase = o->outputs.phase,
     };
 }

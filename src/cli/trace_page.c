@@ -208,7 +208,7 @@ static void list_sites(const struct ab_trace_facts *f, size_t most, struct ab_tr
 
 static void add_sites(struct page *p, const struct ab_trace_facts *f, const struct ab_options *o)
 {
-    size_t most = o->wants_sites ? o->n_sites : AB_SITES_SHOWN_DEFAULT;
+    size_t most = o->sites.is_wanted ? o->sites.n : AB_SITES_SHOWN_DEFAULT;
     if (!f->info.has_sites) {
         p->r.why_no_sites = "n/a: the trace has no call sites. With them, this page has a table of "
                             "who asks for memory, and flame graphs: allocbench record --sites -- "

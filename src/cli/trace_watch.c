@@ -16,11 +16,11 @@ void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, 
                           struct ab_walk *walk)
 {
     w->path = path;
-    ab_progress_begin(&w->line, o->is_quiet);
+    ab_progress_begin(&w->line, o->talk.is_quiet);
     walk->path = path;
     walk->is_partial = o->is_partial;
-    walk->begin = o->first_event;
-    walk->end = o->end_event;
+    walk->begin = o->filter.first_event;
+    walk->end = o->filter.end_event;
     walk->progress = w->line.is_on ? show : NULL;
     walk->progress_user = w;
 }

@@ -14,11 +14,11 @@
 static const char *name_of(const char *output, const char *trace)
 {
     static char name[256];
-    struct ab_named_outputs named = {.options = {0}};
+    struct ab_named_outputs named = {0};
     struct ab_options o = {.args = &trace, .n_args = 1};
-    o.sinks[AB_SINK_JSON] = output;
+    o.outputs.sinks[AB_SINK_JSON] = output;
     ab_named_outputs_make(&o, &named);
-    strcpy(name, named.options.sinks[AB_SINK_JSON]);
+    strcpy(name, named.options.outputs.sinks[AB_SINK_JSON]);
     ab_named_outputs_fini(&named);
     return name;
 }
@@ -42,9 +42,9 @@ static void several_traces_need_names_of_their_own(void **state)
     struct ab_options o = {.args = traces, .n_args = 2};
     struct ab_err err;
     assert_int_equal(ab_named_outputs_check(&o, &err), AB_OK);
-    o.sinks[AB_SINK_CSV] = "x.csv"; /* one of all together */
+    o.outputs.sinks[AB_SINK_CSV] = "x.csv"; /* one of all together */
     assert_int_equal(ab_named_outputs_check(&o, &err), AB_OK);
-    o.sinks[AB_SINK_CSV] = "{trace}.csv";
+    o.outputs.sinks[AB_SINK_CSV] = "{trace}.csv";
     assert_int_equal(ab_named_outputs_check(&o, &err), AB_OK);
     o.n_args = 3; /* app twice */
     assert_int_equal(ab_named_outputs_check(&o, &err), AB_USAGE);

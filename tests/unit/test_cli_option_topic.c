@@ -24,10 +24,10 @@ static void expect(char *first, char *second, unsigned topics, const char *phase
     struct ab_err err;
     char file[] = "r.json";
     assert_int_equal(parse(&o, &err, first, second, second != NULL ? file : NULL), AB_OK);
-    assert_int_equal(o.topics, topics);
-    assert_true((o.topic_phase == NULL) == (phase == NULL));
+    assert_int_equal(o.passes.topics, topics);
+    assert_true((o.outputs.phase == NULL) == (phase == NULL));
     if (phase != NULL)
-        assert_string_equal(o.topic_phase, phase);
+        assert_string_equal(o.outputs.phase, phase);
     assert_int_equal(o.n_args, n_args);
     ab_options_fini(&o);
 }

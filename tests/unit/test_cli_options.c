@@ -30,16 +30,16 @@ static void values_come_in_all_the_usual_ways(void **state)
                     "w.yaml", "--mem-limit=2GiB", "--timeout", "1500ms", "-q"),
               &o, &err),
         AB_OK);
-    assert_int_equal(o.n_backends, 3);
-    assert_string_equal(o.backends[1], "jemalloc");
-    assert_string_equal(o.backends[2], "arena");
-    assert_int_equal(o.rounds, 7);
-    assert_true(o.has_seed && o.seed == 9);
+    assert_int_equal(o.backends.n, 3);
+    assert_string_equal(o.backends.names[1], "jemalloc");
+    assert_string_equal(o.backends.names[2], "arena");
+    assert_int_equal(o.rules.rounds, 7);
+    assert_true(o.settings.has_seed && o.settings.seed == 9);
     assert_int_equal(o.n_args, 1);
     assert_string_equal(o.args[0], "w.yaml");
-    assert_int_equal(o.mem_limit_bytes, UINT64_C(2) << 30);
-    assert_int_equal(o.timeout_ns, 1500000000);
-    assert_true(o.is_quiet);
+    assert_int_equal(o.conditions.mem_limit_bytes, UINT64_C(2) << 30);
+    assert_int_equal(o.conditions.timeout_ns, 1500000000);
+    assert_true(o.talk.is_quiet);
     ab_options_fini(&o);
 }
 
@@ -49,10 +49,10 @@ static void defaults_are_those_of_the_help(void **state)
     struct ab_options o;
     struct ab_err err;
     assert_int_equal(parse(AB_COMMAND_REPLAY, WORDS("t.abt"), &o, &err), AB_OK);
-    assert_int_equal(o.rounds, 10);
-    assert_int_equal(o.touch, AB_TOUCH_PAGE);
+    assert_int_equal(o.rules.rounds, 10);
+    assert_int_equal(o.replay.touch, AB_TOUCH_PAGE);
     assert_int_equal(o.color, AB_COLOR_AUTO);
-    assert_null(o.sinks[AB_SINK_JSON]);
+    assert_null(o.outputs.sinks[AB_SINK_JSON]);
     ab_options_fini(&o);
 }
 
@@ -142,15 +142,16 @@ static void words_and_numbers_go_where_their_rows_say(void **state)
                                  "--csv-hist=h.csv"),
                            &o, &err),
                      AB_OK);
-    assert_true(o.is_strict && o.is_thp_off);
+    assert_true(o.conditions.is_strict && o.conditions.is_thp_off);
     assert_int_equal(o.color, AB_COLOR_NEVER);
-    assert_true(o.has_burst && o.has_window && o.has_rounds && !o.has_seed);
-    assert_int_equal(o.burst_events, 0);
-    assert_int_equal(o.n_lanes, 0);
-    assert_int_equal(o.rounds, 5);
-    assert_int_equal(o.window, 9);
-    assert_int_equal(o.drain_ns, 0);
-    assert_string_equal(o.sinks[AB_SINK_CSV_HIST], "h.csv");
+    assert_true(o.replay.has_burst && o.conditions.has_window && o.rules.has_rounds &&
+                !o.settings.has_seed);
+    assert_int_equal(o.replay.burst_events, 0);
+    assert_int_equal(o.replay.n_lanes, 0);
+    assert_int_equal(o.rules.rounds, 5);
+    assert_int_equal(o.conditions.window, 9);
+    assert_int_equal(o.conditions.drain_ns, 0);
+    assert_string_equal(o.outputs.sinks[AB_SINK_CSV_HIST], "h.csv");
     ab_options_fini(&o);
 }
 
@@ -161,10 +162,10 @@ static void touches_and_cpus_are_read(void **state)
     struct ab_err err;
     assert_int_equal(
         parse(AB_COMMAND_REPLAY, WORDS("--touch", "first(4KiB)", "--cpus=0,2-4"), &o, &err), AB_OK);
-    assert_int_equal(o.touch, AB_TOUCH_FIRST);
-    assert_int_equal(o.touch_bytes, 4096);
-    assert_int_equal(o.n_cpus, 4);
-    assert_int_equal(o.cpus[3], 4);
+    assert_int_equal(o.replay.touch, AB_TOUCH_FIRST);
+    assert_int_equal(o.replay.touch_bytes, 4096);
+    assert_int_equal(o.conditions.n_cpus, 4);
+    assert_int_equal(o.conditions.cpus[3], 4);
     ab_options_fini(&o);
 }
 
@@ -180,9 +181,9 @@ static void a_range_of_events_may_be_open(void **state)
         struct ab_err err;
         assert_int_equal(
             parse(AB_COMMAND_TRACE, WORDS("dump", "--events", cases[i].text), &o, &err), AB_OK);
-        assert_true(o.has_events);
-        assert_int_equal(o.first_event, cases[i].first);
-        assert_int_equal(o.end_event, cases[i].end);
+        assert_true(o.filter.has_events);
+        assert_int_equal(o.filter.first_event, cases[i].first);
+        assert_int_equal(o.filter.end_event, cases[i].end);
         ab_options_fini(&o);
     }
 }
@@ -266,8 +267,8 @@ static void each_form_of_a_result_has_an_option(void **state)
             const struct ab_option_info *info = ab_options_find(writers[k], ab_sinks[i].option);
             assert_non_null(info);
             assert_int_equal(info->at, ab_sinks[i].is_of_lines
-                                           ? offsetof(struct ab_options, wants_lines[i])
-                                           : offsetof(struct ab_options, sinks[i]));
+                                           ? offsetof(struct ab_options, outputs.wants_lines[i])
+                                           : offsetof(struct ab_options, outputs.sinks[i]));
             assert_int_equal((ab_sinks[i].write != NULL) + (ab_sinks[i].write_histogram != NULL) +
                                  (ab_sinks[i].write_figures != NULL),
                              1);

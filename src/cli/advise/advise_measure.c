@@ -225,8 +225,8 @@ static size_t list_backends(const struct ab_options *o, const struct asked *aske
         backends[n++] = "libraries";
     if (!asked->wants_generals || !asked->is_list)
         return n;
-    for (n = 0; n < o->n_backends && n < LISTS_MAX; n++)
-        backends[n] = o->backends[n];
+    for (n = 0; n < o->backends.n && n < LISTS_MAX; n++)
+        backends[n] = o->backends.names[n];
     return n;
 }
 
@@ -245,7 +245,7 @@ static void begin_stage(struct asked *asked, const struct ab_options *o, const s
     asked->stage = name;
     asked->n_stages = asked->n_stages > least ? asked->n_stages : least;
     asked->number = asked->n_stages - n_after - has_budget;
-    asked->runs_after = 2.0 * n_after * (o->rounds + MEMORY_RUNS) +
+    asked->runs_after = 2.0 * n_after * (o->rules.rounds + MEMORY_RUNS) +
                         (has_budget ? 2.0 * BUDGET_ROUNDS * TAIL_RUNS : 0);
 }
 
@@ -265,28 +265,29 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
     struct ab_options r = *o;
     for (size_t i = 0; i < asked->n; i++)
         maps[i] = asked->maps[i].s;
-    r.maps = maps;
-    r.n_maps = asked->n;
-    r.backends = backends;
-    r.n_backends = list_backends(o, asked, backends);
-    r.base = asked->base;
-    r.has_passes = true;
-    memset(&r.passes, 0, sizeof r.passes);
-    r.touch = AB_TOUCH_APART;
+    r.maps.rules = maps;
+    r.maps.n = asked->n;
+    r.backends.names = backends;
+    r.backends.n = list_backends(o, asked, backends);
+    r.verdicts.base = asked->base;
+    r.passes.is_given = true;
+    memset(&r.passes.plan, 0, sizeof r.passes.plan);
+    r.replay.touch = AB_TOUCH_APART;
     if (asked->is_memory) {
-        r.touch = AB_TOUCH_PAGE;
-        r.rounds = r.processes = 1;
-        r.passes.rounds[AB_PASS_MEMORY] = 1;
-        r.drain_ns = 0; /* memory after the last free is not reported */
+        r.replay.touch = AB_TOUCH_PAGE;
+        r.rules.rounds = r.passes.processes = 1;
+        r.passes.plan.rounds[AB_PASS_MEMORY] = 1;
+        r.conditions.drain_ns = 0; /* memory after the last free is not reported */
         *moment = asked->moment;
-        r.moments = moment;
-        r.n_moments = asked->moment[0] != 0;
+        r.passes.moments = moment;
+        r.passes.n_moments = asked->moment[0] != 0;
     } else if (asked->nested != NULL) {
-        r.touch = AB_TOUCH_LINE; /* the gain is that blocks are written to recently used memory */
+        r.replay.touch =
+            AB_TOUCH_LINE; /* the gain is that blocks are written to recently used memory */
     }
-    r.is_store_off = r.hides_failures = true;
+    r.store.is_off = true;
     r.output = r.json = NULL;
-    set_stage(&r.stage, asked);
+    set_stage(&r.talk.stage, asked);
     return r;
 }
 
@@ -313,7 +314,7 @@ static enum ab_status run_one(const struct ab_options *o, struct asked *asked, s
     struct ab_options r = options_of_replay(o, asked, maps, backends, &moment);
     char stage[32];
     snprintf(stage, sizeof stage, "%s%s", asked->stage, asked->is_memory ? ", memory" : "");
-    r.stage.name = stage;
+    r.talk.stage.name = stage;
     return ab_replay(&r, &watch, &exit_code, err);
 }
 
@@ -462,11 +463,11 @@ enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap
     struct ab_selection_list list = {0};
     snprintf(name, cap, "glibc");
     *is_list = false;
-    if (o->n_backends == 0)
+    if (o->backends.n == 0)
         return AB_OK;
-    if (o->n_backends > LISTS_MAX)
+    if (o->backends.n > LISTS_MAX)
         return ab_fail(err, AB_USAGE, "-b: more than %d lists", LISTS_MAX);
-    AB_TRY(ab_selection_parse(o->backends, o->n_backends, o->backend_path, &list, err));
+    AB_TRY(ab_selection_parse(o->backends.names, o->backends.n, o->backends.path, &list, err));
     snprintf(name, cap, "%s", list.items[0].name);
     *is_list = list.n > 1;
     ab_selection_list_fini(&list);
@@ -502,13 +503,13 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_adv
     char base[128];
     struct asked asked = {
         .base = base, .wants_generals = true, .out = out, .most_events = events_of(a)};
-    asked.number = o->stage.number - 1;
-    asked.n_stages = o->stage.n;
+    asked.number = o->talk.stage.number - 1;
+    asked.n_stages = o->talk.stage.n;
     set_moment(&asked, pins);
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
     *out = (struct ab_advised){
-        .together.time_ns = NAN, .together.memory_bytes = NAN, .limit = o->limit};
+        .together.time_ns = NAN, .together.memory_bytes = NAN, .limit = o->verdicts.limit};
     for (size_t i = 0; i < a->n_heaps; i++)
         ask(&asked, a, UINT32_C(1) << i, &out->heaps[i]);
     if (a->n_heaps > 1)
@@ -567,13 +568,13 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
                                         struct ab_advised_nested *out, struct ab_err *err)
 {
     char base[128];
-    struct asked asked = {.base = base, .nested = out, .number = o->stage.number - 1};
-    *out = (struct ab_advised_nested){.is_asked = true, .limit = o->limit};
+    struct asked asked = {.base = base, .nested = out, .number = o->talk.stage.number - 1};
+    *out = (struct ab_advised_nested){.is_asked = true, .limit = o->verdicts.limit};
     set_moment(&asked, pins);
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     begin_stage(&asked, o, nested, "nested scopes", 2 + has_compiled(nested, UINT32_MAX));
     out->n_stages = asked.n_stages;
-    asked.runs_after += (double)(nested->n_heaps + GENERALS) * (o->rounds + MEMORY_RUNS);
+    asked.runs_after += (double)(nested->n_heaps + GENERALS) * (o->rules.rounds + MEMORY_RUNS);
     ask(&asked, flat, arenas_of(flat), &out->flat);
     ask(&asked, nested, arenas_of(nested), &out->nested);
     enum ab_status status = run(o, &asked, err);
@@ -658,11 +659,11 @@ static enum ab_status take_scopes(void *user, const struct ab_session *s, struct
 
 static void set_passes(struct ab_options *r)
 {
-    r->has_passes = true;
-    memset(&r->passes, 0, sizeof r->passes);
-    r->passes.rounds[AB_PASS_TAIL] = r->rounds = BUDGET_ROUNDS;
-    r->processes = 1;
-    r->touch = AB_TOUCH_PAGE; /* not part of any call's time */
+    r->passes.is_given = true;
+    memset(&r->passes.plan, 0, sizeof r->passes.plan);
+    r->passes.plan.rounds[AB_PASS_TAIL] = r->rules.rounds = BUDGET_ROUNDS;
+    r->passes.processes = 1;
+    r->replay.touch = AB_TOUCH_PAGE; /* not part of any call's time */
 }
 
 enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advice *a,
@@ -684,16 +685,16 @@ enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advi
     struct ab_text rules = ab_advise_rules(a, used, base);
     const char *map = rules.s;
     set_passes(&r);
-    r.maps = &map;
-    r.n_maps = used != 0;
-    r.backends = &base;
-    r.n_backends = 1;
-    r.base = base;
-    r.has_each_scope = true;
-    r.each_budget_ns = o->budget_ns;
-    r.stage.name = "budget";
-    r.stage.number = r.stage.n;
-    r.is_store_off = r.hides_failures = true;
+    r.maps.rules = &map;
+    r.maps.n = used != 0;
+    r.backends.names = &base;
+    r.backends.n = 1;
+    r.verdicts.base = base;
+    r.replay.has_each_scope = true;
+    r.replay.each_budget_ns = o->budget_ns;
+    r.talk.stage.name = "budget";
+    r.talk.stage.number = r.talk.stage.n;
+    r.store.is_off = true;
     r.output = r.json = NULL;
     enum ab_status status = ab_replay(&r, &watch, &exit_code, err);
     ab_text_fini(&rules);

@@ -113,18 +113,18 @@ static enum ab_status find_pins(const struct ab_options *o, const char *base,
     const struct ab_replay_watch watch = {.take = take_pins, .user = out};
     struct ab_options r = *o;
     int exit_code = 0;
-    r.backends = &base;
-    r.n_backends = 1;
+    r.backends.names = &base;
+    r.backends.n = 1;
     r.n_sweeps = 0;
-    r.base = NULL;
-    r.topics |= AB_TOPIC_PINS;
-    r.has_passes = true;
-    memset(&r.passes, 0, sizeof r.passes);
-    r.passes.rounds[AB_PASS_MEMORY] = r.rounds = r.processes = 1;
-    r.touch = AB_TOUCH_PAGE;
-    r.drain_ns = 0;
-    r.stage.name = "who pins the pages";
-    r.is_store_off = r.hides_failures = true;
+    r.verdicts.base = NULL;
+    r.passes.topics |= AB_TOPIC_PINS;
+    r.passes.is_given = true;
+    memset(&r.passes.plan, 0, sizeof r.passes.plan);
+    r.passes.plan.rounds[AB_PASS_MEMORY] = r.rules.rounds = r.passes.processes = 1;
+    r.replay.touch = AB_TOUCH_PAGE;
+    r.conditions.drain_ns = 0;
+    r.talk.stage.name = "who pins the pages";
+    r.store.is_off = true;
     r.output = r.json = NULL;
     return ab_replay(&r, &watch, &exit_code, err);
 }
@@ -169,7 +169,7 @@ static enum ab_status analyse(const struct work *w, bool is_flat, struct ab_advi
 {
     struct naming naming = {.is_open = false};
     const struct ab_advise_plan plan = {.path = w->path,
-                                        .is_partial = w->options->is_partial,
+                                        .is_partial = w->options->replay.is_partial,
                                         .scopes = &w->scopes,
                                         .threads = &w->threads,
                                         .is_flat = is_flat,
@@ -194,8 +194,8 @@ static enum ab_status choose_nesting(struct work *w, struct ab_err *err)
     if (status == AB_OK)
         status = ab_advise_measure_nested(&w->staged, &w->advice, &w->other, &w->pins, &w->nested,
                                           err);
-    w->staged.stage.number++;
-    w->staged.stage.n = w->nested.n_stages;
+    w->staged.talk.stage.number++;
+    w->staged.talk.stage.n = w->nested.n_stages;
     if (status == AB_OK && !w->nested.is_taken) {
         struct ab_advice chosen = w->other;
         w->other = w->advice;
@@ -263,7 +263,7 @@ static enum ab_status write_outputs(struct work *w, const struct ab_advise_view 
         ab_advise_write_json(w->json.to, view);
         AB_TRY(ab_output_commit(&w->json, err));
     }
-    if (!is_on_stdout(w) && !o->is_quiet)
+    if (!is_on_stdout(w) && !o->talk.is_quiet)
         ab_advise_print(stdout, view, ab_terminal_style(o));
     return AB_OK;
 }
@@ -282,13 +282,13 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(open_outputs(w, err));
     AB_TRY(find_scopes(w, err));
     w->staged = *o;
-    w->staged.stage = (struct ab_stage){.number = 1, .started_ns = ab_clock_now_ns()};
+    w->staged.talk.stage = (struct ab_stage){.number = 1, .started_ns = ab_clock_now_ns()};
     AB_TRY(find_pins(&w->staged, w->base, &w->pins, err));
-    w->staged.stage.number++;
+    w->staged.talk.stage.number++;
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
     AB_TRY(ab_advise_measure(&w->staged, &w->advice, &w->pins, &w->measured, err));
-    w->staged.stage.n = w->measured.n_stages;
+    w->staged.talk.stage.n = w->measured.n_stages;
     if (o->budget_ns != 0)
         AB_TRY(
             ab_advise_budget(&w->staged, &w->advice, w->base, w->measured.used, &w->budget, err));
