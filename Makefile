@@ -76,7 +76,7 @@ sources = $(sort $(shell find $(1) -name '*.c' -not -path 'allocators/examples/*
 # What a measuring process contains: these rooms. What a recorded program contains: its preload, and
 # what tells a measured process the time: CLOCK_SRC.
 # liballocbench-slab.so: a malloc for programs; what exports its names is in nothing else.
-SLAB_MALLOC_SRC := $(call sources,allocators/preload)
+SLAB_MALLOC_SRC := $(call sources,allocators/slab_malloc)
 # What only programs use stays out as well: a measuring process waits for no end of a thread.
 WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
                 allocators/common/shards_thread.c %_shared_own.c, \
@@ -91,7 +91,7 @@ ASKED_SRC := src/inside/asked.c
 INSIDE_SRC := $(filter-out $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC),$(call sources,src/inside))
 MAIN_SRC   := src/cli/main.c
 LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC) src/record/frames.c src/worker/worker_main.c \
-                allocators/preload/malloc.c, \
+                allocators/slab_malloc/malloc.c, \
                 $(call sources,src allocators))
 
 LIB_OBJ    := $(LIB_SRC:%.c=$(B)/obj/%.o)

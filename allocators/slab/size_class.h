@@ -2,7 +2,7 @@
  *
  * The fine size classes: steps of 16 up to 256 bytes, then an eighth of a power of two. A block is
  * at most 1/8 larger than the request, and up to 256 bytes at most 15 bytes larger. slab.h uses
- * these classes after one class of 8 bytes; the malloc of ../preload uses them as they are. The
+ * these classes after one class of 8 bytes; the malloc of ../slab_malloc uses them as they are. The
  * class is computed by a formula, so that no lookup touches memory.
  */
 #ifndef AB_ALLOCATORS_SIZE_CLASS_H

@@ -134,10 +134,10 @@ check_again() {
 @test "folders that include each other in a circle are found" {
     tree src/cli/y.h 'int y;'
     mkdir src/cli/x
-    printf '#include "cli/y.h"\n' >src/cli/x/x.c
-    printf 'int x;\n' >src/cli/x/x.h
+    printf '#include "cli/y.h"\n' >src/cli/x/z.c
+    printf 'int x;\n' >src/cli/x/z.h
     "$ROOT/scripts/check-layers" "$BUILD" "$PWD"
-    printf '#include "cli/x/x.h"\n' >src/cli/y.h
+    printf '#include "cli/x/z.h"\n' >src/cli/y.h
     check_again
     expect_line 'a circle: src/cli includes src/cli/x includes src/cli'
 }
@@ -185,6 +185,15 @@ check_again() {
     expect_line 'src/report/d.h:1: struct ab_lane is another in src/core/c.h'
 }
 
+@test "a file that is named like one of another folder is found" {
+    tree src/core/c.c 'int c;'
+    printf 'int d;\n' >src/core/c.h
+    "$ROOT/scripts/check-layers" "$BUILD" "$PWD"
+    printf 'int e;\n' >src/report/c.h
+    check_again
+    expect_line 'src/report/c.h:1: a file of another folder has this name: src/core/c.[ch]'
+}
+
 @test "printing, standard streams and exits below cli are found" {
     violates 'report/c.c:1: prints' src/report/c.c 'int f(void) { return printf("x"); }'
     violates 'standard stream' src/report/c.c 'void f(void) { fputs("x", stdout); }'
@@ -205,4 +214,28 @@ check_again() {
     mkdir -p "$OUT/none"
     ! "$ROOT/scripts/check-layers" "$OUT/none" >"$OUT/stdout" 2>&1 || fail "passes"
     grep -q 'not built' "$OUT/stdout" || fail "another reason"
+}
+
+@test "a walk along a parameter counts the files, the climbs and the returns" {
+    walk() { # EXPECTED ARGUMENT…
+        local expected=$1
+        shift
+        "$ROOT/scripts/walk-rooms" "$@" --tree "$PWD" >"$OUT/stdout" 2>"$OUT/stderr" || fail "ends with $?"
+        expect_line "$expected"
+    }
+    # By hand: top -> low/b -> top -> low/b, where base.h stands lowest, and low/c is never reached.
+    tree src/report/top.c '#include "core/low.h"' 'static int own(int n, int other)' '{' \
+        '    return ab_low(n) + ab_never(other);' '}' '' 'int ab_top(const struct a *o, int other)' '{' \
+        '    int kept = o->size; /* ab_low(o); */' '    ab_low(other);' '    if (ab_low(o->n))' \
+        '        return own(kept, 1);' '    return puts("ab_never(o)");' '}' || true
+    printf 'int ab_low(int n)\n{\n    return ab_base(n);\n}\n' >src/core/low.c
+    printf '#include "base/base.h"\n' >src/core/low.h
+    printf 'static inline int ab_base(int n)\n{\n    return n;\n}\n' >src/base/base.h
+    printf 'int ab_never(int n)\n{\n    return n;\n}\n' >src/core/never.c
+    walk '^ab_top o: 6 events, 3 rooms, 1 climbs, 2 returns$' ab_top
+    walk '^ab_top other: 3 events, 3 rooms, 0 climbs, 0 returns$' ab_top other
+    walk '^ab_top o: 3 events \(cut\), 2 rooms, 0 climbs, 0 returns$' ab_top o --events 3
+    walk '^ +2    0    ab_low \(src/core/low.c:1\)$' ab_top --calls
+    ! "$ROOT/scripts/walk-rooms" ab_top size --tree "$PWD" 2>"$OUT/stdout" || fail "passes"
+    expect_line 'ab_top has no parameter size, only: o other'
 }

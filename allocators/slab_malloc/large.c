@@ -6,7 +6,7 @@
  * AB_DECAY_MS, because a new mapping costs two system calls and a fault per page.
  */
 #include "allocators/common/pages.h"
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 struct mapping {
     char *at; /* NULL = unused */

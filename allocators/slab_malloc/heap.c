@@ -10,7 +10,7 @@
  * slabs only, which are replaced when they are full. If one is replaced earlier, its free blocks
  * are counted.
  */
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  * find the slab, run or mapping of a pointer.
  */
 #include "allocators/common/pages.h"
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 #include <errno.h>
 #include <string.h>

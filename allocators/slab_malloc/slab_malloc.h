@@ -53,8 +53,8 @@
  *
  * No function here calls malloc, directly or in the C library.
  */
-#ifndef AB_ALLOCATORS_PRELOAD_H
-#define AB_ALLOCATORS_PRELOAD_H
+#ifndef AB_ALLOCATORS_SLAB_MALLOC_H
+#define AB_ALLOCATORS_SLAB_MALLOC_H
 
 #include "allocators/slab/size_class.h"
 

@@ -5,7 +5,7 @@
  * the only file of this folder that is not linked into any program of allocbench.
  */
 #include "allocators/common/pages.h"
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 #include <errno.h>
 #include <stdlib.h>

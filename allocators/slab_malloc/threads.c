@@ -6,7 +6,7 @@
  * for requests that it makes after it left its own heap.
  */
 #include "allocators/common/pages.h"
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 #include <pthread.h>
 

@@ -3,7 +3,7 @@
  * Ends a process that frees an invalid pointer. Writes one line without stdio, which would
  * allocate.
  */
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The malloc of liballocbench-slab.so: frees of what is no block end the process with one line; all
  * others keep errno.
  */
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 #include <errno.h>
 #include <setjmp.h>

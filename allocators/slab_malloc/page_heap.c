@@ -9,7 +9,7 @@
  * find the span. The records between are AB_SPAN_NONE.
  */
 #include "allocators/common/pages.h"
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 #include <time.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The malloc of liballocbench-slab.so, called by its inner names beside the C library's.
- * tests: blocks.c heap.c large.c page_heap.c preload/fail.c
+ * tests: blocks.c heap.c large.c page_heap.c fail.c
  * tests: threads.c
  */
-#include "allocators/preload/preload.h"
+#include "allocators/slab_malloc/slab_malloc.h"
 
 #include "allocators/slab/slab.h"
 
