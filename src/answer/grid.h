@@ -113,6 +113,7 @@ struct ab_grid {                      /* initialize with {.session, .columns, .n
     bool is_whole; /* True if terminals show all columns whatever the width, if need be in blocks
                       below each other */
     bool is_list;  /* True if HTML shows all rows in their order */
+    bool is_brief_in_markdown; /* True if Markdown has the columns of terminals, not of pages */
     struct ab_view_texts texts;
 };
 

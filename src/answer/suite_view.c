@@ -123,13 +123,15 @@ static void make_matrix(struct ab_suite_view *v)
     uint32_t n;
     uint32_t *order = order_rows(f, &n);
     struct ab_grid *g = &v->matrix;
-    *g = (struct ab_grid){
-        .session = &v->suite->summary, .rows_are = v->suite->kind, .n_columns = MEMORY + n};
+    *g = (struct ab_grid){.session = &v->suite->summary,
+                          .rows_are = v->suite->kind,
+                          .n_columns = MEMORY + n,
+                          .is_brief_in_markdown = true};
     for (uint32_t i = 0; i < n; i++) {
         const char *name = shown_name(v, order[i]);
         g->columns[i] = (struct ab_grid_column){.title = name, .drop = i};
-        g->columns[TIME + i].in_html = ab_view_texts_addf(&v->texts, "%s, time", name);
-        g->columns[MEMORY + i].in_html = ab_view_texts_addf(&v->texts, "%s, memory", name);
+        g->columns[TIME + i].in_html = ab_view_texts_addf(&v->texts, "#%s, time", name);
+        g->columns[MEMORY + i].in_html = ab_view_texts_addf(&v->texts, "#%s, memory", name);
     }
     ab_grid_heading(g, "", "");
     for (uint32_t w = 0; w < f->n_works; w++)
@@ -164,12 +166,13 @@ static void make_means(struct ab_suite_view *v)
     *g = (struct ab_grid){
         .session = &v->suite->summary,
         .rows_are = "allocator",
-        .columns = {[MEAN_TIME] = {"mean time", 0, "mean time"},
+        .columns = {[MEAN_TIME] = {"mean time", 0, "#mean time"},
                     [RANK_TIME] = {"rank", 2, "#rank"},
-                    [MEAN_MEMORY] = {"mean memory", 1, "mean memory"},
+                    [MEAN_MEMORY] = {"mean memory", 1, "#mean memory"},
                     [RANK_MEMORY] = {"rank", 2, "#rank"},
                     [BETTER] = {"dominated by", 3, "dominated by"}},
         .n_columns = MEAN_COLUMNS,
+        .is_brief_in_markdown = true,
     };
     ab_grid_heading(g, "", "");
     for (uint32_t r = 0; r < f->n_rows; r++) {

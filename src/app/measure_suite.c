@@ -125,12 +125,6 @@ static enum ab_status split_gates(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
-static bool is_whole_sink(unsigned sink)
-{
-    return sink == AB_SINK_JSON || sink == AB_SINK_CSV || sink == AB_SINK_JUNIT ||
-           sink == AB_SINK_MARKDOWN || sink == AB_SINK_HTML;
-}
-
 /* Divides the outputs. An output with a placeholder is one file per item; some of the others are
  * for the whole suite. */
 static enum ab_status split_outputs(struct work *w, struct ab_err *err)
@@ -141,7 +135,7 @@ static enum ab_status split_outputs(struct work *w, struct ab_err *err)
         if (o->outputs.sinks[i] == NULL || ab_outputs_is_of_each(o->outputs.sinks[i]))
             continue;
         w->each.outputs.sinks[i] = NULL;
-        if (!is_whole_sink(i))
+        if (ab_sinks[i].write_suite == NULL)
             return ab_fail(err, AB_USAGE,
                            "--%s %s: %zu %ss, and one name; put {%s} into it, as in --%s "
                            "'out/{%s}.%s'",
@@ -158,21 +152,9 @@ static struct ab_options whole_outputs(const struct ab_options *o)
     struct ab_options whole = *o;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
         if (o->outputs.sinks[i] != NULL &&
-            (ab_outputs_is_of_each(o->outputs.sinks[i]) || !is_whole_sink(i)))
+            (ab_outputs_is_of_each(o->outputs.sinks[i]) || ab_sinks[i].write_suite == NULL))
             whole.outputs.sinks[i] = NULL;
     return whole;
-}
-
-static void write_whole(unsigned sink, FILE *to, const struct ab_suite *suite)
-{
-    if (sink == AB_SINK_JSON)
-        ab_suite_write(to, suite);
-    else
-        ab_suite_form(to, suite,
-                      sink == AB_SINK_CSV        ? AB_SUITE_CSV
-                      : sink == AB_SINK_JUNIT    ? AB_SUITE_JUNIT
-                      : sink == AB_SINK_MARKDOWN ? AB_SUITE_MARKDOWN
-                                                 : AB_SUITE_HTML);
 }
 
 static enum ab_status write_outputs(struct ab_outputs *outputs, const struct ab_suite *suite,
@@ -183,7 +165,7 @@ static enum ab_status write_outputs(struct ab_outputs *outputs, const struct ab_
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
         if (outputs->files[i].to == NULL)
             continue;
-        write_whole(i, outputs->files[i].to, suite);
+        ab_sinks[i].write_suite(outputs->files[i].to, suite);
         enum ab_status status = ab_output_commit(&outputs->files[i], first == AB_OK ? err : &more);
         first = first == AB_OK ? status : first;
     }
@@ -203,7 +185,7 @@ enum ab_status ab_suite_outputs(const struct ab_options *o, const struct ab_suit
 {
     struct ab_outputs outputs = {0};
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->outputs.sinks[i] != NULL && !is_whole_sink(i))
+        if (o->outputs.sinks[i] != NULL && ab_sinks[i].write_suite == NULL)
             return ab_fail(err, AB_USAGE,
                            "--%s is of one result, and this one is of several; --json, --csv, "
                            "--junit, --markdown and --html are of all together",

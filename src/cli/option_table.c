@@ -90,15 +90,8 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "                        resize of a run fails"
 #define RARE_IN(those) .rare = those
 #define RARE RARE_IN(~0u)
-/* Commands whose --help hides a result format. JSON, CSV and HTML are always shown. JUnit and
- * Markdown are hidden for run, replay and exec, other formats for all commands. */
-#define RARE_SINK(id) \
-    RARE_IN(AB_SINK_##id == AB_SINK_JSON || AB_SINK_##id == AB_SINK_CSV || \
-                    AB_SINK_##id == AB_SINK_HTML \
-                ? 0 \
-            : AB_SINK_##id == AB_SINK_JUNIT || AB_SINK_##id == AB_SINK_MARKDOWN \
-                ? RUN | REPLAY | EXEC \
-                : ~0u)
+/* Commands whose --help hides a result format, by the last word of its row in sinks.def. */
+enum { HIDES_USUAL = 0, HIDES_CI = RUN | REPLAY | EXEC, HIDES_RARE = ~0u };
 
 /* Rows with common fields. */
 #define OUTPUT(name, arg, help, those, ...) \
@@ -1023,15 +1016,16 @@ static const struct ab_option_info table[] = {
      "Output", 0, RUN | REPLAY | EXEC, FLAG(command.is_hidden), RARE},
     {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
      0, RUN | REPLAY | EXEC, FLAG(store.is_off), RARE},
-#define AB_SINK(id, name, arg, help, write) \
+#define AB_SINK(id, name, arg, help, write, write_suite, help_of) \
     OUTPUT(name, arg, help, RUN | REPLAY | REPORT, TEXT(outputs.sinks[AB_SINK_##id]), \
-           RARE_SINK(id)),
-#define AB_SINK_OF_HISTOGRAMS AB_SINK
-#define AB_SINK_OF_FIGURES AB_SINK
+           RARE_IN(HIDES_##help_of)),
+#define AB_SINK_OF_HISTOGRAMS(id, name, arg, help, write) \
+    AB_SINK(id, name, arg, help, write, EACH, RARE)
+#define AB_SINK_OF_FIGURES AB_SINK_OF_HISTOGRAMS
 #define AB_SINK_OF_LINES(id, name, help, write) \
     OUTPUT(name, NULL, help, RESULTS, FLAG(outputs.wants_lines[AB_SINK_##id]), RARE),
-#define AB_SINK_OF_VERDICTS(id, name, arg, help, write) \
-    OUTPUT(name, arg, help, RESULTS, TEXT(outputs.sinks[AB_SINK_##id]), RARE_SINK(id), \
+#define AB_SINK_OF_VERDICTS(id, name, arg, help, write, write_suite, help_of) \
+    OUTPUT(name, arg, help, RESULTS, TEXT(outputs.sinks[AB_SINK_##id]), RARE_IN(HIDES_##help_of), \
            .alias = AB_SINK_##id == AB_SINK_MARKDOWN ? "md" : NULL),
 #include "report/sinks/sinks.def"
 #undef AB_SINK

@@ -2021,11 +2021,10 @@ json_t *ab_session_json(const struct ab_session *session)
     return document;
 }
 
-bool ab_sink_json(FILE *to, const struct ab_session *session)
+void ab_sink_json(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     ab_json_write(ab_session_json(session), to, 12);
     ab_format_end(&guard);
-    return true;
 }

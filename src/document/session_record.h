@@ -23,8 +23,8 @@ void ab_session_settle(struct ab_session *session);
 
 /* Returns the whole document with its checksum. */
 json_t *ab_session_json(const struct ab_session *session);
-/* Writes the whole document; always returns true. It is an output form, with a row in sinks.def. */
-bool ab_sink_json(FILE *to, const struct ab_session *session);
+/* Writes the whole document. It is an output form, with a row in sinks.def. */
+void ab_sink_json(FILE *to, const struct ab_session *session);
 
 /* Returns the passes; null if they are not known. Each pass except throughput is "all", or the
  * number of rounds in which it runs. */

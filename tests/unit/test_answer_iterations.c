@@ -139,7 +139,7 @@ static void so_does_the_page(void **state)
 static void write_json(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    assert_true(ab_sink_json(to, s));
+    ab_sink_json(to, s);
 }
 
 static void budgets_that_no_command_takes_are_refused(void **state)

@@ -23,7 +23,7 @@
 static void write_json(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    assert_true(ab_sink_json(to, s));
+    ab_sink_json(to, s);
 }
 
 static void write_table(FILE *to, const struct ab_session *s, void *user)

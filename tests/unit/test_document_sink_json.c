@@ -26,7 +26,7 @@
 static void write_json(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    assert_true(ab_sink_json(to, s));
+    ab_sink_json(to, s);
 }
 
 static char *json(const struct fake_session *f)

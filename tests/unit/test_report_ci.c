@@ -163,7 +163,7 @@ static const struct {
 
 static void write_form(FILE *to, const struct ab_session *s, void *user)
 {
-    assert_true(ab_sinks[*(const enum ab_sink_id *)user].write(to, s));
+    ab_sinks[*(const enum ab_sink_id *)user].write(to, s);
 }
 
 static char *form(const struct fake_session *f, enum ab_sink_id id)

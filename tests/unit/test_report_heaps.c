@@ -180,7 +180,7 @@ static void calls_of_a_heap_are_those_of_all_rounds(void **state)
 static void write_csv(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    assert_true(ab_sink_csv(to, s));
+    ab_sink_csv(to, s);
 }
 
 static void numbers_have_the_name_of_their_heap(void **state)

@@ -423,7 +423,7 @@ static void how_to_continue_is_said_once(void **state)
 static void write_json(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    assert_true(ab_sink_json(to, s));
+    ab_sink_json(to, s);
 }
 
 static unsigned count_in_json(const struct fake_session *f, const char *what)

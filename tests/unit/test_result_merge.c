@@ -24,7 +24,7 @@
 static void write_json(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    assert_true(ab_sink_json(to, s));
+    ab_sink_json(to, s);
 }
 
 /* The whole that parts are made of: three rounds, with memory. */

@@ -18,7 +18,7 @@
 static void write_json(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    assert_true(ab_sink_json(to, s));
+    ab_sink_json(to, s);
 }
 
 static void assert_same_merges(const struct ab_session *a, const struct ab_session *b)

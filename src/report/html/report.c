@@ -182,11 +182,10 @@ struct ab_html_text *ab_report_pages(const struct ab_session *session)
     return pages;
 }
 
-bool ab_sink_html(FILE *to, const struct ab_session *session)
+void ab_sink_html(FILE *to, const struct ab_session *session)
 {
     const struct ab_comparison *one = session->comparison;
     ab_report_write(to, session, &one, one != NULL ? 1 : 0);
-    return true;
 }
 
 /* ---- the embedded result ---- */

@@ -298,6 +298,7 @@ void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char 
 {
     const char *columns[AB_GRID_COLUMNS_MAX + 2] = {g->rows_are};
     const struct ab_session *s = g->session;
+    const uint32_t n_backends = report != NULL ? s->n_backends : 0;
     unsigned n = 1;
     for (unsigned c = 0; c < g->n_columns; c++)
         if (g->columns[c].in_html != NULL)
@@ -305,8 +306,8 @@ void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char 
     ab_page_table_begin(h, caption, columns);
     for (size_t r = 0; r < g->n_rows && g->is_list; r++)
         put_row(h, report, g, &g->rows[r]);
-    for (uint32_t i = 0; i <= s->n_backends && !g->is_list; i++) {
-        uint32_t b = i < s->n_backends ? ab_page_ranked(report, i) : UINT32_MAX;
+    for (uint32_t i = 0; i <= n_backends && !g->is_list; i++) {
+        uint32_t b = i < n_backends ? ab_page_ranked(report, i) : UINT32_MAX;
         for (size_t r = 0; r < g->n_rows; r++)
             if (g->rows[r].backend == b && !g->rows[r].is_heading && !g->rows[r].is_terminal_only &&
                 (b == UINT32_MAX || ab_view_shows(s, b)))

@@ -83,7 +83,7 @@ const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns);
 void ab_page_table_end(struct ab_html *h);
 /* Writes a grid as a table. Rows of back ends are in the order of the ranking, unless the grid is a
- * list. */
+ * list. `report` NULL = the grid has no rows of back ends. */
 void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
                   const struct ab_grid *g);
 

@@ -80,7 +80,7 @@ static void add_entry(const struct ab_session *s, const struct ab_series *x, voi
     ab_text_fini(&e.extra);
 }
 
-bool ab_sink_benchmark_json(FILE *to, const struct ab_session *session)
+void ab_sink_benchmark_json(FILE *to, const struct ab_session *session)
 {
     json_t *list = json_array();
     struct ab_format_guard guard;
@@ -88,5 +88,4 @@ bool ab_sink_benchmark_json(FILE *to, const struct ab_session *session)
     ab_series_each(session, add_entry, list);
     ab_json_write(list, to, 12);
     ab_format_end(&guard);
-    return true;
 }

@@ -216,7 +216,7 @@ static void put_pin(FILE *to, const struct ab_session *s, const struct ab_pin *p
     }
 }
 
-bool ab_sink_csv(FILE *to, const struct ab_session *session)
+void ab_sink_csv(FILE *to, const struct ab_session *session)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
@@ -237,5 +237,4 @@ bool ab_sink_csv(FILE *to, const struct ab_session *session)
     PUT(pins, put_pin)
 #undef PUT
     ab_format_end(&guard);
-    return true;
 }

@@ -90,7 +90,7 @@ static void put_kind(FILE *to, const struct ab_session *s, const struct ab_findi
                 n - most);
 }
 
-bool ab_sink_github(FILE *to, const struct ab_session *session)
+void ab_sink_github(FILE *to, const struct ab_session *session)
 {
     struct ab_findings all;
     struct ab_format_guard guard;
@@ -100,5 +100,4 @@ bool ab_sink_github(FILE *to, const struct ab_session *session)
     put_kind(to, session, &all, false);
     ab_findings_fini(&all);
     ab_format_end(&guard);
-    return true;
 }

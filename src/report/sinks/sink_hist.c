@@ -49,7 +49,7 @@ static void put_rows(FILE *to, const struct rows *rows, const struct ab_hdr *hdr
     }
 }
 
-bool ab_sink_hist(FILE *to, const struct ab_session *s)
+void ab_sink_hist(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
@@ -79,5 +79,4 @@ bool ab_sink_hist(FILE *to, const struct ab_session *s)
                      x->hdr);
     }
     ab_format_end(&guard);
-    return true;
 }

@@ -44,66 +44,63 @@ static uint64_t highest(const struct ab_hdr *hdr)
     return 0;
 }
 
-static bool put_interval(FILE *to, const char *tag, uint32_t round, uint32_t n_rounds,
+static void put_interval(FILE *to, const char *tag, uint32_t round, uint32_t n_rounds,
                          const struct ab_hdr *hdr)
 {
     char *encoded = NULL;
     struct ab_err err;
     if (ab_hdr_encode(hdr, &encoded, &err) != AB_OK)
-        return false;
+        return; /* more than 2^63 - 1 values: the format cannot hold them */
     fprintf(to, "Tag=%s,%" PRIu32 ".000,%" PRIu32 ".000,%.3f,%s\n", tag, round, n_rounds,
             (double)highest(hdr) / 1e6, encoded);
     free(encoded);
-    return true;
 }
 
-static bool put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
+static void put_result(FILE *to, const struct ab_session *s, const struct ab_result *r)
 {
     char tag[AB_TAG_BYTES];
     uint32_t n_rounds = s->is_histogram_merged ? s->n_rounds : 1;
     if (!ab_session_has_numbers(s, r->backend) || r->n == 0 ||
         (s->is_histogram_merged && ab_hdr_total(r->hdr) == 0))
-        return true;
+        return;
     ab_sink_tag(tag, s->backends[r->backend].name, r->phase, ab_result_op_name(r->op));
-    return put_interval(to, tag, r->round, n_rounds, r->hdr);
+    put_interval(to, tag, r->round, n_rounds, r->hdr);
 }
 
-static bool put_dist(FILE *to, const struct ab_session *s, const struct ab_memory_dist *d)
+static void put_dist(FILE *to, const struct ab_session *s, const struct ab_memory_dist *d)
 {
     char tag[AB_TAG_BYTES];
     if (!ab_session_has_numbers(s, d->backend) || d->hdr == NULL || ab_hdr_total(d->hdr) == 0)
-        return true;
+        return;
     ab_sink_tag(tag, s->backends[d->backend].name, d->phase, ab_memory_dists[d->kind].name);
-    return put_interval(to, tag, d->round, 1, d->hdr);
+    put_interval(to, tag, d->round, 1, d->hdr);
 }
 
-static bool put_iterations(FILE *to, const struct ab_session *s, const struct ab_iterations *x)
+static void put_iterations(FILE *to, const struct ab_session *s, const struct ab_iterations *x)
 {
     char tag[AB_TAG_BYTES];
     if (!ab_session_has_numbers(s, x->backend) || ab_hdr_total(x->hdr) == 0)
-        return true;
+        return;
     ab_sink_tag(tag, s->backends[x->backend].name, x->phase, AB_TAG_ITERATION);
-    return put_interval(to, tag, x->round, 1, x->hdr);
+    put_interval(to, tag, x->round, 1, x->hdr);
 }
 
 /* Writes the rounds in order, because readers expect ascending intervals. */
-bool ab_sink_hlog(FILE *to, const struct ab_session *s)
+void ab_sink_hlog(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
-    bool is_whole = true;
     ab_format_begin(&guard);
     put_head(to, s->start);
     for (uint32_t b = 0; b < s->n_rounds; b++) {
-        for (uint32_t i = 0; i < s->n_results && is_whole; i++)
+        for (uint32_t i = 0; i < s->n_results; i++)
             if (s->results[i].round == s->rounds[b].index)
-                is_whole = put_result(to, s, &s->results[i]);
-        for (uint32_t i = 0; i < s->n_dists && is_whole; i++)
+                put_result(to, s, &s->results[i]);
+        for (uint32_t i = 0; i < s->n_dists; i++)
             if (s->dists[i].round == s->rounds[b].index)
-                is_whole = put_dist(to, s, &s->dists[i]);
-        for (uint32_t i = 0; i < s->n_iterations && is_whole; i++)
+                put_dist(to, s, &s->dists[i]);
+        for (uint32_t i = 0; i < s->n_iterations; i++)
             if (s->iterations[i].round == s->rounds[b].index)
-                is_whole = put_iterations(to, s, &s->iterations[i]);
+                put_iterations(to, s, &s->iterations[i]);
     }
     ab_format_end(&guard);
-    return is_whole;
 }

@@ -85,14 +85,30 @@ void ab_sinks_markdown_text(struct ab_text *to, const char *s)
     ab_text_fini(&printable);
 }
 
+/* True if Markdown shows the columns of terminals instead of those of pages. */
+static bool has_terminal_columns(const struct ab_grid *g)
+{
+    bool has_page_columns = false;
+    for (unsigned c = 0; c < g->n_columns; c++)
+        has_page_columns = has_page_columns || g->columns[c].in_html != NULL;
+    return g->is_brief_in_markdown || !has_page_columns;
+}
+
+static const char *title_of(const struct ab_grid *g, unsigned column, bool is_terminal)
+{
+    return is_terminal ? g->columns[column].title : g->columns[column].in_html;
+}
+
 static void add_cell(struct ab_text *t, const struct ab_grid_cell *cell)
 {
     char text[AB_CELL_BYTES];
+    bool is_text = cell->kind == AB_GRID_TEXT || cell->kind == AB_GRID_CODE ||
+                   cell->kind == AB_GRID_PROSE;
     ab_text_add(t, " ");
-    if (cell->kind == AB_GRID_TEXT && cell->text != NULL)
+    if (is_text && cell->text != NULL)
         ab_sinks_markdown_text(t, cell->text);
     else if (!isfinite(cell->value))
-        ab_text_add(t, cell->kind == AB_GRID_TEXT ? "-" : "n/a");
+        ab_text_add(t, is_text ? "-" : "n/a");
     else if (cell->kind == AB_GRID_BLANK)
         ab_text_add(t, "");
     else if (cell->kind == AB_GRID_SHARE)
@@ -106,30 +122,38 @@ static void add_cell(struct ab_text *t, const struct ab_grid_cell *cell)
     ab_text_add(t, " |");
 }
 
-/* Writes the rows below `end` as a table, without headings. */
-static void add_table(struct ab_text *t, const struct ab_grid *g, size_t end)
+static void add_head(struct ab_text *t, const struct ab_grid *g, bool is_terminal)
 {
     struct ab_text rule = {0};
-    ab_text_addf(t, "| %s |", g->rows_are);
+    ab_text_add(t, "| ");
+    ab_sinks_markdown_text(t, g->rows_are != NULL ? g->rows_are : "");
+    ab_text_add(t, " |");
     for (unsigned c = 0; c < g->n_columns; c++) {
-        const char *title = g->columns[c].in_html;
+        const char *title = title_of(g, c, is_terminal);
         if (title == NULL)
             continue;
+        bool is_number = is_terminal || title[0] == '#';
         ab_text_add(t, " ");
         ab_sinks_markdown_text(t, title[0] == '#' ? title + 1 : title);
         ab_text_add(t, " |");
-        ab_text_add(&rule, title[0] == '#' ? "---:|" : "---|");
+        ab_text_add(&rule, is_number ? "---:|" : "---|");
     }
-    ab_text_addf(t, "\n|---|%s\n", rule.s);
+    ab_text_addf(t, "\n|---|%s\n", rule.s != NULL ? rule.s : "");
     ab_text_fini(&rule);
-    for (size_t i = 0; i < end; i++) {
+}
+
+void ab_sinks_markdown_grid(struct ab_text *t, const struct ab_grid *g, size_t n)
+{
+    bool is_terminal = has_terminal_columns(g);
+    add_head(t, g, is_terminal);
+    for (size_t i = 0; i < n; i++) {
         if (g->rows[i].is_heading)
             continue;
         ab_text_add(t, "| ");
         ab_sinks_markdown_text(t, g->rows[i].label);
         ab_text_add(t, " |");
         for (unsigned c = 0; c < g->n_columns; c++)
-            if (g->columns[c].in_html != NULL)
+            if (title_of(g, c, is_terminal) != NULL)
                 add_cell(t, &g->rows[i].cells[c]);
         ab_text_add(t, "\n");
     }
@@ -143,7 +167,7 @@ static void add_ranking(struct ab_text *t, const struct ab_view *v)
     ab_ranking_grid(v, &g);
     if (v->ranking.has_drain)
         g.columns[AB_RANKING_AFTER_FREE].in_html = "#after free";
-    add_table(t, &g, v->ranking.n_ranked + (size_t)1); /* below the heading */
+    ab_sinks_markdown_grid(t, &g, v->ranking.n_ranked + (size_t)1); /* below the heading */
     ab_grid_fini(&g);
     struct ab_view_texts names = {0};
     ab_view_names(v->session, &names);
@@ -159,10 +183,10 @@ static void add_over_time(struct ab_text *t, const struct ab_session *s)
 {
     struct ab_grid g;
     if (ab_growth_grid(s, &g))
-        add_table(t, &g, g.n_rows);
+        ab_sinks_markdown_grid(t, &g, g.n_rows);
     ab_grid_fini(&g);
     if (ab_over_time_grid(s, &g))
-        add_table(t, &g, g.n_rows);
+        ab_sinks_markdown_grid(t, &g, g.n_rows);
     ab_grid_fini(&g);
 }
 
@@ -178,7 +202,7 @@ static void add_pins(struct ab_text *t, const struct ab_session *s)
                 ab_sinks_markdown_text(t, g.remark);
                 ab_text_add(t, "\n\n");
             }
-            add_table(t, &g, g.n_rows);
+            ab_sinks_markdown_grid(t, &g, g.n_rows);
         }
         ab_grid_fini(&g);
     }
@@ -208,7 +232,7 @@ static void add_inside(struct ab_text *to, const struct ab_view *view)
     char buf[800];
     bool has_words = false;
     if (ab_inside_columns(view, &g))
-        add_table(to, &g, g.n_rows);
+        ab_sinks_markdown_grid(to, &g, g.n_rows);
     ab_grid_fini(&g);
     for (uint32_t i = 0; i < view->ranking.n_rows; i++) {
         const char *sentence = ab_inside_sentence(view, i, buf, sizeof buf);
@@ -223,8 +247,8 @@ static void add_inside(struct ab_text *to, const struct ab_view *view)
 }
 
 /* Writes the verdict in sentences, the ranking and the warnings. Writes nothing if no back end has
- * numbers. Returns false if out of memory. */
-static bool markdown_answer(struct ab_text *to, const struct ab_session *session)
+ * numbers. */
+static void markdown_answer(struct ab_text *to, const struct ab_session *session)
 {
     struct ab_view view;
     ab_view_make(session, &view);
@@ -241,7 +265,6 @@ static bool markdown_answer(struct ab_text *to, const struct ab_session *session
         add_warnings(to, &view.warnings);
     }
     ab_view_fini(&view);
-    return true;
 }
 
 static void add_finding(struct page *page, const struct ab_finding *f)
@@ -392,7 +415,7 @@ static void add_document(struct page *page, const struct ab_session *s,
                      page->n_left_out);
 }
 
-bool ab_sink_markdown(FILE *to, const struct ab_session *session)
+void ab_sink_markdown(FILE *to, const struct ab_session *session)
 {
     struct ab_findings all;
     struct ab_format_guard guard;
@@ -404,5 +427,4 @@ bool ab_sink_markdown(FILE *to, const struct ab_session *session)
     ab_text_fini(&page.text);
     ab_findings_fini(&all);
     ab_format_end(&guard);
-    return true;
 }

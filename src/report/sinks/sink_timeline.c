@@ -80,7 +80,7 @@ static void put_iterations(const struct rows *rows, const struct ab_iterations *
     }
 }
 
-bool ab_sink_timeline(FILE *to, const struct ab_session *s)
+void ab_sink_timeline(FILE *to, const struct ab_session *s)
 {
     struct ab_format_guard guard;
     ab_format_begin(&guard);
@@ -107,5 +107,4 @@ bool ab_sink_timeline(FILE *to, const struct ab_session *s)
             put_iterations(&(struct rows){to, s, x->backend, x->round}, x);
     }
     ab_format_end(&guard);
-    return true;
 }

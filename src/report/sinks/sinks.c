@@ -4,12 +4,17 @@
  */
 #include "report/sinks/sinks.h"
 
+#define OF_SUITE(function) function
+#define EACH NULL
 const struct ab_sink ab_sinks[AB_SINK_COUNT] = {
-#define AB_SINK(id, option, arg, help, function) {option, function, NULL, NULL, false},
-#define AB_SINK_OF_HISTOGRAMS(id, option, arg, help, function) \
-    {option, NULL, function, NULL, false},
-#define AB_SINK_OF_FIGURES(id, option, arg, help, function) {option, NULL, NULL, function, false},
-#define AB_SINK_OF_LINES(id, option, help, function) {option, function, NULL, NULL, true},
+#define AB_SINK(id, name, arg, help, function, suite, help_of) \
+    {.option = name, .write = function, .write_suite = suite},
+#define AB_SINK_OF_HISTOGRAMS(id, name, arg, help, function) \
+    {.option = name, .write_histogram = function},
+#define AB_SINK_OF_FIGURES(id, name, arg, help, function) \
+    {.option = name, .write_figures = function},
+#define AB_SINK_OF_LINES(id, name, help, function) \
+    {.option = name, .write = function, .is_of_lines = true},
 #define AB_SINK_OF_VERDICTS AB_SINK
 #include "report/sinks/sinks.def"
 #undef AB_SINK

@@ -7,6 +7,7 @@
 #ifndef AB_REPORT_SINKS_H
 #define AB_REPORT_SINKS_H
 
+#include "answer/grid.h"
 #include "core/text.h"
 #include "result/hdr.h"
 #include "result/result.h"
@@ -14,6 +15,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+
+struct ab_suite;
 
 enum ab_sink_id {
 #define AB_SINK(id, ...) AB_SINK_##id,
@@ -32,9 +35,11 @@ enum ab_sink_id {
 
 struct ab_sink {
     const char *option;
-    /* Writes the whole session, with its comparison in session->comparison. Returns false if out of
-     * memory; the output must then be abandoned. NULL = another function is set. */
-    bool (*write)(FILE *to, const struct ab_session *session);
+    /* Writes the whole session, with its comparison in session->comparison. NULL = another function
+     * is set. */
+    void (*write)(FILE *to, const struct ab_session *session);
+    /* Writes one file about all workloads of a suite. NULL = a file per workload. */
+    void (*write_suite)(FILE *to, const struct ab_suite *suite);
     /* Writes one histogram; each has its own file. */
     void (*write_histogram)(FILE *to, const struct ab_hdr *hdr);
     /* Writes several files into an existing folder. */
@@ -48,20 +53,29 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
  * end of a cell. */
 void ab_sinks_markdown_text(struct ab_text *to, const char *s);
 
+/* Adds the first n rows of a grid as a table, without headings. It has the columns of pages, or
+ * those of terminals if pages show none or the grid asks for them. */
+void ab_sinks_markdown_grid(struct ab_text *to, const struct ab_grid *g, size_t n);
+
 /* Writes JUnit XML of several results, a testsuite per work. */
 void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n);
 
-#define AB_SINK(id, option, arg, help, function) \
-    bool function(FILE *to, const struct ab_session *session);
+#define OF_SUITE(function) void function(FILE *to, const struct ab_suite *suite);
+#define EACH
+#define AB_SINK(id, option, arg, help, function, suite, help_of) \
+    void function(FILE *to, const struct ab_session *session); \
+    suite
 #define AB_SINK_OF_HISTOGRAMS(id, option, arg, help, function) \
     void function(FILE *to, const struct ab_hdr *hdr);
 #define AB_SINK_OF_LINES(id, option, help, function) \
-    bool function(FILE *to, const struct ab_session *session);
+    void function(FILE *to, const struct ab_session *session);
 #define AB_SINK_OF_VERDICTS AB_SINK
 #define AB_SINK_OF_FIGURES(id, option, arg, help, function) \
     enum ab_status function(const char *folder, const struct ab_session *session, \
                             struct ab_err *err);
 #include "report/sinks/sinks.def"
+#undef OF_SUITE
+#undef EACH
 #undef AB_SINK
 #undef AB_SINK_OF_FIGURES
 #undef AB_SINK_OF_VERDICTS

@@ -47,41 +47,7 @@ void ab_suite_table(FILE *to, const struct ab_suite *suite, struct ab_table_styl
 
 /* ---- Markdown ---- */
 
-static void put_markdown_grid(struct ab_text *t, const struct ab_grid *g)
-{
-    ab_text_add(t, "| ");
-    ab_sinks_markdown_text(t, g->rows_are);
-    ab_text_add(t, " |");
-    for (unsigned c = 0; c < g->n_columns; c++)
-        if (g->columns[c].title != NULL) {
-            ab_text_add(t, " ");
-            ab_sinks_markdown_text(t, g->columns[c].title);
-            ab_text_add(t, " |");
-        }
-    ab_text_add(t, "\n|---|");
-    for (unsigned c = 0; c < g->n_columns; c++)
-        ab_text_add(t, g->columns[c].title != NULL ? "---:|" : "");
-    ab_text_add(t, "\n");
-    for (size_t r = 0; r < g->n_rows; r++) {
-        if (g->rows[r].is_heading)
-            continue;
-        ab_text_add(t, "| ");
-        ab_sinks_markdown_text(t, g->rows[r].label);
-        ab_text_add(t, " |");
-        for (unsigned c = 0; c < g->n_columns; c++) {
-            const char *cell = g->rows[r].cells[c].text;
-            if (g->columns[c].title == NULL)
-                continue;
-            ab_text_add(t, " ");
-            ab_sinks_markdown_text(t, cell != NULL ? cell : "");
-            ab_text_add(t, " |");
-        }
-        ab_text_add(t, "\n");
-    }
-    ab_text_add(t, "\n");
-}
-
-static void write_markdown(FILE *to, const struct ab_suite_view *v)
+static void put_markdown(FILE *to, const struct ab_suite_view *v)
 {
     struct ab_text t = {0};
     ab_text_add(&t, "## allocbench: ");
@@ -92,8 +58,8 @@ static void write_markdown(FILE *to, const struct ab_suite_view *v)
         ab_text_add(&t, "\n");
     }
     ab_text_add(&t, "\n");
-    put_markdown_grid(&t, &v->matrix);
-    put_markdown_grid(&t, &v->means);
+    ab_sinks_markdown_grid(&t, &v->matrix, v->matrix.n_rows);
+    ab_sinks_markdown_grid(&t, &v->means, v->means.n_rows);
     struct ab_view_texts names = {0};
     ab_view_names(&v->suite->summary, &names);
     for (size_t i = 0; i < names.n; i++) {
@@ -153,8 +119,11 @@ static void put_line(FILE *to, const struct line *l)
     fputs("\r\n", to);
 }
 
-static void write_csv(FILE *to, const struct ab_suite_figures *f)
+void ab_suite_csv(FILE *to, const struct ab_suite *suite)
 {
+    const struct ab_suite_figures *f = &suite->figures;
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
     static const char *const units[AB_SUITE_METRICS] = {"ns", "bytes"};
     fputs("workload,backend,metric,value,unit,ratio,low,high,n_workloads,failure\r\n", to);
     for (unsigned m = 0; m < AB_SUITE_METRICS; m++)
@@ -171,12 +140,13 @@ static void write_csv(FILE *to, const struct ab_suite_figures *f)
                      &(struct line){AB_SUITE_MEAN, f->rows[r].name, ab_suite_metric_names[m], "",
                                     "", NAN, mean->ratio, mean->low, mean->high, f->n_counted[m]});
         }
+    ab_format_end(&guard);
 }
 
 /* ---- JUnit ---- */
 
 /* Writes a testsuite per file, and one for gates on means. */
-static void write_junit(FILE *to, const struct ab_suite *suite)
+void ab_suite_junit(FILE *to, const struct ab_suite *suite)
 {
     struct ab_suite_work *works = ab_alloc_zeroed(suite->n + 1u, sizeof works[0]);
     struct ab_session means = suite->summary;
@@ -197,32 +167,6 @@ static void write_junit(FILE *to, const struct ab_suite *suite)
 }
 
 /* ---- HTML ---- */
-
-static void put_grid(struct ab_html *h, const char *caption, const struct ab_grid *g)
-{
-    const char *columns[AB_GRID_COLUMNS_MAX + 2] = {g->rows_are};
-    unsigned n = 1;
-    for (unsigned c = 0; c < g->n_columns; c++)
-        if (g->columns[c].in_html != NULL)
-            columns[n++] = g->columns[c].in_html;
-    ab_page_table_begin(h, caption, columns);
-    for (size_t r = 0; r < g->n_rows; r++) {
-        const struct ab_grid_row *row = &g->rows[r];
-        if (row->is_heading)
-            continue;
-        ab_html_f(h,
-                  row->emphasis == AB_FAINT ? "<tr class=\"few\"><th scope=\"row\">%s</th>"
-                                            : "<tr><th scope=\"row\">%s</th>",
-                  row->label);
-        for (unsigned c = 0; c < g->n_columns; c++) {
-            const char *text = row->cells[c].text;
-            if (g->columns[c].in_html != NULL)
-                ab_html_f(h, "<td class=\"n\">%s</td>", text != NULL ? text : "");
-        }
-        ab_html_f(h, "</tr>\n");
-    }
-    ab_page_table_end(h);
-}
 
 static void widen(struct ab_axis *a, double x)
 {
@@ -312,7 +256,7 @@ static void put_summary(struct ab_html *h, const void *user)
     for (unsigned i = 0; i < v->n_sentences; i++)
         ab_html_f(h, "<p>%s</p>\n", v->sentences[i]);
     ab_html_f(h, "</div>\n");
-    put_grid(h, "Geometric means", &v->means);
+    ab_page_grid(h, NULL, "Geometric means", &v->means);
     ab_html_f(h, "<p class=\"soft\">%s In brackets: 90 %% interval.</p>\n", reading);
     ab_page_names(h, &v->suite->summary);
     put_picture(h, v);
@@ -327,13 +271,13 @@ static void put_summary(struct ab_html *h, const void *user)
 static void put_workloads(struct ab_html *h, const void *user)
 {
     const struct ab_suite_view *v = user;
-    put_grid(h, "Each by itself", &v->matrix);
+    ab_page_grid(h, NULL, "Each by itself", &v->matrix);
     ab_html_f(h,
               "<p class=\"soft\">Of the base time and peak, of the others ratios to it; faint: not "
               "in the means.</p>\n");
 }
 
-static void write_html(FILE *to, const struct ab_suite_view *v)
+static void put_html(FILE *to, const struct ab_suite_view *v)
 {
     struct ab_html h = {.to = to};
     const struct ab_frame_part parts[] = {
@@ -344,20 +288,26 @@ static void write_html(FILE *to, const struct ab_suite_view *v)
     ab_frame_document(&h, v->title, v->suite->command_line, v->suite->version, parts, 2);
 }
 
-void ab_suite_form(FILE *to, const struct ab_suite *suite, enum ab_suite_form form)
+/* ---- forms that show the view ---- */
+
+static void write_view(FILE *to, const struct ab_suite *suite,
+                       void (*put)(FILE *to, const struct ab_suite_view *v))
 {
     struct ab_suite_view v;
     struct ab_format_guard guard;
     ab_suite_view_make(suite, &v);
     ab_format_begin(&guard);
-    if (form == AB_SUITE_CSV)
-        write_csv(to, &suite->figures);
-    else if (form == AB_SUITE_JUNIT)
-        write_junit(to, suite);
-    else if (form == AB_SUITE_MARKDOWN)
-        write_markdown(to, &v);
-    else
-        write_html(to, &v);
+    put(to, &v);
     ab_format_end(&guard);
     ab_suite_view_fini(&v);
+}
+
+void ab_suite_markdown(FILE *to, const struct ab_suite *suite)
+{
+    write_view(to, suite, put_markdown);
+}
+
+void ab_suite_html(FILE *to, const struct ab_suite *suite)
+{
+    write_view(to, suite, put_html);
 }
