@@ -131,12 +131,20 @@ endif
 .PHONY: all help
 all: $(TOOLS)
 
+# The rows of these tables without the sentences at their ends. Only the object of the table includes
+# the sentences; all others include the rows, which change only if a row changes.
+ROWS := $(patsubst %,build/fields/%.inc,result_fields memory_fields memory_dists)
+build/fields/%.inc: src/result/%.def force
+	@mkdir -p $(@D)
+	@sed -zE 's,^/\*([^*]|\*[^/])*\*/\n,,; s/,\s*("([^"\\]|\\.)*"\s*)+\)/,)/g' $< >$@.$$$$ && \
+	  if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
+
 # Other flags or another compiler make other objects: each depends on this file, which changes
 # with them. -Werror alone changes no object.
 quoted = '$(subst ','\'',$(1))'
 STAMP := $(strip $(filter-out -Werror,$(CC) $(shell $(CC) -dumpfullversion 2>/dev/null) $(CPP_FLAGS) \
          $(ALL_FLAGS) $(AB_LDFLAGS) $(LDFLAGS) $(LIBS)))
-$(B)/flags: force
+$(B)/flags: force | $(ROWS)
 	@mkdir -p $(@D)
 	@printf '%s\n' $(call quoted,$(STAMP)) | cmp -s - $@ || \
 	  printf '%s\n' $(call quoted,$(STAMP)) >$@
@@ -434,7 +442,7 @@ big: all $(B)/bench/big_trace $(B)/bench/peak_rss
 interop: all
 	$(Q)./scripts/interop-hdr
 .PHONY: aarch64
-aarch64:
+aarch64: $(ROWS)
 	$(Q)./scripts/check-aarch64
 .PHONY: stress-record
 stress-record: all guests

@@ -8,6 +8,7 @@
 #include "answer/program_view.h"
 #include "core/alloc.h"
 #include "core/text.h"
+#include "result/numbers.h"
 #include "result/shown.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
  * is not known has no row.
  */
 #include "answer/answer.h"
+#include "result/numbers.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -9,6 +9,7 @@
 #include "answer/headline.h"
 #include "core/alloc.h"
 #include "core/median.h"
+#include "result/numbers.h"
 
 #include "answer/program_view.h"
 #include "answer/ranking.h"

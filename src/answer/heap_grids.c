@@ -4,6 +4,7 @@
  * memory of no single heap has its own row.
  */
 #include "answer/answer.h"
+#include "result/numbers.h"
 
 #include "base/bits.h"
 

@@ -13,6 +13,7 @@
 #include "core/median.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "result/numbers.h"
 #include "stats/metric.h"
 
 #include <math.h>

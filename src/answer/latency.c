@@ -11,6 +11,7 @@
 #include "core/grow.h"
 #include "core/median.h"
 #include "core/units_show.h"
+#include "result/numbers.h"
 #include "result/passes.h"
 #include "stats/metric.h"
 

@@ -8,6 +8,7 @@
 #include "core/median.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "result/numbers.h"
 #include "result/passes.h"
 #include "result/session.h"
 #include "result/shown.h"

@@ -10,6 +10,7 @@
 #include "core/median.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "stats/metric.h"
 

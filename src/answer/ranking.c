@@ -7,6 +7,7 @@
 #include "answer/program_view.h"
 #include "base/bits.h"
 #include "core/alloc.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "stats/compare.h"
 #include "stats/compare_drift.h"

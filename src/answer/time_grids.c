@@ -7,6 +7,7 @@
 #include "answer/program_view.h"
 #include "base/bits.h"
 #include "core/alloc.h"
+#include "result/numbers.h"
 #include "result/result_fields.h"
 #include "result/session.h"
 #include "result/shown.h"

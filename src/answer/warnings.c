@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "result/merge/shard_part.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "result/shown.h"
 #include "stats/metric.h"

@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/text.h"
 #include "document/suite_document.h"
+#include "result/numbers.h"
 #include "result/result_fields.h"
 #include "stats/compare.h"
 

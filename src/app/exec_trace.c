@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "core/units_show.h"
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "runner/sampling.h"
 #include "stats/metric.h"

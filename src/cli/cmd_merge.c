@@ -20,6 +20,7 @@
 #include "report/sinks/sinks.h"
 #include "report/table/sink_checks.h"
 #include "result/merge/merge.h"
+#include "result/numbers.h"
 #include "result/result.h"
 #include "result/session.h"
 #include "workload/config.h"

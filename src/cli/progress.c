@@ -11,6 +11,7 @@
 #include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "result/numbers.h"
 #include "result/passes.h"
 #include "result/shown.h"
 #include "stats/metric.h"

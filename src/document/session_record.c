@@ -14,6 +14,7 @@
 #include "result/memory_dist.h"
 #include "result/merge/merge_rounds.h"
 #include "result/merge/shard_part.h"
+#include "result/numbers.h"
 #include "result/passes.h"
 #include "result/result_fields.h"
 #include "result/session.h"
@@ -940,7 +941,7 @@ AB_TABLE(round, struct ab_round, .check = check_round);
 static const struct ab_member field_members[] = {
 #define AB_FIELD(g, n, member, type, u, b, since, d) \
     FIELD_##type(AB_FIELD_KEY(g, n), member, .group = AB_FIELD_##g, .flags = SINCE_##since),
-#include "result/result_fields.def"
+#include "build/fields/result_fields.inc"
 #undef AB_FIELD
 };
 #define FIELDS(g) AB_RECORD_OF(struct ab_result, field_members, .group = AB_FIELD_##g)
@@ -1322,7 +1323,7 @@ static const struct ab_member memory_members[] = {
     AB_NUMBER(name, struct ab_memory, member, .flags = AB_LATER),
 #define AB_MEMORY_WALK_FIELD(name, member, u, b, d) \
     AB_NUMBER(name, struct ab_memory, member, .has = has_walks, .flags = AB_OMIT),
-#include "result/memory_fields.def"
+#include "build/fields/memory_fields.inc"
 #undef AB_MEMORY_FIELD
     AB_NUMBERS("drained_bytes", struct ab_memory, drained_bytes, AB_DRAIN_COUNT, ab_drain_names),
     RULE("heaps", write_heap_memory, read_heap_memory),

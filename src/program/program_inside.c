@@ -5,6 +5,7 @@
  */
 #include "inside/inside.h"
 #include "program/program.h"
+#include "result/numbers.h"
 
 #include "core/alloc.h"
 #include "core/grow.h"

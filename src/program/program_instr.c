@@ -6,6 +6,7 @@
  */
 #include "program/callgrind_file.h"
 #include "program/program.h"
+#include "result/numbers.h"
 
 #include "core/alloc.h"
 #include "runner/count_round.h"

@@ -4,6 +4,7 @@
  * the base, the base runs once more. If it then differs from itself, no allocator is to blame.
  */
 #include "program/program.h"
+#include "result/numbers.h"
 
 #include "base/rng.h"
 #include "core/alloc.h"

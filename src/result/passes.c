@@ -4,6 +4,8 @@
  */
 #include "result/passes.h"
 
+#include "result/numbers.h"
+
 #include <stdio.h>
 #include <string.h>
 

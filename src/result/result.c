@@ -5,6 +5,7 @@
 #include "result/result.h"
 
 #include "base/bits.h"
+#include "result/numbers.h"
 #include "tape/op.h"
 
 #include <math.h>

@@ -159,43 +159,8 @@ const char *ab_result_op_name(unsigned op); /* "alloc" … "reset", "all" */
 /* Limits on the numbers that the user names, for the load of a server. */
 enum { AB_NAMED_MAX = 16, AB_NAMED_BYTES = 64 };
 struct ab_field;
-
-struct ab_worst_op {
-    double ns;
-    uint32_t position;  /* number of ops before it in the tape */
-    uint64_t size;      /* requested bytes; AB_SIZE_UNKNOWN in samples of the latency pass */
-    uint32_t iteration; /* number in its lane and phase, from 1; 0 = outside of iterations */
-};
-#define AB_SIZE_UNKNOWN UINT64_MAX
-
-/* Results of one back end, phase, op and round. */
-struct ab_result {
-    uint32_t backend; /* index in ab_session.backends */
-    const char *phase;
-    unsigned op; /* enum ab_op_kind, or AB_OP_ALL */
-    uint32_t round;
-    /* One member for each number of result_fields.def. Most come from the latency pass, where `all`
-     * is a thinned sample in which every op is equally likely. Numbers of the throughput pass exist
-     * for `all` only; else they are NaN or 0. Others are of the tail pass. `max` is worst[0].ns,
-     * unless all ops were fast. */
-#define AB_MEMBER_U64(member) uint64_t member;
-#define AB_MEMBER_F64(member) double member;
-#define AB_MEMBERS_EACH(type, member) AB_MEMBER_##type(member)
-#define AB_MEMBERS_ALL(type, member) AB_MEMBER_##type(member)
-#define AB_MEMBERS_TAIL(type, member) AB_MEMBER_##type(member)
-#define AB_MEMBERS_PROGRAM(type, member) AB_MEMBER_##type(member)
-#define AB_MEMBERS_INSIDE(type, member) AB_MEMBER_##type(member)
-#define AB_MEMBERS_QUANTILE(type, member) /* in the array below */
-#define AB_FIELD(group, name, member, type, unit, better, since, doc) \
-    AB_MEMBERS_##group(type, member)
-#include "result/result_fields.def"
-#undef AB_FIELD
-    double quantiles[AB_QUANTILE_COUNT];
-    double named[AB_NAMED_MAX]; /* ab_named_field */
-    struct ab_hdr *hdr;         /* in ns; owned by the session; never NULL */
-    uint32_t n_worst;
-    struct ab_worst_op worst[AB_WORST_MAX]; /* slowest first; latency and tail pass */
-};
+struct ab_memory; /* result/numbers.h */
+struct ab_result;
 
 /* Latency of one op kind by requested size, in classes of (2^(log2 − 1), 2^log2] bytes. Latency
  * pass. */
@@ -271,26 +236,6 @@ enum { AB_MEMORY_REASON_BYTES = 320 };
 /* Names of the delays after which the footprint is read again, once every block has been freed. */
 extern const char *const ab_drain_names[AB_DRAIN_COUNT]; /* "0s" "0.1s" "1s" "10s" "purge" */
 
-/* Memory of a back end at one moment, from the memory pass, by page. memory_fields.def defines each
- * number. On resident pages, live + internal + external + retained = footprint, and none of them is
- * negative. If internal is not known, its bytes are in external. Every double may be n/a (NaN). */
-struct ab_memory {
-    uint32_t backend;
-    const char *phase;
-    uint32_t round;
-    enum ab_memory_at at;
-    uint32_t position; /* number of ops done before */
-    /* One member for each number of memory_fields.def. */
-#define AB_MEMORY_FIELD(name, member, unit, better, doc) double member;
-#include "result/memory_fields.def"
-#undef AB_MEMORY_FIELD
-    double drained_bytes[AB_DRAIN_COUNT]; /* after all blocks are freed: AB_AT_END of the last
-                                             phase */
-    /* heaps of a mapped row; else without meaning */
-    struct ab_heap_memory heaps[AB_PLACEMENT_HEAPS_MAX];
-    char reason[AB_MEMORY_REASON_BYTES]; /* why a number is n/a; "" = none is */
-};
-
 /* Subjects of reasons. A reason is "SUBJECT: why; SUBJECT: why …". If the footprint is not known,
  * the sums that depend on it are not known either. */
 #define AB_WHY_FOOTPRINT "footprint"
@@ -306,7 +251,7 @@ struct ab_memory {
 /* Numbers that are kept as a distribution over the ops of a phase: memory_dists.def. */
 enum ab_memory_dist_kind {
 #define AB_MEMORY_DIST(id, name, unit, step, doc) AB_DIST_##id,
-#include "result/memory_dists.def"
+#include "build/fields/memory_dists.inc"
 #undef AB_MEMORY_DIST
     AB_DIST_COUNT
 };

@@ -5,6 +5,7 @@
 #include "result/result_fields.h"
 
 #include "base/bits.h"
+#include "result/numbers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/grow.h"
+#include "result/numbers.h"
 #include "result/passes.h"
 #include "result/session.h"
 #include "runner/sampling.h"

@@ -4,6 +4,7 @@
  * sent to (placement/placement). The time of a heap's calls is estimated from its samples. Each
  * sample stands for 1 / rate calls.
  */
+#include "result/numbers.h"
 #include "runner/fold.h"
 
 #include "core/alloc.h"

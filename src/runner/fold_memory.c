@@ -3,6 +3,7 @@
  * Makes the records and the timeline of the memory pass, after judging which of the reported
  * numbers are credible.
  */
+#include "result/numbers.h"
 #include "runner/fold.h"
 
 #include "base/units.h"
@@ -446,7 +447,7 @@ static void clear(const struct judge *j, uint32_t phase, unsigned at, struct ab_
                             .round = j->f->round,
                             .at = (enum ab_memory_at)at};
 #define AB_MEMORY_FIELD(name, member, unit, better, doc) m->member = NAN;
-#include "result/memory_fields.def"
+#include "build/fields/memory_fields.inc"
 #undef AB_MEMORY_FIELD
     for (unsigned i = 0; i < AB_DRAIN_COUNT; i++)
         m->drained_bytes[i] = NAN;

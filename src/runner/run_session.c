@@ -12,6 +12,7 @@
 #include "placement/placement.h"
 #include "result/merge/merge.h"
 #include "result/merge/shard_part.h"
+#include "result/numbers.h"
 #include "result/passes.h"
 #include "result/session.h"
 #include "runner/count_round.h"

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/median.h"
+#include "result/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>

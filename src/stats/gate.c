@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "core/alloc.h"
 #include "core/units_show.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "stats/compare.h"
 #include "stats/compare_drift.h"

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "core/text.h"
+#include "result/numbers.h"
 #include "stats/gate.h"
 #include "stats/metric.h"
 

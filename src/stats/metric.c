@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "core/alloc.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "stats/growth.h"
 #include "stats/over_time.h"

@@ -115,6 +115,22 @@ expect_depends() { # TARGET HEADER
     expect_depends recorder1/src/record/preload/spool_codec.o src/record/preload/spool.h
 }
 
+readers_of() { # FILE
+    find "$BUILD/obj/src" -name '*.o.d' -exec grep -lE "(^| )$1( |\$)" {} +
+}
+
+@test "a field of a result rebuilds at most 60 objects, a sentence about it one" {
+    local table readers
+    for table in result_fields memory_fields; do
+        readers=$(readers_of "build/fields/$table.inc" | wc -l)
+        [ "$readers" -gt 2 ] && [ "$readers" -le 60 ] || fail "$table: $readers objects"
+        readers=$(readers_of "src/result/$table.def")
+        [ "$readers" = "$BUILD/obj/src/result/result_fields.o.d" ] || fail "$table: $readers"
+        grep -q ',)$' "$ROOT/build/fields/$table.inc" || fail "$table has no rows"
+        ! grep -q '[a-z]")$' "$ROOT/build/fields/$table.inc" || fail "$table has sentences"
+    done
+}
+
 @test "a release compiles no source of the worker twice" {
     commands
     grep -o ' -c -o [^ ]*/build/\(obj\|plain\)/.* [^ ]*[.]c$' "$OUT/commands" | sed 's/.* //' |

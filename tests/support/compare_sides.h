@@ -5,6 +5,7 @@
 #ifndef AB_TESTS_SUPPORT_COMPARE_SIDES_H
 #define AB_TESTS_SUPPORT_COMPARE_SIDES_H
 
+#include "result/numbers.h"
 #include "stats/compare.h"
 
 #include "support/report_session.h"

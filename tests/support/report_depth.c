@@ -2,6 +2,7 @@
 #include "report_depth.h"
 
 #include "result/memory_dist.h"
+#include "result/numbers.h"
 #include "result/result_fields.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 #ifndef AB_TESTS_REPORT_SCREEN_H
 #define AB_TESTS_REPORT_SCREEN_H
 
+#include "result/numbers.h"
 #include "result/result.h"
 
 enum { SCREEN_BACKENDS = 4, SCREEN_PHASES = 4, SCREEN_ROUNDS = 8 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report_session.h"
+#include "result/numbers.h"
 #include "result/result_fields.h"
 
 #include "base/bits.h"

@@ -6,6 +6,7 @@
 #ifndef AB_TESTS_REPORT_SESSION_H
 #define AB_TESTS_REPORT_SESSION_H
 
+#include "result/numbers.h"
 #include "result/result.h"
 
 #include <stdio.h>

@@ -5,6 +5,7 @@
  * tests: latency.c ranking.c memory_view.c warnings.c
  */
 #include "answer/answer.h"
+#include "result/numbers.h"
 
 #include "support/cmocka.h"
 #include "support/report_session.h"

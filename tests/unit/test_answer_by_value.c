@@ -6,6 +6,7 @@
 #include "answer/answer.h"
 #include "answer/warnings.h"
 #include "report/html/report_pages.h"
+#include "result/numbers.h"
 #include "result/session.h"
 
 #include "support/cmocka.h"

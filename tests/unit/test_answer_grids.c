@@ -6,6 +6,7 @@
  * tests: grid.c memory_view.c answer_grids.c notes.c sink_table.c
  */
 #include "report/table/sink_table.h"
+#include "result/numbers.h"
 #include "result/shown.h"
 
 #include "support/cmocka.h"

@@ -3,6 +3,7 @@
  * The sentences of the answer: who wins, at what price, and when nobody does.
  */
 #include "answer/answer.h"
+#include "result/numbers.h"
 
 #include "stats/check.h"
 #include "support/cmocka.h"

@@ -6,6 +6,7 @@
 #include "answer/answer.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
+#include "result/numbers.h"
 #include "result/shown.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"

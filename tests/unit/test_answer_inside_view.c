@@ -5,6 +5,7 @@
  * tests: inside_view.c
  */
 #include "answer/inside_view.h"
+#include "result/numbers.h"
 
 #include "answer/answer.h"
 #include "support/cmocka.h"

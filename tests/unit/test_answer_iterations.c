@@ -11,6 +11,7 @@
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
 #include "result/merge/merge_rounds.h"
+#include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 #include "support/stored_text.h"

@@ -7,6 +7,7 @@
 #include "answer/answer.h"
 #include "answer/program_view.h"
 #include "report/html/report.h"
+#include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/report_screen.h"
 

@@ -6,6 +6,7 @@
 #include "answer/verdicts.h"
 #include "answer/words.h"
 #include "explain/explain.h"
+#include "result/numbers.h"
 #include "result/shown.h"
 
 #include "support/cmocka.h"

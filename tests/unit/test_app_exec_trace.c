@@ -3,6 +3,7 @@
  * What a replay says is set beside each round of the program, of which there may be more.
  */
 #include "app/exec_trace.h"
+#include "result/numbers.h"
 
 #include "trace_tools/to_tape.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "app/result_store.h"
+#include "result/numbers.h"
 
 #include "base/bits.h"
 #include "support/cmocka.h"

@@ -6,6 +6,7 @@
  */
 #include "cli/advise/advise.h"
 #include "cli/advise/advise_rules.h"
+#include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/progress.h"
+#include "result/numbers.h"
 
 #include "result/shown.h"
 #include "support/report_session.h"

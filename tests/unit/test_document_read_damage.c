@@ -5,6 +5,7 @@
  * tests: stored_reader.c
  */
 #include "document/read_result.h"
+#include "result/numbers.h"
 
 #include "base/bits.h"
 #include "core/text.h"

@@ -7,6 +7,7 @@
 #include "document/read_result.h"
 #include "document/session_record.h"
 #include "result/merge/merge_rounds.h"
+#include "result/numbers.h"
 #include "result/session.h"
 
 #include "base/bits.h"

@@ -4,6 +4,7 @@
  * be described, and by python3-jsonschema and jq where they are installed.
  */
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 #include "stats/check.h"
 
 #include "result/result_fields.h"

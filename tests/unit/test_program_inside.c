@@ -5,6 +5,7 @@
  */
 #include "inside/inside.h"
 #include "program/program.h"
+#include "result/numbers.h"
 
 #include "base/rng.h"
 #include "result/result_fields.h"

@@ -6,6 +6,7 @@
  */
 #include "answer/findings.h"
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 
 #include "base/bits.h"
 #include "stats/compare.h"

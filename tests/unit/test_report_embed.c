@@ -9,6 +9,7 @@
 #include "report/html/report.h"
 #include "report/sinks/sinks.h"
 #include "result/hdr.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"

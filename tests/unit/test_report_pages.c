@@ -10,6 +10,7 @@
 #include "report/html/report.h"
 #include "report/html/report_pages.h"
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"
 

@@ -6,6 +6,7 @@
  */
 #include "report/html/report.h"
 #include "report/html/report_pages.h"
+#include "result/numbers.h"
 #include "stats/compare.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"

@@ -5,6 +5,7 @@
  */
 #include "document/checks_json.h"
 #include "report/table/sink_checks.h"
+#include "result/numbers.h"
 
 #include "support/report_session.h"
 

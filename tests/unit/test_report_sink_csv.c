@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests: csv.c json.c sink_tag.c sinks.c verify_json.c */
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 
 #include "result/result_fields.h"
 #include "support/report_depth.h"

@@ -3,6 +3,7 @@
  * The list of gates and the table of claims, as terminals of several widths show them.
  */
 #include "report/table/sink_checks.h"
+#include "result/numbers.h"
 
 #include "base/bits.h"
 #include "result/shown.h"

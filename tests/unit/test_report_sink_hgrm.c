@@ -4,6 +4,7 @@
  * histograms (tests/golden/hdr).
  */
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/hdr_golden.h"
 #include "support/report_locale.h"

@@ -3,6 +3,7 @@
  * The histograms as CSV rows: complete, in order, adding up to what the session holds.
  */
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"
 #include "support/report_locale.h"

@@ -5,6 +5,7 @@
  */
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"
 #include "support/report_locale.h"

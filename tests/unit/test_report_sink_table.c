@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests: sink_checks.c verify_table.c */
 #include "report/table/sink_table.h"
+#include "result/numbers.h"
 
 #include "base/bits.h"
 #include "report/sinks/sinks.h"

@@ -3,6 +3,7 @@
  * Memory and latency over the op clock, as CSV.
  */
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/report_depth.h"
 #include "support/report_locale.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests: time_grids.c */
 #include "report/table/sink_table.h"
+#include "result/numbers.h"
 
 #include "result/shown.h"
 #include "support/report_session.h"

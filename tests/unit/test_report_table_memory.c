@@ -5,6 +5,7 @@
  */
 #include "report/table/sink_table.h"
 #include "result/memory_dist.h"
+#include "result/numbers.h"
 #include "result/shown.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"

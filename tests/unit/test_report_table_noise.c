@@ -3,6 +3,7 @@
  * The sentence on noise, for one thread, several, and a machine that is never quiet.
  */
 #include "answer/answer.h"
+#include "result/numbers.h"
 
 #include "support/cmocka.h"
 

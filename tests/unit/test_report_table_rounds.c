@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "answer/answer.h"
+#include "result/numbers.h"
 
 #include "support/report_session.h"
 

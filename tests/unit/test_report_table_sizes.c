@@ -4,6 +4,7 @@
  * tests: time_grids.c
  */
 #include "report/table/sink_table.h"
+#include "result/numbers.h"
 
 #include "result/shown.h"
 #include "support/cmocka.h"

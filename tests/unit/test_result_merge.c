@@ -6,6 +6,7 @@
  */
 #include "result/merge/merge.h"
 #include "result/merge/shard_part.h"
+#include "result/numbers.h"
 #include "result/session.h"
 
 #include "base/bits.h"

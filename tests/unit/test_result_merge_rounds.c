@@ -7,6 +7,7 @@
 #include "document/session_record.h"
 #include "report/sinks/sinks.h"
 #include "result/merge/merge_rounds.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "stats/aggregate.h"
 #include "support/cmocka.h"

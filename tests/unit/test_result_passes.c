@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "result/numbers.h"
 #include "result/passes.h"
 
 #include "support/report_session.h"

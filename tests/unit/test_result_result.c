@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests: result_fields.c */
+#include "result/numbers.h"
 #include "result/result.h"
 
 #include "base/bits.h"

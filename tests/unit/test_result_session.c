@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "document/session_record.h"
+#include "result/numbers.h"
 #include "result/result.h"
 #include "result/session.h"
 

@@ -3,6 +3,7 @@
  * Hand-made worker reports folded into results: every number can be computed on paper.
  * tests: fold.c sampling.c
  */
+#include "result/numbers.h"
 #include "runner/fold.h"
 
 #include "runner/sampling.h"

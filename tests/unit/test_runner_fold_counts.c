@@ -3,6 +3,7 @@
  * Counts by ops, less the null's; what was not counted stays unknown.
  * tests: runner/run.c worker/counts.c
  */
+#include "result/numbers.h"
 #include "runner/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"

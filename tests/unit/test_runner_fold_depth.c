@@ -3,6 +3,7 @@
  * Samples by size and over time: nothing is lost, nothing counted twice, and what a worker says
  * about sizes is believed within bounds only.
  */
+#include "result/numbers.h"
 #include "runner/fold.h"
 #include "runner/sampling.h"
 #include "support/cmocka.h"

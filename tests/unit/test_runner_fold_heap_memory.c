@@ -3,6 +3,7 @@
  * Hand-made reports of a mapped row: what its heaps hold adds up to the whole, and what does not is
  * not known, with the reason.
  */
+#include "result/numbers.h"
 #include "runner/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"

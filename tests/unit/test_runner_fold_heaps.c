@@ -4,6 +4,7 @@
  * walk of its own over the tape; and with one heap they are the row's.
  */
 #include "core/grow.h"
+#include "result/numbers.h"
 #include "runner/fold.h"
 #include "runner/sampling.h"
 #include "support/cmocka.h"

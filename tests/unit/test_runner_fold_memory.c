@@ -5,6 +5,7 @@
  * tests: runner/fold_memory.c fold_pins.c
  */
 #include "base/rng.h"
+#include "result/numbers.h"
 #include "runner/fold.h"
 #include "support/cmocka.h"
 #include "support/tape.h"

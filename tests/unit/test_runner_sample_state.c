@@ -3,6 +3,7 @@
  * Made-up slices: which samples are quiet, which are left out, and that what is left out is counted
  * and in no number.
  */
+#include "result/numbers.h"
 #include "runner/sampling.h"
 
 #include "runner/fold.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "result/numbers.h"
 #include "runner/run_session.h"
 
 #include "base/bits.h"

@@ -4,6 +4,7 @@
  * that must not end in "ok", and what is only told.
  * tests: compare.c check.c
  */
+#include "result/numbers.h"
 #include "stats/compare.h"
 
 #include "support/compare_sides.h"

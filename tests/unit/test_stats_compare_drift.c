@@ -3,6 +3,7 @@
  * The library, or the machine: what unchanged libraries, the speed of the CPU and other programs say
  * about a verdict.
  */
+#include "result/numbers.h"
 #include "stats/compare_drift.h"
 
 #include "base/rng.h"

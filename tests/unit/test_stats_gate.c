@@ -4,6 +4,7 @@
  * what the command must end with.
  * tests: aggregate.c gate_parse.c gate.c metric.c
  */
+#include "result/numbers.h"
 #include "stats/gate.h"
 
 #include "support/report_session.h"

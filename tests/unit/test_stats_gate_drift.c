@@ -3,6 +3,7 @@
  * Gates on changes of a time: what unchanged libraries, the speed of the CPU and other programs say
  * about a failure.
  */
+#include "result/numbers.h"
 #include "stats/gate.h"
 
 #include "base/bits.h"

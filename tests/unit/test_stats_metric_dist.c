@@ -3,6 +3,7 @@
  * Percentiles of memory over the ops as metrics: the rounds merged, and what gates make of them.
  */
 #include "base/bits.h"
+#include "result/numbers.h"
 #include "stats/gate.h"
 #include "stats/metric.h"
 #include "support/cmocka.h"

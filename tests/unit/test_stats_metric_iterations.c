@@ -3,6 +3,7 @@
  * Iterations as metrics: rounds by themselves and merged, and what gates make of them.
  */
 #include "base/bits.h"
+#include "result/numbers.h"
 #include "stats/compare.h"
 #include "stats/gate.h"
 #include "stats/metric.h"

@@ -3,6 +3,7 @@
  * Means over workloads, on sessions whose ratios are known, and gates on them.
  * tests: stats/suite_means.c document/suite_document.c suite_view.c suite_forms.c
  */
+#include "result/numbers.h"
 #include "stats/suite_means.h"
 
 #include "answer/suite_view.h"

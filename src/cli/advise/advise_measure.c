@@ -11,6 +11,7 @@
 #include "cli/advise/advise_rules.h"
 #include "core/median.h"
 #include "core/text.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "stats/metric.h"
 #include "stats/pin_groups.h"

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "report/html/report_pages.h"
+#include "result/numbers.h"
 #include "result/session.h"
 #include "result/shown.h"
 #include "stats/compare.h"

@@ -4,6 +4,7 @@
  * a memory record have the moment of the reading in the column `op`.
  */
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 
 #include "base/bits.h"
 #include "report/csv.h"

@@ -5,6 +5,7 @@
  */
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 
 #include "report/csv.h"
 #include "result/shown.h"

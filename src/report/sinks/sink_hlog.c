@@ -7,6 +7,7 @@
  */
 #include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
+#include "result/numbers.h"
 
 #include "result/memory_dist.h"
 #include "result/shown.h"

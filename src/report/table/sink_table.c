@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/table.h"
+#include "result/numbers.h"
 #include "result/shown.h"
 #include "stats/metric.h"
 #include "stats/pin_groups.h"

@@ -9,6 +9,7 @@
 #include "core/alloc.h"
 #include "core/text.h"
 #include "result/merge/shard_part.h"
+#include "result/numbers.h"
 #include "result/passes.h"
 #include "result/session.h"
 

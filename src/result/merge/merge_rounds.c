@@ -6,6 +6,7 @@
 #include "result/merge/merge_rounds.h"
 
 #include "core/alloc.h"
+#include "result/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
