@@ -150,19 +150,14 @@ enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct
     return read_base(o, path, ab_strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
 }
 
-/* Reads the result of one workload, `item`, from a stored suite. `of` names the suite in the
+/* Returns the result of one workload, `item`, of a stored suite. `of` names the suite in the
  * label. */
-static enum ab_status base_of_item(const struct ab_suite_item *item, const char *of,
-                                   struct ab_base *out, struct ab_err *err)
+static struct ab_base base_of_item(const struct ab_suite_item *item, const char *of)
 {
     struct ab_base base = {
         .label = ab_strdupf("%s, %s", AB_SHOWN(512, of), AB_SHOWN(256, item->name))};
-    enum ab_status status = ab_suite_item_read(item, base.label, &base.stored, err);
-    if (status == AB_OK)
-        *out = base;
-    else
-        free(base.label);
-    return status;
+    ab_suite_item_copy(item, &base.stored);
+    return base;
 }
 
 bool ab_base_is_file(const char *name_or_file)
@@ -175,8 +170,10 @@ enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file
                             struct ab_base *out, struct ab_err *err)
 {
     char *folder = NULL;
-    if (o->verdicts.baseline_item != NULL)
-        return base_of_item(o->verdicts.baseline_item, name_or_file, out, err);
+    if (o->verdicts.baseline_item != NULL) {
+        *out = base_of_item(o->verdicts.baseline_item, name_or_file);
+        return AB_OK;
+    }
     if (ab_base_is_file(name_or_file))
         return ab_base_read(o, name_or_file, out, err);
     enum ab_status status = ab_baseline_check_name(name_or_file, err);

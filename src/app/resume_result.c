@@ -376,10 +376,10 @@ enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, str
     char shown[512];
     if (r.is_on) {
         ab_text_printable(shown, sizeof shown, o->resume.path);
-        status = o->resume.item != NULL ? ab_suite_item_read(o->resume.item, shown, &r.stored, err)
-                                        : ab_stored_read_unaltered(o->resume.path, &r.stored, err);
-        if (status != AB_OK)
-            return status;
+        if (o->resume.item != NULL)
+            ab_suite_item_copy(o->resume.item, &r.stored);
+        else
+            AB_TRY(ab_stored_read_unaltered(o->resume.path, &r.stored, err));
         ab_unsealed_tell(o, shown, r.stored.checksum, r.stored.session.is_unsealed);
         r.is_done = !o->is_trial && r.stored.session.is_complete &&
                     !asks_for_more(o, &r.stored.session);

@@ -43,6 +43,16 @@ static void begin(const struct ab_reading *x)
                                                           .base_backend = ""};
 }
 
+static void copy_check(const struct ab_copying *x)
+{
+    struct ab_checked *c = x->record;
+    const char **const texts[] = {&c->backend, &c->base_backend, &c->phase,    &c->op,
+                                  &c->metric,  &c->unit,         &c->text,     &c->place,
+                                  &c->says,    &c->source,       &c->iteration};
+    for (size_t i = 0; i < AB_ARRAY_LEN(texts); i++)
+        *texts[i] = ab_copied_text(x, *texts[i]);
+}
+
 /* ---- numbers of a comparison ---- */
 
 static bool is_relative(const void *check, const void *context)
@@ -119,7 +129,7 @@ static const struct ab_member cell_members[] = {
     REAL("confirm_ratio", confirm),
     CHARS("reason", reason),
 };
-AB_TABLE(cell, struct ab_checked, .check = check_cell);
+AB_TABLE(cell, struct ab_checked, .check = check_cell, .copy = copy_check);
 
 /* ---- gates ---- */
 
@@ -190,7 +200,7 @@ static const struct ab_member gate_members[] = {
     REAL("confirm_value", confirm, .flags = AB_LATER),
     ROUNDS_NEEDED(.flags = AB_ZERO | AB_LATER),
 };
-AB_TABLE(gate, struct ab_checked);
+AB_TABLE(gate, struct ab_checked, .copy = copy_check);
 
 /* ---- claims, which are written but never read ---- */
 
@@ -291,8 +301,7 @@ void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, siz
 
 /* ---- reading ---- */
 
-/* Sets the members of a comparison that the document does not contain; `base` stands for the other
- * result. */
+/* Sets the members of a comparison that no document contains; `base` stands for the other result. */
 static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_session *base)
 {
     c->now = now;
@@ -300,9 +309,21 @@ static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_
                   ? now
                   : base; /* compares either back ends of one result, or two results */
     c->is_advisory = c->advisory[0] != 0;
+    c->cap_cells = c->n_cells;
+    c->cap_notes = c->n_notes;
     for (uint32_t i = 0; i < c->n_cells; i++)
         base->n_rounds = c->cells[i].effect.n_base > base->n_rounds ? c->cells[i].effect.n_base
                                                                     : base->n_rounds;
+}
+
+void ab_stored_take_comparison(struct ab_stored *stored)
+{
+    struct ab_session *s = &stored->session;
+    if (s->comparison == NULL)
+        return;
+    stored->comparison = (struct ab_comparison *)(uintptr_t)s->comparison;
+    stored->compared_with = ab_alloc_zeroed(1, sizeof *stored->compared_with);
+    complete(stored->comparison, s, stored->compared_with);
 }
 
 enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored, struct ab_err *err)
@@ -311,10 +332,6 @@ enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored,
     struct ab_stored_reader r = {.json = {.file = path, .err = err}, .session = s};
     struct ab_json_node document = {.json = stored->document};
     ab_record_read(&r.json, &document, &ab_checks_record, s, &r);
-    if (s->comparison == NULL)
-        return r.json.status;
-    stored->comparison = (struct ab_comparison *)(uintptr_t)s->comparison;
-    stored->compared_with = ab_alloc_zeroed(1, sizeof *stored->compared_with);
-    complete(stored->comparison, s, stored->compared_with);
+    ab_stored_take_comparison(stored);
     return r.json.status;
 }

@@ -23,5 +23,8 @@ void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, siz
  * versions may be missing. */
 enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored,
                                      struct ab_err *err);
+/* Makes `stored` the owner of session.comparison, if there is one, and sets what no document
+ * contains. */
+void ab_stored_take_comparison(struct ab_stored *stored);
 
 #endif

@@ -186,16 +186,9 @@ static enum ab_status load_page(const char *path, size_t cap_bytes, size_t cap_m
 static void read_document(struct ab_stored_reader *r, struct ab_stored *out)
 {
     struct ab_json_node document = {.json = out->document};
-    struct ab_session *s = r->session;
     if (!json_is_object(document.json))
         ab_json_fail(&r->json, &document, "is not an allocbench result: not an object");
-    ab_record_read(&r->json, &document, &ab_session_record, s, r);
-    /* Usually a session borrows these from a command; here they are allocated, so `out` must free
-     * them. */
-    out->phases = (const char **)(uintptr_t)s->phases;
-    out->settings = (const char **)(uintptr_t)s->settings;
-    out->cpus = (int *)(uintptr_t)s->cpus;
-    out->overview = (struct ab_overview *)(uintptr_t)s->overview;
+    ab_record_read(&r->json, &document, &ab_session_record, r->session, r);
 }
 
 enum ab_status ab_stored_take(void *document, const char *shown, struct ab_stored *out,
@@ -245,17 +238,19 @@ enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out,
 
 void ab_stored_fini(struct ab_stored *stored)
 {
+    struct ab_session *s = &stored->session;
     if (stored->comparison != NULL)
         ab_comparison_fini(stored->comparison);
     free(stored->comparison);
     free(stored->compared_with);
-    ab_session_fini(&stored->session);
-    free(stored->session.backends);
-    free(stored->session.gates);
-    free(stored->phases);
-    free(stored->settings);
-    free(stored->cpus);
-    free(stored->overview);
+    ab_session_fini(s);
+    free(s->backends);
+    free(s->gates);
+    /* usually a session borrows these from a command; here they were malloc'ed */
+    free((void *)(uintptr_t)s->phases);
+    free((void *)(uintptr_t)s->settings);
+    free((void *)(uintptr_t)s->cpus);
+    free((void *)(uintptr_t)s->overview);
     ab_json_free(stored->document);
     *stored = (struct ab_stored){0};
 }

@@ -33,15 +33,13 @@ enum {
 #define AB_HTML_RESULT_END "</script>"
 
 struct ab_stored {
-    struct ab_session session; /* its strings belong to the document */
-    void *document;
-    enum ab_checksum checksum; /* an altered result may still be shown */
-    const char **phases, **settings;
-    int *cpus;
-    struct ab_comparison *comparison; /* set by ab_stored_read_checks, else NULL; likewise
-                                         compared_with, its base */
+    struct ab_session session;        /* its strings belong to the document */
+    void *document;                   /* of a copy, a list of its strings */
+    enum ab_checksum checksum;        /* an altered result may still be shown */
+    struct ab_comparison *comparison; /* set by ab_stored_read_checks and
+                                         ab_stored_copy, else NULL; likewise compared_with, its
+                                         base */
     struct ab_session *compared_with;
-    struct ab_overview *overview;
 };
 
 /* Reads a stored result, or an HTML report that contains one. Returns AB_INPUT if it is no result,

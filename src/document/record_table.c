@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes, reads and rounds structs by walking over their tables (record_table.h).
+ * Writes, reads, rounds and copies structs by walking over their tables (record_table.h).
  */
 #include "document/record_table.h"
 
@@ -503,6 +503,78 @@ void ab_record_settle(const struct ab_record *table, void *record)
     for (size_t i = 0; i < table->n_members; i++)
         if (table->members[i].group == table->group && !has_flag(&table->members[i], AB_SHOWN))
             settle_member(&table->members[i], record);
+}
+
+/* ---- copying ---- */
+
+const char *ab_copied_text(const struct ab_copying *x, const char *text)
+{
+    if (text == NULL)
+        return NULL;
+    json_t *copy = json_stringn_nocheck(text, strlen(text));
+    ab_json_append(x->texts, copy);
+    return json_string_value(copy);
+}
+
+static void own_record(const struct ab_record *table, struct ab_copying x);
+
+static void own_list(const struct ab_copying *x)
+{
+    const struct ab_member *m = x->m;
+    struct ab_member one;
+    struct ab_record t = items_record(m, &one);
+    char *from = items_of(m, x->record), *to = from;
+    uint32_t n = has_flag(m, AB_SHOWN) ? 0 : count_of(m, x->record), n_copied = 0;
+    size_t more = has_flag(m, AB_ENDS);
+    if (m->type == AB_IS_LIST)
+        *(void **)x->p = to = n + more > 0 ? ab_alloc_zeroed(n + more, t.bytes) : NULL;
+    for (; n > 0; n--, from += t.bytes)
+        if (t.is_told == NULL || t.is_told(from, x->context)) {
+            char *item = to + n_copied++ * t.bytes;
+            memmove(item, from, t.bytes);
+            own_record(&t, (struct ab_copying){NULL, item, item, x->texts, x->context});
+        }
+    if (m->n_bytes != 0)
+        set_whole(at(x->record, m->n_offset), m->n_bytes, n_copied);
+}
+
+static void own_member(const struct ab_copying *x)
+{
+    const struct ab_member *m = x->m;
+    if (m->copy != NULL) {
+        m->copy(x);
+    } else if (m->type == AB_IS_TEXT) {
+        *(const char **)x->p = ab_copied_text(x, *(const char **)x->p);
+    } else if (is_list(m) && !has_flag(m, AB_SAME)) {
+        own_list(x);
+    } else if (m->type == AB_IS_RECORD || (m->type == AB_IS_PART && !has_flag(m, AB_POINTER))) {
+        void *record = inner(m, x->record);
+        if (record != NULL && has_flag(m, AB_POINTER))
+            *(void **)x->p = record = ab_memdup(record, m->record->bytes);
+        if (record != NULL)
+            own_record(m->record, (struct ab_copying){NULL, record, record, x->texts, x->context});
+    }
+}
+
+static void own_record(const struct ab_record *table, struct ab_copying x)
+{
+    if (table->copy != NULL) {
+        table->copy(&x);
+        return;
+    }
+    for (size_t i = 0; i < table->n_members; i++) {
+        x.m = &table->members[i];
+        x.p = at(x.record, x.m->offset);
+        if (x.m->group == table->group)
+            own_member(&x);
+    }
+}
+
+void ab_record_copy(const struct ab_record *table, const void *from, void *to, json_t *texts,
+                    const void *context)
+{
+    memcpy(to, from, table->bytes);
+    own_record(table, (struct ab_copying){NULL, to, to, texts, context});
 }
 
 json_t *ab_unsealed_write(const struct ab_writing *x)

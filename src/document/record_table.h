@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares how a struct is stored as JSON. For each member, in the order of the document, a table
- * says its key, its type and its allowed values. Three functions walk over the table: one writes
- * the struct, one reads and checks it, one rounds its numbers. Each key is spelt in one place only.
+ * says its key, its type and its allowed values. Four functions walk over the table: one writes
+ * the struct, one reads and checks it, one rounds its numbers, one copies it. Each key is spelt in
+ * one place only.
  *
  *     static const struct ab_member host_members[] = {
  *         AB_CHARS("cpu", struct ab_host, cpu),
@@ -51,7 +52,7 @@ enum {
     /* May be missing in older documents. A missing member is read as null, a missing flag as
      * `unknown`. A PART is missing if its first member is. */
     AB_LATER = 1,
-    AB_SHOWN = 2,        /* written for readers; never read back or rounded */
+    AB_SHOWN = 2,        /* written for readers; never read back, rounded or copied */
     AB_OMIT = 4,         /* null or false is not written, and the member may be missing when it is
                             read */
     AB_ZERO = 8,         /* 0 is written as null, and null is read as 0 */
@@ -60,7 +61,8 @@ enum {
                             must be equal */
     AB_ENDS = 64,        /* list of texts: ends with NULL, so it may lack a count */
     AB_NEVER_NULL = 128, /* value in a list: null is not allowed */
-    AB_POINTER = 256,    /* RECORD: the member is a pointer, malloc'ed when it is read */
+    AB_POINTER = 256,    /* RECORD: the member is a pointer, malloc'ed when it is read. PART: a
+                            pointer to the struct of somebody else, which is not copied */
     AB_EXACT = 512,      /* NUMBER that is only written: with all its digits, and 21.0 for 21 */
 };
 
@@ -81,6 +83,15 @@ struct ab_reading {
     const struct ab_member *m;    /* NULL: the whole record (in `check`) */
     void *record, *p;
     void *context;
+};
+
+/* Arguments of the functions that copy. The copy is a struct whose bytes are those of the original,
+ * so its pointers still lead to what the original owns. */
+struct ab_copying {
+    const struct ab_member *m; /* NULL: the whole record */
+    void *record, *p;          /* the copy, and the member within it */
+    json_t *texts;             /* a list that owns the texts of the copy */
+    const void *context;
 };
 
 struct ab_member {
@@ -116,6 +127,9 @@ struct ab_member {
      * value into x->o itself. */
     json_t *(*write)(const struct ab_writing *x);
     void (*read)(const struct ab_reading *x);
+    /* Gives the copy its own value of a member that refers to other memory. A RULE without it has
+     * no such members. */
+    void (*copy)(const struct ab_copying *x);
     /* ROWS: fills a zeroed item; returns false if item `i` does not exist. */
     bool (*row)(const void *record, size_t i, void *item);
 };
@@ -128,6 +142,8 @@ struct ab_record {
     bool (*is_told)(const void *record, const void *context);
     /* Checks conditions between members, after all of them were read without an error. */
     void (*check)(const struct ab_reading *x);
+    /* Replaces the walk over the members when a record is copied; NULL = walk. */
+    void (*copy)(const struct ab_copying *x);
 };
 
 /* `k` is the key. Further arguments are initializers of struct ab_member, such as .flags =
@@ -223,6 +239,14 @@ json_t *ab_unsealed_write(const struct ab_writing *x);
 void ab_unsealed_read(const struct ab_reading *x);
 /* Sets every member to the value that stands for null. */
 void ab_record_forget(const struct ab_record *table, void *record);
+
+/* Copies a record with everything that it owns: lists and records are malloc'ed, as when they are
+ * read, and texts are added to the array `texts`. Items of lists that are not written are left out, and lists
+ * that are only shown are empty. */
+void ab_record_copy(const struct ab_record *table, const void *from, void *to, json_t *texts,
+                    const void *context);
+/* Returns a copy of the text, which belongs to x->texts; NULL for NULL. */
+const char *ab_copied_text(const struct ab_copying *x, const char *text);
 
 /* Rounds every double that is read back, with ab_number_settle. */
 void ab_record_settle(const struct ab_record *table, void *record);

@@ -203,6 +203,17 @@ static void read_phase(const struct ab_reading *x)
                  ab_text_printable(shown, sizeof shown, name));
 }
 
+/* Refers to the session's own name of the phase. */
+static void copy_phase(const struct ab_copying *x)
+{
+    const struct ab_session *s = x->context;
+    const char **to = x->p;
+    uint32_t i = 0;
+    while (i < s->n_phases && strcmp(s->phases[i], *to) != 0)
+        i++;
+    *to = i < s->n_phases ? s->phases[i] : ab_copied_text(x, *to);
+}
+
 static int by_index(const void *key, const void *round)
 {
     uint32_t a = *(const uint32_t *)key, b = ((const struct ab_round *)round)->index;
@@ -222,7 +233,7 @@ static void read_round(const struct ab_reading *x)
 #define BACKEND(of) \
     AB_RULE("backend", of, backend, .write = write_backend, .read = read_backend), \
         RULE("params", write_params, NULL)
-#define PHASE(of) AB_TEXT("phase", of, phase, .read = read_phase)
+#define PHASE(of) AB_TEXT("phase", of, phase, .read = read_phase, .copy = copy_phase)
 #define ROUND(of) AB_WHOLE("round", of, round, UINT32_MAX, 0, .read = read_round)
 /* A rule for the whole record. */
 #define RULE(k, writing, reading) \
@@ -305,6 +316,16 @@ static json_t *histogram_or_null(const struct ab_hdr *hdr)
     return is_empty(hdr) ? json_null() : ab_json_histogram(hdr);
 }
 
+static void copy_histogram(const struct ab_copying *x)
+{
+    struct ab_hdr **to = x->p;
+    const struct ab_hdr *from = *to;
+    if (from == NULL)
+        return;
+    *to = ab_hdr_new();
+    ab_hdr_merge(*to, from); /* touches only the pages in use */
+}
+
 /* Numbers stored beside a histogram. */
 struct timed {
     uint64_t n, overflow, max;
@@ -346,7 +367,8 @@ static void read_timed(const struct ab_reading *x)
 }
 
 #define TIMED(of, table) \
-    AB_RULE(NULL, of, hdr, .record = (table), .write = write_timed, .read = read_timed)
+    AB_RULE(NULL, of, hdr, .record = (table), .write = write_timed, .read = read_timed, \
+            .copy = copy_histogram)
 
 /* ---- tool and machine ---- */
 
@@ -905,6 +927,15 @@ static void read_order(const struct ab_reading *x)
     round->n_order = (uint32_t)n;
 }
 
+static void copy_order(const struct ab_copying *x)
+{
+    struct ab_round *round = x->record;
+    if (round->n_order > 0)
+        round->order = ab_memdup(round->order, round->n_order * sizeof round->order[0]);
+    else
+        round->order = NULL;
+}
+
 static void check_round(const struct ab_reading *x)
 {
     const struct ab_session *s = session_of(x);
@@ -924,7 +955,8 @@ static bool has_several_hosts(const void *record, const void *session)
 
 static const struct ab_member round_members[] = {
     AB_WHOLE("index", struct ab_round, index, UINT32_MAX - 1, 0),
-    RULE("order", write_order, read_order),
+    AB_RULE("order", struct ab_round, order, .write = write_order, .read = read_order,
+            .copy = copy_order),
     AB_WHOLE("host", struct ab_round, host, UINT32_MAX, 0, .has = has_several_hosts,
              .flags = AB_OMIT),
 };
@@ -1063,7 +1095,8 @@ static const struct ab_member result_members[] = {
     ROUND(struct ab_result),
     AB_PART(&each_record),
     AB_RECORD_HERE("quantiles", &quantile_record),
-    RULE(histogram_key, write_result_histogram, read_result_histogram),
+    AB_RULE(histogram_key, struct ab_result, hdr, .write = write_result_histogram,
+            .read = read_result_histogram, .copy = copy_histogram),
     AB_PART(&all_record, AB_WHEN_IS(struct ab_result, op, AB_OP_ALL)),
     RULE("is_waiting", write_waiting, NULL),
     AB_RECORD_HERE("tail", &tail_record, AB_WHEN(struct ab_result, tail_n)),
@@ -1385,7 +1418,8 @@ static const struct ab_member dist_members[] = {
     RULE("unit", write_dist_unit, NULL),
     AB_WHOLE("n_ops", struct ab_memory_dist, n_ops, UINT32_MAX, UINT64_MAX),
     AB_WHOLE("n_samples", struct ab_memory_dist, n_samples, UINT32_MAX, UINT64_MAX),
-    RULE(NULL, write_dist, read_dist),
+    AB_RULE(NULL, struct ab_memory_dist, hdr, .write = write_dist, .read = read_dist,
+            .copy = copy_histogram),
     AB_CHARS("reason", struct ab_memory_dist, reason),
 };
 AB_TABLE(dist, struct ab_memory_dist, .is_told = has_numbers);
@@ -1593,7 +1627,8 @@ static const struct ab_member iterations_members[] = {
     AB_ARRAY("worst", struct ab_iterations, worst, n_worst, AB_ITERATIONS_WORST_MAX,
              .record = &iteration_time_record, .flags = AB_LATER),
     AB_PART(&stretch_record, .flags = AB_LATER),
-    AB_RULE(histogram_key, struct ab_iterations, hdr, .write = write_iteration_histogram),
+    AB_RULE(histogram_key, struct ab_iterations, hdr, .write = write_iteration_histogram,
+            .copy = copy_histogram),
     AB_CHARS("reason", struct ab_iterations, reason),
 };
 AB_TABLE(iterations, struct ab_iterations, .is_told = has_numbers, .check = check_iterations);
@@ -1936,6 +1971,14 @@ static void check_unique(struct ab_json_reader *r, const struct ab_json_node *li
     free(sorted);
 }
 
+static void set_caps(struct ab_session *s)
+{
+    s->cap_rounds = s->n_rounds;
+#define CAP(list) s->cap_##list = s->n_##list;
+    AB_SESSION_LISTS(CAP)
+#undef CAP
+}
+
 static void check_document(const struct ab_reading *x)
 {
     struct ab_session *s = x->record;
@@ -1947,10 +1990,7 @@ static void check_document(const struct ab_reading *x)
     check_unique(x->r, &results, s);
     for (uint32_t i = 0; i < s->n_nulls; i++)
         s->nulls[i].iteration_call_ns = NAN;
-    s->cap_rounds = s->n_rounds;
-#define CAP(list) s->cap_##list = s->n_##list;
-    AB_SESSION_LISTS(CAP)
-#undef CAP
+    set_caps(s);
 }
 
 #define RECORDS(key, list, table, ...) \
@@ -2008,6 +2048,19 @@ void ab_session_settle(struct ab_session *s)
     for (uint32_t i = 0; i < s->n_memory; i++)
         for (uint32_t h = 0; h < AB_PLACEMENT_HEAPS_MAX; h++)
             ab_record_settle(&heap_memory_record, &s->memory[i].heaps[h]);
+}
+
+void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum, struct ab_stored *out)
+{
+    struct ab_session *s = &out->session;
+    *out = (struct ab_stored){.checksum = checksum, .document = json_array()};
+    ab_record_copy(&ab_session_record, from, s, out->document, s);
+    s->start = 0; /* like the stacks not in documents */
+    s->stacks = NULL;
+    set_caps(s);
+    ab_session_settle(s);
+    ab_record_settle(&ab_checks_record, s);
+    ab_stored_take_comparison(out);
 }
 
 json_t *ab_session_json(const struct ab_session *session)

@@ -21,6 +21,11 @@ extern const struct ab_record ab_combination_record; /* for a struct ab_combinat
  * that tables from the session and from its file are the same. */
 void ab_session_settle(struct ab_session *session);
 
+/* Copies a session with its gates and its comparison, as if it were written and read again with
+ * ab_stored_read_checks. `out` stays where it is, because the comparison refers to it. */
+void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum,
+                    struct ab_stored *out);
+
 /* Returns the whole document with its checksum. */
 json_t *ab_session_json(const struct ab_session *session);
 /* Writes the whole document. It is an output form, with a row in sinks.def. */

@@ -18,35 +18,22 @@
 
 /* ---- one result ---- */
 
-/* Reads an item with its stored verdicts. */
-static enum ab_status read_whole(struct ab_suite_item *item, const char *shown, struct ab_err *err)
-{
-    enum ab_status status = ab_suite_item_read(item, shown, &item->stored, err);
-    if (status == AB_OK && (status = ab_stored_read_checks(shown, &item->stored, err)) != AB_OK)
-        ab_stored_fini(&item->stored);
-    return status;
-}
-
 void ab_suite_item_take(struct ab_suite_item *item, const struct ab_session *session)
 {
-    struct ab_err err;
     if (item->document != NULL)
         ab_stored_fini(&item->stored);
     ab_json_free(item->document);
     item->document = ab_session_json(session);
     item->reason = "";
-    if (read_whole(item, item->name, &err) != AB_OK) { /* a defect of allocbench */
-        ab_json_free(item->document);
-        item->document = NULL;
-        item->reason = "its result cannot be read back";
-    }
+    ab_stored_copy(session, AB_CHECKSUM_GOOD, &item->stored);
 }
 
-/* Reads a copy, because reading removes the histograms from a document. */
-enum ab_status ab_suite_item_read(const struct ab_suite_item *item, const char *shown,
-                                  struct ab_stored *out, struct ab_err *err)
+void ab_suite_item_copy(const struct ab_suite_item *item, struct ab_stored *out)
 {
-    return ab_stored_take(json_deep_copy(item->document), shown, out, err);
+    struct ab_session session = item->stored.session;
+    session.n_gates = 0;
+    session.comparison = NULL;
+    ab_stored_copy(&session, item->stored.checksum, out);
 }
 
 const struct ab_suite_item *ab_suite_find(const struct ab_suite *suite, const char *name)
@@ -287,6 +274,20 @@ static json_t *write_result(const struct ab_writing *x)
     return item->document != NULL ? json_incref(item->document) : json_null();
 }
 
+/* Reads the result of an item with its stored verdicts. It is read from a copy, because reading
+ * removes the histograms from a document. */
+static enum ab_status read_item(struct ab_suite_item *item, json_t *document, const char *shown,
+                                struct ab_err *err)
+{
+    AB_TRY(ab_stored_take(json_deep_copy(document), shown, &item->stored, err));
+    enum ab_status status = ab_stored_read_checks(shown, &item->stored, err);
+    if (status == AB_OK)
+        item->document = json_incref(document);
+    else
+        ab_stored_fini(&item->stored);
+    return status;
+}
+
 static void read_result(const struct ab_reading *x)
 {
     struct ab_suite_item *item = x->record;
@@ -296,12 +297,7 @@ static void read_result(const struct ab_reading *x)
         return;
     snprintf(shown, sizeof shown, "%.400s, %.160s", x->r->file,
              item->name != NULL ? item->name : "");
-    item->document = json_incref(node.json);
-    x->r->status = read_whole(item, shown, x->r->err);
-    if (x->r->status == AB_OK)
-        return;
-    ab_json_free(item->document);
-    item->document = NULL;
+    x->r->status = read_item(item, node.json, shown, x->r->err);
 }
 
 static void read_schema(const struct ab_reading *x)

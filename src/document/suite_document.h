@@ -18,7 +18,7 @@ struct ab_suite_item {
     const char *path;   /* path as the user gave it */
     const char *reason; /* why there is no result; "" = there is one, or it was not measured yet */
     void *document;     /* the result, with its checksum; NULL = none */
-    struct ab_stored stored; /* the result, read back */
+    struct ab_stored stored; /* the result, read or copied */
 };
 
 struct ab_suite {
@@ -47,11 +47,10 @@ struct ab_suite {
     char *sha256; /* digest of the names and tapes of all items */
 };
 
-/* Stores a session in an item, in the form of its document. */
+/* Stores a copy of a session in an item, and its document. */
 void ab_suite_item_take(struct ab_suite_item *item, const struct ab_session *session);
-/* Reads the result of an item again; the caller ends it. `shown` names it in errors. */
-enum ab_status ab_suite_item_read(const struct ab_suite_item *item, const char *shown,
-                                  struct ab_stored *out, struct ab_err *err);
+/* Copies the result of an item without its verdicts; the caller ends it. */
+void ab_suite_item_copy(const struct ab_suite_item *item, struct ab_stored *out);
 /* Returns the item of this name; NULL = none. */
 const struct ab_suite_item *ab_suite_find(const struct ab_suite *suite, const char *name);
 

@@ -4,6 +4,7 @@
  * tests: json_in.c read_result.c
  * tests: session_record.c
  */
+#include "document/checks_json.h"
 #include "document/read_result.h"
 #include "document/session_record.h"
 #include "result/merge/merge_rounds.h"
@@ -17,6 +18,7 @@
 #include "support/report_depth.h"
 #include "support/stored_text.h"
 
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +53,28 @@ static void write_timeline(FILE *to, const struct ab_session *s, void *user)
     ab_sink_timeline(to, s);
 }
 
+static void (*const writers[])(FILE *, const struct ab_session *, void *) = {
+    write_json, write_table, write_csv, write_hist, write_timeline};
+
+/* A copy must have the same tables and document as its session. */
+static void assert_copy_is_same(const struct ab_session *s)
+{
+    struct ab_stored copy;
+    ab_stored_copy(s, AB_CHECKSUM_GOOD, &copy);
+    for (size_t i = 0; i < AB_ARRAY_LEN(writers); i++) {
+        char *of_session = fake_capture(writers[i], s, NULL);
+        char *of_copy = fake_capture(writers[i], &copy.session, NULL);
+        assert_string_equal(of_session, of_copy);
+        free(of_session);
+        free(of_copy);
+    }
+    ab_stored_fini(&copy);
+}
+
 /* session → JSON → session → JSON; the first document must be the second, and tables made of both
  * sessions the same. */
 static void assert_round_trip(struct ab_session *s)
 {
-    static void (*const writers[])(FILE *, const struct ab_session *, void *) = {
-        write_json, write_table, write_csv, write_hist, write_timeline};
     struct ab_err err = {.text = ""};
     struct ab_stored stored;
     ab_session_settle(s);
@@ -72,6 +90,7 @@ static void assert_round_trip(struct ab_session *s)
     }
     free(json);
     ab_stored_fini(&stored);
+    assert_copy_is_same(s);
 }
 
 static void settings_come_back_with_the_name(void **state)
@@ -335,6 +354,43 @@ static void iterations_come_back(void **state)
     fake_session_free(f);
 }
 
+/* Frees the original before the copy is written a second time. */
+static void copy_golden(const char *path)
+{
+    struct ab_err err = {.text = ""};
+    struct ab_stored stored, copy;
+    if (ab_stored_read(path, &stored, &err) != AB_OK ||
+        ab_stored_read_checks(path, &stored, &err) != AB_OK)
+        fail_msg("%s", err.text);
+    char *original = fake_capture(write_json, &stored.session, NULL);
+    ab_stored_copy(&stored.session, stored.checksum, &copy);
+    char *first = fake_capture(write_json, &copy.session, NULL);
+    assert_string_equal(original, first);
+    for (uint32_t i = 0; i < stored.session.n_results; i++)
+        ab_hdr_record(stored.session.results[i].hdr, 7);
+    for (uint32_t i = 0; i < stored.session.n_gates; i++)
+        stored.session.gates[i].bound = -1;
+    memset(stored.session.backends, 0, stored.session.n_backends * sizeof(struct ab_backend_info));
+    ab_stored_fini(&stored);
+    char *second = fake_capture(write_json, &copy.session, NULL);
+    assert_string_equal(original, second);
+    ab_stored_fini(&copy);
+    free(original);
+    free(first);
+    free(second);
+}
+
+static void copies_of_stored_results_outlive_them(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob("tests/golden/results/good/*", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 6);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        copy_golden(found.gl_pathv[i]);
+    globfree(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +407,7 @@ int main(void)
         cmocka_unit_test(memory_over_time_comes_back),
         cmocka_unit_test(size_classes_and_windows_come_back),
         cmocka_unit_test(iterations_come_back),
+        cmocka_unit_test(copies_of_stored_results_outlive_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,28 @@ static void what_is_read_is_written_again(void **state)
     all_fini(&all);
 }
 
+static void a_copy_outlives_its_original(void **state)
+{
+    (void)state;
+    struct ab_err err = {.text = ""};
+    json_t *texts = json_array();
+    struct all all, copy;
+    json_t *json = json_loads(DOCUMENT, 0, NULL);
+    assert_int_equal(read_all(json, &all, &err), AB_OK);
+    json_t *before = ab_record_json(&record, &all, NULL);
+    ab_record_copy(&record, &all, &copy, texts, NULL);
+    all.list[0].n = 8;
+    memset(all.pairs, 0, sizeof all.pairs[0]);
+    all_fini(&all);
+    json_decref(json); /* it owns the texts of the original */
+    json_t *after = ab_record_json(&record, &copy, NULL);
+    assert_true(json_equal(before, after));
+    json_decref(before);
+    json_decref(after);
+    json_decref(texts);
+    all_fini(&copy);
+}
+
 static void what_came_later_may_be_missing(void **state)
 {
     (void)state;
@@ -195,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_is_written_again),
+        cmocka_unit_test(a_copy_outlives_its_original),
         cmocka_unit_test(what_came_later_may_be_missing),
         cmocka_unit_test(wrong_values_are_named_with_their_place),
         cmocka_unit_test(numbers_are_rounded_wherever_they_are),
