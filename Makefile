@@ -84,13 +84,13 @@ WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
 CLOCK_SRC := src/clock/served_clock.c
-# What `exec`, `exec --inside` and `exec --litter` preload into a program.
-STREW_SRC := src/inside/strew.c
+# What `exec`, `exec --inside` and `exec --aged` preload into a program.
+AGING_SRC := src/inside/aging_library.c
 CLOSES_SRC := src/inside/closes.c
 ASKED_SRC := src/inside/asked.c
-INSIDE_SRC := $(filter-out $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC),$(call sources,src/inside))
+INSIDE_SRC := $(filter-out $(AGING_SRC) $(CLOSES_SRC) $(ASKED_SRC),$(call sources,src/inside))
 MAIN_SRC   := src/cli/main.c
-LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(STREW_SRC) $(CLOSES_SRC) $(ASKED_SRC) src/record/frames.c src/worker/worker_main.c \
+LIB_SRC    := $(filter-out $(MAIN_SRC) $(PRELOAD_SRC) $(CLOCK_SRC) $(INSIDE_SRC) $(AGING_SRC) $(CLOSES_SRC) $(ASKED_SRC) src/record/frames.c src/worker/worker_main.c \
                 allocators/slab_malloc/malloc.c, \
                 $(call sources,src allocators))
 
@@ -188,7 +188,7 @@ RECORDER := liballocbench-record.so
 FRAMES := $(B)/liballocbench-frames.so
 CLOCK := $(B)/liballocbench-clock.so
 INSIDE := $(B)/liballocbench-inside.so
-STREW := $(B)/liballocbench-litter.so
+AGING := $(B)/liballocbench-litter.so
 CLOSES := $(B)/liballocbench-closes.so
 ASKED := $(B)/liballocbench-asked.so
 RECORDERS := $(B)/$(RECORDER) $(B)/guests/wrong1/$(RECORDER) $(B)/guests/wrong2/$(RECORDER)
@@ -205,10 +205,10 @@ $(CLOCK): $(CLOCK_SRC:%.c=$(B)/recorder/%.o)
 # An exception of the allocator's operator new passes through it.
 $(B)/recorder/src/inside/%.o: RECORDER_FLAGS += -fexceptions
 $(INSIDE): $(INSIDE_SRC:%.c=$(B)/recorder/%.o)
-$(STREW): $(patsubst %.c,$(B)/recorder/%.o,$(STREW_SRC) src/base/litter.c src/base/rng.c)
+$(AGING): $(patsubst %.c,$(B)/recorder/%.o,$(AGING_SRC) src/base/aging.c src/base/rng.c)
 $(CLOSES): $(CLOSES_SRC:%.c=$(B)/recorder/%.o)
 $(ASKED): $(ASKED_SRC:%.c=$(B)/recorder/%.o)
-$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW) $(CLOSES) $(ASKED):
+$(RECORDERS) $(FRAMES) $(CLOCK) $(INSIDE) $(AGING) $(CLOSES) $(ASKED):
 	$(call say,SO,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RECORDER_FLAGS) -shared -Wl,-z,relro,-z,now,-z,separate-code -Wl,-soname,$(@F) $(LDFLAGS) \
@@ -513,7 +513,7 @@ install: all install-man install-share install-develop install-heaps
 	install -d $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(LIB_DIR)
 	install $(B)/allocbench $(DESTDIR)$(PREFIX)/bin
 	install $(B)/allocbench-worker $(LIBEXEC)
-	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(INSIDE) $(STREW) $(CLOSES) $(ASKED) $(LIBEXEC)
+	install -m 644 $(B)/$(RECORDER) $(FRAMES) $(CLOCK) $(INSIDE) $(AGING) $(CLOSES) $(ASKED) $(LIBEXEC)
 	install -m 644 $(B)/$(SLAB_MALLOC) $(LIB_DIR)
 
 .PHONY: install-man

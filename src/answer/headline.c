@@ -192,13 +192,13 @@ static void add_memory(struct writer *w, uint32_t a, uint32_t b)
 
 /* True if the back end ran on a heap in the same state as its base. Otherwise it cannot answer
  * which is faster. */
-static bool is_littered_alike(const struct writer *w, uint32_t backend)
+static bool is_aged_alike(const struct writer *w, uint32_t backend)
 {
     uint32_t base = ab_session_base_of(w->s, backend);
     if (base == UINT32_MAX)
         return true;
-    const struct ab_litter_request *a = &w->s->backends[backend].litter;
-    const struct ab_litter_request *b = &w->s->backends[base].litter;
+    const struct ab_aging_request *a = &w->s->backends[backend].aging;
+    const struct ab_aging_request *b = &w->s->backends[base].aging;
     return a->occupancy == b->occupancy && a->multiple == b->multiple;
 }
 
@@ -206,7 +206,7 @@ static bool takes_part(const struct writer *w, const struct ab_view_rank *row)
 {
     return row->standing == AB_VIEW_RANKED && row->combination == w->combination &&
            row->twin == row->backend && !row->is_inlined && isfinite(row->figure.median) &&
-           is_littered_alike(w, row->backend);
+           is_aged_alike(w, row->backend);
 }
 
 /* Returns the fastest back end that takes part, except `except`; UINT32_MAX = none. must_free:
@@ -875,7 +875,7 @@ static void add_winner(const struct ab_session *s, const struct ab_view_headline
     for (uint32_t i = 0; i < ranking->n_rows; i++) {
         const struct ab_view_rank *rank = &ranking->rows[i];
         const struct ab_backend_info *b = &s->backends[rank->backend];
-        if (rank->standing != AB_VIEW_RANKED || !is_preloadable(b) || b->litter.occupancy > 0)
+        if (rank->standing != AB_VIEW_RANKED || !is_preloadable(b) || b->aging.occupancy > 0)
             continue;
         if (own != NULL && strcmp(own, b->name) == 0)
             return; /* the program already uses it */

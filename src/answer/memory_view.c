@@ -175,12 +175,12 @@ static void view_memory_read(const struct ab_session *s, const struct ab_memory 
                              char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row)
 {
     /* Records count the aged heap among the live bytes; all of it was written to. */
-    const double litter = fmin((double)s->backends[of->backend].littered.bytes, of->live_bytes);
-    const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes - litter,
+    const double aged_bytes = fmin((double)s->backends[of->backend].aged.bytes, of->live_bytes);
+    const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes - aged_bytes,
                                                 of->internal_bytes,
                                                 of->external_bytes,
                                                 of->retained_bytes,
-                                                isfinite(of->live_bytes) ? litter : NAN,
+                                                isfinite(of->live_bytes) ? aged_bytes : NAN,
                                                 of->during_calls_bytes};
     clear(row);
     row->of = of;
@@ -217,7 +217,7 @@ static void make_row(const struct ab_session *s, uint32_t backend, void *scratch
 {
     struct ab_view_memory_row *row = &out->rows[backend];
     clear(row);
-    out->has_litter = out->has_litter || s->backends[backend].littered.bytes > 0;
+    out->has_aged_heap = out->has_aged_heap || s->backends[backend].aged.bytes > 0;
     if (!ab_session_has_numbers(s, backend))
         return;
     if (ab_session_is_exec(s)) {
@@ -355,14 +355,14 @@ bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
                     {"internal", 2, "#+ internal"},
                     {"external", 2, "#+ external"},
                     {"retained", 2, "#+ retained"},
-                    {v->memory.has_litter ? "litter" : NULL, 0,
-                     v->memory.has_litter ? "#+ litter" : NULL},
+                    {v->memory.has_aged_heap ? "litter" : NULL, 0,
+                     v->memory.has_aged_heap ? "#+ litter" : NULL},
                     {v->memory.has_during ? "in calls" : NULL, 0,
                      v->memory.has_during ? "#+ during calls" : NULL},
                     {"= peak", 0, "#= peak"},
                     [MULTIPLE] = {"x live", 3, "#÷ live"},
                     [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL,
-                                    v->memory.has_litter ? 3 : 1},
+                                    v->memory.has_aged_heap ? 3 : 1},
                     [GROWTH] = {.in_html = ranking->has_growth ? "#growth per M ops" : NULL}},
         .n_columns = GROWTH + 1,
         .unit = scale.name};
@@ -487,7 +487,7 @@ bool ab_view_memory_has_during(const struct ab_session *s, const char *phase)
 bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
 {
     double most = NAN, untouched = 0, live = NAN;
-    bool has_litter = false;
+    bool has_aged_heap = false;
     for (uint32_t i = 0; i < s->n_memory; i++) {
         const struct ab_memory *m = &s->memory[i];
         if (strcmp(m->phase, phase) != 0 || !has_memory(s, m->backend, phase))
@@ -498,8 +498,8 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
     }
     for (uint32_t b = 0; b < s->n_backends; b++) {
         live = fmax(live, MEDIAN(live_peak_bytes, AB_AT_FOOTPRINT_PEAK) -
-                              (double)s->backends[b].littered.bytes);
-        has_litter = has_litter || s->backends[b].littered.bytes > 0;
+                              (double)s->backends[b].aged.bytes);
+        has_aged_heap = has_aged_heap || s->backends[b].aged.bytes > 0;
     }
     const struct scale scale = scale_of(most);
     /* untouched memory has its own column if there is any, or if it is not known */
@@ -509,7 +509,7 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
                                       {"internal"},
                                       {"external"},
                                       {"retained"},
-                                      {has_litter ? "litter" : NULL},
+                                      {has_aged_heap ? "litter" : NULL},
                                       {ab_view_memory_has_during(s, phase) ? "in calls" : NULL},
                                       {"= peak"},
                                       [MULTIPLE] = {"x live"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory at the peak of the whole run, in bytes that add up:
- * live + internal + external + retained + litter + during calls = peak.
+ * live + internal + external + retained + aged heap + during calls = peak.
  * All of them come from one run: the one with the median peak among the runs that know the most
  * parts. Medians of each part would not add up.
  */
@@ -15,7 +15,7 @@ enum ab_view_memory_part {
     AB_VIEW_INTERNAL, /* the rest of the live blocks: sizes rounded up */
     AB_VIEW_EXTERNAL, /* the rest of the pages with live blocks: free blocks, headers */
     AB_VIEW_RETAINED, /* pages without a live block */
-    AB_VIEW_LITTER,   /* live bytes of the aged heap, not of the work; 0 on a fresh heap */
+    AB_VIEW_AGED,     /* live bytes of the aged heap, not of the work; 0 on a fresh heap */
     AB_VIEW_DURING,   /* resident only within a call, or between two readings */
     AB_VIEW_MEMORY_PARTS
 };
@@ -40,9 +40,9 @@ struct ab_view_memory_row {     /* memory of one back end */
 struct ab_view_memory {
     struct ab_view_memory_row *rows; /* by back end of the session, n_rows = n_backends */
     uint32_t n_rows;
-    bool has_litter; /* True if a back end ran on an aged heap */
-    bool has_during; /* True if a back end has memory that is resident only during calls */
-    bool has_parts;  /* True if a part is known of any back end */
+    bool has_aged_heap; /* True if a back end ran on an aged heap */
+    bool has_during;    /* True if a back end has memory that is resident only during calls */
+    bool has_parts;     /* True if a part is known of any back end */
     char (*texts)[AB_MEMORY_REASON_BYTES]; /* storage of `whys` and `why_peak` */
 };
 

@@ -878,14 +878,14 @@ static void add_little_memory(const struct ab_session *s, struct ab_view_texts *
 }
 
 /* Notes the aged heaps, once for all back ends with the same one. */
-static void add_litter(const struct ab_session *s, struct ab_view_texts *t,
-                       struct ab_view_warnings *w)
+static void add_aged_heaps(const struct ab_session *s, struct ab_view_texts *t,
+                           struct ab_view_warnings *w)
 {
     for (uint32_t i = 0; i < s->n_backends; i++) {
-        const struct ab_litter_count *c = &s->backends[i].littered;
+        const struct ab_aging_count *c = &s->backends[i].aged;
         const char *says = strstr(s->backends[i].name, "litter=");
         uint32_t before = 0;
-        while (before < i && memcmp(&s->backends[before].littered, c, sizeof *c) != 0)
+        while (before < i && memcmp(&s->backends[before].aged, c, sizeof *c) != 0)
             before++;
         if (c->made_blocks > 0 && before == i && says != NULL)
             warning_list_add(
@@ -897,7 +897,7 @@ static void add_litter(const struct ab_session *s, struct ab_view_texts *t,
                     (int)strcspn(says, ":{ "), says, c->made_blocks,
                     AB_BYTES((double)c->made_bytes), c->blocks, AB_BYTES((double)c->bytes),
                     ab_session_is_exec(s) ? "its peak and mean memory" : "its peak",
-                    s->backends[i].litter.seed),
+                    s->backends[i].aging.seed),
                 "");
     }
 }
@@ -1083,7 +1083,7 @@ static void view_warnings_backends(const struct ab_session *s, struct ab_view_te
     add_deepbind(s, texts, out);
     add_proof_beside(s, texts, out);
     add_sized_frees(s, texts, out);
-    add_litter(s, texts, out);
+    add_aged_heaps(s, texts, out);
     add_unproven(s, texts, out);
 }
 

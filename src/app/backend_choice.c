@@ -114,7 +114,7 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
     b->was_named = s->was_named;
     b->is_along = s->is_along;
     b->never_frees = s->never_frees;
-    b->litter = s->litter;
+    b->aging = s->aging;
     b->status = ab_case_status(s);
 }
 
@@ -186,7 +186,7 @@ void ab_case_make(const struct ab_selection *s, struct ab_case *c)
                                     : AB_DECORATOR_NONE;
     c->fault_n = s->fault_n;
     c->purge_ns = s->purge_ns;
-    c->litter = s->litter;
+    c->aging = s->aging;
     for (uint32_t i = 0; i < s->n_env; i++)
         c->env[i] = s->env[i];
 }

@@ -12,7 +12,7 @@
 #include "app/measure.h"
 #include "app/rounds.h"
 #include "app/say.h"
-#include "backend/litter.h"
+#include "backend/aged_rows.h"
 #include "base/clock.h"
 #include "core/alloc.h"
 #include "core/elf.h"
@@ -57,8 +57,8 @@ struct work {
     struct ab_server server;
     bool has_said_waits;
     struct ab_own_malloc own; /* the program's own malloc; its row is the last, if requested */
-    struct ab_exec_litter litter;
-    struct ab_litter_plan *litters;
+    struct ab_exec_litter aging;
+    struct ab_aging_plan *aged_lists;
     struct ab_program_summary summary;
     struct ab_prediction prediction; /* of --trace, once replayed */
 };
@@ -315,7 +315,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     if (!o->backends.are_stored)
         AB_TRY(ab_case_check_files(&m->selection, err));
     AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
-    AB_TRY(ab_litter_rows_add(o->backends.litters, o->backends.n_litters, &m->selection, err));
+    AB_TRY(ab_aged_rows_add(o->backends.aged_lists, o->backends.n_aged_lists, &m->selection, err));
     AB_TRY(ab_own_malloc_find(w->program, o->args, &w->own, err));
     if (o->program.wants_own_malloc)
         AB_TRY(add_own_malloc(w, &m->selection, err));
@@ -323,7 +323,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
         AB_TRY(check_kind(&m->selection.items[i], err));
     w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
     w->envs = ab_alloc_zeroed(m->selection.n + 1, sizeof w->envs[0]);
-    w->litters = ab_alloc_zeroed(m->selection.n + 1, sizeof w->litters[0]);
+    w->aged_lists = ab_alloc_zeroed(m->selection.n + 1, sizeof w->aged_lists[0]);
     return AB_OK;
 }
 
@@ -348,8 +348,8 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
 {
     struct work *w = m->work;
     const struct ab_selection *s = &m->selection.items[i];
-    w->litters[i].request = s->litter;
-    w->litters[i].request.seed = info->litter.seed = m->options->settings.seed;
+    w->aged_lists[i].request = s->aging;
+    w->aged_lists[i].request.seed = info->aging.seed = m->options->settings.seed;
     if (m->options->program.wants_own_malloc && i + 1 == m->selection.n) {
         w->cases[i].wanted = w->own.served;
         w->cases[i].wanted.is_own = true;
@@ -433,20 +433,20 @@ static void say_that_it_waits(void *user)
     w->has_said_waits = true;
 }
 
-static enum ab_status find_litter(struct ab_measurement *m, struct ab_err *err)
+static enum ab_status find_aging(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
     bool is_wanted = false;
     for (size_t i = 0; i < m->selection.n; i++)
-        is_wanted = is_wanted || m->selection.items[i].litter.occupancy > 0;
-    if (is_wanted && w->litter.sizes == NULL)
-        AB_TRY(ab_exec_litter_find(m->options, &w->litter, err));
+        is_wanted = is_wanted || m->selection.items[i].aging.occupancy > 0;
+    if (is_wanted && w->aging.sizes == NULL)
+        AB_TRY(ab_exec_litter_find(m->options, &w->aging, err));
     for (size_t i = 0; i < m->selection.n; i++) {
-        w->litters[i].sizes = w->litter.sizes;
-        w->litters[i].n_sizes = w->litter.n_sizes;
-        w->litters[i].live_peak_bytes = w->litter.live_peak_bytes;
-        w->cases[i].litter_library = w->litter.library;
-        w->cases[i].litter = m->selection.items[i].litter.occupancy > 0 ? &w->litters[i] : NULL;
+        w->aged_lists[i].sizes = w->aging.sizes;
+        w->aged_lists[i].n_sizes = w->aging.n_sizes;
+        w->aged_lists[i].live_peak_bytes = w->aging.live_peak_bytes;
+        w->cases[i].aging_library = w->aging.library;
+        w->cases[i].aging = m->selection.items[i].aging.occupancy > 0 ? &w->aged_lists[i] : NULL;
     }
     return AB_OK;
 }
@@ -493,7 +493,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
         note_part(w);
     }
     AB_TRY(prove_settings(m, err));
-    AB_TRY(find_litter(m, err));
+    AB_TRY(find_aging(m, err));
     if (o->program.wants_inside) {
         AB_TRY(find_interposer(w, err));
         plan.interposer = &w->interposer;
@@ -553,8 +553,8 @@ enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct 
     ab_prediction_fini(&w.prediction);
     free(w.cases);
     free(w.envs);
-    free(w.litters);
-    ab_exec_litter_fini(&w.litter);
+    free(w.aged_lists);
+    ab_exec_litter_fini(&w.aging);
     for (size_t i = 0; i < w.n_settings; i++)
         free((void *)w.settings[i]);
     return status;

@@ -9,7 +9,7 @@
 #include "core/alloc.h"
 #include "core/text.h"
 #include "core/unfinished.h"
-#include "inside/strew.h"
+#include "inside/aging_library.h"
 #include "program/program.h"
 #include "runner/supervise.h"
 #include "trace_tools/walk.h"
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 struct reading {
-    struct ab_litter_sizes sizes;
+    struct ab_aging_sizes sizes;
     struct ab_rng rng;
 };
 
@@ -32,7 +32,7 @@ static enum ab_status take(void *user, const struct ab_walk_batch *batch, struct
     for (size_t i = 0; i < batch->n; i++) {
         const struct ab_event *e = &batch->events[i];
         if (!e->failed && e->kind <= AB_EVENT_ALLOC_ALIGNED)
-            ab_litter_sizes_take(&r->sizes, &r->rng, e->size);
+            ab_aging_sizes_take(&r->sizes, &r->rng, e->size);
     }
     return AB_OK;
 }
@@ -40,10 +40,10 @@ static enum ab_status take(void *user, const struct ab_walk_batch *batch, struct
 static enum ab_status read_trace(const char *path, uint64_t seed, struct ab_exec_litter *out,
                                  struct ab_err *err)
 {
-    struct reading r = {.sizes = {.sizes = out->sizes, .cap = AB_STREW_SIZES}};
+    struct reading r = {.sizes = {.sizes = out->sizes, .cap = AB_AGING_SIZES_MOST}};
     struct ab_trace_info info;
     const struct ab_walk walk = {.path = path, .is_partial = true, .visit = take, .user = &r};
-    ab_rng_init(&r.rng, seed, AB_LITTER_SAMPLE_STREAM);
+    ab_rng_init(&r.rng, seed, AB_AGING_SAMPLE_STREAM);
     AB_TRY(ab_trace_walk(&walk, &info, err));
     out->n_sizes = r.sizes.n;
     out->live_peak_bytes = info.live_peak_bytes;
@@ -111,13 +111,13 @@ enum ab_status ab_exec_litter_find(const struct ab_options *o, struct ab_exec_li
         return ab_fail(err, AB_USAGE,
                        "litter and --server are mutually exclusive: the sizes of its blocks are "
                        "known of a program that ends");
-    AB_TRY(ab_companion_path(AB_STREW_NAME, out->library, sizeof out->library, err));
+    AB_TRY(ab_companion_path(AB_AGING_LIBRARY, out->library, sizeof out->library, err));
     if (ab_spawn_needs_alias(out->library))
         return ab_fail(
             err, AB_USAGE,
             "--litter: LD_PRELOAD cannot hold a path with a space, a colon or a quote: %s",
             AB_SHOWN(512, out->library));
-    out->sizes = ab_alloc_zeroed(AB_STREW_SIZES, sizeof out->sizes[0]);
+    out->sizes = ab_alloc_zeroed(AB_AGING_SIZES_MOST, sizeof out->sizes[0]);
     return o->program.trace != NULL ? read_trace(o->program.trace, o->settings.seed, out, err)
                                     : record_and_read(o, out, err);
 }

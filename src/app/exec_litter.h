@@ -7,7 +7,7 @@
 #define AB_APP_EXEC_LITTER_H
 
 #include "app/options.h"
-#include "base/litter.h"
+#include "base/aging.h"
 
 struct ab_exec_litter { /* begins as {0} */
     uint64_t *sizes;

@@ -9,7 +9,7 @@
 #include "app/placement_rows.h"
 #include "app/rounds.h"
 #include "app/say.h"
-#include "backend/litter.h"
+#include "backend/aged_rows.h"
 #include "core/alloc.h"
 #include "core/file_digest.h"
 #include "core/text.h"
@@ -78,7 +78,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     ab_text_fini(&choice);
     if (s->resumed == NULL)
         AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
-    AB_TRY(ab_litter_rows_add(o->backends.litters, o->backends.n_litters, &m->selection, err));
+    AB_TRY(ab_aged_rows_add(o->backends.aged_lists, o->backends.n_aged_lists, &m->selection, err));
     AB_TRY(make_mapped(m, err));
     size_t n_rows = m->selection.n * w->n_subjects;
     if (w->n_subjects > 1 && n_rows > AB_COMBINATIONS_MAX)
@@ -96,7 +96,7 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
     struct tape_work *w = m->work;
     size_t backend = i % m->selection.n, combination = i / m->selection.n;
     ab_case_make(&m->selection.items[backend], &w->cases[i]);
-    w->cases[i].litter.seed = info->litter.seed = w->subject[combination].seed;
+    w->cases[i].aging.seed = info->aging.seed = w->subject[combination].seed;
     ab_placement_rows_fill(&w->mapped[combination], backend, &w->cases[i], info);
     info->combination = (uint32_t)combination;
     ab_backend_set_values(info, w->subject[combination].values);

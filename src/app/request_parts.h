@@ -77,9 +77,9 @@ struct ab_command_line {
 struct ab_backends_wanted {
     const char **names; /* -b, not split yet */
     size_t n;
-    const char *path;     /* --backend-path; NULL = none */
-    const char **litters; /* --litter, not split yet */
-    size_t n_litters;
+    const char *path;        /* --backend-path; NULL = none */
+    const char **aged_lists; /* --litter, not split yet */
+    size_t n_aged_lists;
     bool allows_plugins; /* True to allow a workload's own libraries and variables */
     bool allows_broken;  /* True to measure back ends that fail their checks */
     bool are_stored;     /* True if `names` comes from the result of --resume, not from -b */

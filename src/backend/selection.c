@@ -6,7 +6,7 @@
 #include "backend/selection.h"
 
 #include "allocators/builtin.h"
-#include "backend/litter.h"
+#include "backend/aged_rows.h"
 #include "backend/presets.h"
 #include "backend/settings.h"
 #include "base/bits.h"
@@ -433,18 +433,18 @@ static enum ab_status spell_out(const struct ab_spelling *spelling, const char *
                    spelling->own[0] == 0 ? "; give it a short one: NAME=…" : "");
 }
 
-/* Sets the name to show. A given name hides the settings, except litter, because --litter makes
+/* Sets the name to show. A given name hides the settings, except the aged heap, because --aged makes
  * several rows of one back end. */
 static enum ab_status name_selection(const struct ab_spelling *spelling, const char *decorator,
                                      bool is_file, struct ab_selection *s, struct ab_err *err)
 {
     if (spelling->own[0] == 0)
         return spell_out(spelling, decorator, is_file, s->name, sizeof s->name, err);
-    char params[256], litter[32];
+    char params[256], aging[32];
     snprintf(params, sizeof params, "%s", spelling->params);
-    bool has_litter = take_param(params, "litter=", litter, sizeof litter);
+    bool has_aged_heap = take_param(params, "litter=", aging, sizeof aging);
     snprintf(s->name, sizeof s->name, "%s%s%s%s", decorator, spelling->own,
-             has_litter ? ":litter=" : "", has_litter ? litter : "");
+             has_aged_heap ? ":litter=" : "", has_aged_heap ? aging : "");
     if (is_file && spelling->params[0] == 0 && spelling->env[0] == 0)
         return AB_OK;
     return spell_out(spelling, decorator, is_file, s->full_name, sizeof s->full_name, err);
@@ -467,14 +467,14 @@ static enum ab_status select_one(char *text, const char *folders, struct ab_sele
     AB_TRY(name_selection(&spelling, decorator, is_file, s, err));
     AB_TRY(read_decorator(&spelling, decorator, s, err));
     AB_TRY(ab_settings_env(spelling.env, s, err));
-    char litter[32];
-    bool has_litter = take_param(spelling.params, "litter=", litter, sizeof litter);
-    if (has_litter)
-        AB_TRY(ab_litter_read(litter, s->name, &s->litter, err));
+    char aging[32];
+    bool has_aged_heap = take_param(spelling.params, "litter=", aging, sizeof aging);
+    if (has_aged_heap)
+        AB_TRY(ab_aged_rows_read(aging, s->name, &s->aging, err));
     AB_TRY(is_file ? select_file(spelling.name, spelling.params, s, err)
                    : select_name(&spelling, folders, s, err));
-    if (has_litter)
-        ab_litter_judge(s);
+    if (has_aged_heap)
+        ab_aged_rows_judge(s);
     return AB_OK;
 }
 
@@ -494,8 +494,8 @@ static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
            a->has_cursor == b->has_cursor && a->fault_n == b->fault_n &&
            a->state == AB_SELECTION_OK && b->state == AB_SELECTION_OK && a->source == b->source &&
            a->builtin == b->builtin && a->dev == b->dev && a->ino == b->ino &&
-           a->purge_ns == b->purge_ns && a->litter.occupancy == b->litter.occupancy &&
-           a->litter.multiple == b->litter.multiple &&
+           a->purge_ns == b->purge_ns && a->aging.occupancy == b->aging.occupancy &&
+           a->aging.multiple == b->aging.multiple &&
            memcmp(a->values, b->values, sizeof a->values) == 0 &&
            strcmp(a->params, b->params) == 0 && strcmp(a->prefix, b->prefix) == 0 &&
            have_same_variables(a, b);

@@ -8,8 +8,8 @@
 #define AB_BACKEND_SELECTION_H
 
 #include "allocators/ab_backend.h"
+#include "base/aging.h"
 #include "base/limits.h"
-#include "base/litter.h"
 #include "core/status.h"
 #include "wire/kinds.h"
 
@@ -52,11 +52,11 @@ struct ab_selection {
                           loop */
     bool has_cursor;   /* "cursor+NAME" */
     uint64_t values[AB_PARAMS_MAX];
-    char params[256];  /* plug-ins: "PARAM=VALUE:…", checked only by the worker; for
+    char params[256];              /* plug-ins: "PARAM=VALUE:…", checked only by the worker; for
                           AB_SOURCE_PREFIX the functions of init=, "A+B" */
-    char prefix[32];   /* of AB_SOURCE_PREFIX, "mi_" */
-    uint64_t purge_ns; /* interval of periodic purges, in the work's time; 0 = never */
-    struct ab_litter_request litter;     /* without its seed, which is set later */
+    char prefix[32];               /* of AB_SOURCE_PREFIX, "mi_" */
+    uint64_t purge_ns;             /* interval of periodic purges, in the work's time; 0 = never */
+    struct ab_aging_request aging; /* without its seed, which is set later */
     char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE", only for its workers */
     uint32_t n_env;
 };
@@ -74,7 +74,7 @@ enum { AB_SELECTION_MAX = 64 };
  * An entry may begin with a name to show, OWN=NAME or OWN=PATH. It may end with settings:
  * NAME:PARAM=VALUE… or environment variables {VARIABLE=VALUE;…}. A library takes ":prefix=mi_"
  * (":prefix=mm_:init=mm_init"), a malloc ":purge=10s" (the C library ":trim=10s" too). Every back
- * end that frees single blocks takes ":litter=0.75x2" (backend/litter.h).
+ * end that frees single blocks takes ":litter=0.75x2" (backend/aged_rows.h).
  * 
  * Names that are neither built in nor presets are searched as libNAME.so or NAME.so in `folders`
  * ("DIR:DIR", may be NULL). "libraries" stands for the installed malloc libraries, "all" for these

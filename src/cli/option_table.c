@@ -540,14 +540,14 @@ static const struct ab_option_info table[] = {
      "0,0.25,0.75x2. Before the work, blocks of its own sizes with MULT (1) times\n"
      "its most live bytes are allocated and freed in random order, but for OCC\n"
      "(0.01 to 0.95) of the bytes, which stay; 0 is the fresh heap",
-     "What runs", 0, RUN | REPLAY, LIST_OF(backends.litters, backends.n_litters), RARE},
+     "What runs", 0, RUN | REPLAY, LIST_OF(backends.aged_lists, backends.n_aged_lists), RARE},
     {"litter", "LIST",
      "a row of each allocator on a heap that is not fresh: OCC or OCCxMULT, as\n"
      "0,0.25,0.75x2. Before main, blocks of the program's own sizes (of --trace,\n"
      "else of a recording that is made first) with MULT (1) times its most live\n"
      "bytes are allocated and freed in random order, but for OCC (0.01 to 0.95)\n"
      "of the bytes, which stay; 0 is the fresh heap",
-     "What runs", 0, EXEC, LIST_OF(backends.litters, backends.n_litters), RARE},
+     "What runs", 0, EXEC, LIST_OF(backends.aged_lists, backends.n_aged_lists), RARE},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"

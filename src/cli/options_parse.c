@@ -283,7 +283,7 @@ void ab_options_fini(struct ab_options *o)
     free(o->backends.names);
     free(o->passes.moments);
     free(o->sweeps);
-    free(o->backends.litters);
+    free(o->backends.aged_lists);
     free(o->settings.sets);
     free(o->maps.rules);
     free(o->verdicts.gates);

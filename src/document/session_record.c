@@ -803,19 +803,19 @@ AB_TABLE(map, struct ab_backend_info);
 
 /* Null if no run of the back end got as far as allocating the aged heap. */
 #define MADE(member) \
-    AB_WHOLE(#member, struct ab_backend_info, littered.member, INT64_MAX, 0, \
-             AB_WHEN(struct ab_backend_info, littered.made_blocks))
-static const struct ab_member litter_members[] = {
-    AB_NUMBER("occupancy", struct ab_backend_info, litter.occupancy),
-    AB_NUMBER("multiple", struct ab_backend_info, litter.multiple),
-    AB_WHOLE("seed", struct ab_backend_info, litter.seed, INT64_MAX, 0),
+    AB_WHOLE(#member, struct ab_backend_info, aged.member, INT64_MAX, 0, \
+             AB_WHEN(struct ab_backend_info, aged.made_blocks))
+static const struct ab_member aging_members[] = {
+    AB_NUMBER("occupancy", struct ab_backend_info, aging.occupancy),
+    AB_NUMBER("multiple", struct ab_backend_info, aging.multiple),
+    AB_WHOLE("seed", struct ab_backend_info, aging.seed, INT64_MAX, 0),
     MADE(blocks),
     MADE(bytes),
     MADE(made_blocks),
     MADE(made_bytes),
 };
 #undef MADE
-AB_TABLE(litter, struct ab_backend_info);
+AB_TABLE(aging, struct ab_backend_info);
 
 static const struct ab_member proof_members[] = {
     AB_CHARS("setting", struct ab_setting, text),
@@ -887,7 +887,7 @@ static const struct ab_member backend_members[] = {
     AB_CHARS("deepbound", struct ab_backend_info, deepbound, .flags = AB_OMIT,
              .when = offsetof(struct ab_backend_info, deepbound), .when_bytes = 1),
     AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER),
-    AB_RECORD_HERE("litter", &litter_record, AB_WHEN(struct ab_backend_info, litter.occupancy),
+    AB_RECORD_HERE("litter", &aging_record, AB_WHEN(struct ab_backend_info, aging.occupancy),
                    .flags = AB_OMIT),
     RULE("growth", write_growth, NULL),
 };

@@ -7,7 +7,7 @@
 #ifndef AB_PROGRAM_PROGRAM_H
 #define AB_PROGRAM_PROGRAM_H
 
-#include "base/litter.h"
+#include "base/aging.h"
 #include "core/status.h"
 #include "result/result.h"
 #include "runner/run_session.h"
@@ -209,11 +209,11 @@ struct ab_program_case { /* the conditions of a run */
     /* environment variable that tells the interposer where to count; NULL = no interposer */
     const char *inside_memory;
     /* aged heap to make before the program starts; NULL = fresh heap */
-    const struct ab_litter_plan *litter;
+    const struct ab_aging_plan *aging;
     /* path of the library that makes the aged heap, preloaded ahead of the allocator */
-    const char *litter_library;
+    const char *aging_library;
     /* environment variable that tells that library where its memory is; set during a run */
-    const char *litter_memory;
+    const char *aging_memory;
     /* Folder for copies of /proc/PID/maps, taken at the end of each process as "maps.PID"; NULL
      * = none. */
     const char *maps_folder;

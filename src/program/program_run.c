@@ -559,10 +559,10 @@ static char **environment_of(const struct ab_program_case *c, const char *closes
 {
     const struct ab_proof_wanted *w = &c->wanted;
     const char *const preloaded[] = {w->in_front != NULL ? w->in_front->path : NULL,
-                                     c->litter_memory != NULL ? c->litter_library : NULL,
+                                     c->aging_memory != NULL ? c->aging_library : NULL,
                                      w->is_own ? NULL : w->path, w->is_own ? NULL : w->after,
                                      closes};
-    const char *const memories[] = {c->inside_memory, c->litter_memory,
+    const char *const memories[] = {c->inside_memory, c->aging_memory,
                                     c->unasked != NULL ? c->unasked->path : NULL};
     const char *settings[64] = {NULL};
     struct ab_text preload = {0};

@@ -10,7 +10,7 @@
 #include "core/alloc.h"
 #include "core/grow.h"
 #include "inside/inside.h"
-#include "program/program_litter.h"
+#include "program/program_aging.h"
 #include "program/unasked.h"
 #include "result/result_fields.h"
 #include "runner/count_round.h"
@@ -69,20 +69,20 @@ static bool is_same(const struct ab_output_digest *a, const struct ab_output_dig
 
 /* Runs the case on an aged heap if it asks for one, and notes what was made for the running back
  * end. */
-static enum ab_status run_littered(struct state *st, const struct ab_program *program,
-                                   const struct ab_program_case *c, struct ab_program_outcome *out,
-                                   struct ab_err *err)
+static enum ab_status run_aged(struct state *st, const struct ab_program *program,
+                               const struct ab_program_case *c, struct ab_program_outcome *out,
+                               struct ab_err *err)
 {
-    struct ab_program_case littered = *c;
-    struct ab_program_litter_run litter;
-    if (c->litter == NULL)
+    struct ab_program_case aged = *c;
+    struct ab_program_aging_run aging;
+    if (c->aging == NULL)
         return ab_program_run(program, c, &st->cache, out, err);
-    AB_TRY(ab_program_litter_open(c->litter, &litter, err));
-    littered.litter_memory = litter.path;
-    enum ab_status status = ab_program_run(program, &littered, &st->cache, out, err);
+    AB_TRY(ab_program_aging_open(c->aging, &aging, err));
+    aged.aging_memory = aging.path;
+    enum ab_status status = ab_program_run(program, &aged, &st->cache, out, err);
     if (status == AB_OK)
-        st->session->backends[st->running].littered = ab_program_litter_take(&litter, out);
-    ab_program_litter_close(&litter);
+        st->session->backends[st->running].aged = ab_program_aging_take(&aging, out);
+    ab_program_aging_close(&aging);
     return status;
 }
 
@@ -113,7 +113,7 @@ static enum ab_status run_case(struct state *st, const struct ab_program_case *c
     if (p->prepare != NULL)
         status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
     if (status == AB_OK)
-        status = run_littered(st, &program, c, out, err);
+        status = run_aged(st, &program, c, out, err);
     if (status == AB_OK && out->passes[0] != 0)
         snprintf(st->session->backends[st->running].deepbound,
                  sizeof st->session->backends->deepbound, "%s", out->passes);
@@ -363,7 +363,7 @@ static enum ab_status count_backend(struct state *st, uint32_t backend, struct a
     struct ab_program_outcome run;
     enum ab_status status = AB_OK;
     st->running = backend;
-    if (p->cases[backend].litter != NULL) { /* the counts would include making the aged heap */
+    if (p->cases[backend].aging != NULL) { /* the counts would include making the aged heap */
         snprintf(b->uncounted, sizeof b->uncounted, "programs are counted on a fresh heap");
         st->done++;
         return AB_OK;
@@ -439,7 +439,7 @@ static void drop_round(struct ab_session *s, uint32_t round)
 static bool may_note(const struct state *st, uint32_t backend)
 {
     const struct ab_program_case *c = &st->plan->cases[backend];
-    return !st->has_noted && st->plan->noter != NULL && c->wanted.path == NULL && c->litter == NULL;
+    return !st->has_noted && st->plan->noter != NULL && c->wanted.path == NULL && c->aging == NULL;
 }
 
 static bool is_unlike(const struct state *st, const struct ab_output_digest *output)

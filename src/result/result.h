@@ -9,8 +9,8 @@
 #define AB_RESULT_RESULT_H
 
 #include "allocators/ab_backend.h"
+#include "base/aging.h"
 #include "base/limits.h"
-#include "base/litter.h"
 #include "core/status.h"
 #include "result/hdr.h"
 #include "result/heap_part.h"
@@ -110,8 +110,8 @@ struct ab_backend_info {
     /* libraries of the program whose calls bypass the preloaded object and go to the C library's
      * malloc; "" = none were seen */
     char deepbound[240];
-    struct ab_litter_request litter; /* occupancy 0 = a fresh heap */
-    struct ab_litter_count littered; /* the aged heap that was really made; zeroes if no run came
+    struct ab_aging_request aging; /* occupancy 0 = a fresh heap */
+    struct ab_aging_count aged;    /* the aged heap that was really made; zeroes if no run came
                                         that far */
     char map[2048]; /* rules of several heaps: "frame=arena,*=glibc"; "" = one heap */
     struct ab_mapped_heap heaps[AB_PLACEMENT_HEAPS_MAX];

@@ -117,7 +117,7 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
         l.total = l.memory + sizeof(struct ab_memory_report) +
                   l.cap_memory_samples * sizeof(struct ab_memory_sample);
         plan_rows(context->tape, &l);
-        if (context->owners != NULL && c->litter.occupancy <= 0) {
+        if (context->owners != NULL && c->aging.occupancy <= 0) {
             l.pins = ab_align_up(l.total, 64);
             l.total = l.pins + sizeof(struct ab_pins_report);
         }
@@ -172,7 +172,7 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->counter = context->counter;
     r->fault_n = c->fault_n;
     r->purge_ns = c->purge_ns;
-    r->litter = c->litter;
+    r->aging = c->aging;
     r->between = pass == AB_PASS_LATENCY ? context->between : 0;
     bool is_timed = pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL;
     r->look_ticks = is_timed ? (uint64_t)(LOOK_NS * ticks_per_ns) : UINT64_MAX;
@@ -450,9 +450,9 @@ static uint64_t time_out_ns(const struct ab_run_context *context)
 
 /* Returns the time limit for aging the heap: its bytes and pages are written, a GiB in four
  * seconds. */
-static uint64_t litter_out_ns(const struct ab_run_context *context, const struct ab_case *c)
+static uint64_t aging_out_ns(const struct ab_run_context *context, const struct ab_case *c)
 {
-    double bytes = c->litter.multiple * (double)context->tape->image->facts.live_peak_bytes;
+    double bytes = c->aging.multiple * (double)context->tape->image->facts.live_peak_bytes;
     return 10 * SECOND_NS + (uint64_t)(4 * bytes);
 }
 
@@ -513,8 +513,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
                                                    : ab_estimate_timeout_ns(context->tape);
     if (pass == AB_PASS_MEMORY)
         timeout_ns += context->drain_ns + time_out_ns(context);
-    if (c->litter.occupancy > 0)
-        timeout_ns += litter_out_ns(context, c);
+    if (c->aging.occupancy > 0)
+        timeout_ns += aging_out_ns(context, c);
     if (pass == AB_PASS_LATENCY && context->timeout_ns == 0)
         timeout_ns += between_out_ns(context);
     if (is_sliced(context, c, pass))

@@ -60,7 +60,7 @@ struct ab_case {
     const struct ab_placement *null_placement; /* the same with heaps that do nothing */
     uint64_t fault_n;                          /* AB_DECORATOR_FAULT only */
     uint64_t purge_ns;                         /* as in struct ab_run_request */
-    struct ab_litter_request litter;           /* occupancy 0 = none */
+    struct ab_aging_request aging;             /* occupancy 0 = none */
     const char *env[9];                        /* "VARIABLE=VALUE" for the worker; ends with NULL */
 };
 

@@ -125,8 +125,8 @@ static enum ab_status run_backend(struct state *st, uint32_t backend, enum ab_pa
     enter_work(st, backend);
     show_progress(st, st->session->backends[backend].name, pass);
     AB_TRY(ab_run(&st->context, &st->plan->cases[backend], pass, &st->rng, run, err));
-    if (run->status == AB_BACKEND_OK && run->page->report.litter.made_blocks > 0)
-        st->session->backends[backend].littered = run->page->report.litter;
+    if (run->status == AB_BACKEND_OK && run->page->report.aging.made_blocks > 0)
+        st->session->backends[backend].aged = run->page->report.aging;
     return AB_OK;
 }
 
@@ -219,7 +219,7 @@ static bool fits_memory(struct state *st, uint32_t backend)
     struct ab_backend_info *b = &st->session->backends[backend];
     const struct ab_facts *facts = &work_of(st, backend)->tape->image->facts;
     uint64_t bytes = ab_estimate_heap_bytes(facts, b->never_frees) +
-                     (uint64_t)(b->litter.multiple * (double)facts->live_peak_bytes);
+                     (uint64_t)(b->aging.multiple * (double)facts->live_peak_bytes);
     if (bytes <= st->context.memory_limit_bytes)
         return true;
     b->status = AB_BACKEND_OOM;

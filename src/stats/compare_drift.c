@@ -33,7 +33,7 @@ static bool are_twins(const struct ab_backend_info *a, const struct ab_backend_i
 {
     return a->combination == b->combination && ab_backend_is_comparable(a) &&
            ab_backend_is_comparable(b) && ab_drift_is_unchanged(a, b) &&
-           a->litter.occupancy == b->litter.occupancy && a->litter.multiple == b->litter.multiple;
+           a->aging.occupancy == b->aging.occupancy && a->aging.multiple == b->aging.multiple;
 }
 
 uint32_t ab_drift_twin(const struct ab_session *s, uint32_t backend)

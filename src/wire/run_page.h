@@ -16,9 +16,9 @@
 #define AB_WIRE_RUN_PAGE_H
 
 #include "allocators/ab_backend.h"
+#include "base/aging.h"
 #include "base/bits.h"
 #include "base/limits.h"
-#include "base/litter.h"
 #include "tape/tape_image.h"
 #include "wire/crash_report.h"
 #include "wire/kinds.h"
@@ -156,9 +156,9 @@ struct ab_run_request {
     uint64_t run_bytes;              /* size of the run memfd */
     uint32_t is_alone;               /* 1 = no parent reads the report: it goes to standard error */
     uint32_t between; /* LATENCY: cache disturbance before each timed op; see AB_BETWEEN */
-    struct ab_slice_request slices;  /* THROUGHPUT, and LATENCY of one lane */
-    uint64_t purge_ns;               /* period of the purges, in the work's time; 0 = none */
-    struct ab_litter_request litter; /* aged heap: made before the first op of what is measured */
+    struct ab_slice_request slices; /* THROUGHPUT, and LATENCY of one lane */
+    uint64_t purge_ns;              /* period of the purges, in the work's time; 0 = none */
+    struct ab_aging_request aging;  /* aged heap: made before the first op of what is measured */
 };
 
 struct ab_identity { /* the library that really served the ops */
@@ -247,7 +247,7 @@ struct ab_run_report {
     struct ab_library_report libraries[AB_PLACEMENT_HEAPS_MAX]; /* PLACED: one for each heap */
     struct ab_verify_report verify;                             /* CHECK */
     struct ab_slice_report slices;
-    struct ab_litter_count litter;
+    struct ab_aging_count aging;
     char caveat[160];    /* VERIFY: a defect that this work does not meet; "" = none */
     char sized_free[48]; /* malloc's function for sized frees; "" = the tape has none */
     struct ab_phase_report phases[AB_PHASES_MAX];

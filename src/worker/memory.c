@@ -7,9 +7,9 @@
 
 #include "base/bits.h"
 #include "wire/memory_report.h"
+#include "worker/aged_heap.h"
 #include "worker/block_walk.h"
 #include "worker/heap_memory.h"
-#include "worker/litter.h"
 #include "worker/memory_pass.h"
 #include "worker/pins.h"
 #include "worker/residency.h"
@@ -45,14 +45,14 @@ static void *map(struct ab_worker *w, size_t bytes)
 static void open_book(struct ab_worker *w, struct ab_memory_pass *m)
 {
     m->book.n_slots = w->image->n_slots;
-    m->book.entries = map(w, ((size_t)m->book.n_slots + ab_litter_most_blocks(w) + 1) *
+    m->book.entries = map(w, ((size_t)m->book.n_slots + ab_aged_heap_most_blocks(w) + 1) *
                                  sizeof m->book.entries[0]);
     /* a scout run looks at no pages */
     if (m->report->is_scout && w->page->request.pins_offset == 0)
         return;
     ab_page_walk_init(&m->walk, map(w, ab_page_walk_bytes()), &m->residency, &m->baseline);
     ab_page_ledger_open(&m->ledger, &m->residency, &m->baseline,
-                        ab_litter_facts(w)->live_peak_bytes);
+                        ab_aged_heap_facts(w)->live_peak_bytes);
 }
 
 static void open_report(struct ab_worker *w, struct ab_memory_pass *m)
@@ -386,7 +386,7 @@ void ab_memory_take_base(struct ab_worker *w)
     follow_pages(m);
 }
 
-void ab_memory_add_litter(struct ab_worker *w, const struct ab_given *given)
+void ab_memory_add_aged(struct ab_worker *w, const struct ab_given *given)
 {
     struct ab_memory_pass *m = w->memory;
     uint32_t slot = m->book.n_slots++;

@@ -62,7 +62,7 @@ void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function);
 void ab_memory_take_base(struct ab_worker *w);
 /* Adds a block of the aged heap, which lives to the end, belongs to no op, and is written as a
  * whole. */
-void ab_memory_add_litter(struct ab_worker *w, const struct ab_given *given);
+void ab_memory_add_aged(struct ab_worker *w, const struct ab_given *given);
 /* Begins the pass, after the heap is aged. */
 void ab_memory_begin(struct ab_worker *w);
 

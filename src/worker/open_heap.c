@@ -7,10 +7,10 @@
 #include "base/limits.h"
 #include "base/nearest.h"
 #include "base/param_read.h"
+#include "worker/aged_heap.h"
 #include "worker/checks/checks.h"
 #include "worker/checks/target.h"
 #include "worker/inline_backend.h"
-#include "worker/litter.h"
 #include "worker/memory.h"
 #include "worker/worker.h"
 
@@ -320,5 +320,5 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
 const struct ab_facts *ab_worker_facts(const struct ab_worker *w)
 {
     const struct ab_run_request *r = &w->page->request;
-    return r->pass == AB_PASS_CHECK ? &ab_checks[r->verify.check].facts : ab_litter_facts(w);
+    return r->pass == AB_PASS_CHECK ? &ab_checks[r->verify.check].facts : ab_aged_heap_facts(w);
 }

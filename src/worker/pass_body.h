@@ -30,10 +30,10 @@
  */
 #include "base/bits.h"
 #include "base/clock.h"
+#include "worker/aged_heap.h"
 #include "worker/between.h"
 #include "worker/block_walk.h"
 #include "worker/lanes.h"
-#include "worker/litter.h"
 #include "worker/memory.h"
 #include "worker/meters.h"
 #include "worker/preemption.h"
@@ -555,7 +555,7 @@ void FN(ab_pass)(struct ab_lane *lane)
     uint32_t phase = goes_on ? lane->handover->phase : 0;
     if (lane->index == 0 && !goes_on) { /* the other lanes wait for lane 0 at the first phase */
         ab_memory_take_base(w);
-        ab_litter_strew(lane);
+        ab_aged_heap_make(lane);
         ab_memory_begin(w);
     }
     do {

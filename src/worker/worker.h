@@ -57,7 +57,7 @@ struct ab_inline;
 struct ab_handover;
 struct ab_remedies;
 struct ab_placement_image;
-struct ab_litter;
+struct ab_aged_heap;
 
 struct ab_worker { /* state that all lanes share */
     const struct ab_tape_image *image;
@@ -79,7 +79,7 @@ struct ab_worker { /* state that all lanes share */
     struct ab_iteration *iteration_reports;         /* TAIL of a tape with iterations, else NULL */
     struct ab_lane *lanes;                          /* array of image->n_lanes */
     struct ab_memory_pass *memory;                  /* memory pass, else NULL */
-    struct ab_litter *litter;                       /* NULL = the heap is not aged */
+    struct ab_aged_heap *aging;                     /* NULL = the heap is not aged */
     struct ab_remedies *remedies;                   /* periodic purges, else NULL */
     const struct ab_inline *inlined;                /* AB_BOUNDARY_INLINE, else NULL */
     const struct ab_placement_image *placement;     /* AB_BOUNDARY_PLACED, else NULL */

@@ -4,12 +4,12 @@
  * descriptor 3 and the run page on descriptor 4. All results go into that page.
  */
 #include "allocators/null/null.h"
+#include "worker/aged_heap.h"
 #include "worker/checks/target.h"
 #include "worker/counts.h"
 #include "worker/crash/crash.h"
 #include "worker/inline_backend.h"
 #include "worker/lanes.h"
-#include "worker/litter.h"
 #include "worker/memory.h"
 #include "worker/placed.h"
 #include "worker/preflight.h"
@@ -309,7 +309,7 @@ static void run_malloc(struct ab_run_request *request)
     worker.page->report.hooks = hooks;
     set_state(AB_WORKER_IDENTIFIED);
     map_slots();
-    ab_litter_open(&worker);
+    ab_aged_heap_open(&worker);
     ab_memory_open(&worker);
     ab_memory_set_malloc(&worker, (const void *)face.malloc);
     ab_counts_open(&worker);
@@ -340,7 +340,7 @@ static void run_heap(struct ab_run_request *request)
     if (request->boundary == AB_BOUNDARY_PLACED)
         ab_placed_map(&worker);
     map_slots();
-    ab_litter_open(&worker);
+    ab_aged_heap_open(&worker);
     ab_memory_open(&worker);
     ab_counts_open(&worker);
     ab_lanes_open(&worker);

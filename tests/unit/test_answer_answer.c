@@ -82,30 +82,30 @@ static void what_is_resident_within_calls_counts_where_all_rows_know_it(void **s
 }
 
 /* It is among the live bytes of the record, and a part of its own in the view; who is fastest is asked
- * of rows with the litter of the base. */
-static void litter_stands_apart(void **state)
+ * of rows on the aged heap of the base. */
+static void bytes_of_the_aged_heap_stand_apart(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_of(8);
     fake_session_set_peak(f, FAKE_GLIBC, 6 << 20);
-    const double litter = 1 << 20;
+    const double aging = 1 << 20;
     struct ab_view fresh = view_of(f);
     uint32_t winner = fresh.headline.winner;
     double live = fresh.memory.rows[FAKE_GLIBC].parts[AB_VIEW_LIVE];
     double peak = fresh.memory.rows[FAKE_GLIBC].peak_bytes;
-    assert_false(fresh.memory.has_litter);
-    assert_true(fresh.memory.rows[FAKE_GLIBC].parts[AB_VIEW_LITTER] == 0);
+    assert_false(fresh.memory.has_aged_heap);
+    assert_true(fresh.memory.rows[FAKE_GLIBC].parts[AB_VIEW_AGED] == 0);
     ab_view_fini(&fresh);
-    f->backends[winner].litter = (struct ab_litter_request){0.5, 1, 1};
-    f->backends[FAKE_GLIBC].littered.bytes = (uint64_t)litter;
+    f->backends[winner].aging = (struct ab_aging_request){0.5, 1, 1};
+    f->backends[FAKE_GLIBC].aged.bytes = (uint64_t)aging;
     struct ab_view v = view_of(f);
     const struct ab_view_memory_row *m = &v.memory.rows[FAKE_GLIBC];
     double sum = 0;
     for (unsigned i = 0; i < AB_VIEW_MEMORY_PARTS; i++)
         sum += m->parts[i];
-    assert_true(v.memory.has_litter);
-    assert_true(m->parts[AB_VIEW_LITTER] == litter);
-    assert_true(m->parts[AB_VIEW_LIVE] == live - litter);
+    assert_true(v.memory.has_aged_heap);
+    assert_true(m->parts[AB_VIEW_AGED] == aging);
+    assert_true(m->parts[AB_VIEW_LIVE] == live - aging);
     assert_true(sum == peak && m->peak_bytes == peak);
     assert_true(v.headline.winner != winner);
     ab_view_fini(&v);
@@ -540,7 +540,7 @@ int main(void)
         cmocka_unit_test(bytes_add_up_and_are_of_one_run),
         cmocka_unit_test(a_row_that_was_not_in_virtual_time_says_so),
         cmocka_unit_test(what_is_resident_within_calls_counts_where_all_rows_know_it),
-        cmocka_unit_test(litter_stands_apart),
+        cmocka_unit_test(bytes_of_the_aged_heap_stand_apart),
         cmocka_unit_test(what_is_not_known_has_its_reason),
         cmocka_unit_test(the_ranking_is_by_time_and_keeps_all),
         cmocka_unit_test(phases_have_their_harness),

@@ -435,7 +435,7 @@ static void print_peak(FILE *to, const struct ab_view *v, struct ab_table_style 
     unsigned shown = ab_legend_grid(to, &g, style, legend);
     legend->has_live = (shown & 1) != 0;
     legend->has_multiple = (shown >> AB_MEMORY_MULTIPLE & 1) != 0;
-    legend->has_litter = v->memory.has_litter;
+    legend->has_aged_heap = v->memory.has_aged_heap;
     legend->has_during = v->memory.has_during;
     legend->has_drain = (shown >> AB_MEMORY_AFTER_FREE & 1) != 0;
     ab_grid_fini(&g);
@@ -568,19 +568,19 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
 
 /* ---- warnings ---- */
 
-/* Names back ends that are not installed and were not asked for, in one line. With is_litter, names
+/* Names back ends that are not installed and were not asked for, in one line. With is_aged, names
  * those that have no row on an aged heap. */
 static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_style style,
-                         bool is_litter)
+                         bool is_aged)
 {
-    const char *begin = is_litter ? "no litter, for they cannot free single blocks: "
-                                  : "not installed: ";
+    const char *begin = is_aged ? "no litter, for they cannot free single blocks: "
+                                : "not installed: ";
     struct ab_text line = {0};
     char name[4 * sizeof v->session->backends->name];
     for (size_t i = 0; i < v->warnings.n; i++) {
         const struct ab_view_warning *w = &v->warnings.items[i];
         if (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE &&
-            (v->session->backends[w->backend].litter.occupancy > 0) == is_litter)
+            (v->session->backends[w->backend].aging.occupancy > 0) == is_aged)
             ab_text_addf(&line, "%s%s", line.s == NULL ? begin : ", ",
                          ab_text_printable(name, sizeof name,
                                            ab_backend_label(&v->session->backends[w->backend])));

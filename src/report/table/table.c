@@ -606,7 +606,7 @@ void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *
                      t.n > 0 ? " " : "", AB_TIME(v->session->timer.floor_ns));
     if (legend->has_live)
         add(&t, "live: of the program, at the moment of that allocator's peak");
-    if (legend->has_litter)
+    if (legend->has_aged_heap)
         add(&t, "litter: live bytes that were there before the work and stay; x live counts them "
                 "as live");
     if (legend->has_during)

@@ -91,16 +91,16 @@ void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_ta
 /* Draws grids, and remembers their signs, so that a legend explains exactly those. */
 
 struct ab_legend {
-    bool has_unclear;  /* "~" */
-    bool has_interval; /* "[1.69, 1.80]" */
-    bool has_floor;    /* "<20" */
-    bool has_tail;     /* columns p99 and p99.9 of the ranking */
-    bool has_litter;   /* column "litter" */
-    bool has_during;   /* column "in calls" */
-    bool has_drain;    /* column "after free" */
-    bool has_multiple; /* column "x live" */
-    bool has_live;     /* column "live" */
-    bool has_at_floor; /* a p50 that equals the timer's floor */
+    bool has_unclear;   /* "~" */
+    bool has_interval;  /* "[1.69, 1.80]" */
+    bool has_floor;     /* "<20" */
+    bool has_tail;      /* columns p99 and p99.9 of the ranking */
+    bool has_aged_heap; /* column "litter" */
+    bool has_during;    /* column "in calls" */
+    bool has_drain;     /* column "after free" */
+    bool has_multiple;  /* column "x live" */
+    bool has_live;      /* column "live" */
+    bool has_at_floor;  /* a p50 that equals the timer's floor */
     struct ab_footnotes notes;
 };
 

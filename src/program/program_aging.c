@@ -4,9 +4,9 @@
  * The program can write to the mapping, so nothing in it is used as an index, and no time falls
  * below 0.
  */
-#include "program/program_litter.h"
+#include "program/program_aging.h"
 
-#include "inside/strew.h"
+#include "inside/aging_library.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,10 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum ab_status ab_program_litter_open(const struct ab_litter_plan *plan,
-                                      struct ab_program_litter_run *out, struct ab_err *err)
+enum ab_status ab_program_aging_open(const struct ab_aging_plan *plan,
+                                     struct ab_program_aging_run *out, struct ab_err *err)
 {
-    struct ab_program_litter_run r = {.fd = memfd_create("allocbench-litter", MFD_CLOEXEC)};
+    struct ab_program_aging_run r = {.fd = memfd_create("allocbench-litter", MFD_CLOEXEC)};
     void *p = r.fd < 0 || ftruncate(r.fd, sizeof *r.file) != 0
                   ? MAP_FAILED
                   : mmap(NULL, sizeof *r.file, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0);
@@ -31,9 +31,9 @@ enum ab_status ab_program_litter_open(const struct ab_litter_plan *plan,
     r.file = p;
     r.file->request = plan->request;
     r.file->live_peak_bytes = plan->live_peak_bytes;
-    r.file->n_sizes = plan->n_sizes < AB_STREW_SIZES ? plan->n_sizes : AB_STREW_SIZES;
+    r.file->n_sizes = plan->n_sizes < AB_AGING_SIZES_MOST ? plan->n_sizes : AB_AGING_SIZES_MOST;
     memcpy(r.file->sizes, plan->sizes, r.file->n_sizes * sizeof plan->sizes[0]);
-    snprintf(r.path, sizeof r.path, AB_STREW_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r.fd);
+    snprintf(r.path, sizeof r.path, AB_AGING_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r.fd);
     *out = r;
     return AB_OK;
 }
@@ -46,10 +46,10 @@ static void fail(struct ab_program_outcome *o, enum ab_backend_status status, co
     snprintf(o->reason, sizeof o->reason, "%s", why);
 }
 
-struct ab_litter_count ab_program_litter_take(const struct ab_program_litter_run *run,
-                                              struct ab_program_outcome *o)
+struct ab_aging_count ab_program_aging_take(const struct ab_program_aging_run *run,
+                                            struct ab_program_outcome *o)
 {
-    struct ab_strew_file f = *run->file;
+    struct ab_aging_file f = *run->file;
     char why[160];
     if (f.is_done == 0)
         fail(o, AB_BACKEND_WRONG_LIBRARY,
@@ -67,7 +67,7 @@ struct ab_litter_count ab_program_litter_take(const struct ab_program_litter_run
     return f.count;
 }
 
-void ab_program_litter_close(struct ab_program_litter_run *run)
+void ab_program_aging_close(struct ab_program_aging_run *run)
 {
     munmap(run->file, sizeof *run->file);
     close(run->fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What -b and --litter say of litter, and the rows that come of it.
+ * Tests that -b and --aged parse aged heaps, and the rows that they make.
  */
-#include "backend/litter.h"
+#include "backend/aged_rows.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -13,15 +13,15 @@ static struct ab_err err;
 
 static void expect_read(const char *text, double occupancy, double multiple)
 {
-    struct ab_litter_request r;
-    assert_int_equal(ab_litter_read(text, "-b", &r, &err), AB_OK);
+    struct ab_aging_request r;
+    assert_int_equal(ab_aged_rows_read(text, "-b", &r, &err), AB_OK);
     assert_true(r.occupancy == occupancy && r.multiple == multiple);
 }
 
 static void expect_refused(const char *text, const char *why)
 {
-    struct ab_litter_request r = {.occupancy = 9};
-    assert_int_equal(ab_litter_read(text, "-b", &r, &err), AB_USAGE);
+    struct ab_aging_request r = {.occupancy = 9};
+    assert_int_equal(ab_aged_rows_read(text, "-b", &r, &err), AB_USAGE);
     assert_non_null(strstr(err.text, why));
     assert_true(r.occupancy == 9);
 }
@@ -57,7 +57,7 @@ static void rows_are_multiplied(void **state)
 {
     static const char *const backends[] = {"glibc{GLIBC_TUNABLES=a=b},slab:keep=0",
                                            "arena,pool:litter=0.5"};
-    static const char *const litters[] = {"0,0.25", "0.75x2"};
+    static const char *const aged_lists[] = {"0,0.25", "0.75x2"};
     static const char *const names[] = {"glibc{GLIBC_TUNABLES=a=b}",
                                         "glibc:litter=0.25{GLIBC_TUNABLES=a=b}",
                                         "glibc:litter=0.75x2{GLIBC_TUNABLES=a=b}",
@@ -72,9 +72,9 @@ static void rows_are_multiplied(void **state)
     struct ab_selection_list list;
     (void)state;
     assert_int_equal(ab_selection_parse(backends, 2, NULL, &list, &err), AB_OK);
-    assert_int_equal(ab_litter_rows_add(litters, 2, &list, &err), AB_OK);
+    assert_int_equal(ab_aged_rows_add(aged_lists, 2, &list, &err), AB_OK);
     expect_names(&list, names);
-    assert_true(list.items[2].litter.occupancy == 0.75 && list.items[2].litter.multiple == 2);
+    assert_true(list.items[2].aging.occupancy == 0.75 && list.items[2].aging.multiple == 2);
     assert_int_equal(list.items[2].n_env, 1);
     assert_int_equal(list.items[5].state, AB_SELECTION_OK);
     assert_int_equal(list.items[6].state, AB_SELECTION_OK);
@@ -84,15 +84,15 @@ static void rows_are_multiplied(void **state)
     ab_selection_list_fini(&list);
 }
 
-static void what_is_named_with_litter_is_the_same_row(void **state)
+static void rows_with_the_same_aging_are_the_same_row(void **state)
 {
     static const char *const backends[] = {"glibc:litter=0.25,glibc,checked+glibc:litter=0.5"};
     static const char *const twice[] = {"glibc:litter=0.5,glibc:litter=0.50"};
     struct ab_selection_list list;
     (void)state;
     assert_int_equal(ab_selection_parse(backends, 1, NULL, &list, &err), AB_OK);
-    assert_true(list.items[0].litter.occupancy == 0.25);
-    assert_true(list.items[1].litter.occupancy == 0);
+    assert_true(list.items[0].aging.occupancy == 0.25);
+    assert_true(list.items[1].aging.occupancy == 0);
     assert_int_equal(list.items[2].state, AB_SELECTION_ABSENT);
     ab_selection_list_fini(&list);
     assert_int_equal(ab_selection_parse(twice, 1, NULL, &list, &err), AB_USAGE);
@@ -104,12 +104,12 @@ static void too_many_rows_are_refused(void **state)
     static const char *const backends[] = {"glibc"};
     struct ab_selection_list list;
     char text[AB_SELECTION_MAX * 8] = "0";
-    const char *litters[] = {text};
+    const char *aged_lists[] = {text};
     (void)state;
     for (int i = 1; i <= AB_SELECTION_MAX; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), ",0.5x%d.%d", i / 10, i % 10);
     assert_int_equal(ab_selection_parse(backends, 1, NULL, &list, &err), AB_OK);
-    assert_int_equal(ab_litter_rows_add(litters, 1, &list, &err), AB_USAGE);
+    assert_int_equal(ab_aged_rows_add(aged_lists, 1, &list, &err), AB_USAGE);
     assert_non_null(strstr(err.text, "more than 64 rows"));
     assert_int_equal(list.n, 1);
     ab_selection_list_fini(&list);
@@ -120,7 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_read),
         cmocka_unit_test(rows_are_multiplied),
-        cmocka_unit_test(what_is_named_with_litter_is_the_same_row),
+        cmocka_unit_test(rows_with_the_same_aging_are_the_same_row),
         cmocka_unit_test(too_many_rows_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

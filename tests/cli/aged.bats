@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --litter: rows on a heap that is not fresh, recounted by the allocator itself.
-# tests: backend/litter.c worker/litter.c exec_litter.c strew.c program_litter.c expressions.c
+# tests: backend/aged_rows.c worker/aged_heap.c exec_litter.c aging_library.c program_aging.c expressions.c
 
 load helpers
 

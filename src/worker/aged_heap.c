@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ages the heap of a run (base/litter.h). The sizes come from the tape, the blocks from the
+ * Ages the heap of a run (base/aging.h). The sizes come from the tape, the blocks from the
  * allocator under test, by the face that lane 0 uses. The tables are mapped before the baseline of
  * the memory pass, so that they are in no footprint.
  */
-#include "worker/litter.h"
+#include "worker/aged_heap.h"
 
 #include "base/rng.h"
 #include "worker/memory.h"
@@ -17,19 +17,19 @@ enum { SIZES_MOST = 1 << 16 };
  * one. */
 static uint32_t sample_sizes(struct ab_worker *w, uint64_t *sizes)
 {
-    struct ab_litter_sizes s = {.sizes = sizes, .cap = SIZES_MOST};
+    struct ab_aging_sizes s = {.sizes = sizes, .cap = SIZES_MOST};
     struct ab_rng rng;
-    ab_rng_init(&rng, w->page->request.litter.seed, AB_LITTER_SAMPLE_STREAM);
+    ab_rng_init(&rng, w->page->request.aging.seed, AB_AGING_SAMPLE_STREAM);
     for (uint32_t i = 0; i < ab_tape_burst(w->image, w->burst)->n_ops; i++) {
         struct ab_op_view op = ab_op_decode(w->ops[i], w->wide);
         if (op.kind == AB_OP_ALLOC || op.kind == AB_OP_ALLOC_ZEROED ||
             op.kind == AB_OP_ALLOC_ALIGNED)
-            ab_litter_sizes_take(&s, &rng, op.size);
+            ab_aging_sizes_take(&s, &rng, op.size);
     }
     return s.n;
 }
 
-static void add_facts(struct ab_facts *f, const struct ab_litter_count *c)
+static void add_facts(struct ab_facts *f, const struct ab_aging_count *c)
 {
     f->live_peak_blocks += c->made_blocks;
     f->live_peak_bytes += c->made_bytes;
@@ -38,17 +38,17 @@ static void add_facts(struct ab_facts *f, const struct ab_litter_count *c)
     f->kinds |= 1u << AB_OP_ALLOC | 1u << AB_OP_FREE;
 }
 
-void ab_litter_open(struct ab_worker *w)
+void ab_aged_heap_open(struct ab_worker *w)
 {
     const struct ab_run_request *r = &w->page->request;
     bool is_proof = r->pass == AB_PASS_CHECK || r->pass == AB_PASS_VERIFY;
-    if (r->litter.occupancy <= 0 || is_proof || r->decorator != AB_DECORATOR_NONE)
+    if (r->aging.occupancy <= 0 || is_proof || r->decorator != AB_DECORATOR_NONE)
         return;
     uint64_t *sizes = ab_worker_map(w, SIZES_MOST * sizeof sizes[0], "sizes of the litter");
-    struct ab_litter *l = w->litter = ab_worker_map(w, sizeof *l, "the litter");
-    l->plan = (struct ab_litter_plan){r->litter, sizes, sample_sizes(w, sizes),
-                                      w->image->facts.live_peak_bytes};
-    l->foreseen = ab_litter_foresee(&l->plan);
+    struct ab_aged_heap *l = w->aging = ab_worker_map(w, sizeof *l, "the litter");
+    l->plan = (struct ab_aging_plan){r->aging, sizes, sample_sizes(w, sizes),
+                                     w->image->facts.live_peak_bytes};
+    l->foreseen = ab_aging_foresee(&l->plan);
     l->blocks = ab_worker_map(w, (l->foreseen.made_blocks + 1) * sizeof l->blocks[0],
                               "blocks of the litter");
     l->facts = w->image->facts;
@@ -88,7 +88,7 @@ static void drop(void *user, uintptr_t ref, size_t size)
         ((struct ab_malloc_calls *)lane->face)->free((void *)ref);
 }
 
-static size_t usable_of(const struct ab_lane *lane, const struct ab_litter_block *b)
+static size_t usable_of(const struct ab_lane *lane, const struct ab_aging_block *b)
 {
     const struct ab_heap_face *f = &lane->own_face;
     if (!is_heap(lane))
@@ -108,29 +108,29 @@ static void check_frees(struct ab_worker *w, const struct ab_lane *lane)
 static void note(struct ab_worker *w, const struct ab_lane *lane, uint64_t n)
 {
     for (uint64_t i = 0; i < n && w->memory != NULL; i++) {
-        const struct ab_litter_block *b = &w->litter->blocks[i];
+        const struct ab_aging_block *b = &w->aging->blocks[i];
         struct ab_given given = {.at = (uintptr_t)address_of(lane, b->ref),
                                  .size = b->size,
                                  .usable = usable_of(lane, b)};
-        ab_memory_add_litter(w, &given);
+        ab_memory_add_aged(w, &given);
     }
 }
 
-void ab_litter_strew(struct ab_lane *lane)
+void ab_aged_heap_make(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
-    struct ab_litter *l = w->litter;
+    struct ab_aged_heap *l = w->aging;
     if (l == NULL || l->is_made)
         return;
-    const struct ab_litter_calls calls = {lane, take, drop};
+    const struct ab_aging_calls calls = {lane, take, drop};
     char blocks[24], size[24];
     check_frees(w, lane);
     l->is_made = true;
-    struct ab_litter_count count = ab_litter_make(&l->plan, &calls, l->blocks);
+    struct ab_aging_count count = ab_aging_make(&l->plan, &calls, l->blocks);
     if (count.made_blocks < l->foreseen.made_blocks)
         ab_worker_fail(w, AB_FAILURE_NULL, "a block of the litter returned NULL, after ",
                        ab_worker_number(blocks, count.made_blocks), " blocks of ",
                        ab_worker_number(size, count.made_bytes), " bytes", NULL);
-    w->page->report.litter = count;
+    w->page->report.aging = count;
     note(w, lane, count.blocks);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parses the setting `litter` and --litter, and adds rows on aged heaps to the list.
+ * Parses the setting `litter` and --aged, and adds rows on aged heaps to the list.
  */
-#include "backend/litter.h"
+#include "backend/aged_rows.h"
 
 #include "core/alloc.h"
 #include "core/text.h"
@@ -24,40 +24,40 @@ static bool read_number(const char *text, const char *end, double *out)
 }
 
 /* Parses the text without checking its limits. */
-static bool parse(const char *text, struct ab_litter_request *out)
+static bool parse(const char *text, struct ab_aging_request *out)
 {
     const char *end = text + strlen(text), *x = strchr(text, 'x');
-    *out = (struct ab_litter_request){.multiple = 1};
+    *out = (struct ab_aging_request){.multiple = 1};
     if (x != NULL && !read_number(x + 1, end, &out->multiple))
         return false;
     return read_number(text, x != NULL ? x : end, &out->occupancy);
 }
 
-enum ab_status ab_litter_read(const char *text, const char *where, struct ab_litter_request *out,
-                              struct ab_err *err)
+enum ab_status ab_aged_rows_read(const char *text, const char *where, struct ab_aging_request *out,
+                                 struct ab_err *err)
 {
-    struct ab_litter_request r;
+    struct ab_aging_request r;
     const char *shown = AB_SHOWN(64, text);
     where = AB_SHOWN(160, where);
     if (!parse(text, &r))
         return ab_fail(err, AB_USAGE,
                        "%s: \"%s\" is no occupancy: OCC or OCCxMULT, as 0.75 or 0.75x2", where,
                        shown);
-    if (r.occupancy < AB_LITTER_LEAST || r.occupancy > AB_LITTER_MOST)
+    if (r.occupancy < AB_AGING_LEAST || r.occupancy > AB_AGING_MOST)
         return ab_fail(err, AB_USAGE,
                        "%s: litter of %s: the part that stays is %.2f to %.2f of what was "
                        "allocated; without litter the heap is fresh",
-                       where, shown, AB_LITTER_LEAST, AB_LITTER_MOST);
-    if (r.multiple < AB_LITTER_LEAST_MULTIPLE || r.multiple > AB_LITTER_MOST_MULTIPLE)
+                       where, shown, AB_AGING_LEAST, AB_AGING_MOST);
+    if (r.multiple < AB_AGING_LEAST_MULTIPLE || r.multiple > AB_AGING_MOST_MULTIPLE)
         return ab_fail(err, AB_USAGE,
                        "%s: litter of %s: %.2f to %.0f times the most live bytes of the work can "
                        "be allocated",
-                       where, shown, AB_LITTER_LEAST_MULTIPLE, AB_LITTER_MOST_MULTIPLE);
+                       where, shown, AB_AGING_LEAST_MULTIPLE, AB_AGING_MOST_MULTIPLE);
     *out = r;
     return AB_OK;
 }
 
-void ab_litter_judge(struct ab_selection *s)
+void ab_aged_rows_judge(struct ab_selection *s)
 {
     const char *why = s->is_checked || s->fault_n > 0
                           ? "is not timed: litter is for what is measured"
@@ -91,7 +91,7 @@ static enum ab_status name_row(struct ab_selection *row, const char *said, struc
     return add_setting(row->name, sizeof row->name, said, err);
 }
 
-/* Adds a copy of row `from` with the litter `said`; "0" adds `from` unchanged. */
+/* Adds a copy of row `from` on the aged heap `said`; "0" adds `from` unchanged. */
 static enum ab_status add_row(struct ab_selection_list *list, const struct ab_selection *from,
                               const char *said, struct ab_err *err)
 {
@@ -99,10 +99,10 @@ static enum ab_status add_row(struct ab_selection_list *list, const struct ab_se
         return ab_fail(err, AB_USAGE, "--litter: more than %d rows", AB_SELECTION_MAX);
     struct ab_selection row = *from;
     if (strcmp(said, "0") != 0) {
-        AB_TRY(ab_litter_read(said, "--litter", &row.litter, err));
+        AB_TRY(ab_aged_rows_read(said, "--litter", &row.aging, err));
         AB_TRY(name_row(&row, said, err));
         row.was_named = row.was_named && !row.never_frees;
-        ab_litter_judge(&row);
+        ab_aged_rows_judge(&row);
     }
     for (size_t i = 0; i < list->n; i++)
         if (strcmp(list->items[i].name, row.name) == 0)
@@ -123,15 +123,15 @@ static enum ab_status add_rows(const char *text, const struct ab_selection *from
     return AB_OK;
 }
 
-enum ab_status ab_litter_rows_add(const char *const *lists, size_t n_lists,
-                                  struct ab_selection_list *list, struct ab_err *err)
+enum ab_status ab_aged_rows_add(const char *const *lists, size_t n_lists,
+                                struct ab_selection_list *list, struct ab_err *err)
 {
     struct ab_selection_list rows = {
         .items = ab_alloc_zeroed(AB_SELECTION_MAX, sizeof rows.items[0])};
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < list->n && status == AB_OK; i++) {
         const struct ab_selection *s = &list->items[i];
-        bool is_one = n_lists == 0 || s->is_along || s->litter.occupancy > 0;
+        bool is_one = n_lists == 0 || s->is_along || s->aging.occupancy > 0;
         if (is_one)
             status = add_row(&rows, s, "0", err);
         for (size_t k = 0; k < n_lists && !is_one && status == AB_OK; k++)

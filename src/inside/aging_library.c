@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded ahead of the allocator by `exec --litter`. Before main and the constructors of the
+ * Preloaded ahead of the allocator by `exec --aged`. Before main and the constructors of the
  * program, the first process makes the aged heap through the next allocator. Defines no malloc
  * function, and nothing of it runs or stays after its constructor.
  */
-#include "inside/strew.h"
+#include "inside/aging_library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,13 +36,13 @@ static void drop(void *user, uintptr_t ref, size_t size)
     ((struct next *)user)->free((void *)ref);
 }
 
-static struct ab_strew_file *map_file(void)
+static struct ab_aging_file *map_file(void)
 {
-    const char *path = getenv(AB_STREW_VARIABLE);
+    const char *path = getenv(AB_AGING_VARIABLE);
     int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0)
         return NULL;
-    void *p = mmap(NULL, sizeof(struct ab_strew_file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *p = mmap(NULL, sizeof(struct ab_aging_file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return p != MAP_FAILED ? p : NULL;
 }
@@ -71,7 +71,7 @@ static void forget_peak(void)
     close(fd);
 }
 
-static void note_cost(struct ab_strew_file *f, const struct rusage *before, uint64_t begun_ns)
+static void note_cost(struct ab_aging_file *f, const struct rusage *before, uint64_t begun_ns)
 {
     struct rusage after;
     getrusage(RUSAGE_SELF, &after);
@@ -83,19 +83,19 @@ static void note_cost(struct ab_strew_file *f, const struct rusage *before, uint
 }
 
 /* Makes the aged heap. Unmaps the table of blocks afterwards, because nobody frees them. */
-static void strew(struct ab_strew_file *f, struct next *next)
+static void age_heap(struct ab_aging_file *f, struct next *next)
 {
-    const struct ab_litter_plan plan = {f->request, f->sizes,
-                                        f->n_sizes < AB_STREW_SIZES ? f->n_sizes : AB_STREW_SIZES,
-                                        f->live_peak_bytes};
-    const struct ab_litter_calls calls = {next, take, drop};
-    f->foreseen = ab_litter_foresee(&plan);
-    size_t bytes = (f->foreseen.made_blocks + 1) * sizeof(struct ab_litter_block);
+    const struct ab_aging_plan plan = {
+        f->request, f->sizes, f->n_sizes < AB_AGING_SIZES_MOST ? f->n_sizes : AB_AGING_SIZES_MOST,
+        f->live_peak_bytes};
+    const struct ab_aging_calls calls = {next, take, drop};
+    f->foreseen = ab_aging_foresee(&plan);
+    size_t bytes = (f->foreseen.made_blocks + 1) * sizeof(struct ab_aging_block);
     void *table = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (table == MAP_FAILED)
         return;
-    f->count = ab_litter_make(&plan, &calls, table);
+    f->count = ab_aging_make(&plan, &calls, table);
     munmap(table, bytes);
     forget_peak();
     f->is_done = 1;
@@ -108,12 +108,12 @@ static __attribute__((constructor)) void begin(void)
     struct next next;
     int saved = errno;
     getrusage(RUSAGE_SELF, &before);
-    struct ab_strew_file *f = map_file();
+    struct ab_aging_file *f = map_file();
     *(void **)&next.malloc = dlsym(RTLD_NEXT, "malloc");
     *(void **)&next.free = dlsym(RTLD_NEXT, "free");
     if (f != NULL && next.malloc != NULL && next.free != NULL &&
         __atomic_exchange_n(&f->is_claimed, 1, __ATOMIC_ACQ_REL) == 0) {
-        strew(f, &next);
+        age_heap(f, &next);
         note_cost(f, &before, begun_ns);
     }
     if (f != NULL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The litter against an allocator that keeps books of its own: which blocks there are, how many bytes,
- * and which part of them stays.
+ * Ages the heap of an allocator that counts: the number of blocks, their bytes, and the part that
+ * stays.
  */
-#include "base/litter.h"
+#include "base/aging.h"
 
 #include "base/rng.h"
 #include "support/cmocka.h"
@@ -39,33 +39,33 @@ static void drop(void *user, uintptr_t ref, size_t size)
 
 static const uint64_t sizes[] = {16, 16, 16, 48, 100, 4000};
 
-static struct ab_litter_plan plan_of(double occupancy, double multiple, uint64_t seed)
+static struct ab_aging_plan plan_of(double occupancy, double multiple, uint64_t seed)
 {
-    return (struct ab_litter_plan){
+    return (struct ab_aging_plan){
         {occupancy, multiple, seed}, sizes, sizeof sizes / sizeof sizes[0], 500000};
 }
 
-static struct ab_litter_count make(const struct ab_litter_plan *plan, struct book *b,
-                                   struct ab_litter_block *blocks)
+static struct ab_aging_count make(const struct ab_aging_plan *plan, struct book *b,
+                                  struct ab_aging_block *blocks)
 {
-    const struct ab_litter_calls calls = {b, take, drop};
+    const struct ab_aging_calls calls = {b, take, drop};
     memset(b, 0, sizeof *b);
     b->fail_at = UINT32_MAX;
-    return ab_litter_make(plan, &calls, blocks);
+    return ab_aging_make(plan, &calls, blocks);
 }
 
 /* What the allocator has counted is what is said; the part that stays is met to within one block. */
 static void recount_is_exact(void **state)
 {
     static struct book b;
-    static struct ab_litter_block blocks[BLOCKS];
+    static struct ab_aging_block blocks[BLOCKS];
     static const double occupancies[] = {0.01, 0.25, 0.5, 0.75, 0.95};
     (void)state;
     for (unsigned i = 0; i < sizeof occupancies / sizeof occupancies[0]; i++) {
         for (double multiple = 0.5; multiple <= 4; multiple *= 2) {
-            struct ab_litter_plan plan = plan_of(occupancies[i], multiple, i + 1);
-            struct ab_litter_count foreseen = ab_litter_foresee(&plan);
-            struct ab_litter_count count = make(&plan, &b, blocks);
+            struct ab_aging_plan plan = plan_of(occupancies[i], multiple, i + 1);
+            struct ab_aging_count foreseen = ab_aging_foresee(&plan);
+            struct ab_aging_count count = make(&plan, &b, blocks);
             uint64_t made = 0, live = 0, n_live = 0;
             for (uint32_t k = 0; k < b.n; k++) {
                 made += b.sizes[k];
@@ -94,9 +94,9 @@ static void recount_is_exact(void **state)
 static void the_seed_decides(void **state)
 {
     static struct book a, b;
-    static struct ab_litter_block blocks[BLOCKS];
+    static struct ab_aging_block blocks[BLOCKS];
     (void)state;
-    struct ab_litter_plan plan = plan_of(0.5, 1, 7);
+    struct ab_aging_plan plan = plan_of(0.5, 1, 7);
     make(&plan, &a, blocks);
     make(&plan, &b, blocks);
     assert_memory_equal(&a, &b, sizeof a);
@@ -110,10 +110,10 @@ static void the_seed_decides(void **state)
 static void what_stays_is_scattered(void **state)
 {
     static struct book b;
-    static struct ab_litter_block blocks[BLOCKS];
+    static struct ab_aging_block blocks[BLOCKS];
     static const uint64_t one[] = {64};
     (void)state;
-    struct ab_litter_plan plan = {{0.5, 1, 3}, one, 1, 64 * 10000};
+    struct ab_aging_plan plan = {{0.5, 1, 3}, one, 1, 64 * 10000};
     make(&plan, &b, blocks);
     assert_int_equal(b.n, 10000);
     for (unsigned tenth = 0; tenth < 10; tenth++) {
@@ -127,9 +127,9 @@ static void what_stays_is_scattered(void **state)
 static void a_size_is_drawn_as_often_as_it_is_there(void **state)
 {
     static struct book b;
-    static struct ab_litter_block blocks[BLOCKS];
+    static struct ab_aging_block blocks[BLOCKS];
     (void)state;
-    struct ab_litter_plan plan = plan_of(0.75, 10, 5);
+    struct ab_aging_plan plan = plan_of(0.75, 10, 5);
     unsigned n = 0;
     make(&plan, &b, blocks);
     for (uint32_t i = 0; i < b.n; i++)
@@ -140,20 +140,20 @@ static void a_size_is_drawn_as_often_as_it_is_there(void **state)
 static void what_cannot_be_made_is_not_there(void **state)
 {
     static struct book b;
-    static struct ab_litter_block blocks[BLOCKS];
+    static struct ab_aging_block blocks[BLOCKS];
     static const uint64_t zero[] = {0};
     (void)state;
-    struct ab_litter_plan plan = plan_of(0, 1, 1);
+    struct ab_aging_plan plan = plan_of(0, 1, 1);
     assert_int_equal(make(&plan, &b, blocks).made_blocks, 0);
-    plan = (struct ab_litter_plan){{0.5, 1, 1}, NULL, 0, 500000};
+    plan = (struct ab_aging_plan){{0.5, 1, 1}, NULL, 0, 500000};
     assert_int_equal(make(&plan, &b, blocks).made_blocks, 0);
-    plan = (struct ab_litter_plan){{0.5, 1, 1}, zero, 1, 1000};
+    plan = (struct ab_aging_plan){{0.5, 1, 1}, zero, 1, 1000};
     assert_int_equal(make(&plan, &b, blocks).made_blocks, 1000); /* as blocks of a byte */
-    const struct ab_litter_calls calls = {&b, take, drop};
+    const struct ab_aging_calls calls = {&b, take, drop};
     memset(&b, 0, sizeof b);
     b.fail_at = 100;
     plan = plan_of(0.5, 1, 1);
-    struct ab_litter_count count = ab_litter_make(&plan, &calls, blocks);
+    struct ab_aging_count count = ab_aging_make(&plan, &calls, blocks);
     assert_int_equal(count.made_blocks, 100);
     assert_int_equal(count.blocks, 100);
 }
@@ -167,9 +167,9 @@ static void a_sample_is_fair(void **state)
     struct ab_rng rng;
     ab_rng_init(&rng, 1, 1);
     for (unsigned round = 0; round < 50; round++) {
-        struct ab_litter_sizes s = {.sizes = kept, .cap = 100};
+        struct ab_aging_sizes s = {.sizes = kept, .cap = 100};
         for (uint64_t i = 0; i < 1000; i++)
-            ab_litter_sizes_take(&s, &rng, i);
+            ab_aging_sizes_take(&s, &rng, i);
         assert_int_equal(s.n, 100);
         for (unsigned i = 0; i < 100; i++)
             n_first_half += kept[i] < 500;

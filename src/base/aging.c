@@ -2,7 +2,7 @@
  *
  * Draws the blocks of an aged heap, allocates them and frees some of them.
  */
-#include "base/litter.h"
+#include "base/aging.h"
 
 #include "base/rng.h"
 
@@ -10,13 +10,13 @@
 enum { SIZES_STREAM = 0x6c69, ORDER_STREAM = 0x6c6f };
 
 struct draw {
-    const struct ab_litter_plan *plan;
+    const struct ab_aging_plan *plan;
     struct ab_rng rng;
     double left; /* bytes still to be drawn */
     uint64_t n;
 };
 
-static struct draw begin(const struct ab_litter_plan *plan)
+static struct draw begin(const struct ab_aging_plan *plan)
 {
     struct draw d = {.plan = plan, .left = plan->request.multiple * (double)plan->live_peak_bytes};
     if (plan->n_sizes == 0 || plan->request.occupancy <= 0)
@@ -28,7 +28,7 @@ static struct draw begin(const struct ab_litter_plan *plan)
 /* Draws the next size; returns 0 if there are enough blocks. */
 static uint64_t next(struct draw *d)
 {
-    if (d->left <= 0 || d->n == AB_LITTER_BLOCKS_MOST)
+    if (d->left <= 0 || d->n == AB_AGING_BLOCKS_MOST)
         return 0;
     uint64_t size = d->plan->sizes[ab_rng_below(&d->rng, d->plan->n_sizes)];
     if (size == 0)
@@ -38,9 +38,9 @@ static uint64_t next(struct draw *d)
     return size;
 }
 
-struct ab_litter_count ab_litter_foresee(const struct ab_litter_plan *plan)
+struct ab_aging_count ab_aging_foresee(const struct ab_aging_plan *plan)
 {
-    struct ab_litter_count count = {.made_blocks = 0};
+    struct ab_aging_count count = {.made_blocks = 0};
     struct draw d = begin(plan);
     for (uint64_t size; (size = next(&d)) != 0; count.made_blocks++)
         count.made_bytes += size;
@@ -48,21 +48,21 @@ struct ab_litter_count ab_litter_foresee(const struct ab_litter_plan *plan)
 }
 
 /* Shuffles x; every order is equally likely (Fisher and Yates, 1938). */
-static void shuffle(struct ab_rng *rng, struct ab_litter_block *x, uint64_t n)
+static void shuffle(struct ab_rng *rng, struct ab_aging_block *x, uint64_t n)
 {
     for (; n > 1; n--) {
         uint64_t k = ab_rng_below(rng, n);
-        struct ab_litter_block moved = x[k];
+        struct ab_aging_block moved = x[k];
         x[k] = x[n - 1];
         x[n - 1] = moved;
     }
 }
 
-struct ab_litter_count ab_litter_make(const struct ab_litter_plan *plan,
-                                      const struct ab_litter_calls *calls,
-                                      struct ab_litter_block *blocks)
+struct ab_aging_count ab_aging_make(const struct ab_aging_plan *plan,
+                                    const struct ab_aging_calls *calls,
+                                    struct ab_aging_block *blocks)
 {
-    struct ab_litter_count count = {.made_blocks = 0};
+    struct ab_aging_count count = {.made_blocks = 0};
     struct draw d = begin(plan);
     struct ab_rng order;
     uintptr_t ref = 1;
@@ -70,7 +70,7 @@ struct ab_litter_count ab_litter_make(const struct ab_litter_plan *plan,
         ref = calls->alloc(calls->user, size);
         if (ref == 0)
             continue;
-        blocks[count.made_blocks++] = (struct ab_litter_block){ref, size};
+        blocks[count.made_blocks++] = (struct ab_aging_block){ref, size};
         count.made_bytes += size;
     }
     count.blocks = count.made_blocks;
@@ -81,14 +81,14 @@ struct ab_litter_count ab_litter_make(const struct ab_litter_plan *plan,
     shuffle(&order, blocks, count.blocks);
     const double kept = plan->request.occupancy * (double)count.made_bytes;
     while (count.blocks > 0 && (double)count.bytes > kept) {
-        const struct ab_litter_block *b = &blocks[--count.blocks];
+        const struct ab_aging_block *b = &blocks[--count.blocks];
         count.bytes -= b->size;
         calls->free(calls->user, b->ref, b->size);
     }
     return count;
 }
 
-void ab_litter_sizes_take(struct ab_litter_sizes *s, struct ab_rng *rng, uint64_t size)
+void ab_aging_sizes_take(struct ab_aging_sizes *s, struct ab_rng *rng, uint64_t size)
 {
     uint64_t at = s->n_seen++;
     if (s->n < s->cap) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The litter of a run, against a heap that counts: its sizes are those of the
- * tape, and it is made once.
+ * Ages a heap that counts: the sizes are those of the tape, and aging happens once.
  */
 #include "support/cmocka.h"
 #include "support/worker.h"
-#include "worker/litter.h"
+#include "worker/aged_heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@ static struct {
     uint64_t allocs, frees, bytes, others; /* others: of a size that the tape has not */
 } heap;
 
-/* What stays of the litter is freed by nothing: blocks lie in a room of the test. */
+/* Nothing frees the blocks that stay, so they come from an array of the test. */
 static _Alignas(16) char room[32 << 20];
 static size_t used;
 
@@ -70,9 +69,9 @@ static struct fixture *begin(double occupancy, uint32_t pass)
     assert_int_equal(ab_tape_map_open(&f->tape, &f->map, &err), AB_OK);
     f->w.page = calloc(1, sizeof(struct ab_run_page));
     f->w.page->request.pass = pass;
-    f->w.page->request.litter = (struct ab_litter_request){occupancy, 2, 1};
+    f->w.page->request.aging = (struct ab_aging_request){occupancy, 2, 1};
     test_worker_open(&f->w, &f->map);
-    ab_litter_open(&f->w);
+    ab_aged_heap_open(&f->w);
     ab_lanes_open(&f->w);
     return f;
 }
@@ -90,12 +89,12 @@ static void what_is_reported_is_what_the_heap_has(void **state)
 {
     (void)state;
     struct fixture *f = begin(0.75, AB_PASS_THROUGHPUT);
-    const struct ab_litter_count *count = &f->w.page->report.litter;
+    const struct ab_aging_count *count = &f->w.page->report.aging;
     ab_lanes_run(&f->w, ab_pass_heap, &face, true);
     const uint64_t peak = OPS / SIZES * (24 + 300 + 5000);
     assert_true(f->map.image->facts.live_peak_bytes == peak);
-    assert_true(ab_litter_facts(&f->w)->live_peak_bytes == peak + count->made_bytes);
-    assert_true(ab_litter_facts(&f->w)->live_peak_blocks == OPS + count->made_blocks);
+    assert_true(ab_aged_heap_facts(&f->w)->live_peak_bytes == peak + count->made_bytes);
+    assert_true(ab_aged_heap_facts(&f->w)->live_peak_blocks == OPS + count->made_blocks);
     assert_int_equal(heap.others, 0);
     assert_true(heap.allocs == OPS + count->made_blocks);
     assert_true(heap.frees == OPS + count->made_blocks - count->blocks);
@@ -104,7 +103,7 @@ static void what_is_reported_is_what_the_heap_has(void **state)
     assert_true((double)count->bytes <= 0.75 * (double)count->made_bytes &&
                 (double)count->bytes > 0.75 * (double)count->made_bytes - 5000);
     uint64_t allocs = heap.allocs;
-    ab_litter_strew(&f->w.lanes[0]);
+    ab_aged_heap_make(&f->w.lanes[0]);
     assert_true(heap.allocs == allocs);
     end(f);
 }
@@ -113,7 +112,7 @@ static void a_fresh_heap_has_none(void **state)
 {
     (void)state;
     struct fixture *f = begin(0, AB_PASS_THROUGHPUT);
-    assert_null(f->w.litter);
+    assert_null(f->w.aging);
     ab_lanes_run(&f->w, ab_pass_heap, &face, true);
     assert_true(heap.allocs == OPS && heap.bytes == 0);
     end(f);
@@ -123,8 +122,8 @@ static void proofs_have_none(void **state)
 {
     (void)state;
     struct fixture *f = begin(0.5, AB_PASS_VERIFY);
-    assert_null(f->w.litter);
-    assert_true(ab_litter_facts(&f->w) == &f->map.image->facts);
+    assert_null(f->w.aging);
+    assert_true(ab_aged_heap_facts(&f->w) == &f->map.image->facts);
     end(f);
 }
 
