@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the sizes of blocks from a trace. Without a trace, has `record` make one, as a user would.
+ * Reads the sizes of blocks from a trace. Without a trace, records the program first.
  */
 #include "app/exec_litter.h"
 
+#include "app/record/record.h"
 #include "app/say.h"
 #include "base/rng.h"
 #include "core/alloc.h"
@@ -14,10 +15,9 @@
 #include "runner/supervise.h"
 #include "trace_tools/walk.h"
 
-#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct reading {
@@ -52,42 +52,55 @@ static enum ab_status read_trace(const char *path, uint64_t seed, struct ab_exec
                : ab_fail(err, AB_USAGE, "--litter: the program allocates nothing");
 }
 
+/* Passes a signal that ended the recording on to this process, which had blocked it. */
+static enum ab_status interrupt(int signal, struct ab_err *err)
+{
+    raise(signal);
+    return ab_fail(err, AB_INTERRUPTED, "interrupted");
+}
+
+static enum ab_status run_recorder(const struct ab_options *o,
+                                   const struct ab_record_request *request, struct ab_err *err)
+{
+    struct ab_recording recording;
+    int code;
+    enum ab_status status = ab_record(request, &recording, &code, err);
+    int signal = recording.launch.signal;
+    if (signal != 0)
+        ab_launch_stop(&recording.launch);
+    code = ab_recording_end(&recording);
+    if (signal != 0)
+        return interrupt(signal, err);
+    if (status == AB_OK && code == 0 && !recording.launch.is_stopped)
+        return AB_OK;
+    if (status != AB_OK) {
+        ab_err_context(err, "allocbench: ");
+        ab_complain(o, err->text);
+    }
+    return ab_fail(err, AB_SYSTEM,
+                   "--litter: the program could not be recorded, for the sizes of its blocks; make "
+                   "a recording with 'allocbench record' and give it by --trace");
+}
+
 /* Records o->args into the file `trace` and discards the program's standard output. The spool is
- * made in `folder`, so that it is deleted with `folder` if the recording is killed. */
+ * made in `folder`, so that it is deleted with `folder` if this process is killed. */
 static enum ab_status record(const struct ab_options *o, const char *folder, const char *trace,
                              struct ab_err *err)
 {
-    char self[PATH_MAX] = "";
-    struct ab_text command = {0};
-    if (readlink("/proc/self/exe", self, sizeof self - 1) <= 0)
-        return ab_fail_errno(err, AB_SYSTEM, "--litter: cannot record the program");
-    ab_text_add(&command, AB_TEMPORARY_PLACE "=");
-    ab_text_add_shell(&command, folder);
-    ab_text_add(&command, " ");
-    ab_text_add_shell(&command, self);
-    ab_text_add(&command, " record -q -o ");
-    ab_text_add_shell(&command, trace);
-    ab_text_add(&command, " --");
-    for (size_t i = 0; i < o->n_args; i++) {
-        ab_text_add(&command, " ");
-        ab_text_add_shell(&command, o->args[i]);
-    }
-    ab_text_add(&command, " >/dev/null <");
-    ab_text_add_shell(&command,
-                      o->program.stdin_path != NULL ? o->program.stdin_path : "/dev/null");
+    const struct ab_record_request request = {
+        .args = o->args,
+        .output = trace,
+        .spool_in = folder,
+        .is_contained = true,
+        .stdin_path = o->program.stdin_path,
+        .duration_ns = o->conditions.timeout_ns,
+        .stops_command = true,
+    };
     ab_say(o, "allocbench: --litter: recording the program for the sizes of its blocks");
-    enum ab_status status = o->program.prepare != NULL
-                                ? ab_program_prepare(o->program.prepare, STDERR_FILENO,
-                                                     o->conditions.timeout_ns, err)
-                                : AB_OK;
-    if (status == AB_OK &&
-        (status = ab_program_prepare(command.s, STDERR_FILENO, o->conditions.timeout_ns, err)) ==
-            AB_SYSTEM)
-        ab_fail(err, status,
-                "--litter: the program could not be recorded, for the sizes of its blocks; make "
-                "a recording with 'allocbench record' and give it by --trace");
-    ab_text_fini(&command);
-    return status;
+    if (o->program.prepare != NULL)
+        AB_TRY(
+            ab_program_prepare(o->program.prepare, STDERR_FILENO, o->conditions.timeout_ns, err));
+    return run_recorder(o, &request, err);
 }
 
 static enum ab_status record_and_read(const struct ab_options *o, struct ab_exec_litter *out,

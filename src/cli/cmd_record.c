@@ -1,26 +1,117 @@
 /* SPDX-License-Identifier: MIT
  *
- * Implements `record`: runs the command under the recorder, then converts its spool to a trace or
- * keeps the spool. Warns if the trace may be of the wrong program, because the work was done by
- * children or by a program without the recorder.
+ * Implements `record`. Shows the progress of the recording, prints what was recorded, and warns if
+ * the trace may be of the wrong program, because the work was done by children or by a program
+ * without the recorder.
  */
+#include "app/record/record.h"
 #include "cli/commands.h"
-#include "cli/launch.h"
+#include "cli/progress.h"
 #include "cli/spool_summary.h"
-#include "cli/spool_traces.h"
 #include "core/alloc.h"
-#include "core/output.h"
 #include "core/text.h"
-#include "record/relay.h"
-#include "symbols/symbols.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* Warns if the trace may not be of the intended program. */
-static void print_hints(const struct ab_launch *l, const struct ab_spool_traces *t)
+/* ---- the line of progress: only while we are in the foreground of the terminal ---- */
+
+struct live_line {
+    struct ab_progress_line line;
+    uint64_t looked_ns, n_calls; /* when it was drawn last, and the calls until then */
+};
+
+static bool is_same_terminal(void)
 {
+    struct stat out, err;
+    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+           S_ISCHR(out.st_mode) && S_ISCHR(err.st_mode) && out.st_rdev == err.st_rdev;
+}
+
+static bool is_in_background(void)
+{
+    pid_t front = tcgetpgrp(STDERR_FILENO); /* -1 = not the terminal of our session */
+    return front >= 0 && front != getpgrp();
+}
+
+/* Draws "recording ended, 12.4 M calls, spool 88.1 MiB", while the command goes on without
+ * recording. */
+static void draw_end(struct live_line *l, const struct ab_launch_progress *p)
+{
+    char text[AB_PROGRESS_BYTES], calls[32];
+    snprintf(text, sizeof text, "recording ended, %s calls, spool %s",
+             ab_units_count(calls, sizeof calls, (double)p->n_calls), AB_BYTES(p->spool_bytes));
+    ab_progress_show_text(&l->line, text);
+}
+
+/* Appends ", 93 % converted". */
+static void add_converted(struct ab_text *to, const struct ab_launch_progress *p)
+{
+    uint64_t n = p->n_converted < p->n_events ? p->n_converted : p->n_events;
+    if (n > 0)
+        ab_text_addf(to, ", %.0f %% converted", floor(100 * (double)n / (double)p->n_events));
+}
+
+/* Draws "recording 1:05, 12.4 M calls, 310 k/s, spool 88.1 MiB, 93 % converted". */
+static void draw(struct live_line *l, const struct ab_launch_progress *p)
+{
+    struct ab_text text = {0};
+    char calls[32], rate[32];
+    unsigned long long s = p->spent_ns / 1000000000;
+    uint64_t n_new = p->n_calls > l->n_calls ? p->n_calls - l->n_calls : 0;
+    double per_s = (double)n_new * 1e9 / (double)(p->spent_ns - l->looked_ns);
+    ab_text_add(&text, "recording ");
+    if (s >= 3600)
+        ab_text_addf(&text, "%llu:%02llu:%02llu", s / 3600, s / 60 % 60, s % 60);
+    else
+        ab_text_addf(&text, "%llu:%02llu", s / 60, s % 60);
+    ab_text_addf(&text, ", %s calls, %s/s, spool %s",
+                 ab_units_count(calls, sizeof calls, (double)p->n_calls),
+                 ab_units_count(rate, sizeof rate, per_s), AB_BYTES(p->spool_bytes));
+    add_converted(&text, p);
+    ab_progress_show_text(&l->line, text.s);
+    ab_text_fini(&text);
+}
+
+static void show_live(void *user, const struct ab_launch_progress *p)
+{
+    struct live_line *l = user;
+    if (is_in_background())
+        return;
+    if (p->is_ended)
+        draw_end(l, p);
+    else
+        draw(l, p);
+    l->looked_ns = p->spent_ns;
+    l->n_calls = p->n_calls;
+}
+
+static void end_live(void *user)
+{
+    struct live_line *l = user;
+    ab_progress_end(&l->line);
+}
+
+/* Draws nothing if standard output is the same terminal, because the command's output would mix
+ * with the line, unless --progress asks for it. */
+static struct ab_launch_watch begin_live(struct live_line *l, const struct ab_options *o)
+{
+    ab_progress_begin(&l->line,
+                      o->talk.is_quiet || (is_same_terminal() && !o->recording.shows_progress));
+    return (struct ab_launch_watch){
+        .user = l, .show = l->line.is_on ? show_live : NULL, .end = end_live};
+}
+
+/* ---- notes and warnings ---- */
+
+/* Warns if the trace may not be of the intended program. */
+static void print_hints(const struct ab_recording *r)
+{
+    const struct ab_launch *l = &r->launch;
+    const struct ab_spool_traces *t = &r->traces;
     char launcher[600];
     if (l->end.has_left)
         fprintf(stderr, "allocbench: the command has ended, but processes that it started are "
@@ -29,7 +120,8 @@ static void print_hints(const struct ab_launch *l, const struct ab_spool_traces 
     if (t->main == NULL)
         return;
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
-    if (!l->takes_children && !t->has_successor && l->end.children_faults > l->end.own_faults)
+    if (!l->takes_children && r->facts.successor[0] == 0 &&
+        l->end.children_faults > l->end.own_faults)
         fprintf(stderr,
                 "allocbench: child processes of %s allocated more than it did and were not "
                 "recorded: --follow records them too\n",
@@ -47,24 +139,17 @@ static void print_going_on(const struct ab_launch *l)
             AB_SHOWN(600, basename(l->program)), l->pid);
 }
 
-/* Warns if the call sites of the program will have no lines. If the command executed another
- * program, as a shell does, its file is unknown. */
-static void print_lineless(const struct ab_launch *l, const struct ab_spool_traces *t)
+/* Warns if the call sites of the program will have no lines. */
+static void print_lineless(const struct ab_recording *r)
 {
-    struct ab_symbols *symbols;
-    char name[sizeof t->main->image.program];
-    snprintf(name, sizeof name, "%s", basename(l->program));
-    if (l->site_depth == 0 || t->main == NULL || strcmp(name, t->main->image.program) != 0 ||
-        ab_symbols_open(l->program, NULL, 0, &symbols) != AB_SYMBOLS_OPEN)
-        return;
-    enum ab_symbols_depth depth = ab_symbols_depth(symbols);
-    if (depth != AB_SYMBOLS_LINES)
+    const char *instead = ab_recording_lineless(r);
+    if (instead != NULL)
         fprintf(stderr,
                 "allocbench: %s has no debug information: its call sites will be %s, without "
                 "lines; compile it with -g%s\n",
-                AB_SHOWN(600, name), depth == AB_SYMBOLS_FUNCTIONS ? "functions" : "addresses",
-                strncmp(l->program, "/usr/", 5) == 0 ? ", or install its -dbgsym package" : "");
-    ab_symbols_close(symbols);
+                AB_SHOWN(600, r->traces.main->image.program), instead,
+                strncmp(r->launch.program, "/usr/", 5) == 0 ? ", or install its -dbgsym package"
+                                                            : "");
 }
 
 /* Warns if --marks saw no frame. Perhaps the program shows frames in a way that cannot be
@@ -79,111 +164,34 @@ static void print_unseen(const struct ab_launch *l)
                 &(AB_FRAMES(NAME))[2]);
 }
 
-static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,
-                                 struct ab_err *err)
-{
-    if (t->main != NULL || (l->takes_children && t->n_images > 0))
-        return AB_OK;
-    for (size_t i = 0; i < t->n_images; i++)
-        if (ab_spool_stop_text(t->images[i].image.stop) != NULL)
-            return ab_fail(err, AB_SYSTEM, "%s could not be recorded: %s",
-                           AB_SHOWN(600, basename(l->program)),
-                           ab_spool_stop_text(t->images[i].image.stop));
-    return ab_fail(err, AB_INPUT,
-                   "%s: no call of malloc was recorded. It may include its own malloc, or do its "
-                   "work in another process: --follow records that too",
-                   AB_SHOWN(600, basename(l->program)));
-}
-
-/* Keeps the spool as the result of --no-convert. */
-static enum ab_status keep_spool(struct ab_launch *l, const struct ab_spool_traces *t,
-                                 struct ab_err *err)
+static void print_kept_spool(const struct ab_recording *r)
 {
     char shown[512];
-    uint64_t n_calls = 0;
-    const char *stop = NULL;
-    for (size_t i = 0; i < t->n_images; i++) {
-        n_calls += t->images[i].n_calls;
-        stop = stop != NULL ? stop : ab_spool_stop_text(t->images[i].image.stop);
-    }
-    ab_text_printable(shown, sizeof shown, t->path);
-    l->is_kept = true;
-    if (stop != NULL)
-        return ab_fail(err, AB_SYSTEM,
-                       "recording stopped: %s; the part before is in %s; use "
-                       "allocbench trace recover --partial",
-                       stop, shown);
-    if (!t->is_quiet)
-        fprintf(stderr,
-                "allocbench: %s: about %llu events, not converted; use allocbench trace "
-                "recover %s -o TRACE.abt\n",
-                shown, (unsigned long long)n_calls, shown);
-    return AB_OK;
+    ab_text_printable(shown, sizeof shown, r->traces.path);
+    fprintf(stderr,
+            "allocbench: %s: about %llu events, not converted; use allocbench trace "
+            "recover %s -o TRACE.abt\n",
+            shown, (unsigned long long)r->n_calls, shown);
 }
 
-/* Writes the traces, and keeps the spool if one of them may be incomplete. A recording may have
- * taken hours, so an unwritable file, an interruption or an unreadable spool is no reason to
- * discard it. */
-static enum ab_status write_traces(struct ab_launch *l, struct ab_spool_traces *t,
-                                   struct ab_output *out, struct ab_err *err)
+/* Prints what was recorded. Under --quiet only losses. `status` is the status of the recording. */
+static void print_recording(struct ab_recording *r, const struct ab_options *o,
+                            enum ab_status status)
 {
-    enum ab_status status = ab_spool_traces_write(t, out, err);
-    if (t->n_in_doubt == 0)
-        return status;
-    l->is_kept = true;
-    if (status == AB_OK) {
+    ab_spool_summary_print_traces(r, o->talk.is_quiet);
+    if (status != AB_OK)
+        return;
+    if (r->traces.n_in_doubt > 0)
         fprintf(stderr, "allocbench: the recording is kept in %s; use allocbench trace recover\n",
-                l->folder);
-        return AB_OK;
-    }
-    ab_err_context(err, "the recording is kept in %s; use allocbench trace recover: ", l->folder);
-    return AB_SYSTEM;
-}
-
-static enum ab_status keep(struct ab_launch *l, struct ab_output *out, const struct ab_options *o,
-                           const struct ab_trace_place *place, struct ab_err *err)
-{
-    struct ab_spool_traces t = {
-        .folder = l->spool,
-        .path = place->path,
-        .has_folder = place->is_in_folder,
-        .ns_per_tick = (double)l->end.wall_ns / (double)(l->end.wall_ticks | 1),
-        .wall_ns = (double)l->end.wall_ns,
-        .cpu_ns = (double)l->end.cpu_ns,
-        .last_name = l->end.comm,
-        .along = l->along,
-        .is_quiet = o->talk.is_quiet,
-        .keeps_old = true,
-    };
-    enum ab_status status = ab_spool_traces_open(&t, err);
-    if (status == AB_OK)
-        status = check_seen(l, &t, err);
-    if (status == AB_OK && o->recording.is_unconverted)
-        status = keep_spool(l, &t, err);
-    else if (status == AB_OK)
-        status = write_traces(l, &t, out, err);
-    if (status == AB_OK && !o->talk.is_quiet) {
-        print_hints(l, &t);
-        print_unseen(l);
-        print_lineless(l, &t);
-        print_going_on(l);
-    }
-    ab_spool_traces_close(&t);
-    return status;
-}
-
-/* Chooses when to convert. Short recordings are converted at the end, without cost while the
- * command runs. Tests set another size in bytes (0 = only at the end) and do not wait for a free
- * CPU. */
-static void choose_along(struct ab_launch *l, const struct ab_options *o)
-{
-    const char *of_test = getenv("ALLOCBENCH_TEST_CONVERT_FROM");
-    l->is_eager = of_test != NULL;
-    l->along_bytes = UINT64_C(64) << 20;
-    if (of_test != NULL)
-        l->along_bytes = strtoull(of_test, NULL, 10);
+                r->launch.folder);
+    if (o->talk.is_quiet)
+        return;
     if (o->recording.is_unconverted)
-        l->along_bytes = 0;
+        print_kept_spool(r);
+    print_hints(r);
+    print_unseen(&r->launch);
+    print_lineless(r);
+    print_going_on(&r->launch);
 }
 
 static char last_words[1200];
@@ -197,52 +205,38 @@ static void keep_without_memory(void)
 
 /* Prepares the message for running out of memory: the command goes on, and its recording is
  * kept. */
-static void prepare_last_words(const struct ab_launch *l)
+static void prepare_last_words(const char *folder)
 {
     snprintf(last_words, sizeof last_words,
-             "allocbench: the recording is kept in %s; use allocbench trace recover\n", l->folder);
+             "allocbench: the recording is kept in %s; use allocbench trace recover\n", folder);
     ab_memory_at_end(keep_without_memory);
 }
 
-static enum ab_status record(const struct ab_options *o, const struct ab_trace_place *place,
-                             int *exit_code, struct ab_err *err)
+static struct ab_record_request request_of(const struct ab_options *o)
 {
-    struct ab_launch launch = {.folder = "", .owner_fd = -1};
-    struct ab_output out = {0};
-    enum ab_status status = ab_launch_prepare(
-        o->args[0], o->recording.is_unconverted ? place->path : NULL, &launch, exit_code, err);
-    launch.takes_children = o->recording.is_following || o->recording.is_waiting;
-    launch.is_waiting = o->recording.is_waiting;
-    launch.most_events = o->recording.most_events;
-    launch.most_bytes = o->recording.most_spool_bytes;
-    choose_along(&launch, o);
-    launch.duration_ns = o->recording.duration_ns;
-    launch.site_depth = o->recording.site_depth;
-    launch.has_time = o->recording.has_call_times;
-    if (status == AB_OK && o->recording.marks_frames)
-        status = ab_launch_mark_frames(&launch, err);
-    if (status == AB_OK && !o->recording.is_unconverted)
-        status = ab_output_open(place->path, &out, err);
-    if (status == AB_OK && (status = ab_launch_start(&launch, o->args, err)) == AB_USAGE)
-        *exit_code = AB_LAUNCH_CANNOT_RUN;
-    if (status == AB_OK) {
-        prepare_last_words(&launch);
-        ab_live_line_begin(&launch.live, o->talk.is_quiet, o->recording.shows_progress);
-        if (ab_launch_await(&launch) && o->recording.stops_command)
-            ab_launch_stop(&launch);
-        status = keep(&launch, &out, o, place, err);
-        int code = ab_launch_finish(&launch);
-        if (status == AB_OK)
-            *exit_code = launch.is_stopped && launch.signal == 0 ? 0 : code;
-    }
-    ab_output_abandon(&out);
-    ab_launch_clean(&launch);
-    return status;
+    const struct ab_recording_wanted *r = &o->recording;
+    return (struct ab_record_request){
+        .args = o->args,
+        .output = o->output,
+        .is_unconverted = r->is_unconverted,
+        .takes_children = r->is_following || r->is_waiting,
+        .is_waiting = r->is_waiting,
+        .marks_frames = r->marks_frames,
+        .has_call_times = r->has_call_times,
+        .site_depth = r->site_depth,
+        .most_events = r->most_events,
+        .most_bytes = r->most_spool_bytes,
+        .duration_ns = r->duration_ns,
+        .stops_command = r->stops_command,
+        .begun = prepare_last_words,
+    };
 }
 
 enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct ab_trace_place place;
+    struct ab_recording recording;
+    struct live_line live = {.n_calls = 0};
+    struct ab_progress_files files = {.is_quiet = o->talk.is_quiet};
     *exit_code = AB_LAUNCH_FAILED;
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE,
@@ -251,7 +245,13 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
         return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
     if (o->recording.stops_command && o->recording.duration_ns == 0)
         return ab_fail(err, AB_USAGE, "--stop needs --duration: when to end the command");
-    AB_TRY(ab_trace_place_find(o->output, basename(o->args[0]),
-                               o->recording.is_unconverted ? "spool" : "abt", &place, err));
-    return record(o, &place, exit_code, err);
+    struct ab_record_request request = request_of(o);
+    request.watch = begin_live(&live, o);
+    request.conversion = ab_progress_of_files(&files);
+    enum ab_status status = ab_record(&request, &recording, exit_code, err);
+    print_recording(&recording, o, status);
+    int code = ab_recording_end(&recording);
+    if (status == AB_OK)
+        *exit_code = code;
+    return status;
 }

@@ -3,6 +3,7 @@
  * Finds and runs the command, prints the error and returns the exit code. No other file prints
  * errors or decides how the process ends.
  */
+#include "app/record/launch.h"
 #include "base/nearest.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
@@ -16,7 +17,6 @@
 #include "core/text.h"
 #include "core/unfinished.h"
 #include "document/json.h"
-#include "record/relay.h"
 #include "runner/supervise.h"
 
 #include <fcntl.h>

@@ -161,17 +161,38 @@ void ab_progress_show_counted(struct ab_progress_line *line, const char *what, c
     ab_progress_show_text(line, text);
 }
 
-void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
-                             uint64_t total)
-{
-    ab_progress_show_counted(line, path, "events", done, total);
-}
-
 void ab_progress_end(struct ab_progress_line *line)
 {
     if (line->is_on && line->drawn_ns != 0)
         fputs(line->is_two ? "\r\033[K\n\033[K\033[A" : "\r\033[K", stderr);
     line->is_on = line->is_two = false;
+}
+
+/* ---- passes over files ---- */
+
+static void begin_file(void *user, const char *path)
+{
+    struct ab_progress_files *f = user;
+    f->path = path;
+    ab_progress_begin(&f->line, f->is_quiet);
+}
+
+static void count_events(void *user, uint64_t done, uint64_t total)
+{
+    struct ab_progress_files *f = user;
+    ab_progress_show_counted(&f->line, f->path, "events", done, total);
+}
+
+static void end_file(void *user)
+{
+    struct ab_progress_files *f = user;
+    ab_progress_end(&f->line);
+}
+
+struct ab_file_progress ab_progress_of_files(struct ab_progress_files *files)
+{
+    return (struct ab_file_progress){
+        .user = files, .begin = begin_file, .count = count_events, .end = end_file};
 }
 
 /* Limits of the layout of progress lines. */

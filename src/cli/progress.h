@@ -7,6 +7,7 @@
 #ifndef AB_CLI_PROGRESS_H
 #define AB_CLI_PROGRESS_H
 
+#include "core/file_progress.h"
 #include "result/result.h"
 #include "runner/run_session.h"
 
@@ -66,11 +67,16 @@ void ab_progress_round(struct ab_progress_line *line, const struct ab_session *s
 /* Shows "WHAT: 12.3 M UNIT, 4.5 M/s, 67 %" for a long step; total 0 = unknown. */
 void ab_progress_show_counted(struct ab_progress_line *line, const char *what, const char *unit,
                               uint64_t done, uint64_t total);
-/* Shows the progress of a pass over the events of a file. */
-void ab_progress_show_events(struct ab_progress_line *line, const char *path, uint64_t done,
-                             uint64_t total);
 /* Shows any line, cut to the width of the terminal. */
 void ab_progress_show_text(struct ab_progress_line *line, const char *text);
 void ab_progress_end(struct ab_progress_line *line);
+
+struct ab_progress_files { /* the lines of passes over files, one after the other */
+    struct ab_progress_line line;
+    const char *path;
+    bool is_quiet; /* set by the caller */
+};
+/* `files` must live as long as the result is used. */
+struct ab_file_progress ab_progress_of_files(struct ab_progress_files *files);
 
 #endif

@@ -8,16 +8,11 @@
 #include "cli/spool_summary.h"
 
 #include "base/bits.h"
-#include "base/clock.h"
-#include "cli/launch.h"
 #include "core/alloc.h"
 #include "core/grow.h"
 #include "core/text.h"
 #include "core/units_show.h"
-#include "program/program_file.h"
-#include "record/spool_reader.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,11 +22,6 @@ enum { ROWS_MOST = 10, LINES_MOST = 5 };
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
-}
-
-static bool is_written(const struct ab_spool_result *r)
-{
-    return r->outcome == AB_SPOOL_WHOLE || r->outcome == AB_SPOOL_SHORT;
 }
 
 /* ---- what the traces hold ---- */
@@ -90,7 +80,7 @@ static void print_sizes(const struct ab_spool_traces *t)
     const struct ab_spool_result **rows = ab_alloc_zeroed(t->n_results + 1, sizeof rows[0]);
     size_t n = 0;
     for (size_t i = 0; i < t->n_results; i++)
-        if (is_written(&t->results[i]))
+        if (ab_spool_has_trace(&t->results[i]))
             rows[n++] = &t->results[i];
     qsort(rows, n, sizeof rows[0], by_events);
     if (n == 1)
@@ -114,95 +104,11 @@ static void print_old(const struct ab_spool_traces *t)
 
 /* ---- what is missing from them ---- */
 
-struct sum { /* sums over all traces */
-    struct ab_convert_report report;
-    uint64_t n_running, n_short, n_bypassed;
-    uint32_t end; /* enum ab_spool_stop, if recording ended while the processes went on */
-};
-
-/* Texts for the end of a recording. */
-
-/* Reasons why recording had to stop. Other ends were requested by the user. */
-static const char *const stops[] = {
-    [AB_SPOOL_NO_SPACE] = "the disk is full",
-    [AB_SPOOL_FILE_LIMIT] = "the limit on file sizes (ulimit -f) was reached",
-    [AB_SPOOL_NO_MEMORY] = "the spool could not be mapped",
-    [AB_SPOOL_NO_FILE] = "the program can no longer open the spool (chroot, another user, no "
-                         "descriptors)",
-    [AB_SPOOL_NO_SLOT] = "more than 65,536 concurrent threads",
-    [AB_SPOOL_SHARE] = "the spool had taken half of the space that was free on its disk "
-                       "(--max-spool sets another bound)",
-    [AB_SPOOL_STRICT] = "the program entered seccomp's strict mode, which forbids what a recorder "
-                        "does",
-};
-
-static const char *const ends[] = {
-    [AB_SPOOL_ENOUGH] = "at --max-events", [AB_SPOOL_FULL] = "at --max-spool",
-    [AB_SPOOL_TIME_UP] = "at --duration",  [AB_SPOOL_SIGNAL] = "at a signal",
-    [AB_SPOOL_ENDED] = "with the command",
-};
-
-const char *ab_spool_stop_text(uint32_t stop)
+static void print_losses(const struct ab_spool_facts *f)
 {
-    return stop < AB_ARRAY_LEN(stops) ? stops[stop] : NULL;
-}
-
-const char *ab_spool_short_text(const struct ab_convert_report *report)
-{
-    const char *stop = ab_spool_stop_text(report->stop);
-    return stop != NULL ? stop : report->damage[0] != 0 ? report->damage : NULL;
-}
-
-/* Returns the requested end of a recording whose program went on; NULL = none. */
-static const char *spool_end_text(uint32_t stop)
-{
-    return stop < AB_ARRAY_LEN(ends) ? ends[stop] : NULL;
-}
-
-/* Adds up the reports of all traces that were written. If no trace says why recording ended, the
- * reason is that of the spool: processes that started after the end were not recorded. */
-static struct sum add_up(const struct ab_spool_traces *t)
-{
-    struct sum s = {.end = ab_spool_read_end(t->folder)};
-    for (size_t i = 0; i < t->n_results; i++) {
-        const struct ab_convert_report *r = &t->results[i].report;
-        if (!is_written(&t->results[i]))
-            continue;
-        s.report.n_shared_threads += r->n_shared_threads;
-        s.report.n_foreign += r->n_foreign;
-        s.report.n_reused += r->n_reused;
-        if (r->stop == AB_SPOOL_RUNNING) /* otherwise the stop cut them off */
-            s.report.n_unfinished += r->n_unfinished;
-        s.report.n_repairs += r->n_repairs;
-        s.report.n_usable_size += r->n_usable_size;
-        s.report.n_sites += r->n_sites;
-        s.report.n_cut_sites += r->n_cut_sites;
-        s.report.n_stacks += r->n_stacks;
-        s.report.n_marks += r->n_marks;
-        s.report.n_lost_marks += r->n_lost_marks;
-        s.report.lacks_sites |= r->lacks_sites;
-        if (r->repair_ticks_max > s.report.repair_ticks_max)
-            s.report.repair_ticks_max = r->repair_ticks_max;
-        s.end = spool_end_text(r->stop) != NULL ? r->stop : s.end;
-        s.report.info.events += r->info.events - r->n_inherited;
-        s.report.info.threads += r->info.threads;
-        s.report.noting_ticks += r->noting_ticks;
-        s.report.site_ticks += r->site_ticks;
-        s.report.turn_ticks += r->turn_ticks;
-        if (r->span_ticks > s.report.span_ticks)
-            s.report.span_ticks = r->span_ticks;
-        s.n_running += t->results[i].is_running;
-        s.n_short += t->results[i].outcome == AB_SPOOL_SHORT;
-        s.n_bypassed += r->info.bypass.is_there;
-    }
-    return s;
-}
-
-static void print_losses(const struct sum *s)
-{
-    const struct ab_convert_report *r = &s->report;
-    const char *end = spool_end_text(s->end);
-    if (end != NULL && s->end != AB_SPOOL_ENDED)
+    const struct ab_convert_report *r = &f->sum;
+    const char *end = ab_spool_end_text(f->end);
+    if (end != NULL && f->end != AB_SPOOL_ENDED)
         fprintf(stderr, "allocbench: recording stopped %s\n", end);
     if (r->n_shared_threads > 0)
         fprintf(stderr, "allocbench: %llu threads past 1,048,576 share one number\n",
@@ -222,9 +128,9 @@ static void print_losses(const struct sum *s)
 }
 
 /* Prints how many calls have call sites. A stack that was cut short lacks its outermost calls. */
-static void print_call_sites(const struct sum *s)
+static void print_call_sites(const struct ab_spool_facts *f)
 {
-    const struct ab_convert_report *r = &s->report;
+    const struct ab_convert_report *r = &f->sum;
     if (r->lacks_sites)
         fprintf(stderr, "allocbench: no call sites were recorded: the program's C library is older "
                         "than glibc 2.35\n");
@@ -237,9 +143,9 @@ static void print_call_sites(const struct sum *s)
                 100 * (double)r->n_cut_sites / (double)r->n_sites);
 }
 
-static void print_marks(const struct sum *s)
+static void print_marks(const struct ab_spool_facts *f)
 {
-    const struct ab_convert_report *r = &s->report;
+    const struct ab_convert_report *r = &f->sum;
     if (r->n_marks > 0)
         fprintf(stderr, "allocbench: %llu mark%s\n", (unsigned long long)r->n_marks,
                 plural(r->n_marks));
@@ -248,11 +154,11 @@ static void print_marks(const struct sum *s)
                 (unsigned long long)r->n_lost_marks);
 }
 
-static void print_order(const struct sum *s, bool has_successor, double ns_per_tick)
+static void print_order(const struct ab_spool_facts *f)
 {
-    const struct ab_convert_report *r = &s->report;
-    bool is_whole = s->end == AB_SPOOL_RUNNING && !has_successor &&
-                    s->n_running + s->n_short + s->n_bypassed + r->n_foreign + r->n_reused +
+    const struct ab_convert_report *r = &f->sum;
+    bool is_whole = f->end == AB_SPOOL_RUNNING && f->successor[0] == 0 &&
+                    f->n_running + f->n_short + f->n_bypassed + r->n_foreign + r->n_reused +
                             r->n_unfinished ==
                         0;
     struct ab_text line = {0};
@@ -262,7 +168,7 @@ static void print_order(const struct sum *s, bool has_successor, double ns_per_t
         ab_text_addf(&line, "; %llu cross-thread reordering%s, by at most %llu ticks (%s)",
                      (unsigned long long)r->n_repairs, plural(r->n_repairs),
                      (unsigned long long)r->repair_ticks_max,
-                     AB_TIME((double)r->repair_ticks_max * ns_per_tick));
+                     AB_TIME((double)r->repair_ticks_max * f->ns_per_tick));
     if (r->n_usable_size > 0)
         ab_text_addf(&line, "; %llu call%s of malloc_usable_size, not in the trace",
                      (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
@@ -349,10 +255,10 @@ static void print_beside(const struct ab_spool_traces *t)
     size_t n_asked = 0, n_unasked = 0;
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
-        if (is_written(r) && r->report.asked[0] != 0 && n_asked++ < LINES_MOST)
+        if (ab_spool_has_trace(r) && r->report.asked[0] != 0 && n_asked++ < LINES_MOST)
             fprintf(stderr, "allocbench: %s: other calls to the malloc library: %s\n",
                     AB_SHOWN(600, r->path), r->report.asked);
-        if (!is_written(r) || !ab_whole_is_unasked(&r->report.info.whole) ||
+        if (!ab_spool_has_trace(r) || !ab_whole_is_unasked(&r->report.info.whole) ||
             n_unasked++ >= LINES_MOST)
             continue;
         fprintf(stderr, "allocbench: warning: %s: of the program's anonymous memory ",
@@ -369,7 +275,7 @@ static void print_bypasses(const struct ab_spool_traces *t)
     size_t n = 0;
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
-        if (is_written(r) && r->report.info.bypass.is_there && n++ < LINES_MOST)
+        if (ab_spool_has_trace(r) && r->report.info.bypass.is_there && n++ < LINES_MOST)
             bypass_print_warning(stderr, r->path, &r->report.bypass, &r->report.info.bypass);
     }
     if (n > LINES_MOST)
@@ -411,7 +317,7 @@ static void print_empty(const struct ab_spool_traces *t)
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
         uint32_t stop = r->entry->image.stop;
-        size_t why = ab_spool_stop_text(stop) != NULL ? 1 : spool_end_text(stop) != NULL ? 2 : 0;
+        size_t why = ab_spool_stop_text(stop) != NULL ? 1 : ab_spool_end_text(stop) != NULL ? 2 : 0;
         if (r->outcome == AB_SPOOL_EMPTY && r->entry->n_calls == 0)
             ab_name_counts_add(&counts[why], r->entry->image.program);
     }
@@ -425,134 +331,44 @@ static void print_empty(const struct ab_spool_traces *t)
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* Returns why a program did not load the recorder, as far as its file shows now. */
-static const char *unseen_reason(const struct ab_unseen *u, struct ab_err *why)
-{
-    char path[4096];
-    const char *stop = ab_spool_stop_text(u->why);
-    if (stop != NULL)
-        return stop;
-    if (!ab_program_file_find(u->path, path, sizeof path))
-        return "not found: deleted since, or started from another folder or root";
-    if (ab_launch_check(path, why) != AB_OK)
-        return why->text;
-    if (u->user == geteuid())
-        return "LD_PRELOAD was removed, or it ended before the recorder started";
-    ab_fail(
-        why, AB_SYSTEM,
-        "it ran as another user (uid %u): LD_PRELOAD was removed, or that user cannot reach the "
-        "recorder or the folder of the recording, which TMPDIR chooses",
-        u->user);
-    return why->text;
-}
-
 static void print_unseen_program(const struct ab_unseen *u)
 {
     struct ab_err why;
     fprintf(stderr, "allocbench: %llu process%s of %s %s not recorded: %s\n",
-            (unsigned long long)u->n, u->n == 1 ? "" : "es", AB_SHOWN(256, base_name(u->path)),
-            u->n == 1 ? "was" : "were", unseen_reason(u, &why));
+            (unsigned long long)u->n, u->n == 1 ? "" : "es", AB_SHOWN(256, basename(u->path)),
+            u->n == 1 ? "was" : "were", ab_spool_facts_why_unseen(u, &why));
 }
 
-/* True if the program is a launcher: it made few calls and then executed another program. A program
- * that only renamed itself has ended by exit or made more calls. */
-static bool has_another_name(const struct ab_spool_traces *t)
+static void print_successor(const struct ab_spool_traces *t, const struct ab_spool_facts *f)
 {
-    enum { FEW_EVENTS = 10000 };
-    const struct ab_spool_image *image = &t->main->image;
-    return t->main->n_events < FEW_EVENTS && !image->has_exited && t->last_name != NULL &&
-           t->last_name[0] != 0 && strcmp(t->last_name, image->comm) != 0;
-}
-
-/* Returns the last program of the command if it is not the one in the trace: it has no calls. NULL
- * = none. */
-static const struct ab_spool_entry *find_silent(const struct ab_spool_traces *t)
-{
-    for (size_t i = 0; i < t->n_images; i++)
-        if (t->images[i].image.pid == t->main->image.pid &&
-            t->images[i].generation > t->main->generation)
-            return &t->images[i];
-    return NULL;
-}
-
-static const char *silent_reason(const struct ab_spool_traces *t,
-                                 const struct ab_spool_entry *silent)
-{
-    static const struct ab_places none = {0};
-    struct ab_bypass_report report = {.places = &none};
-    struct ab_trace_bypass bypass;
-    struct ab_trace_whole whole = AB_WHOLE_NONE;
-    ab_bypass_read(t->folder, silent, &report, &bypass, &whole);
-    return report.path[0] != 0 && report.kind == AB_BYPASS_OWN
-               ? "it has a malloc of its own"
-               : "it made no call of malloc that the recorder sees; it may have a malloc of its own";
-}
-
-/* Reports the program that the command's own process executed and that was not recorded. The names
- * alone do not decide, because many launchers have the name of the program they start. */
-static void print_successor(struct ab_spool_traces *t, const struct ab_unseen *u)
-{
-    struct ab_err why;
-    char launcher[600], other[600];
-    const struct ab_spool_entry *silent = find_silent(t);
-    const char *reason = "LD_PRELOAD was removed, or the program is static, setuid, has its own "
-                         "malloc, uses another C library or another root";
-    if (u != NULL)
-        reason = unseen_reason(u, &why);
-    else if (silent != NULL)
-        reason = silent_reason(t, silent);
-    else if (!has_another_name(t))
-        return;
-    const char *path = u != NULL ? u->path : silent != NULL ? silent->image.path : t->last_name;
-    bool has_other_name = strcmp(base_name(path), t->main->image.program) != 0;
-    const char *name = has_other_name ? base_name(path) : path;
+    char launcher[600];
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
     fprintf(stderr,
             "allocbench: %s executed %s, which was not recorded: %s. The trace contains %s only; "
             "record %s itself\n",
-            launcher, ab_text_printable(other, sizeof other, name), reason, launcher, other);
-    t->has_successor = true;
-}
-
-static int by_processes(const void *a, const void *b)
-{
-    const struct ab_unseen *x = a, *y = b;
-    return x->n != y->n ? AB_COMPARE(y->n, x->n) : strcmp(x->path, y->path);
+            launcher, f->successor, f->successor_why, launcher, f->successor);
 }
 
 /* Prints the programs that were not recorded. */
-static void print_unseen(struct ab_spool_traces *t)
+static void print_unseen(const struct ab_spool_traces *t, const struct ab_spool_facts *f)
 {
-    struct ab_unseen *unseen = NULL;
-    uint64_t n_lost = 0, rest = 0;
-    size_t n = ab_spool_read_unseen(t->folder, t->images, t->n_images, &unseen, &n_lost);
-    if (n > 0)
-        qsort(unseen, n, sizeof unseen[0], by_processes);
-    if (!ab_spool_takes_children(t) && t->main != NULL) {
-        print_successor(t, n > 0 ? &unseen[0] : NULL);
-        n = 0;
-    }
-    for (size_t i = 0; i < n; i++)
+    uint64_t rest = 0;
+    if (f->successor[0] != 0)
+        print_successor(t, f);
+    for (size_t i = 0; i < f->n_unseen; i++)
         if (i < LINES_MOST)
-            print_unseen_program(&unseen[i]);
+            print_unseen_program(&f->unseen[i]);
         else
-            rest += unseen[i].n;
+            rest += f->unseen[i].n;
     if (rest > 0)
         fprintf(stderr, "allocbench: %llu more processes of other programs were not recorded\n",
                 (unsigned long long)rest);
-    if (n_lost > 0)
+    if (f->n_lost > 0)
         fprintf(stderr, "allocbench: %llu more program starts may not have been recorded\n",
-                (unsigned long long)n_lost);
-    free(unseen);
+                (unsigned long long)f->n_lost);
 }
 
-void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
+static void print_failures(const struct ab_spool_traces *t)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n_results; i++) {
@@ -568,74 +384,73 @@ void ab_spool_summary_print_failures(const struct ab_spool_traces *t)
 
 /* ---- what it cost ---- */
 
-/* Returns the time in ns that program and recorder had together. If the CPU time is not known (a
- * daemon outlives the command, or trace recover), it is the time between first and last call. If
- * that is less than least_ns, it counts once for each CPU that the threads may have used. */
-static double whole_time(const struct ab_convert_report *r, const struct ab_spool_traces *t,
-                         double least_ns, const char **kind)
+static void print_cost(const struct ab_spool_traces *t, const struct ab_spool_facts *f)
 {
-    double wall_ns = fmax(t->wall_ns, (double)r->span_ticks * t->ns_per_tick);
-    double cpus = fmin((double)r->info.threads, fmax(1, (double)sysconf(_SC_NPROCESSORS_ONLN)));
-    *kind = t->cpu_ns > 0 ? " CPU time" : wall_ns < least_ns && cpus > 1 ? " on all CPUs" : "";
-    if (t->cpu_ns > 0)
-        return t->cpu_ns;
-    return wall_ns < least_ns ? wall_ns * cpus : wall_ns;
-}
-
-static void print_cost(const struct ab_convert_report *r, const struct ab_spool_traces *t)
-{
-    double noting_ns = r->noting_ticks * t->ns_per_tick, site_ns = r->site_ticks * t->ns_per_tick;
-    double turn_ns = (double)r->turn_ticks * t->ns_per_tick, sum_ns = noting_ns + site_ns + turn_ns;
-    const char *kind;
-    double of_ns = whole_time(r, t, sum_ns, &kind);
-    const char *what = t->n_written > 1      ? ", sum of all processes"
-                       : r->info.threads > 1 ? ", sum of all threads"
-                                             : "";
+    const struct ab_recording_cost *c = &f->cost;
+    const char *what = t->n_written > 1          ? ", sum of all processes"
+                       : f->sum.info.threads > 1 ? ", sum of all threads"
+                                                 : "";
     char sites[64] = "";
-    if (noting_ns <= 0 || of_ns <= 0)
+    if (c->of_ns <= 0)
         return;
-    if (sum_ns > of_ns) {
+    if (c->sum_ns > c->of_ns) {
         fprintf(stderr,
                 "allocbench: recording overhead: n/a: its estimate is more than all the time there "
                 "was, %s%s; the run was too short, or the machine too busy, to estimate it\n",
-                AB_TIME(of_ns), kind);
+                AB_TIME(c->of_ns), c->of_kind);
         return;
     }
-    if (r->n_sites > 0)
-        snprintf(sites, sizeof sites, ", %s per call site", AB_TIME(site_ns / (double)r->n_sites));
+    if (f->sum.n_sites > 0)
+        snprintf(sites, sizeof sites, ", %s per call site", AB_TIME(c->site_ns));
     fprintf(stderr,
             "allocbench: recording overhead: about %s of %s%s (%.1f %%%s), estimated as %s "
             "per event%s and %s for writing\n",
-            AB_TIME(sum_ns), AB_TIME(of_ns), kind, 100 * sum_ns / of_ns, what,
-            AB_TIME(noting_ns / (double)r->info.events), sites, AB_TIME(turn_ns));
+            AB_TIME(c->sum_ns), AB_TIME(c->of_ns), c->of_kind, 100 * c->sum_ns / c->of_ns, what,
+            AB_TIME(c->event_ns), sites, AB_TIME(c->turn_ns));
 }
 
-void ab_spool_summary_print(struct ab_spool_traces *t)
+/* Prints the programs whose work is not in the trace, because their process went on as another. */
+static void print_earlier_programs(const struct ab_spool_traces *t)
 {
-    struct ab_clock clock;
-    struct sum s = add_up(t);
-    if (t->ns_per_tick <= 0) {
-        ab_clock_calibrate(&clock);
-        t->ns_per_tick = clock.ns_per_tick;
-    }
+    if (!ab_spool_takes_children(t) && t->n_programs > 1)
+        fprintf(stderr,
+                "allocbench: the process called exec %u time%s; only the last program was "
+                "kept (--follow keeps each)\n",
+                t->n_programs - 1, t->n_programs == 2 ? "" : "s");
+}
+
+void ab_spool_summary_print(const struct ab_spool_traces *t, const struct ab_spool_facts *f)
+{
     print_sizes(t);
     print_old(t);
     print_empty(t);
-    print_unseen(t);
+    print_unseen(t, f);
     print_short(t);
-    if (t->n_written == 0)
-        return;
-    print_bypasses(t);
-    print_beside(t);
-    print_losses(&s);
-    print_call_sites(&s);
-    print_marks(&s);
-    print_order(&s, t->has_successor, t->ns_per_tick);
-    print_cost(&s.report, t);
+    if (t->n_written > 0) {
+        print_bypasses(t);
+        print_beside(t);
+        print_losses(f);
+        print_call_sites(f);
+        print_marks(f);
+        print_order(f);
+        print_cost(t, f);
+    }
+    print_earlier_programs(t);
 }
 
-/* Returns the count of a name; NULL = new name. */
+void ab_spool_summary_print_traces(struct ab_recording *r, bool is_quiet)
+{
+    if (r->traces.is_written)
+        print_failures(&r->traces);
+    if (!r->traces.is_written || is_quiet)
+        return;
+    ab_spool_facts_find(&r->traces, &r->facts);
+    ab_spool_summary_print(&r->traces, &r->facts);
+}
 
+/* ---- names and their numbers ---- */
+
+/* Returns the count of a name; NULL = new name. */
 static struct ab_name_count *find(struct ab_name_counts *c, const char *name)
 {
     for (size_t i = 0; i < c->n; i++)

@@ -5,20 +5,19 @@
 #ifndef AB_CLI_SPOOL_SUMMARY_H
 #define AB_CLI_SPOOL_SUMMARY_H
 
-#include "cli/spool_traces.h"
+#include "app/record/record.h"
 #include "core/units_show.h"
-#include "record/bypass.h"
-#include "record/convert.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* Prints what the traces contain, what is missing from them, and what recording cost. */
-void ab_spool_summary_print(struct ab_spool_traces *t);
-/* Prints which processes have no trace although one may be obtainable. Printed even if everything
- * else is quiet. */
-void ab_spool_summary_print_failures(const struct ab_spool_traces *t);
+/* Prints, if the traces were written, which processes have no trace although one may be obtainable,
+ * and unless is_quiet what the traces contain, what is missing from them, and what recording
+ * cost. */
+void ab_spool_summary_print_traces(struct ab_recording *r, bool is_quiet);
+/* Prints the latter alone. */
+void ab_spool_summary_print(const struct ab_spool_traces *t, const struct ab_spool_facts *f);
 
 /* Counts names, to print them as the end of a sentence: "sh (3), true, and 2 others". */
 
@@ -36,12 +35,6 @@ void ab_name_counts_add(struct ab_name_counts *c, const char *name);
 /* Prints at most ten names, the most frequent first. */
 void ab_name_counts_print(FILE *to, struct ab_name_counts *c);
 void ab_name_counts_fini(struct ab_name_counts *c);
-
-/* Returns why the trace is shorter than the program's run; NULL = it is not. */
-const char *ab_spool_short_text(const struct ab_convert_report *report);
-
-/* Returns why recording ended before the program did; NULL = it did not. */
-const char *ab_spool_stop_text(uint32_t stop);
 
 /* Prints "libx.so, liby.so and 3 more": modules whose calls were not recorded. */
 void ab_bypass_print_modules(FILE *to, const struct ab_trace_bypass *b);

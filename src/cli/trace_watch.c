@@ -9,7 +9,7 @@
 static void show(void *user, uint64_t n_events)
 {
     struct ab_trace_watch *w = user;
-    ab_progress_show_events(&w->line, w->path, n_events, 0);
+    ab_progress_show_counted(&w->line, w->path, "events", n_events, 0);
 }
 
 void ab_trace_watch_begin(struct ab_trace_watch *w, const struct ab_options *o, const char *path,

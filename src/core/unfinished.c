@@ -143,11 +143,8 @@ enum { TRIES = 100 };
 
 const char *ab_temporary_place(void)
 {
-    const char *paths[] = {getenv(AB_TEMPORARY_PLACE), getenv("TMPDIR")};
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        if (paths[i] != NULL && paths[i][0] == '/')
-            return paths[i];
-    return "/tmp";
+    const char *path = getenv("TMPDIR");
+    return path != NULL && path[0] == '/' ? path : "/tmp";
 }
 
 /* Writes the host name, which the lock file contains, because locks do not reach other hosts.

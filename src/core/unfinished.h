@@ -26,10 +26,6 @@ void ab_unfinished_remove(void);
  * "allocbench-USE-XXXXXXXX" in $TMPDIR. Each contains a lock file, which its process holds as long
  * as it lives. So a later start can tell a folder that SIGKILL has left from one that is in use. */
 
-/* Variable that has precedence over $TMPDIR in an allocbench process that another one has started.
- * Programs under test do not get it. */
-#define AB_TEMPORARY_PLACE "ALLOCBENCH_TEMPORARY_PLACE"
-
 /* Returns the folder in which temporary folders are made. */
 const char *ab_temporary_place(void);
 

@@ -81,9 +81,11 @@ struct ab_processes;
 
 /* Starts the guardian, a process that waits for the end of allocbench. Call this once, before
  * the first thread and before ab_supervise_begin, so that the guardian is not taken for a
- * process of the program. Without a guardian the two functions below do nothing. */
+ * process of the program. Without a guardian the functions below do nothing. */
 void ab_guardian_begin(void);
-/* Removes a process group of ab_program_start that has ended, because another may get its
+/* Adds a process group to end with allocbench. ab_program_start() does this for its own. */
+void ab_guardian_add(pid_t group);
+/* Removes a process group that has ended, because another may get its
  * number. */
 void ab_guardian_forget(pid_t group);
 /* Tells the guardian which processes the program has now, including those that have left its

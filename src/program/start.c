@@ -208,7 +208,7 @@ void ab_guardian_begin(void)
     known = NULL;
 }
 
-static void add_group(pid_t group)
+void ab_guardian_add(pid_t group)
 {
     for (size_t i = 0; known != NULL && i < GROUPS; i++)
         if (known->groups[i] == 0) {
@@ -354,7 +354,7 @@ enum ab_status ab_program_start(const struct ab_program_start *start,
         return ab_fail_errno(err, AB_SYSTEM, "cannot start the program: fork");
     }
     setpgid(started.pid, started.pid);
-    add_group(started.pid);
+    ab_guardian_add(started.pid);
     int why = let_go(link[0], &started);
     close(link[0]);
     if (why == 0) {

@@ -103,6 +103,7 @@ has_litter() {
     for signal in TERM HUP INT; do
         start_bench exec --litter 0.5 -b glibc -- sh -c 'sleep 61.5; true'
         wait_until has_litter || fail "no recording"
+        ! pgrep -P "$pid" -f 'record -q' || fail "another allocbench makes the recording"
         kill -"$signal" "$pid"
         await_bench
         [ "$code" -ge 128 ] || fail "$signal: exit code $code"

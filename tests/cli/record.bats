@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The recorder: what it says against an independent witness, and that the program does not notice.
-# tests: cmd_record.c launch.c preload.c preload_control.c preload_exec.c preload_files.c
+# tests: cmd_record.c launch.c record.c preload.c preload_control.c preload_exec.c preload_files.c
 # tests: preload_program.c preload_spool.c spool_summary.c spool_traces.c
 
 load helpers

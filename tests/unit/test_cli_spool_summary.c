@@ -2,6 +2,8 @@
  *
  * What is said of the cost of a recording, by figures that are known: a tick is a nanosecond, an
  * event 10 of them.
+ *
+ * tests: spool_facts.c
  */
 #include "cli/spool_summary.h"
 
@@ -48,10 +50,13 @@ static char *cost(struct ab_spool_traces *t)
 {
     char *text = NULL, *line = NULL;
     size_t size = 0;
+    struct ab_spool_facts facts;
     FILE *saved = stderr;
     stderr = open_memstream(&text, &size);
     assert_non_null(stderr);
-    ab_spool_summary_print(t);
+    ab_spool_facts_find(t, &facts);
+    ab_spool_summary_print(t, &facts);
+    ab_spool_facts_fini(&facts);
     fclose(stderr);
     stderr = saved;
     if ((line = strstr(text, "recording overhead: ")) != NULL) {

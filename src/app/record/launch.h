@@ -3,10 +3,9 @@
  * Runs a command under the recorder. Before that, refuses programs into which the recorder cannot
  * be loaded.
  */
-#ifndef AB_CLI_LAUNCH_H
-#define AB_CLI_LAUNCH_H
+#ifndef AB_APP_RECORD_LAUNCH_H
+#define AB_APP_RECORD_LAUNCH_H
 
-#include "cli/progress.h"
 #include "core/status.h"
 #include "record/converter_live.h"
 #include "record/relay.h"
@@ -15,19 +14,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Status line on a terminal during a recording: duration, calls, calls per second, size of the
- * spool, and how much is converted. Redrawn once a second. */
-
-struct ab_live_line { /* {0} = nothing is drawn */
-    struct ab_progress_line line;
-    uint64_t begin_ns, next_ns; /* start of the recording; time of the next redraw */
-    uint64_t looked_ns;         /* time at which n_calls was read */
-    uint64_t n_calls;
+struct ab_launch_progress {
+    uint64_t spent_ns;    /* since the start of the command */
+    uint64_t n_calls;     /* of all processes */
+    uint64_t n_events;    /* the same, in events of a trace */
+    uint64_t n_converted; /* events; 0 = all are converted at the end */
+    uint64_t spool_bytes;
+    bool is_ended; /* True if the command goes on without being recorded */
 };
 
-/* Begins the line if standard error is a terminal. Draws nothing if standard output is the same
- * terminal, because the command's output would mix with the line, unless is_asked_for. */
-void ab_live_line_begin(struct ab_live_line *l, bool is_quiet, bool is_asked_for);
+struct ab_launch_watch { /* {0} = nobody watches */
+    void *user;
+    /* Shows the progress, about once a second. NULL = it is not shown. */
+    void (*show)(void *user, const struct ab_launch_progress *p);
+    void (*end)(void *user);
+};
 
 /* Exit codes of our own failures, as for env and nohup. */
 enum { AB_LAUNCH_FAILED = 125, AB_LAUNCH_CANNOT_RUN = 126, AB_LAUNCH_NOT_FOUND = 127 };
@@ -53,19 +54,23 @@ struct ab_launch {
     char inner[1064];    /* `folder`, or a folder in it with an unguessable name */
     char spool[1080];
     char part[1080];     /* the trace converted during the recording */
-    bool takes_children; /* True to record children too; set this and the next eight before the
+    bool takes_children; /* True to record children too; set this and the next ten before the
                             start */
     bool is_waiting;     /* True to wait for children that outlive the command */
     uint64_t most_events, duration_ns; /* limits of the recording; 0 = no limit */
     uint64_t most_bytes;               /* limit of the spool; 0 = half of the free disk space */
     uint32_t site_depth;               /* frames per stack; 0 = no call sites */
     bool has_time;                     /* True to record the time of each call */
-    uint64_t along_bytes; /* size of the spool (or half of its limit, if less) from which
+    uint64_t along_bytes;   /* size of the spool (or half of its limit, if less) from which
                              conversion runs during the recording; 0 = only at the end */
-    bool is_eager;        /* for tests: True to convert without waiting for a free CPU */
-    bool is_kept;         /* True to keep the folder */
-    bool is_stopped;      /* True after ab_launch_stop() */
-    struct ab_live_line live;
+    bool is_eager;          /* for tests: True to convert without waiting for a free CPU */
+    bool is_contained;      /* True if the command is in a process group of its own, its output is
+                             discarded, and the first signal to us ends the recording */
+    const char *stdin_path; /* is_contained: its standard input; NULL = /dev/null */
+    bool is_kept;           /* True to keep the folder */
+    bool is_stopped;        /* True after ab_launch_stop() */
+    struct ab_launch_watch watch;
+    uint64_t next_show_ns;
     int pid; /* process id of the command */
     struct ab_launch_end end;
     uint64_t begin_ns, begin_ticks;
@@ -81,11 +86,15 @@ struct ab_launch {
 /* Fails if the recorder cannot be loaded into the program at `path`. */
 enum ab_status ab_launch_check(const char *path, struct ab_err *err);
 
+struct ab_launch_folder {
+    const char *kept; /* folder to make for the spool, which stays; NULL = a temporary one */
+    const char *in;   /* where the temporary one is made; NULL = in $TMPDIR */
+};
+
 /* Finds the program and the recorder, checks that the recorder can be loaded, and makes the folder.
- * The folder is `spool`, which must not exist, or a temporary one if `spool` is NULL. On failure
- * sets *exit_code to one of the codes above. */
-enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
-                                 int *exit_code, struct ab_err *err);
+ * On failure sets *exit_code to one of the codes above. */
+enum ab_status ab_launch_prepare(const char *command, struct ab_launch_folder folder,
+                                 struct ab_launch *out, int *exit_code, struct ab_err *err);
 /* Loads the library that marks frames into the command. Call it before ab_launch_start(). */
 enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err);
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err);

@@ -2,8 +2,8 @@
  *
  * Finds the descendants of a process through /proc.
  */
-#ifndef AB_CLI_DESCENDANTS_H
-#define AB_CLI_DESCENDANTS_H
+#ifndef AB_APP_RECORD_DESCENDANTS_H
+#define AB_APP_RECORD_DESCENDANTS_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -3,12 +3,10 @@
  * Converts the images of a spool one by one, names each trace, and decides whether the recording is
  * complete.
  */
-#include "cli/spool_traces.h"
+#include "app/record/spool_traces.h"
 
+#include "app/record/descendants.h"
 #include "base/bits.h"
-#include "cli/descendants.h"
-#include "cli/progress.h"
-#include "cli/spool_summary.h"
 #include "core/alloc.h"
 #include "core/text.h"
 #include "record/convert.h"
@@ -57,12 +55,6 @@ const char *ab_spool_folder(const char *given, char *buf, size_t cap)
     return find_spool(outer, buf, cap) ? buf : given;
 }
 
-const char *ab_spool_part(const char *spool_folder, char *buf, size_t cap)
-{
-    snprintf(buf, cap, "%s/../" AB_LIVE_CONVERTER_PART, spool_folder);
-    return buf;
-}
-
 bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
 {
     char path[PATH_MAX], name[32];
@@ -72,30 +64,62 @@ bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
     return stat(path, &st) == 0 && ab_process_maps((pid_t)e->image.pid, name, st.st_ino);
 }
 
-/* ---- one trace ---- */
+/* ---- how a recording ended ---- */
 
-struct watch {
-    struct ab_progress_line line;
-    const char *path;
+/* Reasons why recording had to stop. Other ends were requested by the user. */
+static const char *const stops[] = {
+    [AB_SPOOL_NO_SPACE] = "the disk is full",
+    [AB_SPOOL_FILE_LIMIT] = "the limit on file sizes (ulimit -f) was reached",
+    [AB_SPOOL_NO_MEMORY] = "the spool could not be mapped",
+    [AB_SPOOL_NO_FILE] = "the program can no longer open the spool (chroot, another user, no "
+                         "descriptors)",
+    [AB_SPOOL_NO_SLOT] = "more than 65,536 concurrent threads",
+    [AB_SPOOL_SHARE] = "the spool had taken half of the space that was free on its disk "
+                       "(--max-spool sets another bound)",
+    [AB_SPOOL_STRICT] = "the program entered seccomp's strict mode, which forbids what a recorder "
+                        "does",
 };
+
+static const char *const ends[] = {
+    [AB_SPOOL_ENOUGH] = "at --max-events", [AB_SPOOL_FULL] = "at --max-spool",
+    [AB_SPOOL_TIME_UP] = "at --duration",  [AB_SPOOL_SIGNAL] = "at a signal",
+    [AB_SPOOL_ENDED] = "with the command",
+};
+
+const char *ab_spool_stop_text(uint32_t stop)
+{
+    return stop < AB_ARRAY_LEN(stops) ? stops[stop] : NULL;
+}
+
+const char *ab_spool_short_text(const struct ab_convert_report *report)
+{
+    const char *stop = ab_spool_stop_text(report->stop);
+    return stop != NULL ? stop : report->damage[0] != 0 ? report->damage : NULL;
+}
+
+const char *ab_spool_end_text(uint32_t stop)
+{
+    return stop < AB_ARRAY_LEN(ends) ? ends[stop] : NULL;
+}
+
+/* ---- one trace ---- */
 
 /* True if a signal that `record` blocked while the command ran is pending: it is for us now. */
 static bool is_interrupted(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     sigset_t pending;
     if (sigpending(&pending) != 0)
         return false;
-    for (size_t i = 0; i < AB_ARRAY_LEN(ends); i++)
-        if (sigismember(&pending, ends[i]) == 1)
+    for (size_t i = 0; i < AB_ARRAY_LEN(signals); i++)
+        if (sigismember(&pending, signals[i]) == 1)
             return true;
     return false;
 }
 
 static bool show_progress(void *user, uint64_t done, uint64_t total)
 {
-    struct watch *w = user;
-    ab_progress_show_events(&w->line, w->path, done, total);
+    ab_file_progress_count(user, done, total);
     return !is_interrupted();
 }
 
@@ -127,24 +151,23 @@ static enum ab_status spool_part_write(const char *part, FILE *to, struct ab_con
 }
 
 static enum ab_status convert_image(struct ab_spool_traces *t, struct ab_spool_result *r, FILE *to,
-                                    struct watch *watch, struct ab_err *err)
+                                    struct ab_err *err)
 {
     if (ab_live_converter_has(t->along, r->entry))
-        return ab_live_converter_finish(t->along, r->entry, to, &r->report, show_progress, watch,
-                                        err);
+        return ab_live_converter_finish(t->along, r->entry, to, &r->report, show_progress,
+                                        &t->progress, err);
     if (t->part != NULL && ab_spool_is_freed(t->folder, r->entry))
         return spool_part_write(t->part, to, &r->report, err);
-    return ab_convert(t->forks, r->entry, to, &r->report, show_progress, watch, err);
+    return ab_convert(t->forks, r->entry, to, &r->report, show_progress, &t->progress, err);
 }
 
 /* Converts one image into an open output, and commits it unless it is empty. */
 static enum ab_status convert_one(struct ab_spool_traces *t, struct ab_spool_result *r,
                                   struct ab_output *out, struct ab_err *err)
 {
-    struct watch watch = {.path = r->path};
-    ab_progress_begin(&watch.line, t->is_quiet);
-    enum ab_status status = convert_image(t, r, out->to, &watch, err);
-    ab_progress_end(&watch.line);
+    ab_file_progress_begin(&t->progress, r->path);
+    enum ab_status status = convert_image(t, r, out->to, err);
+    ab_file_progress_end(&t->progress);
     if (status != AB_OK)
         return status;
     r->outcome = outcome_of(&r->report);
@@ -302,13 +325,6 @@ enum ab_status ab_spool_traces_write(struct ab_spool_traces *t, struct ab_output
     }
     if (status != AB_OK)
         return status;
-    ab_spool_summary_print_failures(t);
-    if (!t->is_quiet)
-        ab_spool_summary_print(t);
-    if (!ab_spool_takes_children(t) && t->n_programs > 1 && !t->is_quiet)
-        fprintf(stderr,
-                "allocbench: the process called exec %u time%s; only the last program was "
-                "kept (--follow keeps each)\n",
-                t->n_programs - 1, t->n_programs == 2 ? "" : "s");
+    t->is_written = true;
     return of_main != AB_OK ? of_main : judge_main(t, err);
 }

@@ -2,7 +2,7 @@
  *
  * A grandchild that has a file mapped is found, whoever its parent is.
  */
-#include "cli/descendants.h"
+#include "app/record/descendants.h"
 
 #include "support/cmocka.h"
 

@@ -2,7 +2,7 @@
  *
  * Reads from /proc the descendants of a process and the files that a process has mapped.
  */
-#include "cli/descendants.h"
+#include "app/record/descendants.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -4,10 +4,10 @@
  * which converts what was left behind. Each process is independent: one that recorded nothing, was
  * cut short or cannot be converted does not affect the others.
  */
-#ifndef AB_CLI_SPOOL_TRACES_H
-#define AB_CLI_SPOOL_TRACES_H
+#ifndef AB_APP_RECORD_SPOOL_TRACES_H
+#define AB_APP_RECORD_SPOOL_TRACES_H
 
-#include "app/options.h"
+#include "core/file_progress.h"
 #include "core/output.h"
 #include "record/convert.h"
 #include "record/converter_live.h"
@@ -35,15 +35,13 @@ struct ab_spool_traces {
     double ns_per_tick;        /* 0 = unknown: measured when needed */
     double wall_ns;            /* duration of the command; 0 = unknown */
     double cpu_ns;             /* of all its processes; 0 = unknown */
-    bool is_quiet;
+    struct ab_file_progress progress;
     bool keeps_old;                  /* True to rename an existing file instead of replacing it */
     bool is_partial;                 /* True if a short trace is no failure */
     const char *part;                /* unfinished trace next to the spool; NULL = none */
     struct ab_live_converter *along; /* conversion during the recording; NULL = none */
     const char *last_name;           /* name of the command's process at its end; NULL = unknown */
-    bool has_successor; /* set at the end: True if the command's own process became another
-                              program that was not recorded */
-    bool has_folder;    /* True if a folder was given: other traces are named after their
+    bool has_folder; /* True if a folder was given: other traces are named after their
                               programs */
     struct ab_spool_entry *images;
     size_t n_images;
@@ -53,6 +51,7 @@ struct ab_spool_traces {
     struct ab_spool_result *results;
     size_t n_results, n_written, n_failed;
     size_t n_in_doubt; /* traces that may lack something that the spool has */
+    bool is_written;   /* True after each trace was written or failed; false after a signal */
 };
 
 /* Lists the processes in `folder`. The caller sets the fields above `images`. */
@@ -79,14 +78,18 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
 /* Returns the folder of a spool as its user names it: buf or `given`. */
 const char *ab_spool_folder(const char *given, char *buf, size_t cap);
 
-/* Writes to buf the path of the unfinished trace next to the spool. Returns buf. */
-const char *ab_spool_part(const char *spool_folder, char *buf, size_t cap);
-
 /* True if children of the command were recorded too. */
 static inline bool ab_spool_takes_children(const struct ab_spool_traces *t)
 {
     return t->n_images > 0 && t->images[0].image.takes_children != 0;
 }
+
+/* Returns why recording had to stop before the program did; NULL = it had not. */
+const char *ab_spool_stop_text(uint32_t stop);
+/* Returns which end of the recording the user requested, "at --duration"; NULL = none. */
+const char *ab_spool_end_text(uint32_t stop);
+/* Returns why the trace is shorter than the program's run; NULL = it is not. */
+const char *ab_spool_short_text(const struct ab_convert_report *report);
 
 /* True if its process still has the file mapped, so that it may write while we read. */
 bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *image);

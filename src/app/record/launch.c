@@ -3,15 +3,15 @@
  * Checks that the recorder can be loaded into the command, runs the command under it, and makes and
  * removes the folder of its spool.
  */
-#include "cli/launch.h"
+#include "app/record/launch.h"
 
+#include "app/record/descendants.h"
 #include "base/clock.h"
-#include "cli/descendants.h"
 #include "core/grow.h"
 #include "core/system_file.h"
 #include "core/text.h"
 #include "core/unfinished.h"
-#include "core/units_show.h"
+#include "program/program.h"
 #include "program/program_file.h"
 #include "record/relay.h"
 #include "runner/supervise.h"
@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -35,6 +34,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define SECOND_NS UINT64_C(1000000000)
 
 static void held_signals(sigset_t *out)
 {
@@ -121,9 +122,9 @@ static enum ab_status make_named_folder(struct ab_launch *l, const char *path, s
     return AB_OK;
 }
 
-static enum ab_status make_folder(struct ab_launch *l, struct ab_err *err)
+static enum ab_status make_folder(struct ab_launch *l, const char *in, struct ab_err *err)
 {
-    const char *places[] = {ab_temporary_place(), "/tmp", "/var/tmp"};
+    const char *places[] = {in, ab_temporary_place(), "/tmp", "/var/tmp"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (places[i] == NULL || strpbrk(places[i], " :;,$\t\n") != NULL || places[i][0] != '/' ||
             strlen(places[i]) > sizeof l->folder - 64)
@@ -182,8 +183,8 @@ enum ab_status ab_launch_check(const char *path, struct ab_err *err)
     return ab_program_file_check(path, &recording, err);
 }
 
-enum ab_status ab_launch_prepare(const char *command, const char *spool, struct ab_launch *out,
-                                 int *exit_code, struct ab_err *err)
+enum ab_status ab_launch_prepare(const char *command, struct ab_launch_folder folder,
+                                 struct ab_launch *out, int *exit_code, struct ab_err *err)
 {
     struct ab_launch l = {.folder = "", .owner_fd = -1};
     *exit_code = AB_LAUNCH_NOT_FOUND;
@@ -201,7 +202,8 @@ enum ab_status ab_launch_prepare(const char *command, const char *spool, struct 
     if (status != AB_OK)
         return status;
     hold_signals(&l);
-    status = spool != NULL ? make_named_folder(&l, spool, err) : make_folder(&l, err);
+    status = folder.kept != NULL ? make_named_folder(&l, folder.kept, err)
+                                 : make_folder(&l, folder.in, err);
     if (status == AB_OK)
         status = make_open_folder(&l, err);
     if (status != AB_OK || (status = alias_library(&l, "recorder.so", l.recorder, err)) != AB_OK)
@@ -238,8 +240,19 @@ static void close_to_others(const struct ab_launch *l)
     rmdir(l->inner);
 }
 
+/* Ends the processes that a contained command has left in its group. */
+static void end_group(pid_t group)
+{
+    kill(-group, SIGKILL);
+    while (waitpid(-group, NULL, 0) > 0)
+        ;
+    ab_guardian_forget(group);
+}
+
 void ab_launch_clean(struct ab_launch *l)
 {
+    if (l->is_contained && l->pid > 0)
+        end_group(l->pid);
     ab_live_converter_close(l->along);
     l->along = NULL;
     ab_relay_close(l->relay);
@@ -275,7 +288,6 @@ static bool set_environment(const struct ab_launch *l)
     snprintf(pid, sizeof pid, "%d%s", (int)getpid(), l->takes_children ? "+" : "");
     ab_text_addf(&preload, "%s%s%s%s%s", l->recorder, l->frames[0] != 0 ? ":" : "", l->frames,
                  users != NULL && users[0] != 0 ? ":" : "", users != NULL ? users : "");
-    unsetenv(AB_TEMPORARY_PLACE);
     bool is_set = setenv("LD_PRELOAD", preload.s, 1) == 0 &&
                   setenv(AB_SPOOL_ENV_FOLDER, l->spool, 1) == 0 &&
                   setenv(AB_SPOOL_ENV_PID, pid, 1) == 0;
@@ -283,15 +295,24 @@ static bool set_environment(const struct ab_launch *l)
     return is_set;
 }
 
-/* Executes the command. On failure writes errno to `report`, which a successful exec closes. */
-static _Noreturn void become_command(const struct ab_launch *l, const char *const *argv, int report)
+/* Gives the command a process group and streams of its own. */
+static bool contain(const struct ab_launch *l, pid_t parent)
 {
-    int why = ENOMEM;
-    if (set_environment(l)) {
+    int in = open(l->stdin_path != NULL ? l->stdin_path : "/dev/null", O_RDONLY | O_CLOEXEC);
+    int out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ab_spawn_detach(parent);
+    return in >= 0 && out >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0;
+}
+
+/* Executes the command. On failure writes errno to `report`, which a successful exec closes. */
+static _Noreturn void become_command(const struct ab_launch *l, const char *const *argv,
+                                     pid_t parent, int report)
+{
+    if ((!l->is_contained || contain(l, parent)) && set_environment(l)) {
         give_back_signals(l);
         execv(l->program, (char *const *)argv);
-        why = errno;
     }
+    int why = errno;
     ssize_t ignored = write(report, &why, sizeof why);
     (void)ignored;
     _exit(AB_LAUNCH_CANNOT_RUN);
@@ -300,11 +321,12 @@ static _Noreturn void become_command(const struct ab_launch *l, const char *cons
 static enum ab_status start(struct ab_launch *l, const char *const *argv, struct ab_err *err)
 {
     int report[2], why = 0;
+    pid_t parent = getpid();
     if (pipe2(report, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start the command");
     pid_t pid = fork();
     if (pid == 0)
-        become_command(l, argv, report[1]);
+        become_command(l, argv, parent, report[1]);
     close(report[1]);
     ssize_t n = pid < 0 ? 0 : read(report[0], &why, sizeof why);
     close(report[0]);
@@ -316,6 +338,10 @@ static enum ab_status start(struct ab_launch *l, const char *const *argv, struct
         return ab_fail_errno(err, AB_USAGE, "cannot run %s", AB_SHOWN(512, l->program));
     }
     l->pid = pid;
+    if (l->is_contained) {
+        setpgid(pid, pid);
+        ab_guardian_add(pid);
+    }
     return AB_OK;
 }
 
@@ -372,6 +398,7 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     l->begin_ns = ab_clock_now_ns();
+    l->next_show_ns = l->begin_ns + SECOND_NS;
     l->begin_ticks = ab_tick_end();
     enum ab_status status = start(l, argv, err);
     if (status == AB_OK && serve(l, err) != AB_OK) {
@@ -388,109 +415,36 @@ enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
 #define GRACE_NS UINT64_C(5000000000)
 #define UNSEEN_NS UINT64_C(3000000000)
 
-/* The status line. It is updated once a second, less often if that takes long, and only while we
- * are in the foreground of the terminal. */
+/* ---- progress, once a second, and less often if showing it takes long ---- */
 
-#define SECOND_NS UINT64_C(1000000000)
-enum { LEAST_SHARE = 20 }; /* updating takes at most 1/LEAST_SHARE of the time */
+enum { LEAST_SHARE = 20 }; /* showing takes at most 1/LEAST_SHARE of the time */
 
-static bool is_same_terminal(void)
-{
-    struct stat out, err;
-    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
-           S_ISCHR(out.st_mode) && S_ISCHR(err.st_mode) && out.st_rdev == err.st_rdev;
-}
-
-static bool is_in_background(void)
-{
-    pid_t front = tcgetpgrp(STDERR_FILENO); /* -1 = not the terminal of our session */
-    return front >= 0 && front != getpgrp();
-}
-
-void ab_live_line_begin(struct ab_live_line *l, bool is_quiet, bool is_asked_for)
-{
-    *l = (struct ab_live_line){.begin_ns = ab_clock_now_ns()};
-    ab_progress_begin(&l->line, is_quiet || (is_same_terminal() && !is_asked_for));
-    l->looked_ns = l->begin_ns;
-    l->next_ns = l->begin_ns + SECOND_NS;
-}
-
-/* Returns the time in ns until the line is drawn again; UINT64_MAX = it is not drawn. */
-static uint64_t live_line_rest_ns(const struct ab_live_line *l)
+/* Returns the time in ns until the progress is due; UINT64_MAX = nobody wants it. */
+static uint64_t rest_of_second(const struct ab_launch *l)
 {
     uint64_t now = ab_clock_now_ns();
-    if (!l->line.is_on)
+    if (l->watch.show == NULL)
         return UINT64_MAX;
-    return now < l->next_ns ? l->next_ns - now : 0;
+    return now < l->next_show_ns ? l->next_show_ns - now : 0;
 }
 
-/* Draws "recording ended, 12.4 M calls, spool 88.1 MiB", while the command goes on without
- * recording. */
-static void draw_end(struct ab_live_line *l, const struct ab_relay_view *view)
-{
-    char text[AB_PROGRESS_BYTES], calls[32];
-    snprintf(text, sizeof text, "recording ended, %s calls, spool %s",
-             ab_units_count(calls, sizeof calls, (double)view->n_calls),
-             AB_BYTES(view->spool_bytes));
-    ab_progress_show_text(&l->line, text);
-}
-
-/* Appends ", 93 % converted". */
-static void add_converted(char *to, size_t cap, const struct ab_relay_view *view,
-                          uint64_t n_converted)
-{
-    uint64_t n = n_converted < view->n_events ? n_converted : view->n_events;
-    if (n > 0)
-        snprintf(to, cap, ", %.0f %% converted", floor(100 * (double)n / (double)view->n_events));
-}
-
-/* Draws "recording 1:05, 12.4 M calls, 310 k/s, spool 88.1 MiB, 93 % converted". */
-static void draw(struct ab_live_line *l, const struct ab_relay_view *view, uint64_t n_converted,
-                 uint64_t now)
-{
-    char text[AB_PROGRESS_BYTES], calls[32], rate[32];
-    uint64_t s = (now - l->begin_ns) / SECOND_NS;
-    uint64_t n_new = view->n_calls > l->n_calls ? view->n_calls - l->n_calls : 0;
-    double per_s = (double)n_new * 1e9 / (double)(now - l->looked_ns);
-    int n = snprintf(text, sizeof text, "recording ");
-    if (s >= 3600)
-        n += snprintf(text + n, sizeof text - (size_t)n, "%llu:%02llu:%02llu",
-                      (unsigned long long)s / 3600, (unsigned long long)s / 60 % 60,
-                      (unsigned long long)s % 60);
-    else
-        n += snprintf(text + n, sizeof text - (size_t)n, "%llu:%02llu", (unsigned long long)s / 60,
-                      (unsigned long long)s % 60);
-    n += snprintf(text + n, sizeof text - (size_t)n, ", %s calls, %s/s, spool %s",
-                  ab_units_count(calls, sizeof calls, (double)view->n_calls),
-                  ab_units_count(rate, sizeof rate, per_s), AB_BYTES(view->spool_bytes));
-    add_converted(text + n, sizeof text - (size_t)n, view, n_converted);
-    ab_progress_show_text(&l->line, text);
-}
-
-/* Draws the line if it is due. n_converted is the number of converted events; 0 = conversion
- * happens at the end. */
-static void live_line_show(struct ab_live_line *l, const struct ab_relay *relay,
-                           uint64_t n_converted)
+/* Passes the progress on if it is due. */
+static void show_progress(struct ab_launch *l)
 {
     uint64_t begin = ab_clock_now_ns();
-    if (!l->line.is_on || begin < l->next_ns)
+    if (l->watch.show == NULL || begin < l->next_show_ns)
         return;
-    if (!is_in_background()) {
-        struct ab_relay_view view = ab_relay_look(relay);
-        if (view.is_ended)
-            draw_end(l, &view);
-        else
-            draw(l, &view, n_converted, begin);
-        l->looked_ns = begin;
-        l->n_calls = view.n_calls;
-    }
+    struct ab_relay_view view = ab_relay_look(l->relay);
+    l->watch.show(l->watch.user, &(struct ab_launch_progress){
+                                     .spent_ns = begin - l->begin_ns,
+                                     .n_calls = view.n_calls,
+                                     .n_events = view.n_events,
+                                     .n_converted = ab_live_converter_events(l->along),
+                                     .spool_bytes = view.spool_bytes,
+                                     .is_ended = view.is_ended,
+                                 });
     uint64_t spent = (ab_clock_now_ns() - begin) * LEAST_SHARE;
-    l->next_ns = begin + (spent > SECOND_NS ? spent : SECOND_NS);
-}
-
-static void live_line_end(struct ab_live_line *l)
-{
-    ab_progress_end(&l->line);
+    l->next_show_ns = begin + (spent > SECOND_NS ? spent : SECOND_NS);
 }
 
 /* Returns the next signal within `most_ns`, 0 if there is none, or AT_DEADLINE after the
@@ -499,8 +453,8 @@ static int next_signal(struct ab_launch *l, uint64_t deadline, uint64_t most_ns,
 {
     sigset_t held;
     held_signals(&held);
-    live_line_show(&l->live, l->relay, ab_live_converter_events(l->along));
-    uint64_t now = ab_clock_now_ns(), rest_ns = live_line_rest_ns(&l->live);
+    show_progress(l);
+    uint64_t now = ab_clock_now_ns(), rest_ns = rest_of_second(l);
     if (now >= deadline)
         return AT_DEADLINE;
     most_ns = rest_ns < most_ns ? rest_ns : most_ns;
@@ -521,15 +475,14 @@ static bool has_ended(const struct ab_launch *l)
  * the kernel, as ^C does, so the command has received it too. */
 static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
 {
-    enum { HOUR_NS_E9 = 3600 };
     siginfo_t got;
     while (!has_ended(l)) {
-        int signal = next_signal(l, deadline, HOUR_NS_E9 * UINT64_C(1000000000), &got);
+        int signal = next_signal(l, deadline, 3600 * SECOND_NS, &got);
         if (signal == AT_DEADLINE)
             return AB_SPOOL_TIME_UP;
         if (signal == 0 || signal == SIGCHLD)
             continue;
-        if (signal != SIGQUIT && ++l->n_signals > 1) {
+        if (l->is_contained || (signal != SIGQUIT && ++l->n_signals > 1)) {
             l->signal = signal;
             return AB_SPOOL_SIGNAL;
         }
@@ -619,7 +572,8 @@ bool ab_launch_await(struct ab_launch *l)
         l->end.has_left = why != AB_SPOOL_RUNNING;
         l->end.cpu_ns = l->end.has_left ? 0 : children_cpu_ns();
     }
-    live_line_end(&l->live);
+    if (l->watch.end != NULL)
+        l->watch.end(l->watch.user);
     if (why != AB_SPOOL_RUNNING)
         ab_relay_stop(l->relay, why);
 #define LOOK(name) l->end.has_frames |= ab_relay_has_mark(l->relay, #name);

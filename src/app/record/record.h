@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Records a command: runs it under the recorder, and converts its spool to traces or keeps it.
+ */
+#ifndef AB_APP_RECORD_RECORD_H
+#define AB_APP_RECORD_RECORD_H
+
+#include "app/record/launch.h"
+#include "app/record/spool_facts.h"
+
+struct ab_record_request {
+    const char *const *args; /* the command and its arguments, ends with NULL */
+    const char *output;      /* trace, or folder of the traces; NULL = named after the command */
+    const char *spool_in;    /* folder for the spool, below which it is made; NULL = $TMPDIR */
+    bool is_unconverted;     /* True if the spool is the result */
+    bool takes_children, is_waiting, is_contained, marks_frames, has_call_times; /* launch.h */
+    const char *stdin_path;
+    uint32_t site_depth;
+    uint64_t most_events, most_bytes, duration_ns;
+    bool stops_command; /* True to end the command after duration_ns */
+    struct ab_launch_watch watch;
+    struct ab_file_progress conversion;
+    void (*begun)(const char *folder); /* the command runs, its spool is in `folder`; NULL = none */
+};
+
+struct ab_recording { /* begins as {0} */
+    struct ab_launch launch;
+    struct ab_trace_place place;
+    struct ab_spool_traces traces;
+    struct ab_spool_facts facts; /* for ab_spool_facts_find() on `traces` */
+    uint64_t n_calls;            /* is_unconverted: about the number of recorded events */
+    bool is_started;
+    char folder[4096], part[4096 + 16]; /* of ab_recover(): the spool; the trace next to it */
+};
+
+/* Runs the command and writes its traces. On failure *exit_code is the exit code for it. The caller
+ * ends with ab_recording_end(), also after a failure. */
+enum ab_status ab_record(const struct ab_record_request *r, struct ab_recording *out,
+                         int *exit_code, struct ab_err *err);
+
+struct ab_recover_request {
+    const char *spool;  /* its folder, or the one above it */
+    const char *output; /* trace, or folder of the traces */
+    bool is_partial;    /* True if a short trace is no failure */
+    struct ab_file_progress progress;
+};
+
+/* Makes traces of a spool that a recording has left; only reads the spool. The caller ends with
+ * ab_recording_end(), also after a failure. */
+enum ab_status ab_recover(const struct ab_recover_request *r, struct ab_recording *out,
+                          struct ab_err *err);
+
+/* Returns what the call sites of the program will have instead of lines, "functions"; NULL = they
+ * will have lines, or that is not known. */
+const char *ab_recording_lineless(const struct ab_recording *r);
+/* Waits for the command if it still runs, and removes the spool unless it is kept. Returns the exit
+ * code of the command. */
+int ab_recording_end(struct ab_recording *r);
+
+#endif
