@@ -8,8 +8,11 @@
 #include "record/relay.h"
 #include "symbols/symbols.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static enum ab_status check_seen(const struct ab_launch *l, const struct ab_spool_traces *t,
                                  struct ab_err *err)
@@ -182,6 +185,41 @@ int ab_recording_end(struct ab_recording *r)
 
 /* ---- traces of a spool that was left behind ---- */
 
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Finds the spool in the folder or in one of its subfolders (spool.h). */
+static bool find_spool(const char *in, char *buf, size_t cap)
+{
+    int n = snprintf(buf, cap, "%s/" AB_SPOOL_FOLDER, in);
+    bool is_found = n > 0 && (size_t)n < cap && is_folder(buf);
+    DIR *folder = is_found ? NULL : opendir(in);
+    for (struct dirent *e; folder != NULL && !is_found && (e = readdir(folder)) != NULL;) {
+        n = snprintf(buf, cap, "%s/%s/" AB_SPOOL_FOLDER, in, e->d_name);
+        is_found = e->d_name[0] != '.' && n > 0 && (size_t)n < cap && is_folder(buf);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return is_found;
+}
+
+/* Returns the folder of a spool as its user names it: buf or `given`. */
+static const char *spool_folder(const char *given, char *buf, size_t cap)
+{
+    char outer[PATH_MAX];
+    static const char name[] = "/" AB_SPOOL_FOLDER;
+    if (is_folder(given))
+        return find_spool(given, buf, cap) ? buf : given;
+    snprintf(outer, sizeof outer, "%s", given);
+    if (!ab_text_ends_with(outer, name))
+        return given;
+    outer[strlen(outer) - strlen(name)] = 0;
+    return find_spool(outer, buf, cap) ? buf : given;
+}
+
 /* Fails if the spool is still being written, or is none. */
 static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err *err)
 {
@@ -219,7 +257,7 @@ enum ab_status ab_recover(const struct ab_recover_request *r, struct ab_recordin
 {
     *out = (struct ab_recording){.launch.owner_fd = -1};
     struct ab_spool_traces *t = &out->traces;
-    t->folder = ab_spool_folder(r->spool, out->folder, sizeof out->folder);
+    t->folder = spool_folder(r->spool, out->folder, sizeof out->folder);
     snprintf(out->part, sizeof out->part, "%s/../" AB_LIVE_CONVERTER_PART, t->folder);
     t->part = out->part;
     t->is_partial = r->is_partial;

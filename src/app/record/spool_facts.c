@@ -192,9 +192,3 @@ void ab_spool_facts_find(const struct ab_spool_traces *t, struct ab_spool_facts 
     find_unseen(t, out);
     find_cost(t, out);
 }
-
-void ab_spool_facts_fini(struct ab_spool_facts *f)
-{
-    free(f->unseen);
-    *f = (struct ab_spool_facts){.unseen = NULL};
-}

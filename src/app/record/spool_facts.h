@@ -8,6 +8,8 @@
 #include "app/record/spool_traces.h"
 #include "record/spool_reader.h"
 
+#include <stdlib.h>
+
 struct ab_spool_facts {           /* begins as {0} */
     struct ab_convert_report sum; /* sums over all traces */
     uint64_t n_running, n_short, n_bypassed;
@@ -28,7 +30,11 @@ struct ab_spool_facts {           /* begins as {0} */
 
 /* `t` has been written. The caller ends with ab_spool_facts_fini(). */
 void ab_spool_facts_find(const struct ab_spool_traces *t, struct ab_spool_facts *out);
-void ab_spool_facts_fini(struct ab_spool_facts *f);
+static inline void ab_spool_facts_fini(struct ab_spool_facts *f)
+{
+    free(f->unseen);
+    *f = (struct ab_spool_facts){.unseen = NULL};
+}
 
 /* Returns why a program did not load the recorder, as far as its file shows now. The text may be
  * in *why. */

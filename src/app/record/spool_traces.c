@@ -21,40 +21,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-/* Finds the spool in the folder or in one of its subfolders (spool.h). */
-static bool find_spool(const char *in, char *buf, size_t cap)
-{
-    int n = snprintf(buf, cap, "%s/" AB_SPOOL_FOLDER, in);
-    bool is_found = n > 0 && (size_t)n < cap && is_folder(buf);
-    DIR *folder = is_found ? NULL : opendir(in);
-    for (struct dirent *e; folder != NULL && !is_found && (e = readdir(folder)) != NULL;) {
-        n = snprintf(buf, cap, "%s/%s/" AB_SPOOL_FOLDER, in, e->d_name);
-        is_found = e->d_name[0] != '.' && n > 0 && (size_t)n < cap && is_folder(buf);
-    }
-    if (folder != NULL)
-        closedir(folder);
-    return is_found;
-}
-
-const char *ab_spool_folder(const char *given, char *buf, size_t cap)
-{
-    char outer[PATH_MAX];
-    static const char name[] = "/" AB_SPOOL_FOLDER;
-    if (is_folder(given))
-        return find_spool(given, buf, cap) ? buf : given;
-    snprintf(outer, sizeof outer, "%s", given);
-    if (!ab_text_ends_with(outer, name))
-        return given;
-    outer[strlen(outer) - strlen(name)] = 0;
-    return find_spool(outer, buf, cap) ? buf : given;
-}
-
 bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
 {
     char path[PATH_MAX], name[32];

@@ -75,9 +75,6 @@ struct ab_trace_place {
 enum ab_status ab_trace_place_find(const char *output, const char *name, const char *extension,
                                    struct ab_trace_place *out, struct ab_err *err);
 
-/* Returns the folder of a spool as its user names it: buf or `given`. */
-const char *ab_spool_folder(const char *given, char *buf, size_t cap);
-
 /* True if children of the command were recorded too. */
 static inline bool ab_spool_takes_children(const struct ab_spool_traces *t)
 {
