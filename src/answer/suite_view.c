@@ -124,7 +124,7 @@ static void make_matrix(struct ab_suite_view *v)
     uint32_t *order = order_rows(f, &n);
     struct ab_grid *g = &v->matrix;
     *g = (struct ab_grid){.session = &v->suite->summary,
-                          .rows_are = v->suite->kind,
+                          .rows_are = ab_session_kind_names[v->suite->kind],
                           .n_columns = MEMORY + n,
                           .is_brief_in_markdown = true};
     for (uint32_t i = 0; i < n; i++) {
@@ -271,7 +271,7 @@ static void say_fastest(struct ab_suite_view *v)
         return;
     if (f->n_counted[AB_SUITE_TIME] == 0) {
         ab_text_addf(&t, "No %s was finished by all that are compared: there is no mean.",
-                     v->suite->kind);
+                     ab_session_kind_names[v->suite->kind]);
         say(v, &t);
         return;
     }
@@ -290,7 +290,7 @@ static void say_fastest(struct ab_suite_view *v)
                      ab_view_factor_words(words, sizeof words, &factor, "faster", "slower"),
                      AB_SHOWN(300, label_of_row(v, base)));
     ab_text_addf(&t, " in the geometric mean of %u %s%s", f->n_counted[AB_SUITE_TIME],
-                 v->suite->kind, plural);
+                 ab_session_kind_names[v->suite->kind], plural);
     bool names_first = first != base && (isnan(m->high) || m->high < 1);
     if (names_first)
         add_mean_memory(v, first, &t);
@@ -329,7 +329,7 @@ static void make_title(struct ab_suite_view *v)
 {
     const struct ab_suite_figures *f = &v->suite->figures;
     v->title = ab_view_texts_addf(
-        &v->texts, "%u %s%s, %u allocator%s%s%s", f->n_works, v->suite->kind,
+        &v->texts, "%u %s%s, %u allocator%s%s%s", f->n_works, ab_session_kind_names[v->suite->kind],
         f->n_works == 1 ? "" : "s", f->n_rows, f->n_rows == 1 ? "" : "s",
         f->base != UINT32_MAX && f->n_rows > 1 ? ": time, peak memory; against " : "",
         f->base != UINT32_MAX && f->n_rows > 1 ? AB_SHOWN(300, label_of(v, f->base)) : "");

@@ -231,15 +231,16 @@ static uint32_t planned_rounds(const struct ab_session *s)
 static void add_incomplete(const struct ab_session *s, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
 {
+    const char *command = ab_session_resume_commands[s->kind];
     if (!s->is_complete)
         warning_list_add(
             w, "incomplete", AB_VIEW_WARNING,
             ab_view_texts_addf(t, "interrupted after %u of %u rounds", s->n_rounds,
                                planned_rounds(s)),
-            ab_session_is_exec(s)
+            command == NULL
                 ? ""
                 : ab_view_texts_addf(t, "allocbench %s --resume RESULT.json measures the rest",
-                                     strcmp(s->kind, "trace") == 0 ? "replay" : "run"));
+                                     command));
 }
 
 static void add_unsealed(const struct ab_session *s, struct ab_view_warnings *w)
@@ -558,7 +559,7 @@ static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
                             struct ab_view_warnings *w)
 {
     uint64_t n = s->thread_ends_left_out;
-    bool is_trace = strcmp(s->kind, "trace") == 0;
+    bool is_trace = s->kind == AB_SESSION_TRACE;
     struct ab_text text = {0}, left = {0};
     for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++)
         say_thread_ends(s, s->phases[p], &text);
@@ -633,7 +634,7 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
 {
     struct ab_text text = {0};
-    bool has_any = false, is_trace = strcmp(s->kind, "trace") == 0;
+    bool has_any = false, is_trace = s->kind == AB_SESSION_TRACE;
     for (uint32_t i = 0; i < s->n_backends; i++)
         has_any = has_any || ab_session_did_reset(s, i);
     for (int bulk = 1; bulk >= 0 && has_any; bulk--) {
@@ -667,7 +668,7 @@ static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
                             struct ab_view_warnings *w)
 {
     double longest, ops;
-    bool is_replay = strcmp(s->kind, "trace") == 0;
+    bool is_replay = s->kind == AB_SESSION_TRACE;
     uint32_t k = 0;
     while (k < s->n_combinations && !ab_session_is_too_little(s, k, &ops, &longest))
         k++;

@@ -371,7 +371,7 @@ static void describe(struct ab_measurement *m)
     static const char *const phases[] = {AB_PROGRAM_PHASE};
     const struct work *w = m->work;
     struct ab_session *s = &m->session;
-    s->kind = AB_KIND_EXEC;
+    s->kind = AB_SESSION_EXEC;
     s->name = w->name;
     s->about = "";
     s->config_path = w->program;

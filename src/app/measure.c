@@ -289,7 +289,7 @@ static void add_command(struct ab_text *t, const struct ab_options *o, const str
 {
     struct ab_text path = {0};
     ab_text_addf(&path, "%s/%s", store->folder, store->name);
-    ab_text_addf(t, "\ncontinue:  allocbench %s", strcmp(s->kind, "trace") == 0 ? "replay" : "run");
+    ab_text_addf(t, "\ncontinue:  allocbench %s", ab_session_resume_commands[s->kind]);
     add_option(t, "--resume", path.s);
     if (o->store.folder != NULL)
         add_option(t, "--results", o->store.folder);

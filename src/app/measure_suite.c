@@ -29,7 +29,7 @@
 
 struct work { /* state of one command */
     const struct ab_options *options;
-    const char *kind;
+    enum ab_session_kind kind;
     struct ab_suite_run *run;
     struct ab_options each; /* options for every file */
     const char **of_each;   /* gates of every file; owned */
@@ -92,7 +92,7 @@ static enum ab_status name_items(struct work *w, struct ab_err *err)
         *item = (struct ab_suite_item){.path = o->args[i], .reason = "not measured"};
         if (strcmp(item->path, "-") == 0)
             return ab_fail(err, AB_USAGE, "standard input (-) cannot be one of several %ss",
-                           w->kind);
+                           ab_session_kind_names[w->kind]);
         item->name = stem(w->run, item->path);
         for (size_t k = 0; k < i; k++) {
             if (is_same_file(suite->items[k].path, item->path))
@@ -130,6 +130,7 @@ static enum ab_status split_gates(struct work *w, struct ab_err *err)
 static enum ab_status split_outputs(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
+    const char *kind = ab_session_kind_names[w->kind];
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
         w->each.outputs.wants_lines[i] = false;
         if (o->outputs.sinks[i] == NULL || ab_outputs_is_of_each(o->outputs.sinks[i]))
@@ -139,8 +140,8 @@ static enum ab_status split_outputs(struct work *w, struct ab_err *err)
             return ab_fail(err, AB_USAGE,
                            "--%s %s: %zu %ss, and one name; put {%s} into it, as in --%s "
                            "'out/{%s}.%s'",
-                           ab_sinks[i].option, AB_SHOWN(256, o->outputs.sinks[i]), o->n_args,
-                           w->kind, w->kind, ab_sinks[i].option, w->kind, ab_sinks[i].option);
+                           ab_sinks[i].option, AB_SHOWN(256, o->outputs.sinks[i]), o->n_args, kind,
+                           kind, ab_sinks[i].option, kind, ab_sinks[i].option);
     }
     return ab_named_outputs_check(&w->each, err);
 }
@@ -250,7 +251,8 @@ static enum ab_status read_others(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
     if (o->rules.shard.count > 0)
-        return ab_fail(err, AB_USAGE, "--shard is of one %s, %zu are given", w->kind, o->n_args);
+        return ab_fail(err, AB_USAGE, "--shard is of one %s, %zu are given",
+                       ab_session_kind_names[w->kind], o->n_args);
     if (o->verdicts.baseline != NULL)
         AB_TRY(ab_suite_find_file(o, o->verdicts.baseline, &w->baseline, err));
     if (o->resume.path == NULL)
@@ -311,8 +313,8 @@ static enum ab_status run_one(const struct work *w, const struct ab_options *one
                               struct ab_err *err)
 {
     static const struct ab_replay_watch whole;
-    return strcmp(w->kind, "trace") == 0 ? ab_replay(one, &whole, exit_code, err)
-                                         : ab_run_workload(one, NULL, NULL, exit_code, err);
+    return w->kind == AB_SESSION_TRACE ? ab_replay(one, &whole, exit_code, err)
+                                       : ab_run_workload(one, NULL, NULL, exit_code, err);
 }
 
 /* Reports an error of a file, and adds the file's name if the text lacks it. */
@@ -356,7 +358,7 @@ static enum ab_status check_all(struct work *w, struct ab_err *err)
     if (n_bad == 0)
         return AB_OK;
     return ab_fail(err, worst, "nothing was measured: %u of %u %ss cannot be", n_bad, suite->n,
-                   w->kind);
+                   ab_session_kind_names[w->kind]);
 }
 
 static struct work *now; /* target of the listener's `show`; one use case runs at a time */
@@ -465,7 +467,7 @@ static enum ab_status explain_interruption(const struct work *w, struct ab_err *
     for (uint32_t i = 0; i < suite->n; i++)
         n += suite->items[i].document != NULL && suite->items[i].stored.session.is_complete;
     ab_text_addf(&t, "interrupted after %u of %u %ss; what is complete is kept", n, suite->n,
-                 w->kind);
+                 ab_session_kind_names[w->kind]);
     if (store->folder != NULL && store->name[0] != 0) {
         const char *before = strstr(w->options->command.text, " --resume ");
         size_t head = before != NULL ? (size_t)(before - w->options->command.text)
@@ -529,7 +531,7 @@ static void release(struct work *w, struct ab_outputs *outputs)
     free(w->of_each);
 }
 
-enum ab_status ab_suite_measure(const struct ab_options *o, const char *kind,
+enum ab_status ab_suite_measure(const struct ab_options *o, enum ab_session_kind kind,
                                 struct ab_suite_run *run, int *exit_code, struct ab_err *err)
 {
     struct work w = {.options = o, .kind = kind, .run = run, .each = *o};

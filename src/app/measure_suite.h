@@ -17,10 +17,10 @@ struct ab_suite_run {      /* begins as {0} */
     size_t n_owned, cap_owned;
 };
 
-/* Measures the files among the arguments of `o`; `kind` is "workload" or "trace". Sets *exit_code
+/* Measures the files among the arguments of `o`; `kind`: workloads or traces. Sets *exit_code
  * to the worst of all files. After AB_INTERRUPTED, the suite has the complete files and is stored.
  * Call ab_suite_run_fini() in any case. */
-enum ab_status ab_suite_measure(const struct ab_options *o, const char *kind,
+enum ab_status ab_suite_measure(const struct ab_options *o, enum ab_session_kind kind,
                                 struct ab_suite_run *run, int *exit_code, struct ab_err *err);
 void ab_suite_run_fini(struct ab_suite_run *run);
 

@@ -118,7 +118,7 @@ static enum ab_status choose_passes(struct ab_measurement *m, struct ab_err *err
 
 static void digest_config(const struct ab_subject *s, char out[SHA256_DIGEST_STRING_LENGTH])
 {
-    if (strcmp(s->kind, "workload") == 0)
+    if (s->kind == AB_SESSION_WORKLOAD)
         SHA256Data((const uint8_t *)s->text, strlen(s->text), out);
     else if (!ab_file_digest(s->file != NULL ? s->file : s->path, out))
         out[0] = 0;

@@ -14,8 +14,8 @@ struct ab_owners;
 struct ab_scopes;
 struct ab_stacks;
 
-struct ab_subject {   /* a workload or trace to measure; its strings are borrowed */
-    const char *kind; /* "workload" or "trace" */
+struct ab_subject {            /* a workload or trace to measure; its strings are borrowed */
+    enum ab_session_kind kind; /* a workload or a trace */
     const char *name, *about, *path, *text;
     const char *file;            /* path to read the trace again, if `path` cannot be; else NULL */
     const char *const *settings; /* ends with NULL */

@@ -259,7 +259,7 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
     const char *slash = strrchr(r->path, '/');
     list_settings(o, r, &settings);
     struct ab_subject subject = {
-        .kind = "trace",
+        .kind = AB_SESSION_TRACE,
         .scopes = r->options.tape.scopes,
         .is_part = watch->most_events != 0,
         .thread_ends_left_out = r->feed->pusher.n_shared_ends,
@@ -346,7 +346,7 @@ enum ab_status ab_replay(const struct ab_options *o, const struct ab_replay_watc
 {
     struct ab_resume resume;
     struct ab_named_outputs named = {.options = *o};
-    AB_TRY(ab_resume_begin(o, "trace", &resume, err));
+    AB_TRY(ab_resume_begin(o, AB_SESSION_TRACE, &resume, err));
     enum ab_status status = AB_OK;
     if (!resume.is_done) {
         ab_named_outputs_make(&resume.options, &named);

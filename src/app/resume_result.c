@@ -329,13 +329,16 @@ static void take_conditions(struct ab_resume *r)
         o->conditions.is_thp_off = true;
 }
 
-static enum ab_status complete_options(struct ab_resume *r, const char *kind, struct ab_err *err)
+static enum ab_status complete_options(struct ab_resume *r, enum ab_session_kind kind,
+                                       struct ab_err *err)
 {
     const struct ab_session *s = &r->stored.session;
-    bool is_trace = strcmp(s->kind, "trace") == 0;
-    if (strcmp(s->kind, kind) != 0)
+    const char *command = ab_session_resume_commands[s->kind];
+    if (command == NULL)
+        return ab_fail(err, AB_USAGE, "is no result of run or replay; only these can be resumed");
+    if (s->kind != kind)
         return ab_fail(err, AB_USAGE, "is a %s result; resume it with allocbench %s --resume",
-                       is_trace ? "trace" : "workload", is_trace ? "replay" : "run");
+                       ab_session_kind_names[s->kind], command);
     if (s->n_rounds_planned == 0 || s->n_rounds_planned > AB_ROUNDS_MAX)
         return ab_fail(err, AB_INPUT, "has %u rounds planned; 1 to %d are allowed",
                        s->n_rounds_planned, AB_ROUNDS_MAX);
@@ -353,23 +356,23 @@ static enum ab_status complete_options(struct ab_resume *r, const char *kind, st
                        "--time-budget and --precision cannot extend a result whose number of "
                        "rounds was fixed");
     take_conditions(r);
-    AB_TRY(take_path(r, is_trace, err));
+    AB_TRY(take_path(r, s->kind == AB_SESSION_TRACE, err));
     enum ab_status status = take_backends(r, err);
     if (status == AB_OK)
         status = take_maps(r, err);
-    if (status == AB_OK && is_trace)
+    if (status == AB_OK && s->kind == AB_SESSION_TRACE)
         status = take_touch(r, err);
     else if (status == AB_OK)
         take_sets(r);
-    if (status == AB_OK && is_trace)
+    if (status == AB_OK && s->kind == AB_SESSION_TRACE)
         status = take_replay(r, err);
-    if (is_trace)
+    if (s->kind == AB_SESSION_TRACE)
         take_tape(r);
     return status;
 }
 
-enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, struct ab_resume *out,
-                               struct ab_err *err)
+enum ab_status ab_resume_begin(const struct ab_options *o, enum ab_session_kind kind,
+                               struct ab_resume *out, struct ab_err *err)
 {
     struct ab_resume r = {.options = *o, .is_on = o->resume.path != NULL};
     enum ab_status status = AB_OK;

@@ -22,10 +22,10 @@ struct ab_resume {
 };
 
 /* Reads the result and completes the options; without --resume, out->options is *o. `kind` is the
- * kind of result that the command resumes, "workload" or "trace". Prints a note if there is nothing
+ * kind of result that the command resumes. Prints a note if there is nothing
  * to do. */
-enum ab_status ab_resume_begin(const struct ab_options *o, const char *kind, struct ab_resume *out,
-                               struct ab_err *err);
+enum ab_status ab_resume_begin(const struct ab_options *o, enum ab_session_kind kind,
+                               struct ab_resume *out, struct ab_err *err);
 void ab_resume_end(struct ab_resume *resume);
 
 #endif

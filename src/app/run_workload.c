@@ -67,7 +67,7 @@ static enum ab_status make_one(const struct ab_options *o, const char *path, uin
         AB_TRY(ab_combine_workload(o, c->workloads[0], i, workload, err));
     AB_TRY(ab_lay_down_workload(o, path, *workload, tape, err));
     c->subjects[i] = (struct ab_subject){
-        .kind = "workload",
+        .kind = AB_SESSION_WORKLOAD,
         .name = ab_workload_name(*workload),
         .about = ab_workload_about(*workload),
         .path = path,
@@ -154,7 +154,7 @@ enum ab_status ab_run_workload(const struct ab_options *o, ab_take_session *take
                                int *exit_code, struct ab_err *err)
 {
     struct ab_resume resume;
-    AB_TRY(ab_resume_begin(o, "workload", &resume, err));
+    AB_TRY(ab_resume_begin(o, AB_SESSION_WORKLOAD, &resume, err));
     struct ab_named_outputs named = {.options = *o};
     enum ab_status status = AB_OK;
     if (!resume.is_done) {

@@ -216,7 +216,7 @@ static enum ab_status keep_suite(const struct request *r, const char *from, bool
         status = store(r, from, is_new, err);
     if (status == AB_OK)
         printf("%s baseline %s: %u %ss of %s\n", is_new ? "saved" : "updated", r->name, n,
-               suite.kind, AB_SHOWN(512, from));
+               ab_session_kind_names[suite.kind], AB_SHOWN(512, from));
     ab_suite_fini(&suite);
     return status;
 }
@@ -284,7 +284,7 @@ static enum ab_status list_one(const struct ab_options *o, const char *name)
     struct ab_err why;
     struct ab_suite suite;
     if (ab_suite_is_file(o, name) && ab_suite_find_file(o, name, &suite, &why) == AB_OK) {
-        printf("%-20s  %u %ss\n", name, suite.n, suite.kind);
+        printf("%-20s  %u %ss\n", name, suite.n, ab_session_kind_names[suite.kind]);
         ab_suite_fini(&suite);
         return AB_OK;
     }

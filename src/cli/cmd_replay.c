@@ -10,6 +10,6 @@
 enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     static const struct ab_replay_watch whole;
-    return ab_suite_is_asked(o) ? ab_show_suite(o, "trace", exit_code, err)
+    return ab_suite_is_asked(o) ? ab_show_suite(o, AB_SESSION_TRACE, exit_code, err)
                                 : ab_replay(o, &whole, exit_code, err);
 }

@@ -9,6 +9,6 @@
 
 enum ab_status ab_cmd_run(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    return ab_suite_is_asked(o) ? ab_show_suite(o, "workload", exit_code, err)
+    return ab_suite_is_asked(o) ? ab_show_suite(o, AB_SESSION_WORKLOAD, exit_code, err)
                                 : ab_run_workload(o, NULL, NULL, exit_code, err);
 }

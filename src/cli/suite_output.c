@@ -62,7 +62,7 @@ static void print(const struct ab_options *o, const struct ab_suite *suite)
     fflush(stdout);
 }
 
-enum ab_status ab_show_suite(const struct ab_options *o, const char *kind, int *exit_code,
+enum ab_status ab_show_suite(const struct ab_options *o, enum ab_session_kind kind, int *exit_code,
                              struct ab_err *err)
 {
     struct ab_suite_run run = {0};

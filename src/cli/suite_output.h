@@ -8,7 +8,7 @@
 #include "app/measure_suite.h"
 
 /* Measures the arguments, all of kind `kind`, and shows their common table. */
-enum ab_status ab_show_suite(const struct ab_options *o, const char *kind, int *exit_code,
+enum ab_status ab_show_suite(const struct ab_options *o, enum ab_session_kind kind, int *exit_code,
                              struct ab_err *err);
 /* Prints a stored suite and writes its outputs. */
 enum ab_status ab_report_suite(const struct ab_options *o, const char *path, struct ab_err *err);

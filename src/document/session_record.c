@@ -704,7 +704,8 @@ static void read_metrics(const struct ab_reading *x)
 }
 
 static const struct ab_member config_members[] = {
-    AB_TEXT("kind", struct ab_session, kind),
+    AB_NAME("kind", struct ab_session, kind, AB_SESSION_KIND_COUNT, .names = ab_session_kind_names,
+            .flags = AB_ZERO),
     AB_TEXT("name", struct ab_session, name),
     AB_TEXT("about", struct ab_session, about),
     AB_TEXT("path", struct ab_session, config_path),

@@ -306,8 +306,6 @@ static void read_schema(const struct ab_reading *x)
     ab_json_one_of(x->r, x->o, x->m->key, schemas, 1);
 }
 
-static const char *const kinds[] = {"workload", "trace"};
-
 static const struct ab_member item_members[] = {
     AB_TEXT("name", struct ab_suite_item, name),
     AB_TEXT("path", struct ab_suite_item, path),
@@ -319,7 +317,7 @@ static const struct ab_record item_record = AB_RECORD_OF(struct ab_suite_item, i
 static const struct ab_member suite_members[] = {
     AB_FIXED("schema", SCHEMA, .read = read_schema),
     AB_TEXT("version", struct ab_suite, version, .text = AB_VERSION),
-    AB_WORD("kind", struct ab_suite, kind, 2, .names = kinds),
+    AB_NAME("kind", struct ab_suite, kind, AB_SESSION_EXEC, .names = ab_session_kind_names),
     AB_TEXT("command", struct ab_suite, command_line),
     AB_FLAG("complete", struct ab_suite, is_complete),
     AB_RULE(AB_SEALED_KEY, struct ab_suite, is_unsealed, .write = ab_unsealed_write,

@@ -22,13 +22,13 @@ struct ab_suite_item {
 };
 
 struct ab_suite {
-    const char *kind;         /* "workload" or "trace" */
-    const char *command_line; /* command that measured it */
-    const char *version;      /* version of allocbench that measured it; NULL = this build */
-    double time_budget_s;     /* for all workloads together; 0 = none */
-    bool is_complete;         /* True if every workload was measured to its end, or cannot be
+    enum ab_session_kind kind; /* workloads or traces */
+    const char *command_line;  /* command that measured it */
+    const char *version;       /* version of allocbench that measured it; NULL = this build */
+    double time_budget_s;      /* for all workloads together; 0 = none */
+    bool is_complete;          /* True if every workload was measured to its end, or cannot be
                                  measured */
-    bool is_unsealed;         /* True if it or one of its results comes from a file without a
+    bool is_unsealed;          /* True if it or one of its results comes from a file without a
                                  checksum */
     struct ab_suite_item *items;
     uint32_t n;

@@ -283,9 +283,20 @@ bool ab_sessions_share_host(const struct ab_session *a, const struct ab_session 
     return true;
 }
 
+const char *const ab_session_kind_names[AB_SESSION_KIND_COUNT] = {
+#define X(id, name, command) [AB_SESSION_##id] = name,
+    AB_SESSION_KINDS(X)
+#undef X
+};
+const char *const ab_session_resume_commands[AB_SESSION_KIND_COUNT] = {
+#define X(id, name, command) [AB_SESSION_##id] = command,
+    AB_SESSION_KINDS(X)
+#undef X
+};
+
 bool ab_session_is_exec(const struct ab_session *session)
 {
-    return session->kind != NULL && strcmp(session->kind, AB_KIND_EXEC) == 0;
+    return session->kind == AB_SESSION_EXEC;
 }
 
 const char *ab_result_op_name(unsigned op)

@@ -475,9 +475,21 @@ struct ab_stopping {
     enum ab_ended ended;
 };
 
-/* Kind and phase of a session that ran a real program. It has one phase, AB_PROGRAM_PHASE, with one
- * op, `all`, which is the whole program; n_ops is 1. */
-#define AB_KIND_EXEC "exec"
+/* Kinds of sessions. X(id, name in results, command that resumes such a session; NULL = none can) */
+#define AB_SESSION_KINDS(X) \
+    X(WORKLOAD, "workload", "run") X(TRACE, "trace", "replay") X(EXEC, "exec", NULL)
+enum ab_session_kind {
+    AB_SESSION_NO_KIND, /* not known: null in JSON */
+#define X(id, name, command) AB_SESSION_##id,
+    AB_SESSION_KINDS(X)
+#undef X
+        AB_SESSION_KIND_COUNT
+};
+extern const char *const ab_session_kind_names[AB_SESSION_KIND_COUNT];
+extern const char *const ab_session_resume_commands[AB_SESSION_KIND_COUNT];
+
+/* Phase of a session that ran a real program. It is the only phase; its one op, `all`, is the whole
+ * program; n_ops is 1. */
 #define AB_PROGRAM_PHASE "program"
 /* The parts of a result that an HTML report embeds, so that it can be read again. */
 enum ab_embed {
@@ -489,8 +501,8 @@ enum ab_embed {
 /* Key and value in JSON if is_histogram_merged. */
 #define AB_HISTOGRAMS_KEY "histograms"
 #define AB_HISTOGRAMS_MERGED "merged"
-struct ab_session {    /* everything about one command's measurements */
-    const char *kind;  /* "workload", "trace", or AB_KIND_EXEC for a real program */
+struct ab_session { /* everything about one command's measurements */
+    enum ab_session_kind kind;
     const char *name;  /* name of the workload, of the trace file, or of the program */
     const char *about; /* "" = none */
     const char *config_path, *config_sha256, *config_text; /* text "" for traces */

@@ -193,7 +193,7 @@ double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, co
     double sum = 0;
     if (phase != NULL)
         return ns_per_op(s, backend, phase, round);
-    if (s->kind != NULL && ab_session_is_exec(s)) {
+    if (ab_session_is_exec(s)) {
         const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
         return r != NULL ? r->wall_ns : NAN;
     }
@@ -220,7 +220,7 @@ double ab_session_peak_of_round(const struct ab_session *s, uint32_t backend, ui
                                 bool with_calls)
 {
     double peak = NAN;
-    if (s->kind != NULL && ab_session_is_exec(s)) {
+    if (ab_session_is_exec(s)) {
         const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
         return r != NULL ? r->resident_peak_bytes : NAN;
     }

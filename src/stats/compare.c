@@ -42,11 +42,12 @@ __attribute__((format(printf, 2, 3))) static void note(struct ab_comparison *c, 
 enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *label,
                                       struct ab_err *err)
 {
-    const char *command = strcmp(s->kind, "trace") == 0        ? "replay"
-                          : strcmp(s->kind, AB_KIND_EXEC) == 0 ? "exec"
-                                                               : "run";
+    const char *command = ab_session_resume_commands[s->kind];
     if (s->n_rounds == 0)
         return ab_fail(err, AB_INPUT, "%s has no round: nothing to compare", label);
+    if (!s->is_complete && command == NULL)
+        return ab_fail(err, AB_INPUT, "%s is incomplete, %u of %u rounds; measure it again", label,
+                       s->n_rounds, s->n_rounds_planned);
     if (!s->is_complete)
         return ab_fail(err, AB_INPUT,
                        "%s is incomplete, %u of %u rounds; complete it with\n"

@@ -260,6 +260,11 @@ prepare() {
     expect_code 3
     expect_error 'half.json is incomplete, 6 of 10 rounds'
     expect_error "allocbench run --resume 'half.json'"
+    edited '.config.kind = "exec"' half.json half-exec.json
+    bench compare base.json half-exec.json
+    expect_code 3
+    expect_error 'half-exec.json is incomplete, 6 of 10 rounds; measure it again'
+    ! grep -q -e --resume "$OUT/stderr" || fail "a program cannot be resumed"
 }
 
 @test "a failed run on either side is exit 4" {

@@ -210,6 +210,10 @@ work_of() { # FILE
     bench run --resume "$OUT/partial.json"
     expect_code 2
     expect_error 'is a trace result; resume it with allocbench replay --resume'
+    jq '.config.kind = "exec" | del(.sealed)' "$OUT/partial.json" >"$OUT/exec.json"
+    bench replay --resume "$OUT/exec.json"
+    expect_code 2
+    expect_error 'is no result of run or replay; only these can be resumed'
     bench replay --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"

@@ -98,7 +98,7 @@ static void add_memory(struct screen *x, uint32_t b, uint32_t p, uint32_t round)
 
 static void describe(struct screen *x, uint32_t n_phases)
 {
-    x->s = (struct ab_session){.kind = "workload",
+    x->s = (struct ab_session){.kind = AB_SESSION_WORKLOAD,
                                .name = "quickstart",
                                .phases = phases,
                                .n_phases = n_phases,
@@ -155,7 +155,7 @@ struct screen *screen_new_exec(void)
     struct screen *x = calloc(1, sizeof *x);
     assert_non_null(x);
     describe(x, 1);
-    x->s.kind = AB_KIND_EXEC;
+    x->s.kind = AB_SESSION_EXEC;
     x->s.name = "python3";
     x->s.phases = program;
     for (uint32_t round = 0; round < SCREEN_ROUNDS; round++)

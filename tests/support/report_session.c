@@ -154,7 +154,7 @@ static void add_backend(struct fake_session *f, unsigned b)
 
 static void describe(struct ab_session *s)
 {
-    s->kind = "workload";
+    s->kind = AB_SESSION_WORKLOAD;
     s->name = "web-cache";
     s->about = "what a cache \xe2\x80\x9c"
                "does\xe2\x80\x9d";

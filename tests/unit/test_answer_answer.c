@@ -506,7 +506,7 @@ static void the_next_step_is_the_program_itself(void **state)
 static void an_empty_session_has_a_view(void **state)
 {
     (void)state;
-    struct ab_session s = {.kind = "workload", .name = "nothing", .is_complete = true};
+    struct ab_session s = {.kind = AB_SESSION_WORKLOAD, .name = "nothing", .is_complete = true};
     struct ab_view v;
     ab_view_make(&s, &v);
     assert_int_equal(v.headline.verdict, AB_VIEW_NOTHING);

@@ -124,7 +124,7 @@ static void a_replay(void **state)
     static const char *const replay[] = {"replay"};
     (void)state;
     struct screen *x = screen_new(2);
-    x->s.kind = "trace";
+    x->s.kind = AB_SESSION_TRACE;
     x->s.name = "svc.abt";
     x->s.phases = replay;
     x->s.n_phases = 1;

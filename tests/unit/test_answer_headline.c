@@ -190,7 +190,7 @@ static void a_program_that_fails_by_itself_is_said(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_of(8);
-    f->s.kind = AB_KIND_EXEC;
+    f->s.kind = AB_SESSION_EXEC;
     f->s.n_results = 0;
     for (uint32_t i = 0; i < f->s.n_backends; i++) {
         f->backends[i].status = AB_BACKEND_FAILED_CHECK;

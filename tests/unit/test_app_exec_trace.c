@@ -24,7 +24,8 @@ struct fake { /* a session of one back end; result i is of round i */
     struct ab_result results[ROUNDS_MOST];
 };
 
-static void fill(struct fake *f, const char *kind, const char *phase, uint32_t n, double mean)
+static void fill(struct fake *f, enum ab_session_kind kind, const char *phase, uint32_t n,
+                 double mean)
 {
     *f = (struct fake){.backend = {.name = "glibc", .status = AB_BACKEND_OK}};
     f->s = (struct ab_session){.kind = kind,
@@ -54,9 +55,9 @@ static void rounds_beyond_the_replay_have_the_calls_and_no_prediction(void **sta
     static struct fake warm, cold, program;
     static struct ab_null_cost empty = {.floor_ns = 10, .floor_mean_ns = 20};
     struct ab_prediction p = {.n_replays = 0};
-    fill(&warm, "trace", AB_TRACE_PHASE, 2, 25);
-    fill(&cold, "trace", AB_TRACE_PHASE, 3, 18); /* its calls take less than the clock */
-    fill(&program, AB_KIND_EXEC, AB_PROGRAM_PHASE, ROUNDS_MOST, NAN);
+    fill(&warm, AB_SESSION_TRACE, AB_TRACE_PHASE, 2, 25);
+    fill(&cold, AB_SESSION_TRACE, AB_TRACE_PHASE, 3, 18); /* its calls take less than the clock */
+    fill(&program, AB_SESSION_EXEC, AB_PROGRAM_PHASE, ROUNDS_MOST, NAN);
     warm.s.nulls = cold.s.nulls = &empty;
     warm.s.n_nulls = cold.s.n_nulls = 1;
     p.replays[AB_REPLAY_WARM].session = warm.s;

@@ -54,6 +54,8 @@ static const struct damage damages[] = {
     {"tool.version", "5", "tool.version: is a whole number, must be a string or null"},
     {"config", NULL, "config: is missing"},
     {"config.tape_sha256", NULL, "config.tape_sha256: is missing"},
+    {"config.kind", "\"library\"",
+     "config.kind: is unknown: \"library\"; one of workload, trace, exec"},
     {"config.phases", "{}", "config.phases: is an object, must be an array"},
     {"config.phases.1", "7", "config.phases[1]: must be a string"},
     {"config.phases.1", "\"else\"", "\"drain\" is not among config.phases"},

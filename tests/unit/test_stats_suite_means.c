@@ -247,7 +247,7 @@ static void gates_on_means_are_judged(void **state)
 
 static void make_suite(struct ab_suite *s, const struct two *t)
 {
-    *s = (struct ab_suite){.kind = "workload", .command_line = "allocbench run", .n = 3};
+    *s = (struct ab_suite){.kind = AB_SESSION_WORKLOAD, .command_line = "allocbench run", .n = 3};
     s->items = calloc(4, sizeof s->items[0]);
     s->items[0] = (struct ab_suite_item){.name = "a", .path = "a.yaml"};
     s->items[1] = (struct ab_suite_item){.name = "b\033[31m<b>", .path = "b.yaml"};

@@ -282,7 +282,7 @@ static void put_html(FILE *to, const struct ab_suite_view *v)
     struct ab_html h = {.to = to};
     const struct ab_frame_part parts[] = {
         {"summary", "Summary", put_summary, v},
-        {"workloads", strcmp(v->suite->kind, "trace") == 0 ? "Traces" : "Workloads", put_workloads,
+        {"workloads", v->suite->kind == AB_SESSION_TRACE ? "Traces" : "Workloads", put_workloads,
          v},
     };
     ab_frame_document(&h, v->title, v->suite->command_line, v->suite->version, parts, 2);

@@ -687,7 +687,8 @@ void ab_conditions_compare(struct ab_differences *d, const struct ab_session *no
                            const struct ab_session *was)
 {
     ab_differences_add(d, "allocbench", version_of(now), version_of(was));
-    ab_differences_add(d, "the work", now->kind, was->kind);
+    ab_differences_add(d, "the work", ab_session_kind_names[now->kind],
+                       ab_session_kind_names[was->kind]);
     ab_differences_add(d, "the file's sha256", now->config_sha256, was->config_sha256);
     compare_settings(d, now, was);
     differences_add_number(d, "the seed", now->seed, was->seed);
