@@ -9,6 +9,8 @@
 
 #include "base/aging.h"
 #include "core/status.h"
+#include "program/memory_curve.h"
+#include "program/proof.h"
 #include "result/result.h"
 #include "runner/run_session.h"
 
@@ -17,8 +19,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The output of a program. Standard output is hashed while it streams, so that its size does not
- * matter. Of standard error only the end is kept, for messages. */
+/* ---- output of a program ----
+ *
+ * Standard output is hashed while it streams, so that its size does not matter. Of standard error
+ * only the end is kept, for messages. */
 
 struct ab_output_digest {
     uint64_t high, low; /* XXH3, 128 bits */
@@ -92,61 +96,6 @@ void ab_guardian_forget(pid_t group);
  * group. NULL = none. */
 void ab_guardian_list(const struct ab_processes *processes);
 
-/* Proves which allocator serves malloc in a running process, from the files that it has mapped.
- * The dynamic linker resolves malloc to the first object that defines it: the program itself,
- * then preloaded libraries, then the other libraries, the C library last. The requested
- * allocator serves malloc if
- *   - its file (device and inode) is mapped as executable,
- *   - the program does not export a malloc of its own, which would come before it,
- *   - no other object except the C library defines malloc, whether linked or loaded later. If
- * one does, the symbols that the linker has resolved must show that only the requested allocator
- * is called (program/slots.h).
- * Without a preload the C library must serve malloc; the same three conditions apply. A program
- * without glibc (static, or with another C library) cannot be proven. An allocator that a
- * program calls by a private name is not detected. */
-
-struct ab_proof_wanted {
-    const char *path; /* of the preloaded library; NULL = the C library's malloc */
-    uint64_t dev, ino;
-    /* an interposer, which also defines malloc and must be loaded too; NULL = none */
-    const struct ab_proof_wanted *in_front;
-    /* True if the program brings the allocator along, so that it is not preloaded */
-    bool is_own;
-    const char *after; /* path of a library that is preloaded behind the allocator; NULL = none */
-    /* Start of the path in /proc/PID/maps of the memory in which the interposer counts; NULL =
-     * not checked. */
-    const char *memory;
-};
-
-enum ab_proof_answer {
-    AB_PROOF_GONE, /* the process has ended, or cannot be read */
-    AB_PROOF_YES,
-    AB_PROOF_NO, /* another allocator serves it, or its libraries are still being loaded */
-};
-
-/* Symbols of files, each read once. Zero-initialize it. */
-struct ab_proof_cache {
-    struct ab_proof_file *files;
-    size_t n, cap;
-};
-
-/* Checks which allocator serves the process. On AB_PROOF_NO, `why` is a sentence that begins
- * with the name of the process. */
-enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
-                                    const struct ab_proof_wanted *wanted, char *why, size_t cap);
-void ab_proof_cache_fini(struct ab_proof_cache *cache);
-
-/* True if a library is preloaded. */
-bool ab_proof_has_preload(const struct ab_proof_wanted *wanted);
-
-/* Adds to `names` the libraries of a process that bypass the preloaded allocator and call the C
- * library's malloc, because they were loaded with RTLD_DEEPBIND or dlmopen. Reads the symbols
- * that the dynamic linker has resolved. With lazy binding, calls that were not made yet are not
- * seen. */
-enum { AB_PASSES_BYTES = 240 };
-void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_proof_wanted *wanted,
-                     char names[AB_PASSES_BYTES]);
-
 /* ---- the malloc that a program brings along ---- */
 
 struct ab_own_malloc {
@@ -167,28 +116,6 @@ enum ab_status ab_own_malloc_find(const char *program, const char *const *argv,
 
 /* ---- one run of a program under one allocator: cost, success, and proof of the allocator.
  * Times in ns, sizes in bytes. ---- */
-
-/* Resident memory of a program over time, in at most AB_CURVE_POINTS points. When the points run
- * out, each pair of neighbours becomes the larger of the two, so that the peak stays. */
-
-enum { AB_CURVE_POINTS = 100 };
-
-struct ab_memory_curve { /* zero-initialize it */
-    struct {
-        uint64_t ns; /* since the start of the program */
-        double bytes;
-    } points[AB_CURVE_POINTS];
-    uint32_t n;
-    uint32_t n_looks, stride; /* samples in the last point, and in a full one; stride 0 = 1 */
-};
-
-/* Adds a sample. `ns` must be later than in the samples before it. */
-void ab_memory_curve_add(struct ab_memory_curve *curve, uint64_t ns, double bytes);
-
-/* Adds the curve to the session as a timeline with positions in ms. For a program of 10 s or
- * more, also adds memory over time. Adds nothing if there are no points. */
-void ab_memory_curve_note(const struct ab_memory_curve *curve, struct ab_session *session,
-                          uint32_t backend, uint32_t round);
 
 struct ab_program { /* the program to run; strings are borrowed */
     const char *path;
@@ -353,66 +280,6 @@ struct ab_program_summary {
 enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
                                       struct ab_session *session, struct ab_program_summary *out,
                                       struct ab_err *err);
-
-/* ---- processes of a running program ----
- *
- * As /proc shows them: the started child, its descendants, and orphans of those, which become
- * our children. Resident memory is summed at each sample; a page that several processes share
- * counts for each. */
-
-struct ab_process {
-    pid_t pid;
-    bool is_proven;
-    uint32_t n_doubts; /* samples at which it was not proven */
-    uint32_t n_looks;  /* samples in a trial */
-    uint64_t first_ns; /* time of the first sample */
-};
-
-struct ab_processes { /* zero-initialize it */
-    struct ab_process *items;
-    size_t n, cap;
-    /* newest process id on the system when children were last listed; 0 = not known */
-    uint64_t last_pid;
-    uint64_t first_ns, last_ns;
-    double bytes;      /* resident memory at the last sample */
-    double byte_ns;    /* sum of bytes over time, for the mean */
-    double peak_bytes; /* maximum over all samples */
-    uint32_t n_looks;
-    pid_t others;  /* process group of a server's load, which is not counted; 0 = none */
-    bool is_blind; /* True if the system does not list children */
-};
-
-/* Samples the memory of all processes. Removes processes that are gone and adds new ones. */
-void ab_processes_update(struct ab_processes *t, uint64_t now_ns);
-/* Returns the mean memory since the first sample. NaN if there were too few samples, or children
- * are not listed. */
-double ab_processes_mean_bytes(const struct ab_processes *t, uint64_t end_ns);
-/* True if no process of the program can run while `pid` is held: its ancestors up to `root`, our
- * child, wait, and neither they nor we have another living child. */
-bool ab_processes_wait_for(const struct ab_processes *t, pid_t pid, pid_t root);
-/* Returns NULL if `pid` is not in the list. */
-struct ab_process *ab_processes_find(struct ab_processes *t, pid_t pid);
-void ab_processes_fini(struct ab_processes *t);
-
-/* Time that a process could have run but had no CPU, as the kernel counts it: the second number
- * of /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst of Linux). */
-
-/* Returns the ns of all current threads together; NaN if the system does not say. */
-double ab_run_delay_ns(pid_t pid);
-
-struct ab_run_delay_end { /* a process that was already added and may still exist */
-    pid_t pid;
-    uint64_t start; /* start time of the process, because a later process can have the same id */
-};
-struct ab_run_delays { /* sum over processes that are about to end; zero-initialize it */
-    double ns;
-    struct ab_run_delay_end *ends;
-    size_t n, cap;
-};
-/* Adds the delay of a process once, however many of its threads end it. Returns false if it has
- * been added before. */
-bool ab_run_delays_add(struct ab_run_delays *d, pid_t pid);
-void ab_run_delays_fini(struct ab_run_delays *d);
 
 /* ---- environment of a measured program ----
  *

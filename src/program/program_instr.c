@@ -9,7 +9,7 @@
 #include "result/numbers.h"
 
 #include "core/alloc.h"
-#include "runner/count_round.h"
+#include "runner/callgrind.h"
 
 #include <dirent.h>
 #include <stdio.h>

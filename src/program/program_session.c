@@ -13,7 +13,7 @@
 #include "program/program_aging.h"
 #include "program/unasked.h"
 #include "result/result_fields.h"
-#include "runner/count_round.h"
+#include "runner/callgrind.h"
 #include "runner/fold.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * Proves which allocator serves a process: reads /proc/PID/maps and, once per mapped file, its
  * dynamic symbols.
  */
-#include "program/program.h"
+#include "program/proof.h"
 #include "program/slots.h"
 
 #include "core/alloc.h"

@@ -9,6 +9,7 @@
 #include "core/status.h"
 #include "core/system_file.h"
 #include "core/text.h"
+#include "program/processes.h"
 #include "program/program.h"
 #include "runner/supervise.h"
 

@@ -33,38 +33,4 @@ struct ab_count_plan {
  * interrupted or memory ran out. */
 enum ab_status ab_count_round(const struct ab_count_plan *plan, struct ab_err *err);
 
-/* Samples of tapes: the beginning of a tape as a tape of its own, for work that is too slow for all
- * of it. */
-
-/* Makes a tape of the first ops, at most n and at least one. It has whole phases, and of the first
- * phase that does not fit, the ops before op n. A reset stays together with its frees. Later phases
- * exist but are empty. The facts are those of the whole tape, so that a back end is opened in the
- * same way. Of a tape in bursts it takes at most the first burst. Returns AB_USAGE for a tape with
- * several lanes. Free with ab_tape_map_close. */
-enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struct ab_tape_map *out,
-                              struct ab_err *err);
-
-/* Interface to Valgrind's callgrind, which runs a program on a simulated processor and counts each
- * instruction. Unlike memcheck it replaces no functions of the program. The requested allocator
- * therefore serves the program, and the worker proves it as usual. */
-
-#define AB_CALLGRIND_PACKAGE "valgrind"
-
-struct ab_callgrind {
-    char program[4096];
-    struct ab_temporary folder;
-    const char *arguments[12]; /* for struct ab_run_context.under; ends with NULL */
-    char out_file[1100], log_file[1100];
-};
-
-/* Looks for valgrind in $PATH and makes a folder for its counts. Returns false if valgrind is not
- * installed. */
-bool ab_callgrind_open(struct ab_callgrind *g);
-/* Reads the instructions of each phase of the last run and removes its files. AB_NOT_COUNTED =
- * none. */
-void ab_callgrind_take(const struct ab_callgrind *g, uint64_t *n, uint32_t n_phases);
-/* Writes the first message of valgrind itself about the last run; "" = none. */
-void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap);
-void ab_callgrind_close(struct ab_callgrind *g);
-
 #endif

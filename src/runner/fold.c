@@ -10,7 +10,7 @@
 #include "result/numbers.h"
 #include "result/passes.h"
 #include "result/session.h"
-#include "runner/sampling.h"
+#include "runner/fold_samples.h"
 
 #include <math.h>
 #include <stdlib.h>

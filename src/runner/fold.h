@@ -48,7 +48,9 @@ static inline bool ab_fold_is_served(const struct ab_outcome *run, unsigned kind
     return (run->page->report.hooks >> kind & 1) != 0;
 }
 
-/* All throughput runs of a session, from which the time of a phase is estimated. With one lane, a
+/* ---- throughput ----
+ *
+ * All throughput runs of a session, from which the time of a phase is estimated. With one lane, a
  * run consists of slices (wire/run_page.h).
  *
  * The profile of a back end has, for each slice, the median of its processes while the machine was
@@ -110,26 +112,7 @@ struct ab_throughput_estimate {
 void ab_throughput_estimate(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
                             uint32_t phase, uint16_t limit, struct ab_throughput_estimate *out);
 
-/* State of the machine in a session: the time of an undisturbed canary, and the CPU that is
- * quietest at the moment. For one lane only, because with several each reading would delay the
- * other lanes. */
-
-struct ab_quiet {
-    uint16_t level;     /* ticks; 2nd percentile of all readings; 0 = not known */
-    int cpu;            /* CPU of the last run; -1 = none */
-    uint64_t n;         /* number of readings */
-    uint32_t *readings; /* count of each value; owned */
-};
-
-/* Initialises *q from readings of the canary on the CPUs that this process may use. */
-void ab_quiet_init(struct ab_quiet *q);
-void ab_quiet_fini(struct ab_quiet *q);
-/* Records a reading. ab_quiet_settle then updates the level. */
-void ab_quiet_add(struct ab_quiet *q, uint16_t reading);
-void ab_quiet_settle(struct ab_quiet *q);
-/* Returns the CPU with the lowest readings now, among a few of those that this process may use.
- * Prefers the CPU of the last run if no other is better. -1 = it cannot be determined. */
-int ab_quiet_cpu(struct ab_quiet *q);
+/* ---- results ---- */
 
 /* Makes result records from the throughput runs of f->backend in f->round. It must come before the
  * other passes, which fill these records. `quiet` is the limit of the canary. */
@@ -155,8 +138,7 @@ void ab_fold_null(const struct ab_fold *f, const struct ab_throughput *runs, uin
  * before a failure and half a round are not results. */
 void ab_fold_drop(struct ab_session *session, uint32_t backend, uint32_t round);
 
-/* Functions that add counted instructions and system calls to the results of the throughput
- * pass. */
+/* ---- counted instructions and system calls, added to the results of the throughput pass ---- */
 
 /* Instructions of a run of a sample, one number for each phase; AB_NOT_COUNTED = none. */
 struct ab_phase_counts {
@@ -174,7 +156,7 @@ bool ab_fold_instructions(const struct ab_fold *f, const struct ab_tape_map *sam
                           const struct ab_phase_counts *null);
 void ab_fold_calls(const struct ab_fold *f, const struct ab_call_counts *calls);
 
-/* Functions that split the latency pass by size of the request, and over time. */
+/* ---- the latency pass by size of the request, and over time ---- */
 
 /* Most windows of a phase. There are fewer if p99 of a window would be n/a. */
 enum { AB_WINDOWS_MAX = 64 };
@@ -185,7 +167,7 @@ void ab_fold_depth(const struct ab_fold *f, const struct ab_outcome *run);
 /* Returns the number of windows of the phase, which is the same for every back end and round. */
 uint32_t ab_fold_window_count(const struct ab_phase *phase);
 
-/* Functions that split the latency pass of a mapped row by heap. */
+/* ---- the latency pass of a mapped row by heap ---- */
 
 /* Fills session->heap_parts, unless placement is NULL because the row is not mapped. For each heap
  * and kind it counts all calls, timed or not. For all kinds together it uses the fair samples, as
@@ -193,14 +175,14 @@ uint32_t ab_fold_window_count(const struct ab_phase *phase);
 void ab_fold_heaps(const struct ab_fold *f, const struct ab_placement *placement,
                    const struct ab_outcome *run);
 
-/* Functions that check the counts of a memory pass for each heap of a mapped row. */
+/* ---- the memory pass of a mapped row by heap ---- */
 
 /* Fills the heaps of the records that ab_fold_memory made of this run, unless placement is NULL.
  * Numbers that are not known of the whole row are not known of its heaps. */
 void ab_fold_heap_memory(const struct ab_fold *f, const struct ab_placement *placement,
                          const struct ab_outcome *run);
 
-/* Functions that sum the time of the allocator's calls in each iteration, from the tail pass. */
+/* ---- time of the allocator's calls in each iteration, from the tail pass ---- */
 
 /* Stores the time of one call of the null back end, timing included, in session->nulls of this
  * round, which must exist. */
@@ -211,8 +193,10 @@ void ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run);
 /* Returns the number of the iteration of its lane that the op at `position` is in, from 1; 0 =
  * none. */
 uint32_t ab_fold_iteration_at(const struct ab_fold *f, uint32_t position);
-/* Functions that check the counts of a memory pass and turn them into records. No report of a
- * worker can crash them. Contradictory numbers become n/a with a reason. */
+
+/* ---- the memory pass ----
+ *
+ * No report of a worker can crash these functions. Contradictory numbers become n/a with a reason. */
 
 /* Adds a record for each moment of each measured phase to session->memory, and one timeline. */
 void ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run);
@@ -224,7 +208,7 @@ void ab_fold_memory_reason(struct ab_memory *m, const char *what, const char *wh
 void ab_fold_memory_marks(const struct ab_tape_map *tape, const struct ab_outcome *run,
                           struct ab_memory_marks *out);
 
-/* Distributions of the memory pass. */
+/* ---- distributions of the memory pass ---- */
 
 /* Fewest pages for a ratio; with fewer it would be a matter of chance. */
 enum { AB_FOLD_LEAST_PAGES = 16 };

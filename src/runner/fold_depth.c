@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/grow.h"
+#include "runner/fold_samples.h"
 #include "runner/sampling.h"
 
 #include <math.h>

@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/grow.h"
 #include "placement/placement.h"
+#include "runner/fold_samples.h"
 #include "runner/sampling.h"
 
 #include <math.h>

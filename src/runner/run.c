@@ -6,9 +6,11 @@
 #include "runner/run.h"
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "core/alloc.h"
 #include "runner/classify.h"
 #include "runner/estimate.h"
+#include "runner/quiet.h"
 #include "runner/sampling.h"
 #include "runner/supervise.h"
 
@@ -280,6 +282,13 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
     return fd;
 }
 
+static void note_quiet(struct ab_outcome *run, uint16_t limit)
+{
+    uint32_t n = run->page->report.slices.n;
+    run->is_quiet = ab_sampling_quiet(run->slices, n < run->cap_slices ? n : run->cap_slices, limit,
+                                      run->n_samples);
+}
+
 static void draw_samples(const struct ab_run_context *context, struct ab_rng *rng,
                          struct ab_outcome *out)
 {
@@ -545,7 +554,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     status = ab_classify(&evidence, &made, err);
     if (status == AB_OK && made.status == AB_BACKEND_OK && pass == AB_PASS_LATENCY &&
         context->quiet != NULL)
-        ab_sample_states(&made, ab_canary_limit(context->quiet->level));
+        note_quiet(&made, ab_canary_limit(context->quiet->level));
 out:
     if (run_fd >= 0)
         close(run_fd);

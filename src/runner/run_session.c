@@ -18,6 +18,7 @@
 #include "runner/count_round.h"
 #include "runner/estimate.h"
 #include "runner/fold.h"
+#include "runner/quiet.h"
 #include "runner/setting_proof.h"
 
 #include <math.h>

@@ -8,9 +8,12 @@
 #define AB_RUNNER_SAMPLING_H
 
 #include "base/rng.h"
-#include "runner/fold.h"
-#include "runner/run.h"
 #include "tape/tape_file.h"
+#include "wire/run_page.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define AB_SAMPLE_RATE (1.0 / 16)
 #define AB_SAMPLE_WANTED 20000
@@ -31,47 +34,15 @@ size_t ab_sampling_capacity(const struct ab_tape_map *tape);
 uint32_t ab_sampling_draw(const struct ab_tape_map *tape, struct ab_rng *rng, uint32_t *positions,
                           uint8_t *kinds, size_t cap);
 
-/* Iterator over the timed ops of a latency pass. All code that groups them (by kind, size or
- * window) uses it, so that every user has the same fair sample of all kinds. */
-
-struct ab_sample {
-    uint32_t position; /* in the tape */
-    unsigned kind;
-    unsigned size_log2; /* size class, < AB_SIZE_CLASS_COUNT */
-    uint64_t ns;        /* UINT64_MAX = too long to be stored; histograms count an overflow */
-    bool is_fair;       /* member of the sample in which every op of the phase is equally likely */
-    bool is_left_out;   /* dropped: something else used the core, and enough other samples were
-                           quiet */
-};
-
-struct ab_samples {
-    const struct ab_fold *f;
-    const struct ab_phase *phase;
-    const struct ab_outcome *run;
-    struct ab_rng rng;
-    double base;
-    uint32_t next;
-    double quiet_share; /* fraction of the phase's samples; NaN = not known */
-    bool leaves_out;    /* drop samples that were not quiet */
-};
-
-/* Starts iterating. The choice of fair samples depends only on seed, round and phase, so it is the
- * same each time. */
-void ab_samples_begin(struct ab_samples *walk, const struct ab_fold *f,
-                      const struct ab_phase *phase, const struct ab_outcome *run);
-/* Gets the next sample; returns false after the last. Skips samples that the scheduler interrupted.
- * Samples that are left out are returned, marked as such. */
-bool ab_samples_next(struct ab_samples *walk, struct ab_sample *out);
-
 /* Quiet samples: those of a latency pass during which nothing else used the CPU core. Another
  * tenant makes an op up to twice as slow, and its data stay in the caches. Such samples say more
  * about the machine than about the allocator. */
 
-/* Fills run->is_quiet from the slices. A slice is quiet if its canary read at most `limit`
- * before and after, and if the scheduler did not take the CPU away. Leaves NULL if the pass had
- * no slices. */
-void ab_sample_states(struct ab_outcome *run, uint16_t limit);
-
+/* Returns for each sample whether its slice was quiet, to be freed by the caller; NULL if there are
+ * no slices. A slice is quiet if its canary read at most `limit` before and after, and if the
+ * scheduler did not take the CPU away. Slices come from the worker and may be wrong. */
+bool *ab_sampling_quiet(const struct ab_slice *slices, uint32_t n, uint16_t limit,
+                        uint32_t n_samples);
 /* True if at least a quarter of n samples were quiet, so that the others can be dropped. If fewer
  * were, the core is always shared, and all samples count. */
 static inline bool ab_samples_suffice(uint64_t n_quiet, uint64_t n)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
+ * tests: program_environment.c
+ *
  * What a measured program finds in its environment.
  */
 #include "program/program.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "program/program.h"
+#include "program/memory_curve.h"
 #include "support/cmocka.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * The processes below us and their memory, with children whose memory is known.
  */
-#include "program/program.h"
+#include "program/processes.h"
 
 #include "base/clock.h"
 #include "runner/supervise.h"

@@ -3,7 +3,7 @@
  * Which allocator serves a process: asked of ourselves, and of children with a library preloaded.
  * AB_BUILD names the build whose guests are used.
  */
-#include "program/program.h"
+#include "program/proof.h"
 
 #include "support/cmocka.h"
 

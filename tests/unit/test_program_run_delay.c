@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
+ * tests: processes.c
+ *
  * Waits for a CPU are counted where two want the same one, and are not known of what is not there.
  */
-#include "program/program.h"
+#include "program/processes.h"
 
 #include "support/cmocka.h"
 
@@ -11,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -123,7 +126,7 @@ static void a_process_counts_once(void **state)
     ab_run_delays_add(&d, getpid()); /* those that are gone are forgotten */
     assert_int_equal(d.n, 1);
     assert_int_equal(d.ends[0].pid, getpid());
-    ab_run_delays_fini(&d);
+    free(d.ends);
 }
 
 /* A later process with the id of one that was looked at. */
@@ -137,7 +140,7 @@ static void another_process_with_the_same_id_counts(void **state)
     ab_run_delays_add(&d, getpid());
     assert_int_equal(d.n, 1);
     assert_true(d.ns != -1);
-    ab_run_delays_fini(&d);
+    free(d.ends);
 }
 
 int main(void)

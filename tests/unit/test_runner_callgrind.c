@@ -2,8 +2,9 @@
  *
  * Files of callgrind: which phase, how many instructions; half a file is none.
  */
-#include "runner/count_round.h"
+#include "runner/callgrind.h"
 #include "support/cmocka.h"
+#include "wire/run_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * Hand-made worker reports folded into results: every number can be computed on paper.
- * tests: fold.c sampling.c
+ * tests: fold.c fold_samples.c sampling.c
  */
 #include "result/numbers.h"
 #include "runner/fold.h"
 
-#include "runner/sampling.h"
+#include "runner/fold_samples.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

@@ -5,7 +5,7 @@
  */
 #include "result/numbers.h"
 #include "runner/fold.h"
-#include "runner/sampling.h"
+#include "runner/fold_samples.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 

@@ -6,6 +6,7 @@
 #include "core/grow.h"
 #include "result/numbers.h"
 #include "runner/fold.h"
+#include "runner/fold_samples.h"
 #include "runner/sampling.h"
 #include "support/cmocka.h"
 #include "support/tape.h"

@@ -3,8 +3,9 @@
  * The level of the canary from many readings, and the CPU that is chosen.
  * tests: base/clock.c
  */
-#include "runner/fold.h"
+#include "runner/quiet.h"
 
+#include "base/clock.h"
 #include "support/cmocka.h"
 
 #include <sched.h>

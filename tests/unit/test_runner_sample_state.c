@@ -57,30 +57,23 @@ static struct ab_outcome outcome(unsigned n_quiet)
 static void only_what_is_quiet_on_both_sides_and_uninterrupted_is_quiet(void **state)
 {
     (void)state;
-    struct ab_outcome run = {.page = &page, .slices = slices, .cap_slices = 5, .n_samples = 9};
     const struct ab_slice made[] = {
         {.before = QUIET, .after = LIMIT, .samples_end = 2},
         {.before = QUIET, .after = LIMIT + 1, .samples_end = 4},
         {.before = LOUD, .after = QUIET, .samples_end = 4}, /* without samples */
         {.before = QUIET, .after = QUIET, .n_preempted = 1, .samples_end = 6},
         {.before = QUIET, .after = QUIET, .samples_end = 4000000}, /* forged */
-        {.before = LOUD, .after = LOUD, .samples_end = 9}, /* beyond what there is room for */
     };
     static const bool expected[] = {true, true, false, false, false, false, true, true, true};
-    memcpy(slices, made, sizeof made);
-    page.report.slices.n = 4000000; /* forged */
-    ab_sample_states(&run, LIMIT);
-    assert_memory_equal(run.is_quiet, expected, sizeof expected);
-    free(run.is_quiet);
+    bool *quiet = ab_sampling_quiet(made, sizeof made / sizeof made[0], LIMIT, 9);
+    assert_memory_equal(quiet, expected, sizeof expected);
+    free(quiet);
 }
 
 static void without_slices_nothing_is_known(void **state)
 {
     (void)state;
-    struct ab_outcome run = {.page = &page, .slices = slices, .cap_slices = 5, .n_samples = 9};
-    page.report.slices.n = 0;
-    ab_sample_states(&run, LIMIT);
-    assert_null(run.is_quiet);
+    assert_null(ab_sampling_quiet(slices, 0, LIMIT, 9));
 }
 
 static void a_quarter_is_enough(void **state)
@@ -103,7 +96,7 @@ static void fold(struct ab_session *s, struct ab_outcome *run)
 {
     struct ab_fold f = {s, &map, &clock_one, 0, 0};
     struct ab_throughput runs = {0};
-    ab_sample_states(run, LIMIT);
+    run->is_quiet = ab_sampling_quiet(slices, page.report.slices.n, LIMIT, run->n_samples);
     page.report.slices.n = 0; /* those of the throughput pass are not looked at here */
     ab_throughput_add(&runs, &f, 0, run);
     ab_fold_throughput(&f, &runs, 0);

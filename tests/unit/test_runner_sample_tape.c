@@ -2,7 +2,7 @@
  *
  * The beginning of a tape as a tape: the same ops, cut where no reset is torn from its frees.
  */
-#include "runner/count_round.h"
+#include "runner/sample_tape.h"
 #include "support/cmocka.h"
 #include "support/tape.h"
 
