@@ -117,16 +117,6 @@ enum ab_status ab_survey_visit(void *user, const struct ab_walk_batch *batch, st
 
 /* ---- counts by powers of two, and a curve of fixed length ---- */
 
-uint64_t ab_class_from(unsigned k)
-{
-    return k < 2 ? k : (UINT64_C(1) << (k - 2)) + 1;
-}
-
-uint64_t ab_class_to(unsigned k)
-{
-    return k == 0 ? 0 : k == AB_CLASS_COUNT - 1 ? UINT64_MAX : UINT64_C(1) << (k - 1);
-}
-
 uint64_t ab_classes_total(const struct ab_classes *c)
 {
     uint64_t sum = 0;

@@ -34,8 +34,14 @@ static inline void ab_classes_add(struct ab_classes *c, uint64_t v)
 }
 
 /* Return the first and last value of a class; the last value of the top class is 2^64 - 1. */
-uint64_t ab_class_from(unsigned k);
-uint64_t ab_class_to(unsigned k);
+static inline uint64_t ab_class_from(unsigned k)
+{
+    return k < 2 ? k : (UINT64_C(1) << (k - 2)) + 1;
+}
+static inline uint64_t ab_class_to(unsigned k)
+{
+    return k == 0 ? 0 : k == AB_CLASS_COUNT - 1 ? UINT64_MAX : UINT64_C(1) << (k - 1);
+}
 uint64_t ab_classes_total(const struct ab_classes *c);
 
 enum { AB_CURVE_STEPS = 960 };
