@@ -204,12 +204,6 @@ bool ab_processes_wait_for(const struct ab_processes *t, pid_t pid, pid_t root)
     return pid == root && waits_for(t, getpid(), root, "");
 }
 
-void ab_processes_fini(struct ab_processes *t)
-{
-    free(t->items);
-    *t = (struct ab_processes){0};
-}
-
 /* ---- time without a CPU ----
  *
  * If the kernel does not count it, the file is missing or contains only zeroes. */

@@ -20,7 +20,7 @@ struct ab_process {
     uint64_t first_ns; /* time of the first sample */
 };
 
-struct ab_processes { /* zero-initialize it */
+struct ab_processes { /* zero-initialize it, free `items` */
     struct ab_process *items;
     size_t n, cap;
     /* newest process id on the system when children were last listed; 0 = not known */
@@ -44,7 +44,6 @@ double ab_processes_mean_bytes(const struct ab_processes *t, uint64_t end_ns);
 bool ab_processes_wait_for(const struct ab_processes *t, pid_t pid, pid_t root);
 /* Returns NULL if `pid` is not in the list. */
 struct ab_process *ab_processes_find(struct ab_processes *t, pid_t pid);
-void ab_processes_fini(struct ab_processes *t);
 
 /* Time that a process could have run but had no CPU, as the kernel counts it: the second number
  * of /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst of Linux). */

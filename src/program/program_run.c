@@ -636,7 +636,7 @@ enum ab_status ab_program_run(const struct ab_program *program, const struct ab_
         close(stdin_fd);
     ab_program_output_fini(&w.out);
     ab_program_output_fini(&w.errors);
-    ab_processes_fini(&w.processes);
+    free(w.processes.items);
     free(w.run_delays.ends);
     free(w.closed);
     ab_server_run_fini(&w.server);

@@ -363,7 +363,7 @@ enum ab_proof_answer ab_proof_check(struct ab_proof_cache *cache, pid_t pid,
 void ab_proof_cache_fini(struct ab_proof_cache *cache)
 {
     for (size_t i = 0; i < cache->n; i++) {
-        ab_slots_table_fini(cache->files[i].slots);
+        free(cache->files[i].slots->items);
         free(cache->files[i].slots);
     }
     free(cache->files);

@@ -277,13 +277,7 @@ static void look_at_object(const struct walk *w, int memory)
         read_slots(&o, table);
     if (table->is_read)
         judge_slots(w, memory, table);
-    ab_slots_table_fini(&own);
-}
-
-void ab_slots_table_fini(struct ab_slots_table *table)
-{
-    free(table->items);
-    *table = (struct ab_slots_table){.n = 0};
+    free(own.items);
 }
 
 bool ab_slots_read(pid_t pid, struct ab_slots_mapping *mappings, size_t n, struct ab_slots *out)

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 /* Slots of a file for functions of the malloc family, from its relocations. Read from the first
- * process that has mapped the file, and valid for all others. Zero-initialize it. */
+ * process that has mapped the file, and valid for all others. Zero-initialize it, free `items`. */
 struct ab_slots_table {
     bool is_read;
     /* address of the first byte of the file, relative to the addresses of its segments */
@@ -21,7 +21,6 @@ struct ab_slots_table {
     struct ab_slots_entry *items;
     size_t n, cap;
 };
-void ab_slots_table_fini(struct ab_slots_table *table);
 
 struct ab_slots_mapping { /* mapping of a file; an array of them is sorted by address */
     uint64_t low, high, offset;
