@@ -8,7 +8,6 @@
 #include "app/say.h"
 #include "base/clock.h"
 #include "core/units_show.h"
-#include "document/session_record.h"
 #include "result/numbers.h"
 #include "result/session.h"
 #include "runner/sampling.h"

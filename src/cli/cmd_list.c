@@ -16,6 +16,7 @@
 #include "core/status.h"
 #include "core/text.h"
 #include "core/units_show.h"
+#include "document/session_record.h"
 #include "report/table/table.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
@@ -637,6 +638,61 @@ static enum ab_status list_workloads(const struct ab_options *o, struct ab_err *
     return status;
 }
 
+/* ---- schema ---- */
+
+enum { SCHEMA_WIDTH = 100 };
+
+static void print_json(FILE *to, const json_t *value, unsigned indent, size_t column);
+
+/* Prints the members of an object in a line each, and the items of a list in as many lines as they
+ * need. */
+static void print_members(FILE *to, const json_t *value, unsigned indent)
+{
+    const char *key;
+    json_t *member;
+    size_t i = 0, column = SCHEMA_WIDTH;
+    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    {
+        fprintf(to, "%s\n%*s\"%s\": ", i++ > 0 ? "," : "", (int)indent, "", key);
+        print_json(to, member, indent, indent + strlen(key) + 4);
+    }
+    for (i = 0; i < json_array_size(value); i++) {
+        char *text = json_dumps(json_array_get(value, i), JSON_ENCODE_ANY);
+        bool is_new_line = column + strlen(text) + 2 > SCHEMA_WIDTH;
+        fprintf(to, "%s", i > 0 ? "," : "");
+        column = (is_new_line ? indent : column + 2) + strlen(text);
+        if (is_new_line)
+            fprintf(to, "\n%*s", (int)indent, "");
+        fprintf(to, "%s%s", is_new_line ? "" : " ", text);
+        free(text);
+    }
+}
+
+/* Prints a value in one line if it fits. */
+static void print_json(FILE *to, const json_t *value, unsigned indent, size_t column)
+{
+    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    bool is_object = json_is_object(value);
+    if (column + strlen(text) < SCHEMA_WIDTH || (!is_object && !json_is_array(value))) {
+        fputs(text, to);
+    } else {
+        fputs(is_object ? "{" : "[", to);
+        print_members(to, value, indent + 2);
+        fprintf(to, "\n%*s%s", (int)indent, "", is_object ? "}" : "]");
+    }
+    free(text);
+}
+
+static enum ab_status list_schema(const struct ab_options *o, struct ab_err *err)
+{
+    json_t *schema = ab_session_schema();
+    if (ab_document_leaves_stdout(o)) {
+        print_json(stdout, schema, 0, 0);
+        putchar('\n');
+    }
+    return ab_document_write(o, schema, 0, err);
+}
+
 /* Topics; each function prints on standard output and writes --json. */
 static const struct {
     const char *name, *what;
@@ -645,6 +701,7 @@ static const struct {
     {"backends", "allocators that can be measured here", list_backends},
     {"workloads", "those that come with allocbench", list_workloads},
     {"metrics", "units, and how gates name them", list_metrics},
+    {"schema", "JSON Schema of results: every key, and what it means", list_schema},
 };
 
 const char *ab_list_topic(size_t i)
@@ -663,7 +720,7 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
     }
     if (o->n_args != 1)
         return ab_fail(err, AB_USAGE,
-                       "list takes one topic: allocbench list backends|workloads|metrics");
+                       "list takes one topic: allocbench list backends|workloads|metrics|schema");
     if (strcmp(o->args[0], "allocators") == 0)
         return list_backends(o, err);
     for (size_t i = 0; i < AB_ARRAY_LEN(topics); i++)
@@ -676,6 +733,7 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
                        shown, nearest);
     return ab_fail(
         err, AB_USAGE,
-        "list: \"%s\" is not a topic of list; allowed: backends (or allocators), workloads, metrics",
+        "list: \"%s\" is not a topic of list; allowed: backends (or allocators), workloads, metrics, "
+        "schema",
         shown);
 }

@@ -11,7 +11,6 @@
 #include "cli/terminal.h"
 #include "core/alloc.h"
 #include "core/text.h"
-#include "document/checks_json.h"
 #include "document/read_result.h"
 #include "report/html/report.h"
 #include "report/table/sink_checks.h"

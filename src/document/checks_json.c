@@ -102,13 +102,13 @@ AB_TABLE(relative, struct ab_checked);
 
 static const struct ab_member cell_members[] = {
     {.type = AB_IS_RULE, .read = begin},
-    TEXT_OR_NULL("backend", backend),
-    TEXT("base_backend", base_backend),
+    TEXT("backend", backend, .flags = AB_ZERO | AB_NEVER_NULL),
+    TEXT("base_backend", base_backend, .flags = AB_NEVER_NULL),
     TEXT_OR_NULL("phase", phase),
     TEXT_OR_NULL("op", op),
     TEXT("iteration", iteration, AB_WHEN(struct ab_checked, iteration), .flags = AB_OMIT | AB_ZERO),
-    TEXT_OR_NULL("metric", metric),
-    TEXT("unit", unit),
+    TEXT("metric", metric, .flags = AB_ZERO | AB_NEVER_NULL),
+    TEXT("unit", unit, .flags = AB_NEVER_NULL),
     REAL("base", base),
     REAL("new", now),
     REAL("ratio", effect.ratio),
@@ -123,7 +123,8 @@ static const struct ab_member cell_members[] = {
     {.key = VERDICT, .type = AB_IS_RULE, .read = read_verdict},
     AB_NAME(VERDICT, struct ab_checked, verdict, AB_VERDICT_COUNT, .names = ab_comparison_verdicts,
             .has = is_judged),
-    AB_WRITTEN("direction", write_direction),
+    AB_WRITTEN("direction", write_direction, .values = AB_IS_RULE,
+               .schema = "{\"enum\": [\"worse\", \"better\", \"~\", \"n/a\", null]}"),
     ROUNDS_NEEDED(.flags = AB_ZERO),
     WHOLE("confirm_rounds", n_confirm),
     REAL("confirm_ratio", confirm),
@@ -184,14 +185,23 @@ static const char *const levels[] = {"error", "warn"};
 
 static const struct ab_member gate_members[] = {
     {.type = AB_IS_RULE, .read = begin},
-    TEXT("gate", text),
-    TEXT("place", place),
+    TEXT("gate", text, .flags = AB_NEVER_NULL),
+    TEXT("place", place, .flags = AB_NEVER_NULL),
     TEXT("backend", backend, .read = read_backend),
     AB_NAME("verdict", struct ab_checked, verdict, AB_VERDICT_COUNT, .names = ab_gate_verdicts),
-    {.key = "exit_code", .type = AB_IS_RULE, .write = write_exit_code, .read = read_exit_code},
-    REAL("value", effect.ratio),
-    REAL("bound", bound),
-    {.key = "unit", .type = AB_IS_RULE, .write = write_unit, .read = read_unit},
+    {.key = "exit_code",
+     .type = AB_IS_RULE,
+     .write = write_exit_code,
+     .read = read_exit_code,
+     .values = AB_IS_RULE,
+     .schema = "{\"enum\": [0, 1, 2, 5]}"},
+    REAL("value", effect.ratio, .flags = AB_SIGNED),
+    REAL("bound", bound, .flags = AB_SIGNED),
+    {.key = "unit",
+     .type = AB_IS_RULE,
+     .write = write_unit,
+     .read = read_unit,
+     .flags = AB_NEVER_NULL},
     CHARS("reason", reason),
     REAL("low", effect.low, .flags = AB_LATER),
     REAL("high", effect.high, .flags = AB_LATER),
@@ -205,15 +215,15 @@ AB_TABLE(gate, struct ab_checked, .copy = copy_check);
 /* ---- claims, which are written but never read ---- */
 
 static const struct ab_member claim_members[] = {
-    TEXT("claim", text),
-    TEXT("place", place),
+    TEXT("claim", text, .flags = AB_NEVER_NULL),
+    TEXT("place", place, .flags = AB_NEVER_NULL),
     TEXT("says", says),
     TEXT("source", source),
-    TEXT("backend", backend),
-    TEXT("base", base_backend),
-    TEXT("phase", phase),
-    TEXT("op", op),
-    TEXT("stat", metric),
+    TEXT("backend", backend, .flags = AB_NEVER_NULL),
+    TEXT("base", base_backend, .flags = AB_NEVER_NULL),
+    TEXT("phase", phase, .flags = AB_NEVER_NULL),
+    TEXT("op", op, .flags = AB_NEVER_NULL),
+    TEXT("stat", metric, .flags = AB_NEVER_NULL),
     REAL("claimed", bound),
     REAL("measured", effect.ratio),
     REAL("low", low),
@@ -231,7 +241,7 @@ AB_TABLE(claim, struct ab_checked);
 /* ---- a comparison ---- */
 
 static const struct ab_member work_members[] = {
-    AB_TEXT("tape_sha256", struct ab_session, tape_sha256),
+    AB_TEXT("tape_sha256", struct ab_session, tape_sha256, AB_SHA256),
 };
 AB_TABLE(work, struct ab_session);
 
@@ -247,8 +257,7 @@ static const struct ab_member comparison_members[] = {
             .values = AB_IS_CHARS, .stride = AB_COMPARE_NOTE_BYTES, .flags = AB_NEVER_NULL,
             .text = "must be a text below 300 bytes"),
     AB_FLAG("jointly", struct ab_comparison, is_joint, .flags = AB_OMIT),
-    AB_RULE(AB_SEALED_KEY, struct ab_comparison, is_unsealed, .write = ab_unsealed_write,
-            .read = ab_unsealed_read),
+    AB_UNSEALED(struct ab_comparison),
     AB_LIST("cells", struct ab_comparison, cells, n_cells, AB_STORED_RECORDS_MAX,
             .record = &cell_record),
 };
@@ -297,41 +306,4 @@ void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, siz
     ab_format_begin(&guard);
     ab_json_write(ab_record_json(&document_record, &d, NULL), to, 12);
     ab_format_end(&guard);
-}
-
-/* ---- reading ---- */
-
-/* Sets the members of a comparison that no document contains; `base` stands for the other result. */
-static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_session *base)
-{
-    c->now = now;
-    c->base = c->base_label == NULL && c->now_label == NULL
-                  ? now
-                  : base; /* compares either back ends of one result, or two results */
-    c->is_advisory = c->advisory[0] != 0;
-    c->cap_cells = c->n_cells;
-    c->cap_notes = c->n_notes;
-    for (uint32_t i = 0; i < c->n_cells; i++)
-        base->n_rounds = c->cells[i].effect.n_base > base->n_rounds ? c->cells[i].effect.n_base
-                                                                    : base->n_rounds;
-}
-
-void ab_stored_take_comparison(struct ab_stored *stored)
-{
-    struct ab_session *s = &stored->session;
-    if (s->comparison == NULL)
-        return;
-    stored->comparison = (struct ab_comparison *)(uintptr_t)s->comparison;
-    stored->compared_with = ab_alloc_zeroed(1, sizeof *stored->compared_with);
-    complete(stored->comparison, s, stored->compared_with);
-}
-
-enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored, struct ab_err *err)
-{
-    struct ab_session *s = &stored->session;
-    struct ab_stored_reader r = {.json = {.file = path, .err = err}, .session = s};
-    struct ab_json_node document = {.json = stored->document};
-    ab_record_read(&r.json, &document, &ab_checks_record, s, &r);
-    ab_stored_take_comparison(stored);
-    return r.json.status;
 }

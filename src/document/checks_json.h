@@ -18,13 +18,4 @@ extern const struct ab_record ab_gates_record; /* only the key "gates" */
 void ab_comparisons_write(FILE *to, const struct ab_comparison *comparisons, size_t n,
                           int exit_code);
 
-/* Fills session.gates and session.comparison with the verdicts as they were given at measuring
- * time; ab_stored_fini frees them. Not needed if the caller judges its own gates. Keys of newer
- * versions may be missing. */
-enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored,
-                                     struct ab_err *err);
-/* Makes `stored` the owner of session.comparison, if there is one, and sets what no document
- * contains. */
-void ab_stored_take_comparison(struct ab_stored *stored);
-
 #endif

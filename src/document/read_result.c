@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/text.h"
+#include "document/checks_json.h"
 #include "document/session_record.h"
 #include "result/session.h"
 #include "stats/compare.h"
@@ -234,6 +235,58 @@ enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out,
     }
     *out = stored;
     return AB_OK;
+}
+
+/* ---- verdicts, and copies ---- */
+
+/* Sets the members of a comparison that no document contains; `base` stands for the other result. */
+static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_session *base)
+{
+    c->now = now;
+    c->base = c->base_label == NULL && c->now_label == NULL
+                  ? now
+                  : base; /* compares either back ends of one result, or two results */
+    c->is_advisory = c->advisory[0] != 0;
+    c->cap_cells = c->n_cells;
+    c->cap_notes = c->n_notes;
+    for (uint32_t i = 0; i < c->n_cells; i++)
+        base->n_rounds = c->cells[i].effect.n_base > base->n_rounds ? c->cells[i].effect.n_base
+                                                                    : base->n_rounds;
+}
+
+/* Makes `stored` the owner of session.comparison, if there is one, and sets what no document
+ * contains. */
+static void take_comparison(struct ab_stored *stored)
+{
+    struct ab_session *s = &stored->session;
+    if (s->comparison == NULL)
+        return;
+    stored->comparison = (struct ab_comparison *)(uintptr_t)s->comparison;
+    stored->compared_with = ab_alloc_zeroed(1, sizeof *stored->compared_with);
+    complete(stored->comparison, s, stored->compared_with);
+}
+
+enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored, struct ab_err *err)
+{
+    struct ab_session *s = &stored->session;
+    struct ab_stored_reader r = {.json = {.file = path, .err = err}, .session = s};
+    struct ab_json_node document = {.json = stored->document};
+    ab_record_read(&r.json, &document, &ab_checks_record, s, &r);
+    take_comparison(stored);
+    return r.json.status;
+}
+
+void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum, struct ab_stored *out)
+{
+    struct ab_session *s = &out->session;
+    *out = (struct ab_stored){.checksum = checksum, .document = json_array()};
+    ab_record_copy(&ab_session_record, from, s, out->document, s);
+    s->start = 0; /* like the stacks not in documents */
+    s->stacks = NULL;
+    ab_session_close_lists(s);
+    ab_session_settle(s);
+    ab_record_settle(&ab_checks_record, s);
+    take_comparison(out);
 }
 
 void ab_stored_fini(struct ab_stored *stored)

@@ -54,6 +54,15 @@ enum ab_status ab_stored_take(void *document, const char *shown, struct ab_store
  * not match. */
 enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out,
                                         struct ab_err *err);
+/* Fills session.gates and session.comparison with the verdicts as they were given at measuring
+ * time; ab_stored_fini frees them. Not needed if the caller judges its own gates. Keys of newer
+ * versions may be missing. */
+enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored,
+                                     struct ab_err *err);
+/* Copies a session with its gates and its comparison, as if it were written and read again with
+ * ab_stored_read_checks. `out` stays where it is, because the comparison refers to it. */
+void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum,
+                    struct ab_stored *out);
 void ab_stored_fini(struct ab_stored *stored);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes, reads, rounds and copies structs by walking over their tables (record_table.h).
+ * Writes, reads, rounds, copies and describes structs by walking over their tables
+ * (record_table.h).
  */
 #include "document/record_table.h"
 
@@ -575,6 +576,225 @@ void ab_record_copy(const struct ab_record *table, const void *from, void *to, j
 {
     memcpy(to, from, table->bytes);
     own_record(table, (struct ab_copying){NULL, to, to, texts, context});
+}
+
+/* ---- describing ---- */
+
+static bool is_conditional(const struct ab_member *m)
+{
+    return m->has != NULL || m->when_bytes > 0;
+}
+
+static bool may_be_null(const struct ab_member *m)
+{
+    if (has_flag(m, AB_NEVER_NULL))
+        return false;
+    if (is_conditional(m) && !has_flag(m, AB_OMIT))
+        return true;
+    switch (m->type) {
+    case AB_IS_TEXT:
+    case AB_IS_CHARS:
+    case AB_IS_WHOLE: /* one of 64 bits may be more than JSON can hold */
+        return !(is_conditional(m) && m->when == m->offset) &&
+               (m->type != AB_IS_WHOLE || m->bytes == sizeof(uint64_t) || has_flag(m, AB_ZERO));
+    case AB_IS_RECORD:
+        return has_flag(m, AB_POINTER);
+    case AB_IS_NAME:
+    case AB_IS_WORD:
+        return has_flag(m, AB_ZERO);
+    default:
+        return m->type == AB_IS_NUMBER || m->type == AB_IS_INDEX;
+    }
+}
+
+/* Sets "type", which may have "null" beside it. */
+static void set_type(json_t *schema, const struct ab_member *m, const char *type)
+{
+    ab_json_put(schema, "type",
+                may_be_null(m) ? json_pack("[ss]", type, "null") : json_string(type));
+}
+
+static json_t *names_json(const struct ab_member *m)
+{
+    json_t *names = json_array();
+    for (unsigned i = 0; i < m->most; i++)
+        if (m->name != NULL || m->names[i] != NULL)
+            ab_json_append(names, ab_json_string(name_of(m, i)));
+    if (may_be_null(m))
+        ab_json_append(names, json_null());
+    return names;
+}
+
+/* A list has "maxItems" if its limit is of the format, and not only one of what is read. */
+enum { ITEMS_SHOWN = 1000 };
+
+static void describe(json_t *schema, const struct ab_member *m);
+
+static void describe_list(json_t *schema, const struct ab_member *m)
+{
+    struct ab_member one;
+    struct ab_record t = items_record(m, &one);
+    json_t *items = json_object();
+    size_t n = t.n_members;
+    ab_json_put(schema, "type", json_string("array"));
+    if (m->most > 0 && m->most <= ITEMS_SHOWN)
+        ab_json_put(schema, "maxItems", ab_json_integer(m->most));
+    if (m->record == NULL && (one.type == AB_IS_TEXT || one.type == AB_IS_CHARS))
+        one.flags |= AB_NEVER_NULL; /* NULL ends the list */
+    if (has_keys(&t)) {
+        json_decref(items);
+        items = ab_record_schema(&t);
+    } else if (n == 1) {
+        describe(items, &t.members[0]);
+    } else { /* an array with a value for each member */
+        ab_json_put(items, "type", json_string("array"));
+        json_t *each = json_object();
+        describe(each, &t.members[n - 1]);
+        ab_json_put(items, "items", each);
+        ab_json_put(items, "minItems", ab_json_integer(n));
+        ab_json_put(items, "maxItems", ab_json_integer(n));
+    }
+    ab_json_put(schema, "items", items);
+}
+
+static void describe_numbers(json_t *required, json_t *properties, const struct ab_member *m)
+{
+    for (size_t i = 0; i < m->most; i++) {
+        json_t *number = json_object();
+        describe(number, &(struct ab_member){.type = AB_IS_NUMBER, .flags = m->flags});
+        ab_json_append(required, json_string(m->names[i]));
+        ab_json_put(properties, m->names[i], number);
+    }
+}
+
+/* Describes a value of the type of `m`. */
+static void describe(json_t *schema, const struct ab_member *m)
+{
+    json_t *required, *properties;
+    switch (m->type) {
+    case AB_IS_TEXT:
+    case AB_IS_CHARS:
+        set_type(schema, m, "string");
+        break;
+    case AB_IS_FIXED:
+        ab_json_put(schema, "const", json_string(m->text));
+        break;
+    case AB_IS_NUMBER:
+        set_type(schema, m, "number");
+        if (!has_flag(m, AB_SIGNED))
+            ab_json_put(schema, "minimum", json_integer(0));
+        break;
+    case AB_IS_WHOLE:
+    case AB_IS_INDEX:
+        set_type(schema, m, "integer");
+        ab_json_put(schema, "minimum", json_integer(0));
+        break;
+    case AB_IS_FLAG:
+        ab_json_put(schema, "type", json_string("boolean"));
+        break;
+    case AB_IS_NAME:
+    case AB_IS_WORD:
+        ab_json_put(schema, "enum", names_json(m));
+        break;
+    case AB_IS_NUMBERS:
+        required = json_array();
+        properties = json_object();
+        describe_numbers(required, properties, m);
+        set_type(schema, m, "object");
+        ab_json_put(schema, "required", required);
+        ab_json_put(schema, "properties", properties);
+        break;
+    case AB_IS_RECORD:
+        json_object_update_new(schema, ab_record_schema(m->record));
+        set_type(schema, m, "object");
+        break;
+    case AB_IS_LIST:
+    case AB_IS_ARRAY:
+    case AB_IS_ROWS:
+        describe_list(schema, m);
+        break;
+    case AB_IS_PART:
+    case AB_IS_RULE:
+        break;
+    }
+}
+
+static void describe_members(json_t *schema, const struct ab_record *table, bool is_required);
+
+/* Returns the member of this name that says whether a part is there; NULL = none does. */
+static const struct ab_member *switch_of(const struct ab_record *table,
+                                         const struct ab_member *part)
+{
+    for (size_t i = 0; i < table->n_members && part->when_is > 0; i++)
+        if (table->members[i].type == AB_IS_NAME && table->members[i].offset == part->when)
+            return &table->members[i];
+    return NULL;
+}
+
+/* Describes members that are there only if another one has one of its names. */
+static void describe_choice(json_t *schema, const struct ab_member *part,
+                            const struct ab_member *by)
+{
+    json_t *only = ab_record_schema(part->record), *absent = json_object(), *properties;
+    const char *key;
+    json_t *member;
+    properties = json_object_get(only, "properties");
+    json_object_foreach(properties, key, member) ab_json_put(absent, key, json_false());
+    json_object_update(json_object_get(schema, "properties"), properties);
+    ab_json_put(
+        schema, "if",
+        json_pack("{s{s{ss}}}", "properties", by->key, "const", name_of(by, part->when_is)));
+    ab_json_put(schema, "then", json_pack("{sO}", "required", json_object_get(only, "required")));
+    ab_json_put(schema, "else", json_pack("{so}", "properties", absent));
+    json_decref(only);
+}
+
+static void describe_member(json_t *schema, const struct ab_record *table,
+                            const struct ab_member *m, bool is_required)
+{
+    struct ab_member as = *m;
+    json_t *required = json_object_get(schema, "required"),
+           *properties = json_object_get(schema, "properties"), *o;
+    const struct ab_member *by = switch_of(table, m);
+    if (m->type == AB_IS_RULE) {
+        as.type = m->values;
+        as.values = AB_IS_TEXT;
+        if (m->write == NULL)
+            return;
+    }
+    is_required = is_required &&
+                  (!has_flag(m, AB_LATER | AB_OMIT) || has_flag(m, AB_WRITTEN_ALWAYS));
+    if (as.type == AB_IS_PART && by != NULL) {
+        describe_choice(schema, m, by);
+    } else if (as.type == AB_IS_PART) {
+        describe_members(schema, m->record, is_required && !is_conditional(m));
+    } else if (m->key == NULL && m->type == AB_IS_NUMBERS) {
+        describe_numbers(required, properties, m);
+    } else if (m->key != NULL) {
+        o = json_object();
+        if (m->doc != NULL)
+            ab_json_put(o, "description", json_string(m->doc));
+        describe(o, &as);
+        if (m->schema != NULL)
+            json_object_update_new(o, json_loads(m->schema, 0, NULL));
+        ab_json_put(properties, m->key, o);
+        if (is_required)
+            ab_json_append(required, json_string(m->key));
+    }
+}
+
+static void describe_members(json_t *schema, const struct ab_record *table, bool is_required)
+{
+    for (size_t i = 0; i < table->n_members; i++)
+        if (table->members[i].group == table->group)
+            describe_member(schema, table, &table->members[i], is_required);
+}
+
+json_t *ab_record_schema(const struct ab_record *table)
+{
+    json_t *schema = json_pack("{sss[]s{}}", "type", "object", "required", "properties");
+    describe_members(schema, table, true);
+    return schema;
 }
 
 json_t *ab_unsealed_write(const struct ab_writing *x)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares how a struct is stored as JSON. For each member, in the order of the document, a table
- * says its key, its type and its allowed values. Four functions walk over the table: one writes
- * the struct, one reads and checks it, one rounds its numbers, one copies it. Each key is spelt in
- * one place only.
+ * says its key, its type and its allowed values. Five functions walk over the table: one writes
+ * the struct, one reads and checks it, one rounds its numbers, one copies it, one describes its JSON.
+ * Each key is spelt in one place only.
  *
  *     static const struct ab_member host_members[] = {
  *         AB_CHARS("cpu", struct ab_host, cpu),
@@ -60,10 +60,13 @@ enum {
     AB_SAME = 32,        /* list: adds members to the items that were read already, so the counts
                             must be equal */
     AB_ENDS = 64,        /* list of texts: ends with NULL, so it may lack a count */
-    AB_NEVER_NULL = 128, /* value in a list: null is not allowed */
+    AB_NEVER_NULL = 128, /* null is never written; a value in a list: null is not allowed */
     AB_POINTER = 256,    /* RECORD: the member is a pointer, malloc'ed when it is read. PART: a
                             pointer to the struct of somebody else, which is not copied */
     AB_EXACT = 512,      /* NUMBER that is only written: with all its digits, and 21.0 for 21 */
+    AB_SIGNED = 1024,    /* NUMBER that may be below 0 */
+    AB_WRITTEN_ALWAYS = 2048, /* with AB_LATER: the schema requires the member, although a reader
+                                 does without */
 };
 
 struct ab_record;
@@ -107,13 +110,19 @@ struct ab_member {
     const struct ab_record *record;
     const char *const *names;
     const char *(*name)(unsigned i); /* used instead of `names` */
-    /* List without `record`: the items are values of this type, `stride` bytes apart. */
+    /* List without `record`: the items are values of this type, `stride` bytes apart. RULE: the
+     * type of what `write` returns, with `record` and `most`; AB_IS_PART: it puts the members of
+     * `record`. */
     enum ab_member_type values;
     size_t stride;
     /* `text`: for a TEXT, the string that is written for NULL; for values in a list, the error
      * message about a wrong type, "must be …". `same`: the error message for a list with AB_SAME
      * whose count differs. */
     const char *text, *same;
+    /* The meaning of the key in one sentence, of which the first clause stands in the tables of
+     * results/README.md; NULL = the name says it. `schema`: members of the JSON Schema beside those
+     * that follow from the type, as a JSON object. */
+    const char *doc, *schema;
     /* A table may hold the members of several records. A record uses the members with its own
      * group. */
     unsigned group;
@@ -200,6 +209,11 @@ struct ab_record {
     { \
         .key = (k), .type = AB_IS_FIXED, .text = (words), __VA_ARGS__ \
     }
+/* The text is a digest in hexadecimal digits. */
+#define AB_SHA256 .schema = "{\"pattern\": \"^[0-9a-f]{64}$\"}"
+#define AB_UNSEALED(of) \
+    AB_RULE(AB_SEALED_KEY, of, is_unsealed, .write = ab_unsealed_write, .read = ab_unsealed_read, \
+            .values = AB_IS_RULE, .flags = AB_OMIT, .schema = "{\"const\": false}")
 #define AB_WHEN(of, member) .when = offsetof(of, member), .when_bytes = sizeof(((of *)NULL)->member)
 #define AB_WHEN_IS(of, member, value) AB_WHEN(of, member), .when_is = (value)
 /* Expands to ROW(a), ROW(b), … for up to 8 members; for members whose key is their name. */
@@ -233,7 +247,7 @@ void ab_record_put(json_t *o, const struct ab_record *table, const void *record,
  * error, *record holds everything that was malloc'ed, with its count. */
 void ab_record_read(struct ab_json_reader *r, const struct ab_json_node *o,
                     const struct ab_record *table, void *record, void *context);
-/* `write` and `read` for a bool whose key (AB_SEALED_KEY) means the opposite: only false is
+/* The functions of AB_UNSEALED: a bool whose key means the opposite, so that only false is
  * written. */
 json_t *ab_unsealed_write(const struct ab_writing *x);
 void ab_unsealed_read(const struct ab_reading *x);
@@ -247,6 +261,9 @@ void ab_record_copy(const struct ab_record *table, const void *from, void *to, j
                     const void *context);
 /* Returns a copy of the text, which belongs to x->texts; NULL for NULL. */
 const char *ab_copied_text(const struct ab_copying *x, const char *text);
+
+/* Returns the JSON Schema of a record. */
+json_t *ab_record_schema(const struct ab_record *table);
 
 /* Rounds every double that is read back, with ab_number_settle. */
 void ab_record_settle(const struct ab_record *table, void *record);

@@ -231,16 +231,24 @@ static void read_round(const struct ab_reading *x)
 }
 
 #define BACKEND(of) \
-    AB_RULE("backend", of, backend, .write = write_backend, .read = read_backend), \
-        RULE("params", write_params, NULL)
-#define PHASE(of) AB_TEXT("phase", of, phase, .read = read_phase, .copy = copy_phase)
+    AB_RULE("backend", of, backend, .write = write_backend, .read = read_backend, \
+            .flags = AB_NEVER_NULL), \
+        RULE("params", write_params, NULL, PARAMS, .flags = AB_OMIT)
+/* Values of params, by name. */
+#define PARAMS \
+    .values = AB_IS_RULE, \
+    .schema = "{\"type\": \"object\", \"minProperties\": 1, " \
+              "\"additionalProperties\": {\"type\": [\"number\", \"string\"]}}"
+
+#define PHASE(of) \
+    AB_TEXT("phase", of, phase, .read = read_phase, .copy = copy_phase, .flags = AB_NEVER_NULL)
 #define ROUND(of) AB_WHOLE("round", of, round, UINT32_MAX, 0, .read = read_round)
 /* A rule for the whole record. */
-#define RULE(k, writing, reading) \
+#define RULE(k, writing, reading, ...) \
     { \
-        .key = (k), .type = AB_IS_RULE, .write = (writing), .read = (reading) \
+        .key = (k), .type = AB_IS_RULE, .write = (writing), .read = (reading), __VA_ARGS__ \
     }
-#define OP(of) AB_NAME("op", of, op, AB_OP_ALL + 1, .name = ab_result_op_name)
+#define OP(of, ...) AB_NAME("op", of, op, AB_OP_ALL + 1, .name = ab_result_op_name, __VA_ARGS__)
 #define COUNTS(item) .values = AB_IS_WHOLE, .stride = sizeof(item)
 #define COUNT(key, of, member, ...) AB_WHOLE(key, of, member, INT64_MAX, UINT64_MAX, __VA_ARGS__)
 
@@ -311,10 +319,20 @@ static bool is_empty(const struct ab_hdr *hdr)
     return hdr == NULL || ab_hdr_total(hdr) == 0;
 }
 
-static json_t *histogram_or_null(const struct ab_hdr *hdr)
+static json_t *write_histogram(const struct ab_writing *x)
 {
-    return is_empty(hdr) ? json_null() : ab_json_histogram(hdr);
+    return ab_json_histogram(*(struct ab_hdr *const *)x->p);
 }
+
+static json_t *write_histogram_or_null(const struct ab_writing *x)
+{
+    return is_empty(*(struct ab_hdr *const *)x->p) ? json_null() : write_histogram(x);
+}
+
+/* A member that contains a histogram. */
+#define HISTOGRAM(of, writing, ...) \
+    AB_RULE(histogram_key, of, hdr, .write = (writing), \
+            .schema = "{\"pattern\": \"^HISTFA[A-Za-z0-9+/]+=*$\"}", __VA_ARGS__)
 
 static void copy_histogram(const struct ab_copying *x)
 {
@@ -345,13 +363,12 @@ static struct timed timed_of(const struct ab_hdr *hdr)
     return t;
 }
 
-/* Writes a histogram and the numbers that m->record selects. */
+/* Writes the numbers of a histogram that m->record selects. */
 static json_t *write_timed(const struct ab_writing *x)
 {
     const struct ab_hdr *hdr = *(struct ab_hdr *const *)x->p;
     struct timed t = timed_of(hdr);
     ab_record_put(x->o, x->m->record, &t, x->context);
-    ab_json_put(x->o, histogram_key, ab_json_histogram(hdr));
     return NULL;
 }
 
@@ -368,20 +385,21 @@ static void read_timed(const struct ab_reading *x)
 
 #define TIMED(of, table) \
     AB_RULE(NULL, of, hdr, .record = (table), .write = write_timed, .read = read_timed, \
-            .copy = copy_histogram)
+            .copy = copy_histogram, .values = AB_IS_PART), \
+        HISTOGRAM(of, write_histogram, .flags = AB_NEVER_NULL)
 
 /* ---- tool and machine ---- */
 
 static const struct ab_member tool_members[] = {
     /* a stored result keeps the tool that measured it */
-    AB_TEXT("version", struct ab_session, tool.version, .text = AB_VERSION),
+    AB_TEXT("version", struct ab_session, tool.version, .text = AB_VERSION, .flags = AB_NEVER_NULL),
     AB_TEXT("compiler", struct ab_session, tool.compiler, .text = COMPILER),
     AB_TEXT("flags", struct ab_session, tool.flags, .text = AB_FLAGS),
 };
 AB_TABLE(tool, struct ab_session);
 
 static const struct ab_member host_members[] = {
-    AB_CHARS("fingerprint", struct ab_host, fingerprint),
+    AB_CHARS("fingerprint", struct ab_host, fingerprint, AB_SHA256),
     AB_CHARS("name", struct ab_host, name, .flags = AB_LATER),
     AB_CHARS("cpu", struct ab_host, cpu),
     AB_WHOLE("cpus_online", struct ab_host, cpus_online, UINT32_MAX, 0, .flags = AB_ZERO),
@@ -392,7 +410,8 @@ static const struct ab_member host_members[] = {
     AB_CHARS("governor", struct ab_host, governor),
     AB_CHARS("virt", struct ab_host, virt),
     AB_CHARS("thp", struct ab_host, thp),
-    AB_CHARS("aslr", struct ab_host, aslr),
+    AB_CHARS("aslr", struct ab_host, aslr,
+             .schema = "{\"enum\": [\"off\", \"partial\", \"full\", null]}"),
     AB_WHOLE("memory_bytes", struct ab_host, memory_bytes, INT64_MAX, 0, .flags = AB_ZERO),
     AB_WHOLE("page_bytes", struct ab_host, page_bytes, INT64_MAX, 0, .flags = AB_ZERO),
     AB_NUMBER("load_1min", struct ab_host, load_1min),
@@ -414,10 +433,10 @@ static void read_null_params(const struct ab_reading *x)
 
 static const struct ab_member null_members[] = {
     PHASE(struct ab_null_cost),
-    RULE("params", write_null_params, read_null_params),
+    RULE("params", write_null_params, read_null_params, PARAMS, .flags = AB_OMIT),
     AB_WORD("boundary", struct ab_null_cost, boundary, AB_BOUNDARY_COUNT,
             .names = ab_boundary_names),
-    AB_CHARS("placement", struct ab_null_cost, placement, .flags = AB_LATER),
+    AB_CHARS("placement", struct ab_null_cost, placement, .flags = AB_LATER, AB_SHA256),
     ROUND(struct ab_null_cost),
     COUNT("n_ops", struct ab_null_cost, n_ops),
     AB_NUMBER("ns_per_op", struct ab_null_cost, ns_per_op),
@@ -440,7 +459,8 @@ static const struct ab_member timer_members[] = {
 AB_TABLE(timer, struct ab_session);
 
 static const struct ab_member counting_members[] = {
-    AB_CHARS("method", struct ab_counting, method),
+    AB_CHARS("method", struct ab_counting, method,
+             .schema = "{\"enum\": [\"callgrind\", \"cpu counter\", null]}"),
     AB_WHOLE("n_ops", struct ab_counting, n_ops, INT64_MAX, 0, .flags = AB_ZERO),
     AB_CHARS("reason", struct ab_counting, reason),
 };
@@ -483,6 +503,11 @@ static void read_kinds(const struct ab_reading *x)
     }
 }
 
+static const struct ab_member kind_members[] = {
+    {.type = AB_IS_NAME, .most = AB_OP_ALL, .name = ab_result_op_name},
+};
+AB_TABLE(kind, unsigned);
+
 static const char *const counts_names[] = {NULL, "ops"};
 static const struct ab_member tape_members[] = {
     COUNT("n_ops", struct ab_session, n_tape_ops),
@@ -496,7 +521,8 @@ static const struct ab_member tape_members[] = {
     COUNT("live_peak_bytes", struct ab_session, facts.live_peak_bytes),
     COUNT("total_blocks", struct ab_session, facts.total_blocks),
     COUNT("total_bytes", struct ab_session, facts.total_bytes),
-    AB_RULE("kinds", struct ab_session, facts, .write = write_kinds, .read = read_kinds),
+    AB_RULE("kinds", struct ab_session, facts, .write = write_kinds, .read = read_kinds,
+            .values = AB_IS_LIST, .record = &kind_record),
 };
 AB_TABLE(tape, struct ab_session);
 
@@ -519,6 +545,12 @@ static json_t *write_passes(const struct ab_writing *x)
 {
     return ab_json_passes(x->p);
 }
+
+#define ROUNDS_SCHEMA "{\"anyOf\": [{\"const\": \"all\"}, {\"type\": \"integer\", \"minimum\": 0}]}"
+#define PASSES_SCHEMA \
+    "{\"type\": [\"object\", \"null\"], \"required\": [\"latency\", \"tail\", \"memory\"], " \
+    "\"additionalProperties\": false, \"properties\": {\"latency\": " ROUNDS_SCHEMA \
+    ", \"tail\": " ROUNDS_SCHEMA ", \"memory\": " ROUNDS_SCHEMA "}}"
 
 /* Reads a number of rounds, or "all". */
 static uint32_t read_rounds_of(struct ab_json_reader *r, const struct ab_json_node *o,
@@ -568,7 +600,7 @@ static const struct ab_member stopping_members[] = {
     AB_WHOLE("rounds_most", struct ab_stopping, n_rounds_most, UINT32_MAX, 0),
     AB_NUMBER("spent_s", struct ab_stopping, spent_s),
     AB_NAME("ended", struct ab_stopping, ended, AB_ENDED_COUNT, .names = ab_ended_names,
-            .flags = AB_ZERO | AB_LATER),
+            .flags = AB_WRITTEN_ALWAYS | AB_ZERO | AB_LATER),
 };
 AB_TABLE(stopping, struct ab_stopping, .check = check_stopping);
 
@@ -597,11 +629,13 @@ static void read_shard(const struct ab_reading *x)
         *(struct ab_run_shard *)x->p = shard;
 }
 
-#define SHARD(of) AB_RULE("shard", of, shard, .write = write_shard, .read = read_shard)
+#define SHARD(of, ...) \
+    AB_RULE("shard", of, shard, .write = write_shard, .read = read_shard, \
+            .schema = "{\"pattern\": \"^[1-9][0-9]*/[1-9][0-9]*$\"}", __VA_ARGS__)
 
 static const struct ab_member part_members[] = {
     AB_TEXT("file", struct ab_part, file),
-    AB_CHARS("sha256", struct ab_part, sha256),
+    AB_CHARS("sha256", struct ab_part, sha256, AB_SHA256),
     SHARD(struct ab_part),
     AB_WHOLE("host", struct ab_part, host, UINT32_MAX, 0),
     AB_WHOLE("n_rounds", struct ab_part, n_rounds, UINT32_MAX, 0),
@@ -652,8 +686,9 @@ static void read_values(const struct ab_reading *x)
 }
 
 static const struct ab_member combination_members[] = {
-    AB_RULE("params", struct ab_combination, values, .write = write_values, .read = read_values),
-    AB_CHARS("tape_sha256", struct ab_combination, tape_sha256),
+    AB_RULE("params", struct ab_combination, values, .write = write_values, .read = read_values,
+            PARAMS),
+    AB_CHARS("tape_sha256", struct ab_combination, tape_sha256, AB_SHA256),
     COUNT("n_ops", struct ab_combination, n_ops),
     AB_WHOLE("lanes", struct ab_combination, lanes, UINT32_MAX, 0),
     COUNT("live_peak_blocks", struct ab_combination, live_peak_blocks),
@@ -666,8 +701,8 @@ const struct ab_record ab_combination_record = AB_RECORD_OF(struct ab_combinatio
 static const char *const better_names[] = {
     [AB_FIELD_LOWER] = "lower", [AB_FIELD_HIGHER] = "higher"};
 static const struct ab_member named_members[] = {
-    AB_TEXT("name", struct ab_field, name),
-    AB_TEXT("unit", struct ab_field, unit, .flags = AB_SHOWN),
+    AB_TEXT("name", struct ab_field, name, .flags = AB_NEVER_NULL),
+    AB_TEXT("unit", struct ab_field, unit, .flags = AB_NEVER_NULL | AB_SHOWN),
     AB_NAME("better", struct ab_field, better, 2, .names = better_names),
 };
 AB_TABLE(named, struct ab_field);
@@ -709,9 +744,9 @@ static const struct ab_member config_members[] = {
     AB_TEXT("name", struct ab_session, name),
     AB_TEXT("about", struct ab_session, about),
     AB_TEXT("path", struct ab_session, config_path),
-    AB_TEXT("sha256", struct ab_session, config_sha256),
+    AB_TEXT("sha256", struct ab_session, config_sha256, AB_SHA256),
     AB_TEXT("text", struct ab_session, config_text),
-    AB_TEXT("tape_sha256", struct ab_session, tape_sha256),
+    AB_TEXT("tape_sha256", struct ab_session, tape_sha256, AB_SHA256),
     AB_RECORD_HERE("tape", &tape_record),
     AB_LIST("combinations", struct ab_session, combinations, n_combinations, AB_COMBINATIONS_MAX,
             .record = &ab_combination_record, AB_WHEN(struct ab_session, n_combinations),
@@ -721,13 +756,15 @@ static const struct ab_member config_members[] = {
     TEXTS("settings", settings),
     AB_TEXT("command_line", struct ab_session, command_line),
     AB_WHOLE("rounds_planned", struct ab_session, n_rounds_planned, UINT32_MAX, 0),
-    AB_RULE("passes", struct ab_session, passes, .write = write_passes, .read = read_passes),
+    AB_RULE("passes", struct ab_session, passes, .write = write_passes, .read = read_passes,
+            .values = AB_IS_RULE, .flags = AB_LATER, .schema = PASSES_SCHEMA),
     AB_RECORD("stopping", struct ab_session, stopping, &stopping_record, .has = has_stopping,
-              .flags = AB_LATER),
+              .flags = AB_LATER, .schema = "{\"additionalProperties\": false}"),
     AB_PART(&resumption_record, .flags = AB_LATER),
-    RULE("metrics", write_metrics, read_metrics),
+    RULE("metrics", write_metrics, read_metrics, .values = AB_IS_LIST, .record = &named_record,
+         .most = AB_NAMED_MAX, .flags = AB_OMIT),
     AB_INDEX("cpu", struct ab_session, cpu),
-    SHARD(struct ab_session),
+    SHARD(struct ab_session, .flags = AB_LATER),
     AB_LIST("parts", struct ab_session, parts, n_parts, AB_SHARDS_MAX, .record = &part_record,
             AB_WHEN(struct ab_session, n_parts), .flags = AB_OMIT),
     AB_PART(&lane_record, .flags = AB_LATER),
@@ -763,7 +800,7 @@ static json_t *write_settings(const struct ab_writing *x)
 }
 
 static const struct ab_member growth_members[] = {
-    AB_NUMBER("bytes_per_million_ops", struct ab_growth, bytes),
+    AB_NUMBER("bytes_per_million_ops", struct ab_growth, bytes, .flags = AB_SIGNED),
     AB_NUMBER("over_ops", struct ab_growth, over_ops),
     AB_TEXT("reason", struct ab_growth, why),
 };
@@ -780,7 +817,7 @@ static json_t *write_growth(const struct ab_writing *x)
 }
 
 static const struct ab_member heap_members[] = {
-    AB_CHARS("name", struct ab_mapped_heap, name),
+    AB_CHARS("name", struct ab_mapped_heap, name, .flags = AB_NEVER_NULL),
     AB_CHARS("keys", struct ab_mapped_heap, keys, .flags = AB_LATER),
     AB_CHARS("version", struct ab_mapped_heap, version, .flags = AB_LATER),
     AB_CHARS("build_id", struct ab_mapped_heap, build_id, .flags = AB_LATER),
@@ -792,8 +829,8 @@ static const struct ab_member heap_members[] = {
 AB_TABLE(heap, struct ab_mapped_heap);
 
 static const struct ab_member map_members[] = {
-    AB_CHARS("rules", struct ab_backend_info, map),
-    AB_CHARS("placement", struct ab_backend_info, rules.placement, .flags = AB_LATER),
+    AB_CHARS("rules", struct ab_backend_info, map, .flags = AB_NEVER_NULL),
+    AB_CHARS("placement", struct ab_backend_info, rules.placement, .flags = AB_LATER, AB_SHA256),
     AB_ARRAY("heaps", struct ab_backend_info, heaps, n_heaps, AB_PLACEMENT_HEAPS_MAX,
              .record = &heap_record),
     AB_ARRAY("rule_requests", struct ab_backend_info, rules.n_requests, rules.n,
@@ -807,8 +844,10 @@ AB_TABLE(map, struct ab_backend_info);
     AB_WHOLE(#member, struct ab_backend_info, aged.member, INT64_MAX, 0, \
              AB_WHEN(struct ab_backend_info, aged.made_blocks))
 static const struct ab_member aging_members[] = {
-    AB_NUMBER("occupancy", struct ab_backend_info, aging.occupancy),
-    AB_NUMBER("multiple", struct ab_backend_info, aging.multiple),
+    AB_NUMBER("occupancy", struct ab_backend_info, aging.occupancy, .flags = AB_NEVER_NULL,
+              .schema = "{\"minimum\": 0.01, \"maximum\": 0.95}"),
+    AB_NUMBER("multiple", struct ab_backend_info, aging.multiple, .flags = AB_NEVER_NULL,
+              .schema = "{\"exclusiveMinimum\": 0}"),
     AB_WHOLE("seed", struct ab_backend_info, aging.seed, INT64_MAX, 0),
     MADE(blocks),
     MADE(bytes),
@@ -819,7 +858,7 @@ static const struct ab_member aging_members[] = {
 AB_TABLE(aging, struct ab_backend_info);
 
 static const struct ab_member proof_members[] = {
-    AB_CHARS("setting", struct ab_setting, text),
+    AB_CHARS("setting", struct ab_setting, text, .flags = AB_NEVER_NULL),
     AB_NAME("proof", struct ab_setting, state, AB_SETTING_STATE_COUNT,
             .names = ab_setting_state_names),
     AB_CHARS("reason", struct ab_setting, why),
@@ -848,10 +887,11 @@ static json_t *write_own_name(const struct ab_writing *x)
 }
 
 static const struct ab_member backend_members[] = {
-    AB_CHARS("name", struct ab_backend_info, name, .write = write_own_name),
+    AB_CHARS("name", struct ab_backend_info, name, .write = write_own_name, .flags = AB_NEVER_NULL),
     AB_CHARS("full_name", struct ab_backend_info, full_name, .flags = AB_OMIT,
              .when = offsetof(struct ab_backend_info, full_name), .when_bytes = 1),
-    AB_RULE("params", struct ab_backend_info, values, .write = write_values),
+    AB_RULE("params", struct ab_backend_info, values, .write = write_values, PARAMS,
+            .flags = AB_OMIT),
     AB_CHARS("version", struct ab_backend_info, version),
     AB_CHARS("path", struct ab_backend_info, path),
     AB_CHARS("build_id", struct ab_backend_info, build_id),
@@ -863,7 +903,8 @@ static const struct ab_member backend_members[] = {
     AB_CHARS("reason", struct ab_backend_info, reason),
     AB_WORD("boundary", struct ab_backend_info, boundary, AB_BOUNDARY_COUNT,
             .names = ab_boundary_names, .flags = AB_ZERO),
-    AB_RULE("settings", struct ab_backend_info, settings, .write = write_settings),
+    AB_RULE("settings", struct ab_backend_info, settings, .write = write_settings,
+            .values = AB_IS_LIST, .flags = AB_LATER),
     AB_ARRAY("proofs", struct ab_backend_info, proofs, n_proofs, AB_SETTINGS_MAX,
              .record = &proof_record, AB_WHEN(struct ab_backend_info, n_proofs), .flags = AB_OMIT),
     AB_FLAG("never_frees", struct ab_backend_info, never_frees),
@@ -879,7 +920,8 @@ static const struct ab_member backend_members[] = {
     AB_CHARS("sized_free", struct ab_backend_info, sized_free, .flags = AB_OMIT,
              .when = offsetof(struct ab_backend_info, sized_free), .when_bytes = 1),
     AB_CHARS("clock", struct ab_backend_info, clock, .flags = AB_OMIT,
-             .when = offsetof(struct ab_backend_info, clock), .when_bytes = 1),
+             .when = offsetof(struct ab_backend_info, clock), .when_bytes = 1,
+             .schema = "{\"enum\": [\"virtual\", \"none\", \"real\"]}"),
     AB_CHARS("clock_reason", struct ab_backend_info, clock_reason, .flags = AB_OMIT,
              .when = offsetof(struct ab_backend_info, clock_reason), .when_bytes = 1),
     AB_CHARS("uncounted", struct ab_backend_info, uncounted, .flags = AB_LATER),
@@ -890,7 +932,8 @@ static const struct ab_member backend_members[] = {
     AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER),
     AB_RECORD_HERE("litter", &aging_record, AB_WHEN(struct ab_backend_info, aging.occupancy),
                    .flags = AB_OMIT),
-    RULE("growth", write_growth, NULL),
+    RULE("growth", write_growth, NULL, .values = AB_IS_RECORD, .record = &growth_record,
+         .flags = AB_OMIT),
 };
 AB_TABLE(backend, struct ab_backend_info, .check = check_backend);
 
@@ -957,7 +1000,7 @@ static bool has_several_hosts(const void *record, const void *session)
 static const struct ab_member round_members[] = {
     AB_WHOLE("index", struct ab_round, index, UINT32_MAX - 1, 0),
     AB_RULE("order", struct ab_round, order, .write = write_order, .read = read_order,
-            .copy = copy_order),
+            .copy = copy_order, .values = AB_IS_LIST),
     AB_WHOLE("host", struct ab_round, host, UINT32_MAX, 0, .has = has_several_hosts,
              .flags = AB_OMIT),
 };
@@ -969,6 +1012,7 @@ AB_TABLE(round, struct ab_round, .check = check_round);
 #define FIELD_F64(key, member, ...) AB_NUMBER(key, struct ab_result, member, __VA_ARGS__)
 #define SINCE_ALWAYS 0
 #define SINCE_LATER AB_LATER
+#define SINCE_LATER_SIGNED (AB_LATER | AB_SIGNED)
 
 /* Members of all groups; each group has its own record. */
 static const struct ab_member field_members[] = {
@@ -1033,7 +1077,8 @@ static const struct ab_member worst_members[] = {
     COUNT("size", struct ab_worst_op, size),
     AB_NUMBER("ns", struct ab_worst_op, ns),
     AB_WHOLE("iteration", struct ab_worst_op, iteration, UINT32_MAX, 0,
-             AB_WHEN(struct ab_worst_op, iteration), .flags = AB_OMIT),
+             AB_WHEN(struct ab_worst_op, iteration), .flags = AB_OMIT,
+             .schema = "{\"minimum\": 1}"),
 };
 AB_TABLE(worst, struct ab_worst_op);
 
@@ -1078,7 +1123,9 @@ static void read_named(const struct ab_reading *x)
 
 static const struct ab_member program_members[] = {
     AB_PART(&program_numbers_record),
-    RULE("metrics", write_named, read_named),
+    RULE("metrics", write_named, read_named, .values = AB_IS_RULE, .flags = AB_OMIT,
+         .schema = "{\"type\": \"object\", "
+                   "\"additionalProperties\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}}"),
 };
 AB_TABLE(program, struct ab_result);
 
@@ -1096,10 +1143,10 @@ static const struct ab_member result_members[] = {
     ROUND(struct ab_result),
     AB_PART(&each_record),
     AB_RECORD_HERE("quantiles", &quantile_record),
-    AB_RULE(histogram_key, struct ab_result, hdr, .write = write_result_histogram,
-            .read = read_result_histogram, .copy = copy_histogram),
+    HISTOGRAM(struct ab_result, write_result_histogram, .read = read_result_histogram,
+              .copy = copy_histogram),
     AB_PART(&all_record, AB_WHEN_IS(struct ab_result, op, AB_OP_ALL)),
-    RULE("is_waiting", write_waiting, NULL),
+    RULE("is_waiting", write_waiting, NULL, .values = AB_IS_FLAG, .flags = AB_OMIT),
     AB_RECORD_HERE("tail", &tail_record, AB_WHEN(struct ab_result, tail_n)),
     AB_RECORD_HERE("program", &program_record, .has = is_exec, .flags = AB_OMIT),
     AB_RECORD_HERE("inside", &inside_record, .has = is_inside, .flags = AB_OMIT),
@@ -1137,9 +1184,12 @@ static void read_log2(const struct ab_reading *x)
 static const struct ab_member size_members[] = {
     BACKEND(struct ab_size_class),
     PHASE(struct ab_size_class),
-    OP(struct ab_size_class),
+    OP(struct ab_size_class,
+       .schema = "{\"enum\": [\"alloc\", \"alloc_zeroed\", \"alloc_aligned\", "
+                 "\"resize\", \"free\", \"access\"]}"),
     ROUND(struct ab_size_class),
-    AB_RULE("le_bytes", struct ab_size_class, log2, .write = write_log2, .read = read_log2),
+    AB_RULE("le_bytes", struct ab_size_class, log2, .write = write_log2, .read = read_log2,
+            .values = AB_IS_WHOLE, .flags = AB_ZERO),
     TIMED(struct ab_size_class, &class_record),
 };
 AB_TABLE(size, struct ab_size_class, .is_told = has_numbers);
@@ -1225,7 +1275,8 @@ static const struct ab_member window_members[] = {
     AB_NUMBER("p50", struct ab_window, p50),
     AB_NUMBER("p99", struct ab_window, p99),
     AB_NUMBER("max", struct ab_window, max),
-    RULE("counts", write_window_counts, read_window_counts),
+    RULE("counts", write_window_counts, read_window_counts, .flags = AB_LATER,
+         .schema = "{\"pattern\": \"^[0-9]+:[0-9]+(,[0-9]+)*$\"}"),
 };
 AB_TABLE(window, struct ab_window, .is_told = has_numbers, .check = check_window);
 
@@ -1277,7 +1328,7 @@ AB_TABLE(heap_timed, struct timed);
 
 static const struct ab_member heap_part_members[] = {
     BACKEND(struct ab_heap_part),
-    RULE(heap_key, write_heap, read_heap),
+    RULE(heap_key, write_heap, read_heap, .flags = AB_NEVER_NULL),
     PHASE(struct ab_heap_part),
     OP(struct ab_heap_part),
     ROUND(struct ab_heap_part),
@@ -1301,6 +1352,13 @@ static const struct ab_member heap_memory_members[] = {
                    ab_drain_names),
 };
 AB_TABLE(heap_memory, struct ab_heap_memory);
+
+/* Describes an item of what write_heap_memory writes. */
+static const struct ab_member told_heap_members[] = {
+    {.key = heap_key, .type = AB_IS_TEXT, .flags = AB_NEVER_NULL},
+    AB_PART(&heap_memory_record),
+};
+AB_TABLE(told_heap, struct ab_heap_memory);
 
 static json_t *write_heap_memory(const struct ab_writing *x)
 {
@@ -1356,11 +1414,12 @@ static const struct ab_member memory_members[] = {
 #define AB_MEMORY_LATER_FIELD(name, member, u, b, d) \
     AB_NUMBER(name, struct ab_memory, member, .flags = AB_LATER),
 #define AB_MEMORY_WALK_FIELD(name, member, u, b, d) \
-    AB_NUMBER(name, struct ab_memory, member, .has = has_walks, .flags = AB_OMIT),
+    AB_NUMBER(name, struct ab_memory, member, .has = has_walks, .flags = AB_OMIT | AB_NEVER_NULL),
 #include "build/fields/memory_fields.inc"
 #undef AB_MEMORY_FIELD
     AB_NUMBERS("drained_bytes", struct ab_memory, drained_bytes, AB_DRAIN_COUNT, ab_drain_names),
-    RULE("heaps", write_heap_memory, read_heap_memory),
+    RULE("heaps", write_heap_memory, read_heap_memory, .values = AB_IS_LIST,
+         .record = &told_heap_record, .most = AB_PLACEMENT_HEAPS_MAX, .flags = AB_OMIT),
     AB_CHARS("reason", struct ab_memory, reason),
 };
 AB_TABLE(memory, struct ab_memory, .is_told = has_numbers);
@@ -1369,7 +1428,7 @@ static const struct ab_member told_dist_members[] = {
     COUNT("n", struct timed, n),
     AB_WHOLE("overflow", struct timed, overflow, INT64_MAX, 0),
     AB_NUMBERS(NULL, struct timed, stats, AB_DIST_STATS, ab_dist_stat_names, .flags = AB_SHOWN),
-    AB_NUMBER("step", struct timed, step, .flags = AB_SHOWN),
+    AB_NUMBER("step", struct timed, step, .flags = AB_NEVER_NULL | AB_SHOWN),
     COUNT("highest", struct timed, max),
 };
 AB_TABLE(told_dist, struct timed);
@@ -1388,7 +1447,6 @@ static json_t *write_dist(const struct ab_writing *x)
     for (unsigned i = 0; i < AB_DIST_STATS; i++)
         t.stats[i] = ab_memory_dist_value(d, i);
     ab_record_put(x->o, &told_dist_record, &t, x->context);
-    ab_json_put(x->o, histogram_key, histogram_or_null(d->hdr));
     return NULL;
 }
 
@@ -1416,11 +1474,13 @@ static const struct ab_member dist_members[] = {
     PHASE(struct ab_memory_dist),
     ROUND(struct ab_memory_dist),
     AB_NAME("metric", struct ab_memory_dist, kind, AB_DIST_COUNT, .names = ab_memory_dist_names),
-    RULE("unit", write_dist_unit, NULL),
+    RULE("unit", write_dist_unit, NULL, .values = AB_IS_RULE,
+         .schema = "{\"enum\": [\"x live\", \"bytes\"]}"),
     AB_WHOLE("n_ops", struct ab_memory_dist, n_ops, UINT32_MAX, UINT64_MAX),
     AB_WHOLE("n_samples", struct ab_memory_dist, n_samples, UINT32_MAX, UINT64_MAX),
     AB_RULE(NULL, struct ab_memory_dist, hdr, .write = write_dist, .read = read_dist,
-            .copy = copy_histogram),
+            .copy = copy_histogram, .values = AB_IS_PART, .record = &told_dist_record),
+    HISTOGRAM(struct ab_memory_dist, write_histogram_or_null),
     AB_CHARS("reason", struct ab_memory_dist, reason),
 };
 AB_TABLE(dist, struct ab_memory_dist, .is_told = has_numbers);
@@ -1454,10 +1514,11 @@ static void check_timeline(const struct ab_reading *x)
 static const struct ab_member timeline_members[] = {
     BACKEND(struct ab_timeline),
     ROUND(struct ab_timeline),
-    AB_LIST("points", struct ab_timeline, points, n, AB_STORED_POINTS_MAX, .record = &point_record),
+    AB_LIST("points", struct ab_timeline, points, n, AB_STORED_POINTS_MAX, .record = &point_record,
+            .schema = "{\"maxItems\": 1000}"),
     AB_LIST("external", struct ab_timeline, points, n, AB_STORED_RECORDS_MAX,
             .record = &external_record, .same = "must be one number a point",
-            .flags = AB_SAME | AB_LATER),
+            .flags = AB_SAME | AB_LATER, .schema = "{\"maxItems\": 1000}"),
 };
 AB_TABLE(timeline, struct ab_timeline, .is_told = has_numbers, .check = check_timeline);
 
@@ -1487,7 +1548,7 @@ static const struct ab_member over_time_members[] = {
     BACKEND(struct ab_over_time),
     PHASE(struct ab_over_time),
     ROUND(struct ab_over_time),
-    AB_WHOLE("time_ns", struct ab_over_time, time_ns, INT64_MAX, 0),
+    AB_WHOLE("time_ns", struct ab_over_time, time_ns, INT64_MAX, 0, .flags = AB_NEVER_NULL),
     AB_WHOLE("position", struct ab_over_time, position, AB_NO_POSITION - 1, AB_NO_POSITION,
              .has = has_position),
     AB_NAME("idle", struct ab_over_time, idle, AB_IDLE_COUNT, .names = ab_idle_at_names,
@@ -1519,14 +1580,14 @@ static bool has_call_sites(const void *session, const void *context)
 static const struct ab_member call_site_members[] = {
     BACKEND(struct ab_call_site),
     ROUND(struct ab_call_site),
-    AB_CHARS("function", struct ab_call_site, function),
+    AB_CHARS("function", struct ab_call_site, function, .flags = AB_NEVER_NULL),
     AB_CHARS("file", struct ab_call_site, file),
     AB_WHOLE("line", struct ab_call_site, line, INT32_MAX, 0, .flags = AB_ZERO),
     AB_CHARS("object", struct ab_call_site, object),
     COUNT("offset", struct ab_call_site, offset),
     COUNT("n", struct ab_call_site, n),
     AB_NUMBER("calls", struct ab_call_site, all_calls),
-    AB_NUMBER("inside_ns", struct ab_call_site, inside_ns),
+    AB_NUMBER("inside_ns", struct ab_call_site, inside_ns, .flags = AB_SIGNED),
 };
 AB_TABLE(call_site, struct ab_call_site, .is_told = has_numbers);
 
@@ -1536,10 +1597,10 @@ static const struct ab_member pin_members[] = {
     BACKEND(struct ab_pin),
     PHASE(struct ab_pin),
     ROUND(struct ab_pin),
-    AB_CHARS("at", struct ab_pin, at),
+    AB_CHARS("at", struct ab_pin, at, .flags = AB_NEVER_NULL),
     AB_WHOLE("position", struct ab_pin, position, UINT32_MAX - 1, 0),
     AB_NAME("group", struct ab_pin, group, AB_PIN_GROUP_COUNT, .names = ab_pin_group_names),
-    AB_CHARS("function", struct ab_pin, function),
+    AB_CHARS("function", struct ab_pin, function, .flags = AB_NEVER_NULL),
     AB_CHARS("file", struct ab_pin, file),
     AB_WHOLE("line", struct ab_pin, line, INT32_MAX, 0, .flags = AB_ZERO),
 #define NUMBER(member) AB_NUMBER(#member, struct ab_pin, member)
@@ -1555,9 +1616,10 @@ AB_TABLE(pin, struct ab_pin, .is_told = has_numbers);
 /* ---- iterations ---- */
 
 static const struct ab_member iteration_time_members[] = {
-    AB_WHOLE("iteration", struct ab_iteration_time, iteration, UINT32_MAX, 0),
+    AB_WHOLE("iteration", struct ab_iteration_time, iteration, UINT32_MAX, 0,
+             .schema = "{\"minimum\": 1}"),
     AB_WHOLE("lane", struct ab_iteration_time, lane, AB_LANES_MAX - 1, 0),
-    AB_WHOLE("ns", struct ab_iteration_time, ns, INT64_MAX, 0),
+    AB_WHOLE("ns", struct ab_iteration_time, ns, INT64_MAX, 0, .flags = AB_NEVER_NULL),
 };
 AB_TABLE(iteration_time, struct ab_iteration_time);
 
@@ -1571,11 +1633,6 @@ AB_TABLE(stretch, struct ab_iterations);
 static json_t *write_overflow(const struct ab_writing *x)
 {
     return ab_json_integer((*(struct ab_hdr *const *)x->p)->overflow);
-}
-
-static json_t *write_iteration_histogram(const struct ab_writing *x)
-{
-    return histogram_or_null(*(struct ab_hdr *const *)x->p);
 }
 
 /* Checks the histogram of iterations, which must contain as many as the record says; null if none
@@ -1613,10 +1670,10 @@ static const struct ab_member iterations_members[] = {
     BACKEND(struct ab_iterations),
     PHASE(struct ab_iterations),
     ROUND(struct ab_iterations),
-    AB_CHARS("name", struct ab_iterations, name),
+    AB_CHARS("name", struct ab_iterations, name, .flags = AB_NEVER_NULL),
     AB_NUMBER("budget_ns", struct ab_iterations, budget_ns),
     AB_WHOLE("n", struct ab_iterations, n, UINT32_MAX, UINT64_MAX),
-    AB_RULE("overflow", struct ab_iterations, hdr, .write = write_overflow),
+    AB_RULE("overflow", struct ab_iterations, hdr, .write = write_overflow, .values = AB_IS_WHOLE),
     AB_WHOLE("n_over_budget", struct ab_iterations, n_over_budget, UINT32_MAX, UINT64_MAX),
     AB_WHOLE("n_scheduler", struct ab_iterations, n_scheduler, UINT32_MAX, UINT64_MAX),
     COUNT("n_calls", struct ab_iterations, n_calls),
@@ -1628,8 +1685,7 @@ static const struct ab_member iterations_members[] = {
     AB_ARRAY("worst", struct ab_iterations, worst, n_worst, AB_ITERATIONS_WORST_MAX,
              .record = &iteration_time_record, .flags = AB_LATER),
     AB_PART(&stretch_record, .flags = AB_LATER),
-    AB_RULE(histogram_key, struct ab_iterations, hdr, .write = write_iteration_histogram,
-            .copy = copy_histogram),
+    HISTOGRAM(struct ab_iterations, write_histogram_or_null, .copy = copy_histogram),
     AB_CHARS("reason", struct ab_iterations, reason),
 };
 AB_TABLE(iterations, struct ab_iterations, .is_told = has_numbers, .check = check_iterations);
@@ -1652,7 +1708,8 @@ struct cell {
     uint64_t le_bytes, le_calls, n;
 };
 static const struct ab_member cell_members[] = {
-    AB_WHOLE("le_bytes", struct cell, le_bytes, INT64_MAX, 0),
+    AB_WHOLE("le_bytes", struct cell, le_bytes, INT64_MAX, 0, .flags = AB_NEVER_NULL,
+             .schema = "{\"minimum\": 1}"),
     COUNT("le_calls", struct cell, le_calls),
     COUNT("n", struct cell, n),
 };
@@ -1764,9 +1821,10 @@ static void read_threads(const struct ab_reading *x)
 static const struct ab_member overview_members[] = {
     COUNT("n_calls", struct ab_overview, n_calls),
     AB_WHOLE("n_threads", struct ab_overview, n_threads, UINT32_MAX, 0),
-    RULE("blocks", write_blocks, read_blocks),
+    RULE("blocks", write_blocks, read_blocks, .values = AB_IS_LIST, .record = &cell_record),
     AB_RECORD_HERE("live", &live_record),
-    RULE("threads", write_threads, read_threads),
+    RULE("threads", write_threads, read_threads, .values = AB_IS_LIST, .record = &thread_record,
+         .most = AB_OVERVIEW_THREADS),
 };
 AB_TABLE(overview, struct ab_overview);
 
@@ -1781,13 +1839,14 @@ struct ratio_row {
 };
 static const struct ab_member ratio_members[] = {
     BACKEND(struct ratio_row),
-    AB_TEXT("base", struct ratio_row, base),
+    AB_TEXT("base", struct ratio_row, base, .flags = AB_NEVER_NULL),
     AB_TEXT("phase", struct ratio_row, phase),
-    AB_TEXT("metric", struct ratio_row, metric),
+    AB_TEXT("metric", struct ratio_row, metric, .flags = AB_NEVER_NULL),
     AB_NUMBER("ratio", struct ratio_row, effect.ratio),
     AB_NUMBER("low", struct ratio_row, effect.low),
     AB_NUMBER("high", struct ratio_row, effect.high),
-    AB_TEXT("method", struct ratio_row, method),
+    AB_WORD("method", struct ratio_row, method, AB_EFFECT_METHOD_COUNT,
+            .names = ab_effect_method_names),
     AB_WHOLE("rounds", struct ratio_row, effect.n_new, UINT32_MAX, 0),
 };
 AB_TABLE(ratio, struct ratio_row);
@@ -1842,7 +1901,7 @@ static const struct ab_member growth_window_members[] = {
 AB_TABLE(growth_window, struct growth_row);
 
 static const struct ab_member growth_site_members[] = {
-    AB_CHARS("function", struct ab_growth_site, function),
+    AB_CHARS("function", struct ab_growth_site, function, .flags = AB_NEVER_NULL),
     AB_CHARS("file", struct ab_growth_site, file),
     AB_WHOLE("line", struct ab_growth_site, line, INT32_MAX, 0, .flags = AB_ZERO),
     AB_NUMBER("bytes", struct ab_growth_site, bytes),
@@ -1853,9 +1912,9 @@ static const struct ab_member growth_by_time_members[] = {
     BACKEND(struct growth_row),
     AB_NAME("verdict", struct growth_row, growth.verdict, AB_GROWTH_VERDICTS,
             .names = ab_growth_verdict_names, .flags = AB_ZERO),
-    AB_NUMBER("bytes_per_hour", struct growth_row, growth.bytes_per_hour),
-    AB_NUMBER("low", struct growth_row, growth.low),
-    AB_NUMBER("high", struct growth_row, growth.high),
+    AB_NUMBER("bytes_per_hour", struct growth_row, growth.bytes_per_hour, .flags = AB_SIGNED),
+    AB_NUMBER("low", struct growth_row, growth.low, .flags = AB_SIGNED),
+    AB_NUMBER("high", struct growth_row, growth.high, .flags = AB_SIGNED),
     AB_RECORD_HERE("window", &growth_window_record),
     AB_NUMBER("live_bytes", struct growth_row, growth.live_bytes),
     AB_NUMBER("needs_ns", struct growth_row, growth.needs_ns),
@@ -1972,14 +2031,6 @@ static void check_unique(struct ab_json_reader *r, const struct ab_json_node *li
     free(sorted);
 }
 
-static void set_caps(struct ab_session *s)
-{
-    s->cap_rounds = s->n_rounds;
-#define CAP(list) s->cap_##list = s->n_##list;
-    AB_SESSION_LISTS(CAP)
-#undef CAP
-}
-
 static void check_document(const struct ab_reading *x)
 {
     struct ab_session *s = x->record;
@@ -1991,7 +2042,7 @@ static void check_document(const struct ab_reading *x)
     check_unique(x->r, &results, s);
     for (uint32_t i = 0; i < s->n_nulls; i++)
         s->nulls[i].iteration_call_ns = NAN;
-    set_caps(s);
+    ab_session_close_lists(s);
 }
 
 #define RECORDS(key, list, table, ...) \
@@ -2002,8 +2053,7 @@ static const struct ab_member document_members[] = {
     AB_FIXED("schema", SCHEMA, .read = read_schema),
     AB_RECORD_HERE("tool", &tool_record),
     AB_FLAG("complete", struct ab_session, is_complete),
-    AB_RULE(AB_SEALED_KEY, struct ab_session, is_unsealed, .write = ab_unsealed_write,
-            .read = ab_unsealed_read),
+    AB_UNSEALED(struct ab_session),
     AB_RECORD_HERE("config", &config_record),
     COUNT("seed", struct ab_session, seed),
     AB_RECORD("host", struct ab_session, host, &host_record),
@@ -2014,18 +2064,19 @@ static const struct ab_member document_members[] = {
               AB_WHEN(struct ab_session, counting.is_asked), .flags = AB_LATER),
     AB_RECORD("noise", struct ab_session, noise, &noise_record,
               AB_WHEN(struct ab_session, noise.runs), .flags = AB_LATER),
-    RULE(AB_HISTOGRAMS_KEY, write_histograms, read_histograms),
+    RULE(AB_HISTOGRAMS_KEY, write_histograms, read_histograms, .values = AB_IS_FIXED,
+         .text = AB_HISTOGRAMS_MERGED, .flags = AB_OMIT),
     AB_LIST("backends", struct ab_session, backends, n_backends, AB_STORED_BACKENDS_MAX,
             .record = &backend_record),
     AB_LIST("rounds", struct ab_session, rounds, n_rounds, AB_STORED_ROUNDS_MAX,
             .record = &round_record),
     RECORDS("results", results, &result_record),
-    RECORDS("size_classes", size_classes, &size_record, .flags = AB_LATER),
-    RECORDS("windows", windows, &window_record, .flags = AB_LATER),
+    RECORDS("size_classes", size_classes, &size_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER),
+    RECORDS("windows", windows, &window_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER),
     RECORDS("heaps", heap_parts, &heap_part_record, .flags = AB_LATER),
     RECORDS("memory", memory, &memory_record),
     RECORDS("memory_distributions", dists, &dist_record, .flags = AB_LATER),
-    RECORDS("timelines", timelines, &timeline_record, .flags = AB_LATER),
+    RECORDS("timelines", timelines, &timeline_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER),
     RECORDS("memory_over_time", over_time, &over_time_record, .has = has_over_time,
             .flags = AB_OMIT),
     RECORDS("pins", pins, &pin_record, .has = has_pins, .flags = AB_OMIT),
@@ -2033,8 +2084,10 @@ static const struct ab_member document_members[] = {
     RECORDS("iterations", iterations, &iterations_record, .has = has_iterations, .flags = AB_OMIT),
     AB_RECORD("trace_overview", struct ab_session, overview, &overview_record,
               .flags = AB_POINTER | AB_LATER),
-    RULE("growth", write_growths, NULL),
-    RULE("ratios", write_ratios, NULL),
+    RULE("growth", write_growths, NULL, .values = AB_IS_LIST, .record = &growth_by_time_record,
+         .flags = AB_OMIT),
+    RULE("ratios", write_ratios, NULL, .values = AB_IS_LIST, .record = &ratio_record,
+         .flags = AB_LATER),
     AB_PART(&ab_checks_record, .flags = AB_SHOWN),
 };
 const struct ab_record ab_session_record = AB_RECORD_OF(struct ab_session, document_members,
@@ -2051,17 +2104,20 @@ void ab_session_settle(struct ab_session *s)
             ab_record_settle(&heap_memory_record, &s->memory[i].heaps[h]);
 }
 
-void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum, struct ab_stored *out)
+json_t *ab_session_schema(void)
 {
-    struct ab_session *s = &out->session;
-    *out = (struct ab_stored){.checksum = checksum, .document = json_array()};
-    ab_record_copy(&ab_session_record, from, s, out->document, s);
-    s->start = 0; /* like the stacks not in documents */
-    s->stacks = NULL;
-    set_caps(s);
-    ab_session_settle(s);
-    ab_record_settle(&ab_checks_record, s);
-    ab_stored_take_comparison(out);
+    json_t *schema = json_pack(
+        "{ssssssss}", "$schema", "https://json-schema.org/draft/2020-12/schema", "$id",
+        "allocbench-2.schema.json", "title", SCHEMA, "description",
+        "The result of one command. Times in ns, sizes in bytes; null = not known or not measured. "
+        "Readers ignore keys they do not know: new ones may come within allocbench/2, none changes "
+        "its meaning.");
+    json_object_update_new(schema, ab_record_schema(&ab_session_record));
+    json_t *checksum = json_pack("{s{s{ssss}}}", "properties", AB_CHECKSUM_KEY, "type", "string",
+                                 "pattern", "^sha256:[0-9a-f]{64}$");
+    json_object_update_recursive(schema, checksum);
+    json_decref(checksum);
+    return schema;
 }
 
 json_t *ab_session_json(const struct ab_session *session)

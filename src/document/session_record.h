@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The tables of a stored result, schema allocbench/2. They say which member of a session each key
- * is. results/allocbench-2.schema.json describes the keys, results/README.md their meaning.
+ * is, and what it means: results/allocbench-2.schema.json and the tables of keys in
+ * results/README.md are made from them (scripts/gen-docs).
  * ab_sink_json uses the tables to write a document, read_result.c to read one.
  */
 #ifndef AB_DOCUMENT_SESSION_RECORD_H
@@ -21,10 +22,8 @@ extern const struct ab_record ab_combination_record; /* for a struct ab_combinat
  * that tables from the session and from its file are the same. */
 void ab_session_settle(struct ab_session *session);
 
-/* Copies a session with its gates and its comparison, as if it were written and read again with
- * ab_stored_read_checks. `out` stays where it is, because the comparison refers to it. */
-void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum,
-                    struct ab_stored *out);
+/* Returns the JSON Schema of the document: results/allocbench-2.schema.json. */
+json_t *ab_session_schema(void);
 
 /* Returns the whole document with its checksum. */
 json_t *ab_session_json(const struct ab_session *session);

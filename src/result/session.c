@@ -89,6 +89,14 @@ void ab_session_fini(struct ab_session *s)
     FREE_LIST(combinations)
 }
 
+void ab_session_close_lists(struct ab_session *s)
+{
+    s->cap_rounds = s->n_rounds;
+#define CAP(list) s->cap_##list = s->n_##list;
+    AB_SESSION_LISTS(CAP)
+#undef CAP
+}
+
 bool ab_session_phase_is_repeated(const struct ab_session *s, uint32_t phase)
 {
     for (uint32_t i = 0; i < phase; i++)

@@ -9,7 +9,9 @@
 #include "result/result.h"
 
 /* Frees what the session owns, but nothing that it borrows: strings, back ends, phases, gates. */
-void ab_session_fini(struct ab_session *session);
+void ab_session_fini(struct ab_session *s);
+/* Says of every list of rounds and records that it has no room for more than it holds. */
+void ab_session_close_lists(struct ab_session *s);
 
 /* Rounds a number to 12 significant digits, as files store it. Whole numbers below 2^53 stay
  * exact. */

@@ -115,3 +115,12 @@ packages_of() { # os-release
     ALLOCBENCH_TEST_DPKG_STATUS=$OUT/status bench list backends --json -
     expect_json '.backends[] | select(.name == "mimalloc") | .version == "9.8.7"'
 }
+
+@test "schema: the file of the sources, on standard output and by --json" {
+    bench list schema
+    expect_code 0
+    cmp "$OUT/stdout" "$ROOT/results/allocbench-2.schema.json"
+    bench list schema --json -
+    expect_one_document
+    expect_json '.title == "allocbench/2" and (.required | index("results") != null)'
+}

@@ -153,7 +153,7 @@ YAML
 @test "list alone lists its topics, and one command of trace its own help" {
     bench list
     expect_code 0
-    [ "$(grep -oE 'list [a-z]+' "$OUT/stdout" | xargs)" = "list backends list workloads list metrics" ]
+    [ "$(grep -oE 'list [a-z]+' "$OUT/stdout" | xargs)" = "list backends list workloads list metrics list schema" ]
     refused 2 'list takes one topic' list backends metrics
     refused 2 'list takes one topic' list --json -
     bench trace cut --help

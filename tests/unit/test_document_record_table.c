@@ -213,11 +213,46 @@ static void numbers_are_rounded_wherever_they_are(void **state)
     assert_true(all.number == 2 && items[0].x == 1 && items[1].x == 2);
 }
 
+static void a_schema_says_types_names_limits_and_what_is_required(void **state)
+{
+    (void)state;
+    json_t *schema = ab_record_schema(&record), *properties = json_object_get(schema, "properties");
+    static const struct {
+        const char *key, *expected;
+    } rows[] = {
+        {"text", "{\"type\": [\"string\", \"null\"]}"},
+        {"word", "{\"enum\": [\"red\", \"green\"]}"},
+        {"number", "{\"type\": [\"number\", \"null\"], \"minimum\": 0}"},
+        {"whole", "{\"type\": [\"integer\", \"null\"], \"minimum\": 0}"},
+        {"flag", "{\"type\": \"boolean\"}"},
+        {"pairs", "{\"type\": \"array\", \"maxItems\": 3, \"items\": {\"type\": \"array\", "
+                  "\"items\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}, "
+                  "\"minItems\": 2, \"maxItems\": 2}}"},
+        {"inner", "{\"type\": [\"object\", \"null\"], \"required\": [\"n\", \"x\"], "
+                  "\"properties\": {\"n\": {\"type\": \"integer\", \"minimum\": 0}, "
+                  "\"x\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}}}"},
+        {"texts", "{\"type\": \"array\", \"maxItems\": 3, \"items\": {\"type\": \"string\"}}"},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(rows); i++) {
+        char *text = json_dumps(json_object_get(properties, rows[i].key), 0);
+        assert_string_equal(text, rows[i].expected);
+        free(text);
+    }
+    char *required = json_dumps(json_object_get(schema, "required"), JSON_COMPACT);
+    assert_string_equal(required, /* without those that came later: old, n, x, texts */
+                        "[\"text\",\"word\",\"chars\",\"number\",\"nothing\",\"numbers\","
+                        "\"whole\",\"index\",\"flag\",\"colour\",\"inner\",\"list\","
+                        "\"pairs\",\"counts\"]");
+    free(required);
+    json_decref(schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_is_written_again),
         cmocka_unit_test(a_copy_outlives_its_original),
+        cmocka_unit_test(a_schema_says_types_names_limits_and_what_is_required),
         cmocka_unit_test(what_came_later_may_be_missing),
         cmocka_unit_test(wrong_values_are_named_with_their_place),
         cmocka_unit_test(numbers_are_rounded_wherever_they_are),
