@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum ab_doctor_state { /* names are frozen: results/README.md */
+enum ab_doctor_state { /* names are frozen: results/keys.csv */
                        AB_DOCTOR_OK,
                        AB_DOCTOR_NOTE,    /* worth knowing; not in your hands, or harmless */
                        AB_DOCTOR_WARNING, /* disturbs measurements, and can be helped */

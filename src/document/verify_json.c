@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the document of `verify --json`; results/README.md describes its fields.
+ * Writes the document of `verify --json`; results/keys.csv describes its fields.
  */
 #include "document/verify_json.h"
 

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <time.h>
 
-enum ab_backend_status { /* names are frozen: results/README.md */
+enum ab_backend_status { /* names are frozen: results/keys.csv */
                          AB_BACKEND_OK,
                          AB_BACKEND_PARTIAL, /* some ops had no hook, so the work differs: excluded
                                                 from comparisons */

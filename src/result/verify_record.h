@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ab_verify_verdict { /* names are frozen: results/README.md */
+enum ab_verify_verdict { /* names are frozen: results/keys.csv */
                          AB_VERIFY_OK,
                          AB_VERIFY_FAILED,
                          AB_VERIFY_NOT_PROVEN, /* did less work than its floor, so it proves

@@ -42,7 +42,7 @@ const char *ab_advise_memory(double bytes, char *buf, size_t cap);
 /* Appends the advice and its gain, or why nothing is advised. */
 void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line);
 
-/* Writes the advice as JSON (results/README.md, "allocbench-advice/1"). */
+/* Writes the advice as JSON (results/keys.csv, "allocbench-advice/1"). */
 
 void ab_advise_write_json(FILE *to, const struct ab_advise_view *view);
 
