@@ -83,7 +83,7 @@ WORKER_SRC := $(filter-out $(SLAB_MALLOC_SRC) allocators/arena/arena_scratch.c \
               src/clock/steady_clock.c $(call sources,src/base src/worker allocators))
 RECORDER_SRC := $(call sources,src/record/preload)
 PRELOAD_SRC := $(filter src/record/preload/preload%,$(RECORDER_SRC))
-CLOCK_SRC := src/clock/served_clock.c
+CLOCK_SRC := src/clock/virtual_clock.c
 # What `exec`, `exec --inside` and `exec --aged` preload into a program.
 AGING_SRC := src/inside/aging_library.c
 CLOSES_SRC := src/inside/closes.c

@@ -272,7 +272,7 @@ enum ab_program_shape { AB_PROGRAM_USUAL, AB_PROGRAM_DETAILS, AB_PROGRAM_COLUMNS
 void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struct ab_grid *g);
 /* Compares the program with the replay of its trace: the base, then a row for each other back
  * end. */
-bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g);
+bool ab_program_prediction_grid(const struct ab_view *v, struct ab_grid *g);
 
 /* Fills the call sites of the allocator, the most expensive first. Returns false if call sites were
  * not recorded. */

@@ -179,7 +179,7 @@ static void say_effect(struct ab_text *t, const struct ab_checked *c)
             ab_format_value(now, c->now, c->unit));
     if (ab_check_judged_effect(c) == &c->relative) { /* the verdict depends on this ratio */
         say_ratio(t, &c->relative, digits, false);
-        say(t, " relative to %s (unchanged, %.*fx)", c->witnesses, digits, c->machine_ratio);
+        say(t, " relative to %s (unchanged, %.*fx)", c->controls, digits, c->machine_ratio);
     }
     if (isfinite(c->bound))
         say(t, ", limit %.3g %%", c->bound * 100);

@@ -157,8 +157,8 @@ static struct ab_effect predict(const struct ab_session *s, double *x, uint32_t 
                       (struct side){backend, field, false});
 }
 
-void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
-                           struct ab_program_witness *out)
+void ab_program_prediction_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+                              struct ab_program_prediction *out)
 {
     double *x = ab_alloc_zeroed((size_t)s->n_rounds * 3 + 1, sizeof x[0]);
     out->warm = predict(s, x, backend, base, false);
@@ -182,7 +182,7 @@ static bool has_interval(const struct ab_effect *e)
 
 /* Returns the range from the warm to the cold replay. Its ratio is the value in this range that is
  * nearest to the measured one. */
-static struct ab_effect range_of(const struct ab_program_witness *x,
+static struct ab_effect range_of(const struct ab_program_prediction *x,
                                  const struct ab_effect *measured)
 {
     const struct ab_effect *w = &x->warm, *c = &x->cold;
@@ -200,8 +200,8 @@ static bool is_close(const struct ab_effect *predicted, const struct ab_effect *
 }
 
 /* A measured difference whose interval contains 0 says nothing about the prediction. */
-const char *ab_program_witness_word(const struct ab_program_witness *x,
-                                    const struct ab_effect *measured)
+const char *ab_program_prediction_word(const struct ab_program_prediction *x,
+                                       const struct ab_effect *measured)
 {
     if (!has_interval(&x->warm) || !has_interval(&x->cold) || !has_interval(measured))
         return "-";
@@ -232,7 +232,7 @@ static void range_words(double warm, double cold, bool is_signed, char *buf, siz
 
 /* Puts the prediction, with the interval from the lowest to the highest value that either replay
  * allows. */
-static void put_predicted(struct ab_grid *g, unsigned column, const struct ab_program_witness *x)
+static void put_predicted(struct ab_grid *g, unsigned column, const struct ab_program_prediction *x)
 {
     char words[80];
     const struct ab_effect both = range_of(x, &x->warm);
@@ -307,20 +307,20 @@ static void put_base(struct ab_grid *g, uint32_t base)
  * whole program. */
 static void put_prediction(struct ab_grid *g, uint32_t backend, uint32_t base)
 {
-    struct ab_program_witness x;
-    ab_program_witness_of(g->session, backend, base, &x);
+    struct ab_program_prediction x;
+    ab_program_prediction_of(g->session, backend, base, &x);
     ab_grid_add_backend(g, backend);
     put_predicted(g, REPLAY, &x);
     put_difference(g, INSIDE, &x.inside);
     put_difference(g, OUTSIDE, &x.outside);
     put_difference(g, PROGRAM, &x.measured);
     if (isfinite(x.inside.ratio))
-        ab_grid_say(g, PREDICTION, "%s", ab_program_witness_word(&x, &x.inside));
+        ab_grid_say(g, PREDICTION, "%s", ab_program_prediction_word(&x, &x.inside));
     else
-        ab_grid_say(g, PREDICTION, "%s (program)", ab_program_witness_word(&x, &x.measured));
+        ab_grid_say(g, PREDICTION, "%s (program)", ab_program_prediction_word(&x, &x.measured));
 }
 
-bool ab_program_witness_grid(const struct ab_view *v, struct ab_grid *g)
+bool ab_program_prediction_grid(const struct ab_view *v, struct ab_grid *g)
 {
     const struct ab_view_ranking *r = &v->ranking;
     *g = (struct ab_grid){.session = v->session,

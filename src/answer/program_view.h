@@ -37,7 +37,7 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
                          const struct ab_field *field, struct ab_program_value *out);
 
 /* Differences to the base in ns per call, with their intervals; ratio NaN = not known. */
-struct ab_program_witness {
+struct ab_program_prediction {
     struct ab_effect warm, cold; /* predicted by the warm and the cold replay */
     struct ab_effect inside;     /* time within the calls of the program, which the replay
                                     predicts */
@@ -49,11 +49,11 @@ struct ab_program_witness {
 /* True if the session has a prediction. */
 bool ab_program_has_prediction(const struct ab_session *s);
 /* Computes the differences of a back end (not the base) to the base. */
-void ab_program_witness_of(const struct ab_session *s, uint32_t backend, uint32_t base,
-                           struct ab_program_witness *out);
+void ab_program_prediction_of(const struct ab_session *s, uint32_t backend, uint32_t base,
+                              struct ab_program_prediction *out);
 /* Compares the prediction with the measured difference: "agrees", "not measurable" …
  * (docs/exec.md); "-" if either is not known. */
-const char *ab_program_witness_word(const struct ab_program_witness *x,
-                                    const struct ab_effect *measured);
+const char *ab_program_prediction_word(const struct ab_program_prediction *x,
+                                       const struct ab_effect *measured);
 
 #endif

@@ -59,7 +59,7 @@ static void say_cell(const struct ab_checked *cell, bool was_busy, struct ab_vie
     bool is_relative = effect != &cell->effect;
     bool is_one = !is_relative && strcmp(cell->backend, cell->base_backend) == 0;
     ab_text_printable(name[0], sizeof name[0], cell->backend);
-    ab_text_printable(name[1], sizeof name[1], is_relative ? cell->witnesses : cell->base_backend);
+    ab_text_printable(name[1], sizeof name[1], is_relative ? cell->controls : cell->base_backend);
     if (cell->verdict == AB_VERDICT_NOT_EVALUATED) {
         ab_text_printable(reason, sizeof reason, cell->reason);
         add_sentence(out, ab_view_texts_addf(texts, "%s cannot be compared: %s.", name[0],

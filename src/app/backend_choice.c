@@ -112,7 +112,7 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
          ab_backend_settings(s->full_name[0] != 0 ? s->full_name : s->name));
     copy(b->reason, sizeof b->reason, s->reason);
     b->was_named = s->was_named;
-    b->is_along = s->is_along;
+    b->is_control = s->is_control;
     b->never_frees = s->never_frees;
     b->aging = s->aging;
     b->status = ab_case_status(s);

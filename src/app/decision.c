@@ -287,7 +287,7 @@ enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *
     return status;
 }
 
-enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_selection_list *list,
+enum ab_status ab_decision_add_control(const struct ab_decision *d, struct ab_selection_list *list,
                                        struct ab_err *err)
 {
     static const char name[] = "glibc";
@@ -304,7 +304,7 @@ enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_se
     AB_TRY(ab_selection_add(list, name, err));
     if (list->n == n)
         return AB_OK;
-    list->items[n].is_along = true;
+    list->items[n].is_control = true;
     ab_say(d->options,
            "allocbench: note: %s is measured along, as in the baseline: it shows what the "
            "machine did",
@@ -358,7 +358,7 @@ void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
 
 /* True if the back end is a library that did not change since the baseline. New rounds are judged
  * relative to such libraries, as the first were. */
-static bool is_witness(const struct ab_decision *d, const struct ab_backend_info *b)
+static bool is_control(const struct ab_decision *d, const struct ab_backend_info *b)
 {
     uint32_t base = ab_session_backend(baseline_of(d), b->name);
     return base != UINT32_MAX && ab_drift_is_unchanged(&baseline_of(d)->backends[base], b);
@@ -371,7 +371,7 @@ uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_ses
     uint32_t n = ab_checks_suspicious(session->gates, session->n_gates, session, is_concerned) +
                  ab_checks_suspicious(c->cells, c->n_cells, session, is_concerned);
     for (uint32_t i = 0; baseline_of(d) != NULL && n > 0 && i < session->n_backends; i++)
-        if (is_witness(d, &session->backends[i]))
+        if (is_control(d, &session->backends[i]))
             is_concerned[i] = true;
     return n;
 }

@@ -26,7 +26,7 @@ enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *
                                 struct ab_err *err);
 /* Adds glibc as a control for changes of the machine, if the baseline has glibc and the list does
  * not. */
-enum ab_status ab_decision_add_witness(const struct ab_decision *d, struct ab_selection_list *list,
+enum ab_status ab_decision_add_control(const struct ab_decision *d, struct ab_selection_list *list,
                                        struct ab_err *err);
 /* Checks that `session`, described but not run, has the same work as the baseline and something to
  * compare. */

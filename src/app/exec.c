@@ -314,7 +314,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
         ab_selection_parse(o->backends.names, o->backends.n, o->backends.path, &m->selection, err));
     if (!o->backends.are_stored)
         AB_TRY(ab_case_check_files(&m->selection, err));
-    AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
+    AB_TRY(ab_decision_add_control(&m->decision, &m->selection, err));
     AB_TRY(ab_aged_rows_add(o->backends.aged_lists, o->backends.n_aged_lists, &m->selection, err));
     AB_TRY(ab_own_malloc_find(w->program, o->args, &w->own, err));
     if (o->program.wants_own_malloc)

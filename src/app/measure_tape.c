@@ -77,7 +77,7 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
         ab_say(o, "back ends: %s", choice.s);
     ab_text_fini(&choice);
     if (s->resumed == NULL)
-        AB_TRY(ab_decision_add_witness(&m->decision, &m->selection, err));
+        AB_TRY(ab_decision_add_control(&m->decision, &m->selection, err));
     AB_TRY(ab_aged_rows_add(o->backends.aged_lists, o->backends.n_aged_lists, &m->selection, err));
     AB_TRY(make_mapped(m, err));
     size_t n_rows = m->selection.n * w->n_subjects;

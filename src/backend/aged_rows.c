@@ -131,7 +131,7 @@ enum ab_status ab_aged_rows_add(const char *const *lists, size_t n_lists,
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < list->n && status == AB_OK; i++) {
         const struct ab_selection *s = &list->items[i];
-        bool is_one = n_lists == 0 || s->is_along || s->aging.occupancy > 0;
+        bool is_one = n_lists == 0 || s->is_control || s->aging.occupancy > 0;
         if (is_one)
             status = add_row(&rows, s, "0", err);
         for (size_t k = 0; k < n_lists && !is_one && status == AB_OK; k++)

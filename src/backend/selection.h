@@ -35,7 +35,7 @@ struct ab_selection {
     enum ab_selection_state state;
     char reason[1024]; /* "" if OK; else the end of a sentence that begins with the name */
     bool was_named;    /* True if the user named it, False if a default list did */
-    bool is_along;     /* True for a control that shows changes of the machine; no gate applies */
+    bool is_control;   /* True for a control that shows changes of the machine; no gate applies */
     bool is_file;      /* True if named by a path: the author of the path chooses the code that
                           runs */
     bool never_frees;  /* AB_TRAIT_NO_FREE of a built-in */

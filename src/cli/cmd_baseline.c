@@ -135,7 +135,7 @@ static void print_rows(const struct ab_session *s)
 
 /* True if the back end is a system library, which usually does not change while the user's own
  * does. */
-static bool is_witness(const struct ab_backend_info *b)
+static bool is_control(const struct ab_backend_info *b)
 {
     const struct ab_preset *preset = ab_preset_find(b->name);
     return preset != NULL && !ab_preset_is_own(preset) && b->build_id[0] != 0 &&
@@ -149,7 +149,7 @@ static void print_kept(const struct ab_session *s, const char *from)
     char when[32];
     struct tm tm;
     struct stat st;
-    bool has_witness = false;
+    bool has_control = false;
     fputs("  ", stdout);
     if (stat(from, &st) == 0 && gmtime_r(&st.st_mtime, &tm) != NULL &&
         strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &tm) > 0)
@@ -157,8 +157,8 @@ static void print_kept(const struct ab_session *s, const char *from)
     print_rows(s);
     putchar('\n');
     for (uint32_t i = 0; i < s->n_backends; i++)
-        has_witness = has_witness || is_witness(&s->backends[i]);
-    if (!has_witness)
+        has_control = has_control || is_control(&s->backends[i]);
+    if (!has_control)
         printf("note: there is no library of the system in it, so that a machine that changes "
                "looks\n  like a library that does; measure glibc along: -b glibc,…\n");
 }

@@ -145,10 +145,10 @@ static bool failed_in(const struct ab_session *s, const char *name)
     return false;
 }
 
-/* Prints the failed back ends. Omits those that failed in session `told`, whose failures were
+/* Prints the failed back ends. Omits those that failed in session `printed`, whose failures were
  * printed before. `where` ("replay: ") comes before the name. */
-static void tell_failures(const struct ab_session *session, const char *where,
-                          const struct ab_session *told, bool is_quiet)
+static void print_failures(const struct ab_session *session, const char *where,
+                           const struct ab_session *printed, bool is_quiet)
 {
     bool is_program = ab_view_program_fails(session), is_said = false;
     for (uint32_t i = 0; i < session->n_backends; i++) {
@@ -162,7 +162,7 @@ static void tell_failures(const struct ab_session *session, const char *where,
             continue;
         }
         if (ab_backend_status_has_numbers(b->status) || (is_quiet && !is_error) ||
-            (told != NULL && failed_in(told, b->name)))
+            (printed != NULL && failed_in(printed, b->name)))
             continue;
         fprintf(stderr, "allocbench: %s: %s%s: %s: %s\n", is_error ? "error" : "warning", where,
                 AB_SHOWN(300, b->name), ab_backend_status_name(b->status),
@@ -172,11 +172,11 @@ static void tell_failures(const struct ab_session *session, const char *where,
 
 void ab_failures_tell(const struct ab_session *session, const char *where, bool is_quiet)
 {
-    tell_failures(session, where, NULL, is_quiet);
+    print_failures(session, where, NULL, is_quiet);
 }
 
 /* True if the finding is a failed verdict. Failed back ends are printed separately. */
-static bool is_told(const struct ab_finding *f, bool fails_inconclusive)
+static bool is_listed(const struct ab_finding *f, bool fails_inconclusive)
 {
     bool is_verdict = strcmp(f->kind, "gate") == 0 || strcmp(f->kind, "comparison") == 0;
     bool is_bad = f->outcome == AB_OUTCOME_FAILED || f->outcome == AB_OUTCOME_ERROR ||
@@ -191,7 +191,7 @@ void ab_verdicts_tell(const struct ab_session *session, bool fails_inconclusive)
     ab_format_begin(&guard);
     ab_findings_make(session, &all);
     for (size_t i = 0; i < all.n; i++)
-        if (is_told(&all.items[i], fails_inconclusive))
+        if (is_listed(&all.items[i], fails_inconclusive))
             fprintf(stderr, "allocbench: %s: %s: %s\n", all.items[i].kind, all.items[i].title.s,
                     all.items[i].sentence.s);
     ab_findings_fini(&all);
@@ -233,7 +233,7 @@ static void show_measured(const struct ab_measured *m)
         ab_store_tell(m->store, stderr);
     ab_failures_tell(m->session, "", o->talk.is_quiet);
     if (m->replay != NULL)
-        tell_failures(m->replay, "replay: ", m->session, o->talk.is_quiet);
+        print_failures(m->replay, "replay: ", m->session, o->talk.is_quiet);
 }
 
 const struct ab_listener ab_show_listener = {

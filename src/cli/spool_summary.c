@@ -288,9 +288,9 @@ static void print_short(const struct ab_spool_traces *t)
     char program[256];
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
-        bool is_told = r->entry == t->main && !t->is_partial; /* printed as the error of the
+        bool is_reported = r->entry == t->main && !t->is_partial; /* printed as the error of the
                                                                  command */
-        if (r->outcome != AB_SPOOL_SHORT || is_told || n++ >= LINES_MOST)
+        if (r->outcome != AB_SPOOL_SHORT || is_reported || n++ >= LINES_MOST)
             continue;
         fprintf(stderr,
                 "allocbench: %s holds the first %llu events of %s: recording stopped "

@@ -92,7 +92,7 @@ static void check_cell(const struct ab_reading *x)
 }
 
 static const struct ab_member relative_members[] = {
-    CHARS("witnesses", witnesses), REAL("machine_ratio", machine_ratio),
+    CHARS("witnesses", controls),  REAL("machine_ratio", machine_ratio),
     REAL("ratio", relative.ratio), REAL("low", relative.low),
     REAL("high", relative.high),
 };

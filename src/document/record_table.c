@@ -145,7 +145,7 @@ static json_t *list(const struct ab_member *m, const void *record, const void *c
     json_t *items = json_array();
     const char *item = items_of(m, record);
     for (uint32_t i = 0, n = count_of(m, record); i < n; i++, item += t.bytes)
-        if (t.is_told == NULL || t.is_told(item, context))
+        if (t.is_written == NULL || t.is_written(item, context))
             ab_json_append(items, item_json(&t, item, context));
     return items;
 }
@@ -530,7 +530,7 @@ static void own_list(const struct ab_copying *x)
     if (m->type == AB_IS_LIST)
         *(void **)x->p = to = n + more > 0 ? ab_alloc_zeroed(n + more, t.bytes) : NULL;
     for (; n > 0; n--, from += t.bytes)
-        if (t.is_told == NULL || t.is_told(from, x->context)) {
+        if (t.is_written == NULL || t.is_written(from, x->context)) {
             char *item = to + n_copied++ * t.bytes;
             memmove(item, from, t.bytes);
             own_record(&t, (struct ab_copying){NULL, item, item, x->texts, x->context});

@@ -148,7 +148,7 @@ struct ab_record {
     size_t n_members, bytes; /* bytes: size of the struct */
     unsigned group;
     /* True if this item of a list is to be written; NULL = every item is. */
-    bool (*is_told)(const void *record, const void *context);
+    bool (*is_written)(const void *record, const void *context);
     /* Checks conditions between members, after all of them were read without an error. */
     void (*check)(const struct ab_reading *x);
     /* Replaces the walk over the members when a record is copied; NULL = walk. */

@@ -1151,7 +1151,7 @@ static const struct ab_member result_members[] = {
     AB_RECORD_HERE("program", &program_record, .has = is_exec, .flags = AB_OMIT),
     AB_RECORD_HERE("inside", &inside_record, .has = is_inside, .flags = AB_OMIT),
 };
-AB_TABLE(result, struct ab_result, .is_told = has_numbers);
+AB_TABLE(result, struct ab_result, .is_written = has_numbers);
 
 /* ---- latency in depth: by size, over time, by heap ---- */
 
@@ -1192,7 +1192,7 @@ static const struct ab_member size_members[] = {
             .values = AB_IS_WHOLE, .flags = AB_ZERO),
     TIMED(struct ab_size_class, &class_record),
 };
-AB_TABLE(size, struct ab_size_class, .is_told = has_numbers);
+AB_TABLE(size, struct ab_size_class, .is_written = has_numbers);
 
 /* Writes the bins as "BIN:COUNT,COUNT …", from the first to the last that is not empty; null if
  * none is known. */
@@ -1278,7 +1278,7 @@ static const struct ab_member window_members[] = {
     RULE("counts", write_window_counts, read_window_counts, .flags = AB_LATER,
          .schema = "{\"pattern\": \"^[0-9]+:[0-9]+(,[0-9]+)*$\"}"),
 };
-AB_TABLE(window, struct ab_window, .is_told = has_numbers, .check = check_window);
+AB_TABLE(window, struct ab_window, .is_written = has_numbers, .check = check_window);
 
 static const char heap_key[] = "heap";
 
@@ -1340,7 +1340,7 @@ static const struct ab_member heap_part_members[] = {
              AB_WHEN_IS(struct ab_heap_part, op, AB_OP_ALL)),
     TIMED(struct ab_heap_part, &heap_timed_record),
 };
-AB_TABLE(heap_part, struct ab_heap_part, .is_told = has_numbers);
+AB_TABLE(heap_part, struct ab_heap_part, .is_written = has_numbers);
 
 /* ---- the memory pass ---- */
 
@@ -1422,16 +1422,16 @@ static const struct ab_member memory_members[] = {
          .record = &told_heap_record, .most = AB_PLACEMENT_HEAPS_MAX, .flags = AB_OMIT),
     AB_CHARS("reason", struct ab_memory, reason),
 };
-AB_TABLE(memory, struct ab_memory, .is_told = has_numbers);
+AB_TABLE(memory, struct ab_memory, .is_written = has_numbers);
 
-static const struct ab_member told_dist_members[] = {
+static const struct ab_member timed_dist_members[] = {
     COUNT("n", struct timed, n),
     AB_WHOLE("overflow", struct timed, overflow, INT64_MAX, 0),
     AB_NUMBERS(NULL, struct timed, stats, AB_DIST_STATS, ab_dist_stat_names, .flags = AB_SHOWN),
     AB_NUMBER("step", struct timed, step, .flags = AB_NEVER_NULL | AB_SHOWN),
     COUNT("highest", struct timed, max),
 };
-AB_TABLE(told_dist, struct timed);
+AB_TABLE(timed_dist, struct timed);
 
 static json_t *write_dist_unit(const struct ab_writing *x)
 {
@@ -1446,7 +1446,7 @@ static json_t *write_dist(const struct ab_writing *x)
     t.step = ab_memory_dists[d->kind].step;
     for (unsigned i = 0; i < AB_DIST_STATS; i++)
         t.stats[i] = ab_memory_dist_value(d, i);
-    ab_record_put(x->o, &told_dist_record, &t, x->context);
+    ab_record_put(x->o, &timed_dist_record, &t, x->context);
     return NULL;
 }
 
@@ -1456,7 +1456,7 @@ static void read_dist(const struct ab_reading *x)
     struct ab_memory_dist *d = x->record;
     struct ab_json_node at = node_of(x->o, "n");
     struct timed t = {0};
-    ab_record_read(x->r, x->o, &told_dist_record, &t, x->context);
+    ab_record_read(x->r, x->o, &timed_dist_record, &t, x->context);
     if (x->r->status == AB_OK &&
         (t.n > d->n_ops || t.overflow > d->n_ops - t.n || d->n_samples > t.n))
         ab_json_fail(x->r, &at, "does not go with n_ops, n_samples and overflow");
@@ -1479,11 +1479,11 @@ static const struct ab_member dist_members[] = {
     AB_WHOLE("n_ops", struct ab_memory_dist, n_ops, UINT32_MAX, UINT64_MAX),
     AB_WHOLE("n_samples", struct ab_memory_dist, n_samples, UINT32_MAX, UINT64_MAX),
     AB_RULE(NULL, struct ab_memory_dist, hdr, .write = write_dist, .read = read_dist,
-            .copy = copy_histogram, .values = AB_IS_PART, .record = &told_dist_record),
+            .copy = copy_histogram, .values = AB_IS_PART, .record = &timed_dist_record),
     HISTOGRAM(struct ab_memory_dist, write_histogram_or_null),
     AB_CHARS("reason", struct ab_memory_dist, reason),
 };
-AB_TABLE(dist, struct ab_memory_dist, .is_told = has_numbers);
+AB_TABLE(dist, struct ab_memory_dist, .is_written = has_numbers);
 
 #define POINT_IS "must be a position and three numbers"
 static const struct ab_member point_members[] = {
@@ -1520,7 +1520,7 @@ static const struct ab_member timeline_members[] = {
             .record = &external_record, .same = "must be one number a point",
             .flags = AB_SAME | AB_LATER, .schema = "{\"maxItems\": 1000}"),
 };
-AB_TABLE(timeline, struct ab_timeline, .is_told = has_numbers, .check = check_timeline);
+AB_TABLE(timeline, struct ab_timeline, .is_written = has_numbers, .check = check_timeline);
 
 /* True if the work has times; otherwise the list is missing. */
 static bool has_over_time(const void *session, const void *context)
@@ -1557,7 +1557,7 @@ static const struct ab_member over_time_members[] = {
     AB_EACH(NUMBER, live_bytes, resident_bytes, external_bytes, retained_bytes, lazyfree_bytes),
 #undef NUMBER
 };
-AB_TABLE(over_time, struct ab_over_time, .is_told = has_numbers, .check = check_over_time);
+AB_TABLE(over_time, struct ab_over_time, .is_written = has_numbers, .check = check_over_time);
 
 static bool has_pins(const void *session, const void *context)
 {
@@ -1589,7 +1589,7 @@ static const struct ab_member call_site_members[] = {
     AB_NUMBER("calls", struct ab_call_site, all_calls),
     AB_NUMBER("inside_ns", struct ab_call_site, inside_ns, .flags = AB_SIGNED),
 };
-AB_TABLE(call_site, struct ab_call_site, .is_told = has_numbers);
+AB_TABLE(call_site, struct ab_call_site, .is_written = has_numbers);
 
 static const char *const age_units[] = {"ops", "s"};
 
@@ -1611,7 +1611,7 @@ static const struct ab_member pin_members[] = {
             .names = age_units),
     AB_WHOLE("lane", struct ab_pin, lane, AB_LANES_MAX - 1, AB_PIN_SEVERAL, .has = has_lane),
 };
-AB_TABLE(pin, struct ab_pin, .is_told = has_numbers);
+AB_TABLE(pin, struct ab_pin, .is_written = has_numbers);
 
 /* ---- iterations ---- */
 
@@ -1688,7 +1688,7 @@ static const struct ab_member iterations_members[] = {
     HISTOGRAM(struct ab_iterations, write_histogram_or_null, .copy = copy_histogram),
     AB_CHARS("reason", struct ab_iterations, reason),
 };
-AB_TABLE(iterations, struct ab_iterations, .is_told = has_numbers, .check = check_iterations);
+AB_TABLE(iterations, struct ab_iterations, .is_written = has_numbers, .check = check_iterations);
 
 /* True if the work has iterations; otherwise the list is missing. */
 static bool has_iterations(const void *session, const void *context)

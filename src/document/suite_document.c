@@ -145,60 +145,60 @@ void ab_suite_fini(struct ab_suite *s)
 
 /* ---- figures in the document: only for readers, computed again when it is read ---- */
 
-struct told_effect {
+struct effect_row {
     double ratio, low, high;
 };
-struct told_cell {
+struct cell_row {
     const char *workload, *backend, *failure;
     double time_ns, peak_bytes;
-    struct told_effect time, memory;
+    struct effect_row time, memory;
 };
-struct told_mean {
+struct mean_row {
     const char *backend, *metric, *better;
-    struct told_effect mean;
+    struct effect_row mean;
     uint32_t rank, n;
 };
-struct told_left_out {
+struct left_out_row {
     const char *workload, *why;
 };
 
 static const struct ab_member effect_members[] = {
-    AB_NUMBER("ratio", struct told_effect, ratio),
-    AB_NUMBER("low", struct told_effect, low),
-    AB_NUMBER("high", struct told_effect, high),
+    AB_NUMBER("ratio", struct effect_row, ratio),
+    AB_NUMBER("low", struct effect_row, low),
+    AB_NUMBER("high", struct effect_row, high),
 };
-AB_TABLE(effect, struct told_effect);
+AB_TABLE(effect, struct effect_row);
 
 static const struct ab_member cell_members[] = {
-    AB_TEXT("workload", struct told_cell, workload),
-    AB_TEXT("backend", struct told_cell, backend),
-    AB_TEXT("failure", struct told_cell, failure),
-    AB_NUMBER("time_ns", struct told_cell, time_ns),
-    AB_RECORD("time", struct told_cell, time, &effect_record),
-    AB_NUMBER("peak_bytes", struct told_cell, peak_bytes),
-    AB_RECORD("memory", struct told_cell, memory, &effect_record),
+    AB_TEXT("workload", struct cell_row, workload),
+    AB_TEXT("backend", struct cell_row, backend),
+    AB_TEXT("failure", struct cell_row, failure),
+    AB_NUMBER("time_ns", struct cell_row, time_ns),
+    AB_RECORD("time", struct cell_row, time, &effect_record),
+    AB_NUMBER("peak_bytes", struct cell_row, peak_bytes),
+    AB_RECORD("memory", struct cell_row, memory, &effect_record),
 };
-AB_TABLE(cell, struct told_cell);
+AB_TABLE(cell, struct cell_row);
 
 static const struct ab_member mean_members[] = {
-    AB_TEXT("backend", struct told_mean, backend),
-    AB_TEXT("metric", struct told_mean, metric),
-    AB_PART(&effect_record, .offset = offsetof(struct told_mean, mean)),
-    AB_WHOLE("rank", struct told_mean, rank, UINT32_MAX, 0, .flags = AB_ZERO),
-    AB_WHOLE("n_workloads", struct told_mean, n, UINT32_MAX, 0),
-    AB_TEXT("better_in_both", struct told_mean, better),
+    AB_TEXT("backend", struct mean_row, backend),
+    AB_TEXT("metric", struct mean_row, metric),
+    AB_PART(&effect_record, .offset = offsetof(struct mean_row, mean)),
+    AB_WHOLE("rank", struct mean_row, rank, UINT32_MAX, 0, .flags = AB_ZERO),
+    AB_WHOLE("n_workloads", struct mean_row, n, UINT32_MAX, 0),
+    AB_TEXT("better_in_both", struct mean_row, better),
 };
-AB_TABLE(mean, struct told_mean);
+AB_TABLE(mean, struct mean_row);
 
 static const struct ab_member left_out_members[] = {
-    AB_TEXT("workload", struct told_left_out, workload),
-    AB_TEXT("reason", struct told_left_out, why),
+    AB_TEXT("workload", struct left_out_row, workload),
+    AB_TEXT("reason", struct left_out_row, why),
 };
-AB_TABLE(left_out, struct told_left_out);
+AB_TABLE(left_out, struct left_out_row);
 
-static struct told_effect effect_of(const struct ab_effect *e)
+static struct effect_row effect_of(const struct ab_effect *e)
 {
-    return (struct told_effect){e->ratio, e->low, e->high};
+    return (struct effect_row){e->ratio, e->low, e->high};
 }
 
 static json_t *write_cells(const struct ab_writing *x)
@@ -208,7 +208,7 @@ static json_t *write_cells(const struct ab_writing *x)
     for (uint32_t w = 0; w < f->n_works; w++)
         for (uint32_t r = 0; r < f->n_rows; r++) {
             const struct ab_suite_cell *c = &f->cells[(size_t)w * f->n_rows + r];
-            const struct told_cell told = {
+            const struct cell_row stored = {
                 .workload = f->works[w].name,
                 .backend = f->rows[r].name,
                 .failure = c->failure,
@@ -217,7 +217,7 @@ static json_t *write_cells(const struct ab_writing *x)
                 .time = effect_of(&c->ratio[AB_SUITE_TIME]),
                 .memory = effect_of(&c->ratio[AB_SUITE_MEMORY]),
             };
-            ab_json_append(list, ab_record_json(&cell_record, &told, NULL));
+            ab_json_append(list, ab_record_json(&cell_record, &stored, NULL));
         }
     return list;
 }
@@ -229,7 +229,7 @@ static json_t *write_means(const struct ab_writing *x)
     for (unsigned m = 0; m < AB_SUITE_METRICS; m++)
         for (uint32_t r = 0; r < f->n_rows; r++) {
             const struct ab_suite_row *row = &f->rows[r];
-            const struct told_mean told = {
+            const struct mean_row stored = {
                 .backend = row->name,
                 .metric = ab_suite_metric_names[m],
                 .better = row->better != UINT32_MAX ? f->rows[row->better].name : NULL,
@@ -237,7 +237,7 @@ static json_t *write_means(const struct ab_writing *x)
                 .rank = row->mean[m].rank,
                 .n = f->n_counted[m],
             };
-            ab_json_append(list, ab_record_json(&mean_record, &told, NULL));
+            ab_json_append(list, ab_record_json(&mean_record, &stored, NULL));
         }
     return list;
 }
@@ -247,9 +247,9 @@ static json_t *write_left_out(const struct ab_writing *x)
     const struct ab_suite_figures *f = &((const struct ab_suite *)x->record)->figures;
     json_t *list = json_array();
     for (uint32_t w = 0; w < f->n_works; w++) {
-        const struct told_left_out told = {f->works[w].name, f->why[w]};
-        if (told.why[0] != 0)
-            ab_json_append(list, ab_record_json(&left_out_record, &told, NULL));
+        const struct left_out_row stored = {f->works[w].name, f->why[w]};
+        if (stored.why[0] != 0)
+            ab_json_append(list, ab_record_json(&left_out_record, &stored, NULL));
     }
     return list;
 }

@@ -98,7 +98,7 @@ struct ab_backend_info {
                                         or "" */
     char uncounted[240];             /* why --instr has no numbers, or not all; "" = it has all */
     bool was_named;   /* requested by name: a failure ends with exit 4; else a warning */
-    bool is_along;    /* added to show the behaviour of the machine; not stored */
+    bool is_control;  /* added to show the behaviour of the machine; not stored */
     bool is_verified; /* this build passed `verify` before it was measured */
     /* checks that this build failed in the last `verify`; n = 0: none, or `verify` never ran */
     char verify_failed[AB_VERIFY_FAILED_MAX][AB_VERIFY_NAME_BYTES];

@@ -140,14 +140,14 @@ static void add_call(char *buf, size_t cap, const struct ab_call_note *note)
     snprintf(buf, cap, "%s), call %" PRIu64 " of the check", text, note->number);
 }
 
-static bool is_told(const struct ab_call_note *note)
+static bool is_complete(const struct ab_call_note *note)
 {
     return note->called > AB_CALLED_NONE && note->called < AB_CALLED_COUNT;
 }
 
 static const struct ab_call_note *note_of(const struct ab_run_report *r, uint32_t index)
 {
-    bool is_there = index > 0 && index <= AB_CALL_NOTES && is_told(&r->calls.notes[index - 1]);
+    bool is_there = index > 0 && index <= AB_CALL_NOTES && is_complete(&r->calls.notes[index - 1]);
     return is_there ? &r->calls.notes[index - 1] : NULL;
 }
 
@@ -158,7 +158,7 @@ static const struct ab_call_note *find_inside(const struct ab_run_report *r, uns
     const struct ab_call_note *found = NULL;
     *n = 0;
     for (uint32_t i = 0; i < AB_CALL_NOTES; i++)
-        if (r->calls.notes[i].is_inside != 0 && is_told(&r->calls.notes[i])) {
+        if (r->calls.notes[i].is_inside != 0 && is_complete(&r->calls.notes[i])) {
             found = found == NULL ? &r->calls.notes[i] : found;
             ++*n;
         }
@@ -417,9 +417,9 @@ static void describe_memory(const struct ab_crash_report *c, char *buf, size_t c
         return;
     }
     n = (size_t)snprintf(buf, cap, "%s0x%" PRIx64 ": ", verb(c->access), c->address);
-    size_t told = add_block(buf + n, cap - n, c);
-    n += told;
-    n += (size_t)snprintf(buf + n, cap - n, "%s", told > 0 ? "; " : "");
+    size_t n_added = add_block(buf + n, cap - n, c);
+    n += n_added;
+    n += (size_t)snprintf(buf + n, cap - n, "%s", n_added > 0 ? "; " : "");
     add_mapping(buf + n, cap - n, c);
     n = strlen(buf);
     add_distance(buf + n, cap - n, c);

@@ -145,7 +145,7 @@ static enum ab_status run_backend(struct counter *c, uint32_t backend, struct ab
 static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t n_ops,
                             struct ab_err *err)
 {
-    struct ab_counting *told = &c->plan->session->counting;
+    struct ab_counting *counting = &c->plan->session->counting;
     enum ab_status status = ab_sample_tape(c->plan->context->tape, n_ops, &c->sample, err);
     if (status != AB_OK)
         return status;
@@ -159,11 +159,11 @@ static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t
             c->context.timeout_ns = ab_estimate_timeout_ns(&c->sample);
         c->context.timeout_ns = SLOWER * c->context.timeout_ns + START_NS;
     }
-    status = run_nulls(c, told->reason, sizeof told->reason, err);
-    if (status == AB_OK && told->reason[0] == 0) {
-        snprintf(told->method, sizeof told->method, "%s",
+    status = run_nulls(c, counting->reason, sizeof counting->reason, err);
+    if (status == AB_OK && counting->reason[0] == 0) {
+        snprintf(counting->method, sizeof counting->method, "%s",
                  counter == AB_COUNTER_CALLGRIND ? "callgrind" : "cpu counter");
-        told->n_ops = c->sample.image->n_counted;
+        counting->n_ops = c->sample.image->n_counted;
     } else {
         ab_tape_map_close(&c->sample);
     }
@@ -173,13 +173,13 @@ static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t
 /* Chooses the processor's counter if there is one, else callgrind if it is installed. */
 static enum ab_status choose(struct counter *c, struct ab_err *err)
 {
-    struct ab_counting *told = &c->plan->session->counting;
+    struct ab_counting *counting = &c->plan->session->counting;
     enum ab_status status = begin(c, AB_COUNTER_CPU, UINT32_MAX, err);
-    if (status != AB_OK || told->method[0] != 0)
+    if (status != AB_OK || counting->method[0] != 0)
         return status;
     if (ab_callgrind_open(&c->callgrind))
         return begin(c, AB_COUNTER_CALLGRIND, c->plan->sample_ops, err);
-    snprintf(told->reason, sizeof told->reason,
+    snprintf(counting->reason, sizeof counting->reason,
              "the processor's counter cannot be read, and there is no valgrind: install the "
              "package %s",
              AB_CALLGRIND_PACKAGE);
@@ -188,10 +188,10 @@ static enum ab_status choose(struct counter *c, struct ab_err *err)
 
 static enum ab_status count_instructions(struct counter *c, struct ab_err *err)
 {
-    struct ab_counting *told = &c->plan->session->counting;
+    struct ab_counting *counting = &c->plan->session->counting;
     uint32_t n_lanes = c->plan->context->tape->image->n_lanes;
     if (n_lanes != 1) {
-        snprintf(told->reason, sizeof told->reason,
+        snprintf(counting->reason, sizeof counting->reason,
                  "instructions are counted of one thread, the work has %u (replay --threads 1 "
                  "runs all in one)",
                  n_lanes);
@@ -199,7 +199,7 @@ static enum ab_status count_instructions(struct counter *c, struct ab_err *err)
     }
     enum ab_status status = choose(c, err);
     for (uint32_t i = 0; i < c->plan->session->n_backends && status == AB_OK; i++)
-        if (told->method[0] != 0 && is_counted(c->plan, i))
+        if (counting->method[0] != 0 && is_counted(c->plan, i))
             status = run_backend(c, i, err);
     ab_tape_map_close(&c->sample);
     ab_callgrind_close(&c->callgrind);

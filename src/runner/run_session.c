@@ -546,7 +546,7 @@ static enum ab_status run_counts_of(struct state *st, uint32_t combination, uint
                                     struct ab_err *err)
 {
     struct ab_session *s = st->session;
-    struct ab_counting told = s->counting;
+    struct ab_counting before = s->counting;
     struct ab_run_context context = st->plan->context;
     struct ab_count_plan plan = {.context = &context,
                                  .cases = st->plan->cases,
@@ -561,8 +561,8 @@ static enum ab_status run_counts_of(struct state *st, uint32_t combination, uint
     for (uint32_t i = 0; i < s->n_backends && s->n_combinations > 0; i++)
         if (s->backends[i].combination == combination && s->counting.method[0] == 0)
             memcpy(s->backends[i].uncounted, s->counting.reason, sizeof s->counting.reason);
-    if (told.method[0] != 0 && (s->counting.method[0] == 0 || told.n_ops > s->counting.n_ops))
-        s->counting = told;
+    if (before.method[0] != 0 && (s->counting.method[0] == 0 || before.n_ops > s->counting.n_ops))
+        s->counting = before;
     return status;
 }
 

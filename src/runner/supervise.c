@@ -348,10 +348,10 @@ void ab_spawn_reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-void ab_spawn_give_up(int told)
+void ab_spawn_give_up(int error_pipe)
 {
     int error = errno;
-    ssize_t ignored = write(told, &error, sizeof error);
+    ssize_t ignored = write(error_pipe, &error, sizeof error);
     (void)ignored;
     _exit(1);
 }
@@ -450,7 +450,8 @@ static const char *name_program(const struct ab_spawn *s, char **argv)
     return n > 0 ? argv[0] : s->worker_path;
 }
 
-static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t parent, int told)
+static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t parent,
+                                    int error_pipe)
 {
     char *argv[ARGUMENTS_MAX + 2];
     const char *program = name_program(s, argv);
@@ -462,7 +463,7 @@ static _Noreturn void become_worker(const struct ab_spawn *s, char **envp, pid_t
     ab_spawn_reset_signals();
     if (place_descriptors(s))
         execve(program, argv, envp);
-    ab_spawn_give_up(told);
+    ab_spawn_give_up(error_pipe);
 }
 
 enum { ENV_MAX = 16 };

@@ -105,7 +105,7 @@ void ab_spawn_detach(pid_t parent);
 /* Resets signals to the state in which a shell would start a program. */
 void ab_spawn_reset_signals(void);
 /* Reports errno to the parent through a pipe that closes on exec, and exits. */
-_Noreturn void ab_spawn_give_up(int told);
+_Noreturn void ab_spawn_give_up(int error_pipe);
 
 /* Blocks the parent until the child has called exec (returns 0) or has given up (returns its
  * errno). */

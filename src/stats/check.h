@@ -43,7 +43,7 @@ enum ab_check_against {
     AB_AGAINST_BASELINE, /* or of the number in another result */
 };
 
-enum { AB_WITNESSES_BYTES = 100, AB_CHECK_REASON_BYTES = 240 };
+enum { AB_CONTROLS_BYTES = 100, AB_CHECK_REASON_BYTES = 240 };
 
 /* One check. Strings are borrowed from the sessions and from the gates. */
 struct ab_checked {
@@ -71,7 +71,7 @@ struct ab_checked {
      * without the harness, see ab_claims_measure. Else its ratio is NaN or 0. */
     struct ab_effect relative;
     double machine_ratio; /* change of the control back ends themselves, new by base */
-    char witnesses[AB_WITNESSES_BYTES];
+    char controls[AB_CONTROLS_BYTES];
     bool is_drift;         /* inconclusive because of the machine, see `reason` */
     uint32_t n_confirm;    /* rounds that were run to confirm a failure; 0 = none */
     double confirm;        /* value in these rounds; NaN = none */

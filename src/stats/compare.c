@@ -503,7 +503,7 @@ static bool judge_beside(const struct ab_drift *d, struct ab_checked *cell)
     bool is_few = isnan(d->relative.low) || isnan(d->relative.high);
     cell->relative = ab_effect_shown(&d->relative, cell->effect.ratio / d->machine.ratio);
     cell->machine_ratio = d->machine.ratio;
-    memcpy(cell->witnesses, d->witnesses, sizeof cell->witnesses);
+    memcpy(cell->controls, d->controls, sizeof cell->controls);
     if (is_few && cell->verdict == AB_VERDICT_INCONCLUSIVE)
         return false;
     cell->verdict = ab_verdict_of(&cell->relative, cell->bound);
@@ -531,13 +531,13 @@ static void weigh_drift(const struct pair *p, struct ab_checked *cell)
         cell->verdict = is_change(cell->verdict) ? AB_VERDICT_MOVED : cell->verdict;
         return;
     }
-    if (d.n_witnesses > 0 && !judge_beside(&d, cell))
+    if (d.n_controls > 0 && !judge_beside(&d, cell))
         return;
     if ((is_change(cell->verdict) || cell->verdict == AB_VERDICT_PASS) &&
         ab_drift_is_doubtful(&q, &d, ab_check_judged_effect(cell), cell->bound,
                              is_change(cell->verdict), cell->reason, sizeof cell->reason))
         withhold(cell);
-    if (d.n_witnesses == 0 && cell->reason[0] == 0)
+    if (d.n_controls == 0 && cell->reason[0] == 0)
         snprintf(cell->reason, sizeof cell->reason,
                  "no witness: no other library is the same build in both, so it may be the machine "
                  "that changed");

@@ -20,7 +20,7 @@ static const double least_share = 0.5;
  * machine. */
 static const double most_lost = 0.13;
 
-/* ---- control back ends (witnesses) ---- */
+/* ---- control back ends ---- */
 
 bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_backend_info *b)
 {
@@ -48,7 +48,7 @@ uint32_t ab_drift_twin(const struct ab_session *s, uint32_t backend)
     return backend;
 }
 
-static bool is_witness(const struct ab_drift_question *q, uint32_t base, uint32_t now)
+static bool is_control(const struct ab_drift_question *q, uint32_t base, uint32_t now)
 {
     const struct ab_backend_info *a = &q->base->backends[base], *b = &q->now->backends[now];
     return now != q->backend && ab_backend_is_comparable(a) && ab_backend_is_comparable(b) &&
@@ -140,7 +140,7 @@ static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
     uint32_t n = 0;
     for (uint32_t i = 0; i < q->now->n_backends; i++) {
         uint32_t base = ab_session_backend(q->base, q->now->backends[i].name);
-        if (base == UINT32_MAX || !is_witness(q, base, i) ||
+        if (base == UINT32_MAX || !is_control(q, base, i) ||
             q->now->backends[i].combination != q->now->backends[q->backend].combination)
             continue;
         measure(q, (struct side){base, UINT32_MAX}, (struct side){i, UINT32_MAX}, &machine[n]);
@@ -151,16 +151,16 @@ static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
         first = n == 0 ? q->now->backends[i].name : first;
         n++;
     }
-    out->n_witnesses = n;
+    out->n_controls = n;
     if (n == 0)
         return;
     double *room = ab_alloc_zeroed(n, sizeof *room);
     out->machine = agree(machine, n, room);
     out->relative = agree(relative, n, room);
     free(room);
-    snprintf(out->witnesses, sizeof out->witnesses, "%.60s", first);
+    snprintf(out->controls, sizeof out->controls, "%.60s", first);
     if (n > 1)
-        snprintf(out->witnesses, sizeof out->witnesses, "%.60s and %u other%s", first, n - 1,
+        snprintf(out->controls, sizeof out->controls, "%.60s and %u other%s", first, n - 1,
                  n > 2 ? "s" : "");
 }
 
@@ -187,7 +187,7 @@ static bool has_moved(const struct ab_drift *d, double limit, char *reason, size
         return false;
     snprintf(reason, cap,
              "machine drift: unchanged %s %s %.1f %% %s time too; measure both in one run",
-             d->witnesses, d->n_witnesses > 1 ? "take" : "takes", 100 * fabs(d->machine.ratio - 1),
+             d->controls, d->n_controls > 1 ? "take" : "takes", 100 * fabs(d->machine.ratio - 1),
              d->machine.ratio > 1 ? "more" : "less");
     return true;
 }
@@ -239,7 +239,7 @@ bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_dri
                           char *reason, size_t cap)
 {
     if (!is_change)
-        return d->n_witnesses > 0 && has_moved(d, limit, reason, cap);
-    return (d->n_witnesses == 0 && is_of_cpu(q, effect, limit, reason, cap)) ||
+        return d->n_controls > 0 && has_moved(d, limit, reason, cap);
+    return (d->n_controls == 0 && is_of_cpu(q, effect, limit, reason, cap)) ||
            is_of_others(q, effect, limit, reason, cap);
 }

@@ -271,7 +271,7 @@ static void measure_change(struct change *c, struct ab_effect *e)
     if (!c->is_time)
         return;
     ab_drift_measure(q, &c->drift);
-    c->is_relative = !c->drift.is_unchanged && c->drift.n_witnesses > 0 && !ab_metric_is_latency(m);
+    c->is_relative = !c->drift.is_unchanged && c->drift.n_controls > 0 && !ab_metric_is_latency(m);
     if (c->is_relative)
         *e = turned(m, &c->drift.relative);
 }
@@ -279,10 +279,10 @@ static void measure_change(struct change *c, struct ab_effect *e)
 /* True if the change of a percentile relative to the control back ends is within the limit. */
 static bool is_of_machine(const struct ab_drift *d, double limit, double sign, struct ab_checked *r)
 {
-    if (d->n_witnesses == 0 || sign * log(d->relative.ratio) > log1p(limit))
+    if (d->n_controls == 0 || sign * log(d->relative.ratio) > log1p(limit))
         return false;
     snprintf(r->reason, sizeof r->reason, "relative to %s, the same build in both, it is %+.1f %%",
-             d->witnesses, 100 * (d->relative.ratio - 1));
+             d->controls, 100 * (d->relative.ratio - 1));
     return true;
 }
 
@@ -323,9 +323,9 @@ static void weigh_drift(const struct change *c, const struct ab_gate *g, const s
         return;
     if (c->is_relative)
         snprintf(r->reason, sizeof r->reason,
-                 "relative to %s, the same build in both, which took %+.1f %% time", d->witnesses,
+                 "relative to %s, the same build in both, which took %+.1f %% time", d->controls,
                  100 * (d->machine.ratio - 1));
-    else if (!d->is_unchanged && d->n_witnesses == 0 && r->verdict == AB_VERDICT_FAIL)
+    else if (!d->is_unchanged && d->n_controls == 0 && r->verdict == AB_VERDICT_FAIL)
         snprintf(r->reason, sizeof r->reason,
                  "no witness: no other library is the same build in both");
 }
@@ -495,7 +495,7 @@ static bool is_gated(const struct ab_session *s, const struct ab_gate *g, uint32
     const struct ab_backend_info *b = &s->backends[i];
     if (g->backend != AB_GATE_EACH)
         return ab_session_row(s, g->backend, i) == i;
-    return !ab_backend_is_null(b) && !b->is_along &&
+    return !ab_backend_is_null(b) && !b->is_control &&
            !(g->against == AB_AGAINST_BACKEND && i == other_of(s, g, i));
 }
 

@@ -209,17 +209,18 @@ static double metric_iterations_value(const struct ab_session *s, uint32_t backe
 }
 
 /* True if all times of rounds can be distinguished from those of the null back end. */
-static bool are_told(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
+static bool are_distinguishable(const struct ab_session *s, uint32_t backend,
+                                const struct ab_metric *m)
 {
     struct ab_iterations x;
-    bool is_told = true;
-    for (uint32_t i = 0; i < s->n_rounds && is_told; i++) {
+    bool is_distinguishable = true;
+    for (uint32_t i = 0; i < s->n_rounds && is_distinguishable; i++) {
         if (!find(s, backend, m, s->rounds[i].index, &x))
             continue;
-        is_told = value_of(&x, m->iteration) != 0;
+        is_distinguishable = value_of(&x, m->iteration) != 0;
         free(x.hdr);
     }
-    return is_told;
+    return is_distinguishable;
 }
 
 bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t base_backend,
@@ -227,7 +228,7 @@ bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t bas
                                      uint32_t backend)
 {
     return m->iteration == NULL || !is_time(m) ||
-           (are_told(base, base_backend, m) && are_told(now, backend, m));
+           (are_distinguishable(base, base_backend, m) && are_distinguishable(now, backend, m));
 }
 
 /* Returns the cost of timing the calls of an iteration: of the mean one, or for other metrics of

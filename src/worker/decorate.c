@@ -165,7 +165,7 @@ void ab_worker_decorate(struct ab_worker *w, const struct ab_target *inner,
     checker.fail = fail;
     if (is_checked())
         ab_fault_set_lookup(ab_worker_locate, &checker);
-    checker.is_null_told = false; /* the passes know which requests may fail */
+    checker.is_null_failure = false; /* the passes know which requests may fail */
     map_touched(w);
     views[0].inner = target.heap;
     bool has_reset = target.hooks != NULL && target.hooks->reset != NULL;

@@ -17,10 +17,10 @@
 /* Clock state for work with times; all zero without. */
 struct ab_memory_time {
     const struct ab_time_step *steps;
-    uint32_t n, next;              /* `next`: index of the next step */
-    struct ab_served_clock *clock; /* NULL = real time */
-    uint64_t now_ns;               /* the work's time */
-    uint64_t begin_ns;             /* the clock's time when the work began, real time too */
+    uint32_t n, next;               /* `next`: index of the next step */
+    struct ab_virtual_clock *clock; /* NULL = real time */
+    uint64_t now_ns;                /* the work's time */
+    uint64_t begin_ns;              /* the clock's time when the work began, real time too */
     uint64_t next_row_ns;
     uint64_t purge_ns, next_purge_ns; /* period and next time of purges; 0 = never */
     uint32_t n_idle;                  /* idle stretches so far */
@@ -29,9 +29,9 @@ struct ab_memory_time {
     bool has_begun;
     pid_t lanes[AB_LANES_MAX]; /* threads of the harness, by lane */
     uint32_t n_lanes;
-    char text[4096];      /* buffer for /proc files of threads */
-    const void *function; /* a function of the library under test */
-    const char *unserved; /* system call in which a thread waits by another clock; NULL = none */
+    char text[4096];       /* buffer for /proc files of threads */
+    const void *function;  /* a function of the library under test */
+    const char *unmanaged; /* system call in which a thread waits by another clock; NULL = none */
 };
 
 struct ab_memory_pass {

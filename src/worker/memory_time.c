@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
-#include "clock/served_clock.h"
+#include "clock/virtual_clock.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -27,10 +27,10 @@ void ab_memory_enter(struct ab_lane *lane)
     struct ab_memory_time *t = &m->time;
     if (t->n > 0) {
         t->lanes[lane->index] = (pid_t)syscall(SYS_gettid);
-        struct ab_served_clock *clock = m->report->pace != 0
-                                            ? NULL
-                                            : dlsym(RTLD_DEFAULT, AB_SERVED_CLOCK_NAME);
-        if (m->report->pace == 0 && (clock == NULL || clock->version != AB_SERVED_CLOCK_VERSION))
+        struct ab_virtual_clock *clock = m->report->pace != 0
+                                             ? NULL
+                                             : dlsym(RTLD_DEFAULT, AB_VIRTUAL_CLOCK_NAME);
+        if (m->report->pace == 0 && (clock == NULL || clock->version != AB_VIRTUAL_CLOCK_VERSION))
             ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "the virtual clock was not loaded", NULL);
         if (clock != NULL) {
             clock->enter();
@@ -179,8 +179,8 @@ static bool are_asleep(struct ab_memory_pass *m, uint32_t *n, bool wants_calls)
             all = all && is_asleep(tasks_fd, d->d_name);
             if (all && wants_calls &&
                 read_task(tasks_fd, d->d_name, "/syscall", call, sizeof call) > 0 &&
-                t->unserved == NULL && timed_wait(call) != NULL)
-                t->unserved = timed_wait(call)->name;
+                t->unmanaged == NULL && timed_wait(call) != NULL)
+                t->unmanaged = timed_wait(call)->name;
         }
     }
     return all;
@@ -326,19 +326,19 @@ static void idle_until(struct ab_memory_pass *m, uint64_t end_ns)
     static const uint64_t after[] = {1, 10, 60};
     struct ab_memory_time *t = &m->time;
     const uint64_t begin_ns = t->now_ns;
-    const bool is_told = t->n_idle++ < m->report->cap_idle;
-    uint32_t k = is_told ? 0 : AB_ARRAY_LEN(after);
-    if (is_told)
+    const bool has_room = t->n_idle++ < m->report->cap_idle;
+    uint32_t k = has_room ? 0 : AB_ARRAY_LEN(after);
+    if (has_room)
         add_row(m, AB_ROW_IDLE_BEGIN);
     while (t->now_ns < end_ns) {
         uint64_t mark = k < AB_ARRAY_LEN(after) ? begin_ns + after[k] * SECOND_NS : UINT64_MAX;
         bool is_due = walk(m, earlier(end_ns, mark));
         bool is_marked = t->now_ns == mark && t->now_ns < end_ns;
         k += t->now_ns == mark;
-        if (is_marked || (is_due && (t->now_ns < end_ns || !is_told)))
+        if (is_marked || (is_due && (t->now_ns < end_ns || !has_room)))
             add_row(m, is_marked ? AB_ROW_IDLE : 0);
     }
-    if (is_told)
+    if (has_room)
         add_row(m, AB_ROW_IDLE_END);
 }
 
@@ -439,7 +439,7 @@ static size_t append(char *out, size_t cap, size_t at, const char *text)
 
 /* Reports that a thread waited in this system call for a time of another clock than the virtual
  * one. */
-static void say_unserved(struct ab_memory_report *r, const char *name)
+static void report_unmanaged(struct ab_memory_report *r, const char *name)
 {
     const size_t cap = sizeof r->clock_reason;
     size_t at = append(r->clock_reason, cap, 0, "it waits in ");
@@ -449,11 +449,11 @@ static void say_unserved(struct ab_memory_report *r, const char *name)
 }
 
 /* Returns the name of the first system call that waited and was not served, or NULL. */
-static const char *unserved_call(const struct ab_memory_time *t)
+static const char *unmanaged_call(const struct ab_memory_time *t)
 {
-    uint32_t call = __atomic_load_n(&t->clock->unserved, __ATOMIC_ACQUIRE);
+    uint32_t call = __atomic_load_n(&t->clock->unmanaged, __ATOMIC_ACQUIRE);
     const struct timed_call *of = call != 0 ? find_timed_call((long)call - 1) : NULL;
-    return of != NULL ? of->name : call != 0 ? "a system call" : t->unserved;
+    return of != NULL ? of->name : call != 0 ? "a system call" : t->unmanaged;
 }
 
 static void tell_clock(struct ab_memory_pass *m)
@@ -464,8 +464,8 @@ static void tell_clock(struct ab_memory_pass *m)
         say_real(r, "--pace");
     else if (t->is_unsettled)
         say_real(r, "a thread that it started was not asleep after 1 s");
-    else if (unserved_call(t) != NULL)
-        say_unserved(r, unserved_call(t));
+    else if (unmanaged_call(t) != NULL)
+        report_unmanaged(r, unmanaged_call(t));
     else if (__atomic_load_n(&t->clock->is_used, __ATOMIC_ACQUIRE) != 0)
         r->clock = AB_CLOCK_VIRTUAL;
     else if (reads_ticks(m))

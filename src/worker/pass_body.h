@@ -422,14 +422,14 @@ static uint32_t FN(piece)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_
 
 /* Runs a range with its periodic purges, which are called between two ops: in the time of the pass,
  * but of no op. */
-static uint32_t FN(remedied)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
-                             uint32_t end)
+static uint32_t FN(with_purges)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
+                                uint32_t end)
 {
     uint32_t i = begin;
-    while (AB_UNLIKELY(lane->w->remedies != NULL) && lane->remedy_at < end) {
-        if (i < lane->remedy_at)
-            i = FN(piece)(lane, f, phase, i, lane->remedy_at);
-        ab_remedies_call(lane);
+    while (AB_UNLIKELY(lane->w->purges != NULL) && lane->purge_at < end) {
+        if (i < lane->purge_at)
+            i = FN(piece)(lane, f, phase, i, lane->purge_at);
+        ab_purges_call(lane);
     }
     return i < end || i == begin ? FN(piece)(lane, f, phase, i, end) : i;
 }
@@ -444,7 +444,7 @@ static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint
         uint32_t stop = end - from > ops ? from + ops : end;
         uint64_t tick = ab_slice_begin(lane);
         bool is_empty = i >= stop;
-        i = FN(remedied)(lane, f, phase, i, stop);
+        i = FN(with_purges)(lane, f, phase, i, stop);
         ab_slice_end(lane, phase, is_empty, tick);
         from = stop;
     }
@@ -458,7 +458,7 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
     if (ab_slices_are_on(lane->w, phase))
         FN(sliced_range)(lane, f, phase, begin, end);
     else
-        FN(remedied)(lane, f, phase, begin, end);
+        FN(with_purges)(lane, f, phase, begin, end);
 }
 
 /* Runs the lane's ops [begin, end). Returns false if its thread ends before one of them, or after
@@ -560,7 +560,7 @@ void FN(ab_pass)(struct ab_lane *lane)
     }
     do {
         if (lane->index == 0 && !goes_on)
-            ab_remedies_enter_burst(w);
+            ab_purges_enter_burst(w);
         goes_on = false;
         for (; phase < w->image->n_phases && !ab_lanes_have_failed(w); phase++)
             if (!ab_lane_passes_over(w, phase) && !FN(phase)(lane, lane->face, phase))

@@ -329,7 +329,7 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
     preflight.checker.user = &preflight;
     ab_fault_set_lookup(ab_worker_locate, &preflight.checker);
     preflight.checker.edge_bytes = EDGE_BYTES;
-    preflight.checker.is_null_told = false;
+    preflight.checker.is_null_failure = false;
     if (w->placement !=
         NULL) /* its references are addresses, which are not tested for being stale */
         preflight.checker.proves &= ~(unsigned)AB_PROVE_STALE;

@@ -55,7 +55,7 @@ _Static_assert(sizeof(struct ab_slot) == 16, "the slot field of an op is a byte 
 
 struct ab_inline;
 struct ab_handover;
-struct ab_remedies;
+struct ab_purges;
 struct ab_placement_image;
 struct ab_aged_heap;
 
@@ -80,7 +80,7 @@ struct ab_worker { /* state that all lanes share */
     struct ab_lane *lanes;                          /* array of image->n_lanes */
     struct ab_memory_pass *memory;                  /* memory pass, else NULL */
     struct ab_aged_heap *aging;                     /* NULL = the heap is not aged */
-    struct ab_remedies *remedies;                   /* periodic purges, else NULL */
+    struct ab_purges *purges;                       /* periodic purges, else NULL */
     const struct ab_inline *inlined;                /* AB_BOUNDARY_INLINE, else NULL */
     const struct ab_placement_image *placement;     /* AB_BOUNDARY_PLACED, else NULL */
     int (*trim)(size_t); /* the library's malloc_trim; NULL: it has none, or the tape no such op */
@@ -114,12 +114,12 @@ struct ab_lane {
     struct ab_heap_face own_face; /* heap boundary; its heap may be the lane's own */
     volatile uint32_t *progress;  /* place where the parent reads the running op */
     uint32_t index;
-    uint32_t op;                /* index of the running op, for notes about it */
-    uint32_t remedy, remedy_at; /* next of w->remedies, and the op before which it is due */
-    uint32_t chunk_ops;         /* ops between two progress notes of the untimed loop */
-    bool may_reset;             /* True if the heap may be reset in bulk. */
-    bool has_marks;             /* True if the back end has save points. */
-    bool has_own_heap;          /* True if no other lane allocates in its heap. */
+    uint32_t op;              /* index of the running op, for notes about it */
+    uint32_t purge, purge_at; /* next of w->purges, and the op before which it is due */
+    uint32_t chunk_ops;       /* ops between two progress notes of the untimed loop */
+    bool may_reset;           /* True if the heap may be reset in bulk. */
+    bool has_marks;           /* True if the back end has save points. */
+    bool has_own_heap;        /* True if no other lane allocates in its heap. */
     bool is_in_rows;   /* True if the phase is full of rows of allocations; chooses the loop. */
     uint8_t only_code; /* only_code of the phase's struct ab_phase */
     struct ab_handover
@@ -188,15 +188,15 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
 
 /* Returns the function of that name in the very object that serves malloc; NULL = none. */
 typedef void *ab_own_function(struct ab_worker *w, const char *name);
-/* remedies.c: periodic purges of a malloc. All these functions do nothing if request.purge_ns is
+/* purges.c: periodic purges of a malloc. All these functions do nothing if request.purge_ns is
  * 0. */
 
 /* Finds the library's purge function; fails the run if it has none. */
-void ab_remedies_open(struct ab_worker *w, const void *malloc_function);
+void ab_purges_open(struct ab_worker *w, const void *malloc_function);
 /* Computes before which op of which lane each purge of the entered burst is due. */
-void ab_remedies_enter_burst(struct ab_worker *w);
+void ab_purges_enter_burst(struct ab_worker *w);
 /* Calls the purge that is due, and notes the lane's next one. */
-void ab_remedies_call(struct ab_lane *lane);
+void ab_purges_call(struct ab_lane *lane);
 
 /* sized_free.c: sets the face's functions that free by size, and names the function in the report.
  * The face's `free` must be set. Does nothing if the tape has no sized frees. */

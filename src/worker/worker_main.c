@@ -314,7 +314,7 @@ static void run_malloc(struct ab_run_request *request)
     ab_memory_set_malloc(&worker, (const void *)face.malloc);
     ab_counts_open(&worker);
     ab_lanes_open(&worker);
-    ab_remedies_open(&worker, (const void *)face.malloc);
+    ab_purges_open(&worker, (const void *)face.malloc);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);
     struct ab_target target;

@@ -114,26 +114,26 @@ static void predictions_and_measurements_are_set_side_by_side(void **state)
                  {5, "opposite"}, {0, "not measurable"}};
     (void)state;
     struct screen *x = screen_new_exec();
-    struct ab_program_witness w;
+    struct ab_program_prediction w;
     assert_false(ab_program_has_prediction(&x->s));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         set_prediction(x, cases[i].measured);
         assert_true(ab_program_has_prediction(&x->s));
-        ab_program_witness_of(&x->s, JEMALLOC, GLIBC, &w);
+        ab_program_prediction_of(&x->s, JEMALLOC, GLIBC, &w);
         assert_true(fabs(w.warm.ratio + 4) < 0.1 && fabs(w.cold.ratio + 7) < 0.1);
         assert_true(fabs(w.measured.ratio - cases[i].measured) < 0.1);
         assert_true(fabs(w.inside.ratio - cases[i].measured) < 0.1);
         assert_true(fabs(w.outside.ratio - 2) < 0.1);
-        assert_string_equal(ab_program_witness_word(&w, &w.measured), cases[i].word);
+        assert_string_equal(ab_program_prediction_word(&w, &w.measured), cases[i].word);
     }
     set_prediction(x, -9);
     for (uint32_t i = 0; i < x->s.n_results; i++) /* of an earlier version: one replay, by the op */
         x->results[i].replay_warm_ns_per_call = x->results[i].replay_cold_ns_per_call = NAN;
     assert_true(ab_program_has_prediction(&x->s));
-    ab_program_witness_of(&x->s, JEMALLOC, GLIBC, &w);
-    assert_string_equal(ab_program_witness_word(&w, &w.measured), "same direction");
-    ab_program_witness_of(&x->s, MIMALLOC, GLIBC, &w); /* was not replayed */
-    assert_string_equal(ab_program_witness_word(&w, &w.measured), "-");
+    ab_program_prediction_of(&x->s, JEMALLOC, GLIBC, &w);
+    assert_string_equal(ab_program_prediction_word(&w, &w.measured), "same direction");
+    ab_program_prediction_of(&x->s, MIMALLOC, GLIBC, &w); /* was not replayed */
+    assert_string_equal(ab_program_prediction_word(&w, &w.measured), "-");
     screen_free(x);
 }
 

@@ -60,7 +60,7 @@ static void a_changed_build_is_judged_by_its_ratio_to_the_unchanged_one(void **s
             fail_msg("case %zu: %s, %g; glibc %s", i, ab_comparison_verdicts[c->verdict],
                      c->relative.ratio, ab_comparison_verdicts[glibc]);
         assert_true(fabs(c->relative.ratio * cases[i].glibc / cases[i].jemalloc - 1) < 1e-9);
-        assert_string_equal(c->witnesses, "glibc");
+        assert_string_equal(c->controls, "glibc");
         assert_int_equal(ab_comparison_status(&x->c), cases[i].status);
         bool is_withheld = c->verdict == AB_VERDICT_INCONCLUSIVE;
         assert_int_equal(c->is_drift, is_withheld);
@@ -140,7 +140,7 @@ static void the_speed_of_the_machine_changes_no_verdict(void **state)
 }
 
 /* A third back end, the same build in both, made of the results of jemalloc. */
-static void add_witness(struct fake_session *f, double factor)
+static void add_control(struct fake_session *f, double factor)
 {
     f->s.n_backends = 3;
     struct ab_backend_info *b = &f->backends[2];
@@ -156,11 +156,11 @@ static void of_two_witnesses_both_must_agree(void **state)
 {
     struct fixture *x = *state;
     set_builds(x, "22bb");
-    add_witness(x->a, 1);
-    add_witness(x->b, 1.01);
+    add_control(x->a, 1);
+    add_control(x->b, 1.01);
     compare_at(x, 1.00, 1.10, limit);
     const struct ab_checked *c = time_of(x, FAKE_JEMALLOC);
-    assert_string_equal(c->witnesses, "glibc and 1 other");
+    assert_string_equal(c->controls, "glibc and 1 other");
     assert_int_equal(c->verdict, AB_VERDICT_FAIL);
     compare_at(x, 1.15, 1.10, limit); /* slower than the one expects, faster than the other */
     c = time_of(x, FAKE_JEMALLOC);

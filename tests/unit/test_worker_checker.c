@@ -237,11 +237,11 @@ static void a_resize_must_keep_the_prefix(void **state)
 static void a_resize_that_fails_must_leave_the_block(void **state)
 {
     (void)state;
-    checker.is_null_told = false;
+    checker.is_null_failure = false;
     ask(AB_CALL_ALLOC, 0, 64, 0);
     expect(change(0, 64, 128, SIZE_MAX), "");
     expect(drop(0, 64), "");
-    checker.is_null_told = true;
+    checker.is_null_failure = true;
     ask(AB_CALL_ALLOC, 0, 64, 0);
     expect(change(0, 64, 128, SIZE_MAX), "resize(64 -> 128) returned NULL");
 }
@@ -270,7 +270,7 @@ static void null_is_told_only_where_there_must_be_a_block(void **state)
     (void)state;
     expect(ask(AB_CALL_ALLOC, 0, 64, SIZE_MAX), "alloc(64) returned NULL");
     expect(ask(AB_CALL_ALLOC, 0, 0, SIZE_MAX), "");
-    checker.is_null_told = false;
+    checker.is_null_failure = false;
     expect(ask(AB_CALL_ALLOC, 0, 64, SIZE_MAX), "");
 }
 

@@ -2,7 +2,7 @@
  *
  * The virtual clock in the memory pass, with mallocs that give memory back after a time: rows must
  * show it when the work's time has come so far, and in real time as well.
- * tests: memory_read.c memory_time.c served_clock.c steady_clock.c
+ * tests: memory_read.c memory_time.c virtual_clock.c steady_clock.c
  */
 #include "core/alloc.h"
 #include "runner/run.h"

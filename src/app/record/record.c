@@ -89,7 +89,7 @@ static enum ab_status keep(struct ab_recording *r, const struct ab_record_reques
 /* Chooses when to convert. Short recordings are converted at the end, without cost while the
  * command runs. Tests set another size in bytes (0 = only at the end) and do not wait for a free
  * CPU. */
-static void choose_along(struct ab_launch *l, const struct ab_record_request *r)
+static void choose_control(struct ab_launch *l, const struct ab_record_request *r)
 {
     const char *of_test = getenv("ALLOCBENCH_TEST_CONVERT_FROM");
     l->is_eager = of_test != NULL;
@@ -112,7 +112,7 @@ static void set_launch(struct ab_launch *l, const struct ab_record_request *r)
     l->site_depth = r->site_depth;
     l->has_time = r->has_call_times;
     l->watch = r->watch;
-    choose_along(l, r);
+    choose_control(l, r);
 }
 
 static enum ab_status start(struct ab_recording *r, const struct ab_record_request *request,

@@ -259,7 +259,7 @@ static void print_rest(FILE *to, const struct ab_advise_view *v)
         print_line(to, "", "the rest", (double)calls / (double)a->calls, "malloc (keep)", "");
 }
 
-/* ---- what else is told ---- */
+/* ---- the other parts of the text ---- */
 
 /* Returns the first heap of the kind; NULL = none. */
 static const struct ab_advice_heap *heap_of_kind(const struct ab_advice *a,

@@ -116,7 +116,7 @@ static void draw_row(struct ab_plot *p, const struct ab_report *report, const st
     struct ab_paint paint = ab_report_paint(report, c->backend), mark = paint;
     name_cell(text, sizeof text, c);
     snprintf(label, sizeof label, "%.120s: %.120s%s%.100s", c->backend, text,
-             e == &c->effect ? "" : ", relative to ", e == &c->effect ? "" : c->witnesses);
+             e == &c->effect ? "" : ", relative to ", e == &c->effect ? "" : c->controls);
     ab_page_cut(cut, sizeof cut, label, NAME_CHARS);
     ab_plot_text(p, AB_COLOUR_INK, p->x.from - 10, ab_axis_at(&p->y, y) + 4, "end", cut);
     paint.title = label;
@@ -205,7 +205,7 @@ static void put_relative_row(struct ab_html *h, const struct ab_report *report,
         h,
         "</th><td>relative to %s</td><td></td><td class=\"n\">%s: %s</td>"
         "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td>%s</td></tr>\n",
-        c->witnesses, c->witnesses, change(machine, c->machine_ratio),
+        c->controls, c->controls, change(machine, c->machine_ratio),
         change(ratio, c->relative.ratio), interval(range, &c->relative), limit, "this decides");
 }
 

@@ -104,7 +104,7 @@ static void put_numbers(struct ab_html *h, const struct ab_report *report)
 static void put_prediction(struct ab_html *h, const struct ab_report *report)
 {
     struct ab_grid g;
-    if (ab_program_witness_grid(report->view, &g)) {
+    if (ab_program_prediction_grid(report->view, &g)) {
         ab_page_grid(h, report, "Beside the replay of the trace, ns a call", &g);
         ab_html_f(
             h,

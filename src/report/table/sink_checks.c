@@ -447,13 +447,13 @@ static void label_case(const struct ab_checked *cell, char *buf, size_t cap)
  * change. */
 static void add_relative(struct ab_text *t, const struct ab_checked *cell)
 {
-    char shown[4 * sizeof cell->witnesses], change[2][AB_CELL_BYTES], interval[AB_CELL_BYTES];
+    char shown[4 * sizeof cell->controls], change[2][AB_CELL_BYTES], interval[AB_CELL_BYTES];
     if (ab_check_judged_effect(cell) != &cell->relative)
         return;
     ab_view_change_interval(interval, sizeof interval, &cell->relative);
     ab_text_addf(t, "%s relative to %s, the same build in both (%s)%s%s",
                  ab_view_change(change[0], sizeof change[0], cell->relative.ratio),
-                 ab_text_printable(shown, sizeof shown, cell->witnesses),
+                 ab_text_printable(shown, sizeof shown, cell->controls),
                  ab_view_change(change[1], sizeof change[1], cell->machine_ratio),
                  interval[0] != 0 ? ": " : "", interval);
 }

@@ -512,11 +512,11 @@ static void print_by_value(FILE *to, const struct ab_view *v, struct ab_table_st
     print_by_value_of(to, v, (struct ab_by_value_of){AB_BY_VALUE_PEAK, 0}, style, legend);
 }
 
-static void print_witness(FILE *to, const struct ab_view *v, struct ab_table_style style)
+static void print_control(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
     struct ab_legend legend = {0};
     struct ab_grid g;
-    if (ab_program_witness_grid(v, &g)) {
+    if (ab_program_prediction_grid(v, &g)) {
         fputc('\n', to);
         ab_legend_grid(to, &g, style, &legend);
         ab_table_prose(
@@ -563,7 +563,7 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
         fputc('\n', to);
     ab_legend_print(to, v, &legend, style);
     if (ab_session_is_exec(v->session))
-        print_witness(to, v, style);
+        print_control(to, v, style);
 }
 
 /* ---- warnings ---- */

@@ -139,11 +139,11 @@ static void print_detail(FILE *to, const char *what, const char *text, struct ab
 }
 
 /* Prints a crash. The command stays on one line whatever the width, so that it can be copied. */
-static void print_crash(FILE *to, const struct ab_crash_text *c, bool is_call_told,
+static void print_crash(FILE *to, const struct ab_crash_text *c, bool is_call_printed,
                         const char *repeat, struct ab_table_style style)
 {
     char shown[4400];
-    print_detail(to, "last call", is_call_told ? NULL : c->call, style);
+    print_detail(to, "last call", is_call_printed ? NULL : c->call, style);
     print_detail(to, "memory", c->memory, style);
     print_detail(to, "function", c->function, style);
     if (repeat != NULL)

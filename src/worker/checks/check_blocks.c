@@ -114,19 +114,19 @@ void ab_check_slack(struct ab_trial *t)
  * the request. */
 void ab_check_usable(struct ab_trial *t)
 {
-    static size_t told[LIVE_MAX];
+    static size_t usable[LIVE_MAX];
     struct ab_heap *heap = t->target->heap;
     if (!ab_trial_needs(t, has_usable(t->target), "no usable_size"))
         return;
     for (uint32_t i = 0; i < LIVE_MAX; i++) {
         struct ab_ask ask = ab_trial_ask(t, ab_trial_size(t, 65536), 1024);
         replace(t, &live[i], &ask);
-        told[i] = ab_target_usable(t->target, heap, live[i].ref);
+        usable[i] = ab_target_usable(t->target, heap, live[i].ref);
     }
     for (uint32_t i = 0; i < LIVE_MAX; i += 2)
         drop(t, &live[i]);
     for (uint32_t i = 1; i < LIVE_MAX; i += 2)
-        if (ab_target_usable(t->target, heap, live[i].ref) != told[i])
+        if (ab_target_usable(t->target, heap, live[i].ref) != usable[i])
             ab_trial_fail_text(t, "usable_size of a live block changed as others were freed");
     t->report->work = t->checker.n_asked;
 }

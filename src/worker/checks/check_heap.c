@@ -110,7 +110,7 @@ void ab_check_mark(struct ab_trial *t)
     }
     if (before != AB_UNKNOWN || !ab_trial_bound(BOUND_BYTES))
         return;
-    t->checker.fills = t->checker.is_null_told = false;
+    t->checker.fills = t->checker.is_null_failure = false;
     for (uint32_t round = 0; round < ROUNDS; round++)
         fill_and_release(t, OLDER, OLDER + 2, LARGE);
     ab_trial_unbound();

@@ -79,7 +79,7 @@ static uint32_t exhaust(struct ab_trial *t)
 void ab_check_exhaustion(struct ab_trial *t)
 {
     t->checker.edge_bytes = 64;
-    t->checker.is_null_told = false;
+    t->checker.is_null_failure = false;
     if (!ab_trial_needs(t, ab_trial_bound(BOUND_BYTES),
                         "the memory of a process cannot be limited here"))
         return;
@@ -137,7 +137,7 @@ void ab_check_reuse(struct ab_trial *t)
     if (!ab_trial_needs_free(t))
         return;
     t->checker.fills = false;
-    t->checker.is_null_told = false;
+    t->checker.is_null_failure = false;
     if (!ab_trial_needs(t, ab_trial_bound(BOUND_BYTES),
                         "the memory of a process cannot be limited here"))
         return;

@@ -48,7 +48,7 @@ void ab_check_failed_resize(struct ab_trial *t)
     static const size_t too_large[] = {(size_t)PTRDIFF_MAX + 1, SIZE_MAX - 64, SIZE_MAX};
     if (!ab_trial_needs(t, ab_target_can_resize(t->target), "no resize"))
         return;
-    t->checker.is_null_told = false;
+    t->checker.is_null_failure = false;
     for (uint32_t i = 0; i < 120; i++) {
         size_t size = ab_trial_size(t, 4096);
         const size_t sizes[2] = {size, too_large[i % AB_ARRAY_LEN(too_large)]};

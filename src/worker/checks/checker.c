@@ -18,7 +18,7 @@ bool ab_checker_open(struct ab_checker *c, const struct ab_target *target)
                              .proves = AB_PROVE_ALL,
                              .edge_bytes = SIZE_MAX / 4,
                              .fills = true,
-                             .is_null_told = true};
+                             .is_null_failure = true};
     return ab_shadow_open(&c->shadow);
 }
 
@@ -274,7 +274,7 @@ ab_ref ab_checker_ask(struct ab_checker *c, struct ab_heap *heap, const struct a
     uint64_t seq = count(c, &c->n_asked);
     struct ab_words w = {.n = 0};
     ab_ref ref = ab_target_ask(c->target, heap, ask);
-    if (ref == 0 && c->is_null_told && ask->size > 0) {
+    if (ref == 0 && c->is_null_failure && ask->size > 0) {
         ab_words_ask(&w, c->target, ask);
         fail_null(c, &w);
     }
@@ -400,7 +400,7 @@ ab_ref ab_checker_resize(struct ab_checker *c, struct ab_heap *heap, ab_ref ref,
     ab_ref moved = ab_target_resize(c->target, heap, ref, sizes);
     if (moved == 0) {
         put_back(c, heap, &b, sizes);
-        if (!c->is_null_told)
+        if (!c->is_null_failure)
             return 0;
         ab_words_resize(&w, c->target, sizes);
         fail_null(c, &w);

@@ -47,7 +47,7 @@ struct ab_checker {
     bool fills_usable; /* True if the pattern extends up to usable_size. */
     bool is_shared;    /* True if several threads call the checker. */
     /* True if a NULL for a size > 0 is a failure: the caller knows that there is room. */
-    bool is_null_told;
+    bool is_null_failure;
     struct ab_address_range foreign[AB_FOREIGN_MAX]; /* memory that the allocator must not return */
     uint32_t n_foreign;
     struct ab_address_range freed[AB_FREED_MAX]; /* recently freed ranges, a ring buffer */

@@ -163,9 +163,9 @@ uint64_t ab_trial_live_bytes(const struct ab_trial *t)
     if (hooks == NULL || hooks->stats == NULL)
         return AB_UNKNOWN;
     ab_call_note_begin(AB_CALLED_STATS, 0, 0, 0);
-    bool is_told = hooks->stats(t->target->heap, &stats) == 0;
+    bool has_stats = hooks->stats(t->target->heap, &stats) == 0;
     ab_call_note_end();
-    return is_told ? stats.live_bytes : AB_UNKNOWN;
+    return has_stats ? stats.live_bytes : AB_UNKNOWN;
 }
 
 /* ---- a NULL where a check needs a block ----
@@ -231,7 +231,7 @@ static bool can_try_again(const struct ab_trial *t)
 void ab_trial_prove_full(struct ab_trial *t)
 {
     struct ab_verify_report *report = t->report;
-    t->checker.is_null_told = false;
+    t->checker.is_null_failure = false;
     if (t->checker.shadow.n_live > report->n_live)
         report->n_live = t->checker.shadow.n_live;
     if (!t->checker.is_shared)

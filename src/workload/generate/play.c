@@ -228,7 +228,8 @@ static struct ab_request request_of(const struct ab_verb *v, const struct ab_mod
     return request;
 }
 
-static enum ab_status bear(struct ab_generator *g, struct ab_play *p, const struct ab_verb *v)
+static enum ab_status play_allocation(struct ab_generator *g, struct ab_play *p,
+                                      const struct ab_verb *v)
 {
     struct living x = {.block = draw_block(p), .born = TIME(p->now), .number = p->n_born++};
     const struct ab_model_block *b = &p->t->blocks[x.block];
@@ -252,7 +253,8 @@ static uint64_t size_after(const struct ab_model_block *b, uint32_t n)
     return size < 1 ? 1 : (uint64_t)size;
 }
 
-static enum ab_status happen(struct ab_generator *g, struct ab_play *p, const struct ab_verb *v)
+static enum ab_status play_due_action(struct ab_generator *g, struct ab_play *p,
+                                      const struct ab_verb *v)
 {
     struct living x = pop(p);
     const struct ab_model_block *b = &p->t->blocks[x.block];
@@ -283,7 +285,7 @@ static bool is_part_over(const struct ab_play *p)
 static enum ab_status call(struct ab_generator *g, struct ab_play *p, const struct ab_verb *v)
 {
     bool is_due = p->n_heap > 0 && (p->n_left == 0 || p->heap[0].due <= TIME(p->now));
-    enum ab_status status = is_due ? happen(g, p, v) : bear(g, p, v);
+    enum ab_status status = is_due ? play_due_action(g, p, v) : play_allocation(g, p, v);
     p->now++;
     return status;
 }

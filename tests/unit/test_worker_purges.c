@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A library is told to give memory back before the same ops in each pass, on the lane that runs them.
- * tests: remedies.c
+ * tests: purges.c
  */
 #include "base/bits.h"
 #include "support/cmocka.h"
@@ -89,7 +89,7 @@ static void run(uint32_t n_lanes, enum ab_pass pass, bool is_strict)
     make_tape(n_lanes, &tape);
     assert_int_equal(ab_tape_map_open(&tape, &map, &err), AB_OK);
     test_worker_open(&w, &map);
-    ab_remedies_open(&w, (const void *)malloc_trim);
+    ab_purges_open(&w, (const void *)malloc_trim);
     ab_lanes_run(&w, ab_pass_heap, &face, true);
     test_worker_close(&w);
     ab_tape_map_close(&map);

@@ -4,7 +4,7 @@
  * to the allocator. So it calls no malloc and no stdio, takes no lock, and keeps errno unless it
  * fails.
  */
-#include "clock/served_clock.h"
+#include "clock/virtual_clock.h"
 
 #include "base/limits.h"
 
@@ -38,14 +38,14 @@ static void enter(void), set_time(uint64_t time_ns);
 static uint64_t next_due(void);
 static uint32_t wake_due(void);
 
-EXPORT struct ab_served_clock ab_clock_v2 = {
-    .version = AB_SERVED_CLOCK_VERSION,
+EXPORT struct ab_virtual_clock ab_clock_v2 = {
+    .version = AB_VIRTUAL_CLOCK_VERSION,
     .enter = enter,
     .next = next_due,
     .set = set_time,
     .wake = wake_due,
 };
-static struct ab_served_clock *const served = &ab_clock_v2;
+static struct ab_virtual_clock *const state = &ab_clock_v2;
 
 /* ---- system calls of this library ---- */
 
@@ -131,14 +131,14 @@ static void begin_clocks(void)
 static uint64_t time_now(void)
 {
     begin_clocks();
-    __atomic_store_n(&served->is_used, 1, __ATOMIC_RELAXED);
-    return __atomic_add_fetch(&served->time_ns, 1, __ATOMIC_ACQ_REL);
+    __atomic_store_n(&state->is_used, 1, __ATOMIC_RELAXED);
+    return __atomic_add_fetch(&state->time_ns, 1, __ATOMIC_ACQ_REL);
 }
 
 static void set_time(uint64_t time_ns)
 {
-    uint64_t now = __atomic_load_n(&served->time_ns, __ATOMIC_ACQUIRE);
-    while (now < time_ns && !__atomic_compare_exchange_n(&served->time_ns, &now, time_ns, false,
+    uint64_t now = __atomic_load_n(&state->time_ns, __ATOMIC_ACQUIRE);
+    while (now < time_ns && !__atomic_compare_exchange_n(&state->time_ns, &now, time_ns, false,
                                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     }
 }
@@ -254,7 +254,7 @@ static struct sleeper *fall_asleep(uint64_t due_ns, pthread_cond_t *condition, p
         s->condition = condition;
         s->thread = thread;
         __atomic_store_n(&s->is_woken, 0, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&served->n_asleep, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&state->n_asleep, 1, __ATOMIC_RELAXED);
         __atomic_store_n(&s->state, ASLEEP, __ATOMIC_RELEASE);
         return s;
     }
@@ -264,7 +264,7 @@ static struct sleeper *fall_asleep(uint64_t due_ns, pthread_cond_t *condition, p
 static void get_up(struct sleeper *s)
 {
     __atomic_store_n(&s->state, FREE, __ATOMIC_RELEASE);
-    __atomic_sub_fetch(&served->n_asleep, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&state->n_asleep, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- timerfd ---- */
@@ -343,7 +343,7 @@ static uint64_t next_timer(void)
 static uint64_t next_due(void)
 {
     uint64_t next = next_timer();
-    if (__atomic_load_n(&served->n_asleep, __ATOMIC_ACQUIRE) == 0)
+    if (__atomic_load_n(&state->n_asleep, __ATOMIC_ACQUIRE) == 0)
         return next;
     for (const struct sleeper *s = sleepers; s < sleepers + SLEEPERS_MAX; s++)
         if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == ASLEEP && s->due_ns < next)
@@ -353,11 +353,11 @@ static uint64_t next_due(void)
 
 static uint32_t wake_due(void)
 {
-    uint64_t now = __atomic_load_n(&served->time_ns, __ATOMIC_ACQUIRE);
+    uint64_t now = __atomic_load_n(&state->time_ns, __ATOMIC_ACQUIRE);
     uint32_t n = 0;
     for (struct timer *t = timers; t < timers + TIMERS_MAX; t++)
         n += expire(t, now);
-    if (__atomic_load_n(&served->n_asleep, __ATOMIC_ACQUIRE) == 0)
+    if (__atomic_load_n(&state->n_asleep, __ATOMIC_ACQUIRE) == 0)
         return n;
     for (struct sleeper *s = sleepers; s < sleepers + SLEEPERS_MAX; s++) {
         if (__atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != ASLEEP || s->due_ns > now)
@@ -393,7 +393,7 @@ static bool sleeps_really(uint64_t ns)
 
 static void begin_short(void)
 {
-    __atomic_add_fetch(&served->n_short, !is_of_harness, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&state->n_short, !is_of_harness, __ATOMIC_RELAXED);
 }
 
 /* Advances the clock by a sleep of the harness. Sleeps of other threads do not advance it, because
@@ -401,8 +401,8 @@ static void begin_short(void)
 static void end_short(uint64_t slept_ns)
 {
     if (is_of_harness || is_first_thread())
-        __atomic_add_fetch(&served->time_ns, slept_ns, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&served->n_short, !is_of_harness, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&state->time_ns, slept_ns, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&state->n_short, !is_of_harness, __ATOMIC_RELAXED);
 }
 
 /* Sleeps in real time. Returns 0 or an error number, and writes the remaining time to *left. */
@@ -493,9 +493,9 @@ static int wait_for(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t 
         return wait_really(condition, mutex, ns);
     int error = pthread_cond_wait(condition, mutex);
     get_up(s);
-    return error != 0                                                   ? error
-           : __atomic_load_n(&served->time_ns, __ATOMIC_ACQUIRE) >= due ? ETIMEDOUT
-                                                                        : 0;
+    return error != 0                                                  ? error
+           : __atomic_load_n(&state->time_ns, __ATOMIC_ACQUIRE) >= due ? ETIMEDOUT
+                                                                       : 0;
 }
 
 /* Returns the clock that a condition's deadline is by. Only the C library knows it, but the two
@@ -536,11 +536,11 @@ static long pass_on(const struct trapped *t)
 }
 
 /* Carries the call out in real time, because the virtual clock does not serve it. */
-static long leave_unserved(const struct trapped *t)
+static long leave_to_kernel(const struct trapped *t)
 {
     uint32_t none = 0;
     if (!is_of_harness)
-        __atomic_compare_exchange_n(&served->unserved, &none, (uint32_t)t->number + 1, false,
+        __atomic_compare_exchange_n(&state->unmanaged, &none, (uint32_t)t->number + 1, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return pass_on(t);
 }
@@ -562,7 +562,7 @@ static long wait_in(const struct trapped *forever, const struct trapped *really,
     }
     result = pass_on(forever);
     get_up(s);
-    bool is_over = __atomic_load_n(&served->time_ns, __ATOMIC_ACQUIRE) >= due;
+    bool is_over = __atomic_load_n(&state->time_ns, __ATOMIC_ACQUIRE) >= due;
     return result == -EINTR && is_over ? timed_out : result;
 }
 
@@ -574,7 +574,7 @@ static long serve_futex(const struct trapped *t)
     if (waits_really || !is_valid(at))
         return pass_on(t);
     if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET)
-        return leave_unserved(t);
+        return leave_to_kernel(t);
     uint64_t ns = command == FUTEX_WAIT ? of_timespec(at) : until(id, at);
     struct timespec for_ns = to_timespec(ns < NEVER_NS ? ns : (uint64_t)INT64_MAX);
     struct trapped forever = *t, really = *t;
@@ -619,7 +619,7 @@ static long serve_timerfd(const struct trapped *t)
     if (to == NULL || !is_valid(&to->it_value) || !is_valid(&to->it_interval))
         return pass_on(t);
     if ((timer = take_timer((int)t->a[0])) == NULL)
-        return leave_unserved(t);
+        return leave_to_kernel(t);
     disarm.a[1] = 0;
     disarm.a[2] = (long)&none;
     long result = pass_on(&disarm);
@@ -677,7 +677,7 @@ static long serve(const struct trapped *t)
         return serve_ms(t, 3);
 #endif
     default:
-        return leave_unserved(t);
+        return leave_to_kernel(t);
     }
 }
 
@@ -808,5 +808,5 @@ static __attribute__((constructor)) void begin_serving(void)
 {
     touch_sleepers();
     begin_clocks();
-    served->is_filtered = install_filter();
+    state->is_filtered = install_filter();
 }

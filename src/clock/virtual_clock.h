@@ -14,21 +14,21 @@
  * A seccomp filter turns such a system call into SIGSYS, whose handler answers instead. A wait that
  * the handler does not serve is carried out in real time, and `unserved` has its number.
  */
-#ifndef AB_CLOCK_SERVED_CLOCK_H
-#define AB_CLOCK_SERVED_CLOCK_H
+#ifndef AB_CLOCK_VIRTUAL_CLOCK_H
+#define AB_CLOCK_VIRTUAL_CLOCK_H
 
 #include <stdint.h>
 
-#define AB_SERVED_CLOCK_VERSION 2
-#define AB_SERVED_CLOCK_NAME "ab_clock_v2"
+#define AB_VIRTUAL_CLOCK_VERSION 2
+#define AB_VIRTUAL_CLOCK_NAME "ab_clock_v2"
 
-struct ab_served_clock {
+struct ab_virtual_clock {
     uint32_t version;
     uint32_t is_used;       /* atomic: somebody read the time or wanted to wait for it */
     uint32_t n_short;       /* atomic: allocator threads that sleep in real time */
     uint32_t n_asleep;      /* atomic: allocator threads that sleep in virtual time */
     uint32_t is_filtered;   /* 0 = no filter could be installed, so system calls are not seen */
-    uint32_t unserved;      /* atomic: first unserved system call with a timeout, + 1; 0 = none */
+    uint32_t unmanaged;     /* atomic: first other system call with a timeout, + 1; 0 = none */
     uint64_t time_ns;       /* atomic: since the process first asked */
     void (*enter)(void);    /* registers the calling thread as the harness's */
     uint64_t (*next)(void); /* returns when the next sleeper is due; UINT64_MAX = none */

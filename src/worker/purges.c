@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-struct ab_remedies {
+struct ab_purges {
     struct ab_introspect library;
     uint32_t n;      /* purges in the whole tape */
     uint32_t n_here; /* purges in the entered burst */
@@ -35,7 +35,7 @@ static uint32_t next_due(const struct ab_worker *w, uint32_t *at, uint64_t *n_pa
     return UINT32_MAX;
 }
 
-void ab_remedies_open(struct ab_worker *w, const void *malloc_function)
+void ab_purges_open(struct ab_worker *w, const void *malloc_function)
 {
     struct ab_introspect library;
     uint32_t n = 0, at = 0;
@@ -52,10 +52,10 @@ void ab_remedies_open(struct ab_worker *w, const void *malloc_function)
         return;
     while (next_due(w, &at, &n_passed) != UINT32_MAX)
         n++;
-    struct ab_remedies *r = ab_worker_map(w, sizeof *r + (n + 1) * sizeof r->due[0], "remedies");
+    struct ab_purges *r = ab_worker_map(w, sizeof *r + (n + 1) * sizeof r->due[0], "purges");
     r->library = library;
     r->n = n;
-    w->remedies = r;
+    w->purges = r;
 }
 
 struct walk {                   /* a walk over a burst in the common order */
@@ -69,7 +69,7 @@ struct walk {                   /* a walk over a burst in the common order */
 static void note_stretch(struct ab_worker *w, struct walk *x, uint32_t lane, uint32_t begin,
                          uint32_t end)
 {
-    struct ab_remedies *r = w->remedies;
+    struct ab_purges *r = w->purges;
     uint32_t length = end - begin;
     for (; x->due < x->position + length && r->n_here < r->n;
          x->due = next_due(w, &x->at, &x->n_passed)) {
@@ -79,24 +79,24 @@ static void note_stretch(struct ab_worker *w, struct walk *x, uint32_t lane, uin
         if (x->last[lane] != 0) {
             r->due[x->last[lane]].next = i;
         } else {
-            w->lanes[lane].remedy = i;
-            w->lanes[lane].remedy_at = op;
+            w->lanes[lane].purge = i;
+            w->lanes[lane].purge_at = op;
         }
         x->last[lane] = i;
     }
     x->position += length;
 }
 
-void ab_remedies_enter_burst(struct ab_worker *w)
+void ab_purges_enter_burst(struct ab_worker *w)
 {
     struct ab_order order;
     struct walk x = {.position = w->first};
     uint32_t begin, end;
-    if (w->remedies == NULL)
+    if (w->purges == NULL)
         return;
-    w->remedies->n_here = 0;
+    w->purges->n_here = 0;
     for (uint32_t l = 0; l < w->image->n_lanes; l++)
-        w->lanes[l].remedy_at = UINT32_MAX;
+        w->lanes[l].purge_at = UINT32_MAX;
     do
         x.due = next_due(w, &x.at, &x.n_passed);
     while (x.due < w->first);
@@ -107,11 +107,11 @@ void ab_remedies_enter_burst(struct ab_worker *w)
     }
 }
 
-void ab_remedies_call(struct ab_lane *lane)
+void ab_purges_call(struct ab_lane *lane)
 {
-    const struct ab_remedies *r = lane->w->remedies;
+    const struct ab_purges *r = lane->w->purges;
     ab_introspect_purge(&r->library);
-    lane->remedy = r->due[lane->remedy].next;
-    lane->remedy_at = lane->remedy != 0 ? r->due[lane->remedy].op : UINT32_MAX;
+    lane->purge = r->due[lane->purge].next;
+    lane->purge_at = lane->purge != 0 ? r->due[lane->purge].op : UINT32_MAX;
     lane->chain = ab_tick_end();
 }
