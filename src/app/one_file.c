@@ -184,15 +184,12 @@ enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,
                                const struct ab_output *out, const char *path, struct ab_err *err)
 {
     const char *const named[] = {o->verdicts.baseline, o->program.trace, o->program.stdin_path};
-    bool replaces = false;
-    for (size_t i = 0; i < AB_ARRAY_LEN(named); i++)
-        replaces |= named[i] != NULL && ab_output_replaces(out, named[i]);
-    for (size_t i = first; i < o->n_args; i++)
-        replaces |= ab_output_replaces(out, o->args[i]);
-    for (size_t i = 0; i < o->maps.n; i++)
-        replaces |= o->maps.rules[i][0] == '@' && ab_output_replaces(out, o->maps.rules[i] + 1);
-    if (replaces)
-        return ab_fail(err, AB_USAGE, "'%s' would replace the file that is read",
-                       AB_SHOWN(600, path));
-    return AB_OK;
+    AB_TRY(ab_output_spare(out, path, named, AB_ARRAY_LEN(named), err));
+    for (size_t i = 0; i < o->maps.n; i++) {
+        const char *file = o->maps.rules[i] + 1;
+        if (file[-1] == '@')
+            AB_TRY(ab_output_spare(out, path, &file, 1, err));
+    }
+    return first < o->n_args ? ab_output_spare(out, path, o->args + first, o->n_args - first, err)
+                             : AB_OK;
 }

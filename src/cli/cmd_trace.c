@@ -3,22 +3,17 @@
  * Table of the subcommands of `allocbench trace`, with their options and numbers of files, and all
  * subcommands except `info`.
  */
-#include "cli/trace.h"
-
-#include "app/one_file.h"
+#include "app/trace/trace_dump.h"
+#include "app/trace/trace_making.h"
+#include "app/trace/trace_modeling.h"
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/spool_summary.h"
-#include "core/alloc.h"
-#include "core/output.h"
+#include "cli/trace.h"
 #include "core/text.h"
-#include "exchange/intake.h"
-#include "symbols/site_match.h"
-#include "trace_tools/event_text.h"
-#include "trace_tools/rewrite.h"
-#include "trace_tools/walk.h"
+#include "core/units_show.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -29,13 +24,11 @@
 
 static enum ab_status trace_check(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct ab_trace_watch watch;
-    struct ab_walk walk = {0};
+    struct ab_progress_files files;
     struct ab_trace_info info;
     for (size_t i = 1; i < o->n_args; i++) {
-        ab_trace_watch_begin(&watch, o, o->args[i], &walk);
-        enum ab_status status = ab_trace_check(&walk, &info, err);
-        ab_trace_watch_end(&watch);
+        const struct ab_trace_pass pass = ab_trace_pass_of(o, o->args[i], &files);
+        enum ab_status status = ab_trace_pass_check(&pass, &info, err);
         if (status == AB_INPUT) { /* the other files are still checked */
             fflush(stdout);
             fprintf(stderr, "allocbench: %s\n", err->text);
@@ -51,125 +44,12 @@ static enum ab_status trace_check(const struct ab_options *o, int *exit_code, st
     return AB_OK;
 }
 
-/* ---- dump: events as lines of text ---- */
-
-enum { BUFFER_BYTES = 1 << 16 };
-
-struct printer {
-    bool has_time;
-    struct ab_mark_table marks, requests;
-    size_t next_mark, next_request;
-    char buffer[BUFFER_BYTES];
-};
-
-static enum ab_status flush(struct printer *p, const char *end, struct ab_err *err)
-{
-    size_t n = (size_t)(end - p->buffer);
-    if (fwrite(p->buffer, 1, n, stdout) != n)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot write the events");
-    return AB_OK;
-}
-
-/* Prints a name with its blanks escaped, because blanks separate fields. */
-static void print_name(FILE *to, const char *name)
-{
-    char shown[4 * AB_MARK_NAME_MAX + 1];
-    for (const char *p = ab_text_printable(shown, sizeof shown, name); *p != 0; p++)
-        fputs(*p == ' ' ? "\\x20" : (const char[]){*p, 0}, to);
-}
-
-static void print_mark(FILE *to, const struct ab_mark_table *t, size_t i, bool has_time)
-{
-    const struct ab_trace_mark *m = &t->marks[i];
-    char thread[16] = "-";
-    if (m->thread != AB_MARK_NO_THREAD)
-        snprintf(thread, sizeof thread, "%u", m->thread);
-    fprintf(to, "%llu %s mark - - - ", (unsigned long long)m->call, thread);
-    print_name(to, t->names[m->name]);
-    if (has_time)
-        fprintf(to, " %llu", (unsigned long long)m->time_us);
-    fputc('\n', to);
-}
-
-/* Prints a request. It has no time, and its argument is in the column of a call's size. */
-static void print_request(FILE *to, const struct ab_mark_table *t, size_t i)
-{
-    const struct ab_trace_mark *m = &t->marks[i];
-    char thread[16] = "-";
-    if (m->thread != AB_MARK_NO_THREAD)
-        snprintf(thread, sizeof thread, "%u", m->thread);
-    fprintf(to, "%llu %s request %llu - - %s\n", (unsigned long long)m->call, thread,
-            (unsigned long long)m->argument, t->names[m->name]);
-}
-
-static bool is_due(const struct ab_mark_table *t, size_t next, uint64_t call)
-{
-    return next < t->n && t->marks[next].call <= call;
-}
-
-static void print_marks(struct printer *p, uint64_t call)
-{
-    for (; is_due(&p->marks, p->next_mark, call); p->next_mark++)
-        print_mark(stdout, &p->marks, p->next_mark, p->has_time);
-    for (; is_due(&p->requests, p->next_request, call); p->next_request++)
-        print_request(stdout, &p->requests, p->next_request);
-}
-
-/* Skips the marks and requests before call `first`. */
-static void skip_marks(struct printer *p, uint64_t first)
-{
-    while (p->next_mark < p->marks.n && p->marks.marks[p->next_mark].call < first)
-        p->next_mark++;
-    while (p->next_request < p->requests.n && p->requests.marks[p->next_request].call < first)
-        p->next_request++;
-}
-
-static enum ab_status print_batch(struct printer *p, const struct ab_walk_batch *batch,
-                                  struct ab_err *err)
-{
-    char *at = p->buffer, *full = p->buffer + BUFFER_BYTES - AB_EVENT_TEXT_MAX;
-    for (size_t i = 0; i < batch->n; i++) {
-        if (is_due(&p->marks, p->next_mark, batch->first + i) ||
-            is_due(&p->requests, p->next_request, batch->first + i)) {
-            AB_TRY(flush(p, at, err));
-            at = p->buffer;
-            print_marks(p, batch->first + i);
-        }
-        at = ab_event_text(at, p->has_time, batch->first + i, &batch->events[i], &batch->blocks[i]);
-        if (at < full && i + 1 < batch->n)
-            continue;
-        AB_TRY(flush(p, at, err));
-        at = p->buffer;
-    }
-    return AB_OK;
-}
-
-static enum ab_status dump_batch(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
-{
-    struct printer *p = user;
-    if (batch->where == AB_WALK_BEGIN) {
-        p->has_time = batch->info->has_time;
-        skip_marks(p, batch->first);
-    }
-    if (batch->where == AB_WALK_END)
-        print_marks(p, batch->first);
-    return print_batch(p, batch, err);
-}
-
 static enum ab_status trace_dump(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct printer *p = ab_alloc_zeroed(1, sizeof *p);
+    struct ab_progress_files files;
+    const struct ab_trace_pass pass = ab_trace_pass_of(o, o->args[1], &files);
     (void)exit_code;
-    struct ab_trace_watch watch;
-    struct ab_walk walk = {
-        .visit = dump_batch, .user = p, .marks = &p->marks, .requests = &p->requests};
-    ab_trace_watch_begin(&watch, o, o->args[1], &walk);
-    enum ab_status status = ab_trace_walk(&walk, NULL, err);
-    ab_trace_watch_end(&watch);
-    ab_mark_table_fini(&p->marks);
-    ab_mark_table_fini(&p->requests);
-    free(p);
-    return status;
+    return ab_trace_dump(&pass, stdout, err);
 }
 
 /* ---- cut: a part of a trace, and what is in it ---- */
@@ -187,194 +67,64 @@ static void print_cut(const char *path, const struct ab_cut_report *r)
     fputc('\n', stderr);
 }
 
-/* Opens the trace of -o. Fails with AB_USAGE without -o, or if it would go to a terminal. */
-static enum ab_status open_output(const struct ab_options *o, const char *word, size_t first,
-                                  struct ab_output *out, struct ab_err *err)
+/* Sets the trace of -o that is made from o->args[first] on. Fails with AB_USAGE without -o, or if it
+ * would go to a terminal. */
+static enum ab_status request_of(const struct ab_options *o, enum ab_new_trace_kind kind,
+                                 const char *word, size_t first, struct ab_progress_files *files,
+                                 struct ab_new_trace *out, struct ab_err *err)
 {
     if (o->output == NULL)
         return ab_fail(err, AB_USAGE, "trace %s needs -o: the trace to write", word);
     if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
         return ab_fail(err, AB_USAGE,
                        "a trace is binary and not written to a terminal; give a file");
-    return ab_trace_open_file(o, first, o->output, out, err);
-}
-
-struct making { /* a trace being written */
-    struct ab_output out;
-    struct ab_trace_watch watch;
-    struct ab_walk walk; /* pass over the file o->args[first] */
-};
-
-static enum ab_status begin_making(struct making *m, const struct ab_options *o, const char *word,
-                                   size_t first, struct ab_err *err)
-{
-    *m = (struct making){.out.to = NULL};
-    AB_TRY(open_output(o, word, first, &m->out, err));
-    ab_trace_watch_begin(&m->watch, o, o->args[first], &m->walk);
+    *out = (struct ab_new_trace){.kind = kind,
+                                 .output = o->output,
+                                 .keep = &o->filter,
+                                 .is_serial = o->is_serial,
+                                 .inputs = o->args + first,
+                                 .n = o->n_args - first,
+                                 .pass = ab_trace_pass_of(o, o->args[first], files)};
     return AB_OK;
-}
-
-/* Ends the trace: commits it if `status` is AB_OK, else removes it. */
-static enum ab_status end_making(struct making *m, enum ab_status status, struct ab_err *err)
-{
-    ab_trace_watch_end(&m->watch);
-    if (status == AB_OK)
-        status = ab_output_commit(&m->out, err);
-    ab_output_abandon(&m->out);
-    return status;
 }
 
 static enum ab_status trace_cut(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct making m;
-    struct ab_cut_report report;
+    struct ab_progress_files files;
+    struct ab_new_trace request;
+    union ab_new_trace_report report;
     (void)exit_code;
     if (o->output != NULL && !o->filter.has_events)
         return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
-    AB_TRY(begin_making(&m, o, "cut", 1, err));
-    enum ab_status status = ab_trace_cut(&m.walk, !o->filter.is_dropping_live, m.out.to, &report,
-                                         err);
-    AB_TRY(end_making(&m, status, err));
+    AB_TRY(request_of(o, AB_NEW_TRACE_CUT, "cut", 1, &files, &request, err));
+    AB_TRY(ab_new_trace_write(&request, &report, err));
     if (!o->talk.is_quiet)
-        print_cut(o->output, &report);
+        print_cut(o->output, &report.cut);
     return AB_OK;
-}
-
-/* Implements `trace filter`. */
-
-struct sites { /* call sites to keep */
-    const struct ab_options *o;
-    struct ab_site_matcher *matcher; /* made at the first stack, when the table exists */
-    uint64_t met;                    /* bit i: an allocation comes from pattern i */
-};
-
-static bool has_site(void *user, const struct ab_site_table *table, uint32_t stack)
-{
-    struct sites *s = user;
-    if (s->matcher == NULL) {
-        s->matcher = ab_site_matcher_open(table, NULL, NULL);
-        for (size_t i = 0; i < s->o->filter.n_sites; i++) /* the patterns were checked before */
-            ab_site_matcher_add(s->matcher, s->o->filter.sites[i], NULL);
-    }
-    uint64_t mask = ab_site_matcher_mask(s->matcher, stack);
-    s->met |= mask;
-    return mask != 0;
-}
-
-/* Fails if a pattern matches nothing, which is a misspelling. */
-static enum ab_status check_sites(const struct sites *s, struct ab_err *err)
-{
-    for (size_t i = 0; i < s->o->filter.n_sites; i++)
-        if ((s->met >> i & 1) == 0)
-            return ab_fail(err, AB_USAGE,
-                           "--site: '%s' fits no allocation of the trace; `allocbench trace info "
-                           "--sites` shows them",
-                           AB_SHOWN(300, s->o->filter.sites[i]));
-    return AB_OK;
-}
-
-static enum ab_status write_filtered(const struct ab_options *o, const struct ab_filter *filter,
-                                     const struct sites *sites, struct ab_filter_report *report,
-                                     struct ab_err *err)
-{
-    struct making m;
-    AB_TRY(begin_making(&m, o, "filter", 1, err));
-    enum ab_status status = ab_trace_filter(&m.walk, filter, m.out.to, report, err);
-    if (status == AB_OK)
-        status = check_sites(sites, err);
-    return end_making(&m, status, err);
-}
-
-/* Checks the options before the trace is read, so that the error is about the command. */
-static enum ab_status check_filter(const struct ab_options *o, struct ab_err *err)
-{
-    if (o->filter.n_sites > AB_SITE_PATTERNS_MAX)
-        return ab_fail(err, AB_USAGE, "--site: more than %d patterns", AB_SITE_PATTERNS_MAX);
-    for (size_t i = 0; i < o->filter.n_sites; i++)
-        if (ab_site_pattern_check(o->filter.sites[i], err) != AB_OK)
-            return ab_err_context(err, "--site: ");
-    if (o->filter.n_sites > 0 || o->filter.n_threads > 0 || o->filter.has_sizes ||
-        o->filter.has_times || o->filter.has_events)
-        return AB_OK;
-    return ab_fail(
-        err, AB_USAGE,
-        "trace filter needs --thread, --site, --size, --time or --events: which blocks to "
-        "keep");
 }
 
 static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct ab_filter filter = {.threads = o->filter.threads,
-                               .n_threads = o->filter.n_threads,
-                               .sizes = o->filter.has_sizes ? o->filter.sizes : AB_EXTENT_ALL,
-                               .events = AB_EXTENT_ALL,
-                               .has_times = o->filter.has_times};
-    struct ab_filter_report r;
-    struct sites sites = {.o = o};
+    struct ab_progress_files files;
+    struct ab_new_trace request;
+    union ab_new_trace_report report;
     (void)exit_code;
-    AB_TRY(check_filter(o, err));
-    if (o->filter.n_sites > 0) {
-        filter.has_site = has_site;
-        filter.site_user = &sites;
-    }
-    if (o->filter.has_events)
-        filter.events = (struct ab_extent){o->filter.first_event, o->filter.end_event};
-    if (o->filter.has_times) /* a trace has ticks of 1 us: B is the last tick before it */
-        filter.times_us = (struct ab_extent){
-            (o->filter.times.first + 999) / 1000,
-            o->filter.times.end == UINT64_MAX ? UINT64_MAX : (o->filter.times.end + 999) / 1000};
-    enum ab_status status = write_filtered(o, &filter, &sites, &r, err);
-    ab_site_matcher_close(sites.matcher);
-    AB_TRY(status);
+    if (o->filter.n_sites == 0 && o->filter.n_threads == 0 && !o->filter.has_sizes &&
+        !o->filter.has_times && !o->filter.has_events)
+        return ab_fail(
+            err, AB_USAGE,
+            "trace filter needs --thread, --site, --size, --time or --events: which blocks to "
+            "keep");
+    AB_TRY(request_of(o, AB_NEW_TRACE_FILTER, "filter", 1, &files, &request, err));
+    AB_TRY(ab_new_trace_write(&request, &report, err));
     if (!o->talk.is_quiet)
         fprintf(stderr, "allocbench: %s: %llu of %llu events\n", AB_SHOWN(600, o->output),
-                (unsigned long long)r.info.events, (unsigned long long)r.before.events);
+                (unsigned long long)report.filter.info.events,
+                (unsigned long long)report.filter.before.events);
     return AB_OK;
 }
 
 /* ---- share: an anonymous trace of numbers only, verified, with a text ---- */
-
-struct sharing {
-    const struct ab_options *o;
-    struct ab_site_names names; /* names of functions, if they are kept */
-    bool has_names;
-    struct ab_filter_report report;
-    char digest[65]; /* digest of the original */
-};
-
-/* Makes a frame that shows only its function and the number of the place in it. The build id is
- * that of no file, so that no program with this name is mistaken for it. */
-static struct ab_site_frame name_frame(struct sharing *s, const struct ab_site_frame *frame,
-                                       struct ab_site_table *out)
-{
-    static const uint8_t no_build[1];
-    struct ab_site_named named = ab_site_names_find(&s->names, frame);
-    const char *name = named.items[named.n - 1].function;
-    name = name[0] != 0 ? name : "unknown";
-    size_t n = strnlen(name, AB_SITE_PATH_MAX);
-    return (struct ab_site_frame){
-        .module = ab_site_know_module(out, name, n, no_build, sizeof no_build),
-        .address = (uint64_t)(frame - s->names.table->frames) + 1};
-}
-
-static uint32_t know_functions(void *user, const struct ab_site_table *table, uint32_t stack,
-                               struct ab_site_table *out)
-{
-    struct sharing *s = user;
-    struct ab_site_frame frames[AB_SITE_DEPTH_MAX];
-    const struct ab_site_stack *from = &table->stacks[stack - 1];
-    if (!s->has_names)
-        ab_site_names_init(&s->names, table);
-    s->has_names = true;
-    for (size_t i = 0; i < from->depth; i++) {
-        frames[i] = *ab_site_frame(table, stack, i);
-        if (frames[i].module != 0)
-            frames[i] = name_frame(s, ab_site_frame(table, stack, i), out);
-        if (frames[i].module == 0)
-            frames[i].address = 0;
-    }
-    return ab_site_know_stack(out, frames, from->depth, from->end);
-}
 
 /* Returns the path of the text for a trace: share.txt for share.abt. malloc'ed. */
 static char *text_path(const char *path)
@@ -386,46 +136,28 @@ static char *text_path(const char *path)
     return out.s;
 }
 
-/* Reads the written trace back, and checks that it has the digest of the original's calls. */
-static enum ab_status prove(const struct sharing *s, const char *path, struct ab_err *err)
+/* Writes the text about the trace, which can be read at `path`. */
+static enum ab_status describe(void *user, const char *path, FILE *to, struct ab_err *err)
 {
-    char digest[65];
-    struct ab_walk walk = {.path = path, .digest = digest};
-    AB_TRY(ab_trace_check(&walk, NULL, err));
-    if (strcmp(digest, s->digest) != 0)
-        return ab_fail(err, AB_SYSTEM, "the calls that were written are not those of the trace");
-    return AB_OK;
-}
-
-static enum ab_status write_text(const struct sharing *s, const char *path, FILE *to,
-                                 struct ab_err *err)
-{
-    struct ab_options o = *s->o;
-    const char *name = strrchr(o.output, '/');
-    o.is_partial = o.wants_scopes = false;
-    o.wants_digest = o.is_verbose = true;
-    o.sites.is_wanted = o.keeps_functions;
-    o.sites.n = AB_SITES_SHOWN_DEFAULT;
+    const struct ab_options *o = user;
+    const char *name = basename(o->output);
     fprintf(
         to,
         "%s: the calls of a program to malloc, recorded with allocbench. It has no names%s,\n"
         "no addresses and no contents of blocks. Every call is possible, all totals are right.\n"
         "To measure allocators on it: allocbench replay %s\n\n",
-        AB_SHOWN(300, name != NULL ? name + 1 : o.output),
-        o.keeps_functions ? " but of functions" : "",
-        AB_SHOWN(300, name != NULL ? name + 1 : o.output));
-    return ab_trace_print_info(to, &o, path, err);
+        AB_SHOWN(300, name), o->keeps_functions ? " but of functions" : "", AB_SHOWN(300, name));
+    return ab_trace_print_info(to, path, o->keeps_functions, err);
 }
 
-static void print_removed(const struct sharing *s)
+static void print_removed(const struct ab_trace_info *before, bool keeps_functions)
 {
-    const struct ab_trace_info *before = &s->report.before;
     if (before->program[0] != 0)
         fprintf(stderr, "allocbench: removed: the name of the program (%s)\n",
                 AB_SHOWN(1024, before->program));
     if (before->has_sites)
         fprintf(stderr, "allocbench: removed: %s\n",
-                s->o->keeps_functions ? "paths and addresses of the call sites" : "the call sites");
+                keeps_functions ? "paths and addresses of the call sites" : "the call sites");
     if (before->has_marks)
         fputs("allocbench: removed: the names of the marks\n", stderr);
     if (before->bypass.n_names > 0)
@@ -437,56 +169,32 @@ static void print_removed(const struct sharing *s)
     fprintf(stderr,
             "allocbench: kept: calls, sizes, alignments, threads as numbers%s%s, and their "
             "order\n",
-            s->o->keeps_functions ? ", names of functions" : "",
+            keeps_functions ? ", names of functions" : "",
             before->has_time ? ", times since the first call" : "");
-}
-
-static enum ab_status share(struct sharing *s, struct making *m, struct ab_output *text,
-                            struct ab_err *err)
-{
-    char path[64];
-    struct ab_filter filter = {.sizes = AB_EXTENT_ALL,
-                               .events = AB_EXTENT_ALL,
-                               .is_anonymous = true,
-                               .know_site = s->o->keeps_functions ? know_functions : NULL,
-                               .site_user = s};
-    m->walk.digest = s->digest;
-    AB_TRY(ab_trace_filter(&m->walk, &filter, m->out.to, &s->report, err));
-    if (s->o->keeps_functions && !s->report.before.has_sites)
-        return ab_fail(err, AB_USAGE, "%s: --functions: has no call sites; record with --sites",
-                       s->o->args[1]);
-    if (fflush(m->out.to) != 0)
-        return ab_fail_errno(err, AB_SYSTEM, "cannot write %s", AB_SHOWN(600, s->o->output));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(m->out.to)); /* the file has no name
-                                                                           yet */
-    AB_TRY(prove(s, path, err));
-    AB_TRY(write_text(s, path, text->to, err));
-    return ab_output_commit(text, err);
 }
 
 static enum ab_status trace_share(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct making m;
-    struct sharing s = {.o = o};
-    struct ab_output text = {0};
+    struct ab_progress_files files;
+    struct ab_new_trace request;
+    union ab_new_trace_report report;
     (void)exit_code;
     if (o->output != NULL && strcmp(o->output, "-") == 0)
         return ab_fail(err, AB_USAGE,
                        "trace share writes two files, share.abt and share.txt: give "
                        "-o a name");
-    AB_TRY(begin_making(&m, o, "share", 1, err));
+    AB_TRY(request_of(o, AB_NEW_TRACE_SHARE, "share", 1, &files, &request, err));
     char *path = text_path(o->output);
-    enum ab_status status = ab_trace_open_file(o, 1, path, &text, err);
-    if (status == AB_OK)
-        status = share(&s, &m, &text, err);
-    ab_output_abandon(&text);
-    ab_site_names_fini(&s.names);
-    status = end_making(&m, status, err);
+    request.sharing = (struct ab_sharing){.text_path = path,
+                                          .keeps_functions = o->keeps_functions,
+                                          .describe = describe,
+                                          .user = (void *)o};
+    enum ab_status status = ab_new_trace_write(&request, &report, err);
     if (status == AB_OK && !o->talk.is_quiet) {
         fprintf(stderr, "allocbench: %s: %llu events; %s says what is in it\n",
-                AB_SHOWN(600, o->output), (unsigned long long)s.report.info.events,
+                AB_SHOWN(600, o->output), (unsigned long long)report.filter.info.events,
                 AB_SHOWN(600, path));
-        print_removed(&s);
+        print_removed(&report.filter.before, o->keeps_functions);
     }
     free(path);
     return status;
@@ -511,21 +219,15 @@ static void print_merge(const struct ab_options *o, const struct ab_merge_report
 
 static enum ab_status trace_merge(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct making m;
-    struct ab_merge_report report;
+    struct ab_progress_files files;
+    struct ab_new_trace request;
+    union ab_new_trace_report report;
     (void)exit_code;
-    AB_TRY(begin_making(&m, o, "merge", 1, err));
-    m.watch.path = o->output;
-    struct ab_merge_request merge = {.paths = o->args + 1,
-                                     .n = o->n_args - 1,
-                                     .is_serial = o->is_serial,
-                                     .is_partial = o->is_partial,
-                                     .to = m.out.to,
-                                     .progress = m.walk.progress,
-                                     .user = &m.watch};
-    AB_TRY(end_making(&m, ab_trace_merge(&merge, &report, err), err));
+    AB_TRY(request_of(o, AB_NEW_TRACE_MERGE, "merge", 1, &files, &request, err));
+    request.pass.path = o->output;
+    AB_TRY(ab_new_trace_write(&request, &report, err));
     if (!o->talk.is_quiet)
-        print_merge(o, &report);
+        print_merge(o, &report.merge);
     return AB_OK;
 }
 
@@ -584,26 +286,64 @@ static void print_import(const char *path, const struct ab_intake_report *r)
 
 static enum ab_status trace_import(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    struct making m;
+    struct ab_progress_files files;
+    struct ab_new_trace request;
+    union ab_new_trace_report report;
+    const struct ab_format *format = NULL;
     size_t file = o->n_args - 1;
-    struct ab_import import = {
-        .path = o->args[file], .is_partial = o->is_partial, .user = &m.watch};
-    struct ab_intake_report report;
     (void)exit_code;
     if (file > 1)
-        AB_TRY(ab_format_find(o->args[1], &import.format, err));
-    else if (ab_format_find(o->args[1], &import.format, &(struct ab_err){0}) == AB_OK)
-        return ab_fail(err, AB_USAGE, "trace import %s needs a FILE to read", import.format->name);
-    AB_TRY(begin_making(&m, o, "import", file, err));
-    import.to = m.out.to;
-    import.progress = m.walk.progress;
-    AB_TRY(end_making(&m, ab_import(&import, &report, err), err));
-    if (!o->talk.is_quiet && import.format == NULL)
-        fprintf(stderr, "allocbench: %s: recognized as %s\n", AB_SHOWN(600, import.path),
-                report.format->name);
+        AB_TRY(ab_format_find(o->args[1], &format, err));
+    else if (ab_format_find(o->args[1], &format, &(struct ab_err){0}) == AB_OK)
+        return ab_fail(err, AB_USAGE, "trace import %s needs a FILE to read", format->name);
+    AB_TRY(request_of(o, AB_NEW_TRACE_IMPORT, "import", file, &files, &request, err));
+    request.format = format;
+    AB_TRY(ab_new_trace_write(&request, &report, err));
+    if (!o->talk.is_quiet && format == NULL)
+        fprintf(stderr, "allocbench: %s: recognized as %s\n", AB_SHOWN(600, request.pass.path),
+                report.import.format->name);
     if (!o->talk.is_quiet)
-        print_import(o->output, &report);
+        print_import(o->output, &report.import);
     return AB_OK;
+}
+
+/* ---- model: a workload that does what the trace did ---- */
+
+/* Warns if the files are larger than the trace, because then they contain almost all its calls. */
+static void print_size(const struct ab_modeled *m)
+{
+    if (m->trace_bytes == 0 || m->bytes <= m->trace_bytes)
+        return;
+    char a[32], b[32];
+    printf("  size: %s, larger than the trace (%s): the program is too irregular for a short "
+           "model.\n  If the calls may be shown, allocbench trace share gives a smaller file.\n",
+           ab_units_bytes(a, sizeof a, (double)m->bytes),
+           ab_units_bytes(b, sizeof b, (double)m->trace_bytes));
+}
+
+static enum ab_status trace_model(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct ab_modeled m = {.stem = ""};
+    struct ab_progress_files files;
+    struct ab_trace_pass pass = ab_trace_pass_of(o, o->args[1], &files);
+    size_t n = o->output != NULL ? strlen(o->output) : 0;
+    (void)exit_code;
+    if (n <= 5 || strcmp(o->output + n - 5, ".yaml") != 0 || n >= sizeof m.stem)
+        return ab_fail(err, AB_USAGE,
+                       "trace model needs -o NAME.yaml: the workload to write, beside "
+                       "which it writes NAME-blocks.csv and NAME-sequence.csv");
+    if (strcmp(o->args[1], "-") == 0)
+        return ab_fail(err, AB_USAGE, "trace model reads the trace several times: give a file");
+    snprintf(m.stem, sizeof m.stem, "%.*s", (int)(n - 5), o->output);
+    enum ab_status status = ab_model_trace(&pass, &m, err);
+    if (status == AB_OK && !o->talk.is_quiet) {
+        printf("%s, with %s-blocks.csv and %s-sequence.csv\n", AB_SHOWN(600, o->output),
+               AB_SHOWN(300, basename(m.stem)), AB_SHOWN(300, basename(m.stem)));
+        ab_model_trace_distance(stdout, &m, "  ");
+        print_size(&m);
+    }
+    ab_trace_model_fini(&m.model);
+    return status;
 }
 
 /* Makes traces of a spool left by `record --no-convert` or by a killed `record`. It only reads the
@@ -653,7 +393,7 @@ static const struct word {
      {"events", "partial", "output", "thread", "size", "time", "site"}},
     {"merge", "A.abt B.abt", 2, AB_MERGE_MOST, trace_merge, {"partial", "output", "serial"}},
     {"share", "TRACE.abt", 1, 1, trace_share, {"partial", "output", "functions"}},
-    {"model", "TRACE.abt", 1, 1, ab_trace_cmd_model, {"partial", "output"}},
+    {"model", "TRACE.abt", 1, 1, trace_model, {"partial", "output"}},
     {"import", "[FORMAT] FILE", 1, 2, trace_import, {"partial", "output"}},
     {"recover", "SPOOL", 1, 1, trace_recover, {"partial", "output"}},
 };

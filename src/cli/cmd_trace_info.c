@@ -4,6 +4,7 @@
  */
 #include "answer/sparkline.h"
 #include "app/stacks.h"
+#include "cli/option_table.h"
 #include "cli/spool_summary.h"
 #include "cli/terminal.h"
 #include "cli/trace.h"
@@ -14,23 +15,14 @@
 #include "document/record_table.h"
 #include "report/flame.h"
 #include "report/table/table.h"
-#include "trace_tools/event_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums up the marks of each name; the caller frees the result. */
-static struct ab_mark_stats *make_stats(const struct ab_mark_table *t)
-{
-    struct ab_mark_stats *stats = ab_alloc((t->n_names + 1) * sizeof stats[0]);
-    ab_mark_stats(t, stats);
-    return stats;
-}
-
-/* JSON of the facts of a trace. Names may be added but never renamed (traces/README.md explains
- * each). Classes and steps without a count are omitted. */
+/* ---- JSON: names may be added but never renamed (traces/README.md explains each). Classes and
+ * steps without a count are omitted. ---- */
 
 /* Makes part / whole without rounding; null if `whole` is 0. */
 static json_t *ratio_json(uint64_t part, uint64_t whole)
@@ -158,27 +150,24 @@ AB_TABLE(mark, struct ab_mark_stats);
 
 static json_t *write_marks(const struct ab_writing *x)
 {
-    const struct ab_mark_table *t = x->p;
-    struct ab_mark_stats *stats = make_stats(t);
+    const struct ab_trace_facts *f = x->record;
     json_t *list = json_array();
-    for (size_t i = 0; i < t->n_names; i++)
-        ab_json_append(list, ab_record_json(&mark_record, &stats[i], t));
-    free(stats);
+    for (size_t i = 0; i < f->marks.n_names; i++)
+        ab_json_append(list, ab_record_json(&mark_record, &f->mark_sums[i], &f->marks));
     return list;
 }
 
 /* Writes the number of calls of each function; null if the recorder did not count them. */
 static json_t *write_library_calls(const struct ab_writing *x)
 {
-    const struct ab_mark_table *t = x->p;
     const struct ab_trace_facts *f = x->record;
+    const struct ab_mark_table *t = &f->requests;
     if (!f->info.has_requests && !f->info.whole.is_there)
         return json_null();
-    struct ab_mark_stats *stats = make_stats(t);
     json_t *calls = json_object();
     for (size_t i = 0; i < t->n_names; i++)
-        ab_json_put(calls, t->names[stats[i].name], ab_json_integer(stats[i].n));
-    free(stats);
+        ab_json_put(calls, t->names[f->request_sums[i].name],
+                    ab_json_integer(f->request_sums[i].n));
     return calls;
 }
 
@@ -308,7 +297,7 @@ static json_t *write_sites(const struct ab_writing *x)
 
 #define WHEN_WANTED(what) AB_WHEN(struct ab_trace_facts, what), .flags = AB_OMIT
 
-/* Members of the facts; the context is the options. */
+/* Members of the facts; the context is struct ab_sites_wanted. */
 static const struct ab_member facts_members[] = {
     AB_TEXT("file", struct ab_trace_facts, path),
     AB_MEMBER(PART, NULL, struct ab_trace_facts, info, .record = &info_record),
@@ -434,14 +423,13 @@ static void print_whole(FILE *to, const struct ab_trace_whole *w)
     }
 }
 
-static void print_requests(FILE *to, const struct ab_mark_table *t)
+static void print_requests(FILE *to, const struct ab_mark_table *t,
+                           const struct ab_mark_stats *stats)
 {
-    struct ab_mark_stats *stats = make_stats(t);
     for (size_t i = 0; i < t->n_names; i++)
         fprintf(to, "%s%s: %llu%s", i == 0 ? "asked too  " : ", ",
                 AB_SHOWN(1024, t->names[stats[i].name]), (unsigned long long)stats[i].n,
                 i + 1 == t->n_names ? "\n" : "");
-    free(stats);
 }
 
 static void print_mark(FILE *to, const struct ab_mark_table *t, const struct ab_mark_stats *s)
@@ -459,14 +447,12 @@ static void print_mark(FILE *to, const struct ab_mark_table *t, const struct ab_
 }
 
 /* Prints a line for each of the first names, and one for the others. */
-static void print_marks(FILE *to, const struct ab_mark_table *t)
+static void print_marks(FILE *to, const struct ab_mark_table *t, const struct ab_mark_stats *stats)
 {
-    struct ab_mark_stats *stats = make_stats(t);
     for (size_t i = 0; i < t->n_names && i < NAMES_SHOWN; i++)
         print_mark(to, t, &stats[i]);
     if (t->n_names > NAMES_SHOWN)
         fprintf(to, "           and %zu names more (--json has all)\n", t->n_names - NAMES_SHOWN);
-    free(stats);
 }
 
 /* Prints the scopes. Names of marks are escaped, because the author of the trace chose them. */
@@ -627,8 +613,8 @@ static void print_facts(FILE *to, const struct ab_trace_facts *f, bool is_verbos
     const struct ab_survey *s = &f->survey;
     print_totals(to, &f->info, s);
     print_whole(to, &f->info.whole);
-    print_marks(to, &f->marks);
-    print_requests(to, &f->requests);
+    print_marks(to, &f->marks, f->mark_sums);
+    print_requests(to, &f->requests, f->request_sums);
     if (f->wants_scopes)
         print_scopes(to, &f->scopes);
     if (f->digest[0] != 0)
@@ -641,109 +627,6 @@ static void print_facts(FILE *to, const struct ab_trace_facts *f, bool is_verbos
     } else if (f->info.events > 0)
         fprintf(to, "more: -v (sizes, lifetimes, %slive memory over time)\n",
                 s->n_threads > 1 ? "threads, " : "");
-}
-
-/* ---- gathering ---- */
-
-static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err)
-{
-    struct ab_trace_facts *f = user;
-    AB_TRY(ab_survey_visit(&f->survey, batch, err));
-    for (size_t i = 0; f->look != NULL && i < batch->n; i++)
-        ab_overview_take(f->look, &batch->events[i]);
-    return f->wants_sites || f->look != NULL ? ab_site_stats_visit(&f->sites, batch, err) : AB_OK;
-}
-
-static void forget_scopes(struct ab_trace_scopes *s)
-{
-    ab_scopes_fini(&s->scopes);
-    ab_scope_stats_fini(&s->stats);
-    free(s->each);
-    s->each = NULL;
-}
-
-/* Adds a batch to the statistics of scopes. `at`, the scope of each call, is advanced from the
- * scope of the last call of the previous batch. */
-static enum ab_status visit_scopes(void *user, const struct ab_walk_batch *batch,
-                                   struct ab_err *err)
-{
-    struct ab_trace_scopes *s = user;
-    size_t at = (size_t)s->stats.at;
-    AB_TRY(ab_scope_stats_visit(&s->stats, batch, err));
-    for (size_t i = 0; s->each != NULL && i < batch->n; i++) {
-        const struct ab_event *e = &batch->events[i];
-        while (at < s->scopes.n && s->scopes.ends[at] <= batch->first + i)
-            at++;
-        bool is_seen = !s->scopes.is_of_thread || s->scopes.thread == e->thread;
-        if (at == s->scopes.n || !is_seen || e->failed || e->released || e->kind == AB_EVENT_FREE)
-            continue;
-        s->each[at].allocs += ab_event_gives_block(e);
-        s->each[at].bytes += e->size;
-    }
-    return AB_OK;
-}
-
-/* Finds the scopes in up to four further passes over the file of `walk`, with progress. Fails with
- * AB_USAGE if the file can be read only once. */
-static enum ab_status gather_scopes(struct ab_trace_scopes *s, const struct ab_walk *walk,
-                                    struct ab_err *err)
-{
-    AB_TRY(ab_scopes_find(walk, s->wish, &s->scopes, err));
-    if (s->scopes.from == AB_SCOPES_NONE)
-        return AB_OK;
-    s->stats.scopes = &s->scopes;
-    s->median_calls = ab_scopes_median_calls(&s->scopes);
-    if (s->wants_each)
-        s->each = ab_alloc_zeroed(s->scopes.n + 1, sizeof s->each[0]);
-    struct ab_walk last = *walk;
-    last.visit = visit_scopes;
-    last.user = s;
-    struct ab_trace_info info = {.time_us = 0};
-    AB_TRY(ab_trace_walk(&last, &info, err));
-    s->time_us = info.has_time ? info.time_us : 0;
-    return AB_OK;
-}
-
-/* Reads the scopes if requested. The HTML page lacks them if the file can be read only once. */
-static enum ab_status read_scopes(const struct ab_options *o, struct ab_trace_facts *f,
-                                  struct ab_err *err)
-{
-    if (!o->wants_scopes && f->look == NULL)
-        return AB_OK;
-    f->scopes.wish = o->scopes_wish;
-    f->scopes.wants_each = f->look != NULL;
-    struct ab_trace_watch watch;
-    struct ab_walk walk = {0};
-    ab_trace_watch_begin(&watch, o, f->path, &walk);
-    enum ab_status status = gather_scopes(&f->scopes, &walk, err);
-    ab_trace_watch_end(&watch);
-    if (status != AB_USAGE || o->wants_scopes)
-        return status;
-    snprintf(f->why_no_scopes, sizeof f->why_no_scopes, "n/a: %.290s", err->text);
-    return AB_OK;
-}
-
-static enum ab_status read_facts(const struct ab_options *o, struct ab_trace_facts *f,
-                                 struct ab_err *err)
-{
-    struct ab_trace_watch watch;
-    struct ab_walk walk = {.visit = visit,
-                           .user = f,
-                           .marks = &f->marks,
-                           .requests = &f->requests,
-                           .sites = o->sites.is_wanted || f->look != NULL ? &f->site_table : NULL,
-                           .digest = o->wants_digest ? f->digest : NULL};
-    f->wants_sites = o->sites.is_wanted;
-    f->wants_scopes = o->wants_scopes;
-    ab_trace_watch_begin(&watch, o, f->path, &walk);
-    enum ab_status status = ab_trace_walk(&walk, &f->info, err);
-    ab_trace_watch_end(&watch);
-    if (status == AB_OK && o->sites.is_wanted && !f->info.has_sites)
-        return ab_fail(err, AB_USAGE,
-                       "%s: has no call sites; record with --sites: allocbench record --sites -- "
-                       "./app …",
-                       AB_SHOWN(600, f->path));
-    return status == AB_OK ? read_scopes(o, f, err) : status;
 }
 
 /* ---- flame graphs ---- */
@@ -878,14 +761,14 @@ static void trace_print_lives(FILE *to, const struct ab_site_stats *s)
     }
 }
 
-static void tell_text(FILE *to, const struct ab_options *o, const struct ab_trace_facts *f,
-                      struct ab_table_style style)
+static void tell_text(FILE *to, const struct ab_sites_wanted *sites, bool is_verbose,
+                      const struct ab_trace_facts *f, struct ab_table_style style)
 {
-    print_facts(to, f, o->is_verbose, style);
-    if (!o->sites.is_wanted)
+    print_facts(to, f, is_verbose, style);
+    if (!sites->is_wanted)
         return;
     trace_print_lives(to, &f->sites);
-    ab_trace_print_sites(to, f, o);
+    ab_trace_print_sites(to, f, sites);
 }
 
 /* Reports one file: prints its text, adds its JSON to the list. */
@@ -893,22 +776,26 @@ static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f
                            struct ab_err *err)
 {
     const struct ab_options *o = t->o;
-    f->path = o->args[i];
-    if (t->out[HTML].to != NULL)
-        f->look = ab_overview_begin();
-    AB_TRY(read_facts(o, f, err));
+    struct ab_progress_files files;
+    const struct ab_facts_request request = {.pass = ab_trace_pass_of(o, o->args[i], &files),
+                                             .wants_digest = o->wants_digest,
+                                             .wants_sites = o->sites.is_wanted,
+                                             .wants_scopes = o->wants_scopes,
+                                             .wants_page = t->out[HTML].to != NULL,
+                                             .scopes_wish = o->scopes_wish};
+    AB_TRY(ab_trace_facts_read(&request, f, err));
     if (t->is_text) {
         if (o->n_args > 2) {
             printf("%s%s:\n", i > 1 ? "\n" : "", AB_SHOWN(600, f->path));
         }
-        tell_text(stdout, o, f, ab_terminal_style(o));
+        tell_text(stdout, &o->sites, o->is_verbose, f, ab_terminal_style(o));
     }
     if (o->sites.flame != NULL || o->sites.folded != NULL)
         AB_TRY(write_flame(f, o->sites.flame_by, &t->out[FLAME], &t->out[FOLDED], err));
     if (f->look != NULL)
-        AB_TRY(ab_trace_page_write(f, o, &t->out[HTML], err));
+        AB_TRY(ab_trace_page_write(f, &o->sites, &t->out[HTML], err));
     if (t->list != NULL)
-        ab_json_append(t->list, ab_record_json(&facts_record, f, o));
+        ab_json_append(t->list, ab_record_json(&facts_record, f, &o->sites));
     return AB_OK;
 }
 
@@ -922,26 +809,17 @@ static enum ab_status write_list(struct telling *t, struct ab_err *err)
     return ab_output_commit(&t->out[JSON], err);
 }
 
-static void forget_facts(struct ab_trace_facts *f)
+enum ab_status ab_trace_print_info(FILE *to, const char *path, bool wants_sites, struct ab_err *err)
 {
-    ab_survey_fini(&f->survey);
-    ab_site_stats_fini(&f->sites);
-    forget_scopes(&f->scopes);
-    ab_site_table_fini(&f->site_table);
-    ab_mark_table_fini(&f->marks);
-    ab_mark_table_fini(&f->requests);
-    ab_overview_abandon(f->look);
-}
-
-enum ab_status ab_trace_print_info(FILE *to, const struct ab_options *o, const char *path,
-                                   struct ab_err *err)
-{
+    const struct ab_facts_request request = {.pass = {.path = path, .end = UINT64_MAX},
+                                             .wants_digest = true,
+                                             .wants_sites = wants_sites};
+    const struct ab_sites_wanted sites = {.is_wanted = wants_sites, .n = AB_SITES_SHOWN_DEFAULT};
     struct ab_trace_facts *f = ab_alloc_zeroed(1, sizeof *f);
-    f->path = path;
-    enum ab_status status = read_facts(o, f, err);
+    enum ab_status status = ab_trace_facts_read(&request, f, err);
     if (status == AB_OK)
-        tell_text(to, o, f, (struct ab_table_style){.width = 80, .utf8 = true});
-    forget_facts(f);
+        tell_text(to, &sites, true, f, (struct ab_table_style){.width = 80, .utf8 = true});
+    ab_trace_facts_fini(f);
     free(f);
     return status;
 }
@@ -953,7 +831,7 @@ static enum ab_status tell_all(struct telling *t, struct ab_err *err)
     for (size_t i = 1; i < t->o->n_args && status == AB_OK; i++) {
         *f = (struct ab_trace_facts){0};
         status = tell(t, i, f, err);
-        forget_facts(f);
+        ab_trace_facts_fini(f);
     }
     free(f);
     return status == AB_OK ? write_list(t, err) : status;
@@ -967,7 +845,8 @@ static enum ab_status open_outputs(struct telling *t, struct ab_err *err)
     for (size_t i = 0; i < OUTPUTS; i++) {
         if (paths[i] == NULL)
             continue;
-        AB_TRY(ab_trace_open_file(t->o, 1, paths[i], &t->out[i], err));
+        AB_TRY(ab_output_open(paths[i], &t->out[i], err));
+        AB_TRY(ab_output_spare(&t->out[i], paths[i], t->o->args + 1, t->o->n_args - 1, err));
         t->is_text = t->is_text && t->out[i].to != stdout;
         for (size_t k = 0; k < i; k++)
             if (paths[k] != NULL && ab_output_is_same(&t->out[i], &t->out[k]))

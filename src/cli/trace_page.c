@@ -11,7 +11,6 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/html/page_trace.h"
-#include "trace_tools/event_text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -206,9 +205,10 @@ static void list_sites(const struct ab_trace_facts *f, size_t most, struct ab_tr
 
 /* ---- all ---- */
 
-static void add_sites(struct page *p, const struct ab_trace_facts *f, const struct ab_options *o)
+static void add_sites(struct page *p, const struct ab_trace_facts *f,
+                      const struct ab_sites_wanted *wanted)
 {
-    size_t most = o->sites.is_wanted ? o->sites.n : AB_SITES_SHOWN_DEFAULT;
+    size_t most = wanted->is_wanted ? wanted->n : AB_SITES_SHOWN_DEFAULT;
     if (!f->info.has_sites) {
         p->r.why_no_sites = "n/a: the trace has no call sites. With them, this page has a table of "
                             "who asks for memory, and flame graphs: allocbench record --sites -- "
@@ -219,7 +219,8 @@ static void add_sites(struct page *p, const struct ab_trace_facts *f, const stru
     ab_trace_stacks(&f->site_table, &f->sites, &p->stacks);
 }
 
-static void make_page(struct page *p, const struct ab_trace_facts *f, const struct ab_options *o)
+static void make_page(struct page *p, const struct ab_trace_facts *f,
+                      const struct ab_sites_wanted *wanted)
 {
     ab_overview_end(f->look, &p->overview);
     p->r.title = basename(f->path);
@@ -234,14 +235,15 @@ static void make_page(struct page *p, const struct ab_trace_facts *f, const stru
     p->r.scope_facts = p->scope_facts.items;
     p->r.n_scope_facts = p->scope_facts.n;
     draw_scopes(p, &f->scopes);
-    add_sites(p, f, o);
+    add_sites(p, f, wanted);
 }
 
-enum ab_status ab_trace_page_write(const struct ab_trace_facts *f, const struct ab_options *o,
-                                   struct ab_output *out, struct ab_err *err)
+enum ab_status ab_trace_page_write(const struct ab_trace_facts *f,
+                                   const struct ab_sites_wanted *wanted, struct ab_output *out,
+                                   struct ab_err *err)
 {
     struct page *p = ab_alloc_zeroed(1, sizeof *p);
-    make_page(p, f, o);
+    make_page(p, f, wanted);
     ab_trace_report_write(out->to, &p->r);
     free((void *)p->r.sites);
     ab_stacks_fini(&p->stacks);

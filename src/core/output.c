@@ -5,6 +5,7 @@
 #include "core/output.h"
 
 #include "core/alloc.h"
+#include "core/text.h"
 #include "core/unfinished.h"
 
 #include <errno.h>
@@ -472,10 +473,21 @@ bool ab_output_is_same(const struct ab_output *a, const struct ab_output *b)
     return is_same_target(a, b);
 }
 
-bool ab_output_replaces(const struct ab_output *out, const char *path)
+/* False for stdout and "-". */
+static bool replaces(const struct ab_output *out, const char *path)
 {
     struct stat x, y;
     return out->to != NULL && out->path != NULL && strcmp(path, "-") != 0 && stat(path, &x) == 0 &&
            fstatat(out->directory, base_name(out->path), &y, AT_SYMLINK_NOFOLLOW) == 0 &&
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+enum ab_status ab_output_spare(const struct ab_output *out, const char *path,
+                               const char *const *inputs, size_t n, struct ab_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (inputs[i] != NULL && replaces(out, inputs[i]))
+            return ab_fail(err, AB_USAGE, "'%s' would replace the file that is read",
+                           AB_SHOWN(600, path));
+    return AB_OK;
 }

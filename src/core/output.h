@@ -32,9 +32,10 @@ enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err);
 /* True if both are open and one would replace the other: the same name in the same folder, however
  * spelled, two names of one file, or both stdout. */
 bool ab_output_is_same(const struct ab_output *a, const struct ab_output *b);
-/* True if the output is open and would replace the file at `path`, which is read. False for stdout
- * and "-". */
-bool ab_output_replaces(const struct ab_output *out, const char *path);
+/* Fails with AB_USAGE if the open output `path` would replace one of the n files that are read; an
+ * input may be NULL or "-". */
+enum ab_status ab_output_spare(const struct ab_output *out, const char *path,
+                               const char *const *inputs, size_t n, struct ab_err *err);
 void ab_output_abandon(struct ab_output *out);
 
 /* A file that replaces nothing. It has no name until commit_new gives it the first free one of

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # `trace model`: how near the workload is to the trace, by what other commands count of both.
-# tests: cmd_trace_model.c
+# tests: trace_modeling.c
 
 load helpers
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Call sites: what `record --sites` knows of where each call came from, whatever the code is like,
 # and what `trace info --sites` says of it.
-# tests: cmd_trace_sites.c option_table.c preload_sites.c site_match.c
+# tests: cmd_trace_sites.c trace_facts_sites.c option_table.c preload_sites.c site_match.c
 
 load helpers
 

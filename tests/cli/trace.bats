@@ -2,8 +2,8 @@
 #
 # `allocbench trace`: what it prints is held against golden files (tests/golden/trace, of a
 # recording of prog_calls), against jq and awk, and against itself.
-# tests: cmd_trace.c cmd_trace_info.c
-# tests: trace_watch.c
+# tests: cmd_trace.c cmd_trace_info.c trace_facts.c
+# tests: trace_watch.c trace_pass.c trace_dump.c trace_making.c
 
 load helpers
 

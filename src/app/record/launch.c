@@ -99,7 +99,7 @@ static enum ab_status alias_library(const struct ab_launch *l, const char *name,
     return AB_OK;
 }
 
-enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err)
+static enum ab_status mark_frames(struct ab_launch *l, struct ab_err *err)
 {
     AB_TRY(ab_companion_path(AB_FRAMES_NAME, l->frames, sizeof l->frames, err));
     return alias_library(l, "frames.so", l->frames, err);
@@ -392,6 +392,8 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
         options.most_bytes = share_of_disk(l);
         options.why_full = AB_SPOOL_SHARE;
     }
+    if (l->marks_frames)
+        AB_TRY(mark_frames(l, err));
     if (options.most_bytes > 0 && l->along_bytes > options.most_bytes / 2)
         l->along_bytes = options.most_bytes / 2; /* early enough to stay within the limit */
     AB_TRY(ab_relay_open(l->spool, options, &l->relay, err));

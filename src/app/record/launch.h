@@ -54,13 +54,14 @@ struct ab_launch {
     char inner[1064];    /* `folder`, or a folder in it with an unguessable name */
     char spool[1080];
     char part[1080];     /* the trace converted during the recording */
-    bool takes_children; /* True to record children too; set this and the next ten before the
+    bool takes_children; /* True to record children too; set this and the next eleven before the
                             start */
     bool is_waiting;     /* True to wait for children that outlive the command */
     uint64_t most_events, duration_ns; /* limits of the recording; 0 = no limit */
     uint64_t most_bytes;               /* limit of the spool; 0 = half of the free disk space */
     uint32_t site_depth;               /* frames per stack; 0 = no call sites */
     bool has_time;                     /* True to record the time of each call */
+    bool marks_frames;      /* True to load the library that marks frames into the command */
     uint64_t along_bytes;   /* size of the spool (or half of its limit, if less) from which
                              conversion runs during the recording; 0 = only at the end */
     bool is_eager;          /* for tests: True to convert without waiting for a free CPU */
@@ -95,8 +96,6 @@ struct ab_launch_folder {
  * On failure sets *exit_code to one of the codes above. */
 enum ab_status ab_launch_prepare(const char *command, struct ab_launch_folder folder,
                                  struct ab_launch *out, int *exit_code, struct ab_err *err);
-/* Loads the library that marks frames into the command. Call it before ab_launch_start(). */
-enum ab_status ab_launch_mark_frames(struct ab_launch *l, struct ab_err *err);
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err);
 /* Waits until the recording is over: the command and the processes to wait for have ended, or a
  * limit of the recording is reached while the command goes on. */

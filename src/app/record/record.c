@@ -111,6 +111,7 @@ static void set_launch(struct ab_launch *l, const struct ab_record_request *r)
     l->duration_ns = r->duration_ns;
     l->site_depth = r->site_depth;
     l->has_time = r->has_call_times;
+    l->marks_frames = r->marks_frames;
     l->watch = r->watch;
     choose_control(l, r);
 }
@@ -123,8 +124,6 @@ static enum ab_status start(struct ab_recording *r, const struct ab_record_reque
                                             .in = request->spool_in};
     AB_TRY(ab_launch_prepare(request->args[0], folder, l, exit_code, err));
     set_launch(l, request);
-    if (request->marks_frames)
-        AB_TRY(ab_launch_mark_frames(l, err));
     if (!request->is_unconverted)
         AB_TRY(ab_output_open(r->place.path, out, err));
     enum ab_status status = ab_launch_start(l, request->args, err);

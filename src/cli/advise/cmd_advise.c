@@ -76,11 +76,12 @@ static enum ab_status require_scope(const struct work *w, struct ab_err *err)
 
 static enum ab_status find_scopes(struct work *w, struct ab_err *err)
 {
-    struct ab_trace_watch watch;
+    struct ab_progress_files files;
     struct ab_walk walk = {0};
-    ab_trace_watch_begin(&watch, w->options, w->path, &walk);
+    const struct ab_trace_pass pass = ab_trace_pass_of(w->options, w->path, &files);
+    ab_trace_pass_begin(&pass, &walk);
     enum ab_status status = ab_scopes_find(&walk, w->options->scopes_wish, &w->scopes, err);
-    ab_trace_watch_end(&watch);
+    ab_file_progress_end(&pass.progress);
     if (status == AB_OK && w->options->budget_ns != 0)
         status = require_scope(w, err);
     if (status == AB_OK && w->options->scopes_wish == AB_SCOPES_BEST) /* otherwise the user chose */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Implements `trace model`: writes a workload with its two tables, and its distance from the trace,
- * found by compiling the result. More parts give a closer live memory but larger tables, so the
- * number of parts is doubled until the live peak is close enough.
+ * Writes a workload with its two tables, and its distance from the trace, found by compiling the
+ * result. More parts give a closer live memory but larger tables, so the number of parts is doubled
+ * until the live peak is close enough.
  */
-#include "cli/trace.h"
-#include "core/alloc.h"
+#include "app/trace/trace_modeling.h"
+
+#include "core/output.h"
 #include "core/text.h"
 #include "core/unfinished.h"
 #include "core/units_show.h"
-#include "trace_tools/trace_model.h"
 #include "workload/workload.h"
 
 #include <math.h>
@@ -17,18 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { LEAST_PARTS = 32, SUFFIXES = 3, BURST_BYTES = 4 << 20 };
 #define NEAR_PEAK 0.02
 static const char *const suffixes[SUFFIXES] = {".yaml", "-blocks.csv", "-sequence.csv"};
 
 struct modeling {
-    const struct ab_options *o;
-    struct ab_trace_model model;
-    struct ab_model_distance distance;
-    bool has_distance;
-    char stem[1024];            /* stem of the files: the output without .yaml */
+    const struct ab_trace_pass *pass;
+    struct ab_modeled *out;
     struct ab_temporary folder; /* folder of the draft */
     char draft[SUFFIXES][1100];
 };
@@ -38,8 +34,7 @@ static double change(uint64_t from, uint64_t to)
     return from > 0 ? 100 * ((double)to / (double)from - 1) : 0;
 }
 
-/* Prints the distance, on the screen and as comments of the workload. */
-static void print_distance(FILE *to, const struct modeling *s, const char *lead)
+void ab_model_trace_distance(FILE *to, const struct ab_modeled *s, const char *lead)
 {
     const struct ab_trace_model *m = &s->model;
     const struct ab_model_distance *d = &s->distance;
@@ -53,7 +48,7 @@ static void print_distance(FILE *to, const struct modeling *s, const char *lead)
             (unsigned long long)m->n_kinds, (unsigned long long)m->n_rows, m->n_parts);
 }
 
-static void write_workload(FILE *to, const struct modeling *s, const char *name)
+static void write_workload(FILE *to, const struct ab_modeled *s, const char *name)
 {
     const struct ab_trace_model *m = &s->model;
     fputs(
@@ -62,19 +57,13 @@ static void write_workload(FILE *to, const struct modeling *s, const char *name)
         "trace:\n",
         to);
     if (s->has_distance)
-        print_distance(to, s, "#   ");
+        ab_model_trace_distance(to, s, "#   ");
     fprintf(to,
             "allocbench: 1\nname: model\nsets:\n"
             "  - {name: heap, kind: model, per: all, part: %llu,\n"
             "     blocks: \"%s-blocks.csv\", sequence: \"%s-sequence.csv\"}\n"
             "phases:\n  - name: play\n    lanes: %u\n    do:\n      - {play: heap}\n",
             (unsigned long long)m->part_calls, name, name, m->n_lanes);
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
 }
 
 /* ---- the draft, which is compiled ---- */
@@ -105,8 +94,8 @@ static enum ab_status write_draft(struct modeling *s, struct ab_err *err)
     FILE *files[SUFFIXES] = {NULL};
     enum ab_status status = open_draft(s, files, err);
     if (status == AB_OK) {
-        write_workload(files[0], s, "draft");
-        status = ab_trace_model_write(&s->model, files[1], files[2], err);
+        write_workload(files[0], s->out, "draft");
+        status = ab_trace_model_write(&s->out->model, files[1], files[2], err);
     }
     return close_draft(files, status, err);
 }
@@ -126,7 +115,7 @@ static enum ab_status measure_draft(struct modeling *s, struct ab_err *err)
     struct ab_workload_options options = {0};
     struct ab_tape total = {0};
     struct ab_workload_bursts bursts = {
-        .most_bytes = BURST_BYTES, .take = take_burst, .user = &s->model};
+        .most_bytes = BURST_BYTES, .take = take_burst, .user = &s->out->model};
     char *messages = NULL;
     AB_TRY(write_draft(s, err));
     enum ab_status status = ab_workload_load(s->draft[0], &options, &w, &messages, err);
@@ -135,30 +124,35 @@ static enum ab_status measure_draft(struct modeling *s, struct ab_err *err)
     if (status == AB_OK)
         status = ab_workload_compile_bursts(w, &bursts, &total, err);
     if (status == AB_OK)
-        ab_trace_model_compare(&s->model, &total, &s->distance);
+        ab_trace_model_compare(&s->out->model, &total, &s->out->distance);
     ab_tape_fini(&total);
     ab_workload_free(w);
     free(messages);
     return status;
 }
 
+static enum ab_status make_model(struct modeling *s, uint32_t parts, struct ab_err *err)
+{
+    struct ab_walk walk = {0};
+    ab_trace_model_fini(&s->out->model);
+    ab_trace_pass_begin(s->pass, &walk);
+    enum ab_status status = ab_trace_model_make(&walk, parts, &s->out->model, err);
+    ab_file_progress_end(&s->pass->progress);
+    return status;
+}
+
 static enum ab_status find_model(struct modeling *s, struct ab_err *err)
 {
+    const struct ab_modeled *m = s->out;
     uint32_t parts = LEAST_PARTS;
     for (;; parts *= 2) {
-        struct ab_trace_watch watch;
-        struct ab_walk walk = {0};
-        ab_trace_model_fini(&s->model);
-        ab_trace_watch_begin(&watch, s->o, s->o->args[1], &walk);
-        enum ab_status status = ab_trace_model_make(&walk, parts, &s->model, err);
-        ab_trace_watch_end(&watch);
-        AB_TRY(status);
+        AB_TRY(make_model(s, parts, err));
         AB_TRY(measure_draft(s, err));
-        double peak = change(s->model.live_peak_bytes, s->distance.live_peak_bytes) / 100;
+        double peak = change(m->model.live_peak_bytes, m->distance.live_peak_bytes) / 100;
         if (parts == AB_TRACE_MODEL_PARTS_MAX || fabs(peak) <= NEAR_PEAK)
             break;
     }
-    s->has_distance = true;
+    s->out->has_distance = true;
     return AB_OK;
 }
 
@@ -169,8 +163,8 @@ static enum ab_status write_files(struct modeling *s, struct ab_output out[SUFFI
 {
     enum ab_status status = AB_OK;
     sigset_t all, before;
-    AB_TRY(ab_trace_model_write(&s->model, out[1].to, out[2].to, err));
-    write_workload(out[0].to, s, base_name(s->stem));
+    AB_TRY(ab_trace_model_write(&s->out->model, out[1].to, out[2].to, err));
+    write_workload(out[0].to, s->out, basename(s->out->stem));
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);                 /* all three files are needed together */
     for (size_t i = SUFFIXES; i-- > 0 && status == AB_OK;) /* the workload is the last */
@@ -179,25 +173,21 @@ static enum ab_status write_files(struct modeling *s, struct ab_output out[SUFFI
     return status;
 }
 
-static enum ab_status model(struct modeling *s, struct ab_err *err)
+static void path_of(const struct modeling *s, size_t i, char path[1100])
 {
-    struct ab_output out[SUFFIXES] = {{0}};
-    enum ab_status status = AB_OK;
-    for (size_t i = 0; i < SUFFIXES && status == AB_OK; i++) {
-        char path[1100];
-        snprintf(path, sizeof path, "%s%s", s->stem, suffixes[i]);
-        status = ab_trace_open_file(s->o, 1, path, &out[i], err);
+    snprintf(path, 1100, "%s%s", s->out->stem, suffixes[i]);
+}
+
+static enum ab_status open_files(const struct modeling *s, struct ab_output out[SUFFIXES],
+                                 struct ab_err *err)
+{
+    char path[1100];
+    for (size_t i = 0; i < SUFFIXES; i++) {
+        path_of(s, i, path);
+        AB_TRY(ab_output_open(path, &out[i], err));
+        AB_TRY(ab_output_spare(&out[i], path, &s->pass->path, 1, err));
     }
-    if (status == AB_OK)
-        status = ab_temporary_make("model", &s->folder, err);
-    if (status == AB_OK)
-        status = find_model(s, err);
-    if (status == AB_OK)
-        status = write_files(s, out, err);
-    for (size_t i = 0; i < SUFFIXES; i++)
-        ab_output_abandon(&out[i]);
-    ab_temporary_remove(&s->folder);
-    return status;
+    return AB_OK;
 }
 
 static uint64_t bytes_of(const char *path)
@@ -206,44 +196,31 @@ static uint64_t bytes_of(const char *path)
     return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Warns if the files are larger than the trace, because then they contain almost all its calls. */
-static void print_size(FILE *to, const struct modeling *s)
+static void add_sizes(const struct modeling *s)
 {
-    uint64_t bytes = 0, of_trace = bytes_of(s->o->args[1]);
+    char path[1100];
+    s->out->trace_bytes = bytes_of(s->pass->path);
     for (size_t i = 0; i < SUFFIXES; i++) {
-        char path[1100];
-        snprintf(path, sizeof path, "%s%s", s->stem, suffixes[i]);
-        bytes += bytes_of(path);
+        path_of(s, i, path);
+        s->out->bytes += bytes_of(path);
     }
-    if (of_trace == 0 || bytes <= of_trace)
-        return;
-    char a[32], b[32];
-    fprintf(to,
-            "  size: %s, larger than the trace (%s): the program is too irregular for a short "
-            "model.\n  If the calls may be shown, allocbench trace share gives a smaller file.\n",
-            ab_units_bytes(a, sizeof a, (double)bytes),
-            ab_units_bytes(b, sizeof b, (double)of_trace));
 }
 
-enum ab_status ab_trace_cmd_model(const struct ab_options *o, int *exit_code, struct ab_err *err)
+enum ab_status ab_model_trace(const struct ab_trace_pass *pass, struct ab_modeled *out,
+                              struct ab_err *err)
 {
-    struct modeling s = {.o = o};
-    size_t n = o->output != NULL ? strlen(o->output) : 0;
-    (void)exit_code;
-    if (n <= 5 || strcmp(o->output + n - 5, ".yaml") != 0 || n >= sizeof s.stem)
-        return ab_fail(err, AB_USAGE,
-                       "trace model needs -o NAME.yaml: the workload to write, beside "
-                       "which it writes NAME-blocks.csv and NAME-sequence.csv");
-    if (strcmp(o->args[1], "-") == 0)
-        return ab_fail(err, AB_USAGE, "trace model reads the trace several times: give a file");
-    snprintf(s.stem, sizeof s.stem, "%.*s", (int)(n - 5), o->output);
-    enum ab_status status = model(&s, err);
-    if (status == AB_OK && !o->talk.is_quiet) {
-        printf("%s, with %s-blocks.csv and %s-sequence.csv\n", AB_SHOWN(600, o->output),
-               AB_SHOWN(300, base_name(s.stem)), AB_SHOWN(300, base_name(s.stem)));
-        print_distance(stdout, &s, "  ");
-        print_size(stdout, &s);
-    }
-    ab_trace_model_fini(&s.model);
+    struct modeling s = {.pass = pass, .out = out};
+    struct ab_output files[SUFFIXES] = {{0}};
+    enum ab_status status = open_files(&s, files, err);
+    if (status == AB_OK)
+        status = ab_temporary_make("model", &s.folder, err);
+    if (status == AB_OK)
+        status = find_model(&s, err);
+    if (status == AB_OK)
+        status = write_files(&s, files, err);
+    for (size_t i = 0; i < SUFFIXES; i++)
+        ab_output_abandon(&files[i]);
+    ab_temporary_remove(&s.folder);
+    add_sizes(&s);
     return status;
 }
