@@ -245,117 +245,13 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out);
 double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t value,
                            struct ab_by_value_of of);
 
-/* Topics as grids. The caller ends each grid with ab_grid_fini(). Functions that return bool return
- * false if there is nothing to show. `scratch` is a histogram for merging. */
-
-/* Fills a grid of back ends by param values. With several params or many values, the combinations
- * become the rows and the back ends the columns. */
-bool ab_by_value_grid(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g);
-/* Fills the ranking, in its order, including a row for each back end that failed. The column "after
- * free" has no title, because terminals and pages show it with the rest of memory. */
-enum {
-    AB_RANKING_VERSUS = 1,
-    AB_RANKING_P99,
-    AB_RANKING_P999,
-    AB_RANKING_AFTER_FREE = 5
-}; /* indexes of columns */
-void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g);
-/* Fills the time per op of the phases that take most of the time, and of the harness. */
-bool ab_phases_grid(const struct ab_view *v, struct ab_grid *g);
-/* Fills p50 and p99 of the most frequent calls. *has_floor: true if one of them is the clock's
- * floor. */
-bool ab_calls_grid(const struct ab_view *v, struct ab_grid *g, bool *has_floor);
-/* Fills the metrics of a program, except the wall time, which the ranking has: sections on
- * terminals, columns in HTML. Values are medians of the rounds. A factor is the ratio of the two
- * shown medians; its interval comes from pairs of rounds, so that drift of the machine cancels. */
-enum ab_program_shape { AB_PROGRAM_USUAL, AB_PROGRAM_DETAILS, AB_PROGRAM_COLUMNS };
-void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struct ab_grid *g);
-/* Compares the program with the replay of its trace: the base, then a row for each other back
- * end. */
-bool ab_program_prediction_grid(const struct ab_view *v, struct ab_grid *g);
-
-/* Fills the call sites of the allocator, the most expensive first. Returns false if call sites were
- * not recorded. */
-bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g);
-
-/* The tables of conditions: the measurement, the libraries of the back ends, how a real program was
- * served, and the hosts. */
-enum ab_conditions {
-    AB_CONDITIONS_MEASUREMENT,
-    AB_CONDITIONS_LIBRARIES,
-    AB_CONDITIONS_SERVED,
-    AB_CONDITIONS_HOST /* the first host; each further host has the next number */
-};
-void ab_conditions_grid(const struct ab_view *v, unsigned which, struct ab_grid *g);
-
-/* Fills the time in the allocator per iteration of a phase. *n_scheduler: iterations left out
- * because the scheduler took the CPU. */
-bool ab_iterations_grid(const struct ab_session *s, const char *phase, struct ab_hdr *scratch,
-                        struct ab_grid *g, uint64_t *n_scheduler);
 /* Returns the longest iteration in ns within the stretches [begin, end) of the phase, as median of
  * the rounds; at least 1. NaN = not known. */
 double ab_iterations_most(const struct ab_session *s, uint32_t backend, const char *phase,
                           uint32_t begin, uint32_t end);
-
-/* Fills latency by requested size for n back ends; phase NULL = all phases merged. Returns false if
- * no size has AB_SIZES_FEW calls of one back end, which are too few to show. */
-enum { AB_SIZES_FEW = 20 };
-bool ab_sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend);
-bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
-                   const uint32_t *backends, unsigned n, bool is_tail, struct ab_grid *g);
-/* Fills the slowest calls or iterations of a phase, by their position in the work; or the slowest
- * calls of all phases, repeated ones first. */
-enum ab_slowest_of { AB_SLOWEST_CALLS, AB_SLOWEST_ITERATIONS, AB_SLOWEST_LIST };
-bool ab_slowest_grid(const struct ab_view *v, enum ab_slowest_of of, uint32_t phase,
-                     struct ab_grid *g);
-/* Tables of one phase: percentiles by op, throughput, and counters. */
-enum { AB_LATENCY_PICTURE = 6 }; /* index of the column with the distribution */
-void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid *g);
-void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-void ab_counts_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-/* Fills latency over the course of a phase, in windows of ops. */
-bool ab_windows_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-/* Fills the intervals of percentiles that follow from the number of samples. More samples narrow an
- * interval that is wide here; they do not help where rounds differ. */
-bool ab_intervals_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-
-/* Fills memory at the peak of the whole run. Returns false if no back end has a known peak. */
-enum {
-    AB_MEMORY_MULTIPLE = AB_VIEW_MEMORY_PARTS + 1,
-    AB_MEMORY_AFTER_FREE
-}; /* indexes of columns */
-bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g);
-bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-/* Fills the memory that the live blocks of a heap walk lie in. Returns false if the phase has no
- * walk. */
-bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid *g);
-/* Fills the memory that stays resident once everything is freed, and over time. */
-bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g);
-/* Work with times: memory that stays resident in idle stretches, one row for each stretch and back
- * end, and growth with its verdict. Both return false if the work has no times. */
-bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g);
-bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g);
-/* Fills which blocks pin the pages at the moment `at`: a heading for each back end, then its groups
- * of blocks. The remark is a sentence about the worst group. Returns false if nothing is known
- * about pins. */
-bool ab_pins_grid(const struct ab_session *s, const char *at, struct ab_grid *g);
-/* Fills percentiles of the ratios to the live bytes, from the merged histograms of all rounds. They
- * come in two tables, so that each fits a terminal of 80 columns. */
-enum { AB_MEMORY_HALVES = 2 };
-bool ab_memory_over_ops_grid(const struct ab_session *s, const char *phase, unsigned half,
-                             struct ab_grid *g);
-
-/* Fills what each heap of a mapped row served in a phase, the heap with the most calls first.
- * *is_timed: true if the shares of the time are known. */
-bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *phase,
-                   struct ab_hdr *scratch, struct ab_grid *g, bool *is_timed);
-/* Fills a row for each heap and op: the number of timed calls, and the percentiles for which these
- * suffice. */
-bool ab_heaps_latency_grid(const struct ab_session *s, uint32_t backend, const char *phase,
-                           struct ab_hdr *scratch, struct ab_grid *g);
-/* Fills the bytes of each heap. They add up, because they come from the run whose peak the row
- * shows (memory_view.h). */
-bool ab_heaps_memory_grid(const struct ab_session *s, uint32_t backend, const char *phase,
-                          struct ab_grid *g);
+/* Number of tables by size in a phase, at most. */
+uint32_t ab_sizes_grids(const struct ab_session *s);
+/* Number of moments for which reports show who pins the pages. */
+uint32_t ab_pins_moments(const struct ab_session *s);
 
 #endif

@@ -3,9 +3,9 @@
  * The tables of the answer, with rows in the order of the ranking: who is fastest, time by phase,
  * and latency of a call.
  */
-#include "answer/answer.h"
 #include "answer/headline.h"
 #include "answer/program_view.h"
+#include "answer/topics.h"
 #include "core/alloc.h"
 #include "core/text.h"
 #include "result/numbers.h"
@@ -18,7 +18,7 @@
 
 /* ---- the ranking: time of the whole run, how much faster than the base, tail, memory ---- */
 
-enum { TIME, VERSUS = AB_RANKING_VERSUS, P99, P999, PEAK, AFTER_FREE = AB_RANKING_AFTER_FREE };
+enum { TIME, VERSUS, P99, P999, PEAK, AFTER_FREE };
 
 static void put_versus(struct ab_grid *g, const struct ab_view_ranking *r,
                        const struct ab_view_rank *rank)
@@ -85,9 +85,23 @@ static bool is_known(const struct ab_grid *g, unsigned column)
     return false;
 }
 
-void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
+/* Adds what pages say below the ranking. */
+static void explain(struct ab_grid *g, bool is_exec)
 {
+    ab_view_texts_addf(&g->closing,
+                       "~: not distinguishable from the base. In brackets: 90 %% interval. %s",
+                       is_exec ? "peak: most resident memory of all its processes."
+                               : "p99 and p99.9: of the calls that return a block; <: below what "
+                                 "the clock resolves. peak: largest increase of resident memory.");
+}
+
+/* Fills the ranking, in its order, including a row for each back end that failed. Only Markdown has
+ * the column "after free", because terminals and pages show it with the rest of memory. */
+bool ab_ranking_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_view *v = at->view;
     const struct ab_session *s = v->session;
+    const bool is_markdown = at->surface == AB_MARKDOWN;
     bool is_exec = ab_session_is_exec(s); /* in a real program, single calls are not timed */
     uint32_t base = v->ranking.base;
     *g = (struct ab_grid){.session = s,
@@ -96,6 +110,10 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
                                       [P999] = {"p99.9", 2, is_exec ? NULL : "#p99.9"},
                                       [PEAK] = {"peak", 1, "#peak"}},
                           .n_columns = AFTER_FREE + 1};
+    g->caption = ab_view_texts_addf(&g->texts, "Ranking by %.100s", v->ranking.subject.noun);
+    g->columns[P99].signs = g->columns[P999].signs = AB_SIGN_TAIL;
+    if (is_markdown && v->ranking.has_drain)
+        g->columns[AFTER_FREE].in_html = "#after free";
     g->columns[TIME] = (struct ab_grid_column){
         v->ranking.subject.title, 0,
         ab_view_texts_addf(&g->texts, "#%s", v->ranking.subject.title)};
@@ -104,12 +122,15 @@ void ab_ranking_grid(const struct ab_view *v, struct ab_grid *g)
         &g->texts, "against %.150s",
         base != UINT32_MAX ? AB_OWN_LABEL(&s->backends[base]) : "the base");
     ab_grid_heading(g, "", "");
-    for (uint32_t i = 0; i < v->ranking.n_rows; i++)
+    for (uint32_t i = 0; i < (is_markdown ? v->ranking.n_ranked : v->ranking.n_rows); i++)
         if (s->backends[v->ranking.rows[i].backend].status != AB_BACKEND_ABSENT)
             add_rank(g, v, &v->ranking.rows[i]); /* a warning reports absent back ends */
     for (unsigned c = VERSUS; c <= PEAK; c++)
         if (!is_known(g, c))
             g->columns[c].title = NULL;
+    if (at->surface != AB_TERMINAL)
+        explain(g, is_exec);
+    return true;
 }
 
 /* ---- columns of the work ---- */
@@ -259,8 +280,12 @@ static struct column *list_phases(struct ab_grid *g, const struct ab_view *v)
     return list;
 }
 
-bool ab_phases_grid(const struct ab_view *v, struct ab_grid *g)
+/* Fills the time per op of the phases that take most of the time, and of the harness. */
+bool ab_phases_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
+    if (ab_session_is_exec(v->session) || v->phases.n_phases == 0)
+        return false;
     *g = (struct ab_grid){.session = v->session};
     struct column *list = list_phases(g, v);
     struct ab_text who = {0};
@@ -282,7 +307,7 @@ bool ab_phases_grid(const struct ab_view *v, struct ab_grid *g)
                                        100 * (beyond_harness - 1), who.s);
     ab_text_fini(&who);
     free(list);
-    return v->phases.n_phases > 0;
+    return true;
 }
 
 /* ---- latency of a call ---- */
@@ -305,8 +330,7 @@ static struct column *list_calls(struct ab_grid *g, const struct ab_view *v)
     return list;
 }
 
-static void put_call(struct ab_grid *g, unsigned column, const struct ab_view_latency_cell *cell,
-                     bool *has_floor)
+static void put_call(struct ab_grid *g, unsigned column, const struct ab_view_latency_cell *cell)
 {
     char p50[AB_CELL_BYTES], p99[AB_CELL_BYTES], at_floor[AB_CELL_BYTES];
     double floor_ns = g->session->timer.floor_ns;
@@ -316,14 +340,17 @@ static void put_call(struct ab_grid *g, unsigned column, const struct ab_view_la
     }
     ab_grid_say(g, column, "%.28s/%.28s", ab_format_ns(p50, cell->quantiles[0], floor_ns),
                 ab_format_ns(p99, cell->quantiles[2], floor_ns));
-    *has_floor = *has_floor ||
-                 (isfinite(floor_ns) && strcmp(p50, ab_format_ns(at_floor, floor_ns, NAN)) == 0);
+    if (isfinite(floor_ns) && strcmp(p50, ab_format_ns(at_floor, floor_ns, NAN)) == 0)
+        g->signs |= AB_SIGN_AT_FLOOR;
 }
 
-bool ab_calls_grid(const struct ab_view *v, struct ab_grid *g, bool *has_floor)
+/* Fills p50 and p99 of the most frequent calls. */
+bool ab_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
+    if (ab_session_is_exec(v->session) || v->latency.n_columns == 0)
+        return false;
     *g = (struct ab_grid){.session = v->session};
-    *has_floor = false;
     struct column *list = list_calls(g, v);
     choose(g, list, v->latency.n_columns);
     ab_grid_heading(g, "p50/p99, ns", "");
@@ -339,9 +366,8 @@ bool ab_calls_grid(const struct ab_view *v, struct ab_grid *g, bool *has_floor)
             continue;
         ab_grid_add_backend(g, rank->backend);
         for (unsigned c = 0; c < g->n_columns; c++)
-            put_call(g, c, ab_view_latency_at(&v->latency, rank->backend, list[c].index),
-                     has_floor);
+            put_call(g, c, ab_view_latency_at(&v->latency, rank->backend, list[c].index));
     }
     free(list);
-    return v->latency.n_columns > 0;
+    return true;
 }

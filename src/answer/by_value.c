@@ -3,7 +3,7 @@
  * Params with lists of values: one number as a table of back ends by combinations of values.
  * Numbers in the same column come from the same work; the columns differ in their work.
  */
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "core/alloc.h"
 #include "result/session.h"
 #include "result/shown.h"
@@ -128,7 +128,9 @@ static void fill_long(const struct ab_view *v, struct ab_by_value_of of, struct 
                                      b->n_values > ROWS_MOST ? b->n_values - ROWS_MOST : 0, left);
 }
 
-bool ab_by_value_grid(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
+/* Fills a grid of back ends by param values. With several params or many values, the combinations
+ * become the rows and the back ends the columns. */
+static bool make(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
 {
     const struct ab_view_by_value *b = &v->by_value;
     bool is_known = false;
@@ -146,4 +148,37 @@ bool ab_by_value_grid(const struct ab_view *v, struct ab_by_value_of of, struct 
         fill_long(v, of, g);
     }
     return true;
+}
+
+bool ab_by_value_run_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    return at->view->session->n_phases > 1 &&
+           make(at->view, (struct ab_by_value_of){AB_BY_VALUE_RUN, 0}, g);
+}
+
+/* Returns the number of phases that are shown: on terminals as many as a screen of 40 lines has
+ * room for. Nothing says which phases are the heaviest. */
+static uint32_t count_phases(const struct ab_topic_at *at)
+{
+    enum { LINES = 26, LINES_BESIDE = 4, PHASES_ELSEWHERE = 8 };
+    uint32_t fit = LINES / (at->view->by_value.n_names + LINES_BESIDE);
+    return at->surface != AB_TERMINAL ? PHASES_ELSEWHERE : fit > 0 ? fit : 1;
+}
+
+bool ab_by_value_phase_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    return at->phase_index < count_phases(at) &&
+           make(at->view, (struct ab_by_value_of){AB_BY_VALUE_PHASE, at->phase_index}, g);
+}
+
+/* Only a note: where the phases are that the terminal has no room for. */
+bool ab_by_value_others_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    g->note = "(other phases: -v time)";
+    return at->view->by_value.n_values > 0 && at->view->session->n_phases > count_phases(at);
+}
+
+bool ab_by_value_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    return make(at->view, (struct ab_by_value_of){AB_BY_VALUE_PEAK, 0}, g);
 }

@@ -3,7 +3,7 @@
  * Tables of the conditions: the measurement, the hosts, and the libraries that served. A fact that
  * is not known has no row.
  */
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "result/numbers.h"
 
 #include <inttypes.h>
@@ -137,18 +137,41 @@ static void add_backends(struct ab_grid *g, const struct ab_view *v, bool is_ser
     }
 }
 
-void ab_conditions_grid(const struct ab_view *v, unsigned which, struct ab_grid *g)
+static void begin(const struct ab_topic_at *at, struct ab_grid *g)
 {
-    const struct ab_session *s = v->session;
-    *g = (struct ab_grid){.session = s,
+    *g = (struct ab_grid){.session = at->view->session,
                           .rows_are = "",
                           .columns = {{.in_html = ""}},
                           .n_columns = 1,
                           .is_list = true};
-    if (which == AB_CONDITIONS_MEASUREMENT)
-        add_measurement(g, s);
-    else if (which < AB_CONDITIONS_HOST)
-        add_backends(g, v, which == AB_CONDITIONS_SERVED);
-    else
-        add_host(g, s->hosts != NULL ? &s->hosts[which - AB_CONDITIONS_HOST] : &s->host);
+}
+
+bool ab_measurement_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    begin(at, g);
+    add_measurement(g, g->session);
+    return true;
+}
+
+bool ab_machine_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_session *s = at->view->session;
+    begin(at, g);
+    add_host(g, s->hosts != NULL ? &s->hosts[at->number] : &s->host);
+    return true;
+}
+
+bool ab_libraries_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    begin(at, g);
+    add_backends(g, at->view, false);
+    return true;
+}
+
+/* Fills how a real program ended under each back end, and which allocator served it. */
+bool ab_served_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    begin(at, g);
+    add_backends(g, at->view, true);
+    return ab_session_is_exec(g->session);
 }

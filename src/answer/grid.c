@@ -30,6 +30,8 @@ void ab_grid_fini(struct ab_grid *g)
         }
     free(g->rows);
     ab_view_texts_fini(&g->texts);
+    ab_view_texts_fini(&g->sentences);
+    ab_view_texts_fini(&g->closing);
     *g = (struct ab_grid){0};
 }
 

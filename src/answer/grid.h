@@ -37,6 +37,17 @@ enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 /* Prefix of a number that is only a lower bound. Terminals without UTF-8 show ">=". */
 #define AB_GRID_AT_LEAST "\u2265"
 
+/* Signs that need words below the tables of a terminal. */
+enum ab_grid_sign {
+    AB_SIGN_TAIL = 1,      /* columns p99 and p99.9 of the ranking */
+    AB_SIGN_AGED = 2,      /* column "litter" */
+    AB_SIGN_DURING = 4,    /* column "in calls" */
+    AB_SIGN_DRAIN = 8,     /* column "after free" */
+    AB_SIGN_MULTIPLE = 16, /* column "x live" */
+    AB_SIGN_LIVE = 32,     /* column "live" */
+    AB_SIGN_AT_FLOOR = 64  /* a p50 that equals the timer's floor */
+};
+
 enum ab_grid_kind {
     AB_GRID_BLANK,
     AB_GRID_TEXT,
@@ -66,6 +77,7 @@ struct ab_grid_column {
     const char *name;    /* name for the list of dropped columns; NULL = its title */
     unsigned width; /* longest text and title on terminals, in characters; longer ones are cut in
                        the middle. 0 = no limit */
+    unsigned signs; /* bits of enum ab_grid_sign, if terminals show the column */
 };
 
 struct ab_grid_cell {
@@ -103,12 +115,18 @@ struct ab_grid {                      /* initialize with {.session, .columns, .n
     unsigned n_columns;
     struct ab_grid_row *rows;
     size_t n_rows, cap_rows;
-    const char *title;               /* a line above the table on terminals; NULL = none */
-    const char *unit;                /* unit of SCALED */
-    bool has_overflow, has_dash;     /* has_overflow: some calls are in no counter; has_dash: some
-                                        cells have too few calls */
-    const char *note, *remark;       /* lines below the table on terminals, faint and plain; NULL =
+    const char *title;         /* a line above the table on terminals; NULL = none */
+    const char *caption;       /* title on pages and in Markdown; NULL = that of the topic */
+    const char *fold;          /* pages fold the grids of a turn under this title; NULL = they
+                                        do not */
+    const char *unit;          /* unit of SCALED */
+    const char *note, *remark; /* lines below the table on terminals, faint and plain; NULL =
                                         none */
+    unsigned note_column;      /* the note is shown with this column only, plus 1; 0 = always */
+    unsigned signs;            /* bits of enum ab_grid_sign, whatever columns are shown */
+    struct ab_view_texts sentences; /* paragraphs below the table, everywhere */
+    struct ab_view_texts closing;   /* faint paragraphs, said once below all tables of the place (of
+                                        terminals) or below the table (of pages) */
     struct ab_sparkline_range range; /* range of all histograms */
     bool is_whole; /* True if terminals show all columns whatever the width, if need be in blocks
                       below each other */

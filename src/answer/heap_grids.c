@@ -3,10 +3,10 @@
  * Tables about the heaps of a mapped row: what each served, latency and memory. Adds up the rounds;
  * memory of no single heap has its own row.
  */
-#include "answer/answer.h"
-#include "result/numbers.h"
-
+#include "answer/topics.h"
 #include "base/bits.h"
+#include "core/alloc.h"
+#include "result/numbers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,9 +114,41 @@ static void put_title(struct ab_grid *g, uint32_t backend, const char *what, con
     ab_grid_heading(g, ab_backend_label(&g->session->backends[backend]), tail);
 }
 
-bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *phase,
-                   struct ab_hdr *scratch, struct ab_grid *g, bool *is_timed)
+enum { FEW_PHASES = 3 };
+
+/* True if the answer has room for the heaps: it shows them for a single mapped row with few
+ * phases. */
+static bool fits_answer(const struct ab_session *s)
 {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        n += s->backends[i].n_heaps > 0 && ab_session_has_numbers(s, i);
+    return n == 1 && s->n_phases <= FEW_PHASES;
+}
+
+/* Adds how to read the columns. */
+static void explain(struct ab_grid *g, const struct ab_topic_at *at, bool is_timed)
+{
+    if (at->surface == AB_TERMINAL && !is_timed)
+        g->note = "time is not known: too many of the calls take less than a step of the clock.";
+    if (at->surface == AB_TERMINAL && at->asked != 0)
+        ab_view_texts_addf(&g->closing, "%s",
+                           "calls, time: shares of the row; serves: the rules of the heap; calls, "
+                           "live peak: of the work, exact; time: of the timed calls, without the "
+                           "clock's own; p50, p99: of all calls; held: resident, at the peak of "
+                           "the row; a resize from heap to heap is the new one's.");
+}
+
+/* Fills what each heap of a mapped row served in a phase, the heap with the most calls first. */
+bool ab_heaps_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_session *s = at->view->session;
+    const uint32_t backend = at->backend;
+    const char *phase = at->phase;
+    if (s->n_heap_parts == 0 || (at->surface == AB_TERMINAL && at->asked == 0 && !fits_answer(s)))
+        return false;
+    bool is_timed = false;
+    struct ab_hdr *scratch = ab_alloc(sizeof *scratch);
     struct sums sums[AB_PLACEMENT_HEAPS_MAX];
     double calls = 0, bytes = 0, time;
     uint32_t n = collect(s, backend, phase, sums, &time);
@@ -133,10 +165,10 @@ bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *pha
                                       [BLOCKS] = {"blocks", 5, "#blocks"},
                                       [KEYS] = {"serves", 4, .width = 24}},
                           .n_columns = KEYS + 1};
-    if (n == 0)
-        return false;
-    put_title(g, backend, "by heap", phase);
-    *is_timed = false;
+    if (n > 0)
+        put_title(g, backend, "by heap", phase);
+    g->caption = ab_view_texts_addf(&g->texts, "%s: %.64s", ab_backend_label(&s->backends[backend]),
+                                    phase);
     for (uint32_t i = 0; i < n; i++) {
         calls += (double)sums[i].n_calls;
         bytes += (double)sums[i].live_peak_bytes;
@@ -158,18 +190,25 @@ bool ab_heaps_grid(const struct ab_session *s, uint32_t backend, const char *pha
         ab_grid_put(g, HELD, AB_GRID_BYTES,
                     m != NULL ? m->heaps[sums[i].heap].footprint_bytes : (double)NAN, NULL);
         ab_grid_put(g, BLOCKS, AB_GRID_COUNT, (double)sums[i].live_peak_blocks, NULL);
-        *is_timed = *is_timed || !isnan(of_time);
+        is_timed = is_timed || !isnan(of_time);
     }
-    return true;
+    explain(g, at, is_timed);
+    free(scratch);
+    return n > 0;
 }
 
 /* ---- by op ---- */
 
 enum { OP_SAMPLES, OP_P50, OP_P90, OP_P99, OP_P999, OP_MOST, OP_COLUMNS };
 
-bool ab_heaps_latency_grid(const struct ab_session *s, uint32_t backend, const char *phase,
-                           struct ab_hdr *scratch, struct ab_grid *g)
+/* Fills a row for each heap and op: the number of timed calls, and the percentiles for which these
+ * suffice. */
+bool ab_heaps_latency_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
+    const uint32_t backend = at->backend;
+    const char *phase = at->phase;
+    struct ab_hdr *scratch = ab_alloc(sizeof *scratch);
     static const double quantiles[] = {
         [OP_P50] = 0.5, [OP_P90] = 0.9, [OP_P99] = 0.99, [OP_P999] = 0.999};
     const struct ab_backend_info *b = &s->backends[backend];
@@ -182,6 +221,8 @@ bool ab_heaps_latency_grid(const struct ab_session *s, uint32_t backend, const c
                                       [OP_P999] = {"p99.9", 1, "#p99.9"},
                                       [OP_MOST] = {"max", 1, "#max"}},
                           .n_columns = OP_COLUMNS};
+    g->caption = ab_view_texts_addf(&g->texts, "%s by heap and op: %.64s", ab_backend_label(b),
+                                    phase);
     for (uint32_t h = 0; h < b->n_heaps; h++)
         for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
             char tail[64];
@@ -197,6 +238,7 @@ bool ab_heaps_latency_grid(const struct ab_session *s, uint32_t backend, const c
                 ab_grid_put(g, c, AB_GRID_NS, ab_result_quantile(scratch, quantiles[c]), NULL);
             ab_grid_put(g, OP_MOST, AB_GRID_NS, (double)scratch->max, NULL);
         }
+    free(scratch);
     return g->n_rows > 0;
 }
 
@@ -278,9 +320,28 @@ static void add_rest(struct ab_grid *g, uint32_t n_heaps, const struct ab_memory
     put_known(g, FREED, freed);
 }
 
-bool ab_heaps_memory_grid(const struct ab_session *s, uint32_t backend, const char *phase,
-                          struct ab_grid *g)
+static void add_titles(struct ab_grid *g, const struct ab_topic_at *at, uint32_t backend)
 {
+    const char *label = ab_backend_label(&g->session->backends[backend]);
+    char name[AB_CELL_BYTES * 4];
+    g->caption = ab_view_texts_addf(&g->texts, "%s memory by heap: %.64s", label, at->phase);
+    g->title = ab_view_texts_addf(&g->texts, "memory by heap / %s, %.64s: at its peak",
+                                  ab_format_name(name, sizeof name, label, 24, at->utf8),
+                                  at->phase);
+    if (at->surface == AB_TERMINAL)
+        ab_view_texts_addf(&g->closing, "%s",
+                           "By heap: held: resident pages that hold a block of the heap or held "
+                           "one last; of none alone: pages that never held a block. committed: as "
+                           "the heap reports it, written to or not.");
+}
+
+/* Fills the bytes of each heap of a row; in a turn per phase the number is that of the row. They add
+ * up, because they come from the run whose peak the row shows (memory_view.h). */
+bool ab_heaps_memory_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_session *s = at->view->session;
+    const uint32_t backend = at->backend != UINT32_MAX ? at->backend : at->number;
+    const char *phase = at->phase;
     const struct ab_memory *peak = ab_view_memory_typical(s, backend, phase, AB_AT_FOOTPRINT_PEAK);
     const struct ab_memory *end = ab_view_memory_typical(s, backend, phase, AB_AT_END);
     const struct ab_backend_info *b = &s->backends[backend];
@@ -301,6 +362,7 @@ bool ab_heaps_memory_grid(const struct ab_session *s, uint32_t backend, const ch
         .is_whole = true};
     if (peak == NULL || b->n_heaps == 0 || !ab_session_has_numbers(s, backend))
         return false;
+    add_titles(g, at, backend);
     ab_grid_heading(g, phase, "");
     for (uint32_t h = 0; h < b->n_heaps; h++) {
         ab_grid_add(g, b->heaps[h].name, "");

@@ -2,7 +2,7 @@
  *
  * Memory over the time of the work: a table of idle stretches and back ends, and a table of growth.
  */
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -128,8 +128,9 @@ static bool is_known(const struct ab_grid *g, unsigned column)
     return false;
 }
 
-bool ab_over_time_grid(const struct ab_session *s, struct ab_grid *g)
+bool ab_over_time_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
     uint32_t most = 0;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocator",
@@ -214,8 +215,9 @@ static void add_sites(struct ab_grid *g, const struct ab_growth_by_time *growth)
     ab_text_fini(&t);
 }
 
-bool ab_growth_grid(const struct ab_session *s, struct ab_grid *g)
+bool ab_growth_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocator",
                           .columns = {[VERDICT] = {"", 0, "resident memory"},

@@ -6,8 +6,8 @@
  */
 #include "answer/inside_view.h"
 
-#include "answer/answer.h"
 #include "answer/program_view.h"
+#include "answer/topics.h"
 #include "base/bits.h"
 #include "core/alloc.h"
 #include "core/median.h"
@@ -302,7 +302,8 @@ static void put_section(struct ab_grid *g, const struct ab_view *v, unsigned par
     }
 }
 
-bool ab_inside_grid(const struct ab_view *v, struct ab_grid *g)
+/* Fills a section for each part, for terminals. */
+static bool make_sections(const struct ab_view *v, struct ab_grid *g)
 {
     *g = (struct ab_grid){.session = v->session, .n_columns = 2};
     g->columns[0].title = ab_grid_median(v->session);
@@ -314,8 +315,9 @@ bool ab_inside_grid(const struct ab_view *v, struct ab_grid *g)
     return true;
 }
 
-/* Bars show the share of the longest sum, so that inside and outside can be compared. */
-bool ab_inside_columns(const struct ab_view *v, struct ab_grid *g)
+/* Fills a column with bars for each part. Bars show the share of the longest sum, so that inside and
+ * outside can be compared. */
+static bool make_columns(const struct ab_view *v, struct ab_grid *g)
 {
     double most = 0;
     struct ab_inside_part all[AB_INSIDE_PARTS];
@@ -400,9 +402,38 @@ static void add_calls(struct ab_grid *g, const struct ab_session *s, uint32_t ba
     put_place(g, AB_ARRAY_LEN(names), longest);
 }
 
-bool ab_inside_calls_grid(const struct ab_view *v, unsigned op, struct ab_grid *g)
+/* Fills CPU time in the allocator and outside of it, a sentence for each back end but the base, and
+ * whether the parts add up. */
+bool ab_inside_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
+    const bool is_terminal = at->surface == AB_TERMINAL;
+    char buf[800];
+    if (!(is_terminal ? make_sections(v, g) : make_columns(v, g)))
+        return false;
+    for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
+        const char *sentence = ab_inside_sentence(v, i, buf, sizeof buf);
+        if (sentence != NULL)
+            ab_view_texts_addf(&g->sentences, "%s", sentence);
+    }
+    const char *check = ab_inside_check(v, buf, sizeof buf);
+    ab_view_texts_addf(&g->closing, "%s%s",
+                       is_terminal ? ""
+                                   : "Medians of the rounds; below them the difference to the base "
+                                     "with its 90 % interval. ",
+                       check != NULL ? check : "");
+    return true;
+}
+
+/* Fills the calls of one kind: their number, how long they took, where the longest occurred, and
+ * how many entered the kernel. */
+bool ab_inside_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_view *v = at->view;
     const struct ab_session *s = v->session;
+    const unsigned op = at->number;
+    if (at->surface == AB_TERMINAL && !at->is_verbose)
+        return false;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocator",
                           .columns = {{"calls", 0, "#calls"},
@@ -415,6 +446,7 @@ bool ab_inside_calls_grid(const struct ab_view *v, unsigned op, struct ab_grid *
                           .n_columns = 7};
     if (!has_inside(s) || op >= AB_OP_ALL || !ab_session_has_op(s, AB_PROGRAM_PHASE, op))
         return false;
+    g->caption = ab_view_texts_addf(&g->texts, "Calls of %s in the program", ab_result_op_name(op));
     ab_grid_heading(g, ab_result_op_name(op), "");
     for (uint32_t i = 0; i < v->ranking.n_rows; i++)
         if (v->ranking.rows[i].standing != AB_VIEW_FAILED)

@@ -23,13 +23,6 @@ void ab_inside_of(const struct ab_session *s, uint32_t backend, uint32_t base,
 /* True if the interval of a difference excludes 0. Without an interval it is never clear. */
 bool ab_inside_is_clear(const struct ab_effect *difference);
 
-/* Fills a section for each part, for terminals. Returns false if nothing was measured. */
-bool ab_inside_grid(const struct ab_view *v, struct ab_grid *g);
-/* Fills a column with bars for each part, for HTML. Returns false if nothing was measured. */
-bool ab_inside_columns(const struct ab_view *v, struct ab_grid *g);
-/* Fills the calls of one kind: their number, how long they took, where the longest occurred, and
- * how many entered the kernel. Returns false if there were none. */
-bool ab_inside_calls_grid(const struct ab_view *v, unsigned op, struct ab_grid *g);
 /* Writes how much more or less CPU time a row of the ranking takes than the base, in malloc and
  * outside. Returns NULL for the base, or if there is no interval. */
 const char *ab_inside_sentence(const struct ab_view *v, uint32_t row, char *buf, size_t cap);

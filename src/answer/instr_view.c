@@ -2,9 +2,8 @@
  *
  * Fills the counts of callgrind, in calls to the allocator and outside of them.
  */
-#include "answer/instr_view.h"
-
 #include "answer/program_view.h"
+#include "answer/topics.h"
 #include "base/bits.h"
 #include "core/text.h"
 #include "result/session.h"
@@ -67,8 +66,11 @@ static void put_note(const struct ab_view *v, struct ab_grid *g)
     ab_text_fini(&t);
 }
 
-bool ab_program_instr_grid(const struct ab_view *v, struct ab_grid *g)
+/* Fills instructions, data references and misses of simulated caches, inside and outside of the
+ * allocator. */
+bool ab_program_instr_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
     const struct ab_view_ranking *r = &v->ranking;
     *g = (struct ab_grid){.session = v->session,
                           .rows_are = "allocator",

@@ -2,9 +2,10 @@
  *
  * Fills a row for each back end that has iterations, and computes the points of a curve over them.
  */
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "core/alloc.h"
 #include "core/median.h"
+#include "core/units_show.h"
 
 #include "stats/metric.h"
 
@@ -24,11 +25,35 @@ static void put_time(struct ab_grid *g, uint32_t backend, const struct ab_iterat
     ab_grid_put(g, column, AB_GRID_TIME, ns, why);
 }
 
-bool ab_iterations_grid(const struct ab_session *s, const char *phase, struct ab_hdr *scratch,
-                        struct ab_grid *g, uint64_t *n_scheduler)
+/* Sets the titles, and what was subtracted, missed and left out. */
+static void add_words(struct ab_grid *g, const struct ab_iterations *any, uint64_t n_scheduler)
 {
+    struct ab_text t = {0};
+    bool has_budget = isfinite(any->budget_ns);
+    const char *budget = has_budget ? AB_TIME(any->budget_ns) : "none", *us = strstr(budget, " us");
+    g->title = ab_view_texts_addf(&g->texts, "%s / %s: time in the allocator per %s",
+                                  g->session->name, any->phase, any->name);
+    g->caption = ab_view_texts_addf(&g->texts, "per %.60s, budget: %.*s%s", any->name,
+                                    us != NULL ? (int)(us - budget) : (int)strlen(budget), budget,
+                                    us != NULL ? " \u00b5s" : "");
+    ab_text_add(&t, "net: what the same calls take in the null back end is subtracted");
+    if (has_budget)
+        ab_text_addf(&t, "; missed: more than the budget of %s", AB_TIME(any->budget_ns));
+    if (n_scheduler > 0)
+        ab_text_addf(&t, "; left out: %llu in which the scheduler took the CPU",
+                     (unsigned long long)n_scheduler);
+    g->note = ab_view_texts_addf(&g->texts, "%s", t.s);
+    ab_text_fini(&t);
+}
+
+/* Fills the time in the allocator per iteration of a phase. */
+bool ab_iterations_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_session *s = at->view->session;
+    const char *phase = at->phase;
+    struct ab_hdr *scratch = ab_alloc(sizeof *scratch);
     struct ab_iterations x;
-    *n_scheduler = 0;
+    uint64_t n_scheduler = 0;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "back end",
                           .columns = {[P50] = {"p50", 0, "#p50"},
@@ -57,8 +82,11 @@ bool ab_iterations_grid(const struct ab_session *s, const char *phase, struct ab
                     x.n > 0 ? (double)x.n_calls / (double)x.n : (double)NAN, NULL);
         ab_grid_put(g, COUNT, AB_GRID_COUNT, (double)x.n, NULL);
         ab_grid_put(g, DISTURBED, AB_GRID_COUNT, (double)x.n_scheduler, NULL);
-        *n_scheduler += x.n_scheduler;
+        n_scheduler += x.n_scheduler;
     }
+    free(scratch);
+    if (g->n_rows > 0)
+        add_words(g, ab_session_iterations(s, phase), n_scheduler);
     return g->n_rows > 0;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "answer/latency.h"
 
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "core/alloc.h"
 #include "core/grow.h"
 #include "core/median.h"
@@ -373,9 +373,12 @@ static void add_slowest(struct ab_grid *g, const struct ab_view *v, uint32_t bac
     ab_grid_say(g, 3, "once");
 }
 
-static bool slowest_calls(const struct ab_view *v, uint32_t phase, struct ab_grid *g)
+/* Fills the slowest calls of a phase, by their position in the work. */
+bool ab_slow_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
     const struct ab_session *s = v->session;
+    const uint32_t phase = at->phase_index;
     const struct ab_iterations *each = ab_session_iterations(s, s->phases[phase]);
     *g = (struct ab_grid){.session = s,
                           .columns = {{ab_grid_median(s)},
@@ -395,9 +398,11 @@ static bool slowest_calls(const struct ab_view *v, uint32_t phase, struct ab_gri
     return g->n_rows > 1;
 }
 
-static bool slowest_iterations(const struct ab_view *v, uint32_t phase, struct ab_grid *g)
+bool ab_slow_iterations_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
     const struct ab_session *s = v->session;
+    const uint32_t phase = at->phase_index;
     const struct ab_iterations *each = ab_session_iterations(s, s->phases[phase]);
     const struct ab_view_slowest *slow = &v->slow_iterations;
     unsigned n_shown = 0;
@@ -436,8 +441,10 @@ static bool slowest_iterations(const struct ab_view *v, uint32_t phase, struct a
     return g->n_rows > 1;
 }
 
-static bool slowest_list(const struct ab_view *v, struct ab_grid *g)
+/* Fills the slowest calls of all phases, repeated ones first. */
+bool ab_slowest_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
     const struct ab_session *s = v->session;
     uint32_t n = 0;
     *g = (struct ab_grid){.session = s,
@@ -471,12 +478,4 @@ static bool slowest_list(const struct ab_view *v, struct ab_grid *g)
         ab_grid_put(g, 6, AB_GRID_TIME, c->max_ns, NULL);
     }
     return g->n_rows > 0;
-}
-
-bool ab_slowest_grid(const struct ab_view *v, enum ab_slowest_of of, uint32_t phase,
-                     struct ab_grid *g)
-{
-    return of == AB_SLOWEST_CALLS        ? slowest_calls(v, phase, g)
-           : of == AB_SLOWEST_ITERATIONS ? slowest_iterations(v, phase, g)
-                                         : slowest_list(v, g);
 }

@@ -4,7 +4,7 @@
  */
 #include "answer/memory_view.h"
 
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "base/bits.h"
 #include "core/alloc.h"
 #include "core/median.h"
@@ -338,11 +338,60 @@ static void remark_growth(struct ab_grid *g, const struct ab_view_ranking *ranki
     ab_text_fini(&line);
 }
 
-bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
+/* Writes what each preloaded library took before its first block, which is in no row: "jemalloc
+ * 2.40 MiB (0.35 MiB private), …". Writes "" if nothing is known. Returns buf. */
+static const char *name_libraries(const struct ab_session *s, char *buf, size_t cap)
 {
-    enum { MULTIPLE = AB_MEMORY_MULTIPLE, AFTER_FREE = AB_MEMORY_AFTER_FREE, GROWTH };
+    struct ab_text t = {0};
+    for (uint32_t i = 0; i < s->n_backends; i++) {
+        const struct ab_backend_info *b = &s->backends[i];
+        if (b->library_bytes > 0 && ab_session_has_numbers(s, i))
+            ab_text_addf(&t, "%s%s %s (%s private)",
+                         t.n == 0 ? "Before their first block, in no row above: " : ", ",
+                         ab_backend_label(b), AB_BYTES(b->library_bytes),
+                         AB_BYTES(b->library_private_bytes));
+    }
+    snprintf(buf, cap, "%s%s", t.n > 0 ? t.s : "", t.n > 0 ? "." : "");
+    ab_text_fini(&t);
+    return buf;
+}
+
+/* True if any memory of this phase (NULL: of any phase) is resident only during calls. */
+static bool has_during(const struct ab_session *s, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_memory; i++) {
+        const struct ab_memory *m = &s->memory[i];
+        if (m->during_calls_bytes > 0 && (phase == NULL || strcmp(m->phase, phase) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Adds why parts of the peak are not known, and how libraries are counted. */
+static void explain_peak(struct ab_grid *g, const struct ab_view *v)
+{
+    char libraries[1000];
+    for (uint32_t b = 0; b < v->memory.n_rows; b++)
+        for (unsigned k = 0; k <= AB_VIEW_RETAINED && ab_view_shows(v->session, b); k++) {
+            const struct ab_view_memory_row *row = &v->memory.rows[b];
+            if (!isfinite(row->parts[k]) && row->whys[k] != NULL && row->whys[k][0] != 0)
+                ab_view_texts_addf(&g->closing, "%s, %s n/a: %s.",
+                                   ab_backend_label(&v->session->backends[b]),
+                                   ab_view_memory_part_names[k], row->whys[k]);
+        }
+    if (name_libraries(v->session, libraries, sizeof libraries)[0] != 0)
+        ab_view_texts_addf(&g->closing, "%s", libraries);
+}
+
+/* Fills memory at the peak of the whole run. Terminals leave it out if no part is known. */
+bool ab_memory_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_view *v = at->view;
+    enum { MULTIPLE = AB_VIEW_MEMORY_PARTS + 1, AFTER_FREE, GROWTH };
     const struct ab_view_ranking *ranking = &v->ranking;
     double most = NAN;
+    if (ab_session_is_exec(v->session) || (at->surface == AB_TERMINAL && !v->memory.has_parts))
+        return false;
     for (uint32_t i = 0; i < v->memory.n_rows; i++)
         most = fmax(most, v->memory.rows[i].peak_bytes); /* fmax ignores NaN */
     const struct scale scale = scale_of(most);
@@ -366,6 +415,11 @@ bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
                     [GROWTH] = {.in_html = ranking->has_growth ? "#growth per M ops" : NULL}},
         .n_columns = GROWTH + 1,
         .unit = scale.name};
+    g->columns[0].signs = AB_SIGN_LIVE;
+    g->columns[MULTIPLE].signs = AB_SIGN_MULTIPLE;
+    g->columns[AFTER_FREE].signs = AB_SIGN_DRAIN;
+    g->signs = (v->memory.has_aged_heap ? AB_SIGN_AGED : 0u) |
+               (v->memory.has_during ? AB_SIGN_DURING : 0u);
     ab_grid_heading(g, ab_view_texts_addf(&g->texts, "memory, %s", scale.name), "");
     for (uint32_t i = 0; i < ranking->n_rows; i++) {
         const struct ab_view_rank *rank = &ranking->rows[i];
@@ -384,7 +438,9 @@ bool ab_memory_peak_grid(const struct ab_view *v, struct ab_grid *g)
         ab_grid_put(g, GROWTH, AB_GRID_BYTES, rank->growth_bytes, NULL);
     }
     remark_growth(g, ranking);
-    return isfinite(most);
+    if (at->surface != AB_TERMINAL)
+        explain_peak(g, v);
+    return at->surface == AB_TERMINAL || isfinite(most);
 }
 
 /* ---- a phase ---- */
@@ -458,34 +514,45 @@ static void add_phase_row(struct ab_grid *g, uint32_t b, const char *phase,
     ab_grid_put(g, FAULTS, AB_GRID_COUNT, MEDIAN(faults_minor, AB_AT_FOOTPRINT_PEAK), NULL);
 }
 
-const char *ab_view_libraries(const struct ab_session *s, char *buf, size_t cap)
+static void explain_over_ops(struct ab_grid *g)
 {
-    struct ab_text t = {0};
-    for (uint32_t i = 0; i < s->n_backends; i++) {
-        const struct ab_backend_info *b = &s->backends[i];
-        if (b->library_bytes > 0 && ab_session_has_numbers(s, i))
-            ab_text_addf(&t, "%s%s %s (%s private)",
-                         t.n == 0 ? "Before their first block, in no row above: " : ", ",
-                         ab_backend_label(b), AB_BYTES(b->library_bytes),
-                         AB_BYTES(b->library_private_bytes));
-    }
-    snprintf(buf, cap, "%s%s", t.n > 0 ? t.s : "", t.n > 0 ? "." : "");
-    ab_text_fini(&t);
-    return buf;
+    ab_view_texts_addf(&g->closing, "%s",
+                       "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
+                       "most this; max: of 1,000 samples or more; 25.0x: that many times live.");
 }
 
-bool ab_view_memory_has_during(const struct ab_session *s, const char *phase)
+static bool has_dists(const struct ab_session *s, const char *phase)
 {
-    for (uint32_t i = 0; i < s->n_memory; i++) {
-        const struct ab_memory *m = &s->memory[i];
-        if (m->during_calls_bytes > 0 && (phase == NULL || strcmp(m->phase, phase) == 0))
+    for (uint32_t i = 0; i < s->n_dists; i++)
+        if (strcmp(s->dists[i].phase, phase) == 0 && ab_session_has_numbers(s, s->dists[i].backend))
             return true;
-    }
     return false;
 }
 
-bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+/* Adds the meaning of the columns, in the words of `explain`. */
+static void explain_phase(struct ab_grid *g)
 {
+    const struct ab_session *s = g->session;
+    const char *words[] = {"live",   "internal",  "external", "retained",
+                           "x live", "untouched", NULL,       NULL};
+    struct ab_text t = {0};
+    char libraries[1000];
+    bool is_during = has_during(s, NULL);
+    if (is_during)
+        words[AB_ARRAY_LEN(words) - 2] = "in calls";
+    ab_text_addf(&t, "live + internal + external + retained%s = peak.",
+                 is_during ? " + in calls" : "");
+    ab_view_terms_legend(&t, words);
+    ab_view_texts_addf(&g->closing, "%s mean: resident by requested bytes, over all ops.", t.s);
+    ab_text_fini(&t);
+    if (name_libraries(s, libraries, sizeof libraries)[0] != 0)
+        ab_view_texts_addf(&g->closing, "%s", libraries);
+}
+
+bool ab_memory_phase_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_session *s = at->view->session;
+    const char *phase = at->phase;
     double most = NAN, untouched = 0, live = NAN;
     bool has_aged_heap = false;
     for (uint32_t i = 0; i < s->n_memory; i++) {
@@ -510,7 +577,7 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
                                       {"external"},
                                       {"retained"},
                                       {has_aged_heap ? "litter" : NULL},
-                                      {ab_view_memory_has_during(s, phase) ? "in calls" : NULL},
+                                      {has_during(s, phase) ? "in calls" : NULL},
                                       {"= peak"},
                                       [MULTIPLE] = {"x live"},
                                       [UNTOUCHED] = {has_untouched ? "untouched" : NULL},
@@ -527,6 +594,9 @@ bool ab_memory_phase_grid(const struct ab_session *s, const char *phase, struct 
         if (m != NULL && has_memory(s, b, phase))
             add_phase_row(g, b, phase, m, &scale);
     }
+    explain_phase(g);
+    if (at->surface == AB_TERMINAL && has_dists(s, phase))
+        explain_over_ops(g);
     return g->n_rows > 1;
 }
 
@@ -541,8 +611,11 @@ static bool only_walks(const struct ab_session *s, const char *phase)
     return is_only;
 }
 
-bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+/* Fills the memory that the live blocks of a heap walk lie in. */
+bool ab_walks_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
+    const char *phase = at->phase;
     enum { TIME, BLOCKS, LINES, LINES_EACH, PAGES, SPANS, N };
     bool is_only = only_walks(s, phase);
     *g = (struct ab_grid){.session = s,
@@ -557,6 +630,7 @@ bool ab_walks_grid(const struct ab_session *s, const char *phase, struct ab_grid
                           .is_whole = true};
     g->title = ab_view_texts_addf(&g->texts,
                                   "walk / %.200s: the memory of the blocks that it reads", phase);
+    g->caption = ab_view_texts_addf(&g->texts, "Walk, %.64s: what its blocks take up", phase);
     ab_grid_heading(g, phase, "");
     for (uint32_t b = 0; b < s->n_backends; b++) {
         double blocks = MEDIAN(walk_blocks, AB_AT_END), lines = MEDIAN(walk_lines, AB_AT_END);
@@ -621,8 +695,10 @@ static bool has_external(const struct ab_session *s)
     return false;
 }
 
-bool ab_memory_drain_grid(const struct ab_session *s, struct ab_grid *g)
+/* Fills the memory that stays resident once everything is freed, and over time. */
+bool ab_memory_drain_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
     static const char *const titles[AB_DRAIN_COUNT] = {"immediately", "0.1 s later", "1 s later",
                                                        "10 s later", "after purge"};
     enum { FOOTPRINT = AB_DRAIN_COUNT, EXTERNAL };
@@ -664,9 +740,12 @@ static void put_percent(struct ab_grid *g, unsigned column, const struct ab_memo
         ab_grid_put(g, column, AB_GRID_TIMES, ratio, why);
 }
 
-bool ab_memory_over_ops_grid(const struct ab_session *s, const char *phase, unsigned half,
-                             struct ab_grid *g)
+/* Fills percentiles of the ratios to the live bytes, from the merged histograms of all rounds. */
+bool ab_memory_over_ops_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
+    const char *phase = at->phase;
+    const unsigned half = at->number;
     static const enum ab_memory_dist_kind kinds[AB_MEMORY_HALVES][KINDS] = {
         {AB_DIST_EXTERNAL_RATIO, AB_DIST_RETAINED_RATIO},
         {AB_DIST_INTERNAL_RATIO, AB_DIST_OVERHEAD},
@@ -693,5 +772,7 @@ bool ab_memory_over_ops_grid(const struct ab_session *s, const char *phase, unsi
         free(d[0].hdr);
         free(d[1].hdr);
     }
+    if (at->surface != AB_TERMINAL) /* there, the table of the phase says it */
+        explain_over_ops(g);
     return g->n_rows > 1;
 }

@@ -58,11 +58,6 @@ const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint3
 /* Searches the reasons "WHAT: why; WHAT: why" of a record for the first WHAT in the list, which
  * ends with NULL, and copies its why. Returns false, and "" in why, if none is found. */
 bool ab_view_memory_why(const char *reason, const char *const *whats, char *why, size_t cap);
-/* True if any memory of this phase (NULL: of any phase) is resident only during calls. */
-bool ab_view_memory_has_during(const struct ab_session *s, const char *phase);
-/* Writes what each preloaded library took before its first block, which is in no row: "jemalloc
- * 2.40 MiB (0.35 MiB private), …". Writes "" if nothing is known. Returns buf. */
-const char *ab_view_libraries(const struct ab_session *s, char *buf, size_t cap);
 /* Returns the median over the rounds of the memory that is resident once everything is freed.
  * `when` is an index of ab_drain_names. NaN = n/a. */
 double ab_view_memory_drained(const struct ab_session *s, uint32_t backend, unsigned when);

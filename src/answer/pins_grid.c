@@ -3,7 +3,7 @@
  * Shows which blocks pin the pages at a moment: for each back end the groups that pin most, and a
  * sentence about the first group.
  */
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "stats/pin_groups.h"
@@ -160,8 +160,19 @@ static const char *sentence_of(const struct ab_session *s, const char *at,
     return sentence;
 }
 
-bool ab_pins_grid(const struct ab_session *s, const char *at, struct ab_grid *g)
+uint32_t ab_pins_moments(const struct ab_session *s)
 {
+    uint32_t n = 0;
+    while (ab_pins_shown(s, n) != NULL)
+        n++;
+    return n;
+}
+
+/* Fills a heading for each back end, then its groups of blocks, at one moment. */
+bool ab_pins_grid(const struct ab_topic_at *topic, struct ab_grid *g)
+{
+    const struct ab_session *s = topic->view->session;
+    const char *at = ab_pins_shown(s, topic->number);
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocated by",
                           .columns = {[ALLOCATOR] = {.in_html = "allocator"},
@@ -184,7 +195,13 @@ bool ab_pins_grid(const struct ab_session *s, const char *at, struct ab_grid *g)
         if (ab_view_shows(s, b) && ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m))
             add_backend(g, b, &m);
     }
-    if (g->n_rows > 0)
-        g->remark = sentence_of(s, at, &g->texts);
+    const char *sentence = g->n_rows > 0 ? sentence_of(s, at, &g->texts) : NULL;
+    if (topic->surface == AB_PAGE) {
+        g->caption = ab_view_texts_addf(&g->texts, "W%s", g->title + 1);
+        if (sentence != NULL)
+            ab_view_texts_addf(&g->sentences, "%s", sentence);
+    } else {
+        g->remark = sentence;
+    }
     return g->n_rows > 0;
 }

@@ -4,7 +4,7 @@
  */
 #include "answer/program_view.h"
 
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "base/bits.h"
 #include "core/alloc.h"
 #include "core/median.h"
@@ -320,8 +320,33 @@ static void put_prediction(struct ab_grid *g, uint32_t backend, uint32_t base)
         ab_grid_say(g, PREDICTION, "%s (program)", ab_program_prediction_word(&x, &x.measured));
 }
 
-bool ab_program_prediction_grid(const struct ab_view *v, struct ab_grid *g)
+/* Adds how to read the prediction. Pages have the column of the whole program, too. */
+static void explain_prediction(struct ab_grid *g, enum ab_surface surface, uint32_t base)
 {
+    if (surface == AB_TERMINAL)
+        ab_view_texts_addf(
+            &g->closing, "%s",
+            "What a call costs with the base, and how much more (+) or less (-) with the others: as "
+            "two replays of the trace predict it, from a warm one, with the allocator always in the "
+            "caches, to a cold one, with other code between its calls, and as the calls in the "
+            "program take it; last column: whether that agrees. Not measurable: the interval of "
+            "the measured difference contains 0.");
+    else
+        ab_view_texts_addf(
+            &g->closing,
+            "How much more (+) or less (-) a call costs than with %s, with 90 %% intervals: as two "
+            "replays predict it, from a warm one, with the allocator always in the caches, to a "
+            "cold one, with other code between its calls, as the calls in the program take it, and "
+            "as the whole program has it, from its CPU time by the calls in the trace. Not "
+            "measurable: the interval inside contains 0.",
+            ab_backend_label(&g->session->backends[base]));
+}
+
+/* Compares the program with the replay of its trace: the base, then a row for each other back
+ * end. */
+bool ab_program_prediction_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_view *v = at->view;
     const struct ab_view_ranking *r = &v->ranking;
     *g = (struct ab_grid){.session = v->session,
                           .rows_are = "allocator",
@@ -331,8 +356,10 @@ bool ab_program_prediction_grid(const struct ab_view *v, struct ab_grid *g)
                                       [PROGRAM] = {"program, ns/call", 1, "#program"},
                                       [PREDICTION] = {"prediction", 0, "the replay"}},
                           .n_columns = PREDICTION + 1};
-    if (r->base == UINT32_MAX || !ab_program_has_prediction(v->session))
+    if (r->base == UINT32_MAX || !ab_session_is_exec(v->session) ||
+        !ab_program_has_prediction(v->session))
         return false;
+    explain_prediction(g, at->surface, r->base);
     ab_grid_heading(g, ab_grid_versus(g, "vs", r->base, 20), "");
     put_base(g, r->base);
     for (uint32_t i = 0; i < r->n_rows; i++)
@@ -532,10 +559,31 @@ static void fill_columns(const struct ab_view *v, struct ab_grid *g)
     }
 }
 
-void ab_program_grid(const struct ab_view *v, enum ab_program_shape shape, struct ab_grid *g)
+/* Adds how to read the columns. */
+static void explain_columns(struct ab_grid *g, uint32_t base)
 {
-    if (shape == AB_PROGRAM_COLUMNS)
-        fill_columns(v, g);
+    if (base != UINT32_MAX && g->n_rows > 1)
+        ab_view_texts_addf(
+            &g->closing,
+            "Medians of the rounds; below them how much more or less than under %s, "
+            "with the 90 %% interval of the pairs of rounds. ~: no clear difference.",
+            ab_backend_label(&g->session->backends[base]));
     else
-        fill_sections(v, shape == AB_PROGRAM_DETAILS, g);
+        ab_view_texts_addf(&g->closing, "Medians of the rounds.");
+}
+
+/* Fills the metrics of a program, except the wall time, which the ranking has: sections on
+ * terminals, columns elsewhere. Values are medians of the rounds. A factor is the ratio of the two
+ * shown medians; its interval comes from pairs of rounds, so that drift of the machine cancels. */
+bool ab_program_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    if (!ab_session_is_exec(at->view->session))
+        return false;
+    if (at->surface == AB_TERMINAL) {
+        fill_sections(at->view, at->is_verbose, g);
+        return true;
+    }
+    fill_columns(at->view, g);
+    explain_columns(g, at->view->ranking.base);
+    return g->n_rows > 0;
 }

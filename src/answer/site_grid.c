@@ -2,7 +2,7 @@
  *
  * Call sites of a real program that call the allocator, with their calls and time, over all rounds.
  */
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "core/grow.h"
 #include "result/shown.h"
 
@@ -102,8 +102,9 @@ static void add_row(struct ab_grid *g, uint32_t backend, const struct place *p,
                 NULL);
 }
 
-bool ab_call_sites_grid(const struct ab_view *v, struct ab_grid *g)
+bool ab_call_sites_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
     *g = (struct ab_grid){.session = v->session,
                           .rows_are = "called from",
                           .columns = {[ALLOCATOR] = {.in_html = "allocator"},

@@ -3,10 +3,12 @@
  * Tables of a phase: latency and throughput, counters, latency over time and by size, and the
  * intervals of percentiles.
  */
-#include "answer/answer.h"
 #include "answer/program_view.h"
+#include "answer/topics.h"
 #include "base/bits.h"
 #include "core/alloc.h"
+#include "core/text.h"
+#include "core/units_show.h"
 #include "result/numbers.h"
 #include "result/result_fields.h"
 #include "result/session.h"
@@ -21,7 +23,7 @@
 
 /* ---- latency ---- */
 
-enum { P50, P90, P99, P999, MAX, N, PICTURE = AB_LATENCY_PICTURE };
+enum { P50, P90, P99, P999, MAX, N, PICTURE };
 
 /* True if max occurred in one round only, so that it may be an interruption rather than the
  * allocator. */
@@ -52,9 +54,14 @@ static void add_latency(struct ab_grid *g, const struct ab_view *v, uint32_t b, 
     ab_grid_put_histogram(g, PICTURE, hdr);
 }
 
-void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid *g)
+/* Fills percentiles by op. */
+bool ab_latency_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
     const struct ab_session *s = v->session;
+    const char *phase = at->phase;
+    if (ab_session_is_exec(s))
+        return false;
     struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
     char count[AB_CELL_BYTES];
     *g = (struct ab_grid){.session = s,
@@ -84,6 +91,13 @@ void ab_latency_grid(const struct ab_view *v, const char *phase, struct ab_grid 
                 add_latency(g, v, b, phase, op, hdr);
     }
     free(hdr);
+    if (g->range.high > g->range.low) {
+        g->note = ab_view_texts_addf(&g->texts,
+                                     "distribution: from %s to %s, both axes logarithmic",
+                                     AB_TIME(g->range.low), AB_TIME(g->range.high));
+        g->note_column = PICTURE + 1;
+    }
+    return true;
 }
 
 /* ---- throughput ---- */
@@ -113,8 +127,12 @@ static void put_speed(struct ab_grid *g, const char *phase, uint32_t b, uint32_t
         g->rows[g->n_rows - 1].emphasis = speed.ratio > 1 ? AB_GOOD : AB_BAD;
 }
 
-void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+bool ab_throughput_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
+    const char *phase = at->phase;
+    if (ab_session_is_exec(s))
+        return false;
     uint32_t base = ab_session_base(s);
     *g = (struct ab_grid){.session = s,
                           .columns = {[PER_OP] = {"ns/op", 0},
@@ -145,6 +163,7 @@ void ab_throughput_grid(const struct ab_session *s, const char *phase, struct ab
         ab_grid_say(g, MOPS, "%s", ab_format_ratio(text, 1e3 / ns.median));
         put_speed(g, phase, b, ab_session_base_of(s, b));
     }
+    return true;
 }
 
 /* ---- counters ---- */
@@ -195,8 +214,36 @@ static void add_counts(struct ab_grid *g, uint32_t b, uint32_t base, const char 
         ab_grid_put_fixed(g, FIRST_COUNTED + i, 0, value(s, b, phase, counted[i].field));
 }
 
-void ab_counts_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+/* Adds how instructions were counted, or why they were not. */
+static void explain_counts(struct ab_grid *g)
 {
+    const struct ab_session *s = g->session;
+    const struct ab_counting *c = &s->counting;
+    char ops[AB_CELL_BYTES], all[AB_CELL_BYTES], shown[1000], name[300];
+    if (c->method[0] == 0)
+        ab_view_texts_addf(&g->closing, "no instructions: %s",
+                           ab_text_printable(shown, sizeof shown, c->reason));
+    else
+        ab_view_texts_addf(
+            &g->closing,
+            "instructions: by %s, %s of %s ops; those of the null back end (the "
+            "harness) are subtracted from instr/op. System calls: of the whole phase",
+            ab_text_printable(shown, sizeof shown, c->method),
+            ab_format_count(ops, (double)c->n_ops), ab_format_count(all, (double)s->n_tape_ops));
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        if (s->backends[i].uncounted[0] != 0)
+            ab_view_texts_addf(
+                &g->closing, "%s: %s",
+                ab_text_printable(name, sizeof name, ab_backend_label(&s->backends[i])),
+                ab_text_printable(shown, sizeof shown, s->backends[i].uncounted));
+}
+
+bool ab_counts_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_session *s = at->view->session;
+    const char *phase = at->phase;
+    if (ab_session_is_exec(s) || !s->counting.is_asked)
+        return false;
     uint32_t base = ab_session_base(s);
     *g = (struct ab_grid){.session = s,
                           .columns = {[NET] = {"instr/op", 0}, [GROSS] = {"with loop", 1}},
@@ -220,6 +267,8 @@ void ab_counts_grid(const struct ab_session *s, const char *phase, struct ab_gri
         ab_grid_add(g, label, "")->emphasis = AB_FAINT;
         ab_grid_put_fixed(g, GROSS, 2, n);
     }
+    explain_counts(g);
+    return true;
 }
 
 /* ---- percentiles of one round ---- */
@@ -239,12 +288,16 @@ static void put_interval(struct ab_grid *g, unsigned column, const struct ab_hdr
                 ab_format_ns(low, i.low, floor_ns), ab_format_ns(high, i.high, floor_ns));
 }
 
-bool ab_intervals_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+/* Fills the intervals of percentiles that follow from the number of samples. More samples narrow an
+ * interval that is wide here; they do not help where rounds differ. */
+bool ab_intervals_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
+    const char *phase = at->phase;
     static const double quantiles[] = {0.5, 0.99, 0.999};
     *g = (struct ab_grid){
         .session = s, .columns = {{"p50", 2}, {"p99", 0}, {"p99.9", 1}}, .n_columns = 3};
-    if (s->n_rounds == 0)
+    if (s->n_rounds == 0 || ab_session_is_exec(s))
         return false;
     g->title = ab_view_texts_addf(&g->texts, "%s: percentiles of %s, 90 %% intervals (by rank)",
                                   phase, s->is_histogram_merged ? "all rounds" : "the first round");
@@ -296,8 +349,11 @@ static double collect(const struct ab_session *s, uint32_t backend, const char *
     return most;
 }
 
-bool ab_windows_grid(const struct ab_session *s, const char *phase, struct ab_grid *g)
+/* Fills latency over the course of a phase, in windows of ops. */
+bool ab_windows_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
+    const struct ab_session *s = at->view->session;
+    const char *phase = at->phase;
     double values[AB_GRID_POINTS];
     *g = (struct ab_grid){
         .session = s,
@@ -335,7 +391,7 @@ static uint64_t n_calls(const struct ab_hdr *hdr)
     return ab_hdr_total(hdr) + hdr->overflow;
 }
 
-bool ab_sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend)
+static bool sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend)
 {
     for (uint32_t i = 0; i < s->n_size_classes && ab_session_has_numbers(s, backend); i++)
         if (s->size_classes[i].backend == backend && is_of(&s->size_classes[i], phase, op))
@@ -375,8 +431,13 @@ static struct counts count(const struct ab_session *s, const char *phase, unsign
     return x;
 }
 
+struct missing {                 /* why percentiles are not known */
+    bool has_dash, has_overflow; /* too few calls; calls that are in no counter */
+};
+
 /* Puts a pair of percentiles. With few calls, only terminals show it. */
-static void put_pair(struct ab_grid *g, unsigned column, const struct ab_hdr *hdr, bool is_tail)
+static void put_pair(struct ab_grid *g, unsigned column, const struct ab_hdr *hdr, bool is_tail,
+                     struct missing *missing)
 {
     double max = hdr->overflow > 0 ? NAN : (double)hdr->max;
     double p99 = ab_result_quantile(hdr, 0.99);
@@ -388,9 +449,10 @@ static void put_pair(struct ab_grid *g, unsigned column, const struct ab_hdr *hd
     cell->second = is_tail ? max : p99;
     cell->in_html = n_calls(hdr) < FEW ? "too few" : NULL;
     cell->is_soft = n_calls(hdr) < FEW || isnan(p99);
-    g->has_overflow = g->has_overflow || hdr->overflow > 0;
-    g->has_dash = g->has_dash ||
-                  (hdr->overflow == 0 && !(isfinite(cell->value) && isfinite(cell->second)));
+    if (hdr->overflow > 0)
+        missing->has_overflow = true;
+    else if (!isfinite(cell->value) || !isfinite(cell->second))
+        missing->has_dash = true;
 }
 
 /* Shades the cells of the last row. The first shade begins a quarter above the lowest p99 of the
@@ -425,8 +487,69 @@ static void put_share(struct ab_grid *g, const struct counts *all, const struct 
         percent < 0.005 ? "<0.01 %" : ab_view_texts_addf(&g->texts, "%.2f %%", percent);
 }
 
-bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
-                   const uint32_t *backends, unsigned n, bool is_tail, struct ab_grid *g)
+/* The back ends of a table of sizes: BACKENDS_MOST fit a terminal. */
+enum { BACKENDS_MOST = 11 };
+
+struct list {
+    uint32_t backends[AB_GRID_COLUMNS_MAX];
+    unsigned n;
+};
+
+/* Lists the back ends of the table `part` of an op; phase NULL = all phases. */
+static struct list list_backends(const struct ab_topic_at *at, const char *phase, unsigned op,
+                                 unsigned part)
+{
+    const struct ab_view *v = at->view;
+    const bool is_terminal = at->surface == AB_TERMINAL;
+    const unsigned most = is_terminal ? BACKENDS_MOST : AB_GRID_COLUMNS_MAX - 1;
+    struct list list = {.n = 0};
+    for (uint32_t i = 0, n = 0; i < v->session->n_backends && list.n < most; i++) {
+        uint32_t b = is_terminal ? i : v->ranking.rows[i].backend;
+        bool is_listed = is_terminal ? sizes_has(v->session, phase, op, b)
+                                     : ab_view_shows(v->session, b);
+        if (is_listed && n++ >= part * most)
+            list.backends[list.n++] = b;
+    }
+    return list;
+}
+
+static uint32_t count_parts(const struct ab_session *s)
+{
+    return s->n_backends / BACKENDS_MOST + 1;
+}
+
+uint32_t ab_sizes_grids(const struct ab_session *s)
+{
+    return AB_OP_KIND_COUNT * count_parts(s) * 2; /* percentiles, and the tail */
+}
+
+/* Adds the titles, and why percentiles are not known. */
+static void add_words(struct ab_grid *g, const struct ab_topic_at *at, const char *phase,
+                      unsigned op, const struct missing *missing)
+{
+    const char *name = ab_result_op_name(op);
+    bool is_first = at->number == 2 * count_parts(g->session) * op;
+    for (unsigned before = 0; before < op; before++)
+        is_first = is_first && list_backends(at, phase, before, 0).n == 0;
+    if (at->surface == AB_TERMINAL && is_first)
+        g->title = ab_view_texts_addf(&g->texts, "%s: latency by size of the request", phase);
+    g->fold = phase != NULL ? phase : "all phases";
+    g->caption = at->surface == AB_PAGE
+                     ? ab_view_texts_addf(&g->texts, "%s: p50 / p99 of a call", name)
+                     : ab_view_texts_addf(&g->texts, "%s, %s by size: p50 / p99 of a call", g->fold,
+                                          name);
+    if (at->surface != AB_TERMINAL)
+        return;
+    if (missing->has_dash)
+        ab_view_texts_addf(&g->closing, "-: too few calls of this size; a percentile needs at "
+                                        "least 10 slower calls.");
+    if (missing->has_overflow)
+        ab_view_texts_addf(&g->closing, "-: calls of more than a minute, which are in no counter.");
+}
+
+static bool make_sizes(const struct ab_session *s, const char *phase, unsigned op,
+                       const struct list *list, bool is_tail, struct ab_grid *g,
+                       struct missing *missing)
 {
     const struct counts all = count(s, phase, op, true), shown = count(s, phase, op, false);
     struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
@@ -435,10 +558,10 @@ bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
     *g = (struct ab_grid){.session = s,
                           .rows_are = "size",
                           .columns = {[CALLS] = {"calls", 0, "#calls"}},
-                          .n_columns = FIRST + n,
+                          .n_columns = FIRST + list->n,
                           .is_whole = true};
-    for (unsigned i = 0; i < n; i++) {
-        const struct ab_backend_info *b = &s->backends[backends[i]];
+    for (unsigned i = 0; i < list->n; i++) {
+        const struct ab_backend_info *b = &s->backends[list->backends[i]];
         g->columns[FIRST + i] = (struct ab_grid_column){
             .title = ab_backend_label(b),
             .in_html = ab_view_texts_addf(&g->texts, "#%s",
@@ -454,13 +577,33 @@ bool ab_sizes_grid(const struct ab_session *s, const char *phase, unsigned op,
             continue;
         ab_grid_add(g, ab_format_size_class(size, log2), "");
         put_share(g, &all, &shown, log2);
-        for (unsigned i = 0; i < n; i++) {
-            merge(s, phase, op, backends[i], log2, hdr);
-            put_pair(g, FIRST + i, hdr, is_tail);
+        for (unsigned i = 0; i < list->n; i++) {
+            merge(s, phase, op, list->backends[i], log2, hdr);
+            put_pair(g, FIRST + i, hdr, is_tail, missing);
         }
-        shade(g, backends, n);
+        shade(g, list->backends, list->n);
         is_any = is_any || !g->rows[g->n_rows - 1].is_terminal_only;
     }
     free(hdr);
     return is_any;
+}
+
+/* Fills latency by requested size: two tables per op on terminals, one elsewhere. With more than
+ * PHASES_MOST phases, pages and summaries have one turn for all of them, so that they stay small. */
+bool ab_sizes_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    enum { PHASES_MOST = 8 };
+    const struct ab_session *s = at->view->session;
+    const bool is_terminal = at->surface == AB_TERMINAL, is_tail = at->number % 2 != 0;
+    const bool is_merged = !is_terminal && s->n_phases > PHASES_MOST;
+    const unsigned of_op = at->number / 2, op = of_op / count_parts(s);
+    const char *phase = is_merged ? NULL : at->phase;
+    if (s->n_size_classes == 0 || (is_merged && at->phase_index > 0) || (is_tail && !is_terminal))
+        return false;
+    struct missing missing = {0};
+    struct list list = list_backends(at, phase, op, of_op % count_parts(s));
+    if (list.n == 0 || (!make_sizes(s, phase, op, &list, is_tail, g, &missing) && !is_terminal))
+        return false;
+    add_words(g, at, phase, op, &missing);
+    return true;
 }

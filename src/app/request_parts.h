@@ -117,7 +117,7 @@ struct ab_passes_wanted {
                              tape */
     bool wants_instr;     /* True to count instructions and system calls */
     uint32_t instr_ops;   /* number of ops to count them for; 0 = default */
-    unsigned topics;      /* -v: bits of enum ab_topic; 0 = only the answer */
+    unsigned topics;      /* -v: words (answer/topic_words.h); 0 = only the answer */
     const char **moments; /* --at */
     size_t n_moments;
 };

@@ -457,25 +457,18 @@ static const char *read_sites(const char **value, struct ab_options *o)
  * file. */
 
 static const char phase_prefix[] = "phase=";
-/* Words of -v, in the order of `bits`. */
-static const char *const topics[] = {"time", "size", "worst",      "memory", "percentiles",
-                                     "all",  "pins", "phase=NAME", NULL};
-static const unsigned bits[] = {AB_TOPIC_TIME,   AB_TOPIC_SIZE,        AB_TOPIC_WORST,
-                                AB_TOPIC_MEMORY, AB_TOPIC_PERCENTILES, AB_TOPICS_ALL,
-                                AB_TOPIC_PINS};
-
 static bool is_phase(const char *word)
 {
     return strncmp(word, phase_prefix, strlen(phase_prefix)) == 0 &&
            word[strlen(phase_prefix)] != 0;
 }
 
-/* Returns the bit of a topic; 0 = unknown word. */
+/* Returns the bits of a word; 0 = unknown word. */
 static unsigned bits_of(const char *word, size_t n)
 {
-    for (size_t i = 0; i < AB_ARRAY_LEN(bits); i++)
-        if (strlen(topics[i]) == n && strncmp(topics[i], word, n) == 0)
-            return bits[i];
+    for (unsigned i = 0; i <= AB_TOPIC_WORD_COUNT; i++)
+        if (strlen(ab_topic_words[i]) == n && strncmp(ab_topic_words[i], word, n) == 0)
+            return i < AB_TOPIC_WORD_COUNT ? 1u << i : ab_topic_words_up_to(AB_LEVEL_RARE);
     return 0;
 }
 
@@ -484,17 +477,17 @@ static const char *read_topics(const char **value, struct ab_options *o)
 {
     size_t ignored;
     o->is_verbose = true;
-    o->passes.topics |= *value == NULL ? AB_TOPICS_USUAL : 0;
+    o->passes.topics |= *value == NULL ? ab_topic_words_up_to(AB_LEVEL_USUAL) : 0;
     for (const char *s = *value, *next; s != NULL; s = next) {
         size_t n = strcspn(s, ",");
         unsigned bit = bits_of(s, n);
         if (is_phase(s)) {
             o->outputs.phase = s + strlen(phase_prefix);
-            o->passes.topics |= s == *value ? AB_TOPICS_ALL : 0;
+            o->passes.topics |= s == *value ? ab_topic_words_up_to(AB_LEVEL_RARE) : 0;
             return NULL;
         }
         if (bit == 0) {
-            const char *bad = ab_option_word(*value = s, topics, &ignored);
+            const char *bad = ab_option_word(*value = s, ab_topic_words, &ignored);
             return bad != NULL ? bad : "give the name of a phase";
         }
         o->passes.topics |= bit;
@@ -1066,7 +1059,7 @@ static const struct ab_option_info table[] = {
      "also print time, size, worst, memory, percentiles or all; phase=NAME: all\n"
      "of one phase; pins: who holds the pages (default: time,worst,memory)",
      "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(read_topics), .is_value = are_topics,
-     .words = topics},
+     .words = ab_topic_words},
     {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
      FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},

@@ -3,7 +3,7 @@
  * Rows of values of params: what is one back end, what is compared with what, and their table.
  * tests: by_value.c page_by_value.c
  */
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "answer/warnings.h"
 #include "report/html/report_pages.h"
 #include "result/numbers.h"
@@ -85,7 +85,7 @@ static void a_column_has_the_numbers_of_its_value(void **state)
     for (uint32_t row = 0; row < 4; row++)
         assert_true(ab_view_by_value_at(&v, row % 2, row / 2, run) ==
                     ab_view_phases_at(&v.phases, row, 0)->ns_per_op.median);
-    assert_true(ab_by_value_grid(&v, run, &g));
+    assert_true(ab_by_value_phase_grid(&(struct ab_topic_at){.view = &v}, &g));
     assert_int_equal(g.n_columns, 2);
     assert_string_equal(g.columns[1].title, "200");
     assert_string_equal(g.rows[0].label, "n");
@@ -115,13 +115,12 @@ static void the_ranking_goes_by_combination(void **state)
 static void a_session_without_lists_has_no_such_table(void **state)
 {
     struct fake_session *f = fake_session_new();
-    struct ab_by_value_of run = {AB_BY_VALUE_RUN, 0};
     struct ab_view v;
     struct ab_grid g;
     (void)state;
     ab_view_make(&f->s, &v);
     assert_int_equal(v.by_value.n_values, 0);
-    assert_false(ab_by_value_grid(&v, run, &g));
+    assert_false(ab_by_value_phase_grid(&(struct ab_topic_at){.view = &v}, &g));
     ab_grid_fini(&g);
     ab_view_fini(&v);
     fake_session_free(f);

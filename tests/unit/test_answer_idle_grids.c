@@ -3,7 +3,7 @@
  *
  * Memory over the time of the work, as tables on the terminal, in Markdown and as pictures.
  */
-#include "answer/answer.h"
+#include "answer/topics.h"
 #include "report/sinks/sinks.h"
 #include "report/table/sink_table.h"
 #include "result/numbers.h"
@@ -55,13 +55,20 @@ static void detach(struct fake_session *f)
     fake_session_free(f);
 }
 
+static bool make(bool (*topic)(const struct ab_topic_at *, struct ab_grid *),
+                 const struct ab_session *s, struct ab_grid *g)
+{
+    const struct ab_view view = {.session = s};
+    return topic(&(struct ab_topic_at){.view = &view}, g);
+}
+
 static void stretches_have_rows_and_growth_a_verdict(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
     struct ab_grid g;
     attach(&f->s);
-    assert_true(ab_over_time_grid(&f->s, &g));
+    assert_true(make(ab_over_time_grid, &f->s, &g));
     assert_int_equal(g.n_rows,
                      2 * (1 + BACKENDS)); /* the first, which is the longest, and the last */
     assert_string_equal(g.rows[0].label, "drain 60.0 s");
@@ -72,7 +79,7 @@ static void stretches_have_rows_and_growth_a_verdict(void **state)
     assert_true(g.rows[1].cells[7].value == 60e9);         /* 105 - 90 / 2 are 60 */
     assert_true(isnan(g.rows[1].cells[8].value));
     ab_grid_fini(&g);
-    assert_true(ab_growth_grid(&f->s, &g));
+    assert_true(make(ab_growth_grid, &f->s, &g));
     assert_string_equal(g.rows[1].cells[0].text, "steady");
     assert_string_equal(g.rows[2].cells[0].text, "retained (pages without blocks)");
     assert_true(fabs(g.rows[2].cells[1].value / 0x1p20 - 6) < 1e-6);
@@ -89,7 +96,7 @@ static void what_an_idle_stretch_holds_is_said_and_split(void **state)
     struct ab_grid g;
     struct ab_view v;
     attach(&f->s);
-    assert_true(ab_over_time_grid(&f->s, &g));
+    assert_true(make(ab_over_time_grid, &f->s, &g));
     assert_string_equal(g.columns[12].title, "retained");
     assert_true(g.rows[1].cells[10].value == 10 * 0x1p20); /* live */
     assert_true(g.rows[1].cells[11].value == 2 * 0x1p20);  /* external */
@@ -117,7 +124,7 @@ static void readings_that_no_stretch_has_have_no_column(void **state)
     for (uint32_t i = 0; i < f->s.n_over_time; i++)
         if (rows[i].idle == AB_IDLE_END)
             rows[i].time_ns -= 55 * S;
-    assert_true(ab_over_time_grid(&f->s, &g));
+    assert_true(make(ab_over_time_grid, &f->s, &g));
     assert_null(g.columns[4].title); /* +60 s */
     assert_null(g.columns[4].in_html);
     ab_grid_fini(&g);
@@ -129,9 +136,9 @@ static void work_without_times_has_neither(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     struct ab_grid g;
-    assert_false(ab_over_time_grid(&f->s, &g));
+    assert_false(make(ab_over_time_grid, &f->s, &g));
     ab_grid_fini(&g);
-    assert_false(ab_growth_grid(&f->s, &g));
+    assert_false(make(ab_growth_grid, &f->s, &g));
     ab_grid_fini(&g);
     fake_session_free(f);
 }

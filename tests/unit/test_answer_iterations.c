@@ -62,7 +62,11 @@ static int tear_down(void **state)
 static void write_table(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    ab_table_iterations(to, s, (struct ab_table_style){.width = 200});
+    struct ab_view view;
+    ab_view_make(s, &view);
+    ab_table_places(to, &view, AB_TERMINAL_ITERATIONS, AB_TERMINAL_ITERATIONS,
+                    (struct ab_table_style){.width = 200});
+    ab_view_fini(&view);
 }
 
 static void the_table_says_why_a_number_is_not_there(void **state)

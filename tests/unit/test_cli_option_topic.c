@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * -v with and without topics, and the word behind it that is none.
+ * tests: topic_words.c
  */
+#include "answer/topic_words.h"
 #include "cli/commands.h"
 #include "cli/options_parse.h"
-#include "report/table/style.h"
 
 #include "support/cmocka.h"
 
@@ -38,14 +39,14 @@ static void topics_are_taken_and_files_are_not(void **state)
     char v[] = "-v", size[] = "size", two[] = "size,worst", phase[] = "phase=a,b",
          other[] = "x.json", mixed[] = "time,phase=a", attached[] = "-vmemory",
          equals[] = "--verbose=all";
-    expect(v, NULL, AB_TOPICS_USUAL, NULL, 0);
+    expect(v, NULL, ab_topic_words_up_to(AB_LEVEL_USUAL), NULL, 0);
     expect(v, size, AB_TOPIC_SIZE, NULL, 1);
     expect(v, two, AB_TOPIC_SIZE | AB_TOPIC_WORST, NULL, 1);
-    expect(v, phase, AB_TOPICS_ALL, "a,b", 1);
+    expect(v, phase, ab_topic_words_up_to(AB_LEVEL_RARE), "a,b", 1);
     expect(v, mixed, AB_TOPIC_TIME, "a", 1);
-    expect(v, other, AB_TOPICS_USUAL, NULL, 2);
+    expect(v, other, ab_topic_words_up_to(AB_LEVEL_USUAL), NULL, 2);
     expect(attached, NULL, AB_TOPIC_MEMORY, NULL, 0);
-    expect(equals, NULL, AB_TOPICS_ALL, NULL, 0);
+    expect(equals, NULL, ab_topic_words_up_to(AB_LEVEL_RARE), NULL, 0);
 }
 
 static void what_is_none_is_named(void **state)

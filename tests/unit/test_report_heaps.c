@@ -19,7 +19,6 @@ enum { KIB = 1 << 10, HEAPS = 3, PARTS = 7 };
 
 static struct ab_heap_part parts[PARTS];
 static struct ab_hdr hdrs[PARTS];
-static struct ab_hdr scratch;
 
 static void add_part(struct ab_session *s, uint32_t heap, unsigned op, uint64_t ns, uint32_t n)
 {
@@ -104,10 +103,21 @@ static void draw(FILE *to, const struct ab_session *s, void *user)
         .width = *(unsigned *)user, .utf8 = true, .topics = AB_TOPIC_MEMORY | AB_TOPIC_TIME};
     struct ab_legend legend = {0};
     struct ab_format_guard guard;
+    struct ab_view view;
+    struct ab_grid g;
     ab_format_begin(&guard);
-    ab_table_heaps(to, s, style);
-    assert_true(ab_table_heap_memory(to, s, s->phases[0], style, &legend));
+    ab_view_make(s, &view);
+    ab_table_places(to, &view, AB_TERMINAL_HEAPS, AB_TERMINAL_HEAPS, style);
+    assert_true(ab_heaps_memory_grid(&(struct ab_topic_at){.view = &view,
+                                                           .surface = AB_TERMINAL,
+                                                           .phase = s->phases[0],
+                                                           .backend = UINT32_MAX,
+                                                           .utf8 = true},
+                                     &g));
+    ab_legend_grid(to, &g, style, &legend);
     ab_footnotes_print(to, &legend.notes, style);
+    ab_grid_fini(&g);
+    ab_view_fini(&view);
     ab_format_end(&guard);
 }
 
@@ -140,12 +150,19 @@ static void tables_are_golden_and_fit(void **state)
     }
 }
 
+static bool make_topic(bool (*topic)(const struct ab_topic_at *, struct ab_grid *),
+                       const struct ab_session *s, struct ab_grid *g)
+{
+    const struct ab_view view = {.session = s};
+    return topic(&(struct ab_topic_at){.view = &view, .phase = s->phases[0]}, g);
+}
+
 /* The calls of the second heap that give a block. */
 static double timed_allocs(const struct ab_session *s)
 {
     struct ab_grid g;
     double n = NAN;
-    assert_true(ab_heaps_latency_grid(s, 0, s->phases[0], &scratch, &g));
+    assert_true(make_topic(ab_heaps_latency_grid, s, &g));
     for (size_t r = 0; r < g.n_rows; r++)
         if (strncmp(g.rows[r].label, "slab", 4) == 0 && strcmp(g.rows[r].tail, " alloc") == 0)
             n = g.rows[r].cells[0].value;
@@ -158,7 +175,7 @@ static void assert_rest(const struct ab_session *s, enum ab_grid_kind kind, doub
 {
     enum { HELD = 4 };
     struct ab_grid g;
-    assert_true(ab_heaps_memory_grid(s, 0, s->phases[0], &g));
+    assert_true(make_topic(ab_heaps_memory_grid, s, &g));
     assert_int_equal(g.rows[g.n_rows - 1].cells[HELD].kind, kind);
     assert_true(g.rows[g.n_rows - 1].cells[HELD].value == bytes);
     ab_grid_fini(&g);

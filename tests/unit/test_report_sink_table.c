@@ -46,7 +46,7 @@ static void assert_fits(const char *text, unsigned width)
 
 static void looks_as_it_should(void **state)
 {
-    static const struct {
+    const struct {
         unsigned width;
         bool utf8;
         unsigned topics;
@@ -55,7 +55,7 @@ static void looks_as_it_should(void **state)
         {60, true, 0, "table-60.txt"},
         {80, true, 0, "table-80.txt"},
         {80, false, 0, "table-80-ascii.txt"},
-        {80, true, AB_TOPICS_USUAL, "table-80-verbose.txt"},
+        {80, true, ab_topic_words_up_to(AB_LEVEL_USUAL), "table-80-verbose.txt"},
     };
     (void)state;
     struct fake_session *f = fake_session_new();
@@ -111,7 +111,7 @@ static void never_wraps_whatever_the_width(void **state)
     struct fake_session *f = fake_session_new();
     memset(f->backends[0].name, 'x', 120);
     for (unsigned width = 20; width <= 140; width++) {
-        topics = width % 3 == 0 ? AB_TOPICS_ALL : 0;
+        topics = width % 3 == 0 ? ab_topic_words_up_to(AB_LEVEL_RARE) : 0;
         char *text = table(f, width, width % 2 == 0);
         assert_fits(text, width);
         free(text);
@@ -360,7 +360,7 @@ static void the_scheduler_is_not_blamed_on_the_allocator(void **state)
 static void what_was_interrupted_is_shown_as_the_least_that_it_takes(void **state)
 {
     (void)state;
-    topics = AB_TOPICS_USUAL;
+    topics = ab_topic_words_up_to(AB_LEVEL_USUAL);
     struct fake_session *f = fake_session_new();
     struct ab_result *alloc = f->results;
     assert_int_equal(alloc->op, AB_OP_ALLOC);

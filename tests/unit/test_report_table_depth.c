@@ -19,14 +19,16 @@ static void write_table(FILE *to, const struct ab_session *s, void *style)
     ab_format_begin(&guard);
     struct ab_view view;
     ab_view_make(s, &view);
-    ab_table_depth(to, &view, *(struct ab_table_style *)style);
+    ab_table_places(to, &view, AB_TERMINAL_DEPTH, AB_TERMINAL_DEPTH,
+                    *(struct ab_table_style *)style);
     ab_view_fini(&view);
     ab_format_end(&guard);
 }
 
 static char *table(struct fake_session *f, unsigned width)
 {
-    struct ab_table_style style = {.width = width, .utf8 = true, .topics = AB_TOPICS_ALL};
+    struct ab_table_style style = {
+        .width = width, .utf8 = true, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)};
     return fake_capture(write_table, &f->s, &style);
 }
 

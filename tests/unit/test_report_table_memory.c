@@ -132,10 +132,10 @@ static void write_both(FILE *to, const struct ab_session *s, void *user)
     const struct ab_table_style *style = user;
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    ab_table_memory(to, s, *style);
     struct ab_view view;
     ab_view_make(s, &view);
-    ab_table_depth(to, &view, *style);
+    ab_table_places(to, &view, AB_TERMINAL_MEMORY, AB_TERMINAL_MEMORY, *style);
+    ab_table_places(to, &view, AB_TERMINAL_DEPTH, AB_TERMINAL_DEPTH, *style);
     ab_view_fini(&view);
     ab_format_end(&guard);
 }
@@ -164,7 +164,8 @@ static char *draw(void (*change)(struct ab_memory *m), struct ab_table_style sty
 static void the_bytes_of_the_median_run_add_up(void **state)
 {
     (void)state;
-    char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    char *text = draw(
+        NULL, (struct ab_table_style){.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     expect(text, "memory / steady, in MiB: live peak 1.00 MiB");
     expect(text,
            "steady      live  internal  external  retained  = peak  x live   mean  at end  faults");
@@ -182,11 +183,13 @@ static void the_bytes_of_the_median_run_add_up(void **state)
 static void a_dash_has_the_number_of_its_reason(void **state)
 {
     (void)state;
-    char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    char *text = draw(
+        NULL, (struct ab_table_style){.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     expect(text, "\n(1) no usable_size: counted as external\n");
     assert_null(strstr(text, "(2)")); /* what has no dash needs no note */
     free(text);
-    text = draw(NULL, (struct ab_table_style){.width = 120, .utf8 = true});
+    text = draw(NULL,
+                (struct ab_table_style){.width = 120, .utf8 = true, .topics = AB_TOPIC_MEMORY});
     expect(text, "1.07        -\xc2\xb9      1.08");
     expect(text, "\n\xc2\xb9 no usable_size: counted as external\n");
     free(text);
@@ -217,11 +220,14 @@ static void break_footprint(struct ab_memory *m)
 static void what_is_not_known_of_pages_is_no_zero(void **state)
 {
     (void)state;
-    char *text = draw(break_pages, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    char *text = draw(
+        break_pages,
+        (struct ab_table_style){.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     expect(text, "jemalloc  -(1)      -(1)      -(1)      -(1)    3.22    -(1)       -(1)  1.50x"
                  "    3.22     500\n");
     free(text);
-    text = draw(break_footprint, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    text = draw(break_footprint, (struct ab_table_style){
+                                     .width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     expect(text, "jemalloc  -(1)      -(1)      -(1)      -(1)    -(1)    -(1)       -(1)   -(1)"
                  "    -(1)     500\n");
     expect(text, "jemalloc         -(1)         -(1)");
@@ -232,7 +238,8 @@ static void what_is_not_known_of_pages_is_no_zero(void **state)
 static void only_what_was_waited_for_has_a_column(void **state)
 {
     (void)state;
-    char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    char *text = draw(
+        NULL, (struct ab_table_style){.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     expect(text, "after free  immediately  0.1 s later");
     expect(text, "glibc        4.00 KiB     8.00 KiB");
     assert_null(strstr(text, "10 s later"));
@@ -248,8 +255,9 @@ static void make_untouched(struct ab_memory *m)
 static void what_is_untouched_stands_apart(void **state)
 {
     (void)state;
-    char *text = draw(make_untouched,
-                      (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    char *text = draw(
+        make_untouched,
+        (struct ab_table_style){.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     expect(text, "  = peak  x live  untouched   mean");
     expect(text, "    3.22   3.00x       5.00  1.50x");
     free(text);
@@ -265,7 +273,9 @@ static void make_thirds(struct ab_memory *m)
 static void what_is_printed_adds_up(void **state)
 {
     (void)state;
-    char *text = draw(make_thirds, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    char *text = draw(
+        make_thirds,
+        (struct ab_table_style){.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     expect(text, "glibc     0.33      0.34      0.33      0.33    1.33");
     free(text);
 }
@@ -278,7 +288,7 @@ static void no_column_goes_where_the_width_is_short(void **state)
                                          "= peak", "x live",      "mean",     "at end",
                                          "faults", "immediately", "over time"};
     for (unsigned width = 34; width <= 110; width += 4) {
-        char *text = draw(NULL, (struct ab_table_style){.width = width});
+        char *text = draw(NULL, (struct ab_table_style){.width = width, .topics = AB_TOPIC_MEMORY});
         char *legend = strstr(text, "live + internal + external");
         assert_non_null(legend);
         *legend = 0;
@@ -293,7 +303,7 @@ static void footprints_are_drawn_over_one_range(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     struct numbers *n = attach(&f->s);
-    struct ab_table_style style = {.width = 120, .topics = AB_TOPICS_ALL};
+    struct ab_table_style style = {.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)};
     char *text = fake_capture(write_both, &f->s, &style);
     expect(text, ".     :      -     =\n"); /* half as high as the other */
     expect(text, ".     -      *     @\n");
@@ -306,7 +316,8 @@ static void memory_over_the_ops_is_told_in_percent_of_the_live_bytes(void **stat
 {
     (void)state;
     has_dists = true;
-    char *text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    char *text = draw(
+        NULL, (struct ab_table_style){.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     expect(text, "memory over the ops / steady, in % of live\n");
     expect(text,
            "steady      external p50   p90    p99    max  retained p50    p90    p99    max\n");
@@ -318,7 +329,8 @@ static void memory_over_the_ops_is_told_in_percent_of_the_live_bytes(void **stat
     expect(text, "over time    external over time\n");
     free(text);
     has_dists = false;
-    text = draw(NULL, (struct ab_table_style){.width = 120, .topics = AB_TOPICS_ALL});
+    text = draw(
+        NULL, (struct ab_table_style){.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
     assert_null(strstr(text, "over the ops /"));
     assert_null(strstr(text, "external over time"));
     free(text);
@@ -341,7 +353,7 @@ static void sizes_times_and_the_worst_are_told(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     struct numbers *n = attach(&f->s);
-    struct ab_table_style style = {.width = 120, .topics = AB_TOPICS_ALL};
+    struct ab_table_style style = {.width = 120, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)};
     set_worst(f, FAKE_GLIBC, 0, 1000, 24000);
     set_worst(f, FAKE_GLIBC, 1, 1000, 26000);
     set_worst(f, FAKE_GLIBC, 2, 77, 8030000);
@@ -369,7 +381,7 @@ static void nothing_wraps_whatever_the_width(void **state)
     ab_format_begin(&guard);
     for (unsigned width = 20; width <= 200; width += 3) {
         struct ab_table_style style = {
-            .width = width, .utf8 = width % 2 == 0, .topics = AB_TOPICS_ALL};
+            .width = width, .utf8 = width % 2 == 0, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)};
         char *text = fake_capture(write_both, &f->s, &style), *rest = NULL;
         for (char *line = strtok_r(text, "\n", &rest); line != NULL;
              line = strtok_r(NULL, "\n", &rest)) {
@@ -387,7 +399,7 @@ static void a_session_without_records_says_nothing(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
-    struct ab_table_style style = {.width = 80, .topics = AB_TOPICS_ALL};
+    struct ab_table_style style = {.width = 80, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)};
     f->s.n_phases = 0;
     char *text = fake_capture(write_both, &f->s, &style);
     assert_string_equal(text, "");

@@ -16,10 +16,14 @@
 static void write_sizes(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
-    struct ab_table_style style = {.width = 80, .utf8 = true};
+    struct ab_table_style style = {
+        .width = 80, .utf8 = true, .topics = AB_TOPIC_SIZE, .phase = s->phases[0]};
     struct ab_format_guard guard;
     ab_format_begin(&guard);
-    assert_true(ab_table_sizes(to, s, s->phases[0], style));
+    struct ab_view view;
+    ab_view_make(s, &view);
+    ab_table_places(to, &view, AB_TERMINAL_DEPTH, AB_TERMINAL_DEPTH, style);
+    ab_view_fini(&view);
     ab_format_end(&guard);
 }
 

@@ -399,20 +399,6 @@ static void put_series(struct ab_html *h, const struct ab_report *report, const 
     free(series);
 }
 
-static void put_table(struct ab_html *h, const struct ab_report *report, const struct phase *x,
-                      struct ab_hdr *scratch)
-{
-    char title[160], budget[64] = "none";
-    uint64_t n_scheduler;
-    struct ab_grid g;
-    if (isfinite(x->any->budget_ns))
-        ab_axis_text(budget, sizeof budget, AB_AXIS_TIME, x->any->budget_ns);
-    snprintf(title, sizeof title, "per %.60s, budget: %s", x->any->name, budget);
-    ab_iterations_grid(report->session, x->any->phase, scratch, &g, &n_scheduler);
-    ab_page_grid(h, report, title, &g);
-    ab_grid_fini(&g);
-}
-
 static void page_iterations_put_phase(struct ab_html *h, const struct ab_report *report,
                                       const char *phase, struct ab_hdr *hdr)
 {
@@ -434,7 +420,7 @@ static void page_iterations_put_phase(struct ab_html *h, const struct ab_report 
         draw(h, &x, phase);
         put_series(h, report, &x);
         ab_page_figures_end(h);
-        put_table(h, report, &x, hdr);
+        ab_page_topics(h, report, AB_PAGE_ITERATIONS, phase, NULL);
     }
     free(x.curves);
     free(x.paints);

@@ -118,34 +118,14 @@ static void put_chart(struct ab_html *h, const struct ab_report *report, struct 
     ab_text_fini(&x_title);
 }
 
-static void put_table(struct ab_html *h, const struct ab_report *report, struct ab_by_value_of of)
-{
-    struct ab_grid g;
-    if (ab_by_value_grid(report->view, of, &g))
-        ab_page_grid(h, report, g.title, &g);
-    ab_grid_fini(&g);
-}
-
-/* Writes either the chart or the table of each number. */
-static void put_all(struct ab_html *h, const struct ab_report *report, bool is_table)
+static void put_charts(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    const struct ab_by_value_of run = {AB_BY_VALUE_RUN, 0}, peak = {AB_BY_VALUE_PEAK, 0};
-    if (s->n_phases > 1 && is_table)
-        put_table(h, report, run);
-    else if (s->n_phases > 1)
-        put_chart(h, report, run, "Whole run");
-    for (uint32_t i = 0; i < s->n_phases && i < AB_PAGE_PHASES; i++) {
-        const struct ab_by_value_of phase = {AB_BY_VALUE_PHASE, i};
-        if (is_table)
-            put_table(h, report, phase);
-        else
-            put_chart(h, report, phase, s->phases[i]);
-    }
-    if (is_table)
-        put_table(h, report, peak);
-    else
-        put_chart(h, report, peak, "Memory");
+    if (s->n_phases > 1)
+        put_chart(h, report, (struct ab_by_value_of){AB_BY_VALUE_RUN, 0}, "Whole run");
+    for (uint32_t i = 0; i < s->n_phases && i < AB_PAGE_PHASES; i++)
+        put_chart(h, report, (struct ab_by_value_of){AB_BY_VALUE_PHASE, i}, s->phases[i]);
+    put_chart(h, report, (struct ab_by_value_of){AB_BY_VALUE_PEAK, 0}, "Memory");
 }
 
 void ab_page_by_value(struct ab_html *h, const struct ab_report *report)
@@ -154,10 +134,10 @@ void ab_page_by_value(struct ab_html *h, const struct ab_report *report)
         return;
     if (report->view->by_value.is_single) { /* several params have no common axis */
         ab_page_figures_begin(h);
-        put_all(h, report, false);
+        put_charts(h, report);
         ab_page_figures_end(h);
     }
     ab_html_f(h, "<div class=\"tables\">\n");
-    put_all(h, report, true);
+    ab_page_topics(h, report, AB_PAGE_BY_VALUE, NULL, NULL);
     ab_html_f(h, "</div>\n");
 }

@@ -5,14 +5,6 @@
  */
 #include "report/html/report_pages.h"
 
-static void put_facts(struct ab_html *h, const struct ab_report *report, unsigned which)
-{
-    struct ab_grid g;
-    ab_conditions_grid(report->view, which, &g);
-    ab_page_grid(h, report, g.title, &g);
-    ab_grid_fini(&g);
-}
-
 static void put_order(struct ab_html *h, const struct ab_session *s)
 {
     ab_page_fold_begin(h, "Order of the runs", AB_PAGE_OPEN);
@@ -32,10 +24,7 @@ static void put_order(struct ab_html *h, const struct ab_session *s)
 void ab_page_environment(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_session *s = report->session;
-    put_facts(h, report, AB_CONDITIONS_MEASUREMENT);
-    for (uint32_t i = 0; i < ab_session_host_count(s); i++)
-        put_facts(h, report, AB_CONDITIONS_HOST + i);
-    put_facts(h, report, AB_CONDITIONS_LIBRARIES);
+    ab_page_topics(h, report, AB_PAGE_ENVIRONMENT, NULL, NULL);
     if (s->rounds != NULL)
         put_order(h, s);
     if (s->config_text != NULL && s->config_text[0] != 0) {

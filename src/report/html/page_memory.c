@@ -9,7 +9,6 @@
 #include "core/units_show.h"
 #include "result/shown.h"
 #include "stats/metric.h"
-#include "stats/pin_groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,66 +120,6 @@ static void put_timelines(struct ab_html *h, const struct ab_report *report)
                      "not looked at there, because it takes long, or it contradicts itself.</p>\n");
 }
 
-/* ---- over seconds, minutes, hours ---- */
-
-static void put_over_time(struct ab_html *h, const struct ab_report *report)
-{
-    struct ab_grid g;
-    if (ab_growth_grid(report->session, &g)) {
-        ab_page_courses(h, report);
-        ab_page_grid(h, report, "Growth of resident memory by the time of the work", &g);
-    }
-    ab_grid_fini(&g);
-    if (ab_over_time_grid(report->session, &g))
-        ab_page_grid(h, report, "Resident memory while idle", &g);
-    ab_grid_fini(&g);
-}
-
-/* ---- blocks that pin pages ---- */
-
-static void put_pins(struct ab_html *h, const struct ab_report *report)
-{
-    const char *at;
-    for (uint32_t i = 0; (at = ab_pins_shown(report->session, i)) != NULL; i++) {
-        struct ab_grid g;
-        if (ab_pins_grid(report->session, at, &g)) {
-            ab_page_grid(h, report, ab_view_texts_addf(&g.texts, "W%s", g.title + 1), &g);
-            if (g.remark != NULL)
-                ab_html_f(h, "<p>%s</p>\n", g.remark);
-        }
-        ab_grid_fini(&g);
-    }
-}
-
-/* ---- the peak ---- */
-
-static void put_whys(struct ab_html *h, const struct ab_session *s,
-                     const struct ab_view_memory *view)
-{
-    for (uint32_t b = 0; b < view->n_rows; b++)
-        for (unsigned k = 0; k < PARTS && ab_view_shows(s, b); k++)
-            if (!isfinite(view->rows[b].parts[k]) && view->rows[b].whys[k] != NULL &&
-                view->rows[b].whys[k][0] != 0)
-                ab_html_f(h, "<p class=\"soft\">%s, %s n/a: %s.</p>\n",
-                          ab_backend_label(&s->backends[b]), ab_view_memory_part_names[k],
-                          view->rows[b].whys[k]);
-}
-
-/* ---- walks ---- */
-
-static void put_walks(struct ab_html *h, const struct ab_report *report)
-{
-    const struct ab_session *s = report->session;
-    char caption[120];
-    for (uint32_t p = 0; p < s->n_phases; p++) {
-        struct ab_grid g;
-        snprintf(caption, sizeof caption, "Walk, %.64s: what its blocks take up", s->phases[p]);
-        if (ab_walks_grid(s, s->phases[p], &g))
-            ab_page_grid(h, report, caption, &g);
-        ab_grid_fini(&g);
-    }
-}
-
 /* ---- after everything is freed ---- */
 
 static const char *const drain_texts[AB_DRAIN_COUNT] = {"immediately", "after 0.1 s", "after 1 s",
@@ -258,21 +197,16 @@ static void put_drained(struct ab_html *h, const struct ab_report *report)
 
 void ab_page_memory(struct ab_html *h, const struct ab_report *report)
 {
-    const struct ab_session *s = report->session;
-    struct ab_grid g;
-    if (ab_session_is_exec(s)) /* page_program.c shows it over time instead of operations */
+    if (ab_session_is_exec(report->session)) /* page_program.c shows it over time instead of
+                                                operations */
         return;
-    if (ab_memory_peak_grid(report->view, &g)) {
-        ab_page_grid(h, report, "Memory at the peak of the run", &g);
-        put_whys(h, s, &report->view->memory);
-        char libraries[1000];
-        if (ab_view_libraries(s, libraries, sizeof libraries)[0] != 0)
-            ab_html_f(h, "<p class=\"soft\">%s</p>\n", libraries);
-    }
-    ab_grid_fini(&g);
-    put_pins(h, report);
-    put_over_time(h, report);
+    ab_page_topics(h, report, AB_PAGE_PEAK, NULL, NULL);
+    ab_page_topics(h, report, AB_PAGE_PINS, NULL, NULL);
+    if (ab_topics_has(report->view, AB_PAGE_GROWTH))
+        ab_page_courses(h, report);
+    ab_page_topics(h, report, AB_PAGE_GROWTH, NULL, NULL);
+    ab_page_topics(h, report, AB_PAGE_IDLE, NULL, NULL);
     put_timelines(h, report);
-    put_walks(h, report);
+    ab_page_topics(h, report, AB_PAGE_WALKS, NULL, NULL);
     put_drained(h, report);
 }

@@ -5,9 +5,6 @@
  */
 #include "report/html/report_pages.h"
 
-#include "answer/inside_view.h"
-#include "answer/instr_view.h"
-
 #include <math.h>
 #include <stdio.h>
 
@@ -78,105 +75,15 @@ static void put_strips(struct ab_html *h, const struct ab_report *report)
     ab_page_figures_end(h);
 }
 
-/* ---- numbers ---- */
-
-static void put_numbers(struct ab_html *h, const struct ab_report *report)
-{
-    const uint32_t base = report->view->ranking.base;
-    struct ab_grid g;
-    ab_program_grid(report->view, AB_PROGRAM_COLUMNS, &g);
-    if (g.n_rows > 0) {
-        put_strips(h, report);
-        ab_page_grid(h, report, "What else a run took", &g);
-        ab_html_f(h, "<p class=\"soft\">Medians of the rounds");
-        if (base != UINT32_MAX && g.n_rows > 1)
-            ab_html_f(h,
-                      "; below them how much more or less than under %s, with the 90 %% "
-                      "interval of the pairs of rounds. ~: no clear difference",
-                      ab_backend_label(&report->session->backends[base]));
-        ab_html_f(h, ".</p>\n");
-    }
-    ab_grid_fini(&g);
-}
-
-/* ---- the replay's prediction ---- */
-
-static void put_prediction(struct ab_html *h, const struct ab_report *report)
-{
-    struct ab_grid g;
-    if (ab_program_prediction_grid(report->view, &g)) {
-        ab_page_grid(h, report, "Beside the replay of the trace, ns a call", &g);
-        ab_html_f(
-            h,
-            "<p class=\"soft\">How much more (+) or less (-) a call costs than with %s, with "
-            "90 %% intervals: as two replays predict it, from a warm one, with the allocator "
-            "always in the caches, to a cold one, with other code between its calls, as the calls in the program take "
-            "it, and as the whole program has it, from its CPU time by the calls in the trace. Not "
-            "measurable: the interval inside contains 0.</p>\n",
-            ab_backend_label(&report->session->backends[report->view->ranking.base]));
-    }
-    ab_grid_fini(&g);
-}
-
-/* ---- inside and outside of the allocator ---- */
-
-static void put_inside(struct ab_html *h, const struct ab_report *report)
-{
-    struct ab_grid g;
-    char buf[800];
-    bool has_rows = ab_inside_columns(report->view, &g);
-    if (has_rows)
-        ab_page_grid(h, report, "CPU time in malloc and outside of it", &g);
-    for (uint32_t i = 0; has_rows && i < report->view->ranking.n_rows; i++) {
-        const char *sentence = ab_inside_sentence(report->view, i, buf, sizeof buf);
-        if (sentence != NULL)
-            ab_html_f(h, "<p>%s</p>\n", sentence);
-    }
-    if (has_rows)
-        ab_html_f(h,
-                  "<p class=\"soft\">Medians of the rounds; below them the difference to the base "
-                  "with its 90 %% interval. %s</p>\n",
-                  ab_inside_check(report->view, buf, sizeof buf));
-    ab_grid_fini(&g);
-    if (ab_call_sites_grid(report->view, &g))
-        ab_page_grid(h, report, "Calls by the place that makes them, means of the rounds", &g);
-    ab_grid_fini(&g);
-    for (unsigned op = 0; op < AB_OP_ALL; op++) {
-        snprintf(buf, sizeof buf, "Calls of %s in the program", ab_result_op_name(op));
-        if (ab_inside_calls_grid(report->view, op, &g))
-            ab_page_grid(h, report, buf, &g);
-        ab_grid_fini(&g);
-    }
-}
-
-static void put_counts(struct ab_html *h, const struct ab_report *report)
-{
-    struct ab_grid g;
-    if (ab_program_instr_grid(report->view, &g))
-        ab_page_grid(h, report, "Counted under callgrind", &g);
-    ab_grid_fini(&g);
-}
-
-/* ---- the allocator in use ---- */
-
-static void put_served(struct ab_html *h, const struct ab_report *report)
-{
-    struct ab_grid g;
-    ab_conditions_grid(report->view, AB_CONDITIONS_SERVED, &g);
-    ab_page_grid(h, report, g.title, &g);
-    ab_grid_fini(&g);
-    ab_html_f(h, "<p class=\"soft\">Proven for every process of every run that has numbers: its "
-                 "mappings hold this file, and no other that defines malloc.</p>\n");
-}
+/* ---- the page ---- */
 
 void ab_page_program(struct ab_html *h, const struct ab_report *report)
 {
     if (!ab_session_is_exec(report->session))
         return;
     ab_page_courses(h, report);
-    put_numbers(h, report);
-    put_inside(h, report);
-    put_counts(h, report);
-    put_prediction(h, report);
-    put_served(h, report);
+    if (ab_topics_has(report->view, AB_PAGE_PROGRAM))
+        put_strips(h, report);
+    for (unsigned place = AB_PAGE_PROGRAM; place <= AB_PAGE_PREDICTION; place++)
+        ab_page_topics(h, report, place, NULL, NULL);
 }

@@ -107,8 +107,5 @@ void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
               "a small dot, gray in the table.</p>\n",
               AB_WORST_MAX);
     put_picture(h, report, x);
-    struct ab_grid g;
-    ab_slowest_grid(report->view, AB_SLOWEST_LIST, 0, &g);
-    ab_page_grid(h, report, "Slowest calls (repeating ones first)", &g);
-    ab_grid_fini(&g);
+    ab_page_topics(h, report, AB_PAGE_SLOWEST, NULL, NULL);
 }

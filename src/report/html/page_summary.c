@@ -15,26 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the ranking ---- */
-
-/* Writes the ranking with the columns of the terminal. */
-static void put_ranking(struct ab_html *h, const struct ab_report *report)
-{
-    const char *by = report->view->ranking.subject.noun;
-    bool is_exec = ab_session_is_exec(report->session);
-    char title[120];
-    struct ab_grid g;
-    snprintf(title, sizeof title, "Ranking by %.100s", by);
-    ab_ranking_grid(report->view, &g);
-    ab_page_grid(h, report, title, &g);
-    ab_grid_fini(&g);
-    ab_html_f(h, "<p class=\"soft\">~: not distinguishable from the base. In brackets: 90 %% "
-                 "interval. ");
-    ab_html_f(h, is_exec ? "peak: most resident memory of all its processes.</p>\n"
-                         : "p99 and p99.9: of the calls that return a block; &lt;: below what the "
-                           "clock resolves. peak: largest increase of resident memory.</p>\n");
-}
-
 /* ---- speed against memory ---- */
 
 static void set_axes(struct ab_plot *p, const struct ab_view_ranking *r, const char *title)
@@ -184,7 +164,7 @@ static void put_next(struct ab_html *h, const struct ab_view *v)
 void ab_page_summary(struct ab_html *h, const struct ab_report *report)
 {
     put_headline(h, report->view);
-    put_ranking(h, report);
+    ab_page_topics(h, report, AB_PAGE_SUMMARY, NULL, NULL);
     ab_page_names(h, report->session);
     if (report->session->n_combinations == 0) { /* with combinations, the amounts of work differ */
         ab_page_figures_begin(h);

@@ -315,3 +315,44 @@ void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char 
     }
     ab_page_table_end(h);
 }
+
+/* ---- topics ---- */
+
+static void put_topic(struct ab_html *h, const struct ab_report *report, const struct ab_grid *g)
+{
+    ab_page_grid(h, report, g->caption, g);
+    for (size_t i = 0; i < g->sentences.n; i++)
+        ab_html_f(h, "<p>%s</p>\n", g->sentences.items[i]);
+    for (size_t i = 0; i < g->closing.n; i++)
+        ab_html_f(h, "<p class=\"soft\">%s</p>\n", g->closing.items[i]);
+}
+
+static void end_fold(struct ab_html *h)
+{
+    ab_html_f(h, "</div>\n");
+    ab_page_fold_end(h);
+}
+
+void ab_page_topics(struct ab_html *h, const struct ab_report *report, enum ab_page_place place,
+                    const char *phase, const char *intro)
+{
+    struct ab_topic_walk walk = {
+        .at = {.view = report->view, .surface = AB_PAGE}, .place = place, .phase = phase};
+    struct ab_grid g;
+    bool is_begun = false, is_folded = false;
+    for (; ab_topics_next(&walk, &g) != NULL; is_begun = true) {
+        if (!is_begun && intro != NULL)
+            fprintf(h->to, "<p>%s</p>\n", intro);
+        if (g.fold != NULL && walk.is_new_turn) {
+            if (is_folded)
+                end_fold(h);
+            ab_page_fold_begin(h, g.fold, walk.at.phase_index);
+            ab_html_f(h, "<div class=\"tables\">\n");
+            is_folded = true;
+        }
+        put_topic(h, report, &g);
+        ab_grid_fini(&g);
+    }
+    if (is_folded)
+        end_fold(h);
+}

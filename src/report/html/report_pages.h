@@ -7,6 +7,7 @@
 
 #include "answer/answer.h"
 #include "answer/grid.h"
+#include "answer/topics.h"
 #include "report/html/html.h"
 #include "report/html/plot.h"
 #include "result/result.h"
@@ -82,6 +83,10 @@ const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
  * cells with numbers are <td class="n">. */
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns);
 void ab_page_table_end(struct ab_html *h);
+/* Writes the topics of a place (answer/topics.def), with their words below; phase NULL = of all
+ * phases. `intro`, markup, stands above the first one; NULL = nothing does. */
+void ab_page_topics(struct ab_html *h, const struct ab_report *report, enum ab_page_place place,
+                    const char *phase, const char *intro);
 /* Writes a grid as a table. Rows of back ends are in the order of the ranking, unless the grid is a
  * list. `report` NULL = the grid has no rows of back ends. */
 void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,

@@ -4,9 +4,8 @@
  * away. GitHub does not show a step summary above 1 MiB, so the document stays below 900,000 bytes.
  * Rows that do not fit are counted.
  */
-#include "answer/answer.h"
 #include "answer/findings.h"
-#include "answer/inside_view.h"
+#include "answer/topics.h"
 #include "base/bits.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -16,7 +15,6 @@
 #include "result/shown.h"
 #include "stats/compare.h"
 #include "stats/metric.h"
-#include "stats/pin_groups.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -160,50 +158,46 @@ void ab_sinks_markdown_grid(struct ab_text *t, const struct ab_grid *g, size_t n
     ab_text_add(t, "\n");
 }
 
-/* Writes the ranked back ends, which come first, with the memory after free. */
-static void add_ranking(struct ab_text *t, const struct ab_view *v)
+static void add_paragraph(struct ab_text *t, const char *text)
 {
-    struct ab_grid g;
-    ab_ranking_grid(v, &g);
-    if (v->ranking.has_drain)
-        g.columns[AB_RANKING_AFTER_FREE].in_html = "#after free";
-    ab_sinks_markdown_grid(t, &g, v->ranking.n_ranked + (size_t)1); /* below the heading */
-    ab_grid_fini(&g);
-    struct ab_view_texts names = {0};
-    ab_view_names(v->session, &names);
-    for (size_t i = 0; i < names.n; i++) {
+    ab_sinks_markdown_text(t, text);
+    ab_text_add(t, "\n\n");
+}
+
+static void add_list(struct ab_text *t, const struct ab_view_texts *items)
+{
+    for (size_t i = 0; i < items->n; i++) {
         ab_text_add(t, "- ");
-        ab_sinks_markdown_text(t, names.items[i]);
-        ab_text_add(t, i + 1 < names.n ? "\n" : "\n\n");
+        ab_sinks_markdown_text(t, items->items[i]);
+        ab_text_add(t, i + 1 < items->n ? "\n" : "\n\n");
     }
-    ab_view_texts_fini(&names);
 }
 
-static void add_over_time(struct ab_text *t, const struct ab_session *s)
+static void add_topic(struct ab_text *t, const struct ab_grid *g, bool has_titles)
 {
+    if (has_titles && g->caption != NULL)
+        add_paragraph(t, g->caption);
+    if (has_titles && g->remark != NULL)
+        add_paragraph(t, g->remark);
+    ab_sinks_markdown_grid(t, g, g->n_rows);
+    add_list(t, &g->sentences);
+    for (size_t i = 0; i < g->closing.n && has_titles; i++)
+        add_paragraph(t, g->closing.items[i]);
+}
+
+/* Adds the topics of a place. A table that does not fit is counted. */
+static void add_topics(struct page *page, const struct ab_view *v, enum ab_markdown_place place)
+{
+    struct ab_topic_walk walk = {.at = {.view = v, .surface = AB_MARKDOWN}, .place = place};
     struct ab_grid g;
-    if (ab_growth_grid(s, &g))
-        ab_sinks_markdown_grid(t, &g, g.n_rows);
-    ab_grid_fini(&g);
-    if (ab_over_time_grid(s, &g))
-        ab_sinks_markdown_grid(t, &g, g.n_rows);
-    ab_grid_fini(&g);
-}
-
-static void add_pins(struct ab_text *t, const struct ab_session *s)
-{
-    const char *at;
-    for (uint32_t i = 0; (at = ab_pins_shown(s, i)) != NULL; i++) {
-        struct ab_grid g;
-        if (ab_pins_grid(s, at, &g)) {
-            ab_sinks_markdown_text(t, g.title);
-            ab_text_add(t, "\n\n");
-            if (g.remark != NULL) {
-                ab_sinks_markdown_text(t, g.remark);
-                ab_text_add(t, "\n\n");
-            }
-            ab_sinks_markdown_grid(t, &g, g.n_rows);
-        }
+    while (ab_topics_next(&walk, &g) != NULL) {
+        struct ab_text table = {0};
+        add_topic(&table, &g, place >= AB_MARKDOWN_PINS);
+        if (page->text.n + table.n < MOST_BYTES - RESERVE)
+            ab_text_add(&page->text, table.s);
+        else
+            page->n_left_out += g.n_rows;
+        ab_text_fini(&table);
         ab_grid_fini(&g);
     }
 }
@@ -225,46 +219,27 @@ static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warni
     ab_text_add(t, "\n");
 }
 
-/* Writes the table of `exec --inside`, and a sentence for each allocator except the base. */
-static void add_inside(struct ab_text *to, const struct ab_view *view)
-{
-    struct ab_grid g;
-    char buf[800];
-    bool has_words = false;
-    if (ab_inside_columns(view, &g))
-        ab_sinks_markdown_grid(to, &g, g.n_rows);
-    ab_grid_fini(&g);
-    for (uint32_t i = 0; i < view->ranking.n_rows; i++) {
-        const char *sentence = ab_inside_sentence(view, i, buf, sizeof buf);
-        if (sentence == NULL)
-            continue;
-        ab_text_add(to, "- ");
-        ab_sinks_markdown_text(to, sentence);
-        ab_text_add(to, "\n");
-        has_words = true;
-    }
-    ab_text_add(to, has_words ? "\n" : "");
-}
-
 /* Writes the verdict in sentences, the ranking and the warnings. Writes nothing if no back end has
  * numbers. */
-static void markdown_answer(struct ab_text *to, const struct ab_session *session)
+static void add_answer(struct page *page, const struct ab_view *v)
 {
-    struct ab_view view;
-    ab_view_make(session, &view);
-    if (view.ranking.n_ranked > 0) {
-        for (unsigned i = 0; i < view.headline.n_sentences; i++) {
-            ab_sinks_markdown_text(to, view.headline.sentences[i]);
-            ab_text_add(to, "\n");
-        }
+    struct ab_text *to = &page->text;
+    struct ab_view_texts names = {0};
+    if (v->ranking.n_ranked == 0)
+        return;
+    for (unsigned i = 0; i < v->headline.n_sentences; i++) {
+        ab_sinks_markdown_text(to, v->headline.sentences[i]);
         ab_text_add(to, "\n");
-        add_ranking(to, &view);
-        add_inside(to, &view);
-        add_over_time(to, session);
-        add_pins(to, session);
-        add_warnings(to, &view.warnings);
     }
-    ab_view_fini(&view);
+    ab_text_add(to, "\n");
+    add_topics(page, v, AB_MARKDOWN_RANKING);
+    ab_view_names(v->session, &names);
+    add_list(to, &names);
+    ab_view_texts_fini(&names);
+    add_topics(page, v, AB_MARKDOWN_ANSWER);
+    add_topics(page, v, AB_MARKDOWN_IDLE);
+    add_topics(page, v, AB_MARKDOWN_PINS);
+    add_warnings(to, &v->warnings);
 }
 
 static void add_finding(struct page *page, const struct ab_finding *f)
@@ -385,14 +360,14 @@ static void add_conditions(struct page *page, const struct ab_session *s)
     end_details(page);
 }
 
-static void add_document(struct page *page, const struct ab_session *s,
-                         const struct ab_findings *all)
+static void add_document(struct page *page, const struct ab_view *v, const struct ab_findings *all)
 {
+    const struct ab_session *s = v->session;
     size_t n_bad = 0;
     for (unsigned i = AB_OUTCOME_FAILED; i <= AB_OUTCOME_WARNED; i++)
         n_bad += all->counts[i];
     add_headline(page, s, all);
-    markdown_answer(&page->text, s);
+    add_answer(page, v);
     if (n_bad > 0)
         add_findings(page, all, AB_OUTCOME_FAILED, AB_OUTCOME_SKIPPED, false);
     if (all->counts[AB_OUTCOME_SKIPPED] > 0) {
@@ -420,10 +395,13 @@ void ab_sink_markdown(FILE *to, const struct ab_session *session)
     struct ab_findings all;
     struct ab_format_guard guard;
     struct page page = {0};
+    struct ab_view view;
     ab_format_begin(&guard);
+    ab_view_make(session, &view);
     ab_findings_make(session, &all);
-    add_document(&page, session, &all);
+    add_document(&page, &view, &all);
     fputs(page.text.s, to);
+    ab_view_fini(&view);
     ab_text_fini(&page.text);
     ab_findings_fini(&all);
     ab_format_end(&guard);

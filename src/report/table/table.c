@@ -264,16 +264,6 @@ void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis empha
     fprintf(to, "%s%s%s\n", is_colored ? codes[emphasis] : "", line, is_colored ? "\033[0m" : "");
 }
 
-void ab_table_linef(FILE *to, struct ab_table_style style, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    char *text = ab_vstrdupf(fmt, args);
-    va_end(args);
-    ab_table_line(to, style, AB_STRONG, text);
-    free(text);
-}
-
 void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    struct ab_text *text)
 {
@@ -510,12 +500,12 @@ static struct ab_table_row *add_row(struct ab_table *t, const struct ab_grid *g,
     return row;
 }
 
-unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
-                        struct ab_legend *legend)
+void ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
+                    struct ab_legend *legend)
 {
     struct ab_table_column columns[AB_TABLE_COLUMNS_MAX];
-    unsigned of_grid[AB_TABLE_COLUMNS_MAX], n = 0, shown = (1u << AB_TABLE_COLUMNS_MAX) - 1,
-                                            bits = 0;
+    unsigned of_grid[AB_TABLE_COLUMNS_MAX], n = 0, shown = (1u << AB_TABLE_COLUMNS_MAX) - 1;
+    bool is_noted = g->note_column == 0;
     char titles[AB_TABLE_COLUMNS_MAX][AB_CELL_BYTES];
     const char *names[AB_TABLE_COLUMNS_MAX];
     struct ab_table t;
@@ -547,13 +537,19 @@ unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style
         shown = ab_table_print(to, &t, style);
     see(legend, &t, shown, style.utf8);
     ab_table_fini(&t);
-    if (g->note != NULL)
+    legend->signs |= g->signs;
+    for (unsigned c = 0; c < n; c++) {
+        if ((shown >> c & 1) == 0)
+            continue;
+        legend->signs |= g->columns[of_grid[c]].signs;
+        is_noted = is_noted || g->note_column == of_grid[c] + 1;
+    }
+    if (g->note != NULL && is_noted)
         ab_table_prose(to, style, AB_FAINT, g->note);
     if (g->remark != NULL)
         ab_table_prose(to, style, AB_PLAIN, g->remark);
-    for (unsigned c = 0; c < n; c++)
-        bits |= (shown >> c & 1) << of_grid[c];
-    return bits;
+    for (size_t i = 0; i < g->sentences.n; i++)
+        ab_table_prose(to, style, AB_PLAIN, g->sentences.items[i]);
 }
 
 /* Returns how many bytes of settings fit into `room`, cut after a separator if there is one. */
@@ -596,25 +592,25 @@ void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *
                                      style.utf8));
     if (legend->has_interval)
         add(&t, "[low, high]: 90 % interval");
-    if (legend->has_tail)
+    if ((legend->signs & AB_SIGN_TAIL) != 0)
         add(&t, "p99, p99.9: of calls that return a block, all phases");
     if (legend->has_floor)
         ab_text_addf(&t, "%s<%s: below the timer's floor.", t.n > 0 ? " " : "",
                      ab_format_ns((char[AB_CELL_BYTES]){0}, v->session->timer.floor_ns, NAN));
-    if (legend->has_at_floor)
+    if ((legend->signs & AB_SIGN_AT_FLOOR) != 0)
         ab_text_addf(&t, "%sp50 of %s: the timer's floor; the call may take less.",
                      t.n > 0 ? " " : "", AB_TIME(v->session->timer.floor_ns));
-    if (legend->has_live)
+    if ((legend->signs & AB_SIGN_LIVE) != 0)
         add(&t, "live: of the program, at the moment of that allocator's peak");
-    if (legend->has_aged_heap)
+    if ((legend->signs & AB_SIGN_AGED) != 0)
         add(&t, "litter: live bytes that were there before the work and stay; x live counts them "
                 "as live");
-    if (legend->has_during)
+    if ((legend->signs & AB_SIGN_DURING) != 0)
         add(&t, "in calls: resident only within a call, as both places of a block that moves");
-    if (legend->has_drain)
+    if ((legend->signs & AB_SIGN_DRAIN) != 0)
         ab_text_addf(&t, "%safter free: resident %s after all is freed.", t.n > 0 ? " " : "",
                      ab_drain_names[v->ranking.drain]);
-    if (legend->has_multiple)
+    if ((legend->signs & AB_SIGN_MULTIPLE) != 0)
         add(&t, "x live: peak by the most live bytes");
     ab_table_note(to, style, AB_FAINT, &t);
     ab_table_names(to, v->session, style);

@@ -60,9 +60,6 @@ unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_styl
 /* Prints one line, cut to the width. */
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text);
-/* Prints a formatted line as a title, cut to the width. */
-void ab_table_linef(FILE *to, struct ab_table_style style, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
 /* Prints words, wrapped to the width. The first line keeps its leading blanks; further lines are
  * indented by two more. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
@@ -91,22 +88,16 @@ void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_ta
 /* Draws grids, and remembers their signs, so that a legend explains exactly those. */
 
 struct ab_legend {
-    bool has_unclear;   /* "~" */
-    bool has_interval;  /* "[1.69, 1.80]" */
-    bool has_floor;     /* "<20" */
-    bool has_tail;      /* columns p99 and p99.9 of the ranking */
-    bool has_aged_heap; /* column "litter" */
-    bool has_during;    /* column "in calls" */
-    bool has_drain;     /* column "after free" */
-    bool has_multiple;  /* column "x live" */
-    bool has_live;      /* column "live" */
-    bool has_at_floor;  /* a p50 that equals the timer's floor */
+    bool has_unclear;  /* "~" */
+    bool has_interval; /* "[1.69, 1.80]" */
+    bool has_floor;    /* "<20" */
+    unsigned signs;    /* bits of enum ab_grid_sign */
     struct ab_footnotes notes;
 };
 
-/* Draws a grid and remembers its signs. Returns the shown columns, bit c for column c. */
-unsigned ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
-                        struct ab_legend *legend);
+/* Draws a grid and remembers its signs. */
+void ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style style,
+                    struct ab_legend *legend);
 /* Prints the full names of rows with short names, one per line. */
 void ab_table_names(FILE *to, const struct ab_session *s, struct ab_table_style style);
 void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of topics (topics.def), and the walk over it that every renderer makes: a renderer names
+ * one of its places and draws the grids that it gets.
+ */
+#ifndef AB_ANSWER_TOPICS_H
+#define AB_ANSWER_TOPICS_H
+
+#include "answer/answer.h"
+#include "answer/grid.h"
+#include "answer/topic_words.h"
+#include "result/session.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum ab_surface { AB_TERMINAL, AB_PAGE, AB_MARKDOWN, AB_SURFACE_COUNT };
+
+/* Places of each surface, in the order in which they are drawn. */
+enum ab_terminal_place {
+    AB_TERMINAL_NONE,
+    AB_TERMINAL_BY_VALUE, /* params with lists of values; then in place of the rest of the answer */
+    AB_TERMINAL_RANKING,
+    AB_TERMINAL_PROGRAM, /* a real program */
+    AB_TERMINAL_INSIDE,
+    AB_TERMINAL_ANSWER, /* other work: phases, calls, memory */
+    AB_TERMINAL_IDLE,
+    AB_TERMINAL_GROWTH,
+    AB_TERMINAL_PREDICTION,
+    AB_TERMINAL_COUNTS, /* below the answer */
+    AB_TERMINAL_ITERATIONS,
+    AB_TERMINAL_HEAPS,
+    AB_TERMINAL_WALKS,
+    AB_TERMINAL_LATENCY, /* with -v */
+    AB_TERMINAL_DEPTH,
+    AB_TERMINAL_MEMORY,
+    AB_TERMINAL_PINS,
+    AB_TERMINAL_COUNT
+};
+enum ab_page_place { /* the page, and where several pictures stand between, the part of it */
+                     AB_PAGE_NONE,
+                     AB_PAGE_SUMMARY,
+                     AB_PAGE_BY_VALUE,
+                     AB_PAGE_PROGRAM,
+                     AB_PAGE_INSIDE,
+                     AB_PAGE_PREDICTION,
+                     AB_PAGE_ITERATIONS,
+                     AB_PAGE_HEAPS,
+                     AB_PAGE_SIZES,
+                     AB_PAGE_SLOWEST,
+                     AB_PAGE_PEAK,
+                     AB_PAGE_PINS,
+                     AB_PAGE_GROWTH,
+                     AB_PAGE_IDLE,
+                     AB_PAGE_WALKS,
+                     AB_PAGE_ENVIRONMENT
+};
+enum ab_markdown_place {
+    AB_MARKDOWN_NONE,
+    AB_MARKDOWN_RANKING,
+    AB_MARKDOWN_ANSWER, /* without titles */
+    AB_MARKDOWN_IDLE,
+    AB_MARKDOWN_PINS,
+    AB_MARKDOWN_MORE /* folded away below everything else */
+};
+
+/* The grid that a topic is asked for. */
+struct ab_topic_at {
+    const struct ab_view *view;
+    enum ab_surface surface;
+    unsigned asked;    /* words of -v; 0 = only the answer. Only for terminals */
+    bool is_verbose;   /* True if the terminal shows every number of a real program */
+    bool utf8;         /* True if the terminal shows more than ASCII */
+    const char *phase; /* NULL = the topic is not made per phase */
+    uint32_t phase_index;
+    uint32_t backend; /* UINT32_MAX = the topic is not made per back end */
+    uint32_t number;  /* which grid of the turn, from 0 on */
+};
+
+enum ab_topic_per { AB_PER_SESSION, AB_PER_PHASE, AB_PER_ROW_PHASE };
+
+struct ab_topic {
+    const char *id;
+    bool (*make)(const struct ab_topic_at *at, struct ab_grid *g);
+    uint32_t (*count)(const struct ab_session *s); /* grids of one turn */
+    enum ab_topic_per per;
+    unsigned asked; /* bits of -v; 0 = always */
+    unsigned places[AB_SURFACE_COUNT];
+    const char *title, *remark;
+};
+extern const struct ab_topic ab_topics[];
+extern const size_t ab_n_topics;
+
+/* A walk over the grids of a place. Initialize `at` with view, surface and, for terminals, the
+ * members after it; set place, and phase if only one is wanted. */
+struct ab_topic_walk {
+    struct ab_topic_at at;
+    unsigned place;
+    const char *phase; /* only this phase; NULL = all */
+    bool is_new_turn;  /* True if the last grid is the first of its turn */
+    /* private */
+    bool is_turn_begun;
+    size_t first, end, topic; /* topics that take turns together: [first, end) */
+    uint32_t turn, number;
+};
+/* Makes the next grid that has something to show; NULL = there is none. The caller ends the grid
+ * with ab_grid_fini(). */
+const struct ab_topic *ab_topics_next(struct ab_topic_walk *walk, struct ab_grid *g);
+/* True if a place of pages has a grid. */
+bool ab_topics_has(const struct ab_view *view, enum ab_page_place place);
+
+enum { AB_MEMORY_HALVES = 2 }; /* two tables, so that each fits a terminal of 80 columns */
+enum { AB_SIZES_FEW = 20 };    /* sizes with fewer calls are not shown on pages */
+
+#define AB_TOPIC(id, function, ...) bool function(const struct ab_topic_at *at, struct ab_grid *g);
+#include "answer/topics.def"
+#undef AB_TOPIC
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of topics: each stands somewhere, and walks make the grids of a place in order.
+ */
+#include "answer/topics.h"
+
+#include "support/cmocka.h"
+#include "support/report_session.h"
+
+#include <string.h>
+
+static void every_topic_stands_somewhere(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ab_n_topics; i++) {
+        unsigned n_places = 0;
+        for (unsigned k = 0; k < AB_SURFACE_COUNT; k++)
+            n_places += ab_topics[i].places[k] != 0;
+        if (n_places == 0)
+            fail_msg("%s stands nowhere", ab_topics[i].id);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(ab_topics[i].id, ab_topics[k].id);
+    }
+}
+
+/* Counts the grids of a place of terminals, and checks that turns begin with their phase. */
+static unsigned count(const struct ab_view *v, enum ab_terminal_place place, const char *phase)
+{
+    struct ab_topic_walk walk = {.at = {.view = v, .surface = AB_TERMINAL, .asked = AB_TOPIC_TIME},
+                                 .place = place,
+                                 .phase = phase};
+    struct ab_grid g;
+    unsigned n = 0, n_turns = 0;
+    for (; ab_topics_next(&walk, &g) != NULL; n++) {
+        n_turns += walk.is_new_turn;
+        assert_true(n > 0 || walk.is_new_turn);
+        assert_true(phase == NULL || strcmp(walk.at.phase, phase) == 0);
+        ab_grid_fini(&g);
+    }
+    assert_true(n_turns <= v->session->n_phases);
+    return n;
+}
+
+static void a_walk_takes_one_turn_for_each_phase(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_view v;
+    ab_view_make(&f->s, &v);
+    unsigned n = count(&v, AB_TERMINAL_LATENCY, NULL);
+    assert_true(f->s.n_phases > 1);
+    assert_int_equal(n, 2 * f->s.n_phases); /* latency and throughput */
+    assert_int_equal(count(&v, AB_TERMINAL_LATENCY, f->s.phases[1]), 2);
+    assert_int_equal(count(&v, AB_TERMINAL_LATENCY, "no such phase"), 0);
+    assert_int_equal(count(&v, AB_TERMINAL_INSIDE, NULL), 0);
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
+static void only_what_is_asked_for_is_made(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_view v;
+    struct ab_grid g;
+    ab_view_make(&f->s, &v);
+    struct ab_topic_walk brief = {.at = {.view = &v, .surface = AB_TERMINAL},
+                                  .place = AB_TERMINAL_LATENCY};
+    assert_null(ab_topics_next(&brief, &g));
+    assert_true(ab_topics_has(&v, AB_PAGE_SUMMARY));
+    assert_false(ab_topics_has(&v, AB_PAGE_PROGRAM));
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_topic_stands_somewhere),
+        cmocka_unit_test(a_walk_takes_one_turn_for_each_phase),
+        cmocka_unit_test(only_what_is_asked_for_is_made),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
