@@ -18,11 +18,12 @@
 #define REAL(key, member, ...) AB_NUMBER(key, struct ab_checked, member, __VA_ARGS__)
 #define WHOLE(key, member, ...) AB_WHOLE(key, struct ab_checked, member, UINT32_MAX, 0, __VA_ARGS__)
 /* NULL is written as null, for example the phase of a number of the whole run. */
-#define TEXT_OR_NULL(key, member) TEXT(key, member, .flags = AB_ZERO)
+#define TEXT_OR_NULL(key, member, ...) TEXT(key, member, .flags = AB_ZERO, __VA_ARGS__)
 /* `Unknown` and `never` are both written as null. */
 #define ROUNDS_NEEDED(...) \
     AB_WHOLE("rounds_needed", struct ab_checked, rounds_needed, UINT32_MAX - 1, 0, \
-             .has = can_be_settled, __VA_ARGS__)
+             .has = can_be_settled, .doc = "Rounds that would settle an open verdict.", \
+             __VA_ARGS__)
 
 static bool can_be_settled(const void *check, const void *context)
 {
@@ -92,8 +93,10 @@ static void check_cell(const struct ab_reading *x)
 }
 
 static const struct ab_member relative_members[] = {
-    CHARS("witnesses", controls),  REAL("machine_ratio", machine_ratio),
-    REAL("ratio", relative.ratio), REAL("low", relative.low),
+    CHARS("witnesses", controls, .doc = "Back ends with the same build in both results."),
+    REAL("machine_ratio", machine_ratio, .doc = "Change of these back ends themselves."),
+    REAL("ratio", relative.ratio),
+    REAL("low", relative.low),
     REAL("high", relative.high),
 };
 AB_TABLE(relative, struct ab_checked);
@@ -104,30 +107,34 @@ static const struct ab_member cell_members[] = {
     {.type = AB_IS_RULE, .read = begin},
     TEXT("backend", backend, .flags = AB_ZERO | AB_NEVER_NULL),
     TEXT("base_backend", base_backend, .flags = AB_NEVER_NULL),
-    TEXT_OR_NULL("phase", phase),
-    TEXT_OR_NULL("op", op),
-    TEXT("iteration", iteration, AB_WHEN(struct ab_checked, iteration), .flags = AB_OMIT | AB_ZERO),
+    TEXT_OR_NULL("phase", phase, .doc = "Null = the whole run."),
+    TEXT_OR_NULL("op", op, .doc = "Null = not about an op."),
+    TEXT("iteration", iteration, AB_WHEN(struct ab_checked, iteration), .flags = AB_OMIT | AB_ZERO,
+         .doc = "Name of the iteration; only of times per iteration."),
     TEXT("metric", metric, .flags = AB_ZERO | AB_NEVER_NULL),
     TEXT("unit", unit, .flags = AB_NEVER_NULL),
     REAL("base", base),
     REAL("new", now),
-    REAL("ratio", effect.ratio),
-    REAL("low", effect.low),
-    REAL("high", effect.high),
+    REAL("ratio", effect.ratio, .doc = "Above 1 is worse."),
+    REAL("low", effect.low, .doc = "90 % interval."),
+    REAL("high", effect.high, .doc = "90 % interval."),
     AB_NAME("method", struct ab_checked, effect.method, AB_EFFECT_METHOD_COUNT,
             .names = ab_effect_method_names),
     WHOLE("n_base", effect.n_base),
     WHOLE("n_new", effect.n_new),
-    AB_RECORD_HERE("relative", &relative_record, .has = is_relative, .flags = AB_OMIT),
-    REAL("limit", bound),
+    AB_RECORD_HERE("relative", &relative_record, .has = is_relative, .flags = AB_OMIT,
+                   .doc = "The effect relative to what did not change, which decides the "
+                          "verdict; otherwise no such key."),
+    REAL("limit", bound, .doc = "0.05 = 5 %; null = shown only."),
     {.key = VERDICT, .type = AB_IS_RULE, .read = read_verdict},
     AB_NAME(VERDICT, struct ab_checked, verdict, AB_VERDICT_COUNT, .names = ab_comparison_verdicts,
-            .has = is_judged),
+            .has = is_judged, .doc = "With a limit; otherwise null."),
     AB_WRITTEN("direction", write_direction, .values = AB_IS_RULE,
-               .schema = "{\"enum\": [\"worse\", \"better\", \"~\", \"n/a\", null]}"),
+               .schema = "{\"enum\": [\"worse\", \"better\", \"~\", \"n/a\", null]}",
+               .doc = "Without a limit; otherwise null."),
     ROUNDS_NEEDED(.flags = AB_ZERO),
-    WHOLE("confirm_rounds", n_confirm),
-    REAL("confirm_ratio", confirm),
+    WHOLE("confirm_rounds", n_confirm, .doc = "Rounds that confirmed a failure; 0 = none."),
+    REAL("confirm_ratio", confirm, .doc = "Effect in these rounds."),
     CHARS("reason", reason),
 };
 AB_TABLE(cell, struct ab_checked, .check = check_cell, .copy = copy_check);
@@ -185,29 +192,39 @@ static const char *const levels[] = {"error", "warn"};
 
 static const struct ab_member gate_members[] = {
     {.type = AB_IS_RULE, .read = begin},
-    TEXT("gate", text, .flags = AB_NEVER_NULL),
-    TEXT("place", place, .flags = AB_NEVER_NULL),
+    TEXT("gate", text, .flags = AB_NEVER_NULL, .doc = "As written."),
+    TEXT("place", place, .flags = AB_NEVER_NULL, .doc = "FILE:LINE:COLUMN, or --gate."),
     TEXT("backend", backend, .read = read_backend),
-    AB_NAME("verdict", struct ab_checked, verdict, AB_VERDICT_COUNT, .names = ab_gate_verdicts),
+    AB_NAME("verdict", struct ab_checked, verdict, AB_VERDICT_COUNT, .names = ab_gate_verdicts,
+            .doc = "not_evaluated: no number to judge by, which fails. skipped: absent "
+                   "or partial, of the default list. inconclusive: the bound is within "
+                   "the interval, the failure was not confirmed, or the machine "
+                   "changed."),
     {.key = "exit_code",
      .type = AB_IS_RULE,
      .write = write_exit_code,
      .read = read_exit_code,
      .values = AB_IS_RULE,
-     .schema = "{\"enum\": [0, 1, 2, 5]}"},
+     .schema = "{\"enum\": [0, 1, 2, 5]}",
+     .doc = "1: failed or not evaluated; 2: bound below the floor of the clock; "
+            "5: inconclusive, with --inconclusive=fail. The 4 of a failed back "
+            "end outweighs them."},
     REAL("value", effect.ratio, .flags = AB_SIGNED),
     REAL("bound", bound, .flags = AB_SIGNED),
     {.key = "unit",
      .type = AB_IS_RULE,
      .write = write_unit,
      .read = read_unit,
-     .flags = AB_NEVER_NULL},
+     .flags = AB_NEVER_NULL,
+     .doc = "ns, bytes, ratio (0.05 = 5 %), percent, 1/s ..., x glibc, x live, "
+            "x baseline."},
     CHARS("reason", reason),
-    REAL("low", effect.low, .flags = AB_LATER),
-    REAL("high", effect.high, .flags = AB_LATER),
+    REAL("low", effect.low, .flags = AB_LATER, .doc = "90 % interval."),
+    REAL("high", effect.high, .flags = AB_LATER, .doc = "90 % interval."),
     AB_NAME("level", struct ab_checked, is_warning, 2, .names = levels, .flags = AB_LATER),
-    WHOLE("confirm_rounds", n_confirm, .flags = AB_LATER),
-    REAL("confirm_value", confirm, .flags = AB_LATER),
+    WHOLE("confirm_rounds", n_confirm, .flags = AB_LATER,
+          .doc = "Rounds that confirmed a failure; 0 = none."),
+    REAL("confirm_value", confirm, .flags = AB_LATER, .doc = "Value in these rounds."),
     ROUNDS_NEEDED(.flags = AB_ZERO | AB_LATER),
 };
 AB_TABLE(gate, struct ab_checked, .copy = copy_check);
@@ -215,7 +232,7 @@ AB_TABLE(gate, struct ab_checked, .copy = copy_check);
 /* ---- claims, which are written but never read ---- */
 
 static const struct ab_member claim_members[] = {
-    TEXT("claim", text, .flags = AB_NEVER_NULL),
+    TEXT("claim", text, .flags = AB_NEVER_NULL, .doc = "As written."),
     TEXT("place", place, .flags = AB_NEVER_NULL),
     TEXT("says", says),
     TEXT("source", source),
@@ -224,13 +241,15 @@ static const struct ab_member claim_members[] = {
     TEXT("phase", phase, .flags = AB_NEVER_NULL),
     TEXT("op", op, .flags = AB_NEVER_NULL),
     TEXT("stat", metric, .flags = AB_NEVER_NULL),
-    REAL("claimed", bound),
-    REAL("measured", effect.ratio),
-    REAL("low", low),
-    REAL("high", high),
-    REAL("interval_low", effect.low),
-    REAL("interval_high", effect.high),
-    REAL("net", relative.ratio),
+    REAL("claimed", bound, .doc = "Published ratio to the base."),
+    REAL("measured", effect.ratio, .doc = "Median of the rounds."),
+    REAL("low", low, .doc = "Least of the rounds."),
+    REAL("high", high, .doc = "Most of the rounds."),
+    REAL("interval_low", effect.low, .doc = "90 % interval."),
+    REAL("interval_high", effect.high, .doc = "90 % interval."),
+    REAL("net", relative.ratio,
+         .doc = "Ratio less the nulls, only of all/ns_per_op; null = that leaves "
+                "nothing in some round."),
     REAL("net_interval_low", relative.low),
     REAL("net_interval_high", relative.high),
     WHOLE("n_rounds", effect.n_new),
@@ -248,28 +267,32 @@ AB_TABLE(work, struct ab_session);
 static_assert(AB_COMPARE_NOTE_BYTES == 300, "as the table of notes says");
 
 static const struct ab_member comparison_members[] = {
-    AB_TEXT("base", struct ab_comparison, base_label, .flags = AB_ZERO),
+    AB_TEXT("base", struct ab_comparison, base_label, .flags = AB_ZERO,
+            .doc = "File or name; null = the comparison is within one result."),
     AB_TEXT("new", struct ab_comparison, now_label, .flags = AB_ZERO),
     AB_MEMBER(PART, NULL, struct ab_comparison, now, .record = &work_record,
               .flags = AB_POINTER | AB_SHOWN),
-    AB_CHARS("advisory", struct ab_comparison, advisory),
+    AB_CHARS("advisory", struct ab_comparison, advisory, .doc = "Why verdicts do not count."),
     AB_LIST("notes", struct ab_comparison, notes, n_notes, AB_STORED_RECORDS_MAX,
             .values = AB_IS_CHARS, .stride = AB_COMPARE_NOTE_BYTES, .flags = AB_NEVER_NULL,
-            .text = "must be a text below 300 bytes"),
-    AB_FLAG("jointly", struct ab_comparison, is_joint, .flags = AB_OMIT),
+            .text = "must be a text below 300 bytes", .doc = "Differences that affect no verdict."),
+    AB_FLAG("jointly", struct ab_comparison, is_joint, .flags = AB_OMIT,
+            .doc = "Verdicts hold for all rows together (--jointly); otherwise no such "
+                   "key."),
     AB_UNSEALED(struct ab_comparison),
     AB_LIST("cells", struct ab_comparison, cells, n_cells, AB_STORED_RECORDS_MAX,
-            .record = &cell_record),
+            .record = &cell_record, .doc = "A number of a back end in both."),
 };
 AB_TABLE(comparison, struct ab_comparison);
 
 static const struct ab_member checks_members[] = {
     AB_LIST("gates", struct ab_session, gates, n_gates, AB_STORED_RECORDS_MAX,
-            .record = &gate_record),
+            .record = &gate_record, .doc = "Gates and their verdicts."),
     AB_LIST("claims", struct ab_session, claims, n_claims, AB_STORED_RECORDS_MAX,
-            .record = &claim_record, .flags = AB_SHOWN),
+            .record = &claim_record, .flags = AB_SHOWN,
+            .doc = "Published figures beside what was measured, without a verdict."),
     AB_RECORD("comparison", struct ab_session, comparison, &comparison_record,
-              .flags = AB_POINTER | AB_LATER),
+              .flags = AB_POINTER | AB_LATER, .doc = "With --baseline or --limit; otherwise null."),
 };
 const struct ab_record ab_checks_record = AB_RECORD_OF(struct ab_session, checks_members);
 

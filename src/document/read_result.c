@@ -239,7 +239,8 @@ enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out,
 
 /* ---- verdicts, and copies ---- */
 
-/* Sets the members of a comparison that no document contains; `base` stands for the other result. */
+/* Sets the members of a comparison that no document contains; `base` stands for the other
+ * result. */
 static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_session *base)
 {
     c->now = now;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Declares how a struct is stored as JSON. For each member, in the order of the document, a table
- * says its key, its type and its allowed values. Five functions walk over the table: one writes
- * the struct, one reads and checks it, one rounds its numbers, one copies it, one describes its JSON.
- * Each key is spelt in one place only.
+ * says its key, its type, its allowed values and its meaning. Five functions walk over the table:
+ * one writes the struct, one reads and checks it, one rounds its numbers, one copies it, one
+ * describes its JSON. Each key is spelt in one place only.
  *
  *     static const struct ab_member host_members[] = {
  *         AB_CHARS("cpu", struct ab_host, cpu),
@@ -119,8 +119,7 @@ struct ab_member {
      * message about a wrong type, "must be …". `same`: the error message for a list with AB_SAME
      * whose count differs. */
     const char *text, *same;
-    /* The meaning of the key in one sentence, of which the first clause stands in the tables of
-     * results/README.md; NULL = the name says it. `schema`: members of the JSON Schema beside those
+    /* The meaning of the key, for the schema and results/keys.csv; NULL = the name says it. `schema`: members of the JSON Schema beside those
      * that follow from the type, as a JSON object. */
     const char *doc, *schema;
     /* A table may hold the members of several records. A record uses the members with its own
@@ -213,7 +212,9 @@ struct ab_record {
 #define AB_SHA256 .schema = "{\"pattern\": \"^[0-9a-f]{64}$\"}"
 #define AB_UNSEALED(of) \
     AB_RULE(AB_SEALED_KEY, of, is_unsealed, .write = ab_unsealed_write, .read = ab_unsealed_read, \
-            .values = AB_IS_RULE, .flags = AB_OMIT, .schema = "{\"const\": false}")
+            .values = AB_IS_RULE, .flags = AB_OMIT, .schema = "{\"const\": false}", \
+            .doc = "false: made by report, merge, --resume or baseline from a result without a " \
+                   "checksum, which readers say; otherwise no such key.")
 #define AB_WHEN(of, member) .when = offsetof(of, member), .when_bytes = sizeof(((of *)NULL)->member)
 #define AB_WHEN_IS(of, member, value) AB_WHEN(of, member), .when_is = (value)
 /* Expands to ROW(a), ROW(b), … for up to 8 members; for members whose key is their name. */
@@ -255,8 +256,8 @@ void ab_unsealed_read(const struct ab_reading *x);
 void ab_record_forget(const struct ab_record *table, void *record);
 
 /* Copies a record with everything that it owns: lists and records are malloc'ed, as when they are
- * read, and texts are added to the array `texts`. Items of lists that are not written are left out, and lists
- * that are only shown are empty. */
+ * read, and texts are added to the array `texts`. Items of lists that are not written are left out,
+ * and lists that are only shown are empty. */
 void ab_record_copy(const struct ab_record *table, const void *from, void *to, json_t *texts,
                     const void *context);
 /* Returns a copy of the text, which belongs to x->texts; NULL for NULL. */

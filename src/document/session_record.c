@@ -237,6 +237,7 @@ static void read_round(const struct ab_reading *x)
 /* Values of params, by name. */
 #define PARAMS \
     .values = AB_IS_RULE, \
+    .doc = "Values of the params that have lists: sizes in bytes, times in ns, words as texts.", \
     .schema = "{\"type\": \"object\", \"minProperties\": 1, " \
               "\"additionalProperties\": {\"type\": [\"number\", \"string\"]}}"
 
@@ -332,6 +333,8 @@ static json_t *write_histogram_or_null(const struct ab_writing *x)
 /* A member that contains a histogram. */
 #define HISTOGRAM(of, writing, ...) \
     AB_RULE(histogram_key, of, hdr, .write = (writing), \
+            .doc = "HdrHistogram V2, compressed, base64. Values are ns, in memory_distributions " \
+                   "multiples of step.", \
             .schema = "{\"pattern\": \"^HISTFA[A-Za-z0-9+/]+=*$\"}", __VA_ARGS__)
 
 static void copy_histogram(const struct ab_copying *x)
@@ -399,8 +402,11 @@ static const struct ab_member tool_members[] = {
 AB_TABLE(tool, struct ab_session);
 
 static const struct ab_member host_members[] = {
-    AB_CHARS("fingerprint", struct ab_host, fingerprint, AB_SHA256),
-    AB_CHARS("name", struct ab_host, name, .flags = AB_LATER),
+    AB_CHARS("fingerprint", struct ab_host, fingerprint, AB_SHA256,
+             .doc = "SHA-256 of cpu, number of CPUs, kernel and libc: machines with the "
+                    "same value are comparable."),
+    AB_CHARS("name", struct ab_host, name, .flags = AB_LATER,
+             .doc = "Name of the node; only of shards."),
     AB_CHARS("cpu", struct ab_host, cpu),
     AB_WHOLE("cpus_online", struct ab_host, cpus_online, UINT32_MAX, 0, .flags = AB_ZERO),
     AB_WHOLE("cpus_allowed", struct ab_host, cpus_allowed, UINT32_MAX, 0, .flags = AB_ZERO),
@@ -408,13 +414,13 @@ static const struct ab_member host_members[] = {
     AB_CHARS("libc", struct ab_host, libc),
     AB_CHARS("os", struct ab_host, os),
     AB_CHARS("governor", struct ab_host, governor),
-    AB_CHARS("virt", struct ab_host, virt),
-    AB_CHARS("thp", struct ab_host, thp),
+    AB_CHARS("virt", struct ab_host, virt, .doc = "The hypervisor, or none."),
+    AB_CHARS("thp", struct ab_host, thp, .doc = "Transparent huge pages."),
     AB_CHARS("aslr", struct ab_host, aslr,
              .schema = "{\"enum\": [\"off\", \"partial\", \"full\", null]}"),
     AB_WHOLE("memory_bytes", struct ab_host, memory_bytes, INT64_MAX, 0, .flags = AB_ZERO),
     AB_WHOLE("page_bytes", struct ab_host, page_bytes, INT64_MAX, 0, .flags = AB_ZERO),
-    AB_NUMBER("load_1min", struct ab_host, load_1min),
+    AB_NUMBER("load_1min", struct ab_host, load_1min, .doc = "Before the first run."),
 };
 AB_TABLE(host, struct ab_host);
 
@@ -436,39 +442,52 @@ static const struct ab_member null_members[] = {
     RULE("params", write_null_params, read_null_params, PARAMS, .flags = AB_OMIT),
     AB_WORD("boundary", struct ab_null_cost, boundary, AB_BOUNDARY_COUNT,
             .names = ab_boundary_names),
-    AB_CHARS("placement", struct ab_null_cost, placement, .flags = AB_LATER, AB_SHA256),
+    AB_CHARS("placement", struct ab_null_cost, placement, .flags = AB_LATER, AB_SHA256,
+             .doc = "The rows of several heaps whose harness this is; null = all rows "
+                    "at the boundary."),
     ROUND(struct ab_null_cost),
     COUNT("n_ops", struct ab_null_cost, n_ops),
     AB_NUMBER("ns_per_op", struct ab_null_cost, ns_per_op),
     AB_NUMBER("wall_ns_per_op", struct ab_null_cost, wall_ns_per_op, .flags = AB_LATER),
     AB_NUMBER("latency_pass_ns_per_op", struct ab_null_cost, latency_pass_ns_per_op),
-    AB_NUMBER("floor_ns", struct ab_null_cost, floor_ns),
-    AB_NUMBER("floor_mean_ns", struct ab_null_cost, floor_mean_ns, .flags = AB_LATER),
-    AB_NUMBER("instr_per_op", struct ab_null_cost, instr_per_op, .flags = AB_LATER),
+    AB_NUMBER("floor_ns", struct ab_null_cost, floor_ns, .doc = "Median of the timed empty ops."),
+    AB_NUMBER("floor_mean_ns", struct ab_null_cost, floor_mean_ns, .flags = AB_LATER,
+              .doc = "The trimmed mean instead of the median."),
+    AB_NUMBER("instr_per_op", struct ab_null_cost, instr_per_op, .flags = AB_LATER,
+              .doc = "With --instr."),
 };
 AB_TABLE(null, struct ab_null_cost);
 
 static const struct ab_member timer_members[] = {
     AB_TEXT("source", struct ab_session, timer.source),
     AB_NUMBER("ns_per_tick", struct ab_session, timer.ns_per_tick),
-    AB_NUMBER("floor_ns", struct ab_session, timer.floor_ns),
-    AB_NUMBER("quantum_ns", struct ab_session, timer.quantum_ns),
+    AB_NUMBER("floor_ns", struct ab_session, timer.floor_ns, .doc = "Median of timing nothing."),
+    AB_NUMBER("quantum_ns", struct ab_session, timer.quantum_ns, .doc = "Step of the counter."),
     AB_LIST("null", struct ab_session, nulls, n_nulls, AB_STORED_RECORDS_MAX,
-            .record = &null_record),
+            .record = &null_record, .doc = "The cost of the harness itself: the null back end."),
 };
 AB_TABLE(timer, struct ab_session);
 
 static const struct ab_member counting_members[] = {
     AB_CHARS("method", struct ab_counting, method,
-             .schema = "{\"enum\": [\"callgrind\", \"cpu counter\", null]}"),
+             .schema = "{\"enum\": [\"callgrind\", \"cpu counter\", null]}",
+             .doc = "Null: reason says why."),
     AB_WHOLE("n_ops", struct ab_counting, n_ops, INT64_MAX, 0, .flags = AB_ZERO),
     AB_CHARS("reason", struct ab_counting, reason),
 };
 AB_TABLE(counting, struct ab_counting);
 
 static const struct ab_member noise_members[] = {
-#define NUMBER(name) AB_NUMBER(#name, struct ab_noise, name),
-    AB_NOISE_FIELDS(NUMBER)
+#define NUMBER(name, ...) AB_NUMBER(#name, struct ab_noise, name, __VA_ARGS__)
+    NUMBER(runs),
+    NUMBER(wall_s, .doc = "Of the measured phases."),
+    NUMBER(cpu_s, .doc = "Of these: CPU time of the threads that ran the ops."),
+    NUMBER(slices_s, .doc = "Measured between readings of the canary: one thread."),
+    NUMBER(quiet_s, .doc = "Of these: nothing else used the core."),
+    NUMBER(waited_s, .doc = "For quiet, between slices."),
+    NUMBER(interruptions, .doc = "Something else ran on the CPU between slices."),
+    NUMBER(switches_involuntary),
+    NUMBER(canary_quiet_ns, .doc = "The canary, undisturbed."),
 #undef NUMBER
 };
 AB_TABLE(noise, struct ab_noise);
@@ -512,15 +531,20 @@ static const char *const counts_names[] = {NULL, "ops"};
 static const struct ab_member tape_members[] = {
     COUNT("n_ops", struct ab_session, n_tape_ops),
     AB_NAME("counts", struct ab_session, counts_ops, 2, .names = counts_names,
-            AB_WHEN(struct ab_session, counts_ops), .flags = AB_OMIT),
-    AB_WHOLE("n_slots", struct ab_session, n_slots, UINT32_MAX, 0),
+            AB_WHEN(struct ab_session, counts_ops), .flags = AB_OMIT,
+            .doc = "ops: n_ops and every position count operations, as n_ops of "
+                   "results does. Not in older results, which count page touches and "
+                   "waits as well, so nothing is compared with them by position."),
+    AB_WHOLE("n_slots", struct ab_session, n_slots, UINT32_MAX, 0,
+             .doc = "Most blocks that have a name at one time."),
     AB_WHOLE("lanes", struct ab_session, facts.lanes, UINT32_MAX, 0),
     COUNT("largest_bytes", struct ab_session, facts.largest_bytes),
-    COUNT("largest_align", struct ab_session, facts.largest_align),
+    COUNT("largest_align", struct ab_session, facts.largest_align, .doc = "0 = natural."),
     COUNT("live_peak_blocks", struct ab_session, facts.live_peak_blocks),
-    COUNT("live_peak_bytes", struct ab_session, facts.live_peak_bytes),
+    COUNT("live_peak_bytes", struct ab_session, facts.live_peak_bytes, .doc = "Requested bytes."),
     COUNT("total_blocks", struct ab_session, facts.total_blocks),
-    COUNT("total_bytes", struct ab_session, facts.total_bytes),
+    COUNT("total_bytes", struct ab_session, facts.total_bytes,
+          .doc = "Requested bytes; a resize counts with its new size."),
     AB_RULE("kinds", struct ab_session, facts, .write = write_kinds, .read = read_kinds,
             .values = AB_IS_LIST, .record = &kind_record),
 };
@@ -596,11 +620,14 @@ static void check_stopping(const struct ab_reading *x)
 
 static const struct ab_member stopping_members[] = {
     AB_NUMBER("time_budget_s", struct ab_stopping, time_budget_s, .flags = AB_ZERO),
-    AB_NUMBER("precision", struct ab_stopping, precision, .flags = AB_ZERO),
+    AB_NUMBER("precision", struct ab_stopping, precision, .flags = AB_ZERO,
+              .doc = "Half of the width of the intervals: 0.02 = 2 %."),
     AB_WHOLE("rounds_most", struct ab_stopping, n_rounds_most, UINT32_MAX, 0),
     AB_NUMBER("spent_s", struct ab_stopping, spent_s),
     AB_NAME("ended", struct ab_stopping, ended, AB_ENDED_COUNT, .names = ab_ended_names,
-            .flags = AB_WRITTEN_ALWAYS | AB_ZERO | AB_LATER),
+            .flags = AB_WRITTEN_ALWAYS | AB_ZERO | AB_LATER,
+            .doc = "rounds: the most were run, or 10 with nothing left to compare; "
+                   "null = not yet."),
 };
 AB_TABLE(stopping, struct ab_stopping, .check = check_stopping);
 
@@ -637,13 +664,14 @@ static const struct ab_member part_members[] = {
     AB_TEXT("file", struct ab_part, file),
     AB_CHARS("sha256", struct ab_part, sha256, AB_SHA256),
     SHARD(struct ab_part),
-    AB_WHOLE("host", struct ab_part, host, UINT32_MAX, 0),
+    AB_WHOLE("host", struct ab_part, host, UINT32_MAX, 0, .doc = "Index of hosts."),
     AB_WHOLE("n_rounds", struct ab_part, n_rounds, UINT32_MAX, 0),
 };
 AB_TABLE(part, struct ab_part);
 
 static const struct ab_member resumption_members[] = {
-    AB_TEXT("resumed_from", struct ab_session, resumed_from, .flags = AB_ZERO),
+    AB_TEXT("resumed_from", struct ab_session, resumed_from, .flags = AB_ZERO,
+            .doc = "The result that the first rounds were taken from."),
     AB_WHOLE("rounds_resumed", struct ab_session, n_rounds_resumed, UINT32_MAX, 0),
 };
 AB_TABLE(resumption, struct ab_session);
@@ -651,22 +679,40 @@ AB_TABLE(resumption, struct ab_session);
 /* The lanes: CPUs, order, window and edges. */
 static const struct ab_member lane_members[] = {
     AB_LIST("cpus", struct ab_session, cpus, n_cpus, AB_STORED_CPUS_MAX, .values = AB_IS_INDEX,
-            .stride = sizeof(int), .flags = AB_NEVER_NULL, .text = "must be the number of a CPU"),
-    AB_NAME("order", struct ab_session, is_strict, 2, .names = ab_order_names),
-    AB_WHOLE("window", struct ab_session, window, UINT32_MAX, 0),
-    AB_FLAG("window_given", struct ab_session, is_window_given, .unknown = true, .flags = AB_LATER),
-    COUNT("n_edges", struct ab_session, n_edges),
-    COUNT("n_remote", struct ab_session, n_remote),
-    COUNT("thread_ends_left_out", struct ab_session, thread_ends_left_out, .flags = AB_LATER),
+            .stride = sizeof(int), .flags = AB_NEVER_NULL, .text = "must be the number of a CPU",
+            .doc = "CPUs that the lanes took in turn."),
+    AB_NAME("order", struct ab_session, is_strict, 2, .names = ab_order_names,
+            .doc = "free: lanes run within the window; strict: in the exact order, "
+                   "without latencies."),
+    AB_WHOLE("window", struct ab_session, window, UINT32_MAX, 0,
+             .doc = "Ops that lanes may run ahead of each other, in the narrowest "
+                    "phase; 0 = one lane, or not bounded."),
+    AB_FLAG("window_given", struct ab_session, is_window_given, .unknown = true, .flags = AB_LATER,
+            .doc = "By --window; otherwise it follows from the live bytes."),
+    COUNT("n_edges", struct ab_session, n_edges, .doc = "Waits for another lane's block."),
+    COUNT("n_remote", struct ab_session, n_remote, .doc = "Frees and resizes by another lane."),
+    COUNT("thread_ends_left_out", struct ab_session, thread_ends_left_out, .flags = AB_LATER,
+          .doc = "Ends of recorded threads that the replay leaves out, because the "
+                 "lane plays other threads at the same time (--threads); null = "
+                 "older result."),
     AB_COUNT(struct ab_session, program_cpu_ns, AB_WHEN(struct ab_session, program_cpu_ns),
-             .flags = AB_OMIT),
+             .flags = AB_OMIT,
+             .doc = "CPU time of the recorded program, without that of recording; only "
+                    "of replays, if the trace has it."),
     AB_COUNT(struct ab_session, program_calls, AB_WHEN(struct ab_session, program_calls),
-             .flags = AB_OMIT),
+             .flags = AB_OMIT,
+             .doc = "Calls that the recorded program made; only of replays, if the "
+                    "trace has it."),
     AB_COUNT(struct ab_session, anonymous_bytes, AB_WHEN(struct ab_session, anonymous_bytes),
-             .flags = AB_OMIT),
+             .flags = AB_OMIT,
+             .doc = "Largest reading of the anonymous memory of the program: of a "
+                    "replay the recorded one, of exec its first, untimed run; absent if "
+                    "not known."),
     AB_WHOLE("unasked_bytes", struct ab_session, unasked_bytes, INT64_MAX, UINT64_MAX,
-             AB_WHEN(struct ab_session, anonymous_bytes), .flags = AB_OMIT),
-    AB_TEXT("base", struct ab_session, base, .flags = AB_ZERO | AB_LATER),
+             AB_WHEN(struct ab_session, anonymous_bytes), .flags = AB_OMIT,
+             .doc = "How much of that was not asked of malloc."),
+    AB_TEXT("base", struct ab_session, base, .flags = AB_ZERO | AB_LATER,
+            .doc = "Of --base; null = glibc, otherwise the first."),
 };
 AB_TABLE(lane, struct ab_session);
 
@@ -741,32 +787,56 @@ static void read_metrics(const struct ab_reading *x)
 static const struct ab_member config_members[] = {
     AB_NAME("kind", struct ab_session, kind, AB_SESSION_KIND_COUNT, .names = ab_session_kind_names,
             .flags = AB_ZERO),
-    AB_TEXT("name", struct ab_session, name),
-    AB_TEXT("about", struct ab_session, about),
-    AB_TEXT("path", struct ab_session, config_path),
-    AB_TEXT("sha256", struct ab_session, config_sha256, AB_SHA256),
-    AB_TEXT("text", struct ab_session, config_text),
-    AB_TEXT("tape_sha256", struct ab_session, tape_sha256, AB_SHA256),
-    AB_RECORD_HERE("tape", &tape_record),
+    AB_TEXT("name", struct ab_session, name,
+            .doc = "As the workload says; of a trace its file name."),
+    AB_TEXT("about", struct ab_session, about, .doc = "As the workload says."),
+    AB_TEXT("path", struct ab_session, config_path, .doc = "Of the file."),
+    AB_TEXT("sha256", struct ab_session, config_sha256, AB_SHA256, .doc = "Of the file."),
+    AB_TEXT("text", struct ab_session, config_text, .doc = "The workload file itself."),
+    AB_TEXT("tape_sha256", struct ab_session, tape_sha256, AB_SHA256,
+            .doc = "Digest of the compiled ops, which names the work: the same digest, "
+                   "exactly the same ops. With combinations it is the digest of "
+                   "theirs, each with a line feed."),
+    AB_RECORD_HERE("tape", &tape_record,
+                   .doc = "The compiled ops; with combinations the most of any."),
     AB_LIST("combinations", struct ab_session, combinations, n_combinations, AB_COMBINATIONS_MAX,
             .record = &ab_combination_record, AB_WHEN(struct ab_session, n_combinations),
-            .flags = AB_OMIT),
+            .flags = AB_OMIT,
+            .doc = "The work of each combination of values, if params have lists of "
+                   "values."),
     TEXTS("phases", phases, .n_offset = offsetof(struct ab_session, n_phases),
-          .n_bytes = sizeof(uint32_t)),
-    TEXTS("settings", settings),
-    AB_TEXT("command_line", struct ab_session, command_line),
-    AB_WHOLE("rounds_planned", struct ab_session, n_rounds_planned, UINT32_MAX, 0),
+          .n_bytes = sizeof(uint32_t), .doc = "The measured phases, in order."),
+    TEXTS("settings", settings,
+          .doc = "NAME=VALUE. Of a workload its final params. Of a trace: touch (the "
+                 "mode that --touch came to: page, recorded, auto ...), untouched "
+                 "(most live bytes of large zeroed blocks that were not written to), "
+                 "burst=N calls, M of them (unless it was held whole). Of a program: "
+                 "stdin, prepare, check_output, output_bytes, output_xxh128 (XXH3 of "
+                 "its standard output), inside, instr (the caches that callgrind "
+                 "simulated), replayed (how much of the trace of --trace, if not "
+                 "all)."),
+    AB_TEXT("command_line", struct ab_session, command_line,
+            .doc = "Quoted for a shell, with all arguments."),
+    AB_WHOLE("rounds_planned", struct ab_session, n_rounds_planned, UINT32_MAX, 0,
+             .doc = "Asked for; if a rule ended the run, those that ran; of divided "
+                    "rounds the number of their parts."),
     AB_RULE("passes", struct ab_session, passes, .write = write_passes, .read = read_passes,
-            .values = AB_IS_RULE, .flags = AB_LATER, .schema = PASSES_SCHEMA),
+            .values = AB_IS_RULE, .flags = AB_LATER, .schema = PASSES_SCHEMA,
+            .doc = "Rounds in which each pass ran: all, or the first so many; null = "
+                   "older result, in which every pass ran in every round."),
     AB_RECORD("stopping", struct ab_session, stopping, &stopping_record, .has = has_stopping,
-              .flags = AB_LATER, .schema = "{\"additionalProperties\": false}"),
+              .flags = AB_LATER, .schema = "{\"additionalProperties\": false}",
+              .doc = "The rule that ends the run; null = the number of rounds was fixed."),
     AB_PART(&resumption_record, .flags = AB_LATER),
     RULE("metrics", write_metrics, read_metrics, .values = AB_IS_LIST, .record = &named_record,
-         .most = AB_NAMED_MAX, .flags = AB_OMIT),
-    AB_INDEX("cpu", struct ab_session, cpu),
-    SHARD(struct ab_session, .flags = AB_LATER),
+         .most = AB_NAMED_MAX, .flags = AB_OMIT,
+         .doc = "Numbers of a server that the user named (--metric)."),
+    AB_INDEX("cpu", struct ab_session, cpu, .doc = "CPU of lane 0; null = not pinned."),
+    SHARD(struct ab_session, .flags = AB_LATER,
+          .doc = "2/4 is the second of four parts; null = all rounds."),
     AB_LIST("parts", struct ab_session, parts, n_parts, AB_SHARDS_MAX, .record = &part_record,
-            AB_WHEN(struct ab_session, n_parts), .flags = AB_OMIT),
+            AB_WHEN(struct ab_session, n_parts), .flags = AB_OMIT,
+            .doc = "The results that were merged into this one."),
     AB_PART(&lane_record, .flags = AB_LATER),
 };
 AB_TABLE(config, struct ab_session);
@@ -800,8 +870,11 @@ static json_t *write_settings(const struct ab_writing *x)
 }
 
 static const struct ab_member growth_members[] = {
-    AB_NUMBER("bytes_per_million_ops", struct ab_growth, bytes, .flags = AB_SIGNED),
-    AB_NUMBER("over_ops", struct ab_growth, over_ops),
+    AB_NUMBER("bytes_per_million_ops", struct ab_growth, bytes, .flags = AB_SIGNED,
+              .doc = "Median of the rounds. Of each round it is the Theil-Sen slope of "
+                     "the second half (a fifth of all ops at least) of the longest "
+                     "stretch with requested bytes within a tenth."),
+    AB_NUMBER("over_ops", struct ab_growth, over_ops, .doc = "The least of the rounds."),
     AB_TEXT("reason", struct ab_growth, why),
 };
 AB_TABLE(growth, struct ab_growth);
@@ -818,7 +891,8 @@ static json_t *write_growth(const struct ab_writing *x)
 
 static const struct ab_member heap_members[] = {
     AB_CHARS("name", struct ab_mapped_heap, name, .flags = AB_NEVER_NULL),
-    AB_CHARS("keys", struct ab_mapped_heap, keys, .flags = AB_LATER),
+    AB_CHARS("keys", struct ab_mapped_heap, keys, .flags = AB_LATER,
+             .doc = "The keys of its rules."),
     AB_CHARS("version", struct ab_mapped_heap, version, .flags = AB_LATER),
     AB_CHARS("build_id", struct ab_mapped_heap, build_id, .flags = AB_LATER),
     AB_WHOLE("n_requests", struct ab_mapped_heap, n_requests, INT64_MAX, 0),
@@ -829,38 +903,44 @@ static const struct ab_member heap_members[] = {
 AB_TABLE(heap, struct ab_mapped_heap);
 
 static const struct ab_member map_members[] = {
-    AB_CHARS("rules", struct ab_backend_info, map, .flags = AB_NEVER_NULL),
-    AB_CHARS("placement", struct ab_backend_info, rules.placement, .flags = AB_LATER, AB_SHA256),
+    AB_CHARS("rules", struct ab_backend_info, map, .flags = AB_NEVER_NULL,
+             .doc = "The first rule that fits decides."),
+    AB_CHARS("placement", struct ab_backend_info, rules.placement, .flags = AB_LATER, AB_SHA256,
+             .doc = "Digest; rows of the same placement share a null."),
     AB_ARRAY("heaps", struct ab_backend_info, heaps, n_heaps, AB_PLACEMENT_HEAPS_MAX,
-             .record = &heap_record),
+             .record = &heap_record, .doc = "The heaps; their numbers are exact."),
     AB_ARRAY("rule_requests", struct ab_backend_info, rules.n_requests, rules.n,
              AB_PLACEMENT_RULES_MAX, COUNTS(uint64_t), .text = "must be a whole number, 0 or more",
-             .flags = AB_LATER | AB_NEVER_NULL),
+             .flags = AB_LATER | AB_NEVER_NULL, .doc = "Requests by rule; not in older results."),
 };
 AB_TABLE(map, struct ab_backend_info);
 
 /* Null if no run of the back end got as far as allocating the aged heap. */
-#define MADE(member) \
+#define MADE(member, ...) \
     AB_WHOLE(#member, struct ab_backend_info, aged.member, INT64_MAX, 0, \
-             AB_WHEN(struct ab_backend_info, aged.made_blocks))
+             AB_WHEN(struct ab_backend_info, aged.made_blocks), __VA_ARGS__)
 static const struct ab_member aging_members[] = {
     AB_NUMBER("occupancy", struct ab_backend_info, aging.occupancy, .flags = AB_NEVER_NULL,
               .schema = "{\"minimum\": 0.01, \"maximum\": 0.95}"),
     AB_NUMBER("multiple", struct ab_backend_info, aging.multiple, .flags = AB_NEVER_NULL,
               .schema = "{\"exclusiveMinimum\": 0}"),
     AB_WHOLE("seed", struct ab_backend_info, aging.seed, INT64_MAX, 0),
-    MADE(blocks),
+    MADE(blocks, .doc = "Those that stay until the end."),
     MADE(bytes),
-    MADE(made_blocks),
+    MADE(made_blocks, .doc = "Allocated before the work; null = no run allocated them."),
     MADE(made_bytes),
 };
 #undef MADE
 AB_TABLE(aging, struct ab_backend_info);
 
 static const struct ab_member proof_members[] = {
-    AB_CHARS("setting", struct ab_setting, text, .flags = AB_NEVER_NULL),
+    AB_CHARS("setting", struct ab_setting, text, .flags = AB_NEVER_NULL,
+             .doc = "MALLOC_CONF=narenas:1"),
     AB_NAME("proof", struct ab_setting, state, AB_SETTING_STATE_COUNT,
-            .names = ab_setting_state_names),
+            .names = ab_setting_state_names,
+            .doc = "proven: the library reports that it is in force, and its manual "
+                   "says that it has an effect. not proven: one of the two is missing "
+                   "(reason). ignored: the row fails (reason)."),
     AB_CHARS("reason", struct ab_setting, why),
 };
 AB_TABLE(proof, struct ab_setting);
@@ -887,53 +967,96 @@ static json_t *write_own_name(const struct ab_writing *x)
 }
 
 static const struct ab_member backend_members[] = {
-    AB_CHARS("name", struct ab_backend_info, name, .write = write_own_name, .flags = AB_NEVER_NULL),
+    AB_CHARS("name", struct ab_backend_info, name, .write = write_own_name, .flags = AB_NEVER_NULL,
+             .doc = "As asked for."),
     AB_CHARS("full_name", struct ab_backend_info, full_name, .flags = AB_OMIT,
-             .when = offsetof(struct ab_backend_info, full_name), .when_bytes = 1),
+             .when = offsetof(struct ab_backend_info, full_name), .when_bytes = 1,
+             .doc = "What a row stands for that was given a name: jemalloc{A=b} of "
+                    "bg=jemalloc{A=b}; otherwise no such key."),
     AB_RULE("params", struct ab_backend_info, values, .write = write_values, PARAMS,
             .flags = AB_OMIT),
-    AB_CHARS("version", struct ab_backend_info, version),
+    AB_CHARS("version", struct ab_backend_info, version,
+             .doc = "Of what served the ops, as the worker found it."),
     AB_CHARS("path", struct ab_backend_info, path),
     AB_CHARS("build_id", struct ab_backend_info, build_id),
-    AB_NUMBER("library_bytes", struct ab_backend_info, library_bytes, .flags = AB_ZERO | AB_LATER),
+    AB_NUMBER("library_bytes", struct ab_backend_info, library_bytes, .flags = AB_ZERO | AB_LATER,
+              .doc = "Resident bytes that preloading the library adds to a process "
+                     "before its first block, its files included; no row of memory "
+                     "includes them. Null where nothing is preloaded (glibc, built-ins, "
+                     "plug-ins), without the throughput pass, and in exec, where they "
+                     "are part of the program's peak."),
     AB_NUMBER("library_private_bytes", struct ab_backend_info, library_private_bytes,
-              .flags = AB_ZERO | AB_LATER),
+              .flags = AB_ZERO | AB_LATER, .doc = "Those of library_bytes that are private."),
     AB_NAME("status", struct ab_backend_info, status, AB_BACKEND_STATUS_COUNT,
-            .names = ab_backend_status_names),
-    AB_CHARS("reason", struct ab_backend_info, reason),
+            .names = ab_backend_status_names,
+            .doc = "partial: no function for some op. oom: out of memory, or would be. "
+                   "failed_check: wrong alignment, content ..., not measured. "
+                   "nonconforming: failed its checks, measured by --allow-broken, in "
+                   "no comparison. decorated: checked+NAME or fault+NAME, whose time "
+                   "is no measurement."),
+    AB_CHARS("reason", struct ab_backend_info, reason, .doc = "Why the status is not ok."),
     AB_WORD("boundary", struct ab_backend_info, boundary, AB_BOUNDARY_COUNT,
-            .names = ab_boundary_names, .flags = AB_ZERO),
+            .names = ab_boundary_names, .flags = AB_ZERO,
+            .doc = "inline, cursor: compiled into the loop, plain or by its cursor. "
+                   "routed: several back ends (map). Each boundary has its null."),
     AB_RULE("settings", struct ab_backend_info, settings, .write = write_settings,
-            .values = AB_IS_LIST, .flags = AB_LATER),
+            .values = AB_IS_LIST, .flags = AB_LATER,
+            .doc = "What was set: parameters (reserve=1GiB), prefix=mi_, environment "
+                   "(A=b)."),
     AB_ARRAY("proofs", struct ab_backend_info, proofs, n_proofs, AB_SETTINGS_MAX,
-             .record = &proof_record, AB_WHEN(struct ab_backend_info, n_proofs), .flags = AB_OMIT),
-    AB_FLAG("never_frees", struct ab_backend_info, never_frees),
-    AB_FLAG("has_reset", struct ab_backend_info, has_reset, .flags = AB_LATER),
-    AB_FLAG("was_named", struct ab_backend_info, was_named),
-    AB_FLAG("verified", struct ab_backend_info, is_verified, .flags = AB_OMIT),
+             .record = &proof_record, AB_WHEN(struct ab_backend_info, n_proofs), .flags = AB_OMIT,
+             .doc = "Whether each setting of the environment is in force; no such key "
+                    "if there is none."),
+    AB_FLAG("never_frees", struct ab_backend_info, never_frees,
+            .doc = "Gives nothing back before a reset."),
+    AB_FLAG("has_reset", struct ab_backend_info, has_reset, .flags = AB_LATER,
+            .doc = "Resets in bulk; otherwise block by block, in the same number of "
+                   "ops."),
+    AB_FLAG("was_named", struct ab_backend_info, was_named,
+            .doc = "Asked for by name, so that its failure is exit 4."),
+    AB_FLAG("verified", struct ab_backend_info, is_verified, .flags = AB_OMIT,
+            .doc = "This build had passed verify; otherwise no such key."),
     AB_ARRAY("verify_failed", struct ab_backend_info, verify_failed, n_verify_failed,
              AB_VERIFY_FAILED_MAX, .values = AB_IS_CHARS, .stride = AB_VERIFY_NAME_BYTES,
              .text = "must be a string", AB_WHEN(struct ab_backend_info, n_verify_failed),
-             .flags = AB_OMIT),
-    AB_CHARS("package", struct ab_backend_info, package),
-    AB_CHARS("caveat", struct ab_backend_info, caveat, .flags = AB_LATER),
+             .flags = AB_OMIT,
+             .doc = "Checks that this build failed when verify last ran with it; no "
+                    "such key if none is known."),
+    AB_CHARS("package", struct ab_backend_info, package, .doc = "What to install if it is absent."),
+    AB_CHARS("caveat", struct ab_backend_info, caveat, .flags = AB_LATER,
+             .doc = "What it is known to do wrong outside this work."),
     AB_CHARS("sized_free", struct ab_backend_info, sized_free, .flags = AB_OMIT,
-             .when = offsetof(struct ab_backend_info, sized_free), .when_bytes = 1),
+             .when = offsetof(struct ab_backend_info, sized_free), .when_bytes = 1,
+             .doc = "The function that serves fn: sized; free if the library has none "
+                    "of its own. No such key if the work has no such frees or the back "
+                    "end always takes the size."),
     AB_CHARS("clock", struct ab_backend_info, clock, .flags = AB_OMIT,
              .when = offsetof(struct ab_backend_info, clock), .when_bytes = 1,
-             .schema = "{\"enum\": [\"virtual\", \"none\", \"real\"]}"),
+             .schema = "{\"enum\": [\"virtual\", \"none\", \"real\"]}",
+             .doc = "The clock by which the library ran in the memory pass, only of "
+                    "work with times. none: it asked for none. real: that of the "
+                    "system, and clock_reason says why."),
     AB_CHARS("clock_reason", struct ab_backend_info, clock_reason, .flags = AB_OMIT,
              .when = offsetof(struct ab_backend_info, clock_reason), .when_bytes = 1),
-    AB_CHARS("uncounted", struct ab_backend_info, uncounted, .flags = AB_LATER),
+    AB_CHARS("uncounted", struct ab_backend_info, uncounted, .flags = AB_LATER,
+             .doc = "Why --instr has no counts, or not all."),
     AB_CHARS("not_inside", struct ab_backend_info, not_inside, .flags = AB_OMIT,
-             .when = offsetof(struct ab_backend_info, not_inside), .when_bytes = 1),
+             .when = offsetof(struct ab_backend_info, not_inside), .when_bytes = 1,
+             .doc = "Why --inside failed in some or all rounds; otherwise no such key."),
     AB_CHARS("deepbound", struct ab_backend_info, deepbound, .flags = AB_OMIT,
-             .when = offsetof(struct ab_backend_info, deepbound), .when_bytes = 1),
-    AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER),
+             .when = offsetof(struct ab_backend_info, deepbound), .when_bytes = 1,
+             .doc = "Libraries of the program (exec) whose calls go to the C library's "
+                    "malloc, bypassing the preloaded allocator or the interposer of "
+                    "--inside; no such key if none was seen."),
+    AB_RECORD_HERE("map", &map_record, AB_WHEN(struct ab_backend_info, n_heaps), .flags = AB_LATER,
+                   .doc = "Several heaps in one row; otherwise null."),
     AB_RECORD_HERE("litter", &aging_record, AB_WHEN(struct ab_backend_info, aging.occupancy),
-                   .flags = AB_OMIT),
+                   .flags = AB_OMIT,
+                   .doc = "The aged heap of a row NAME:litter=OCCxMULT; no such key on a "
+                          "fresh heap. Memory counts its blocks as live bytes, and so does "
+                          "every ratio."),
     RULE("growth", write_growth, NULL, .values = AB_IS_RECORD, .record = &growth_record,
-         .flags = AB_OMIT),
+         .flags = AB_OMIT, .doc = "Growth of the footprint while live bytes stay the same."),
 };
 AB_TABLE(backend, struct ab_backend_info, .check = check_backend);
 
@@ -1000,9 +1123,10 @@ static bool has_several_hosts(const void *record, const void *session)
 static const struct ab_member round_members[] = {
     AB_WHOLE("index", struct ab_round, index, UINT32_MAX - 1, 0),
     AB_RULE("order", struct ab_round, order, .write = write_order, .read = read_order,
-            .copy = copy_order, .values = AB_IS_LIST),
+            .copy = copy_order, .values = AB_IS_LIST,
+            .doc = "Names of the back ends, as they ran."),
     AB_WHOLE("host", struct ab_round, host, UINT32_MAX, 0, .has = has_several_hosts,
-             .flags = AB_OMIT),
+             .flags = AB_OMIT, .doc = "Index of hosts."),
 };
 AB_TABLE(round, struct ab_round, .check = check_round);
 
@@ -1073,8 +1197,11 @@ static json_t *write_waiting(const struct ab_writing *x)
 }
 
 static const struct ab_member worst_members[] = {
-    AB_WHOLE("position", struct ab_worst_op, position, UINT32_MAX, UINT32_MAX),
-    COUNT("size", struct ab_worst_op, size),
+    AB_WHOLE("position", struct ab_worst_op, position, UINT32_MAX, UINT32_MAX,
+             .doc = "Ops before it in the tape, which has those of a phase one thread "
+                    "after the other."),
+    COUNT("size", struct ab_worst_op, size,
+          .doc = "Of a free that of its block; null = latency pass."),
     AB_NUMBER("ns", struct ab_worst_op, ns),
     AB_WHOLE("iteration", struct ab_worst_op, iteration, UINT32_MAX, 0,
              AB_WHEN(struct ab_worst_op, iteration), .flags = AB_OMIT,
@@ -1090,7 +1217,8 @@ static void check_tail(const struct ab_reading *x)
 
 static const struct ab_member tail_members[] = {
     AB_PART(&tail_numbers_record),
-    AB_ARRAY("worst", struct ab_result, worst, n_worst, AB_WORST_MAX, .record = &worst_record),
+    AB_ARRAY("worst", struct ab_result, worst, n_worst, AB_WORST_MAX, .record = &worst_record,
+             .doc = "The slowest ops."),
 };
 AB_TABLE(tail, struct ab_result, .check = check_tail);
 
@@ -1125,7 +1253,8 @@ static const struct ab_member program_members[] = {
     AB_PART(&program_numbers_record),
     RULE("metrics", write_named, read_named, .values = AB_IS_RULE, .flags = AB_OMIT,
          .schema = "{\"type\": \"object\", "
-                   "\"additionalProperties\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}}"),
+                   "\"additionalProperties\": {\"type\": [\"number\", \"null\"], \"minimum\": 0}}",
+         .doc = "The numbers that the user named (--metric)."),
 };
 AB_TABLE(program, struct ab_result);
 
@@ -1146,10 +1275,15 @@ static const struct ab_member result_members[] = {
     HISTOGRAM(struct ab_result, write_result_histogram, .read = read_result_histogram,
               .copy = copy_histogram),
     AB_PART(&all_record, AB_WHEN_IS(struct ab_result, op, AB_OP_ALL)),
-    RULE("is_waiting", write_waiting, NULL, .values = AB_IS_FLAG, .flags = AB_OMIT),
-    AB_RECORD_HERE("tail", &tail_record, AB_WHEN(struct ab_result, tail_n)),
-    AB_RECORD_HERE("program", &program_record, .has = is_exec, .flags = AB_OMIT),
-    AB_RECORD_HERE("inside", &inside_record, .has = is_inside, .flags = AB_OMIT),
+    RULE("is_waiting", write_waiting, NULL, .values = AB_IS_FLAG, .flags = AB_OMIT,
+         .doc = "Lanes waited for each other for more than 20 % of their time."),
+    AB_RECORD_HERE("tail", &tail_record, AB_WHEN(struct ab_result, tail_n),
+                   .doc = "The tail pass, which times every op; null = it did not run, or saw "
+                          "no such op."),
+    AB_RECORD_HERE("program", &program_record, .has = is_exec, .flags = AB_OMIT,
+                   .doc = "A real program (exec)."),
+    AB_RECORD_HERE("inside", &inside_record, .has = is_inside, .flags = AB_OMIT,
+                   .doc = "Calls of a real program (exec --inside)."),
 };
 AB_TABLE(result, struct ab_result, .is_written = has_numbers);
 
@@ -1189,7 +1323,8 @@ static const struct ab_member size_members[] = {
                  "\"resize\", \"free\", \"access\"]}"),
     ROUND(struct ab_size_class),
     AB_RULE("le_bytes", struct ab_size_class, log2, .write = write_log2, .read = read_log2,
-            .values = AB_IS_WHOLE, .flags = AB_ZERO),
+            .values = AB_IS_WHOLE, .flags = AB_ZERO,
+            .doc = "Sizes in (le_bytes / 2, le_bytes]; null = above 2^62."),
     TIMED(struct ab_size_class, &class_record),
 };
 AB_TABLE(size, struct ab_size_class, .is_written = has_numbers);
@@ -1269,14 +1404,17 @@ static const struct ab_member window_members[] = {
     BACKEND(struct ab_window),
     PHASE(struct ab_window),
     ROUND(struct ab_window),
-    AB_WHOLE("begin", struct ab_window, begin, UINT32_MAX, 0),
-    AB_WHOLE("end", struct ab_window, end, UINT32_MAX, 0),
+    AB_WHOLE("begin", struct ab_window, begin, UINT32_MAX, 0, .doc = "Ops done."),
+    AB_WHOLE("end", struct ab_window, end, UINT32_MAX, 0, .doc = "Ops done."),
     COUNT("n", struct ab_window, n),
     AB_NUMBER("p50", struct ab_window, p50),
     AB_NUMBER("p99", struct ab_window, p99),
     AB_NUMBER("max", struct ab_window, max),
     RULE("counts", write_window_counts, read_window_counts, .flags = AB_LATER,
-         .schema = "{\"pattern\": \"^[0-9]+:[0-9]+(,[0-9]+)*$\"}"),
+         .schema = "{\"pattern\": \"^[0-9]+:[0-9]+(,[0-9]+)*$\"}",
+         .doc = "BIN:COUNT,COUNT ... from the first bin that is not empty: bin 2e "
+                "holds 2^e to 1.5 * 2^e - 1 ns, bin 2e + 1 the rest up to 2^(e+1) - "
+                "1; bins 0 and 1 hold 0 and 1 ns."),
 };
 AB_TABLE(window, struct ab_window, .is_written = has_numbers, .check = check_window);
 
@@ -1328,16 +1466,18 @@ AB_TABLE(heap_timed, struct timed);
 
 static const struct ab_member heap_part_members[] = {
     BACKEND(struct ab_heap_part),
-    RULE(heap_key, write_heap, read_heap, .flags = AB_NEVER_NULL),
+    RULE(heap_key, write_heap, read_heap, .flags = AB_NEVER_NULL, .doc = "Its name."),
     PHASE(struct ab_heap_part),
     OP(struct ab_heap_part),
     ROUND(struct ab_heap_part),
-    AB_WHOLE("n_calls", struct ab_heap_part, n_calls, INT64_MAX, 0),
-    AB_NUMBER("time_ns", struct ab_heap_part, time_ns),
+    AB_WHOLE("n_calls", struct ab_heap_part, n_calls, INT64_MAX, 0,
+             .doc = "Exact; of all without resets."),
+    AB_NUMBER("time_ns", struct ab_heap_part, time_ns,
+              .doc = "Of all calls, estimated, clock included."),
     AB_WHOLE("live_peak_blocks", struct ab_heap_part, live_peak_blocks, INT64_MAX, 0,
-             AB_WHEN_IS(struct ab_heap_part, op, AB_OP_ALL)),
+             AB_WHEN_IS(struct ab_heap_part, op, AB_OP_ALL), .doc = "Only of all."),
     AB_WHOLE("live_peak_bytes", struct ab_heap_part, live_peak_bytes, INT64_MAX, 0,
-             AB_WHEN_IS(struct ab_heap_part, op, AB_OP_ALL)),
+             AB_WHEN_IS(struct ab_heap_part, op, AB_OP_ALL), .doc = "Only of all."),
     TIMED(struct ab_heap_part, &heap_timed_record),
 };
 AB_TABLE(heap_part, struct ab_heap_part, .is_written = has_numbers);
@@ -1409,7 +1549,8 @@ static const struct ab_member memory_members[] = {
     PHASE(struct ab_memory),
     ROUND(struct ab_memory),
     AB_NAME("at", struct ab_memory, at, AB_AT_COUNT, .names = ab_memory_at_names),
-    AB_WHOLE("position", struct ab_memory, position, UINT32_MAX, 0, .has = is_measured),
+    AB_WHOLE("position", struct ab_memory, position, UINT32_MAX, 0, .has = is_measured,
+             .doc = "Ops done."),
 #define AB_MEMORY_FIELD(name, member, u, b, d) AB_NUMBER(name, struct ab_memory, member),
 #define AB_MEMORY_LATER_FIELD(name, member, u, b, d) \
     AB_NUMBER(name, struct ab_memory, member, .flags = AB_LATER),
@@ -1417,19 +1558,24 @@ static const struct ab_member memory_members[] = {
     AB_NUMBER(name, struct ab_memory, member, .has = has_walks, .flags = AB_OMIT | AB_NEVER_NULL),
 #include "build/fields/memory_fields.inc"
 #undef AB_MEMORY_FIELD
-    AB_NUMBERS("drained_bytes", struct ab_memory, drained_bytes, AB_DRAIN_COUNT, ab_drain_names),
+    AB_NUMBERS("drained_bytes", struct ab_memory, drained_bytes, AB_DRAIN_COUNT, ab_drain_names,
+               .doc = "Resident bytes after all blocks were freed; at the end of the last "
+                      "phase."),
     RULE("heaps", write_heap_memory, read_heap_memory, .values = AB_IS_LIST,
-         .record = &told_heap_record, .most = AB_PLACEMENT_HEAPS_MAX, .flags = AB_OMIT),
-    AB_CHARS("reason", struct ab_memory, reason),
+         .record = &told_heap_record, .most = AB_PLACEMENT_HEAPS_MAX, .flags = AB_OMIT,
+         .doc = "The same by heap, in rows of several heaps."),
+    AB_CHARS("reason", struct ab_memory, reason, .doc = "Why a number is null."),
 };
 AB_TABLE(memory, struct ab_memory, .is_written = has_numbers);
 
 static const struct ab_member timed_dist_members[] = {
-    COUNT("n", struct timed, n),
-    AB_WHOLE("overflow", struct timed, overflow, INT64_MAX, 0),
+    COUNT("n", struct timed, n, .doc = "Ops whose samples know the number."),
+    AB_WHOLE("overflow", struct timed, overflow, INT64_MAX, 0,
+             .doc = "Ops beyond the largest value that a histogram holds."),
     AB_NUMBERS(NULL, struct timed, stats, AB_DIST_STATS, ab_dist_stat_names, .flags = AB_SHOWN),
-    AB_NUMBER("step", struct timed, step, .flags = AB_NEVER_NULL | AB_SHOWN),
-    COUNT("highest", struct timed, max),
+    AB_NUMBER("step", struct timed, step, .flags = AB_NEVER_NULL | AB_SHOWN,
+              .doc = "What values of the histogram are multiples of."),
+    COUNT("highest", struct timed, max, .doc = "The exact maximum, in steps."),
 };
 AB_TABLE(timed_dist, struct timed);
 
@@ -1481,7 +1627,7 @@ static const struct ab_member dist_members[] = {
     AB_RULE(NULL, struct ab_memory_dist, hdr, .write = write_dist, .read = read_dist,
             .copy = copy_histogram, .values = AB_IS_PART, .record = &timed_dist_record),
     HISTOGRAM(struct ab_memory_dist, write_histogram_or_null),
-    AB_CHARS("reason", struct ab_memory_dist, reason),
+    AB_CHARS("reason", struct ab_memory_dist, reason, .doc = "Why ops are missing."),
 };
 AB_TABLE(dist, struct ab_memory_dist, .is_written = has_numbers);
 
@@ -1515,10 +1661,15 @@ static const struct ab_member timeline_members[] = {
     BACKEND(struct ab_timeline),
     ROUND(struct ab_timeline),
     AB_LIST("points", struct ab_timeline, points, n, AB_STORED_POINTS_MAX, .record = &point_record,
-            .schema = "{\"maxItems\": 1000}"),
+            .schema = "{\"maxItems\": 1000}",
+            .doc = "Position, requested, usable and footprint bytes, and the peaks. Of "
+                   "a program: ms, null, null, and the resident memory of all "
+                   "processes (each 10 ms, at most 100 points, the largest of its "
+                   "looks)."),
     AB_LIST("external", struct ab_timeline, points, n, AB_STORED_RECORDS_MAX,
             .record = &external_record, .same = "must be one number a point",
-            .flags = AB_SAME | AB_LATER, .schema = "{\"maxItems\": 1000}"),
+            .flags = AB_SAME | AB_LATER, .schema = "{\"maxItems\": 1000}",
+            .doc = "External bytes at each point."),
 };
 AB_TABLE(timeline, struct ab_timeline, .is_written = has_numbers, .check = check_timeline);
 
@@ -1548,13 +1699,19 @@ static const struct ab_member over_time_members[] = {
     BACKEND(struct ab_over_time),
     PHASE(struct ab_over_time),
     ROUND(struct ab_over_time),
-    AB_WHOLE("time_ns", struct ab_over_time, time_ns, INT64_MAX, 0, .flags = AB_NEVER_NULL),
+    AB_WHOLE("time_ns", struct ab_over_time, time_ns, INT64_MAX, 0, .flags = AB_NEVER_NULL,
+             .doc = "Since the beginning of the work."),
     AB_WHOLE("position", struct ab_over_time, position, AB_NO_POSITION - 1, AB_NO_POSITION,
              .has = has_position),
     AB_NAME("idle", struct ab_over_time, idle, AB_IDLE_COUNT, .names = ab_idle_at_names,
-            .flags = AB_ZERO),
-#define NUMBER(member) AB_NUMBER(#member, struct ab_over_time, member)
-    AB_EACH(NUMBER, live_bytes, resident_bytes, external_bytes, retained_bytes, lazyfree_bytes),
+            .flags = AB_ZERO,
+            .doc = "Place in a stretch in which nothing is called; null = not in one."),
+#define NUMBER(member, ...) AB_NUMBER(#member, struct ab_over_time, member, __VA_ARGS__)
+    NUMBER(live_bytes, .doc = "Requested bytes."),
+    NUMBER(resident_bytes, .doc = "Without the baseline, like footprint_bytes."),
+    NUMBER(external_bytes),
+    NUMBER(retained_bytes),
+    NUMBER(lazyfree_bytes, .doc = "Resident bytes that the kernel may take at any time."),
 #undef NUMBER
 };
 AB_TABLE(over_time, struct ab_over_time, .is_written = has_numbers, .check = check_over_time);
@@ -1580,14 +1737,17 @@ static bool has_call_sites(const void *session, const void *context)
 static const struct ab_member call_site_members[] = {
     BACKEND(struct ab_call_site),
     ROUND(struct ab_call_site),
-    AB_CHARS("function", struct ab_call_site, function, .flags = AB_NEVER_NULL),
+    AB_CHARS("function", struct ab_call_site, function, .flags = AB_NEVER_NULL,
+             .doc = "(unknown): its place is not known; (others): all beyond 200."),
     AB_CHARS("file", struct ab_call_site, file),
     AB_WHOLE("line", struct ab_call_site, line, INT32_MAX, 0, .flags = AB_ZERO),
-    AB_CHARS("object", struct ab_call_site, object),
-    COUNT("offset", struct ab_call_site, offset),
-    COUNT("n", struct ab_call_site, n),
-    AB_NUMBER("calls", struct ab_call_site, all_calls),
-    AB_NUMBER("inside_ns", struct ab_call_site, inside_ns, .flags = AB_SIGNED),
+    AB_CHARS("object", struct ab_call_site, object, .doc = "The ELF file."),
+    COUNT("offset", struct ab_call_site, offset, .doc = "Within that file."),
+    COUNT("n", struct ab_call_site, n, .doc = "Calls that were timed."),
+    AB_NUMBER("calls", struct ab_call_site, all_calls, .doc = "Estimate for all calls."),
+    AB_NUMBER("inside_ns", struct ab_call_site, inside_ns, .flags = AB_SIGNED,
+              .doc = "Estimate for all calls; with few timed calls it can be below 0, so "
+                     "that sums over rounds and places stay right."),
 };
 AB_TABLE(call_site, struct ab_call_site, .is_written = has_numbers);
 
@@ -1597,19 +1757,34 @@ static const struct ab_member pin_members[] = {
     BACKEND(struct ab_pin),
     PHASE(struct ab_pin),
     ROUND(struct ab_pin),
-    AB_CHARS("at", struct ab_pin, at, .flags = AB_NEVER_NULL),
+    AB_CHARS("at", struct ab_pin, at, .flags = AB_NEVER_NULL,
+             .doc = "The moment: resident_peak, live_peak, worst (most external bytes), "
+                    "end of a phase, half_time of work with times, the name of a mark "
+                    "(its last one, or NAME#N of --at), or as --at says it."),
     AB_WHOLE("position", struct ab_pin, position, UINT32_MAX - 1, 0),
     AB_NAME("group", struct ab_pin, group, AB_PIN_GROUP_COUNT, .names = ab_pin_group_names),
-    AB_CHARS("function", struct ab_pin, function, .flags = AB_NEVER_NULL),
+    AB_CHARS("function", struct ab_pin, function, .flags = AB_NEVER_NULL,
+             .doc = "Or the set, or the sizes (33-64 B). (unknown): no site is known; "
+                    "(allocator): pages without blocks; (others): all beyond 100 "
+                    "owners."),
     AB_CHARS("file", struct ab_pin, file),
     AB_WHOLE("line", struct ab_pin, line, INT32_MAX, 0, .flags = AB_ZERO),
-#define NUMBER(member) AB_NUMBER(#member, struct ab_pin, member)
-    AB_EACH(NUMBER, pinned_bytes, internal_bytes, retained_bytes, live_bytes, pinned_2m_bytes),
-    AB_EACH(NUMBER, blocks, pages, median_bytes, median_age),
+#define NUMBER(member, ...) AB_NUMBER(#member, struct ab_pin, member, __VA_ARGS__)
+    NUMBER(pinned_bytes, .doc = "External bytes. Those of all owners, with internal, retained and "
+                                "live bytes, add up to those of the row."),
+    NUMBER(internal_bytes),
+    NUMBER(retained_bytes),
+    NUMBER(live_bytes),
+    NUMBER(pinned_2m_bytes, .doc = "External bytes if pages were 2 MiB."),
+    NUMBER(blocks, .doc = "Live ones."),
+    NUMBER(pages, .doc = "Pages with live blocks."),
+    NUMBER(median_bytes),
+    NUMBER(median_age),
 #undef NUMBER
     AB_NAME("age_unit", struct ab_pin, is_age_in_seconds, AB_ARRAY_LEN(age_units),
             .names = age_units),
-    AB_WHOLE("lane", struct ab_pin, lane, AB_LANES_MAX - 1, AB_PIN_SEVERAL, .has = has_lane),
+    AB_WHOLE("lane", struct ab_pin, lane, AB_LANES_MAX - 1, AB_PIN_SEVERAL, .has = has_lane,
+             .doc = "The lane that allocated all of them; null = several."),
 };
 AB_TABLE(pin, struct ab_pin, .is_written = has_numbers);
 
@@ -1617,16 +1792,19 @@ AB_TABLE(pin, struct ab_pin, .is_written = has_numbers);
 
 static const struct ab_member iteration_time_members[] = {
     AB_WHOLE("iteration", struct ab_iteration_time, iteration, UINT32_MAX, 0,
-             .schema = "{\"minimum\": 1}"),
+             .schema = "{\"minimum\": 1}", .doc = "Of its lane, from 1, over all repetitions."),
     AB_WHOLE("lane", struct ab_iteration_time, lane, AB_LANES_MAX - 1, 0),
     AB_WHOLE("ns", struct ab_iteration_time, ns, INT64_MAX, 0, .flags = AB_NEVER_NULL),
 };
 AB_TABLE(iteration_time, struct ab_iteration_time);
 
 static const struct ab_member stretch_members[] = {
-    AB_WHOLE("stretch", struct ab_iterations, stretch, UINT32_MAX / AB_STRETCHES_MAX, 0),
+    AB_WHOLE("stretch", struct ab_iterations, stretch, UINT32_MAX / AB_STRETCHES_MAX, 0,
+             .doc = "Iterations in a row that share an entry of stretches."),
     AB_ARRAY("stretches", struct ab_iterations, stretches, n_stretches, AB_STRETCHES_MAX,
-             COUNTS(uint64_t), .unknown = AB_NO_TIME, .text = "must be a whole number or null"),
+             COUNTS(uint64_t), .unknown = AB_NO_TIME, .text = "must be a whole number or null",
+             .doc = "The most of each stretch, all lanes, in ns; null = none was timed. "
+                    "Not in older results."),
 };
 AB_TABLE(stretch, struct ab_iterations);
 
@@ -1672,21 +1850,26 @@ static const struct ab_member iterations_members[] = {
     ROUND(struct ab_iterations),
     AB_CHARS("name", struct ab_iterations, name, .flags = AB_NEVER_NULL),
     AB_NUMBER("budget_ns", struct ab_iterations, budget_ns),
-    AB_WHOLE("n", struct ab_iterations, n, UINT32_MAX, UINT64_MAX),
-    AB_RULE("overflow", struct ab_iterations, hdr, .write = write_overflow, .values = AB_IS_WHOLE),
+    AB_WHOLE("n", struct ab_iterations, n, UINT32_MAX, UINT64_MAX, .doc = "Timed iterations."),
+    AB_RULE("overflow", struct ab_iterations, hdr, .write = write_overflow, .values = AB_IS_WHOLE,
+            .doc = "Above 60 s; then max is null."),
     AB_WHOLE("n_over_budget", struct ab_iterations, n_over_budget, UINT32_MAX, UINT64_MAX),
-    AB_WHOLE("n_scheduler", struct ab_iterations, n_scheduler, UINT32_MAX, UINT64_MAX),
-    COUNT("n_calls", struct ab_iterations, n_calls),
-    COUNT("n_calls_most", struct ab_iterations, n_calls_most),
-    AB_NUMBER("call_ns", struct ab_iterations, call_ns),
+    AB_WHOLE("n_scheduler", struct ab_iterations, n_scheduler, UINT32_MAX, UINT64_MAX,
+             .doc = "Left out, because the scheduler interrupted them."),
+    COUNT("n_calls", struct ab_iterations, n_calls, .doc = "Calls in the timed iterations."),
+    COUNT("n_calls_most", struct ab_iterations, n_calls_most, .doc = "Calls in the one with most."),
+    AB_NUMBER("call_ns", struct ab_iterations, call_ns,
+              .doc = "Time of a call of the null, which is subtracted."),
     AB_NUMBER("p50", struct ab_iterations, p50, .flags = AB_SHOWN),
     AB_NUMBER("p99", struct ab_iterations, p99, .flags = AB_SHOWN),
     AB_NUMBER("max", struct ab_iterations, max),
     AB_ARRAY("worst", struct ab_iterations, worst, n_worst, AB_ITERATIONS_WORST_MAX,
-             .record = &iteration_time_record, .flags = AB_LATER),
+             .record = &iteration_time_record, .flags = AB_LATER,
+             .doc = "The slowest. Not in older results."),
     AB_PART(&stretch_record, .flags = AB_LATER),
     HISTOGRAM(struct ab_iterations, write_histogram_or_null, .copy = copy_histogram),
-    AB_CHARS("reason", struct ab_iterations, reason),
+    AB_CHARS("reason", struct ab_iterations, reason,
+             .doc = "Why numbers are null: too few, or no more than the null."),
 };
 AB_TABLE(iterations, struct ab_iterations, .is_written = has_numbers, .check = check_iterations);
 
@@ -1709,9 +1892,11 @@ struct cell {
 };
 static const struct ab_member cell_members[] = {
     AB_WHOLE("le_bytes", struct cell, le_bytes, INT64_MAX, 0, .flags = AB_NEVER_NULL,
-             .schema = "{\"minimum\": 1}"),
-    COUNT("le_calls", struct cell, le_calls),
-    COUNT("n", struct cell, n),
+             .schema = "{\"minimum\": 1}",
+             .doc = "Sizes in (le_bytes / 2, le_bytes]; 2^47 holds all above."),
+    COUNT("le_calls", struct cell, le_calls,
+          .doc = "Calls that they lived, likewise; null = never freed."),
+    COUNT("n", struct cell, n, .doc = "Blocks."),
 };
 AB_TABLE(cell, struct cell);
 
@@ -1765,10 +1950,12 @@ static void read_blocks(const struct ab_reading *x)
 static const struct ab_member live_members[] = {
     COUNT("step_calls", struct ab_overview, step_calls),
     AB_ARRAY("low", struct ab_overview, live[0].low, n_steps, AB_OVERVIEW_STEPS,
-             COUNTS(struct ab_overview_step), .text = "must be a count", .flags = AB_NEVER_NULL),
+             COUNTS(struct ab_overview_step), .text = "must be a count", .flags = AB_NEVER_NULL,
+             .doc = "Least requested live bytes in each step of step_calls calls."),
     AB_ARRAY("high", struct ab_overview, live[0].high, n_steps, AB_OVERVIEW_STEPS,
              COUNTS(struct ab_overview_step), .text = "must be a count",
-             .same = "must have as many numbers as low", .flags = AB_NEVER_NULL | AB_SAME),
+             .same = "must have as many numbers as low", .flags = AB_NEVER_NULL | AB_SAME,
+             .doc = "Most requested live bytes in each step."),
 };
 AB_TABLE(live, struct ab_overview);
 
@@ -1779,10 +1966,10 @@ struct thread_row {
     uint64_t freed_by[AB_OVERVIEW_THREADS], never_freed;
 };
 static const struct ab_member thread_members[] = {
-    AB_INDEX("thread", struct thread_row, thread),
+    AB_INDEX("thread", struct thread_row, thread, .doc = "Null = all without a row."),
     AB_ARRAY("freed_by", struct thread_row, freed_by, n_rows, AB_OVERVIEW_THREADS, COUNTS(uint64_t),
              .text = "must be a count", .same = "must have a number for each row",
-             .flags = AB_NEVER_NULL | AB_SAME),
+             .flags = AB_NEVER_NULL | AB_SAME, .doc = "Blocks that the thread of each row freed."),
     COUNT("never_freed", struct thread_row, never_freed),
 };
 AB_TABLE(thread, struct thread_row);
@@ -1821,10 +2008,11 @@ static void read_threads(const struct ab_reading *x)
 static const struct ab_member overview_members[] = {
     COUNT("n_calls", struct ab_overview, n_calls),
     AB_WHOLE("n_threads", struct ab_overview, n_threads, UINT32_MAX, 0),
-    RULE("blocks", write_blocks, read_blocks, .values = AB_IS_LIST, .record = &cell_record),
-    AB_RECORD_HERE("live", &live_record),
+    RULE("blocks", write_blocks, read_blocks, .values = AB_IS_LIST, .record = &cell_record,
+         .doc = "Blocks by size and lifetime."),
+    AB_RECORD_HERE("live", &live_record, .doc = "Live bytes over the calls."),
     RULE("threads", write_threads, read_threads, .values = AB_IS_LIST, .record = &thread_record,
-         .most = AB_OVERVIEW_THREADS),
+         .most = AB_OVERVIEW_THREADS, .doc = "Who frees the blocks of a thread."),
 };
 AB_TABLE(overview, struct ab_overview);
 
@@ -1840,13 +2028,16 @@ struct ratio_row {
 static const struct ab_member ratio_members[] = {
     BACKEND(struct ratio_row),
     AB_TEXT("base", struct ratio_row, base, .flags = AB_NEVER_NULL),
-    AB_TEXT("phase", struct ratio_row, phase),
-    AB_TEXT("metric", struct ratio_row, metric, .flags = AB_NEVER_NULL),
-    AB_NUMBER("ratio", struct ratio_row, effect.ratio),
-    AB_NUMBER("low", struct ratio_row, effect.low),
-    AB_NUMBER("high", struct ratio_row, effect.high),
+    AB_TEXT("phase", struct ratio_row, phase, .doc = "Null = the whole run."),
+    AB_TEXT("metric", struct ratio_row, metric, .flags = AB_NEVER_NULL,
+            .doc = "time of the whole run; peak_bytes and rss_peak_bytes, of exec both "
+                   "the peak of the program; ns_per_op of a phase."),
+    AB_NUMBER("ratio", struct ratio_row, effect.ratio,
+              .doc = "Of the medians; of times below 1 is faster."),
+    AB_NUMBER("low", struct ratio_row, effect.low, .doc = "90 % interval."),
+    AB_NUMBER("high", struct ratio_row, effect.high, .doc = "90 % interval."),
     AB_WORD("method", struct ratio_row, method, AB_EFFECT_METHOD_COUNT,
-            .names = ab_effect_method_names),
+            .names = ab_effect_method_names, .doc = "exact: all are equal; few_rounds: below 6."),
     AB_WHOLE("rounds", struct ratio_row, effect.n_new, UINT32_MAX, 0),
 };
 AB_TABLE(ratio, struct ratio_row);
@@ -1911,17 +2102,23 @@ AB_TABLE(growth_site, struct ab_growth_site);
 static const struct ab_member growth_by_time_members[] = {
     BACKEND(struct growth_row),
     AB_NAME("verdict", struct growth_row, growth.verdict, AB_GROWTH_VERDICTS,
-            .names = ab_growth_verdict_names, .flags = AB_ZERO),
-    AB_NUMBER("bytes_per_hour", struct growth_row, growth.bytes_per_hour, .flags = AB_SIGNED),
-    AB_NUMBER("low", struct growth_row, growth.low, .flags = AB_SIGNED),
-    AB_NUMBER("high", struct growth_row, growth.high, .flags = AB_SIGNED),
-    AB_RECORD_HERE("window", &growth_window_record),
-    AB_NUMBER("live_bytes", struct growth_row, growth.live_bytes),
-    AB_NUMBER("needs_ns", struct growth_row, growth.needs_ns),
+            .names = ab_growth_verdict_names, .flags = AB_ZERO,
+            .doc = "What grows, if anything (results/README.md, Memory); null = not "
+                   "known, and reason says why."),
+    AB_NUMBER("bytes_per_hour", struct growth_row, growth.bytes_per_hour, .flags = AB_SIGNED,
+              .doc = "Of resident memory."),
+    AB_NUMBER("low", struct growth_row, growth.low, .flags = AB_SIGNED, .doc = "99 % interval."),
+    AB_NUMBER("high", struct growth_row, growth.high, .flags = AB_SIGNED, .doc = "99 % interval."),
+    AB_RECORD_HERE("window", &growth_window_record, .doc = "The stretch of time that is judged."),
+    AB_NUMBER("live_bytes", struct growth_row, growth.live_bytes, .doc = "Mean in the window."),
+    AB_NUMBER("needs_ns", struct growth_row, growth.needs_ns,
+              .doc = "How long the work would have to be; null = longer would not help."),
     AB_TEXT("reason", struct growth_row, growth.why),
     AB_ARRAY("sites", struct growth_row, growth.sites, growth.n_sites, AB_GROWTH_SITES,
              .record = &growth_site_record, AB_WHEN(struct growth_row, growth.n_sites),
-             .flags = AB_OMIT),
+             .flags = AB_OMIT,
+             .doc = "Owners whose live bytes grow most from half of the time to the "
+                    "end, if something leaked (-v pins)."),
 };
 AB_TABLE(growth_by_time, struct growth_row);
 
@@ -2051,43 +2248,75 @@ static void check_document(const struct ab_reading *x)
 
 static const struct ab_member document_members[] = {
     AB_FIXED("schema", SCHEMA, .read = read_schema),
-    AB_RECORD_HERE("tool", &tool_record),
-    AB_FLAG("complete", struct ab_session, is_complete),
+    AB_RECORD_HERE("tool", &tool_record, .doc = "The allocbench that measured."),
+    AB_FLAG("complete", struct ab_session, is_complete, .doc = "false: rounds are missing."),
     AB_UNSEALED(struct ab_session),
-    AB_RECORD_HERE("config", &config_record),
-    COUNT("seed", struct ab_session, seed),
-    AB_RECORD("host", struct ab_session, host, &host_record),
+    AB_RECORD_HERE("config", &config_record, .doc = "What was measured, and how."),
+    COUNT("seed", struct ab_session, seed,
+          .doc = "Seed of the workload and of the order of the rounds."),
+    AB_RECORD("host", struct ab_session, host, &host_record,
+              .doc = "The machine; of a merged result the first."),
     AB_LIST("hosts", struct ab_session, hosts, n_hosts, AB_SHARDS_MAX, .record = &host_record,
-            AB_WHEN(struct ab_session, n_hosts), .flags = AB_OMIT),
-    AB_RECORD_HERE("timer", &timer_record, .flags = AB_LAST),
+            AB_WHEN(struct ab_session, n_hosts), .flags = AB_OMIT,
+            .doc = "All machines of a result that was merged from several; otherwise "
+                   "there is no such key."),
+    AB_RECORD_HERE("timer", &timer_record, .flags = AB_LAST,
+                   .doc = "The clock, and what the harness takes."),
     AB_RECORD("counting", struct ab_session, counting, &counting_record,
-              AB_WHEN(struct ab_session, counting.is_asked), .flags = AB_LATER),
+              AB_WHEN(struct ab_session, counting.is_asked), .flags = AB_LATER,
+              .doc = "Counted instructions (--instr); null = not asked for."),
     AB_RECORD("noise", struct ab_session, noise, &noise_record,
-              AB_WHEN(struct ab_session, noise.runs), .flags = AB_LATER),
+              AB_WHEN(struct ab_session, noise.runs), .flags = AB_LATER,
+              .doc = "Disturbances of the throughput runs, summed over them all."),
     RULE(AB_HISTOGRAMS_KEY, write_histograms, read_histograms, .values = AB_IS_FIXED,
-         .text = AB_HISTOGRAMS_MERGED, .flags = AB_OMIT),
+         .text = AB_HISTOGRAMS_MERGED, .flags = AB_OMIT,
+         .doc = "merged, in a result out of an HTML report: the first hdr_v2 of a "
+                "back end, phase and op is that of all rounds, the others are null. "
+                "The same holds for size_classes, heaps (whose time_ns is a sum) "
+                "and the counts of windows; there is one timeline for each back "
+                "end."),
     AB_LIST("backends", struct ab_session, backends, n_backends, AB_STORED_BACKENDS_MAX,
-            .record = &backend_record),
+            .record = &backend_record,
+            .doc = "The rows of the tables: a back end, or a back end in one "
+                   "combination of values of params."),
     AB_LIST("rounds", struct ab_session, rounds, n_rounds, AB_STORED_ROUNDS_MAX,
-            .record = &round_record),
-    RECORDS("results", results, &result_record),
-    RECORDS("size_classes", size_classes, &size_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER),
-    RECORDS("windows", windows, &window_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER),
-    RECORDS("heaps", heap_parts, &heap_part_record, .flags = AB_LATER),
-    RECORDS("memory", memory, &memory_record),
-    RECORDS("memory_distributions", dists, &dist_record, .flags = AB_LATER),
-    RECORDS("timelines", timelines, &timeline_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER),
+            .record = &round_record, .doc = "The rounds that ran."),
+    RECORDS("results", results, &result_record,
+            .doc = "Latency and throughput of a back end, phase, op and round; "
+                   "results/metrics.csv says what each number means."),
+    RECORDS("size_classes", size_classes, &size_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER,
+            .doc = "Latency of one op by size."),
+    RECORDS("windows", windows, &window_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER,
+            .doc = "Latency over time: each phase in up to 64 equal stretches of ops."),
+    RECORDS("heaps", heap_parts, &heap_part_record, .flags = AB_LATER,
+            .doc = "Latency by heap, in rows of several heaps."),
+    RECORDS("memory", memory, &memory_record,
+            .doc = "Memory at a moment of a phase; results/metrics.csv says what each "
+                   "number means."),
+    RECORDS("memory_distributions", dists, &dist_record, .flags = AB_LATER,
+            .doc = "Distributions of memory over the ops of a phase."),
+    RECORDS("timelines", timelines, &timeline_record, .flags = AB_WRITTEN_ALWAYS | AB_LATER,
+            .doc = "Memory over the ops of all phases."),
     RECORDS("memory_over_time", over_time, &over_time_record, .has = has_over_time,
-            .flags = AB_OMIT),
-    RECORDS("pins", pins, &pin_record, .has = has_pins, .flags = AB_OMIT),
-    RECORDS("call_sites", call_sites, &call_site_record, .has = has_call_sites, .flags = AB_OMIT),
-    RECORDS("iterations", iterations, &iterations_record, .has = has_iterations, .flags = AB_OMIT),
+            .flags = AB_OMIT,
+            .doc = "Memory over the time of work that has times: a row each second or "
+                   "finer, at the begin, 1, 10, 60 s and the end of idle stretches, at "
+                   "the end of each phase, before the drain."),
+    RECORDS("pins", pins, &pin_record, .has = has_pins, .flags = AB_OMIT,
+            .doc = "Who pins the pages, with -v pins or a gate on it: a row for each "
+                   "owner at a moment. The end of the last phase comes last."),
+    RECORDS("call_sites", call_sites, &call_site_record, .has = has_call_sites, .flags = AB_OMIT,
+            .doc = "Places in a program that called the allocator, with exec --inside "
+                   "--sites, sorted by time."),
+    RECORDS("iterations", iterations, &iterations_record, .has = has_iterations, .flags = AB_OMIT,
+            .doc = "Time in the allocator per iteration (each, --each scope)."),
     AB_RECORD("trace_overview", struct ab_session, overview, &overview_record,
-              .flags = AB_POINTER | AB_LATER),
+              .flags = AB_POINTER | AB_LATER,
+              .doc = "Sizes, lifetimes and threads of a replayed trace; otherwise null."),
     RULE("growth", write_growths, NULL, .values = AB_IS_LIST, .record = &growth_by_time_record,
-         .flags = AB_OMIT),
+         .flags = AB_OMIT, .doc = "Growth of resident memory by time, over all rounds."),
     RULE("ratios", write_ratios, NULL, .values = AB_IS_LIST, .record = &ratio_record,
-         .flags = AB_LATER),
+         .flags = AB_LATER, .doc = "Ratios to the base, as the tables show them."),
     AB_PART(&ab_checks_record, .flags = AB_SHOWN),
 };
 const struct ab_record ab_session_record = AB_RECORD_OF(struct ab_session, document_members,
@@ -2113,8 +2342,11 @@ json_t *ab_session_schema(void)
         "Readers ignore keys they do not know: new ones may come within allocbench/2, none changes "
         "its meaning.");
     json_object_update_new(schema, ab_record_schema(&ab_session_record));
-    json_t *checksum = json_pack("{s{s{ssss}}}", "properties", AB_CHECKSUM_KEY, "type", "string",
-                                 "pattern", "^sha256:[0-9a-f]{64}$");
+    json_t *checksum = json_pack(
+        "{s{s{ssssss}}}", "properties", AB_CHECKSUM_KEY, "description",
+        "SHA-256 of the document without this key: sorted keys, no white space, reals of 12 "
+        "digits. A changed file is refused, but for the tables of report, which warn.",
+        "type", "string", "pattern", "^sha256:[0-9a-f]{64}$");
     json_object_update_recursive(schema, checksum);
     json_decref(checksum);
     return schema;

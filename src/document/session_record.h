@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The tables of a stored result, schema allocbench/2. They say which member of a session each key
- * is, and what it means: results/allocbench-2.schema.json and the tables of keys in
- * results/README.md are made from them (scripts/gen-docs).
- * ab_sink_json uses the tables to write a document, read_result.c to read one.
+ * is, and what it means: results/allocbench-2.schema.json and results/keys.csv are made from them
+ * (scripts/gen-docs). ab_sink_json uses the tables to write a document, read_result.c to read one.
  */
 #ifndef AB_DOCUMENT_SESSION_RECORD_H
 #define AB_DOCUMENT_SESSION_RECORD_H

@@ -96,14 +96,3 @@ violates() { # PATTERN FILE LINE…
         }
         END { exit bad }' || fail "an item is indented otherwise than the one before"
 }
-
-@test "each key of a result is in results/keys.csv or results/metrics.csv" {
-    cd "$ROOT"
-    jq -r '.. | .properties? // empty | keys[]' results/allocbench-2.schema.json | sort -u >"$OUT/keys"
-    [ "$(wc -l <"$OUT/keys")" -gt 300 ] || fail "the keys are gone"
-    tail -qn +2 results/keys.csv results/metrics.csv | grep -oE '[A-Za-z0-9_.%]+' | tr . '\n' | sort -u >"$OUT/words"
-    tail -qn +2 results/keys.csv results/metrics.csv | grep -oE '[A-Za-z0-9_.%]+' | sort -u >>"$OUT/words"
-    sort -u -o "$OUT/words" "$OUT/words"
-    comm -23 "$OUT/keys" "$OUT/words" >"$OUT/missing"
-    [ ! -s "$OUT/missing" ] || fail "in neither: $(tr '\n' ' ' <"$OUT/missing")"
-}
