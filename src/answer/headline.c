@@ -56,7 +56,7 @@ static unsigned subject_of(const struct ab_session *s, const struct ab_metric *m
 {
     if (!ab_session_is_exec(s))
         return OF_RUN;
-    if (m->field == ab_program_field("cpu_ns"))
+    if (m->field == ab_field_find("cpu_ns"))
         return OF_CPU;
     if (m->field != ab_metric_run_time.field)
         return OF_METRIC;
@@ -543,7 +543,7 @@ static uint32_t find_extreme(const struct writer *w, const struct ab_field *fiel
  * base, or with the largest if the base has the least. */
 static void say_moment(struct writer *w, const char *field_name, const char *when)
 {
-    const struct ab_field *field = ab_program_field(field_name);
+    const struct ab_field *field = ab_field_find(field_name);
     uint32_t least = find_extreme(w, field, false), most = find_extreme(w, field, true);
     if (least == UINT32_MAX)
         return;

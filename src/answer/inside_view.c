@@ -35,7 +35,7 @@ static const struct {
 
 static bool has_inside(const struct ab_session *s)
 {
-    const struct ab_field *f = ab_program_field("inside_ns");
+    const struct ab_field *f = ab_field_find("inside_ns");
     for (uint32_t i = 0; i < s->n_results; i++)
         if (s->results[i].op == AB_OP_ALL && ab_field_exists(f, &s->results[i]))
             return true;
@@ -47,7 +47,7 @@ static void collect(const struct ab_session *s, uint32_t backend, unsigned part,
                     double *more)
 {
     if (part != AB_INSIDE_SUM) {
-        ab_program_rounds(s, backend, ab_program_field(parts[part].field), out);
+        ab_program_rounds(s, backend, ab_field_find(parts[part].field), out);
         return;
     }
     collect(s, backend, AB_INSIDE_IN, out, NULL);
@@ -202,7 +202,7 @@ static struct ab_effect against_plain(const struct ab_session *s, uint32_t backe
     double *sum = ab_alloc_zeroed((size_t)s->n_rounds * 3 + 1, sizeof sum[0]),
            *plain = sum + s->n_rounds, *more = plain + s->n_rounds;
     collect(s, backend, AB_INSIDE_SUM, sum, more);
-    ab_program_rounds(s, backend, ab_program_field("cpu_ns"), plain);
+    ab_program_rounds(s, backend, ab_field_find("cpu_ns"), plain);
     struct ab_effect e = ab_effect_paired(plain, sum, s->n_rounds);
     free(sum);
     return e;
@@ -211,7 +211,7 @@ static struct ab_effect against_plain(const struct ab_session *s, uint32_t backe
 static double median_field(const struct ab_session *s, uint32_t backend, const char *field)
 {
     double *x = ab_alloc_zeroed(s->n_rounds + 1u, sizeof x[0]);
-    ab_program_rounds(s, backend, ab_program_field(field), x);
+    ab_program_rounds(s, backend, ab_field_find(field), x);
     double median = median_of(s, x);
     free(x);
     return median;

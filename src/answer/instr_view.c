@@ -26,7 +26,7 @@ static const struct {
 /* Returns the value of the one round that was counted; NaN = not known. */
 static double counted(const struct ab_session *s, uint32_t backend, const char *name)
 {
-    const struct ab_field *field = ab_program_field(name);
+    const struct ab_field *field = ab_field_find(name);
     for (uint32_t i = 0; i < s->n_rounds; i++) {
         const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL,
                                                     s->rounds[i].index);

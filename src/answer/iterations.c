@@ -18,7 +18,7 @@ enum { P50, P99, WORST, MISSED, CALLS, COUNT, DISTURBED };
 static void put_time(struct ab_grid *g, uint32_t backend, const struct ab_iterations *x,
                      unsigned column, unsigned field, double ns)
 {
-    const struct ab_metric m = {.phase = x->phase, .iteration = &ab_iteration_fields[field]};
+    const struct ab_metric m = {.phase = x->phase, .number = &ab_iteration_fields[field]};
     char why[200] = "";
     if (!isfinite(ns))
         ab_metric_why_missing(g->session, backend, &m, false, why, sizeof why);

@@ -267,7 +267,7 @@ static void add_strip(const struct ab_view *v, const char *name, const char *tit
                       enum ab_grid_kind kind, struct ab_view_pictures *out)
 {
     const struct ab_session *s = v->session;
-    const struct ab_field *field = ab_program_field(name);
+    const struct ab_field *field = ab_field_find(name);
     struct ab_view_strip *strip = &out->strips[out->n_strips++];
     *strip = (struct ab_view_strip){
         .title = title,

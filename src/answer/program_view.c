@@ -19,14 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct ab_field *ab_program_field(const char *name)
-{
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (strcmp(ab_fields[i].name, name) == 0)
-            return &ab_fields[i];
-    return NULL;
-}
-
 bool ab_program_is_server(const struct ab_session *s)
 {
     return ab_session_setting(s, "server") != NULL;
@@ -99,7 +91,7 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
 
 static bool has_numbers(const struct ab_session *s, const char *name)
 {
-    const struct ab_field *f = ab_program_field(name);
+    const struct ab_field *f = ab_field_find(name);
     for (uint32_t i = 0; f != NULL && i < s->n_results; i++)
         if (ab_field_exists(f, &s->results[i]))
             return true;
@@ -130,10 +122,10 @@ struct side { /* a number of a back end, one per round */
 static void collect_side(const struct ab_session *s, const struct side *of, double *calls,
                          double *out)
 {
-    ab_program_rounds(s, of->backend, ab_program_field(of->field), out);
+    ab_program_rounds(s, of->backend, ab_field_find(of->field), out);
     if (!of->is_by_calls)
         return;
-    ab_program_rounds(s, of->backend, ab_program_field("calls"), calls);
+    ab_program_rounds(s, of->backend, ab_field_find("calls"), calls);
     for (uint32_t i = 0; i < s->n_rounds; i++)
         out[i] /= calls[i];
 }
@@ -479,7 +471,7 @@ static void fill_sections(const struct ab_view *v, bool has_details, struct ab_g
         if (!is_ranked(v, v->session->named[i]))
             add_metric(g, v, v->session->named[i]->name, v->session->named[i]);
     for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
-        const struct ab_field *field = ab_program_field(metrics[i].field);
+        const struct ab_field *field = ab_field_find(metrics[i].field);
         bool is_server = ab_program_is_server(v->session);
         /* the load may have a fixed length, so its time is a detail */
         bool is_detail = metrics[i].is_detail || (is_server && is_wall_time(field));
@@ -540,7 +532,7 @@ static void fill_columns(const struct ab_view *v, struct ab_grid *g)
                                                                 s->named[i]->name);
     }
     for (unsigned c = 0; c < n; c++) {
-        const struct ab_field *field = ab_program_field(columns[c].field);
+        const struct ab_field *field = ab_field_find(columns[c].field);
         if (is_ranked(v, field) || (is_wall_time(field) && ab_program_is_server(s)))
             continue;
         fields[g->n_columns] = field;

@@ -12,9 +12,6 @@
 #include "result/result_fields.h"
 #include "stats/effect.h"
 
-/* Returns the field of results with this name; NULL = none. */
-const struct ab_field *ab_program_field(const char *name);
-
 /* True if the program ran with --server. Its time is then the time of its load. */
 bool ab_program_is_server(const struct ab_session *s);
 

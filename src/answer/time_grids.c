@@ -183,7 +183,7 @@ enum { NET, BY_BASE, GROSS, FIRST_COUNTED };
 static double value(const struct ab_session *s, uint32_t backend, const char *phase,
                     const char *field)
 {
-    const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_program_field(field)};
+    const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_field_find(field)};
     return ab_metric_value(s, backend, &m);
 }
 

@@ -485,7 +485,7 @@ static void add_untouched(const struct ab_session *s, struct ab_view_texts *t,
 static double of_all(const struct ab_session *s, uint32_t backend, const char *phase,
                      const char *field)
 {
-    const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_program_field(field)};
+    const struct ab_metric m = {.phase = phase, .op = AB_OP_ALL, .field = ab_field_find(field)};
     return ab_backend_is_comparable(&s->backends[backend]) ? ab_metric_value(s, backend, &m) : NAN;
 }
 

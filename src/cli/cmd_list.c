@@ -458,39 +458,30 @@ static void add_fields(struct metrics *list)
             list, (struct metric){group, f->name, f->unit, f->doc, f->better, ""});
         snprintf(m->gate, sizeof m->gate, "%s%s", forms[f->group], f->name);
     }
-    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++) {
-        const struct ab_iteration_field *f = &ab_iteration_fields[i];
-        struct metric *m = add_metric(list, (struct metric){"time in the allocator per iteration",
-                                                            f->name, f->unit, f->doc,
-                                                            AB_FIELD_LOWER, ""});
-        snprintf(m->gate, sizeof m->gate, "PHASE/ITERATION/%s", f->name);
-    }
 }
 
-/* Adds a memory metric. Gates may omit "_bytes", and "_ratio" for percentiles over the ops. */
-static void add_memory(struct metrics *list, const struct ab_memory_field *f, const char *place,
-                       const char *optional, const char *group)
+/* Adds the metrics of a kind. Gates may omit parts of their names. */
+static void add_kind(struct metrics *list, const struct ab_metric_kind *kind)
 {
-    const char *cut = strstr(f->name, optional);
-    int n = cut != NULL ? (int)(cut - f->name) : (int)strlen(f->name);
-    struct metric *m = add_metric(list,
-                                  (struct metric){group, f->name, f->unit, f->doc, f->better, ""});
-    snprintf(m->gate, sizeof m->gate, "PHASE/%s/%.*s%s", place, n, f->name,
-             cut != NULL ? cut + strlen(optional) : "");
+    for (size_t i = 0; i < kind->n; i++) {
+        const struct ab_number_field *f = &kind->fields[i];
+        const char *optional = kind->optional[false];
+        const char *cut = optional != NULL ? strstr(f->name, optional) : NULL;
+        int n = cut != NULL ? (int)(cut - f->name) : (int)strlen(f->name);
+        struct metric *m = add_metric(
+            list, (struct metric){kind->title, f->name, f->unit, f->doc, f->better, ""});
+        snprintf(m->gate, sizeof m->gate, "PHASE/%s/%.*s%s",
+                 kind->place != NULL ? kind->place : "ITERATION", n, f->name,
+                 cut != NULL ? cut + strlen(optional) : "");
+    }
 }
 
 static void add_all(struct metrics *list)
 {
     add_fields(list);
-    for (size_t i = 0; i < ab_memory_field_count; i++)
-        add_memory(list, &ab_memory_fields[i], "memory", "_bytes", "memory");
-    for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
-        add_memory(list, &ab_drain_fields[i], "end", "_bytes", "memory after the last phase");
-    for (size_t i = 0; i < AB_DIST_FIELDS; i++)
-        add_memory(list, &ab_dist_fields[i], "memory", "_ratio", "memory over the ops of a phase");
-    for (size_t i = 0; i < AB_TIME_FIELDS; i++)
-        add_memory(list, &ab_time_fields[i], "memory", "_bytes",
-                   "memory over the time of the work");
+    for (size_t i = 0; i < AB_METRIC_KINDS; i++)
+        if (ab_metric_kinds[i].title != NULL)
+            add_kind(list, &ab_metric_kinds[i]);
 }
 
 static void print_metrics(const struct metrics *list, bool is_verbose)

@@ -135,6 +135,9 @@ static void offer_ops(struct offer *o)
     for (unsigned op = 0; op <= AB_OP_ALL; op++)
         offer(o, ab_result_op_name(op), "/");
     offer(o, "memory", "/");
+    for (size_t k = 0; k < AB_METRIC_KINDS; k++)
+        if (ab_metric_kinds[k].place != NULL && !ab_metric_kinds[k].is_of_memory)
+            offer(o, ab_metric_kinds[k].place, "/");
 }
 
 static bool is_memory_op(const char *op, size_t n)
@@ -145,20 +148,31 @@ static bool is_memory_op(const char *op, size_t n)
     return n == strlen("memory") && strncmp(op, "memory", n) == 0;
 }
 
-static void offer_numbers(struct offer *o, bool is_memory, bool is_all)
+static void offer_results(struct offer *o, bool is_all)
 {
-    for (size_t i = 0; is_memory && i < ab_memory_field_count; i++)
-        offer(o, ab_memory_fields[i].name, "");
-    for (size_t i = 0; !is_memory && i < ab_field_count; i++)
+    for (size_t i = 0; i < ab_field_count; i++)
         if (is_all ||
             (ab_fields[i].group != AB_FIELD_ALL && ab_fields[i].group != AB_FIELD_PROGRAM))
             offer(o, ab_fields[i].name, "");
 }
 
-static void offer_iteration_numbers(struct offer *o)
+/* Offers the fields of the kinds that may follow the op. A word that is no op is the name of
+ * iterations. */
+static void offer_numbers(struct offer *o, const char *op, size_t n)
 {
-    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++)
-        offer(o, ab_iteration_fields[i].name, "");
+    bool is_any = false;
+    for (size_t k = 0; k <= AB_METRIC_KINDS; k++) {
+        const struct ab_metric_kind *kind =
+            &ab_metric_kinds[k < AB_METRIC_KINDS ? k : AB_METRIC_ITERATION];
+        bool follows = k == AB_METRIC_KINDS  ? !is_any
+                       : kind->place == NULL ? false
+                       : kind->is_of_memory
+                           ? is_memory_op(op, n)
+                           : strlen(kind->place) == n && strncmp(op, kind->place, n) == 0;
+        is_any = is_any || follows;
+        for (size_t i = 0; follows && i < kind->n; i++)
+            offer(o, kind->fields[i].name, "");
+    }
 }
 
 static void offer_gate(struct offer *o, enum ab_command_id command)
@@ -177,10 +191,10 @@ static void offer_gate(struct offer *o, enum ab_command_id command)
     }
     size_t n_op = (size_t)(number - op - 1);
     o->begin = number + 1;
-    if (!is_op(op + 1, n_op) && !is_memory_op(op + 1, n_op))
-        offer_iteration_numbers(o);
+    if (is_op(op + 1, n_op))
+        offer_results(o, n_op == 3 && strncmp(op + 1, "all", 3) == 0);
     else
-        offer_numbers(o, is_memory_op(op + 1, n_op), n_op == 3 && strncmp(op + 1, "all", 3) == 0);
+        offer_numbers(o, op + 1, n_op);
 }
 
 /* ---- options ---- */

@@ -98,7 +98,7 @@ static bool number_at(size_t i, struct number *out)
         const struct ab_field *f = &ab_fields[i];
         *out = (struct number){f->name, f->unit, f->doc, f->better, group_of(f)};
     } else if (i < ab_field_count + ab_memory_field_count) {
-        const struct ab_memory_field *m = &ab_memory_fields[i - ab_field_count];
+        const struct ab_number_field *m = &ab_memory_fields[i - ab_field_count];
         *out = (struct number){m->name, m->unit, m->doc, m->better, AB_EXPLAIN_MEMORY};
     }
     return i < ab_field_count + ab_memory_field_count;

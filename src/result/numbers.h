@@ -46,6 +46,13 @@ struct ab_result {
     struct ab_worst_op worst[AB_WORST_MAX]; /* slowest first; latency and tail pass */
 };
 
+enum {
+    AB_MEMORY_FIELDS = 0
+#define AB_MEMORY_FIELD(name, member, unit, better, doc) +1
+#include "build/fields/memory_fields.inc"
+#undef AB_MEMORY_FIELD
+};
+
 /* Memory of a back end at one moment, from the memory pass, by page. memory_fields.def defines each
  * number. On resident pages, live + internal + external + retained = footprint, and none of them is
  * negative. If internal is not known, its bytes are in external. Every double may be n/a (NaN). */

@@ -26,6 +26,14 @@ const struct ab_field ab_fields[] = {
 };
 const size_t ab_field_count = AB_ARRAY_LEN(ab_fields);
 
+const struct ab_field *ab_field_find(const char *name)
+{
+    for (size_t i = 0; i < ab_field_count; i++)
+        if (strcmp(ab_fields[i].name, name) == 0)
+            return &ab_fields[i];
+    return NULL;
+}
+
 static struct ab_field named[AB_NAMED_MAX];
 static char names[AB_NAMED_MAX][AB_NAMED_BYTES];
 static size_t n_named;
@@ -79,7 +87,7 @@ size_t ab_named_slot(const struct ab_field *field)
     return (size_t)(field - named);
 }
 
-const struct ab_memory_field ab_memory_fields[] = {
+const struct ab_number_field ab_memory_fields[] = {
 #define AB_MEMORY_FIELD(n, m, u, b, d) \
     {.name = n, \
      .unit = u, \

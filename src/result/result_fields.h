@@ -44,6 +44,8 @@ struct ab_field {
 };
 extern const struct ab_field ab_fields[];
 extern const size_t ab_field_count;
+/* Returns the field with this name; NULL = none. */
+const struct ab_field *ab_field_find(const char *name);
 
 /* Returns the field of a number that the user names (exec --metric); its group is PROGRAM. The same
  * name and direction give the same field as long as the process lives, also in several results. The
@@ -68,16 +70,17 @@ uint64_t ab_field_u64(const struct ab_field *field, const struct ab_result *resu
 void ab_fields_forget(struct ab_result *result, enum ab_field_group group);
 void ab_fields_forget_all(struct ab_result *result);
 
-struct ab_memory_field {
+/* A number of another record: of struct ab_memory, or of a kind of stats/metric.h. */
+struct ab_number_field {
     const char *name; /* JSON key, CSV metric, gate statistic */
     const char *unit, *doc;
     enum ab_field_better better;
-    size_t offset; /* offset of a double in struct ab_memory */
+    size_t offset; /* offset of a double in the record; SIZE_MAX = the number is computed */
 };
-extern const struct ab_memory_field ab_memory_fields[];
+extern const struct ab_number_field ab_memory_fields[];
 extern const size_t ab_memory_field_count;
 
-static inline double ab_memory_value(const struct ab_memory_field *field,
+static inline double ab_memory_value(const struct ab_number_field *field,
                                      const struct ab_memory *memory)
 {
     return *(const double *)((const char *)memory + field->offset);

@@ -335,7 +335,7 @@ static struct ab_effect effect_of(const struct pair *p, const struct ab_metric *
                                   const double *base, const double *now)
 {
     uint32_t n_base = p->c->base->n_rounds, n = p->c->now->n_rounds;
-    if ((m->iteration != NULL && ab_iteration_field_needs_budget(m->iteration)) ||
+    if ((m->number != NULL && ab_iteration_field_needs_budget(m->number)) ||
         strcmp(ab_metric_name(m), "outside_ns") == 0)
         return ab_effect_by_mean(base, n_base, now, n, p->is_paired);
     return p->is_paired ? ab_effect_paired(base, now, n) : ab_effect_unpaired(base, n_base, now, n);
@@ -393,7 +393,7 @@ static struct ab_checked *add_number(const struct pair *p, const struct ab_metri
     measure(p, m, &cell->effect);
     cell->phase = m->phase;
     cell->op = ab_metric_is_latency(m) ? ab_result_op_name(m->op) : NULL;
-    cell->iteration = m->iteration != NULL ? m->each : NULL;
+    cell->iteration = m->each;
     cell->metric = ab_metric_name(m);
     cell->unit = ab_metric_unit(m);
     cell->base = ab_metric_value(p->c->base, p->base, m);
@@ -415,7 +415,7 @@ static void add_metric(const struct pair *p, const struct ab_metric *m)
     show(cell, ab_metric_floor(m, p->c->base, p->c->now));
     if (ab_metric_is_latency(m))
         forgive(p, cell);
-    else if (m->iteration != NULL && cell->base == 0 && cell->now == 0)
+    else if (ab_metric_is(m, AB_METRIC_ITERATION) && cell->base == 0 && cell->now == 0)
         set_equal(cell);
     else if (is_counted(m) && fabs(cell->effect.ratio - 1) < least_count_change)
         snprintf(cell->reason, sizeof cell->reason, "the difference is below 0.1 %%");
@@ -559,7 +559,7 @@ static void add_iterations(const struct pair *p, const char *phase)
     const struct ab_iterations *now = ab_session_iterations(p->c->now, phase);
     for (size_t i = 0; i < AB_ARRAY_LEN(shown) && now != NULL; i++) {
         struct ab_metric m = {
-            .phase = phase, .iteration = &ab_iteration_fields[shown[i]], .each = now->name};
+            .phase = phase, .number = &ab_iteration_fields[shown[i]], .each = now->name};
         if (ab_session_iterations(p->c->base, phase) != NULL)
             add_metric(p, &m);
     }

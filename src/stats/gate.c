@@ -118,7 +118,7 @@ static void judge_absolute(const struct ab_session *s, const struct ab_gate *g, 
                            struct ab_checked *r)
 {
     r->effect.ratio = ab_metric_value(s, backend, &g->metric);
-    if (isnan(r->effect.ratio) && g->metric.iteration != NULL)
+    if (isnan(r->effect.ratio) && ab_metric_is(&g->metric, AB_METRIC_ITERATION))
         judge_untold(s, g, backend, r);
     else
         decide(g, ab_metric_interval(s, &g->metric, r->effect.ratio), r);
@@ -342,7 +342,7 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
                      ? "the baseline counted operations otherwise (config.tape.counts)"
                  : ab_metric_pass(m) == AB_PASS_LATENCY
                      ? "the baseline was replayed with another --between"
-                 : m->iteration != NULL
+                 : ab_metric_is(m, AB_METRIC_ITERATION)
                      ? "the baseline counts iterations that miss another budget"
                      : "instructions were not counted alike: another counter, or of other ops");
         return;
@@ -384,8 +384,8 @@ static void doubt_little_memory(const struct ab_session *s, const struct ab_gate
                                 struct ab_checked *r)
 {
     bool is_judged = r->verdict == AB_VERDICT_PASS || r->verdict == AB_VERDICT_FAIL;
-    if (g->metric.memory == NULL || r->against == AB_AGAINST_NOTHING || !is_judged ||
-        !ab_session_has_little_memory(s))
+    if (g->metric.field != NULL || ab_metric_is(&g->metric, AB_METRIC_ITERATION) ||
+        r->against == AB_AGAINST_NOTHING || !is_judged || !ab_session_has_little_memory(s))
         return;
     r->verdict = AB_VERDICT_INCONCLUSIVE;
     snprintf(r->reason, sizeof r->reason,

@@ -37,7 +37,7 @@ struct parser {
 
 /* ---- words, and errors that name them ---- */
 
-enum { NAMES_MAX = 64, WORD_BYTES = 256, SHOWN_MOST = 60, LIST_BYTES = 300 };
+enum { NAMES_MAX = 96, WORD_BYTES = 256, SHOWN_MOST = 60, LIST_BYTES = 300 };
 
 /* Allowed names, for messages and for the nearest one. */
 struct names {
@@ -288,31 +288,33 @@ static const struct ab_field *find_field(const struct parser *p, struct span x)
     return NULL;
 }
 
-static bool is_memory_name(struct span x, const char *name)
+/* True if the fields of the kind may follow this word: a moment of the phase, or the kind's own. */
+static bool may_follow(const struct ab_metric_kind *kind, struct span op)
 {
-    static const char tail[] = "_bytes";
-    size_t n = strlen(name);
-    return is_word(x, name) || (n == x.n + sizeof tail - 1 && memcmp(x.s, name, x.n) == 0 &&
-                                strcmp(name + x.n, tail) == 0);
+    for (size_t i = 0; i < AB_ARRAY_LEN(places) && kind->is_of_memory; i++)
+        if (is_word(op, places[i].name))
+            return true;
+    return kind->place != NULL && is_word(op, kind->place);
 }
 
-static bool is_drain(const struct ab_memory_field *field)
+/* Finds a field of the kinds that may follow `op`, and sets *kind to its kind. */
+static const struct ab_number_field *find_number(const struct parser *p, struct span op,
+                                                 struct span x, const struct ab_metric_kind **kind)
 {
-    return field >= ab_drain_fields && field < ab_drain_fields + AB_DRAIN_COUNT;
+    const struct ab_number_field *found = NULL;
+    for (size_t i = 0; i < AB_METRIC_KINDS && found == NULL; i++) {
+        *kind = &ab_metric_kinds[i];
+        if ((*kind)->place != NULL && may_follow(*kind, op))
+            found = ab_metric_kind_find(*kind, x.s, x.n, is_in_bytes(p->text));
+    }
+    return found;
 }
 
-static const struct ab_memory_field *find_memory_field(const struct parser *p, struct span x)
+/* True if the name is one of memory, so that "memory" is the word before it. */
+static bool is_memory_stat(const struct parser *p, struct span x)
 {
-    for (size_t i = 0; i < ab_memory_field_count; i++)
-        if (is_memory_name(x, ab_memory_fields[i].name))
-            return &ab_memory_fields[i];
-    for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
-        if (is_word(x, ab_drain_fields[i].name))
-            return &ab_drain_fields[i];
-    for (size_t i = 0; i < AB_TIME_FIELDS; i++)
-        if (is_word(x, ab_time_fields[i].name))
-            return &ab_time_fields[i];
-    return ab_dist_field_find(x.s, x.n, is_in_bytes(p->text));
+    const struct ab_metric_kind *kind;
+    return find_number(p, (struct span){"memory", strlen("memory")}, x, &kind) != NULL;
 }
 
 static bool is_op_name(struct span x)
@@ -326,33 +328,44 @@ static bool is_op_name(struct span x)
     return false;
 }
 
-static bool read_memory_stat(struct parser *p, struct span op, struct span stat)
+/* Sets the moment that `op` names; false = it names none. */
+static bool set_moment(struct ab_metric *m, struct span op)
+{
+    for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
+        if (is_word(op, places[i].name)) {
+            m->at = places[i].at;
+            return true;
+        }
+    return false;
+}
+
+static bool fail_number(struct parser *p, struct span op, struct span stat)
+{
+    struct names names = {.n = 0};
+    if (find_field(p, stat) != NULL)
+        return fail_place(p, stat, stat, "is not a memory statistic", "all");
+    for (size_t k = 0; k < AB_METRIC_KINDS; k++) {
+        const struct ab_metric_kind *kind = &ab_metric_kinds[k];
+        bool follows = kind->place != NULL && may_follow(kind, op);
+        for (size_t i = 0; follows && i < (kind->offered != NULL ? kind->n_offered : kind->n); i++)
+            add_name(&names, kind->offered != NULL ? kind->offered[i] : kind->fields[i].name);
+    }
+    return fail_unknown(p, stat, "memory statistic", &names);
+}
+
+/* Reads a statistic that is no field of results, behind the word of its kind. */
+static bool read_number(struct parser *p, struct span op, struct span stat)
 {
     struct ab_metric *m = &p->gate.metric;
-    struct names names = {.n = 0};
-    m->memory = find_memory_field(p, stat);
-    if (m->memory == NULL && find_field(p, stat) != NULL)
-        return fail_place(p, stat, stat, "is not a memory statistic", "all");
-    if (m->memory == NULL) {
-        for (size_t i = 0; i < ab_memory_field_count; i++)
-            add_name(&names, ab_memory_fields[i].name);
-        for (size_t i = 0; i < AB_DRAIN_COUNT; i++)
-            add_name(&names, ab_drain_fields[i].name);
-        for (size_t i = 0; i < AB_DIST_SHORT; i++)
-            add_name(&names, ab_dist_short_names[i]);
-        for (size_t i = 0; i < AB_TIME_FIELDS; i++)
-            add_name(&names, ab_time_fields[i].name);
-        return fail_unknown(p, stat, "memory statistic", &names);
-    }
-    if (ab_metric_is_dist(m) && !is_word(op, "memory"))
-        return fail_place(p, op, stat, "is over all ops of the phase", "memory");
-    if (ab_metric_is_by_time(m) && !is_word(op, "memory"))
-        return fail_place(p, op, stat, "is over the time of the phase", "memory");
-    if (!is_drain(m->memory))
+    const struct ab_metric_kind *kind;
+    m->number = find_number(p, op, stat, &kind);
+    if (m->number == NULL)
+        return fail_number(p, op, stat);
+    if (kind->where == NULL)
         return true;
-    m->at = AB_AT_END;
-    return is_word(op, "memory") || is_word(op, "end") ||
-           fail_place(p, op, stat, "is measured at the end", "end");
+    set_moment(m, (struct span){kind->place, strlen(kind->place)});
+    return is_word(op, "memory") || is_word(op, kind->place) ||
+           fail_place(p, op, stat, kind->where, kind->place);
 }
 
 static bool read_stat(struct parser *p, struct span op, struct span stat)
@@ -360,7 +373,7 @@ static bool read_stat(struct parser *p, struct span op, struct span stat)
     struct ab_metric *m = &p->gate.metric;
     struct names names = {.n = 0};
     m->field = find_field(p, stat);
-    if (m->field == NULL && find_memory_field(p, stat) != NULL)
+    if (m->field == NULL && is_memory_stat(p, stat))
         return fail_place(p, op, stat, "is a memory statistic", "memory");
     if (m->field == NULL) {
         for (size_t i = 0; i < p->scope->n_named && m->op == AB_OP_ALL; i++)
@@ -403,12 +416,12 @@ static bool read_iteration(struct parser *p, const struct ab_gate_phase *own, st
     p->is_absent = !has_iteration(own, iteration);
     const struct ab_gate_phase *phase = p->is_absent ? phase_with(p, iteration) : own;
     m->each = phase->iteration;
-    m->iteration = ab_iteration_field_find(stat.s, stat.n);
+    m->number = ab_metric_kind_find(&ab_metric_kinds[AB_METRIC_ITERATION], stat.s, stat.n, false);
     for (size_t i = 0; i < AB_ITERATION_FIELDS; i++)
         add_name(&names, ab_iteration_fields[i].name);
-    if (m->iteration == NULL)
+    if (m->number == NULL)
         return fail_unknown(p, stat, "statistic of iterations", &names);
-    if (ab_iteration_field_needs_budget(m->iteration) && !phase->has_budget)
+    if (ab_iteration_field_needs_budget(m->number) && !phase->has_budget)
         return fail(p, stat,
                     "'%s' needs a budget, and the iterations of phase '%s' have none: "
                     "each: {budget: 16.67ms}, or --budget of a replay",
@@ -444,10 +457,10 @@ static bool read_op(struct parser *p, struct span op, struct span stat)
     struct ab_metric *m = &p->gate.metric;
     struct names names = {.n = 0};
     uint32_t here = kinds_of(p, m->phase), kinds = p->star.n > 0 ? kinds_of(p, NULL) : here;
-    for (size_t i = 0; i < AB_ARRAY_LEN(places) && !p->scope->is_exec; i++)
-        if (is_word(op, places[i].name)) {
-            m->at = places[i].at;
-            return read_memory_stat(p, op, stat);
+    for (size_t i = 0; i < AB_METRIC_KINDS && !p->scope->is_exec; i++)
+        if (ab_metric_kinds[i].place != NULL && may_follow(&ab_metric_kinds[i], op)) {
+            set_moment(m, op);
+            return read_number(p, op, stat);
         }
     for (unsigned k = 0; k <= AB_OP_ALL; k++) {
         bool is_kind = k < AB_OP_KIND_COUNT;
@@ -471,8 +484,7 @@ static bool fail_short(struct parser *p, struct span metric, struct span first, 
 {
     const struct ab_gate_phase *with = phase_with(p, first);
     const char *phase = p->scope->n_phases > 0 ? p->scope->phases[0].name : "PHASE";
-    const char *op = find_field(p, stat) == NULL && find_memory_field(p, stat) != NULL ? "memory"
-                                                                                       : "all";
+    const char *op = find_field(p, stat) == NULL && is_memory_stat(p, stat) ? "memory" : "all";
     bool is_op = find_phase(p, first) == NULL && (with != NULL || is_op_name(first));
     bool is_phase = first.n > 0 && !is_op;
     if (is_op && with != NULL)
@@ -527,13 +539,12 @@ static bool read_moment(struct parser *p, struct span x)
 
 static bool read_pin_stat(struct parser *p, struct span x)
 {
+    const struct ab_metric_kind *kind = &ab_metric_kinds[AB_METRIC_PIN];
     struct names names = {.n = 0};
-    for (size_t i = 0; i < AB_PIN_FIELDS; i++) {
-        add_name(&names, ab_pin_fields[i].name);
-        if (is_memory_name(x, ab_pin_fields[i].name))
-            p->gate.metric.memory = &ab_pin_fields[i];
-    }
-    return p->gate.metric.memory != NULL || fail_unknown(p, x, "statistic of pins", &names);
+    for (size_t i = 0; i < kind->n; i++)
+        add_name(&names, kind->fields[i].name);
+    p->gate.metric.number = ab_metric_kind_find(kind, x.s, x.n, false);
+    return p->gate.metric.number != NULL || fail_unknown(p, x, "statistic of pins", &names);
 }
 
 static bool read_pins(struct parser *p, struct span metric, struct span at)
@@ -648,42 +659,48 @@ static bool has_unit(const struct parser *p, const char *unit)
     return strcmp(ab_metric_unit(&p->gate.metric), unit) == 0;
 }
 
+/* Units of metrics, and how a bound in them is written. Metrics in other units are bounded by whole
+ * numbers. */
+struct unit {
+    const char *name;
+    enum ab_unit_kind how;
+    double per; /* the value as it is parsed is divided by this number */
+};
+
+static struct unit unit_of(const struct parser *p)
+{
+    static const struct unit units[] = {
+        {"ns", AB_UNIT_TIME_REAL, 1},     {"us", AB_UNIT_TIME_REAL, 1e3},
+        {"ms", AB_UNIT_TIME_REAL, 1e6},   {"s", AB_UNIT_TIME_REAL, 1e9},
+        {"bytes", AB_UNIT_BYTES_REAL, 1}, {"bytes/h", AB_UNIT_BYTES_REAL, 1},
+        {"percent", AB_UNIT_FRACTION, 1}, {"x live", AB_UNIT_FRACTION, 1},
+        {"MiB h", AB_UNIT_FRACTION, 1},   {"number", AB_UNIT_FRACTION, 1},
+    };
+    for (size_t i = 0; i < AB_ARRAY_LEN(units); i++)
+        if (has_unit(p, units[i].name))
+            return units[i];
+    bool is_per_op = strcmp(ab_metric_name(&p->gate.metric), "instr_per_op") == 0;
+    return (struct unit){NULL, is_per_op ? AB_UNIT_FRACTION : AB_UNIT_COUNT, 1};
+}
+
 /* True for sizes of memory, and for growth per hour. */
 static bool is_size(const struct parser *p)
 {
-    return has_unit(p, "bytes") || has_unit(p, "bytes/h");
-}
-
-/* Returns the ns in the unit of a metric; 0 = not a unit of time. */
-static double ns_of_unit(const struct parser *p)
-{
-    return has_unit(p, "ns")   ? 1
-           : has_unit(p, "us") ? 1e3
-           : has_unit(p, "ms") ? 1e6
-           : has_unit(p, "s")  ? 1e9
-                               : 0;
+    return unit_of(p).how == AB_UNIT_BYTES_REAL;
 }
 
 static bool read_size(struct parser *p, struct span x, double *out)
 {
+    struct unit unit = unit_of(p);
     bool is_percent = has_unit(p, "percent");
-    bool is_per_op = strcmp(ab_metric_name(&p->gate.metric), "instr_per_op") == 0;
-    bool is_fraction = is_percent || has_unit(p, "x live") || is_per_op || has_unit(p, "MiB h") ||
-                       has_unit(p, "number");
-    double ns = ns_of_unit(p);
     struct ab_number number;
-    const char *bad = ab_units_parse(x.s, x.n,
-                                     ns > 0        ? AB_UNIT_TIME_REAL
-                                     : is_size(p)  ? AB_UNIT_BYTES_REAL
-                                     : is_fraction ? AB_UNIT_FRACTION
-                                                   : AB_UNIT_COUNT,
-                                     &number);
+    const char *bad = ab_units_parse(x.s, x.n, unit.how, &number);
     if (bad == NULL && is_percent && x.s[x.n - 1] != '%')
         bad = "expected a percentage such as 5%";
     if (bad != NULL)
         return fail(p, x, "'%s' cannot bound %s: %s", SHOWN(x), ab_metric_name(&p->gate.metric),
                     bad);
-    *out = is_percent ? number.value * 100 : ns > 0 ? number.value / ns : number.value;
+    *out = is_percent ? number.value * 100 : number.value / unit.per;
     return true;
 }
 
@@ -714,7 +731,7 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
     if (is_word(name, "live") && !p->is_claim) {
         bool is_by_live = has_unit(p, "x live"); /* the number is a ratio already */
         g->against = is_by_live ? AB_AGAINST_NOTHING : AB_AGAINST_LIVE;
-        return is_by_live || (is_size(p) && g->metric.memory != NULL) ||
+        return is_by_live || (is_size(p) && g->metric.number != NULL) ||
                fail(p, name, "'live' bounds sizes of memory, such as rss_peak; %s is in %s",
                     ab_metric_name(&g->metric), ab_metric_unit(&g->metric));
     }

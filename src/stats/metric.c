@@ -5,6 +5,7 @@
  */
 #include "stats/metric.h"
 
+#include "base/bits.h"
 #include "base/units.h"
 #include "core/alloc.h"
 #include "result/numbers.h"
@@ -26,7 +27,7 @@ static const double no_number = NAN;
         .name = "drained_" what, .unit = "bytes", .doc = "footprint after all blocks are freed", \
         .better = AB_FIELD_LOWER, .offset = offsetof(struct ab_memory, drained_bytes[i]) \
     }
-const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT] = {
+const struct ab_number_field ab_drain_fields[AB_DRAIN_COUNT] = {
     DRAIN(0, "0s"), DRAIN(1, "0.1s"), DRAIN(2, "1s"), DRAIN(3, "10s"), DRAIN(4, "purge"),
 };
 
@@ -37,13 +38,14 @@ static const struct ab_field run_time = {.name = "time",
                                          .group = AB_FIELD_ALL,
                                          .better = AB_FIELD_LOWER,
                                          .offset = SIZE_MAX};
-static const struct ab_memory_field run_rss = {
-    .name = "rss_peak_bytes", .unit = "bytes", .better = AB_FIELD_LOWER, .offset = SIZE_MAX};
+enum { RUN_RSS, RUN_PEAK, RUN_FIELDS };
+static const struct ab_number_field run_fields[RUN_FIELDS] = {
+    [RUN_RSS] = {"rss_peak_bytes", "bytes", NULL, AB_FIELD_LOWER, SIZE_MAX},
+    [RUN_PEAK] = {"peak_bytes", "bytes", NULL, AB_FIELD_LOWER, SIZE_MAX},
+};
 const struct ab_metric ab_metric_run_time = {.field = &run_time, .op = AB_OP_ALL};
-static const struct ab_memory_field run_peak = {
-    .name = "peak_bytes", .unit = "bytes", .better = AB_FIELD_LOWER, .offset = SIZE_MAX};
-const struct ab_metric ab_metric_run_rss = {.memory = &run_rss};
-const struct ab_metric ab_metric_run_peak = {.memory = &run_peak};
+const struct ab_metric ab_metric_run_rss = {.number = &run_fields[RUN_RSS]};
+const struct ab_metric ab_metric_run_peak = {.number = &run_fields[RUN_PEAK]};
 
 const struct ab_metric *ab_session_peak_metric(const struct ab_session *s)
 {
@@ -52,44 +54,74 @@ const struct ab_metric *ab_session_peak_metric(const struct ab_session *s)
 
 struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *field)
 {
-    size_t i = 0;
-    while (strcmp(ab_fields[i].name, field) != 0)
-        i++;
-    return (struct ab_metric){.phase = phase, .field = &ab_fields[i], .op = op};
+    return (struct ab_metric){.phase = phase, .field = ab_field_find(field), .op = op};
+}
+
+static const struct ab_metric_kind *kind_of(const struct ab_metric *m)
+{
+    const struct ab_metric_kind *kind = &ab_metric_kinds[AB_METRIC_KINDS - 1];
+    while (kind->fields != NULL &&
+           (m->number < kind->fields || m->number >= kind->fields + kind->n))
+        kind--;
+    return kind;
+}
+
+bool ab_metric_is(const struct ab_metric *m, enum ab_metric_kind_id id)
+{
+    return kind_of(m) == &ab_metric_kinds[id];
+}
+
+/* True if `name` is `whole` without `part`, which is at the end of `whole` or before a '.', as
+ * "external.p99" is "external_ratio.p99" without "_ratio". */
+static bool is_without(const char *name, size_t n, const char *whole, const char *part)
+{
+    const char *cut = part != NULL ? strstr(whole, part) : NULL;
+    const char *rest = cut != NULL ? cut + strlen(part) : "-";
+    size_t head = (size_t)(cut - whole);
+    return (rest[0] == 0 || rest[0] == '.') && n == head + strlen(rest) &&
+           memcmp(name, whole, head) == 0 && memcmp(name + head, rest, n - head) == 0;
+}
+
+const struct ab_number_field *ab_metric_kind_find(const struct ab_metric_kind *kind,
+                                                  const char *name, size_t n, bool is_size)
+{
+    for (size_t i = 0; i < kind->n; i++) {
+        const char *whole = kind->fields[i].name;
+        if ((n == strlen(whole) && memcmp(name, whole, n) == 0) ||
+            is_without(name, n, whole, kind->optional[is_size]))
+            return &kind->fields[i];
+    }
+    return NULL;
 }
 
 const char *ab_metric_unit(const struct ab_metric *m)
 {
-    return m->iteration != NULL ? m->iteration->unit
-           : m->field != NULL   ? m->field->unit
-                                : m->memory->unit;
+    return m->field != NULL ? m->field->unit : m->number->unit;
 }
 
 const char *ab_metric_name(const struct ab_metric *m)
 {
-    return m->iteration != NULL ? m->iteration->name
-           : m->field != NULL   ? m->field->name
-                                : m->memory->name;
+    return m->field != NULL ? m->field->name : m->number->name;
 }
 
 const char *ab_metric_of(const struct ab_metric *m)
 {
-    return m->iteration != NULL ? m->each
+    const struct ab_metric_kind *kind = kind_of(m);
+    return m->each != NULL      ? m->each
            : m->pattern[0] != 0 ? m->pattern
-           : m->memory != NULL  ? ab_memory_at_names[m->at]
-                                : ab_result_op_name(m->op);
+           : m->field != NULL   ? ab_result_op_name(m->op)
+           : kind->is_of_memory ? ab_memory_at_names[m->at]
+                                : kind->place;
 }
 
 enum ab_field_better ab_metric_better(const struct ab_metric *m)
 {
-    return m->field != NULL    ? m->field->better
-           : m->memory != NULL ? m->memory->better
-                               : AB_FIELD_LOWER;
+    return m->field != NULL ? m->field->better : m->number->better;
 }
 
 bool ab_metric_is_count(const struct ab_metric *m)
 {
-    return m->iteration == &ab_iteration_fields[AB_ITERATION_MISSED];
+    return m->number == &ab_iteration_fields[AB_ITERATION_MISSED];
 }
 
 bool ab_metric_is_latency(const struct ab_metric *m)
@@ -123,30 +155,28 @@ static const struct ab_memory *find_memory(const struct ab_session *s, uint32_t 
 
 /* ---- iterations, from the histograms of one round or of all ---- */
 
-const struct ab_iteration_field ab_iteration_fields[AB_ITERATION_FIELDS] = {
-    [AB_ITERATION_P50] = {"p50", "ns", "half of the iterations take no more"},
-    [AB_ITERATION_P99] = {"p99", "ns",
-                          "99 of 100 iterations take no more; n/a below 1,000 iterations"},
-    [AB_ITERATION_MAX] = {"max", "ns", "the iteration that took the most"},
-    [AB_ITERATION_MEAN] = {"mean", "ns", "mean of the iterations"},
-    [AB_ITERATION_MISSED] = {"missed", "iterations",
-                             "iterations that took more than the budget, over all rounds"},
-    [AB_ITERATION_MISSED_PERCENT] = {"missed_percent", "percent",
-                                     "share of the iterations that took more than the budget"},
+#define OF_ITERATIONS(n, u, d) \
+    { \
+        .name = (n), .unit = (u), .doc = (d), .better = AB_FIELD_LOWER, .offset = SIZE_MAX \
+    }
+const struct ab_number_field ab_iteration_fields[AB_ITERATION_FIELDS] = {
+    [AB_ITERATION_P50] = OF_ITERATIONS("p50", "ns", "half of the iterations take no more"),
+    [AB_ITERATION_P99] = OF_ITERATIONS("p99", "ns",
+                                       "99 of 100 iterations take no more; n/a below 1,000 "
+                                       "iterations"),
+    [AB_ITERATION_MAX] = OF_ITERATIONS("max", "ns", "the iteration that took the most"),
+    [AB_ITERATION_MEAN] = OF_ITERATIONS("mean", "ns", "mean of the iterations"),
+    [AB_ITERATION_MISSED] = OF_ITERATIONS("missed", "iterations",
+                                          "iterations that took more than the budget, over all "
+                                          "rounds"),
+    [AB_ITERATION_MISSED_PERCENT] = OF_ITERATIONS(
+        "missed_percent", "percent", "share of the iterations that took more than the budget"),
 };
 
-const struct ab_iteration_field *ab_iteration_field_find(const char *name, size_t n)
+bool ab_iteration_field_needs_budget(const struct ab_number_field *field)
 {
-    for (size_t i = 0; i < AB_ITERATION_FIELDS; i++)
-        if (strlen(ab_iteration_fields[i].name) == n &&
-            memcmp(ab_iteration_fields[i].name, name, n) == 0)
-            return &ab_iteration_fields[i];
-    return NULL;
-}
-
-bool ab_iteration_field_needs_budget(const struct ab_iteration_field *field)
-{
-    return field - ab_iteration_fields >= AB_ITERATION_MISSED;
+    return field == &ab_iteration_fields[AB_ITERATION_MISSED] ||
+           field == &ab_iteration_fields[AB_ITERATION_MISSED_PERCENT];
 }
 
 /* Merges one round or all into *x, whose hdr the caller frees. Returns false if there is no
@@ -164,7 +194,7 @@ static bool find(const struct ab_session *s, uint32_t backend, const struct ab_m
 }
 
 /* Returns the value; 0 = no more than in the null back end. */
-static double value_of(const struct ab_iterations *x, const struct ab_iteration_field *field)
+static double value_of(const struct ab_iterations *x, const struct ab_number_field *field)
 {
     double n = (double)x->n;
     switch (field - ab_iteration_fields) {
@@ -186,26 +216,31 @@ static double value_of(const struct ab_iterations *x, const struct ab_iteration_
 
 static bool is_time(const struct ab_metric *m)
 {
-    return !ab_iteration_field_needs_budget(m->iteration);
+    return !ab_iteration_field_needs_budget(m->number);
 }
 
-double ab_iteration_field_value(const struct ab_iterations *x,
-                                const struct ab_iteration_field *field)
+double ab_iteration_field_value(const struct ab_iterations *x, const struct ab_number_field *field)
 {
     double value = value_of(x, field);
     return value > 0 || ab_iteration_field_needs_budget(field) ? value : (double)NAN;
 }
 
 /* Returns the value of one round or of AB_ITERATIONS_ALL_ROUNDS; NaN = n/a. */
-static double metric_iterations_value(const struct ab_session *s, uint32_t backend,
-                                      const struct ab_metric *m, uint32_t round)
+static double iterations_of_round(const struct ab_session *s, uint32_t backend,
+                                  const struct ab_metric *m, uint32_t round)
 {
     struct ab_iterations x;
     if (!find(s, backend, m, round, &x))
         return NAN;
-    double value = ab_iteration_field_value(&x, m->iteration);
+    double value = ab_iteration_field_value(&x, m->number);
     free(x.hdr);
     return value;
+}
+
+static double iterations_of_all(const struct ab_session *s, uint32_t backend,
+                                const struct ab_metric *m)
+{
+    return iterations_of_round(s, backend, m, AB_ITERATIONS_ALL_ROUNDS);
 }
 
 /* True if all times of rounds can be distinguished from those of the null back end. */
@@ -217,7 +252,7 @@ static bool are_distinguishable(const struct ab_session *s, uint32_t backend,
     for (uint32_t i = 0; i < s->n_rounds && is_distinguishable; i++) {
         if (!find(s, backend, m, s->rounds[i].index, &x))
             continue;
-        is_distinguishable = value_of(&x, m->iteration) != 0;
+        is_distinguishable = value_of(&x, m->number) != 0;
         free(x.hdr);
     }
     return is_distinguishable;
@@ -227,7 +262,7 @@ bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t bas
                                      const struct ab_metric *m, const struct ab_session *now,
                                      uint32_t backend)
 {
-    return m->iteration == NULL || !is_time(m) ||
+    return !ab_metric_is(m, AB_METRIC_ITERATION) || !is_time(m) ||
            (are_distinguishable(base, base_backend, m) && are_distinguishable(now, backend, m));
 }
 
@@ -244,7 +279,7 @@ static double timing_takes(const struct ab_session *s, uint32_t backend, const s
         n += (double)x->n;
         most = fmax(most, x->call_ns * (double)x->n_calls_most);
     }
-    return m->iteration == &ab_iteration_fields[AB_ITERATION_MEAN] ? sum / n : most;
+    return m->number == &ab_iteration_fields[AB_ITERATION_MEAN] ? sum / n : most;
 }
 
 double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
@@ -253,7 +288,7 @@ double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
     struct ab_iterations x;
     if (!is_time(m) || !find(s, backend, m, AB_ITERATIONS_ALL_ROUNDS, &x))
         return NAN;
-    double value = value_of(&x, m->iteration);
+    double value = value_of(&x, m->number);
     free(x.hdr);
     return value == 0 ? timing_takes(s, backend, m) : (double)NAN;
 }
@@ -262,10 +297,10 @@ double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
 static void explain(const struct ab_iterations *x, const struct ab_metric *m,
                     const char *in_each_round, char *buf, size_t cap)
 {
-    double value = value_of(x, m->iteration),
-           tail = m->iteration == &ab_iteration_fields[AB_ITERATION_P50] ? 0.5 : 0.01;
+    double value = value_of(x, m->number),
+           tail = m->number == &ab_iteration_fields[AB_ITERATION_P50] ? 0.5 : 0.01;
     buf[0] = 0;
-    if (!isnan(ab_iteration_field_value(x, m->iteration)))
+    if (!isnan(ab_iteration_field_value(x, m->number)))
         return;
     if (x->n == 0)
         snprintf(buf, cap, "%s",
@@ -278,13 +313,12 @@ static void explain(const struct ab_iterations *x, const struct ab_metric *m,
         snprintf(buf, cap, "longer than 60 s, which is not stored: %llu iterations",
                  (unsigned long long)x->hdr->overflow);
     else
-        snprintf(buf, cap, "%s needs %.0f iterations%s, there are %llu", m->iteration->name,
+        snprintf(buf, cap, "%s needs %.0f iterations%s, there are %llu", m->number->name,
                  AB_QUANTILE_MIN_SAMPLES_BEHIND / tail, in_each_round, (unsigned long long)x->n);
 }
 
-static void metric_iterations_why(const struct ab_session *s, uint32_t backend,
-                                  const struct ab_metric *m, bool in_each_round, char *buf,
-                                  size_t cap)
+static void iterations_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                           bool in_each_round, char *buf, size_t cap)
 {
     struct ab_iterations x;
     if (!find(s, backend, m, AB_ITERATIONS_ALL_ROUNDS, &x)) {
@@ -311,7 +345,7 @@ const struct ab_iterations *ab_session_iterations(const struct ab_session *s, co
 bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct ab_session *now,
                                     const struct ab_metric *m)
 {
-    if (m->iteration == NULL || is_time(m))
+    if (!ab_metric_is(m, AB_METRIC_ITERATION) || is_time(m))
         return true;
     const struct ab_iterations *a = ab_session_iterations(base, m->phase);
     const struct ab_iterations *b = ab_session_iterations(now, m->phase);
@@ -326,53 +360,25 @@ bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct 
     { \
         .name = metric "." stat, .unit = u, .doc = d, .better = AB_FIELD_LOWER, .offset = SIZE_MAX \
     }
-const struct ab_memory_field ab_dist_fields[AB_DIST_FIELDS] = {
+const struct ab_number_field ab_dist_fields[AB_DIST_FIELDS] = {
 #define AB_MEMORY_DIST(id, n, u, s, d) \
     STAT(n, u, d, "p50"), STAT(n, u, d, "p90"), STAT(n, u, d, "p99"), STAT(n, u, d, "max"),
 #include "result/memory_dists.def"
 #undef AB_MEMORY_DIST
 };
 
-const char *const ab_dist_short_names[AB_DIST_SHORT] = {
+/* Short names, which gates should use. */
+static const char *const dist_short_names[] = {
     "overhead.p50", "overhead.p90", "overhead.p99", "overhead.max", "internal.p50", "internal.p90",
     "internal.p99", "internal.max", "external.p50", "external.p90", "external.p99", "external.max",
     "retained.p50", "retained.p90", "retained.p99", "retained.max",
 };
 
-bool ab_metric_is_dist(const struct ab_metric *m)
-{
-    return m->memory >= ab_dist_fields && m->memory < ab_dist_fields + AB_DIST_FIELDS;
-}
-
 bool ab_metric_is_by_position(const struct ab_metric *m)
 {
     struct ab_number number;
-    return ab_metric_is_dist(m) ||
+    return ab_metric_is(m, AB_METRIC_DIST) ||
            ab_units_parse(m->moment, strlen(m->moment), AB_UNIT_COUNT, &number) == NULL;
-}
-
-/* True if `name` is `whole` without `suffix`, as "external.p99" is "external_ratio.p99" without
- * "_ratio". */
-static bool is_short(const char *name, size_t n, const char *whole, const char *suffix)
-{
-    const char *dot = strchr(whole, '.');
-    size_t n_suffix = strlen(suffix), head = (size_t)(dot - whole);
-    if (head <= n_suffix || memcmp(dot - n_suffix, suffix, n_suffix) != 0)
-        return false;
-    head -= n_suffix;
-    return n == head + strlen(dot) && memcmp(name, whole, head) == 0 &&
-           memcmp(name + head, dot, n - head) == 0;
-}
-
-const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes)
-{
-    for (unsigned i = 0; i < AB_DIST_FIELDS; i++) {
-        const char *whole = ab_dist_fields[i].name;
-        if ((n == strlen(whole) && memcmp(name, whole, n) == 0) ||
-            is_short(name, n, whole, is_in_bytes ? "_bytes" : "_ratio"))
-            return &ab_dist_fields[i];
-    }
-    return NULL;
 }
 
 bool ab_session_merge_dist(const struct ab_session *s, uint32_t backend, const char *phase,
@@ -405,32 +411,38 @@ bool ab_session_merge_dist(const struct ab_session *s, uint32_t backend, const c
 static bool find_dist(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                       uint32_t round, struct ab_memory_dist *out)
 {
-    size_t i = (size_t)(m->memory - ab_dist_fields);
+    size_t i = (size_t)(m->number - ab_dist_fields);
     return ab_session_has_numbers(s, backend) &&
            ab_session_merge_dist(s, backend, m->phase,
                                  (enum ab_memory_dist_kind)(i / AB_DIST_STATS), round, out);
 }
 
-static double dist_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                         uint32_t round)
+static double dist_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round)
 {
     struct ab_memory_dist d;
     if (!find_dist(s, backend, m, round, &d))
         return NAN;
-    double value = ab_memory_dist_value(&d, (unsigned)(m->memory - ab_dist_fields) % AB_DIST_STATS);
+    double value = ab_memory_dist_value(&d, (unsigned)(m->number - ab_dist_fields) % AB_DIST_STATS);
     free(d.hdr);
     return value;
 }
 
-static void dist_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                     char *buf, size_t cap)
+static double dist_of_all(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
+    return dist_of_round(s, backend, m, AB_DIST_ALL_ROUNDS);
+}
+
+static void dist_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                     bool in_each_round, char *buf, size_t cap)
+{
+    (void)in_each_round;
     struct ab_memory_dist d;
     if (!find_dist(s, backend, m, AB_DIST_ALL_ROUNDS, &d)) {
         snprintf(buf, cap, "memory over the ops was not measured");
         return;
     }
-    ab_memory_dist_why(&d, (unsigned)(m->memory - ab_dist_fields) % AB_DIST_STATS, buf, cap);
+    ab_memory_dist_why(&d, (unsigned)(m->number - ab_dist_fields) % AB_DIST_STATS, buf, cap);
     free(d.hdr);
 }
 
@@ -441,7 +453,7 @@ static void dist_why(const struct ab_session *s, uint32_t backend, const struct 
         .name = (n), .unit = (u), .doc = (d), .better = AB_FIELD_LOWER, \
         .offset = offsetof(struct ab_idle, member) \
     }
-const struct ab_memory_field ab_time_fields[AB_TIME_FIELDS] = {
+const struct ab_number_field ab_time_fields[AB_TIME_FIELDS] = {
     [AB_TIME_BEGIN] = OF_STRETCH("resident@begin", "bytes", begin_bytes,
                                  "resident when an idle stretch begins"),
     [AB_TIME_1S] = OF_STRETCH("resident@1s", "bytes", at_1s_bytes, "1 s later"),
@@ -481,7 +493,7 @@ static double area_of(const struct ab_session *s, uint32_t backend, const char *
 /* Returns the largest number over the stretches of the phase; NaN if it is not known in one of
  * them. *live: live bytes of that stretch. */
 static double largest(const struct ab_idles *all, const char *phase,
-                      const struct ab_memory_field *field, double *live)
+                      const struct ab_number_field *field, double *live)
 {
     double most = NAN;
     for (uint32_t i = 0; i < all->n; i++) {
@@ -500,34 +512,50 @@ static double largest(const struct ab_idles *all, const char *phase,
     return most;
 }
 
-static double time_value(const struct ab_session *s, uint32_t backend, const char *phase,
-                         const struct ab_memory_field *field, uint32_t round, double *live)
+static double time_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                         uint32_t round, double *live)
 {
     if (live != NULL)
         *live = NAN;
     if (!ab_session_has_numbers(s, backend))
         return NAN;
-    if (field == &ab_time_fields[AB_TIME_AREA])
-        return area_of(s, backend, phase, round);
-    if (field == &ab_time_fields[AB_TIME_GROWTH]) {
+    if (m->number == &ab_time_fields[AB_TIME_AREA])
+        return area_of(s, backend, m->phase, round);
+    if (m->number == &ab_time_fields[AB_TIME_GROWTH]) {
         struct ab_growth_by_time growth = ab_growth_by_time(s, backend, round);
         if (live != NULL)
             *live = growth.live_bytes;
         return growth.verdict != AB_GROWTH_UNKNOWN ? growth.bytes_per_hour : (double)NAN;
     }
     struct ab_idles all = ab_idles_of(s, backend, round);
-    double value = largest(&all, phase, field, live);
+    double value = largest(&all, m->phase, m->number, live);
     free(all.items);
     return value;
 }
 
-static void time_why(const struct ab_session *s, uint32_t backend, const char *phase,
-                     const struct ab_memory_field *field, char *buf, size_t cap)
+static double time_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round)
 {
+    return time_value(s, backend, m, round, NULL);
+}
+
+static double time_live_of_round(const struct ab_session *s, uint32_t backend,
+                                 const struct ab_metric *m, uint32_t round)
+{
+    double live;
+    time_value(s, backend, m, round, &live);
+    return live;
+}
+
+static void time_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                     bool in_each_round, char *buf, size_t cap)
+{
+    (void)in_each_round;
+    const struct ab_number_field *field = m->number;
     uint32_t at = 0, n = 0;
     struct ab_idles all = ab_idles_of(s, backend, AB_OVER_TIME_ALL_ROUNDS);
     for (uint32_t i = 0; i < all.n; i++)
-        n += strcmp(all.items[i].phase, phase) == 0;
+        n += strcmp(all.items[i].phase, m->phase) == 0;
     free(all.items);
     if (ab_over_time_next(s, backend, AB_OVER_TIME_ALL_ROUNDS, &at) == NULL)
         snprintf(buf, cap, "the work has no times: no settle, every, over, and no recorded time");
@@ -550,7 +578,7 @@ static void time_why(const struct ab_session *s, uint32_t backend, const char *p
         .name = (n), .unit = (u), .doc = (d), .better = AB_FIELD_LOWER, \
         .offset = offsetof(struct ab_pin, member) \
     }
-const struct ab_memory_field ab_pin_fields[AB_PIN_FIELDS] = {
+const struct ab_number_field ab_pin_fields[AB_PIN_FIELDS] = {
     OF_PIN("pinned", "bytes", pinned_bytes, "external bytes of pages with blocks of these groups"),
     OF_PIN("pinned_2m", "bytes", pinned_2m_bytes, "the same of stretches of 2 MiB"),
     OF_PIN("internal", "bytes", internal_bytes, "internal bytes of their blocks"),
@@ -595,18 +623,26 @@ static bool pins_fit(const struct ab_session *s, const struct ab_pins_of *moment
     return false;
 }
 
-static double pins_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                         uint32_t round)
+static double pins_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round)
 {
     struct ab_pins_of moment;
     if (!ab_pins_find(s, backend, round, m->moment, &moment) || !pins_fit(s, &moment, m->pattern))
         return NAN;
-    return sum_pins(&moment, m->pattern, m->memory->offset);
+    return sum_pins(&moment, m->pattern, m->number->offset);
+}
+
+static double pins_live_of_round(const struct ab_session *s, uint32_t backend,
+                                 const struct ab_metric *m, uint32_t round)
+{
+    struct ab_pins_of moment;
+    return ab_pins_find(s, backend, round, m->moment, &moment) ? moment.live_bytes : no_number;
 }
 
 static void pins_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                     char *buf, size_t cap)
+                     bool in_each_round, char *buf, size_t cap)
 {
+    (void)in_each_round;
     struct ab_pins_of moment;
     if (s->n_pins == 0)
         snprintf(buf, cap, "measured with -v pins");
@@ -619,45 +655,7 @@ static void pins_why(const struct ab_session *s, uint32_t backend, const struct 
         snprintf(buf, cap, "no owner fits the pattern, or the pages of this moment are not known");
 }
 
-/* ---- all metrics ---- */
-
-double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                          uint32_t round)
-{
-    if (m->field == &run_time)
-        return ab_session_time_of_round(s, backend, m->phase, round);
-    if (m->memory == &run_rss || m->memory == &run_peak)
-        return ab_session_peak_of_round(s, backend, round, m->memory == &run_peak);
-    if (m->iteration != NULL)
-        return metric_iterations_value(s, backend, m, round);
-    if (ab_metric_is_dist(m))
-        return dist_value(s, backend, m, round);
-    if (ab_metric_is_by_time(m))
-        return time_value(s, backend, m->phase, m->memory, round, NULL);
-    if (m->pattern[0] != 0)
-        return pins_value(s, backend, m, round);
-    if (m->memory != NULL) {
-        const struct ab_memory *r = find_memory(s, backend, m, round);
-        return r != NULL ? ab_memory_value(m->memory, r) : no_number;
-    }
-    const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op, round);
-    return r != NULL && ab_field_exists(m->field, r) ? ab_field_f64(m->field, r) : no_number;
-}
-
-static double live_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                            uint32_t round)
-{
-    double live;
-    struct ab_pins_of moment;
-    if (m->pattern[0] != 0)
-        return ab_pins_find(s, backend, round, m->moment, &moment) ? moment.live_bytes : no_number;
-    if (ab_metric_is_by_time(m)) {
-        time_value(s, backend, m->phase, m->memory, round, &live);
-        return live;
-    }
-    const struct ab_memory *r = find_memory(s, backend, m, round);
-    return r != NULL ? r->live_peak_bytes : no_number;
-}
+/* ---- numbers over the rounds ---- */
 
 typedef double round_number(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round);
@@ -684,6 +682,49 @@ static struct ab_round_range range_of(const struct ab_session *s, uint32_t backe
     struct ab_round_range range = ab_round_range_of(x, n);
     free(x);
     return range;
+}
+
+/* ---- memory at a moment of a phase, and of the whole run ---- */
+
+static double memory_of_round(const struct ab_session *s, uint32_t backend,
+                              const struct ab_metric *m, uint32_t round)
+{
+    const struct ab_memory *r = find_memory(s, backend, m, round);
+    return r != NULL ? ab_memory_value(m->number, r) : no_number;
+}
+
+static double memory_live_of_round(const struct ab_session *s, uint32_t backend,
+                                   const struct ab_metric *m, uint32_t round)
+{
+    const struct ab_memory *r = find_memory(s, backend, m, round);
+    return r != NULL ? r->live_peak_bytes : no_number;
+}
+
+static void memory_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                       bool in_each_round, char *buf, size_t cap)
+{
+    const struct ab_memory *r = NULL;
+    (void)in_each_round;
+    for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)
+        r = find_memory(s, backend, m, s->rounds[i].index);
+    snprintf(buf, cap, "%s", r == NULL ? "memory was not measured" : r->reason);
+}
+
+static double run_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                           uint32_t round)
+{
+    return ab_session_peak_of_round(s, backend, round, m->number == &run_fields[RUN_PEAK]);
+}
+
+/* ---- results of an op ---- */
+
+static double op_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                          uint32_t round)
+{
+    if (m->field == &run_time)
+        return ab_session_time_of_round(s, backend, m->phase, round);
+    const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op, round);
+    return r != NULL && ab_field_exists(m->field, r) ? ab_field_f64(m->field, r) : no_number;
 }
 
 /* Returns a quantile, or the time of the slowest op, over all rounds. */
@@ -722,7 +763,7 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
                      enum fold how)
 {
     uint32_t n;
-    double *x = collect(s, backend, m, ab_metric_of_round, &n), value = n > 0 ? x[0] : no_number;
+    double *x = collect(s, backend, m, op_of_round, &n), value = n > 0 ? x[0] : no_number;
     for (uint32_t i = 1; i < n; i++)
         value = how == FOLD_SUM    ? value + x[i]
                 : how == FOLD_MOST ? fmax(value, x[i])
@@ -731,18 +772,140 @@ static double folded(const struct ab_session *s, uint32_t backend, const struct 
     return value;
 }
 
+static double op_of_all(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
+{
+    enum fold how = fold_of(m->field);
+    return m->field->group == AB_FIELD_QUANTILE || how == FOLD_MERGED ? merged_value(s, backend, m)
+           : how == FOLD_MEDIAN ? range_of(s, backend, m, op_of_round).median
+                                : folded(s, backend, m, how);
+}
+
+/* Returns the timed ops over all rounds, or of the round with the most. */
+static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                          bool in_each_round)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->n_rounds; i++) {
+        const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op,
+                                                    s->rounds[i].index);
+        uint64_t here = r != NULL ? r->n + r->overflow : 0;
+        n = !in_each_round ? n + here : here > n ? here : n;
+    }
+    return n;
+}
+
+/* True for numbers that --instr counts. */
+static bool is_counted(const struct ab_field *field)
+{
+    return strncmp(field->name, "instr_", 6) == 0 || strncmp(field->name, "syscalls_", 9) == 0 ||
+           strcmp(field->unit, "misses") == 0 || strcmp(field->unit, "references") == 0;
+}
+
+static const char *why_uncounted(const struct ab_session *s, uint32_t backend)
+{
+    if (!s->counting.is_asked)
+        return "counted only with --instr";
+    return s->backends[backend].uncounted[0] != 0 ? s->backends[backend].uncounted
+                                                  : s->counting.reason;
+}
+
+static void op_why(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                   bool in_each_round, char *buf, size_t cap)
+{
+    if (m->field->group == AB_FIELD_QUANTILE) {
+        size_t which = (m->field->offset - offsetof(struct ab_result, quantiles)) / sizeof(double);
+        double wanted = AB_QUANTILE_MIN_SAMPLES_BEHIND / (1 - ab_quantile_values[which]);
+        uint64_t n = timed_ops(s, backend, m, in_each_round);
+        if ((double)n < wanted - 1e-3)
+            snprintf(buf, cap, "%s needs %.0f timed ops%s, there are %llu", m->field->name, wanted,
+                     in_each_round ? " in a round" : "", (unsigned long long)n);
+    } else if (is_counted(m->field)) {
+        snprintf(buf, cap, "%s", why_uncounted(s, backend));
+    }
+}
+
+/* ---- the table of kinds ---- */
+
+const struct ab_metric_kind ab_metric_kinds[AB_METRIC_KINDS] = {
+    [AB_METRIC_OP] = {.of_round = op_of_round, .of_all = op_of_all, .why = op_why},
+    [AB_METRIC_ITERATION] = {.fields = ab_iteration_fields,
+                             .n = AB_ITERATION_FIELDS,
+                             .pass = AB_PASS_TAIL,
+                             .title = "time in the allocator per iteration",
+                             .of_round = iterations_of_round,
+                             .of_all = iterations_of_all,
+                             .why = iterations_why},
+    [AB_METRIC_MEMORY] = {.fields = ab_memory_fields,
+                          .n = AB_MEMORY_FIELDS,
+                          .pass = AB_PASS_MEMORY,
+                          .title = "memory",
+                          .place = "memory",
+                          .is_of_memory = true,
+                          .optional = {"_bytes", "_bytes"},
+                          .of_round = memory_of_round,
+                          .live_of_round = memory_live_of_round,
+                          .why = memory_why},
+    [AB_METRIC_DRAIN] = {.fields = ab_drain_fields,
+                         .n = AB_DRAIN_COUNT,
+                         .pass = AB_PASS_MEMORY,
+                         .title = "memory after the last phase",
+                         .place = "end",
+                         .is_of_memory = true,
+                         .where = "is measured at the end",
+                         .of_round = memory_of_round,
+                         .live_of_round = memory_live_of_round,
+                         .why = memory_why},
+    [AB_METRIC_DIST] = {.fields = ab_dist_fields,
+                        .n = AB_DIST_FIELDS,
+                        .pass = AB_PASS_MEMORY,
+                        .title = "memory over the ops of a phase",
+                        .place = "memory",
+                        .is_of_memory = true,
+                        .where = "is over all ops of the phase",
+                        .optional = {"_ratio", "_bytes"},
+                        .offered = dist_short_names,
+                        .n_offered = AB_ARRAY_LEN(dist_short_names),
+                        .of_round = dist_of_round,
+                        .of_all = dist_of_all,
+                        .live_of_round = memory_live_of_round,
+                        .why = dist_why},
+    [AB_METRIC_TIME] = {.fields = ab_time_fields,
+                        .n = AB_TIME_FIELDS,
+                        .pass = AB_PASS_MEMORY,
+                        .title = "memory over the time of the work",
+                        .place = "memory",
+                        .is_of_memory = true,
+                        .where = "is over the time of the phase",
+                        .of_round = time_of_round,
+                        .live_of_round = time_live_of_round,
+                        .why = time_why},
+    [AB_METRIC_PIN] = {.fields = ab_pin_fields,
+                       .n = AB_PIN_FIELDS,
+                       .pass = AB_PASS_MEMORY,
+                       .optional = {"_bytes", "_bytes"},
+                       .of_round = pins_of_round,
+                       .live_of_round = pins_live_of_round,
+                       .why = pins_why},
+    [AB_METRIC_RUN] = {.fields = run_fields,
+                       .n = RUN_FIELDS,
+                       .pass = AB_PASS_MEMORY,
+                       .is_of_memory = true,
+                       .of_round = run_of_round},
+};
+
+/* ---- all metrics ---- */
+
+double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                          uint32_t round)
+{
+    return kind_of(m)->of_round(s, backend, m, round);
+}
+
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
-    if (m->iteration != NULL)
-        return metric_iterations_value(s, backend, m, AB_ITERATIONS_ALL_ROUNDS);
-    if (ab_metric_is_dist(m))
-        return dist_value(s, backend, m, AB_DIST_ALL_ROUNDS);
-    if (m->field != NULL &&
-        (m->field->group == AB_FIELD_QUANTILE || fold_of(m->field) == FOLD_MERGED))
-        return merged_value(s, backend, m);
-    if (m->field != NULL && fold_of(m->field) != FOLD_MEDIAN)
-        return folded(s, backend, m, fold_of(m->field));
-    return range_of(s, backend, m, ab_metric_of_round).median;
+    const struct ab_metric_kind *kind = kind_of(m);
+    return kind->of_all != NULL ? kind->of_all(s, backend, m)
+                                : range_of(s, backend, m, ab_metric_of_round).median;
 }
 
 /* ---- calls that the scheduler interrupted, by the CPU time that they used ---- */
@@ -776,7 +939,7 @@ struct ab_interval ab_metric_by_cpu(const struct ab_session *s, uint32_t backend
                                     const struct ab_metric *m, bool is_shown)
 {
     struct ab_interval x = {NAN, NAN};
-    if (m->field == NULL || m->iteration != NULL || backend >= s->n_backends)
+    if (m->field == NULL || backend >= s->n_backends)
         return x;
     if (!is_shown || fold_of(m->field) != FOLD_MERGED) {
         x.low = range_of(s, backend, m, ab_metric_of_round).median;
@@ -827,7 +990,9 @@ struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t
 static double by_live_of_round(const struct ab_session *s, uint32_t backend,
                                const struct ab_metric *m, uint32_t round)
 {
-    double live = live_of_round(s, backend, m, round);
+    const struct ab_metric_kind *kind = kind_of(m);
+    double live = kind->live_of_round != NULL ? kind->live_of_round(s, backend, m, round)
+                                              : no_number;
     return live > 0 ? ab_metric_of_round(s, backend, m, round) / live : no_number;
 }
 
@@ -839,7 +1004,9 @@ struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t bac
 
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
-    return range_of(s, backend, m, live_of_round).median;
+    return kind_of(m)->live_of_round != NULL
+               ? range_of(s, backend, m, kind_of(m)->live_of_round).median
+               : no_number;
 }
 
 static struct ab_metric time_of(const char *phase)
@@ -952,69 +1119,16 @@ struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, u
     return ab_metric_ratio(s, a, b, &m).effect;
 }
 
-/* Returns the timed ops over all rounds, or of the round with the most. */
-static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
-                          bool in_each_round)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < s->n_rounds; i++) {
-        const struct ab_result *r = ab_session_find(s, backend, m->phase, m->op,
-                                                    s->rounds[i].index);
-        uint64_t here = r != NULL ? r->n + r->overflow : 0;
-        n = !in_each_round ? n + here : here > n ? here : n;
-    }
-    return n;
-}
-
 enum ab_pass ab_metric_pass(const struct ab_metric *m)
 {
-    return m->iteration != NULL ? AB_PASS_TAIL
-           : m->field != NULL   ? ab_field_pass(m->field)
-                                : AB_PASS_MEMORY;
-}
-
-/* True for numbers that --instr counts. */
-static bool is_counted(const struct ab_field *field)
-{
-    return strncmp(field->name, "instr_", 6) == 0 || strncmp(field->name, "syscalls_", 9) == 0 ||
-           strcmp(field->unit, "misses") == 0 || strcmp(field->unit, "references") == 0;
-}
-
-static const char *why_uncounted(const struct ab_session *s, uint32_t backend)
-{
-    if (!s->counting.is_asked)
-        return "counted only with --instr";
-    return s->backends[backend].uncounted[0] != 0 ? s->backends[backend].uncounted
-                                                  : s->counting.reason;
+    return m->field != NULL ? ab_field_pass(m->field) : kind_of(m)->pass;
 }
 
 void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                            bool in_each_round, char *buf, size_t cap)
 {
+    const struct ab_metric_kind *kind = kind_of(m);
     ab_pass_why_missing(s, ab_metric_pass(m), buf, cap);
-    if (buf[0] != 0)
-        return;
-    if (m->iteration != NULL) {
-        metric_iterations_why(s, backend, m, in_each_round, buf, cap);
-    } else if (ab_metric_is_dist(m)) {
-        dist_why(s, backend, m, buf, cap);
-    } else if (ab_metric_is_by_time(m)) {
-        time_why(s, backend, m->phase, m->memory, buf, cap);
-    } else if (m->pattern[0] != 0) {
-        pins_why(s, backend, m, buf, cap);
-    } else if (m->memory != NULL) {
-        const struct ab_memory *r = NULL;
-        for (uint32_t i = 0; i < s->n_rounds && (r == NULL || r->reason[0] == 0); i++)
-            r = find_memory(s, backend, m, s->rounds[i].index);
-        snprintf(buf, cap, "%s", r == NULL ? "memory was not measured" : r->reason);
-    } else if (m->field->group == AB_FIELD_QUANTILE) {
-        size_t which = (m->field->offset - offsetof(struct ab_result, quantiles)) / sizeof(double);
-        double wanted = AB_QUANTILE_MIN_SAMPLES_BEHIND / (1 - ab_quantile_values[which]);
-        uint64_t n = timed_ops(s, backend, m, in_each_round);
-        if ((double)n < wanted - 1e-3)
-            snprintf(buf, cap, "%s needs %.0f timed ops%s, there are %llu", m->field->name, wanted,
-                     in_each_round ? " in a round" : "", (unsigned long long)n);
-    } else if (is_counted(m->field)) {
-        snprintf(buf, cap, "%s", why_uncounted(s, backend));
-    }
+    if (buf[0] == 0 && kind->why != NULL)
+        kind->why(s, backend, m, in_each_round, buf, cap);
 }

@@ -12,24 +12,69 @@
 #include "result/passes.h"
 #include "stats/aggregate.h"
 
-struct ab_iteration_field;
-
 struct ab_metric {
-    const char *phase;                          /* NULL = whole run */
-    const struct ab_field *field;               /* field of the results of `op`; NULL = other
-                                                   kind */
-    const struct ab_memory_field *memory;       /* field of the memory records `at`; NULL = other
-                                                   kind */
-    const struct ab_iteration_field *iteration; /* field of the iterations, whose name is `each`;
-                                                   NULL = other kind */
-    const char *each;
+    const char *phase;                    /* NULL = whole run */
+    const struct ab_field *field;         /* field of the results of `op`; NULL = other kind */
+    const struct ab_number_field *number; /* field of another kind; NULL = of results */
+    const char *each;                     /* name of the iterations; NULL = other kind */
     unsigned op;
-    enum ab_memory_at at;
+    enum ab_memory_at at; /* moment of a memory record */
     /* shell pattern of groups that pin pages (stats/pin_groups.h), matched against function or FILE:LINE
      * at `moment`; "" = none. `phase` is then NULL */
     char pattern[96];
     char moment[sizeof((struct ab_pin *)0)->at];
 };
+
+/* The kinds of metrics. */
+enum ab_metric_kind_id {
+    AB_METRIC_OP,        /* fields of results */
+    AB_METRIC_ITERATION, /* ab_iteration_fields */
+    AB_METRIC_MEMORY,    /* ab_memory_fields, at a moment of the phase */
+    AB_METRIC_DRAIN,     /* ab_drain_fields */
+    AB_METRIC_DIST,      /* ab_dist_fields */
+    AB_METRIC_TIME,      /* ab_time_fields */
+    AB_METRIC_PIN,       /* ab_pin_fields */
+    AB_METRIC_RUN,       /* peaks of the whole run */
+    AB_METRIC_KINDS
+};
+
+/* A kind of metrics: its fields, how they are named, and how their values are computed. Gates,
+ * comparisons, `list metrics` and completion use this table only. Values are NaN if they are not
+ * available. */
+struct ab_metric_kind {
+    const struct ab_number_field *fields; /* NULL = the fields of results */
+    size_t n;
+    enum ab_pass pass; /* pass that measures them, except fields of results */
+    const char *title; /* heading in `list metrics`; NULL = not listed */
+    /* Word in the place of an op, as in PHASE/memory/NAME; NULL = a name that the user gave.
+     * `is_of_memory`: the word is "memory" or a moment of the phase. */
+    const char *place;
+    bool is_of_memory;
+    /* What the fields are, for the message about a wrong word in that place; NULL = every moment of
+     * the phase has them. */
+    const char *where;
+    /* Parts of the names that may be left out, at the end or before a '.', if the bound of the gate
+     * is no size, and if it is one; NULL = none. */
+    const char *optional[2];
+    const char *const *offered; /* n_offered names for messages; NULL = the names of the fields */
+    size_t n_offered;
+    double (*of_round)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                       uint32_t round);
+    /* NULL = the median of the rounds */
+    double (*of_all)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
+    /* Returns the live bytes that a size is divided by; NULL = the fields have none. */
+    double (*live_of_round)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                            uint32_t round);
+    /* Writes why the value is missing, unless its pass explains it; NULL = not known. */
+    void (*why)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
+                bool in_each_round, char *buf, size_t cap);
+};
+extern const struct ab_metric_kind ab_metric_kinds[AB_METRIC_KINDS];
+bool ab_metric_is(const struct ab_metric *m, enum ab_metric_kind_id id);
+/* Returns the field of a kind with this name, in which the optional part may be missing; NULL =
+ * none. */
+const struct ab_number_field *ab_metric_kind_find(const struct ab_metric_kind *kind,
+                                                  const char *name, size_t n, bool is_size);
 
 /* A range for a number that may lie below the clock's resolution: then it is [0, floor]. */
 struct ab_interval {
@@ -46,7 +91,7 @@ const struct ab_metric *ab_session_peak_metric(const struct ab_session *s);
 struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *field);
 
 /* "drained_0s" … "drained_purge": memory fields that struct ab_memory holds as an array. */
-extern const struct ab_memory_field ab_drain_fields[AB_DRAIN_COUNT];
+extern const struct ab_number_field ab_drain_fields[AB_DRAIN_COUNT];
 
 const char *ab_metric_unit(const struct ab_metric *m);
 const char *ab_metric_name(const struct ab_metric *m); /* name of the field */
@@ -139,9 +184,6 @@ void ab_metric_why_missing(const struct ab_session *s, uint32_t backend, const s
 
 /* Metrics of the time in the allocator per iteration, for gates and comparisons. */
 
-struct ab_iteration_field {
-    const char *name, *unit, *doc; /* all are better when lower */
-};
 enum {
     AB_ITERATION_P50,
     AB_ITERATION_P99,
@@ -151,17 +193,14 @@ enum {
     AB_ITERATION_MISSED_PERCENT,
     AB_ITERATION_FIELDS
 };
-extern const struct ab_iteration_field ab_iteration_fields[AB_ITERATION_FIELDS];
+extern const struct ab_number_field ab_iteration_fields[AB_ITERATION_FIELDS];
 
-/* Returns the field with this name; NULL = none. */
-const struct ab_iteration_field *ab_iteration_field_find(const char *name, size_t n);
 /* True if the field exists only with a budget. */
-bool ab_iteration_field_needs_budget(const struct ab_iteration_field *field);
+bool ab_iteration_field_needs_budget(const struct ab_number_field *field);
 
 /* Returns the value; NaN = n/a, for example for a time that cannot be distinguished from that of
  * the null back end. */
-double ab_iteration_field_value(const struct ab_iterations *x,
-                                const struct ab_iteration_field *field);
+double ab_iteration_field_value(const struct ab_iterations *x, const struct ab_number_field *field);
 /* True unless the metric is a time of iterations that, in some round of either side, cannot be
  * distinguished from that of the null back end. Using only the other rounds would be biased. */
 bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t base_backend,
@@ -186,13 +225,8 @@ bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct 
 /* "external_ratio.p99" …: field i is figure i % AB_DIST_STATS of kind i / AB_DIST_STATS. The
  * offsets do not refer to a record. */
 enum { AB_DIST_FIELDS = AB_DIST_COUNT * AB_DIST_STATS };
-extern const struct ab_memory_field ab_dist_fields[AB_DIST_FIELDS];
+extern const struct ab_number_field ab_dist_fields[AB_DIST_FIELDS];
 
-/* Short names, which gates should use. */
-enum { AB_DIST_SHORT = 4 * AB_DIST_STATS };
-extern const char *const ab_dist_short_names[AB_DIST_SHORT];
-
-bool ab_metric_is_dist(const struct ab_metric *m);
 /* True if the metric depends on how operations are counted. Percentiles over ops do, and so do
  * numbers at a moment that is given in ops. */
 bool ab_metric_is_by_position(const struct ab_metric *m);
@@ -215,20 +249,11 @@ enum {
     AB_TIME_FIELDS
 };
 /* "resident@begin" …; for the fields of an idle stretch, the offset is in struct ab_idle. */
-extern const struct ab_memory_field ab_time_fields[AB_TIME_FIELDS];
-/* True if the metric is one of these. Its "live" is the live bytes at that time. */
-static inline bool ab_metric_is_by_time(const struct ab_metric *m)
-{
-    return m->memory >= ab_time_fields && m->memory < ab_time_fields + AB_TIME_FIELDS;
-}
+extern const struct ab_number_field ab_time_fields[AB_TIME_FIELDS];
 
 /* Metrics of pinned pages (stats/pin_groups.h): sums over the groups that a pattern matches. */
 enum { AB_PIN_FIELDS = 7 };
-extern const struct ab_memory_field ab_pin_fields[AB_PIN_FIELDS]; /* offsets in struct ab_pin */
-
-/* Returns the field with this name; NULL = none. "_ratio" may be left out, and with `is_in_bytes`
- * "_bytes" may be. */
-const struct ab_memory_field *ab_dist_field_find(const char *name, size_t n, bool is_in_bytes);
+extern const struct ab_number_field ab_pin_fields[AB_PIN_FIELDS]; /* offsets in struct ab_pin */
 
 /* Merges the distributions of all rounds, or copies that of one round. The caller frees out->hdr.
  * Returns false if there is none. */

@@ -316,7 +316,7 @@ static bool is_of_time(const struct ab_gate *g)
 /* True if the gate is on this number of memory records. */
 static bool is_of(const struct ab_gate *g, const char *name)
 {
-    return g->metric.memory != NULL && strcmp(g->metric.memory->name, name) == 0;
+    return g->metric.number != NULL && strcmp(g->metric.number->name, name) == 0;
 }
 
 bool ab_suite_gate_parse(const char *text, const char *const *known, size_t n_known,

@@ -29,7 +29,7 @@ static struct ab_result *result(struct screen *x, uint32_t backend, uint32_t rou
 static struct ab_program_value value_of(const struct screen *x, uint32_t backend, const char *field)
 {
     struct ab_program_value v;
-    ab_program_value_of(&x->s, backend, GLIBC, ab_program_field(field), &v);
+    ab_program_value_of(&x->s, backend, GLIBC, ab_field_find(field), &v);
     return v;
 }
 
@@ -54,7 +54,7 @@ static void a_ratio_is_that_of_the_medians(void **state)
     assert_true(value_of(x, TCMALLOC, "faults_minor").median ==
                 7); /* of none there is no multiple */
     assert_true(isnan(value_of(x, TCMALLOC, "faults_minor").ratio.ratio));
-    assert_null(ab_program_field("no_such_field"));
+    assert_null(ab_field_find("no_such_field"));
     screen_free(x);
 }
 

@@ -44,10 +44,14 @@ static void finish(struct fake_session *f)
     fake_session_free(f);
 }
 
+static const struct ab_number_field *find(const char *name, bool is_in_bytes)
+{
+    return ab_metric_kind_find(&ab_metric_kinds[AB_METRIC_DIST], name, strlen(name), is_in_bytes);
+}
+
 static struct ab_metric metric(const struct fake_session *f, const char *name, bool is_in_bytes)
 {
-    return (struct ab_metric){.phase = f->s.phases[0],
-                              .memory = ab_dist_field_find(name, strlen(name), is_in_bytes)};
+    return (struct ab_metric){.phase = f->s.phases[0], .number = find(name, is_in_bytes)};
 }
 
 static void expect(double value, double wanted)
@@ -65,7 +69,7 @@ static void rounds_are_merged_by_their_ops(void **state)
     assert_string_equal(ab_metric_unit(&p50), "x live");
     assert_string_equal(ab_metric_name(&max), "external_bytes.max");
     assert_string_equal(ab_metric_unit(&max), "bytes");
-    assert_true(ab_metric_is_dist(&p50) && !ab_metric_is_latency(&p50));
+    assert_true(ab_metric_is(&p50, AB_METRIC_DIST) && !ab_metric_is_latency(&p50));
     expect(ab_metric_value(&f->s, FAKE_GLIBC, &p50), 0.3);
     expect(ab_metric_value(&f->s, FAKE_GLIBC, &max), 0.3 * (1 << 20));
     expect(ab_metric_of_round(&f->s, FAKE_GLIBC, &p50, 0), 0.1);
@@ -79,20 +83,20 @@ static void each_field_is_found_by_its_names_and_no_other(void **state)
     (void)state;
     for (unsigned i = 0; i < AB_DIST_FIELDS; i++) {
         const char *name = ab_dist_fields[i].name;
-        assert_ptr_equal(ab_dist_field_find(name, strlen(name), i % 2), &ab_dist_fields[i]);
+        assert_ptr_equal(find(name, i % 2), &ab_dist_fields[i]);
         assert_non_null(strstr(name, ab_dist_stat_names[i % AB_DIST_STATS]));
         assert_memory_equal(name, ab_memory_dists[i / AB_DIST_STATS].name,
                             strlen(ab_memory_dists[i / AB_DIST_STATS].name));
     }
-    for (unsigned i = 0; i < AB_DIST_SHORT; i++)
-        assert_non_null(
-            ab_dist_field_find(ab_dist_short_names[i], strlen(ab_dist_short_names[i]), false));
+    const struct ab_metric_kind *kind = &ab_metric_kinds[AB_METRIC_DIST];
+    for (unsigned i = 0; i < kind->n_offered; i++)
+        assert_non_null(find(kind->offered[i], false));
     static const char *const none[] = {"",          ".p99",        "external",
                                        "external.", "external.p9", "external_.p99",
                                        "overhead",  "xternal.p99", "p99"};
     for (unsigned i = 0; i < AB_ARRAY_LEN(none); i++)
-        assert_null(ab_dist_field_find(none[i], strlen(none[i]), false));
-    assert_null(ab_dist_field_find("external.p999", 13, true));
+        assert_null(find(none[i], false));
+    assert_null(find("external.p999", true));
 }
 
 static enum ab_verdict judge(struct fake_session *f, const char *text, char reason[240])

@@ -60,7 +60,7 @@ static struct ab_over_time *add(uint64_t time_ns, enum ab_idle_at idle, double l
 /* As gates have it, of the first round; *live: what was live then. */
 static double value_of(unsigned field, double *live)
 {
-    const struct ab_metric m = {.phase = "idle", .memory = &ab_time_fields[field]};
+    const struct ab_metric m = {.phase = "idle", .number = &ab_time_fields[field]};
     if (live != NULL)
         *live = ab_metric_live_peak(&s, 0, &m);
     return ab_metric_of_round(&s, 0, &m, 0);
@@ -106,7 +106,7 @@ static void what_a_short_stretch_does_not_reach_is_not_known(void **state)
     assert_true(isnan(all.items[0].half_back_ns) && isnan(all.items[0].most_back_ns));
     free(all.items);
     assert_true(isnan(value_of(AB_TIME_10S, NULL)));
-    const struct ab_metric m = {.phase = "idle", .memory = &ab_time_fields[AB_TIME_10S]};
+    const struct ab_metric m = {.phase = "idle", .number = &ab_time_fields[AB_TIME_10S]};
     char why[200];
     ab_metric_why_missing(&s, 0, &m, false, why, sizeof why);
     assert_non_null(strstr(why, "too short"));

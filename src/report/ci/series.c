@@ -76,7 +76,7 @@ static void walk_phase(const struct walk *w, uint32_t backend, const char *phase
         if (strcmp(ab_memory_fields[i].name, of_memory) == 0)
             give(w, backend,
                  (struct ab_metric){
-                     .phase = phase, .memory = &ab_memory_fields[i], .at = AB_AT_FOOTPRINT_PEAK},
+                     .phase = phase, .number = &ab_memory_fields[i], .at = AB_AT_FOOTPRINT_PEAK},
                  "memory");
 }
 
