@@ -22,7 +22,7 @@ static struct ab_work work_of(const struct ab_tape_map *tape)
 
 static bool is_chosen_by_work(const struct ab_backend_wish *wish)
 {
-    return wish->options->backends.n == 0 && wish->n_listed == 0;
+    return wish->asked->n == 0 && wish->n_listed == 0;
 }
 
 static enum ab_status add_suited(const struct ab_backend_wish *wish, struct ab_selection_list *list,
@@ -38,14 +38,13 @@ static enum ab_status add_suited(const struct ab_backend_wish *wish, struct ab_s
 enum ab_status ab_backend_choice_make(const struct ab_backend_wish *wish,
                                       struct ab_selection_list *out, struct ab_err *err)
 {
-    const struct ab_options *o = wish->options;
-    bool is_asked = o->backends.n > 0;
-    AB_TRY(ab_selection_parse(is_asked ? o->backends.names : wish->listed,
-                              is_asked ? o->backends.n : wish->n_listed, o->backends.path, out,
-                              err));
+    const struct ab_backends_wanted *asked = wish->asked;
+    bool is_asked = asked->n > 0;
+    AB_TRY(ab_selection_parse(is_asked ? asked->names : wish->listed,
+                              is_asked ? asked->n : wish->n_listed, asked->path, out, err));
     for (size_t i = 0; !is_asked && i < out->n; i++)
         out->items[i].was_named = false;
-    if (is_asked && !o->backends.are_stored)
+    if (is_asked && !asked->are_stored)
         AB_TRY(ab_case_check_files(out, err));
     return is_chosen_by_work(wish) ? add_suited(wish, out, err) : AB_OK;
 }
@@ -138,12 +137,12 @@ enum ab_status ab_case_check_stranger(const struct ab_selection *s, bool is_of_r
     return AB_OK;
 }
 
-enum ab_status ab_case_check_strangers(const struct ab_options *o,
+enum ab_status ab_case_check_strangers(const struct ab_backends_wanted *asked,
                                        const struct ab_selection_list *list, struct ab_err *err)
 {
-    bool is_chosen = o->backends.are_stored || (o->backends.n == 0 && !o->backends.allows_plugins);
+    bool is_chosen = asked->are_stored || (asked->n == 0 && !asked->allows_plugins);
     for (size_t i = 0; is_chosen && i < list->n; i++)
-        AB_TRY(ab_case_check_stranger(&list->items[i], o->backends.are_stored, "-b", err));
+        AB_TRY(ab_case_check_stranger(&list->items[i], asked->are_stored, "-b", err));
     return AB_OK;
 }
 

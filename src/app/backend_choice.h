@@ -6,7 +6,7 @@
 #ifndef AB_APP_BACKEND_CHOICE_H
 #define AB_APP_BACKEND_CHOICE_H
 
-#include "app/options.h"
+#include "app/request_parts.h"
 #include "backend/presets.h"
 #include "backend/selection.h"
 #include "core/text.h"
@@ -16,7 +16,7 @@
 struct ab_tape_map;
 
 struct ab_backend_wish { /* inputs of the choice */
-    const struct ab_options *options;
+    const struct ab_backends_wanted *asked;
     const char *const *listed; /* back ends of the workload; n_listed 0 = none */
     size_t n_listed;
     const struct ab_tape_map *tape;
@@ -43,7 +43,7 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b);
 enum ab_status ab_case_check_stranger(const struct ab_selection *s, bool is_of_result,
                                       const char *option, struct ab_err *err);
 /* Does the same for all of `list`, unless the command line names or allows its back ends. */
-enum ab_status ab_case_check_strangers(const struct ab_options *o,
+enum ab_status ab_case_check_strangers(const struct ab_backends_wanted *asked,
                                        const struct ab_selection_list *list, struct ab_err *err);
 /* Fails with AB_BACKEND if a path on the command line is no file or cannot be measured. A typing
  * error should not cost a measurement of the others. */

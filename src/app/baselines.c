@@ -28,11 +28,10 @@ const char *const ab_baseline_commands[] = {"save", "list", "show", "update", "r
 
 /* ---- names ---- */
 
-enum ab_status ab_baseline_folder(const struct ab_options *o, char **out, struct ab_err *err)
+enum ab_status ab_baseline_folder(const struct ab_store_wanted *store, char **out,
+                                  struct ab_err *err)
 {
-    struct ab_options where = *o;
-    where.store.is_off = false; /* --no-store concerns only the new result */
-    const char *results = ab_store_folder(&where);
+    const char *results = ab_results_folder(store);
     if (results == NULL)
         return ab_fail(err, AB_USAGE,
                        "there is no folder for baselines: $ALLOCBENCH_RESULTS is empty; give one "
@@ -118,18 +117,18 @@ enum ab_status ab_baseline_fail_missing(const char *folder, const char *name, st
 
 /* ---- results ---- */
 
-void ab_unsealed_tell(const struct ab_options *o, const char *shown, enum ab_checksum checksum,
+void ab_unsealed_tell(const struct ab_talk *talk, const char *shown, enum ab_checksum checksum,
                       bool is_unsealed)
 {
     if (is_unsealed)
-        ab_say(o, "allocbench: warning: %s is unsealed: %s, so a change to it would not be seen",
+        ab_say(talk, "allocbench: warning: %s is unsealed: %s, so a change to it would not be seen",
                shown,
                checksum == AB_CHECKSUM_NONE ? "it has no checksum"
                                             : "it was made from a result without a checksum");
 }
 
 /* Reads a stored result. Takes ownership of `label`, even on failure. */
-static enum ab_status read_base(const struct ab_options *o, const char *path, char *label,
+static enum ab_status read_base(const struct ab_talk *talk, const char *path, char *label,
                                 struct ab_base *out, struct ab_err *err)
 {
     struct ab_base base = {.label = label};
@@ -138,21 +137,19 @@ static enum ab_status read_base(const struct ab_options *o, const char *path, ch
         free(label);
         return status;
     }
-    ab_unsealed_tell(o, label, base.stored.checksum, base.stored.session.is_unsealed);
+    ab_unsealed_tell(talk, label, base.stored.checksum, base.stored.session.is_unsealed);
     *out = base;
     return AB_OK;
 }
 
-enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct ab_base *out,
+enum ab_status ab_base_read(const struct ab_talk *talk, const char *path, struct ab_base *out,
                             struct ab_err *err)
 {
     char shown[1024];
-    return read_base(o, path, ab_strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
+    return read_base(talk, path, ab_strdup(ab_text_printable(shown, sizeof shown, path)), out, err);
 }
 
-/* Returns the result of one workload, `item`, of a stored suite. `of` names the suite in the
- * label. */
-static struct ab_base base_of_item(const struct ab_suite_item *item, const char *of)
+struct ab_base ab_base_of_item(const struct ab_suite_item *item, const char *of)
 {
     struct ab_base base = {
         .label = ab_strdupf("%s, %s", AB_SHOWN(512, of), AB_SHOWN(256, item->name))};
@@ -166,24 +163,20 @@ bool ab_base_is_file(const char *name_or_file)
            ab_text_ends_with(name_or_file, ".html");
 }
 
-enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file,
-                            struct ab_base *out, struct ab_err *err)
+enum ab_status ab_base_find(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                            const char *name_or_file, struct ab_base *out, struct ab_err *err)
 {
     char *folder = NULL;
-    if (o->verdicts.baseline_item != NULL) {
-        *out = base_of_item(o->verdicts.baseline_item, name_or_file);
-        return AB_OK;
-    }
     if (ab_base_is_file(name_or_file))
-        return ab_base_read(o, name_or_file, out, err);
+        return ab_base_read(talk, name_or_file, out, err);
     enum ab_status status = ab_baseline_check_name(name_or_file, err);
-    if (status != AB_OK || (status = ab_baseline_folder(o, &folder, err)) != AB_OK)
+    if (status != AB_OK || (status = ab_baseline_folder(store, &folder, err)) != AB_OK)
         return status;
     char *path = ab_baseline_path(folder, name_or_file);
     if (access(path, F_OK) != 0 && errno == ENOENT)
         status = ab_baseline_fail_missing(folder, name_or_file, err);
     else
-        status = read_base(o, path, ab_strdupf(AB_BASELINE_LABEL "%s", name_or_file), out, err);
+        status = read_base(talk, path, ab_strdupf(AB_BASELINE_LABEL "%s", name_or_file), out, err);
     free(folder);
     free(path);
     return status;

@@ -6,7 +6,7 @@
 #ifndef AB_APP_BASELINES_H
 #define AB_APP_BASELINES_H
 
-#include "app/options.h"
+#include "app/request_parts.h"
 #include "document/read_result.h"
 
 enum { AB_BASELINE_NAME_MAX = 64 };
@@ -22,7 +22,8 @@ struct ab_base { /* a stored result that others are compared with */
 
 /* Sets *out to RESULTS/baselines, malloc'ed. Fails with AB_USAGE if there is no folder for
  * results. */
-enum ab_status ab_baseline_folder(const struct ab_options *o, char **out, struct ab_err *err);
+enum ab_status ab_baseline_folder(const struct ab_store_wanted *store, char **out,
+                                  struct ab_err *err);
 /* Fails with AB_USAGE unless the name has 1 to 64 letters, digits, '.', '_' and '-', and begins
  * with a letter or digit. */
 enum ab_status ab_baseline_check_name(const char *name, struct ab_err *err);
@@ -37,18 +38,21 @@ enum ab_status ab_baseline_fail_missing(const char *folder, const char *name, st
 
 /* Prints a note if the result is unsealed: it has no checksum, or was made from a result without
  * one. */
-void ab_unsealed_tell(const struct ab_options *o, const char *shown, enum ab_checksum checksum,
+void ab_unsealed_tell(const struct ab_talk *talk, const char *shown, enum ab_checksum checksum,
                       bool is_unsealed);
 /* Reads a result for a comparison. Fails with AB_INPUT if it is unreadable or was altered after it
  * was written. Prints a note if it is unsealed. */
-enum ab_status ab_base_read(const struct ab_options *o, const char *path, struct ab_base *out,
+enum ab_status ab_base_read(const struct ab_talk *talk, const char *path, struct ab_base *out,
                             struct ab_err *err);
 /* True if the text is a file and not the name of a baseline: it contains '/' or ends in .json or
  * .html. */
 bool ab_base_is_file(const char *name_or_file);
+/* Reads the result of one workload, `item`, from a stored suite. `of` names the suite in the
+ * label. */
+struct ab_base ab_base_of_item(const struct ab_suite_item *item, const char *of);
 /* Reads a baseline by its name, or a file, as ab_base_read() does. */
-enum ab_status ab_base_find(const struct ab_options *o, const char *name_or_file,
-                            struct ab_base *out, struct ab_err *err);
+enum ab_status ab_base_find(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                            const char *name_or_file, struct ab_base *out, struct ab_err *err);
 /* Fails with AB_INPUT if the result is incomplete or has too few rounds for any verdict, with
  * AB_BACKEND if it has no numbers. */
 enum ab_status ab_base_check(const struct ab_base *base, struct ab_err *err);

@@ -64,10 +64,10 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
 }
 
 /* Makes sure that the folder for results exists and is writable, before anything is measured. */
-static enum ab_status check_folder(const struct ab_options *o, struct ab_err *err)
+static enum ab_status check_folder(const struct ab_store_wanted *store, struct ab_err *err)
 {
     struct ab_output probe;
-    const char *folder = ab_store_folder(o);
+    const char *folder = ab_store_folder(store);
     if (folder == NULL)
         return ab_fail(err, AB_USAGE,
                        "calibrate stores what it finds: $ALLOCBENCH_RESULTS is empty, name a "
@@ -81,46 +81,55 @@ static enum ab_status check_folder(const struct ab_options *o, struct ab_err *er
 
 /* Calibrates with the workload that was named, else with the built-in churn, passed as an unnamed
  * file (memfd). */
-enum ab_status ab_calibrate(const struct ab_options *options, struct ab_calibration *out,
+enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_calibration *out,
                             int *exit_code, struct ab_err *err)
 {
-    struct ab_options o = *options;
     char path[64];
     const char *named = path;
     int fd = -1;
-    AB_TRY(check_folder(options, err));
-    o.backends.names = (const char **)twins;
-    o.backends.n = 2;
-    o.rules.rounds = o.rules.has_rounds ? o.rules.rounds : ROUNDS_MEASURED;
+    AB_TRY(check_folder(&asked->store, err));
+    struct ab_measure_request both = {
+        .talk = asked->talk,
+        .command = asked->command,
+        .args = asked->args,
+        .n_args = asked->n_args,
+        .backends = {.names = (const char **)twins, .n = 2},
+        .settings = asked->settings,
+        .rules = {.rounds = asked->rules.has_rounds ? asked->rules.rounds : ROUNDS_MEASURED,
+                  .has_rounds = asked->rules.has_rounds},
+        .passes = {.is_given = true},
+        .conditions = asked->conditions,
+        .store = {.is_part = true},
+        .ignores_gates = true,
+        .take = take,
+        .user = out,
+    };
     for (unsigned pass = 0; pass < AB_PASS_COUNT; pass++)
-        o.passes.plan.rounds[pass] = AB_EVERY_ROUND;
-    o.passes.is_given = o.ignores_gates = true;
-    o.store.is_off = true;
-    o.store.folder = NULL;
-    if (o.n_args == 0) {
+        both.passes.plan.rounds[pass] = AB_EVERY_ROUND;
+    if (asked->n_args == 0) {
         fd = ab_memfd("allocbench-churn", sizeof churn - 1);
         if (fd < 0 || pwrite(fd, churn, sizeof churn - 1, 0) != (ssize_t)sizeof churn - 1)
             return ab_fail_errno(err, AB_SYSTEM, "cannot make the workload");
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        o.args = &named;
-        o.n_args = 1;
+        both.args = &named;
+        both.n_args = 1;
     }
-    enum ab_status status = ab_run_workload(&o, take, out, exit_code, err);
+    enum ab_status status = ab_run_workload(&both, exit_code, err);
     if (fd >= 0)
         close(fd);
     return status;
 }
 
-enum ab_status ab_calibration_store(const struct ab_options *o, const struct ab_calibration *c,
-                                    struct ab_err *err)
+enum ab_status ab_calibration_store(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                                    const struct ab_calibration *c, struct ab_err *err)
 {
     char path[4300], name[64];
     struct ab_output file;
     ab_calibration_name(c->fingerprint, name, sizeof name);
-    snprintf(path, sizeof path, "%.4200s/%s", ab_store_folder(o), name);
+    snprintf(path, sizeof path, "%.4200s/%s", ab_store_folder(store), name);
     AB_TRY(ab_output_open(path, &file, err));
     ab_calibration_write(file.to, c);
     AB_TRY(ab_output_commit(&file, err));
-    ab_say(o, "Stored: %s", AB_SHOWN(512, path));
+    ab_say(talk, "Stored: %s", AB_SHOWN(512, path));
     return AB_OK;
 }

@@ -6,15 +6,15 @@
 #ifndef AB_APP_CALIBRATE_H
 #define AB_APP_CALIBRATE_H
 
-#include "app/options.h"
+#include "app/request.h"
 #include "document/calibration.h"
 
-/* Calibrates with the workload o->args[0], else with a built-in one. Sets *out only if *exit_code
+/* Calibrates with the workload asked->args[0], else with a built-in one. Sets *out only if *exit_code
  * is 0. */
-enum ab_status ab_calibrate(const struct ab_options *o, struct ab_calibration *out, int *exit_code,
-                            struct ab_err *err);
+enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_calibration *out,
+                            int *exit_code, struct ab_err *err);
 /* Stores the calibration in the folder for results. */
-enum ab_status ab_calibration_store(const struct ab_options *o, const struct ab_calibration *c,
-                                    struct ab_err *err);
+enum ab_status ab_calibration_store(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                                    const struct ab_calibration *c, struct ab_err *err);
 
 #endif

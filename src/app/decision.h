@@ -8,12 +8,13 @@
 
 #include "app/baselines.h"
 #include "app/gate_set.h"
+#include "app/request.h"
 #include "backend/selection.h"
-#include "report/table/style.h"
 #include "stats/compare.h"
 
 struct ab_decision {
-    const struct ab_options *options;
+    const struct ab_verdicts_wanted *wanted;
+    const struct ab_talk *talk;
     const struct ab_gate_set *gates; /* NULL until ab_decision_make() */
     struct ab_base base;             /* label NULL = no baseline */
     bool is_within;                  /* True to compare the back ends with their base */
@@ -22,7 +23,7 @@ struct ab_decision {
 
 /* Reads and checks --baseline before anything is measured. --limit without a baseline bounds each
  * back end against the base. */
-enum ab_status ab_decision_open(const struct ab_options *o, struct ab_decision *out,
+enum ab_status ab_decision_open(const struct ab_measure_request *asked, struct ab_decision *out,
                                 struct ab_err *err);
 /* Adds glibc as a control for changes of the machine, if the baseline has glibc and the list does
  * not. */
@@ -54,13 +55,7 @@ enum ab_status ab_base_name_set(const char *name, struct ab_session *session, st
 
 /* Returns the status of the command from the session's gates and comparison, under --strict and
  * --inconclusive: AB_BACKEND, AB_CONFIG, AB_GATE, AB_INCONCLUSIVE or AB_OK. */
-enum ab_status ab_verdict_status(const struct ab_options *o, const struct ab_session *session);
-
-/* Prints the comparison and the gates, if any. Adds the line "next: …" if the user should act: the
- * command with the rounds that would settle open verdicts, where to see a regression, or how to
- * renew a baseline. `file` is the result as `baseline update` takes it; "" = the newest result;
- * NULL = not stored. */
-void ab_verdicts_print(FILE *to, const struct ab_options *o, const struct ab_session *session,
-                       const char *file, struct ab_table_style style);
+enum ab_status ab_verdict_status(const struct ab_verdicts_wanted *wanted,
+                                 const struct ab_session *session);
 
 #endif

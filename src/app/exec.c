@@ -8,6 +8,7 @@
 #include "app/backend_choice.h"
 #include "app/call_sites.h"
 #include "app/exec_litter.h"
+#include "app/exec_server.h"
 #include "app/exec_trace.h"
 #include "app/measure.h"
 #include "app/rounds.h"
@@ -44,6 +45,8 @@ enum { SETTINGS_MAX = 16 + AB_NAMED_MAX };
 /* State of `exec`. The program's digest is reported, but is no part of the work's identity, because
  * a changed program may be what is measured. */
 struct work {
+    const struct ab_exec_request *asked;
+    bool wants_inside; /* True also for --trace, because a replay predicts the times of calls */
     char program[4096], name[128];
     char program_sha256[65], work_sha256[65];
     const char *settings[SETTINGS_MAX + 1]; /* malloc'ed, ends with NULL */
@@ -72,66 +75,71 @@ static void add_setting(struct work *w, const char *name, const char *value)
 
 /* Returns the form in which results keep a command or path: `text`, or "(left out)" if the command
  * line is hidden. */
-static const char *shown_of(const struct ab_options *o, const char *text)
+static const char *shown_of(const struct ab_exec_request *asked, const char *text)
 {
-    return o->command.is_hidden ? "(left out)" : text;
+    return asked->measure.command.is_hidden ? "(left out)" : text;
 }
 
 /* True if the program's output is not compared. The output of a server never is. */
-static bool is_output_free(const struct ab_options *o)
+static bool is_output_free(const struct ab_exec_request *asked)
 {
-    return o->program.is_output_free || o->server.is_server;
+    return asked->program.is_output_free || asked->server.is_server;
 }
 
 /* Digests the identity of the work. The program counts by its base name, because it may be in
  * another folder. */
-static void digest_work(const struct ab_options *o, const struct work *w, const char *stdin_sha256,
-                        char hex[65])
+static void digest_work(const struct work *w, const char *stdin_sha256, char hex[65])
 {
+    const struct ab_exec_request *asked = w->asked;
     SHA2_CTX sha;
     SHA256Init(&sha);
     SHA256Update(&sha, (const uint8_t *)w->name, strlen(w->name) + 1);
-    for (size_t i = 1; i < o->n_args; i++)
-        SHA256Update(&sha, (const uint8_t *)o->args[i], strlen(o->args[i]) + 1);
+    for (size_t i = 1; i < asked->measure.n_args; i++)
+        SHA256Update(&sha, (const uint8_t *)asked->measure.args[i],
+                     strlen(asked->measure.args[i]) + 1);
     SHA256Update(&sha, (const uint8_t *)stdin_sha256, strlen(stdin_sha256));
-    if (o->server.is_server)
-        SHA256Update(&sha, (const uint8_t *)o->server.load, strlen(o->server.load) + 1);
+    if (asked->server.is_server)
+        SHA256Update(&sha, (const uint8_t *)asked->server.load, strlen(asked->server.load) + 1);
     SHA256End(&sha, hex);
 }
 
-static void describe_server(const struct ab_options *o, struct work *w)
+static void describe_server(struct work *w)
 {
+    const struct ab_exec_request *asked = w->asked;
+    const struct ab_server_wanted *server = &asked->server;
     add_setting(w, "server", "true");
-    add_setting(w, "ready", shown_of(o, o->server.ready));
-    add_setting(w, "load", shown_of(o, o->server.load));
-    for (size_t i = 0; i < o->server.n_metrics; i++)
-        add_setting(w, "metric", o->server.metrics[i]);
+    add_setting(w, "ready", shown_of(asked, server->ready));
+    add_setting(w, "load", shown_of(asked, server->load));
+    for (size_t i = 0; i < server->n_metrics; i++)
+        add_setting(w, "metric", server->metrics[i]);
     add_setting(w, "rest", AB_TIME((double)w->server.rest_ns));
-    add_setting(w, "end_signal", ab_end_signals[o->server.end_signal]);
+    add_setting(w, "end_signal", ab_end_signals[server->end_signal]);
 }
 
 /* Describes the work; w->program must be set. Fails with AB_INPUT if --stdin cannot be read. */
-static enum ab_status describe_work(const struct ab_options *o, struct work *w, struct ab_err *err)
+static enum ab_status describe_work(struct work *w, struct ab_err *err)
 {
+    const struct ab_exec_request *asked = w->asked;
     char stdin_sha256[65] = "";
     const char *slash = strrchr(w->program, '/');
     snprintf(w->name, sizeof w->name, "%.100s", slash != NULL ? slash + 1 : w->program);
     if (!ab_file_digest(w->program, w->program_sha256))
         w->program_sha256[0] = 0;
-    if (o->program.stdin_path != NULL && !ab_file_digest(o->program.stdin_path, stdin_sha256))
+    if (asked->program.stdin_path != NULL &&
+        !ab_file_digest(asked->program.stdin_path, stdin_sha256))
         return ab_fail_errno(err, AB_INPUT, "--stdin: cannot read %s",
-                             AB_SHOWN(512, o->program.stdin_path));
-    digest_work(o, w, stdin_sha256, w->work_sha256);
-    if (o->program.stdin_path != NULL)
-        add_setting(w, "stdin", shown_of(o, o->program.stdin_path));
-    if (o->program.prepare != NULL)
-        add_setting(w, "prepare", shown_of(o, o->program.prepare));
-    add_setting(w, "check_output", is_output_free(o) ? "false" : "true");
-    if (o->program.wants_inside)
+                             AB_SHOWN(512, asked->program.stdin_path));
+    digest_work(w, stdin_sha256, w->work_sha256);
+    if (asked->program.stdin_path != NULL)
+        add_setting(w, "stdin", shown_of(asked, asked->program.stdin_path));
+    if (asked->program.prepare != NULL)
+        add_setting(w, "prepare", shown_of(asked, asked->program.prepare));
+    add_setting(w, "check_output", is_output_free(asked) ? "false" : "true");
+    if (w->wants_inside)
         add_setting(w, "inside", "true");
-    if (o->server.is_server)
-        describe_server(o, w);
-    if (o->passes.wants_instr)
+    if (asked->server.is_server)
+        describe_server(w);
+    if (asked->measure.passes.wants_instr)
         add_setting(w, "instr", "I1=" AB_INSTR_I1 " D1=" AB_INSTR_D1 " LL=" AB_INSTR_LL);
     return AB_OK;
 }
@@ -148,68 +156,6 @@ static void note_output(struct work *w, const struct ab_program_summary *s, bool
     add_setting(w, "output_xxh128", text);
 }
 
-/* ---- a server ---- */
-
-static const int end_signals[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGKILL};
-const char *const ab_end_signals[] = {"TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL", NULL};
-
-/* Returns the first given option that needs --server; NULL = none. */
-static const char *option_of_server(const struct ab_options *o)
-{
-    return o->server.ready != NULL       ? "ready"
-           : o->server.load != NULL      ? "load"
-           : o->server.n_metrics > 0     ? "metric"
-           : o->server.has_rest          ? "rest"
-           : o->server.has_ready_timeout ? "ready-timeout"
-           : o->server.has_end_signal    ? "end-signal"
-                                         : NULL;
-}
-
-static enum ab_status read_metrics(const struct ab_options *o, struct ab_server *server,
-                                   struct ab_err *err)
-{
-    server->metrics = ab_alloc_zeroed(o->server.n_metrics + 1, sizeof server->metrics[0]);
-    for (size_t i = 0; i < o->server.n_metrics; i++) {
-        struct ab_server_metric *m = &server->metrics[i];
-        AB_TRY(ab_server_read_metric(o->server.metrics[i], m, err));
-        server->n_metrics++;
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(server->metrics[k].field->name, m->field->name) == 0)
-                return ab_fail(err, AB_USAGE, "--metric: two are named %s", m->field->name);
-    }
-    return AB_OK;
-}
-
-static enum ab_status read_server(const struct ab_options *o, struct ab_server *server,
-                                  struct ab_err *err)
-{
-    const char *option = option_of_server(o);
-    if (!o->server.is_server)
-        return option == NULL ? AB_OK : ab_fail(err, AB_USAGE, "--%s requires --server", option);
-    if (o->server.ready == NULL || o->server.load == NULL)
-        return ab_fail(err, AB_USAGE,
-                       "--server requires --%s: allocbench exec --server --ready tcp:PORT --load "
-                       "'CMD' -- ./server …",
-                       o->server.ready == NULL ? "ready" : "load");
-    if (o->program.trace != NULL)
-        return ab_fail(err, AB_USAGE,
-                       "--trace and --server are mutually exclusive: whether the load of the "
-                       "recording was the same is not known");
-    if (o->passes.wants_instr)
-        return ab_fail(
-            err, AB_USAGE,
-            "--instr and --server are mutually exclusive: under callgrind a server is 50 "
-            "to 100 times slower, and its load would be another");
-    server->load = o->server.load;
-    server->ready_timeout_ns = o->server.has_ready_timeout ? o->server.ready_timeout_ns
-                                                           : UINT64_C(30000000000);
-    server->rest_ns = o->server.has_rest ? o->server.rest_ns : UINT64_C(10000000000);
-    server->end_signal = end_signals[o->server.end_signal];
-    AB_TRY(ab_server_read_ready(o->server.ready, &server->ready, err));
-    server->ready.text = shown_of(o, o->server.ready);
-    return read_metrics(o, server, err);
-}
-
 /* ---- the replay of its trace ---- */
 
 static void note_part(struct work *w)
@@ -224,23 +170,24 @@ static void note_part(struct work *w)
 
 /* ---- before anything runs ---- */
 
-static enum ab_status find_program(const struct ab_options *o, struct work *w, struct ab_err *err)
+static enum ab_status find_program(struct work *w, struct ab_err *err)
 {
     static const struct ab_program_use measuring = {
         .done = "measured",
         .loaded = "an allocator",
         .needs = "allocators need glibc",
     };
-    if (o->n_args == 0)
+    const struct ab_measure_request *measure = &w->asked->measure;
+    if (measure->n_args == 0)
         return ab_fail(err, AB_USAGE,
                        "exec needs a command: allocbench exec -b glibc,jemalloc -- ./app …");
     if (access("/proc/self/maps", R_OK) != 0)
         return ab_fail(err, AB_SYSTEM,
                        "exec needs /proc, which shows what allocator serves a program; it is not "
                        "mounted: mount -t proc proc /proc");
-    if (!ab_program_file_find(o->args[0], w->program, sizeof w->program))
+    if (!ab_program_file_find(measure->args[0], w->program, sizeof w->program))
         return ab_fail(err, AB_USAGE, "%s: no such program, or it is not executable%s",
-                       AB_SHOWN(512, o->args[0]), ab_program_file_hint(o->args[0]));
+                       AB_SHOWN(512, measure->args[0]), ab_program_file_hint(measure->args[0]));
     return ab_program_file_check(w->program, &measuring, err);
 }
 
@@ -308,16 +255,17 @@ static enum ab_status add_own_malloc(struct work *w, struct ab_selection_list *l
 static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
-    const struct ab_options *o = m->options;
+    const struct ab_measure_request *asked = m->asked;
     name_metrics(w, &m->session);
-    AB_TRY(
-        ab_selection_parse(o->backends.names, o->backends.n, o->backends.path, &m->selection, err));
-    if (!o->backends.are_stored)
+    AB_TRY(ab_selection_parse(asked->backends.names, asked->backends.n, asked->backends.path,
+                              &m->selection, err));
+    if (!asked->backends.are_stored)
         AB_TRY(ab_case_check_files(&m->selection, err));
     AB_TRY(ab_decision_add_control(&m->decision, &m->selection, err));
-    AB_TRY(ab_aged_rows_add(o->backends.aged_lists, o->backends.n_aged_lists, &m->selection, err));
-    AB_TRY(ab_own_malloc_find(w->program, o->args, &w->own, err));
-    if (o->program.wants_own_malloc)
+    AB_TRY(ab_aged_rows_add(asked->backends.aged_lists, asked->backends.n_aged_lists, &m->selection,
+                            err));
+    AB_TRY(ab_own_malloc_find(w->program, asked->args, &w->own, err));
+    if (w->asked->program.wants_own_malloc)
         AB_TRY(add_own_malloc(w, &m->selection, err));
     for (size_t i = 0; i < m->selection.n; i++)
         AB_TRY(check_kind(&m->selection.items[i], err));
@@ -349,8 +297,8 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
     struct work *w = m->work;
     const struct ab_selection *s = &m->selection.items[i];
     w->aged_lists[i].request = s->aging;
-    w->aged_lists[i].request.seed = info->aging.seed = m->options->settings.seed;
-    if (m->options->program.wants_own_malloc && i + 1 == m->selection.n) {
+    w->aged_lists[i].request.seed = info->aging.seed = m->asked->settings.seed;
+    if (w->asked->program.wants_own_malloc && i + 1 == m->selection.n) {
         w->cases[i].wanted = w->own.served;
         w->cases[i].wanted.is_own = true;
     } else if (s->source == AB_SOURCE_LIBC && w->own.served.path != NULL && !w->own.is_program) {
@@ -380,7 +328,7 @@ static void describe(struct ab_measurement *m)
     s->tape_sha256 = w->work_sha256;
     s->settings = w->settings;
     name_metrics(w, s);
-    s->seed = m->options->settings.seed;
+    s->seed = m->asked->settings.seed;
     s->n_tape_ops = UINT64_MAX;
     s->phases = phases;
     s->n_phases = 1;
@@ -426,7 +374,7 @@ static void say_that_it_waits(void *user)
     const struct ab_measurement *m = user;
     struct work *w = m->work;
     if (!w->has_said_waits)
-        ab_say(m->options,
+        ab_say(&m->asked->talk,
                "allocbench: %s runs and takes no CPU time: one that does not end by itself is "
                "measured with --server (docs/exec.md)",
                w->name);
@@ -440,7 +388,7 @@ static enum ab_status find_aging(struct ab_measurement *m, struct ab_err *err)
     for (size_t i = 0; i < m->selection.n; i++)
         is_wanted = is_wanted || m->selection.items[i].aging.occupancy > 0;
     if (is_wanted && w->aging.sizes == NULL)
-        AB_TRY(ab_exec_litter_find(m->options, &w->aging, err));
+        AB_TRY(ab_exec_litter_find(w->asked, &w->aging, err));
     for (size_t i = 0; i < m->selection.n; i++) {
         w->aged_lists[i].sizes = w->aging.sizes;
         w->aged_lists[i].n_sizes = w->aging.n_sizes;
@@ -457,7 +405,7 @@ static void announce_counting(void *user, double plain_ns)
 {
     const struct ab_round_watch *watch = user;
     ab_say(
-        watch->options,
+        watch->talk,
         "allocbench: --instr: each allocator once under callgrind, some 50 to 100 times the %s of "
         "the plain runs: %s to %s",
         AB_TIME(plain_ns), AB_TIME(50 * plain_ns), AB_TIME(100 * plain_ns));
@@ -466,41 +414,41 @@ static void announce_counting(void *user, double plain_ns)
 static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
-    const struct ab_options *o = m->options;
+    const struct ab_exec_request *asked = w->asked;
     struct ab_round_watch watch;
     struct ab_program_plan plan = {
         .program = {.path = w->program,
-                    .argv = o->args,
-                    .stdin_path = o->program.stdin_path,
-                    .timeout_ns = o->conditions.timeout_ns,
-                    .server = o->server.is_server ? &w->server : NULL,
+                    .argv = asked->measure.args,
+                    .stdin_path = asked->program.stdin_path,
+                    .timeout_ns = asked->measure.conditions.timeout_ns,
+                    .server = asked->server.is_server ? &w->server : NULL,
                     .waits = say_that_it_waits,
                     .user = m},
         .cases = w->cases,
         .base = ab_session_base(&m->session),
         .rounds = m->session.n_rounds_planned,
-        .prepare = o->program.prepare,
+        .prepare = asked->program.prepare,
         .prepare_fd = STDERR_FILENO,
-        .is_output_free = is_output_free(o),
-        .wants_instr = o->passes.wants_instr,
+        .is_output_free = is_output_free(asked),
+        .wants_instr = asked->measure.passes.wants_instr,
         .counting = announce_counting,
         .progress = ab_round_watch_progress,
         .round_done = ab_round_watch_end_round,
         .user = &watch,
     };
-    if (o->program.trace != NULL && !m->is_again) {
-        AB_TRY(ab_exec_predict(m, &w->prediction, err));
+    if (asked->program.trace != NULL && !m->is_again) {
+        AB_TRY(ab_exec_predict(m, asked->program.trace, &w->prediction, err));
         note_part(w);
     }
     AB_TRY(prove_settings(m, err));
     AB_TRY(find_aging(m, err));
-    if (o->program.wants_inside) {
+    if (w->wants_inside) {
         AB_TRY(find_interposer(w, err));
         plan.interposer = &w->interposer;
-        plan.wants_sites = o->program.wants_sites;
+        plan.wants_sites = asked->program.wants_sites;
     }
     plan.noter = find_noter(w) ? &w->noter : NULL;
-    ab_round_watch_begin(&watch, o, &m->store, &m->session);
+    ab_round_watch_begin(&watch, &m->asked->talk, &m->store, &m->session);
     enum ab_status status = ab_program_session_run(&plan, &m->session, &w->summary, err);
     ab_round_watch_end(&watch);
     return status;
@@ -511,45 +459,43 @@ static void conclude(struct ab_measurement *m)
     struct work *w = m->work;
     if (m->replay != NULL)
         ab_prediction_note(&w->prediction, &m->session);
-    note_output(w, &w->summary, is_output_free(m->options));
+    note_output(w, &w->summary, is_output_free(w->asked));
     m->n_left = w->summary.n_left;
     ab_call_sites_name(&m->session);
 }
 
-enum ab_status ab_exec(const struct ab_options *options, int *exit_code, struct ab_err *err)
+enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, struct ab_err *err)
 {
     static const struct ab_engine engine = {.select = select_backends,
                                             .add_case = add_case,
                                             .describe = describe,
                                             .run = run,
                                             .conclude = conclude};
+    const struct ab_program_wanted *program = &asked->program;
     struct ab_phase phase = {.name = AB_PROGRAM_PHASE, .is_measured = true};
-    struct ab_options o = *options;
-    struct work w = {0};
-    struct ab_measurement m = {.options = &o,
+    struct work w = {.asked = asked,
+                     .wants_inside = program->wants_inside || program->trace != NULL};
+    struct ab_measurement m = {.asked = &asked->measure,
                                .engine = &engine,
                                .work = &w,
                                .phases = &phase,
                                .n_phases = 1,
-                               .is_exec = true};
-    o.program.wants_inside = o.program.wants_inside ||
-                             o.program.trace != NULL; /* a replay predicts the times of calls
-                                                           inside the program */
-    if (o.program.wants_sites && !o.program.wants_inside)
+                               .is_exec = true,
+                               .others = {program->trace, program->stdin_path}};
+    if (program->wants_sites && !w.wants_inside)
         return ab_fail(err, AB_USAGE,
                        "--sites says where the calls of --inside come from: give both");
-    AB_TRY(find_program(&o, &w, err));
+    AB_TRY(find_program(&w, err));
     ab_guardian_begin();
-    enum ab_status status = read_server(&o, &w.server, err);
+    enum ab_status status = ab_exec_server_read(asked, &w.server, err);
+    w.server.ready.text = shown_of(asked, asked->server.ready);
     if (status == AB_OK)
-        status = describe_work(&o, &w, err);
-    for (unsigned k = 0; o.program.wants_inside && k <= AB_OP_FREE; k++)
+        status = describe_work(&w, err);
+    for (unsigned k = 0; w.wants_inside && k <= AB_OP_FREE; k++)
         phase.n_ops[k] = 1; /* placeholder; the interposer reports the real counts */
-    if (o.program.trace != NULL)
-        o.talk.stage.name = "program";
     if (status == AB_OK)
         status = ab_measure(&m, exit_code, err);
-    ab_server_fini(&w.server);
+    free(w.server.metrics);
     ab_prediction_fini(&w.prediction);
     free(w.cases);
     free(w.envs);

@@ -5,8 +5,8 @@
 #ifndef AB_APP_EXEC_H
 #define AB_APP_EXEC_H
 
-#include "app/options.h"
+#include "app/request.h"
 
-enum ab_status ab_exec(const struct ab_options *o, int *exit_code, struct ab_err *err);
+enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, struct ab_err *err);
 
 #endif

@@ -59,7 +59,7 @@ static enum ab_status interrupt(int signal, struct ab_err *err)
     return ab_fail(err, AB_INTERRUPTED, "interrupted");
 }
 
-static enum ab_status run_recorder(const struct ab_options *o,
+static enum ab_status run_recorder(const struct ab_exec_request *asked,
                                    const struct ab_record_request *request, struct ab_err *err)
 {
     struct ab_recording recording;
@@ -75,52 +75,53 @@ static enum ab_status run_recorder(const struct ab_options *o,
         return AB_OK;
     if (status != AB_OK) {
         ab_err_context(err, "allocbench: ");
-        ab_complain(o, err->text);
+        ab_complain(&asked->measure.talk, err->text);
     }
     return ab_fail(err, AB_SYSTEM,
                    "--litter: the program could not be recorded, for the sizes of its blocks; make "
                    "a recording with 'allocbench record' and give it by --trace");
 }
 
-/* Records o->args into the file `trace` and discards the program's standard output. The spool is
+/* Records asked->measure.args into the file `trace` and discards the program's standard output. The spool is
  * made in `folder`, so that it is deleted with `folder` if this process is killed. */
-static enum ab_status record(const struct ab_options *o, const char *folder, const char *trace,
-                             struct ab_err *err)
+static enum ab_status record(const struct ab_exec_request *asked, const char *folder,
+                             const char *trace, struct ab_err *err)
 {
     const struct ab_record_request request = {
-        .args = o->args,
+        .args = asked->measure.args,
         .output = trace,
         .spool_in = folder,
         .is_contained = true,
-        .stdin_path = o->program.stdin_path,
-        .duration_ns = o->conditions.timeout_ns,
+        .stdin_path = asked->program.stdin_path,
+        .duration_ns = asked->measure.conditions.timeout_ns,
         .stops_command = true,
     };
-    ab_say(o, "allocbench: --litter: recording the program for the sizes of its blocks");
-    if (o->program.prepare != NULL)
-        AB_TRY(
-            ab_program_prepare(o->program.prepare, STDERR_FILENO, o->conditions.timeout_ns, err));
-    return run_recorder(o, &request, err);
+    ab_say(&asked->measure.talk,
+           "allocbench: --litter: recording the program for the sizes of its blocks");
+    if (asked->program.prepare != NULL)
+        AB_TRY(ab_program_prepare(asked->program.prepare, STDERR_FILENO,
+                                  asked->measure.conditions.timeout_ns, err));
+    return run_recorder(asked, &request, err);
 }
 
-static enum ab_status record_and_read(const struct ab_options *o, struct ab_exec_litter *out,
-                                      struct ab_err *err)
+static enum ab_status record_and_read(const struct ab_exec_request *asked,
+                                      struct ab_exec_litter *out, struct ab_err *err)
 {
     struct ab_temporary folder = {.path = ""};
     char trace[sizeof folder.path + 16];
     AB_TRY(ab_temporary_make("litter", &folder, err));
     snprintf(trace, sizeof trace, "%s/program.abt", folder.path);
-    enum ab_status status = record(o, folder.path, trace, err);
+    enum ab_status status = record(asked, folder.path, trace, err);
     if (status == AB_OK)
-        status = read_trace(trace, o->settings.seed, out, err);
+        status = read_trace(trace, asked->measure.settings.seed, out, err);
     ab_temporary_remove(&folder);
     return status;
 }
 
-enum ab_status ab_exec_litter_find(const struct ab_options *o, struct ab_exec_litter *out,
+enum ab_status ab_exec_litter_find(const struct ab_exec_request *asked, struct ab_exec_litter *out,
                                    struct ab_err *err)
 {
-    if (o->server.is_server)
+    if (asked->server.is_server)
         return ab_fail(err, AB_USAGE,
                        "litter and --server are mutually exclusive: the sizes of its blocks are "
                        "known of a program that ends");
@@ -131,8 +132,9 @@ enum ab_status ab_exec_litter_find(const struct ab_options *o, struct ab_exec_li
             "--litter: LD_PRELOAD cannot hold a path with a space, a colon or a quote: %s",
             AB_SHOWN(512, out->library));
     out->sizes = ab_alloc_zeroed(AB_AGING_SIZES_MOST, sizeof out->sizes[0]);
-    return o->program.trace != NULL ? read_trace(o->program.trace, o->settings.seed, out, err)
-                                    : record_and_read(o, out, err);
+    return asked->program.trace != NULL
+               ? read_trace(asked->program.trace, asked->measure.settings.seed, out, err)
+               : record_and_read(asked, out, err);
 }
 
 void ab_exec_litter_fini(struct ab_exec_litter *l)

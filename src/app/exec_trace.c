@@ -43,35 +43,38 @@ static enum ab_status take(void *user, const struct ab_session *session, struct 
     return AB_OK;
 }
 
-/* Sets the options of `replay` from those of `exec`. Throughput always runs; the latency pass is
- * added, because --inside times single calls too. */
-static void set_replay(struct ab_options *r, const struct ab_options *o)
+/* Returns the request to replay `trace`, under the same back ends as the program. Throughput always
+ * runs; the latency pass is added, because --inside times single calls too. --rounds is an upper
+ * limit; --precision is about throughput, not about single calls. */
+static struct ab_measure_request request_of(const struct ab_measure_request *exec,
+                                            const char **trace)
 {
     static const char *usual[] = {"libraries"};
-    *r = *o;
-    if (r->backends.n == 0) { /* the program's mallocs, without allocators that suit the trace */
-        r->backends.names = usual;
-        r->backends.n = 1;
+    struct ab_measure_request r = {
+        .talk = {.listener = exec->talk.listener, .is_quiet = exec->talk.is_quiet},
+        .command = exec->command,
+        .args = trace,
+        .n_args = 1,
+        .backends = exec->backends,
+        .settings = exec->settings,
+        .rules = {.has_rounds = true, .rounds = exec->rules.rounds},
+        .passes = {.is_given = true, .plan.rounds[AB_PASS_LATENCY] = AB_EVERY_ROUND},
+        .conditions = {.has_between = true},
+        .replay = exec->replay,
+        .verdicts = {.base = exec->verdicts.base},
+        .store = {.folder = exec->store.folder, .is_part = true},
+        .take = take,
+    };
+    if (r.backends.n == 0) { /* the program's mallocs, without allocators that suit the trace */
+        r.backends.names = usual;
+        r.backends.n = 1;
     }
-    memset(r->outputs.sinks, 0, sizeof r->outputs.sinks);
-    memset(r->outputs.wants_lines, 0, sizeof r->outputs.wants_lines);
-    r->passes.is_given = r->conditions.has_between = true;
-    memset(&r->passes.plan, 0, sizeof r->passes.plan);
-    r->passes.plan.rounds[AB_PASS_LATENCY] = AB_EVERY_ROUND;
-    r->store.is_off = true;
-    r->verdicts.n_gates = 0;
-    r->conditions.timeout_ns = 0;
-    r->conditions.drain_ns = 0;
-    r->rules.has_rounds = true; /* as an upper limit */
-    r->rules.precision = 0;     /* precision is about throughput, not about single calls */
-    r->verdicts.baseline = NULL;
-    r->verdicts.has_limit = r->verdicts.is_strict = r->verdicts.is_joint = r->passes.wants_instr =
-        false;
+    return r;
 }
 
 /* Returns the expected time in ns of replaying n_calls calls in the fewest rounds that are allowed.
  * The null back end counts as one more back end. */
-static double expected_ns(const struct ab_options *r, uint32_t n_backends, double n_calls)
+static double expected_ns(const struct ab_measure_request *r, uint32_t n_backends, double n_calls)
 {
     double least = r->rules.rounds < AB_STOPPING_LEAST_ROUNDS ? r->rules.rounds
                                                               : AB_STOPPING_LEAST_ROUNDS;
@@ -82,12 +85,11 @@ static double expected_ns(const struct ab_options *r, uint32_t n_backends, doubl
 
 /* Sets the time budget of one replay. If the budget is short, uses one process, then fewer calls.
  * Returns the number of calls to replay. */
-static uint64_t fit_into_time(struct ab_options *r, const struct ab_options *o,
+static uint64_t fit_into_time(struct ab_measure_request *r, uint64_t whole_ns,
                               enum ab_replay_kind kind, uint32_t n_backends, uint64_t n_calls)
 {
     double n = (double)n_calls;
-    double most = (o->rules.time_budget_ns > 0 ? (double)o->rules.time_budget_ns / 2
-                                               : (double)budget_ns) *
+    double most = (whole_ns > 0 ? (double)whole_ns / 2 : (double)budget_ns) *
                   kinds[kind].time_share;
     r->talk.stage.name = kinds[kind].name;
     r->conditions.between = kinds[kind].between;
@@ -100,47 +102,41 @@ static uint64_t fit_into_time(struct ab_options *r, const struct ab_options *o,
     return n_calls <= CALLS_LEAST ? n_calls : (uint64_t)fmax(n, CALLS_LEAST);
 }
 
-static void announce(const struct ab_options *o, const struct ab_prediction *p)
+static void announce(const struct ab_talk *talk, const struct ab_prediction *p)
 {
     char part[32], all[32];
     if (p->n_replayed == 0)
-        ab_say(o, "allocbench: replaying the trace, then running the program");
+        ab_say(talk, "allocbench: replaying the trace, then running the program");
     else
-        ab_say(o,
+        ab_say(talk,
                "allocbench: replaying the first %s of %s calls of the trace, which is too long for "
                "the time (--time-budget), then running the program",
                ab_units_count(part, sizeof part, (double)p->n_replayed),
                ab_units_count(all, sizeof all, (double)p->n_calls));
 }
 
-enum ab_status ab_exec_predict(struct ab_measurement *m, struct ab_prediction *out,
-                               struct ab_err *err)
+enum ab_status ab_exec_predict(struct ab_measurement *m, const char *trace,
+                               struct ab_prediction *out, struct ab_err *err)
 {
-    const struct ab_options *o = m->options;
-    struct ab_replay_watch watch = {.take = take};
-    uint64_t began_ns = ab_clock_now_ns();
-    const char *trace = o->program.trace;
+    uint64_t began_ns = ab_clock_now_ns(), whole_ns = m->rules.time_budget_ns;
     struct ab_trace_info end;
-    struct ab_options r;
+    struct ab_measure_request r = request_of(m->asked, &trace);
     int exit_code = 0;
-    set_replay(&r, o);
     out->n_calls = ab_trace_read_end(trace, &end) ? end.events : 0;
     for (unsigned i = 0; i < AB_REPLAY_KINDS; i++) { /* both replays have the same calls */
-        uint64_t n = fit_into_time(&r, o, i, m->session.n_backends, out->n_calls);
+        uint64_t n = fit_into_time(&r, whole_ns, i, m->session.n_backends, out->n_calls);
         if (n < out->n_calls && (out->n_replayed == 0 || n < out->n_replayed))
             out->n_replayed = n;
     }
-    watch.most_events = out->n_replayed;
-    announce(o, out);
-    r.args = &trace;
-    r.n_args = 1;
+    r.most_events = out->n_replayed;
+    announce(&m->asked->talk, out);
     for (; out->n_replays < AB_REPLAY_KINDS; out->n_replays++) {
-        watch.user = &out->replays[out->n_replays];
-        fit_into_time(&r, o, out->n_replays, m->session.n_backends, out->n_calls);
-        AB_TRY(ab_replay(&r, &watch, &exit_code, err));
+        r.user = &out->replays[out->n_replays];
+        fit_into_time(&r, whole_ns, out->n_replays, m->session.n_backends, out->n_calls);
+        AB_TRY(ab_replay(&r, &exit_code, err));
     }
     m->replay = &out->replays[AB_REPLAY_WARM].session;
-    if (o->rules.time_budget_ns > 0)
+    if (whole_ns > 0)
         m->session.stopping.spent_s = (double)(ab_clock_now_ns() - began_ns) * 1e-9;
     m->session.start = time(NULL);
     return AB_OK;

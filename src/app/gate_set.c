@@ -8,21 +8,14 @@
 #include "allocators/builtin.h"
 #include "app/say.h"
 #include "backend/presets.h"
-#include "backend/settings.h"
 #include "core/alloc.h"
 #include "core/text.h"
 #include "result/passes.h"
-#include "stats/suite_means.h"
 #include "workload/config.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *workload)
-{
-    return o->verdicts.n_gates + ab_workload_gates(workload)->n + ab_workload_claims(workload)->n;
-}
 
 struct scope_arrays {
     struct ab_gate_scope scope;
@@ -126,12 +119,12 @@ static void read_remarks(struct ab_gate_set *set, const struct ab_gate_scope *sc
 }
 
 /* Reports the errors found and fails with AB_CONFIG if there are any. */
-static enum ab_status tell(const struct ab_options *o, struct ab_diag *diag, struct ab_err *err)
+static enum ab_status tell(const struct ab_talk *talk, struct ab_diag *diag, struct ab_err *err)
 {
     if (diag->n_errors == 0)
         return AB_OK;
     char *messages = ab_diag_render(diag);
-    ab_complain(o, messages);
+    ab_complain(talk, messages);
     free(messages);
     return ab_fail(err, AB_CONFIG, "%s", "");
 }
@@ -143,13 +136,14 @@ static enum ab_status fail_option(const char *text, const char *why, struct ab_e
                    why);
 }
 
-static enum ab_status read_options(struct ab_gate_set *set, const struct ab_options *o,
-                                   const struct ab_gate_scope *scope, struct ab_err *err)
+static enum ab_status read_options(struct ab_gate_set *set, const char *const *gates,
+                                   size_t n_gates, const struct ab_gate_scope *scope,
+                                   struct ab_err *err)
 {
     struct ab_gate_error error;
-    for (size_t i = 0; i < o->verdicts.n_gates; i++)
-        if (!add_gates(set, o->verdicts.gates[i], "--gate", scope, &error))
-            return fail_option(o->verdicts.gates[i], error.text, err);
+    for (size_t i = 0; i < n_gates; i++)
+        if (!add_gates(set, gates[i], "--gate", scope, &error))
+            return fail_option(gates[i], error.text, err);
     return AB_OK;
 }
 
@@ -162,22 +156,21 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     size_t each = source->n_phases > 0 ? source->n_phases : 1; /* most gates that one text can
                                                                   make */
     struct scope_arrays arrays = {.phases = NULL};
-    struct ab_gate_set set = {.workload = w, .options = source->options};
+    struct ab_gate_set set = {.workload = w, .talk = source->talk};
     enum ab_status status = AB_OK;
     make_scope(source, &arrays);
-    set.gates = ab_alloc_zeroed((n_gates + source->options->verdicts.n_gates) * each + 1,
-                                sizeof set.gates[0]);
+    set.gates = ab_alloc_zeroed((n_gates + source->n_gates) * each + 1, sizeof set.gates[0]);
     set.remarks = ab_alloc_zeroed(n_gates * each + 1, sizeof set.remarks[0]);
     set.claims = ab_alloc_zeroed(n_claims + 1, sizeof set.claims[0]);
     set.places = ab_alloc_zeroed(n_gates + n_claims + 1, sizeof set.places[0]);
     if (w != NULL) {
         struct ab_diag diag = {.source = ab_workload_source(w)};
         read_remarks(&set, &arrays.scope, &diag);
-        status = tell(source->options, &diag, err);
+        status = tell(source->talk, &diag, err);
         ab_diag_fini(&diag);
     }
     if (status == AB_OK)
-        status = read_options(&set, source->options, &arrays.scope, err);
+        status = read_options(&set, source->gates, source->n_gates, &arrays.scope, err);
     *out = set;
     if (status != AB_OK)
         ab_gate_set_fini(out);
@@ -218,48 +211,9 @@ void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct a
     free(gates);
 }
 
-/* Lists the names that may stand for a back end: those of -b as typed, and all known names. */
-static const char **name_backends(const struct ab_options *o, char **words, size_t *n)
-{
-    size_t most = ab_preset_count() + ab_builtin_count();
-    for (size_t i = 0; i < o->backends.n; i++)
-        most += strlen(o->backends.names[i]);
-    const char **known = ab_alloc_zeroed(most + 1, sizeof known[0]);
-    *n = 0;
-    for (size_t i = 0; i < o->backends.n; i++)
-        for (char *at = words[i] = ab_strdup(o->backends.names[i]), *next; at != NULL; at = next) {
-            next = ab_settings_comma(at);
-            if (next != NULL)
-                *next++ = 0;
-            known[(*n)++] = at;
-        }
-    for (size_t i = 0; i < ab_preset_count(); i++)
-        known[(*n)++] = ab_preset_at(i)->name;
-    for (size_t i = 0; i < ab_builtin_count(); i++)
-        known[(*n)++] = ab_builtin_at(i)->name;
-    return known;
-}
-
-enum ab_status ab_gate_of_mean(const struct ab_options *o, const char *text, struct ab_gate *out,
-                               struct ab_err *err)
-{
-    struct ab_gate_error error;
-    char **words = ab_alloc_zeroed(o->backends.n + 1, sizeof words[0]);
-    size_t n;
-    const char **known = name_backends(o, words, &n);
-    bool is_read = ab_suite_gate_parse(text, known, n, out, &error);
-    for (size_t i = 0; i < o->backends.n; i++)
-        free(words[i]);
-    free(words);
-    free(known);
-    if (!is_read)
-        return fail_option(text, error.text, err);
-    out->place = "--gate";
-    return AB_OK;
-}
-
-enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *s,
-                                     struct ab_gate_set *out, struct ab_err *err)
+enum ab_status ab_gate_set_of_result(const char *const *gates, size_t n_gates,
+                                     const struct ab_session *s, struct ab_gate_set *out,
+                                     struct ab_err *err)
 {
     struct ab_gate_phase *phases = ab_alloc_zeroed(s->n_phases + 1u, sizeof phases[0]);
     const char **backends = ab_alloc_zeroed(s->n_backends + 1u, sizeof backends[0]);
@@ -278,9 +232,9 @@ enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab
     }
     for (uint32_t i = 0; i < s->n_backends; i++)
         backends[i] = ab_backend_own_name(&s->backends[i], names[i]);
-    size_t most = o->verdicts.n_gates * (s->n_phases > 0 ? s->n_phases : 1) + 1;
+    size_t most = n_gates * (s->n_phases > 0 ? s->n_phases : 1) + 1;
     *out = (struct ab_gate_set){.gates = ab_alloc_zeroed(most, sizeof out->gates[0])};
-    enum ab_status status = read_options(out, o, &scope, err);
+    enum ab_status status = read_options(out, gates, n_gates, &scope, err);
     if (status != AB_OK)
         ab_gate_set_fini(out);
     free(phases);
@@ -338,7 +292,7 @@ static enum ab_status refuse(const struct ab_gate_set *set, refusal *reason, con
         ab_diag_add(&diag, ab_node_place(&remark->node, 0, strlen(gate->text)), "%s", why);
     }
     if (diag.n_errors > 0)
-        status = tell(set->options, &diag, err);
+        status = tell(set->talk, &diag, err);
     ab_diag_fini(&diag);
     return status;
 }

@@ -6,14 +6,16 @@
 #ifndef AB_APP_GATE_SET_H
 #define AB_APP_GATE_SET_H
 
-#include "app/options.h"
+#include "app/request_parts.h"
 #include "base/clock.h"
 #include "stats/gate.h"
 #include "tape/tape.h"
 #include "workload/workload.h"
 
 struct ab_gate_source {
-    const struct ab_options *options;
+    const struct ab_talk *talk;
+    const char *const *gates; /* n_gates texts of --gate */
+    size_t n_gates;
     const struct ab_workload *workload; /* NULL for a trace, a program */
     const struct ab_phase *phases;
     uint32_t n_phases;
@@ -31,11 +33,8 @@ struct ab_gate_set {
     size_t *remarks; /* n_of_workload: index of the workload's gate that each comes from */
     char **places;   /* owned; position of each gate and claim of the workload */
     const struct ab_workload *workload;
-    const struct ab_options *options;
+    const struct ab_talk *talk;
 };
-
-/* Returns the number of gates and claims, without reading them. */
-size_t ab_gates_count(const struct ab_options *o, const struct ab_workload *workload);
 
 /* Reads all gates and claims. Fails with AB_CONFIG or AB_USAGE for invalid ones, and reports all
  * mistakes of the workload at once. The set borrows from the source. */
@@ -45,11 +44,9 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
  * Adds mistakes to `diag`. `user` is not used. */
 void ab_gate_set_inspect(const void *user, const struct ab_workload *w, struct ab_diag *diag);
 /* Reads the gates of --gate alone, and checks them against a stored result. */
-enum ab_status ab_gate_set_of_result(const struct ab_options *o, const struct ab_session *session,
-                                     struct ab_gate_set *out, struct ab_err *err);
-/* Reads a gate of --gate on a mean over several workloads (stats/suite_means.h). */
-enum ab_status ab_gate_of_mean(const struct ab_options *o, const char *text, struct ab_gate *out,
-                               struct ab_err *err);
+enum ab_status ab_gate_set_of_result(const char *const *gates, size_t n_gates,
+                                     const struct ab_session *session, struct ab_gate_set *out,
+                                     struct ab_err *err);
 void ab_gate_set_fini(struct ab_gate_set *set);
 
 /* Refuses gates on numbers of a pass that is not planned. */

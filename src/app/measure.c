@@ -27,9 +27,17 @@
 
 static enum ab_status open_outputs(struct ab_measurement *m, struct ab_err *err)
 {
-    AB_TRY(ab_store_open(m->options, &m->store, err));
-    AB_TRY(ab_outputs_open(m->options, &m->outputs, err));
-    return ab_outputs_spare_inputs(&m->outputs, m->options, err);
+    const struct ab_measure_request *asked = m->asked;
+    const struct ab_inputs inputs = {
+        .files = asked->args,
+        .n = asked->n_args,
+        .others = {asked->verdicts.baseline, m->others[0], m->others[1]},
+        .rules = asked->maps.rules,
+        .n_rules = asked->maps.n,
+    };
+    AB_TRY(ab_store_open(&asked->store, &asked->talk, &m->store, err));
+    AB_TRY(ab_outputs_open(&asked->outputs, &m->outputs, err));
+    return ab_outputs_spare_inputs(&m->outputs, &asked->outputs, &inputs, err);
 }
 
 static void describe_backends(struct ab_measurement *m)
@@ -42,15 +50,17 @@ static void describe_backends(struct ab_measurement *m)
         m->engine->add_case(m, i, &s->backends[i]);
     }
     ab_backends_set_labels(s->backends, s->n_backends);
-    ab_verified_find(m->options, s);
+    ab_verified_find(&m->asked->store, s);
 }
 
 static enum ab_status read_gates(struct ab_measurement *m, struct ab_err *err)
 {
     const char *names[AB_SELECTION_MAX];
     struct ab_gate_source source = {
-        .options = m->options,
-        .workload = m->options->ignores_gates ? NULL : m->workload,
+        .talk = &m->asked->talk,
+        .gates = m->asked->verdicts.gates,
+        .n_gates = m->asked->verdicts.n_gates,
+        .workload = m->asked->ignores_gates ? NULL : m->workload,
         .phases = m->phases,
         .n_phases = m->n_phases,
         .backends = names,
@@ -65,35 +75,36 @@ static enum ab_status read_gates(struct ab_measurement *m, struct ab_err *err)
 
 /* ---- by which rule it ends ---- */
 
-static bool has_rule(const struct ab_options *o)
+static bool has_rule(const struct ab_stop_rules *rules)
 {
-    return o->rules.time_budget_ns > 0 || o->rules.precision > 0;
+    return rules->time_budget_ns > 0 || rules->precision > 0;
 }
 
 /* Returns the limit of rounds: --rounds, or the limit of the stopping rule if that ends the
  * session. */
-static uint32_t most_rounds(const struct ab_options *o)
+static uint32_t most_rounds(const struct ab_stop_rules *rules)
 {
-    return has_rule(o) && !o->rules.has_rounds ? AB_STOPPING_MOST_ROUNDS : o->rules.rounds;
+    return has_rule(rules) && !rules->has_rounds ? AB_STOPPING_MOST_ROUNDS : rules->rounds;
 }
 
 /* Refuses --precision and --time-budget where other options make them impossible. */
-static enum ab_status check_rule(const struct ab_options *o, size_t n_backends, struct ab_err *err)
+static enum ab_status check_rule(const struct ab_stop_rules *rules, size_t n_backends,
+                                 struct ab_err *err)
 {
-    const char *name = o->rules.precision > 0 ? "precision" : "time-budget";
-    if (has_rule(o) && o->rules.shard.count > 0)
+    const char *name = rules->precision > 0 ? "precision" : "time-budget";
+    if (has_rule(rules) && rules->shard.count > 0)
         return ab_fail(err, AB_USAGE,
                        "--shard and --%s are mutually exclusive: how many rounds there are must be "
                        "known before a part is run",
                        name);
-    if (o->rules.precision > 0 && n_backends < 2)
+    if (rules->precision > 0 && n_backends < 2)
         return ab_fail(err, AB_USAGE,
                        "--precision is about ratios: it needs two back ends, here is one");
-    if (o->rules.precision > 0 && most_rounds(o) < AB_STOPPING_LEAST_ROUNDS)
+    if (rules->precision > 0 && most_rounds(rules) < AB_STOPPING_LEAST_ROUNDS)
         return ab_fail(err, AB_USAGE,
                        "--precision needs at least %d rounds, --rounds allows %u: below that there "
                        "are no intervals",
-                       AB_STOPPING_LEAST_ROUNDS, most_rounds(o));
+                       AB_STOPPING_LEAST_ROUNDS, most_rounds(rules));
     return AB_OK;
 }
 
@@ -101,11 +112,11 @@ static void describe_session(struct ab_measurement *m)
 {
     struct ab_session *s = &m->session;
     s->start = time(NULL);
-    s->command_line = m->options->command.kept;
-    s->n_rounds_planned = most_rounds(m->options);
+    s->command_line = m->asked->command.kept;
+    s->n_rounds_planned = most_rounds(&m->rules);
     s->stopping = (struct ab_stopping){
-        .time_budget_s = (double)m->options->rules.time_budget_ns * 1e-9,
-        .precision = m->options->rules.precision,
+        .time_budget_s = (double)m->rules.time_budget_ns * 1e-9,
+        .precision = m->rules.precision,
         .spent_s = m->resumed != NULL ? m->resumed->stopping.spent_s : 0,
         .n_rounds_most = s->n_rounds_planned,
     };
@@ -116,25 +127,26 @@ static void describe_session(struct ab_measurement *m)
 /* Makes all checks that are possible before anything runs. */
 static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
 {
-    const struct ab_options *o = m->options;
-    if (o->rules.shard.count > 0 && (o->verdicts.baseline != NULL || o->verdicts.has_limit))
+    const struct ab_measure_request *asked = m->asked;
+    const struct ab_verdicts_wanted *wanted = &asked->verdicts;
+    if (m->rules.shard.count > 0 && (wanted->baseline != NULL || wanted->has_limit))
         return ab_fail(err, AB_USAGE,
                        "--shard and --%s are mutually exclusive: compare the merged result",
-                       o->verdicts.baseline != NULL ? "baseline" : "limit");
-    AB_TRY(ab_decision_open(o, &m->decision, err));
+                       wanted->baseline != NULL ? "baseline" : "limit");
+    AB_TRY(ab_decision_open(asked, &m->decision, err));
     AB_TRY(m->engine->select(m, err));
     AB_TRY(open_outputs(m, err));
     describe_backends(m);
-    AB_TRY(ab_base_name_set(o->verdicts.base, &m->session, err));
+    AB_TRY(ab_base_name_set(wanted->base, &m->session, err));
     AB_TRY(read_gates(m, err));
-    AB_TRY(check_rule(o, m->selection.n, err));
+    AB_TRY(check_rule(&m->rules, m->selection.n, err));
     if (m->engine->choose != NULL)
         AB_TRY(m->engine->choose(m, err));
     describe_session(m);
-    ab_noise_warn_gates(o, &m->session, m->gates.gates, m->gates.n_gates);
-    if (o->verdicts.baseline != NULL || o->verdicts.has_limit)
-        ab_noise_warn_limit(o, m->session.host.fingerprint, "--limit", "all", "time",
-                            o->verdicts.limit, m->session.n_rounds_planned);
+    ab_noise_warn_gates(&asked->store, &asked->talk, &m->session, m->gates.gates, m->gates.n_gates);
+    if (wanted->baseline != NULL || wanted->has_limit)
+        ab_noise_warn_limit(&asked->store, &asked->talk, m->session.host.fingerprint, "--limit",
+                            "all", "time", wanted->limit, m->session.n_rounds_planned);
     AB_TRY(ab_outputs_check(&m->outputs, &m->session, err));
     return ab_decision_check(&m->decision, &m->session, err);
 }
@@ -146,7 +158,7 @@ static void set_gates_aside(struct ab_measurement *m)
     if (m->session.shard.count == 0)
         return;
     if (m->gates.n_gates > 0)
-        ab_say(m->options, "allocbench: gates are judged on the merged result");
+        ab_say(&m->asked->talk, "allocbench: gates are judged on the merged result");
     m->gates.n_gates = m->gates.n_claims = 0;
 }
 
@@ -178,18 +190,15 @@ static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m
                                                         struct ab_err *err)
 {
     bool is_concerned[AB_COMBINATIONS_MAX] = {false}; /* one per possible row */
-    struct ab_options o = *m->options;
     struct ab_measurement again = *m;
     uint32_t n = ab_decision_suspicious(&m->decision, &m->session, is_concerned);
     if (n == 0)
         return AB_OK;
-    ab_say(&o, "%u verdict%s to confirm: %u more rounds", n, n == 1 ? "" : "s",
+    ab_say(&m->asked->talk, "%u verdict%s to confirm: %u more rounds", n, n == 1 ? "" : "s",
            m->session.n_rounds);
     ab_store_save(&m->store, &m->session);
-    o.rules.rounds = m->session.n_rounds;
-    o.rules.time_budget_ns = 0;
-    o.rules.precision = 0;
-    again.options = &o;
+    again.rules = (struct ab_stop_rules){.has_rounds = m->rules.has_rounds,
+                                         .rounds = m->session.n_rounds};
     again.resumed = NULL;
     again.is_again = true;
     again.session = (struct ab_session){.base = m->session.base};
@@ -217,16 +226,15 @@ static enum ab_status write_outputs(struct ab_measurement *m, struct ab_err *err
 
 static void show(const struct ab_measurement *m, enum ab_status status)
 {
-    const struct ab_listener *listener = m->options->talk.listener;
-    const struct ab_measured measured = {.options = m->options,
+    const struct ab_measured measured = {.asked = m->asked,
                                          .session = &m->session,
                                          .replay = m->replay,
                                          .decision = &m->decision,
                                          .store = &m->store,
                                          .status = status,
                                          .n_left = m->n_left};
-    if (listener != NULL)
-        listener->show(&measured);
+    if (m->asked->show != NULL)
+        m->asked->show(m->asked->user, &measured);
 }
 
 /* Returns the exit code. A failed back end outweighs a gate, because the gate means nothing without
@@ -236,7 +244,7 @@ static int judge(const struct ab_measurement *m)
     bool has_failed = ab_case_has_failed(&m->session) ||
                       (m->replay != NULL && ab_case_has_failed(m->replay));
     return ab_status_exit_code(has_failed ? AB_BACKEND
-                                          : ab_verdict_status(m->options, &m->session));
+                                          : ab_verdict_status(&m->asked->verdicts, &m->session));
 }
 
 /* Judges, confirms, writes and shows the results. Files are written before anything is shown,
@@ -253,7 +261,7 @@ static enum ab_status conclude(struct ab_measurement *m, enum ab_status status, 
     if (status == AB_OK)
         status = written;
     else if (written != AB_OK && status == AB_INTERRUPTED)
-        ab_complain(m->options, (ab_err_context(&why, "allocbench: "), why.text));
+        ab_complain(&m->asked->talk, (ab_err_context(&why, "allocbench: "), why.text));
     show(m, status);
     *exit_code = judge(m);
     return status;
@@ -269,30 +277,30 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
 
 /* Appends the options that a resuming command must repeat. A stored result is not trusted to name
  * libraries or rules of a mapping (--map or `via`). */
-static void add_libraries(struct ab_text *t, const struct ab_options *o, const struct ab_session *s,
-                          const struct ab_selection_list *list)
+static void add_libraries(struct ab_text *t, const struct ab_measure_request *asked,
+                          const struct ab_session *s, const struct ab_selection_list *list)
 {
     bool has_file = false;
     for (size_t i = 0; i < list->n; i++)
         has_file = has_file || list->items[i].is_file;
-    for (size_t i = 0; has_file && i < o->backends.n; i++)
-        add_option(t, "-b", o->backends.names[i]);
-    for (size_t i = 0; i < o->maps.n; i++)
-        add_option(t, "--map", o->maps.rules[i]);
-    for (uint32_t i = 0; i < s->n_backends && o->maps.n == 0; i++)
+    for (size_t i = 0; has_file && i < asked->backends.n; i++)
+        add_option(t, "-b", asked->backends.names[i]);
+    for (size_t i = 0; i < asked->maps.n; i++)
+        add_option(t, "--map", asked->maps.rules[i]);
+    for (uint32_t i = 0; i < s->n_backends && asked->maps.n == 0; i++)
         if (s->backends[i].n_heaps > 0 && s->backends[i].combination == 0)
             add_option(t, "--map", s->backends[i].map);
 }
 
-static void add_command(struct ab_text *t, const struct ab_options *o, const struct ab_session *s,
+static void add_command(struct ab_text *t, const char *folder, const struct ab_session *s,
                         const struct ab_store *store)
 {
     struct ab_text path = {0};
     ab_text_addf(&path, "%s/%s", store->folder, store->name);
     ab_text_addf(t, "\ncontinue:  allocbench %s", ab_session_resume_commands[s->kind]);
     add_option(t, "--resume", path.s);
-    if (o->store.folder != NULL)
-        add_option(t, "--results", o->store.folder);
+    if (folder != NULL)
+        add_option(t, "--results", folder);
     ab_text_fini(&path);
 }
 
@@ -318,32 +326,34 @@ static void explain_interruption(const struct ab_measurement *m, struct ab_err *
         ab_text_add(&t, m->store.name[0] != 0 ? "; what is complete is kept" : "; not stored");
     }
     if (m->store.name[0] != 0 && !m->is_exec) { /* a program cannot be resumed */
-        add_command(&t, m->options, s, &m->store);
-        add_libraries(&t, m->options, s, &m->selection);
+        add_command(&t, m->asked->store.folder, s, &m->store);
+        add_libraries(&t, m->asked, s, &m->selection);
     }
-    ab_fail(err, AB_INTERRUPTED, "%s", m->options->talk.is_quiet ? "" : t.s);
+    ab_fail(err, AB_INTERRUPTED, "%s", m->asked->talk.is_quiet ? "" : t.s);
     ab_text_fini(&t);
 }
 
 enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err)
 {
+    m->rules = m->asked->rules;
     ab_supervise_begin(); /* from here on, signals leave nothing behind */
     enum ab_status status = prepare(m, err);
     if (status == AB_OK) {
         status = m->engine->run(m, err);
         /* Complete rounds are kept even if the rest fails, except rounds that a resumed result
          * had. */
-        bool is_new = (status == AB_OK && !m->options->is_trial) ||
+        bool is_new = (status == AB_OK && !m->asked->is_trial) ||
                       m->session.n_rounds > m->session.n_rounds_resumed;
         if (is_new && m->engine->conclude != NULL)
             m->engine->conclude(m);
         if (is_new)
             ab_session_settle(&m->session);
-        if (is_new && m->take == NULL)
+        if (is_new && m->asked->take == NULL)
             status = conclude(m, status, exit_code, err);
         else if (is_new && status == AB_OK)
-            status = m->take(m->user, &m->session, err);
-        if (status == AB_INTERRUPTED && (!is_new || (m->take == NULL && !m->session.is_complete)))
+            status = m->asked->take(m->asked->user, &m->session, err);
+        if (status == AB_INTERRUPTED &&
+            (!is_new || (m->asked->take == NULL && !m->session.is_complete)))
             explain_interruption(m, err);
     }
     ab_outputs_abandon(&m->outputs);

@@ -9,8 +9,8 @@
 
 #include "app/decision.h"
 #include "app/gate_set.h"
-#include "app/options.h"
 #include "app/outputs.h"
+#include "app/request.h"
 #include "app/result_store.h"
 #include "backend/selection.h"
 #include "result/result.h"
@@ -32,13 +32,9 @@ struct ab_engine {
     void (*conclude)(struct ab_measurement *m);
 };
 
-/* Receives the session after the last round. Then there are no outputs and no gates. */
-typedef enum ab_status ab_take_session(void *user, const struct ab_session *session,
-                                       struct ab_err *err);
-
 /* The caller sets the first block; the rest begins as zeroes. */
 struct ab_measurement {
-    const struct ab_options *options;
+    const struct ab_measure_request *asked;
     const struct ab_engine *engine;
     void *work;                         /* data of the engine */
     const struct ab_workload *workload; /* source of gates and claims; NULL for a trace or
@@ -48,9 +44,9 @@ struct ab_measurement {
     uint32_t n_combinations;    /* combinations of values, each with all back ends; 0 counts as 1 */
     bool is_exec;               /* True for a real program */
     struct ab_session *resumed; /* partial session to continue; NULL = none */
-    ab_take_session *take;      /* NULL = show and store the session */
-    void *user;                 /* argument of take */
+    const char *others[2];      /* further files that are read; NULL = none */
 
+    struct ab_stop_rules rules; /* those of the request; others for the rounds that confirm */
     struct ab_selection_list selection;
     struct ab_outputs outputs;
     struct ab_store store;
@@ -62,7 +58,7 @@ struct ab_measurement {
     bool is_again; /* True for the rounds that confirm a verdict */
 };
 
-/* Measures, writes the results and has them shown (app/say.h). Releases everything that the
+/* Measures, writes the results and has them shown. Releases everything that the
  * measurement holds except `work`. Sets *exit_code from failed back ends, else from the
  * verdicts. */
 enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err);

@@ -5,6 +5,7 @@
  */
 #include "app/measure_suite.h"
 
+#include "allocators/builtin.h"
 #include "app/backend_choice.h"
 #include "app/baselines.h"
 #include "app/file_kind.h"
@@ -13,6 +14,8 @@
 #include "app/replay.h"
 #include "app/run_workload.h"
 #include "app/say.h"
+#include "backend/presets.h"
+#include "backend/settings.h"
 #include "base/bits.h"
 #include "base/clock.h"
 #include "core/alloc.h"
@@ -28,12 +31,13 @@
 #include <unistd.h>
 
 struct work { /* state of one command */
-    const struct ab_options *options;
+    const struct ab_measure_request *asked;
     enum ab_session_kind kind;
     struct ab_suite_run *run;
-    struct ab_options each; /* options for every file */
-    const char **of_each;   /* gates of every file; owned */
-    struct ab_gate *means;  /* gates on means; owned */
+    struct ab_outputs_wanted each; /* outputs of every file */
+    const char **of_each;          /* gates of every file; owned */
+    size_t n_of_each;
+    struct ab_gate *means; /* gates on means; owned */
     size_t n_means;
     struct ab_suite resumed, baseline; /* n 0 = none */
     uint64_t began_ns;
@@ -41,20 +45,6 @@ struct work { /* state of one command */
     int worst;
     bool is_interrupted;
 };
-
-/* ---- exit codes ---- */
-
-/* Returns the worse of two exit codes, in the order 4, 3, 2, 1, 5, 0. */
-static int worse(int a, int b)
-{
-    static const int by_weight[] = {0, 5, 1, 2, 3, 4};
-    size_t of_a = 0, of_b = 0;
-    for (size_t i = 0; i < AB_ARRAY_LEN(by_weight); i++) {
-        of_a = by_weight[i] == a ? i : of_a;
-        of_b = by_weight[i] == b ? i : of_b;
-    }
-    return of_b > of_a ? b : a;
-}
 
 /* ---- names ---- */
 
@@ -81,15 +71,15 @@ static bool is_same_file(const char *a, const char *b)
 /* Names the items after their files, or by path if two names are equal. */
 static enum ab_status name_items(struct work *w, struct ab_err *err)
 {
-    const struct ab_options *o = w->options;
+    const struct ab_measure_request *asked = w->asked;
     struct ab_suite *suite = &w->run->suite;
-    if (o->n_args > AB_SUITE_MOST)
-        return ab_fail(err, AB_USAGE, "%zu files; at most %d are allowed", o->n_args,
+    if (asked->n_args > AB_SUITE_MOST)
+        return ab_fail(err, AB_USAGE, "%zu files; at most %d are allowed", asked->n_args,
                        AB_SUITE_MOST);
-    suite->items = ab_alloc_zeroed(o->n_args + 1, sizeof suite->items[0]);
-    for (size_t i = 0; i < o->n_args; i++) {
+    suite->items = ab_alloc_zeroed(asked->n_args + 1, sizeof suite->items[0]);
+    for (size_t i = 0; i < asked->n_args; i++) {
         struct ab_suite_item *item = &suite->items[i];
-        *item = (struct ab_suite_item){.path = o->args[i], .reason = "not measured"};
+        *item = (struct ab_suite_item){.path = asked->args[i], .reason = "not measured"};
         if (strcmp(item->path, "-") == 0)
             return ab_fail(err, AB_USAGE, "standard input (-) cannot be one of several %ss",
                            ab_session_kind_names[w->kind]);
@@ -103,25 +93,67 @@ static enum ab_status name_items(struct work *w, struct ab_err *err)
             item->name = item->path;
         }
     }
-    suite->n = (uint32_t)o->n_args;
+    suite->n = (uint32_t)asked->n_args;
     return AB_OK;
 }
 
 /* ---- what is of all together, and what of each ---- */
 
+/* Lists the names that may stand for a back end: those of -b as typed, and all known names. */
+static const char **name_backends(const struct ab_backends_wanted *backends, char **words,
+                                  size_t *n)
+{
+    size_t most = ab_preset_count() + ab_builtin_count();
+    for (size_t i = 0; i < backends->n; i++)
+        most += strlen(backends->names[i]);
+    const char **known = ab_alloc_zeroed(most + 1, sizeof known[0]);
+    *n = 0;
+    for (size_t i = 0; i < backends->n; i++)
+        for (char *at = words[i] = ab_strdup(backends->names[i]), *next; at != NULL; at = next) {
+            next = ab_settings_comma(at);
+            if (next != NULL)
+                *next++ = 0;
+            known[(*n)++] = at;
+        }
+    for (size_t i = 0; i < ab_preset_count(); i++)
+        known[(*n)++] = ab_preset_at(i)->name;
+    for (size_t i = 0; i < ab_builtin_count(); i++)
+        known[(*n)++] = ab_builtin_at(i)->name;
+    return known;
+}
+
+/* Reads a gate of --gate on a mean over several workloads (stats/suite_means.h). */
+static enum ab_status read_gate_of_mean(const struct ab_backends_wanted *backends, const char *text,
+                                        struct ab_gate *out, struct ab_err *err)
+{
+    struct ab_gate_error error;
+    char **words = ab_alloc_zeroed(backends->n + 1, sizeof words[0]);
+    size_t n;
+    const char **known = name_backends(backends, words, &n);
+    bool is_read = ab_suite_gate_parse(text, known, n, out, &error);
+    for (size_t i = 0; i < backends->n; i++)
+        free(words[i]);
+    free(words);
+    free(known);
+    if (!is_read)
+        return ab_fail(err, AB_USAGE, "--gate '%s': %s", AB_SHOWN(300, text), error.text);
+    out->place = "--gate";
+    return AB_OK;
+}
+
 static enum ab_status split_gates(struct work *w, struct ab_err *err)
 {
-    const struct ab_options *o = w->options;
+    const struct ab_measure_request *asked = w->asked;
     size_t n = 0;
-    w->of_each = ab_alloc_zeroed(o->verdicts.n_gates + 1, sizeof w->of_each[0]);
-    w->means = ab_alloc_zeroed(o->verdicts.n_gates + 1, sizeof w->means[0]);
-    for (size_t i = 0; i < o->verdicts.n_gates; i++)
-        if (ab_suite_gate_is_mean(o->verdicts.gates[i]))
-            AB_TRY(ab_gate_of_mean(o, o->verdicts.gates[i], &w->means[w->n_means++], err));
+    w->of_each = ab_alloc_zeroed(asked->verdicts.n_gates + 1, sizeof w->of_each[0]);
+    w->means = ab_alloc_zeroed(asked->verdicts.n_gates + 1, sizeof w->means[0]);
+    for (size_t i = 0; i < asked->verdicts.n_gates; i++)
+        if (ab_suite_gate_is_mean(asked->verdicts.gates[i]))
+            AB_TRY(read_gate_of_mean(&asked->backends, asked->verdicts.gates[i],
+                                     &w->means[w->n_means++], err));
         else
-            w->of_each[n++] = o->verdicts.gates[i];
-    w->each.verdicts.gates = w->of_each;
-    w->each.verdicts.n_gates = n;
+            w->of_each[n++] = asked->verdicts.gates[i];
+    w->n_of_each = n;
     return AB_OK;
 }
 
@@ -129,32 +161,32 @@ static enum ab_status split_gates(struct work *w, struct ab_err *err)
  * for the whole suite. */
 static enum ab_status split_outputs(struct work *w, struct ab_err *err)
 {
-    const struct ab_options *o = w->options;
+    const struct ab_measure_request *asked = w->asked;
     const char *kind = ab_session_kind_names[w->kind];
+    w->each = asked->outputs;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        w->each.outputs.wants_lines[i] = false;
-        if (o->outputs.sinks[i] == NULL || ab_outputs_is_of_each(o->outputs.sinks[i]))
+        w->each.wants_lines[i] = false;
+        if (asked->outputs.sinks[i] == NULL || ab_outputs_is_of_each(asked->outputs.sinks[i]))
             continue;
-        w->each.outputs.sinks[i] = NULL;
+        w->each.sinks[i] = NULL;
         if (ab_sinks[i].write_suite == NULL)
             return ab_fail(err, AB_USAGE,
                            "--%s %s: %zu %ss, and one name; put {%s} into it, as in --%s "
                            "'out/{%s}.%s'",
-                           ab_sinks[i].option, AB_SHOWN(256, o->outputs.sinks[i]), o->n_args, kind,
-                           kind, ab_sinks[i].option, kind, ab_sinks[i].option);
+                           ab_sinks[i].option, AB_SHOWN(256, asked->outputs.sinks[i]),
+                           asked->n_args, kind, kind, ab_sinks[i].option, kind, ab_sinks[i].option);
     }
-    return ab_named_outputs_check(&w->each, err);
+    return ab_named_outputs_check(&w->each, asked->args, asked->n_args, err);
 }
 
-/* Returns the options with only the outputs for the whole suite, which are opened before anything
- * is measured. */
-static struct ab_options whole_outputs(const struct ab_options *o)
+/* Returns only the outputs for the whole suite, which are opened before anything is measured. */
+static struct ab_outputs_wanted whole_outputs(const struct ab_outputs_wanted *wanted)
 {
-    struct ab_options whole = *o;
+    struct ab_outputs_wanted whole = {.embed = wanted->embed};
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->outputs.sinks[i] != NULL &&
-            (ab_outputs_is_of_each(o->outputs.sinks[i]) || ab_sinks[i].write_suite == NULL))
-            whole.outputs.sinks[i] = NULL;
+        if (wanted->sinks[i] != NULL && !ab_outputs_is_of_each(wanted->sinks[i]) &&
+            ab_sinks[i].write_suite != NULL)
+            whole.sinks[i] = wanted->sinks[i];
     return whole;
 }
 
@@ -173,25 +205,27 @@ static enum ab_status write_outputs(struct ab_outputs *outputs, const struct ab_
     return first;
 }
 
-static enum ab_status open_outputs(const struct ab_options *o, struct ab_outputs *out,
+static enum ab_status open_outputs(const struct ab_outputs_wanted *wanted,
+                                   const struct ab_inputs *inputs, struct ab_outputs *out,
                                    struct ab_err *err)
 {
-    struct ab_options whole = whole_outputs(o);
+    struct ab_outputs_wanted whole = whole_outputs(wanted);
     AB_TRY(ab_outputs_open(&whole, out, err));
-    return ab_outputs_spare_inputs(out, &whole, err);
+    return ab_outputs_spare_inputs(out, &whole, inputs, err);
 }
 
-enum ab_status ab_suite_outputs(const struct ab_options *o, const struct ab_suite *suite,
+enum ab_status ab_suite_outputs(const struct ab_outputs_wanted *wanted,
+                                const struct ab_inputs *inputs, const struct ab_suite *suite,
                                 struct ab_err *err)
 {
     struct ab_outputs outputs = {0};
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->outputs.sinks[i] != NULL && ab_sinks[i].write_suite == NULL)
+        if (wanted->sinks[i] != NULL && ab_sinks[i].write_suite == NULL)
             return ab_fail(err, AB_USAGE,
                            "--%s is of one result, and this one is of several; --json, --csv, "
                            "--junit, --markdown and --html are of all together",
                            ab_sinks[i].option);
-    enum ab_status status = open_outputs(o, &outputs, err);
+    enum ab_status status = open_outputs(wanted, inputs, &outputs, err);
     if (status == AB_OK)
         status = write_outputs(&outputs, suite, err);
     ab_outputs_abandon(&outputs);
@@ -200,39 +234,34 @@ enum ab_status ab_suite_outputs(const struct ab_options *o, const struct ab_suit
 
 /* ---- a result that goes on, a baseline ---- */
 
-bool ab_suite_is_asked(const struct ab_options *o)
-{
-    return o->n_args > 1 || o->is_group ||
-           (o->resume.path != NULL && ab_file_kind_of(o->resume.path) == AB_FILE_SUITE);
-}
-
 /* Returns the path of a baseline or file, malloc'ed; NULL = no such name. */
-static char *path_of(const struct ab_options *o, const char *name_or_file)
+static char *path_of(const struct ab_store_wanted *store, const char *name_or_file)
 {
     struct ab_err ignored;
     char *folder = NULL, *path;
     if (ab_base_is_file(name_or_file))
         return ab_strdup(name_or_file);
     if (ab_baseline_check_name(name_or_file, &ignored) != AB_OK ||
-        ab_baseline_folder(o, &folder, &ignored) != AB_OK)
+        ab_baseline_folder(store, &folder, &ignored) != AB_OK)
         return NULL;
     path = ab_baseline_path(folder, name_or_file);
     free(folder);
     return path;
 }
 
-bool ab_suite_is_file(const struct ab_options *o, const char *name_or_file)
+bool ab_suite_is_file(const struct ab_store_wanted *store, const char *name_or_file)
 {
-    char *path = path_of(o, name_or_file);
+    char *path = path_of(store, name_or_file);
     bool is = path != NULL && ab_file_kind_of(path) == AB_FILE_SUITE;
     free(path);
     return is;
 }
 
-enum ab_status ab_suite_find_file(const struct ab_options *o, const char *name_or_file,
-                                  struct ab_suite *out, struct ab_err *err)
+enum ab_status ab_suite_find_file(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                                  const char *name_or_file, struct ab_suite *out,
+                                  struct ab_err *err)
 {
-    char *path = path_of(o, name_or_file);
+    char *path = path_of(store, name_or_file);
     bool is = path != NULL && ab_file_kind_of(path) == AB_FILE_SUITE;
     enum ab_status status =
         is ? ab_suite_read_unaltered(path, out, err)
@@ -241,7 +270,7 @@ enum ab_status ab_suite_find_file(const struct ab_options *o, const char *name_o
                      "@GROUP",
                      AB_SHOWN(512, name_or_file));
     if (status == AB_OK)
-        ab_unsealed_tell(o, AB_SHOWN(512, name_or_file), out->checksum, out->is_unsealed);
+        ab_unsealed_tell(talk, AB_SHOWN(512, name_or_file), out->checksum, out->is_unsealed);
     free(path);
     return status;
 }
@@ -249,19 +278,20 @@ enum ab_status ab_suite_find_file(const struct ab_options *o, const char *name_o
 /* Reads the baseline and the suite to resume. The time that its results took counts. */
 static enum ab_status read_others(struct work *w, struct ab_err *err)
 {
-    const struct ab_options *o = w->options;
-    if (o->rules.shard.count > 0)
+    const struct ab_measure_request *asked = w->asked;
+    if (asked->rules.shard.count > 0)
         return ab_fail(err, AB_USAGE, "--shard is of one %s, %zu are given",
-                       ab_session_kind_names[w->kind], o->n_args);
-    if (o->verdicts.baseline != NULL)
-        AB_TRY(ab_suite_find_file(o, o->verdicts.baseline, &w->baseline, err));
-    if (o->resume.path == NULL)
+                       ab_session_kind_names[w->kind], asked->n_args);
+    if (asked->verdicts.baseline != NULL)
+        AB_TRY(ab_suite_find_file(&asked->store, &asked->talk, asked->verdicts.baseline,
+                                  &w->baseline, err));
+    if (asked->resume.path == NULL)
         return AB_OK;
-    if (o->n_args == 0)
+    if (asked->n_args == 0)
         return ab_fail(err, AB_USAGE,
                        "--resume of several goes on with the same command line: give the files "
                        "again, and their options");
-    AB_TRY(ab_suite_find_file(o, o->resume.path, &w->resumed, err));
+    AB_TRY(ab_suite_find_file(&asked->store, &asked->talk, asked->resume.path, &w->resumed, err));
     for (uint32_t i = 0; i < w->resumed.n; i++)
         if (w->resumed.items[i].document != NULL)
             w->spent_s += w->resumed.items[i].stored.session.stopping.spent_s;
@@ -273,7 +303,7 @@ static enum ab_status read_others(struct work *w, struct ab_err *err)
 /* Returns the time in ns for item `i`: an equal share of the budget that is left; 0 = no limit. */
 static uint64_t share_of_time(const struct work *w, uint32_t i)
 {
-    uint64_t budget = w->options->rules.time_budget_ns;
+    uint64_t budget = w->asked->rules.time_budget_ns;
     double spent = w->spent_s * 1e9 + (double)(ab_clock_now_ns() - w->began_ns);
     double left = (double)budget - spent;
     uint32_t n = w->run->suite.n - i;
@@ -288,33 +318,67 @@ static const struct ab_suite_item *other(const struct ab_suite *suite, const cha
     return item != NULL && item->document != NULL ? item : NULL;
 }
 
-/* Returns the options for measuring item `i`. */
-static struct ab_options options_of(const struct work *w, uint32_t i)
+/* Returns the comparison and the gates of one item. Without a result in the baseline there is
+ * nothing to compare. */
+static struct ab_verdicts_wanted verdicts_of(const struct work *w, const struct ab_suite_item *base)
 {
+    const struct ab_verdicts_wanted *of_all = &w->asked->verdicts;
+    bool is_compared = base != NULL || of_all->baseline == NULL;
+    return (struct ab_verdicts_wanted){
+        .gates = w->of_each,
+        .n_gates = w->n_of_each,
+        .baseline = base != NULL ? of_all->baseline : NULL,
+        .baseline_item = base,
+        .base = of_all->base,
+        .has_limit = is_compared && of_all->has_limit,
+        .limit = of_all->limit,
+        .is_strict = is_compared && of_all->is_strict,
+        .is_joint = is_compared && of_all->is_joint,
+        .fails_inconclusive = of_all->fails_inconclusive,
+    };
+}
+
+/* Returns the request to measure item `i`. */
+static struct ab_measure_request request_of(const struct work *w, uint32_t i)
+{
+    const struct ab_measure_request *asked = w->asked;
     const struct ab_suite_item *item = &w->run->suite.items[i];
-    struct ab_options one = w->each;
-    one.args = &w->options->args[i];
-    one.n_args = 1;
+    const struct ab_suite_item *resumed = other(&w->resumed, item->name);
+    struct ab_measure_request one = {
+        .talk = {.listener = asked->talk.listener,
+                 .is_quiet = asked->talk.is_quiet,
+                 .is_repeated = i > 0,
+                 .prepare_ns = asked->talk.prepare_ns,
+                 .stage = {.name = item->name,
+                           .number = i + 1,
+                           .n = w->run->suite.n,
+                           .started_ns = w->began_ns}},
+        .command = asked->command,
+        .args = &asked->args[i],
+        .n_args = 1,
+        .backends = asked->backends,
+        .maps = asked->maps,
+        .settings = asked->settings,
+        .rules = asked->rules,
+        .passes = asked->passes,
+        .conditions = asked->conditions,
+        .replay = asked->replay,
+        .scopes_wish = asked->scopes_wish,
+        .verdicts = verdicts_of(w, other(&w->baseline, item->name)),
+        .outputs = w->each,
+        .store = asked->store,
+        .resume = {.path = resumed != NULL ? asked->resume.path : NULL, .item = resumed},
+    };
     one.rules.time_budget_ns = share_of_time(w, i);
-    one.resume.item = other(&w->resumed, item->name);
-    one.verdicts.baseline_item = other(&w->baseline, item->name);
-    one.talk.stage = (struct ab_stage){
-        .name = item->name, .number = i + 1, .n = w->run->suite.n, .started_ns = w->began_ns};
-    if (one.resume.item == NULL)
-        one.resume.path = NULL;
-    if (one.verdicts.baseline_item == NULL && one.verdicts.baseline != NULL) {
-        one.verdicts.baseline = NULL;
-        one.verdicts.has_limit = one.verdicts.is_strict = one.verdicts.is_joint = false;
-    }
+    one.store.is_part = true;
     return one;
 }
 
-static enum ab_status run_one(const struct work *w, const struct ab_options *one, int *exit_code,
-                              struct ab_err *err)
+static enum ab_status run_one(const struct work *w, const struct ab_measure_request *one,
+                              int *exit_code, struct ab_err *err)
 {
-    static const struct ab_replay_watch whole;
-    return w->kind == AB_SESSION_TRACE ? ab_replay(one, &whole, exit_code, err)
-                                       : ab_run_workload(one, NULL, NULL, exit_code, err);
+    return w->kind == AB_SESSION_TRACE ? ab_replay(one, exit_code, err)
+                                       : ab_run_workload(one, exit_code, err);
 }
 
 /* Reports an error of a file, and adds the file's name if the text lacks it. */
@@ -329,7 +393,7 @@ static void complain(const struct work *w, const char *path, const struct ab_err
         return; /* reported already, with positions */
     ab_text_addf(&t, "allocbench: %s%s%s", is_named ? "" : AB_SHOWN(512, path),
                  is_named ? "" : ": ", err->text);
-    ab_complain(w->options, t.s);
+    ab_complain(&w->asked->talk, t.s);
     ab_text_fini(&t);
 }
 
@@ -341,7 +405,7 @@ static enum ab_status check_all(struct work *w, struct ab_err *err)
     uint32_t n_bad = 0;
     enum ab_status worst = AB_OK;
     for (uint32_t i = 0; i < suite->n; i++) {
-        struct ab_options one = options_of(w, i);
+        struct ab_measure_request one = request_of(w, i);
         int exit_code = 0;
         one.is_trial = one.talk.is_quiet = true;
         enum ab_status status = run_one(w, &one, &exit_code, err);
@@ -350,9 +414,7 @@ static enum ab_status check_all(struct work *w, struct ab_err *err)
         if (status == AB_INTERRUPTED || (status == AB_USAGE && i == 0))
             return status;
         complain(w, suite->items[i].path, err);
-        if (worst == AB_OK || worse(ab_status_exit_code(worst), ab_status_exit_code(status)) !=
-                                  ab_status_exit_code(worst))
-            worst = status;
+        worst = ab_status_worse(worst, status);
         n_bad++;
     }
     if (n_bad == 0)
@@ -361,16 +423,20 @@ static enum ab_status check_all(struct work *w, struct ab_err *err)
                    ab_session_kind_names[w->kind]);
 }
 
-static struct work *now; /* target of the listener's `show`; one use case runs at a time */
-static uint32_t now_at;
+struct measured_item {
+    struct work *work;
+    uint32_t at;
+};
 
 /* Keeps the result of one item. Shows it only if -v requests details; the table of all follows at
  * the end. */
-static void keep(const struct ab_measured *m)
+static void keep(void *user, const struct ab_measured *m)
 {
-    ab_suite_item_take(&now->run->suite.items[now_at], m->session);
-    if (m->options->passes.topics != 0 && !m->options->talk.is_quiet)
-        now->options->talk.listener->show(m);
+    const struct measured_item *item = user;
+    const struct ab_measure_request *asked = item->work->asked;
+    ab_suite_item_take(&item->work->run->suite.items[item->at], m->session);
+    if (asked->passes.topics != 0 && !asked->talk.is_quiet && asked->show != NULL)
+        asked->show(asked->user, m);
 }
 
 static bool is_done(const struct ab_suite_item *item)
@@ -385,7 +451,7 @@ static void fail_item(struct work *w, struct ab_suite_item *item, const struct a
     line[strcspn(line, "\n")] = 0;
     item->reason = own(w->run, ab_strdup(line[0] != 0 ? line : "failed"));
     complain(w, item->path, err);
-    w->worst = worse(w->worst, ab_status_exit_code(err->status));
+    w->worst = ab_exit_code_worse(w->worst, ab_status_exit_code(err->status));
 }
 
 /* Moves an item of the resumed result into the suite unchanged, with its verdicts. */
@@ -396,31 +462,30 @@ static void take_over(struct work *w, uint32_t i, const struct ab_suite_item *fr
     item->document = from->document;
     item->stored = from->stored;
     item->reason = "";
-    w->worst = worse(
+    w->worst = ab_exit_code_worse(
         w->worst,
-        ab_status_exit_code(ab_case_has_failed(s) ? AB_BACKEND : ab_verdict_status(w->options, s)));
+        ab_status_exit_code(ab_case_has_failed(s) ? AB_BACKEND
+                                                  : ab_verdict_status(&w->asked->verdicts, s)));
     w->resumed.items[from - w->resumed.items].document = NULL;
 }
 
 /* Measures one item. Returns AB_OK even if it failed, so that the others are measured. */
 static enum ab_status measure_one(struct work *w, uint32_t i, struct ab_err *err)
 {
-    struct ab_options one = options_of(w, i);
-    struct ab_listener listener = *w->options->talk.listener;
+    struct ab_measure_request one = request_of(w, i);
+    struct measured_item item = {w, i};
     int exit_code = 0;
     if (is_done(one.resume.item)) {
         take_over(w, i, one.resume.item);
         return AB_OK;
     }
-    if (one.verdicts.baseline == NULL && w->options->verdicts.baseline != NULL)
-        ab_say(w->options, "allocbench: note: the baseline has no result of %s",
+    if (one.verdicts.baseline == NULL && w->asked->verdicts.baseline != NULL)
+        ab_say(&w->asked->talk, "allocbench: note: the baseline has no result of %s",
                AB_SHOWN(256, w->run->suite.items[i].name));
-    now = w;
-    now_at = i;
-    listener.show = keep;
-    one.talk.listener = &listener;
+    one.show = keep;
+    one.user = &item;
     enum ab_status status = run_one(w, &one, &exit_code, err);
-    w->worst = worse(w->worst, exit_code);
+    w->worst = ab_exit_code_worse(w->worst, exit_code);
     if (status == AB_INTERRUPTED || (status == AB_USAGE && i == 0))
         return status;
     if (status != AB_OK)
@@ -453,8 +518,8 @@ static void judge(struct work *w)
     struct ab_session *s = &w->run->suite.summary;
     s->gates = ab_suite_gates_judge(&w->run->suite.figures, w->means, w->n_means, &s->n_gates);
     for (uint32_t i = 0; i < s->n_gates; i++)
-        if (s->gates[i].status != AB_INCONCLUSIVE || w->options->verdicts.fails_inconclusive)
-            w->worst = worse(w->worst, ab_status_exit_code(s->gates[i].status));
+        if (s->gates[i].status != AB_INCONCLUSIVE || w->asked->verdicts.fails_inconclusive)
+            w->worst = ab_exit_code_worse(w->worst, ab_status_exit_code(s->gates[i].status));
 }
 
 /* Fails with AB_INTERRUPTED and a text that says how to continue. */
@@ -469,18 +534,18 @@ static enum ab_status explain_interruption(const struct work *w, struct ab_err *
     ab_text_addf(&t, "interrupted after %u of %u %ss; what is complete is kept", n, suite->n,
                  ab_session_kind_names[w->kind]);
     if (store->folder != NULL && store->name[0] != 0) {
-        const char *before = strstr(w->options->command.text, " --resume ");
-        size_t head = before != NULL ? (size_t)(before - w->options->command.text)
-                                     : strlen(w->options->command.text);
+        const char *before = strstr(w->asked->command.text, " --resume ");
+        size_t head = before != NULL ? (size_t)(before - w->asked->command.text)
+                                     : strlen(w->asked->command.text);
         char *path = ab_strdupf("%s/%s", store->folder, store->name);
-        ab_text_addf(&t, "\ncontinue:  %.*s", (int)head, w->options->command.text);
+        ab_text_addf(&t, "\ncontinue:  %.*s", (int)head, w->asked->command.text);
         if (before != NULL)
             ab_text_add(&t, before + 10 + ab_text_shell_word(before + 10));
         ab_text_add(&t, " --resume ");
         ab_text_add_shell(&t, path);
         free(path);
     }
-    ab_fail(err, AB_INTERRUPTED, "%s", w->options->talk.is_quiet ? "" : t.s);
+    ab_fail(err, AB_INTERRUPTED, "%s", w->asked->talk.is_quiet ? "" : t.s);
     ab_text_fini(&t);
     return AB_INTERRUPTED;
 }
@@ -506,21 +571,26 @@ static enum ab_status measure_all(struct work *w, struct ab_err *err)
 /* Makes all checks that are possible before anything is measured. */
 static enum ab_status prepare(struct work *w, struct ab_outputs *outputs, struct ab_err *err)
 {
-    const struct ab_options *o = w->options;
+    const struct ab_measure_request *asked = w->asked;
     struct ab_suite *suite = &w->run->suite;
     AB_TRY(name_items(w, err));
     AB_TRY(split_gates(w, err));
     AB_TRY(split_outputs(w, err));
     AB_TRY(read_others(w, err));
     suite->kind = w->kind;
-    suite->command_line = o->command.kept;
+    suite->command_line = asked->command.kept;
     suite->is_unsealed = w->resumed.is_unsealed;
-    suite->time_budget_s = (double)o->rules.time_budget_ns * 1e-9;
-    suite->base = o->verdicts.base;
+    suite->time_budget_s = (double)asked->rules.time_budget_ns * 1e-9;
+    suite->base = asked->verdicts.base;
     w->began_ns = ab_clock_now_ns();
     AB_TRY(check_all(w, err));
-    AB_TRY(ab_store_open(o, &w->run->store, err));
-    return open_outputs(o, outputs, err);
+    const struct ab_inputs inputs = {.files = asked->args,
+                                     .n = asked->n_args,
+                                     .others = {asked->verdicts.baseline},
+                                     .rules = asked->maps.rules,
+                                     .n_rules = asked->maps.n};
+    AB_TRY(ab_store_open(&asked->store, &asked->talk, &w->run->store, err));
+    return open_outputs(&asked->outputs, &inputs, outputs, err);
 }
 
 static void release(struct work *w, struct ab_outputs *outputs)
@@ -531,12 +601,11 @@ static void release(struct work *w, struct ab_outputs *outputs)
     free(w->of_each);
 }
 
-enum ab_status ab_suite_measure(const struct ab_options *o, enum ab_session_kind kind,
+enum ab_status ab_suite_measure(const struct ab_measure_request *asked, enum ab_session_kind kind,
                                 struct ab_suite_run *run, int *exit_code, struct ab_err *err)
 {
-    struct work w = {.options = o, .kind = kind, .run = run, .each = *o};
+    struct work w = {.asked = asked, .kind = kind, .run = run};
     struct ab_outputs outputs = {0};
-    w.each.talk.is_in_suite = true;
     enum ab_status status = prepare(&w, &outputs, err);
     if (status != AB_OK) {
         run->suite.n = 0;

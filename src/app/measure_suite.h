@@ -6,7 +6,8 @@
 #ifndef AB_APP_MEASURE_SUITE_H
 #define AB_APP_MEASURE_SUITE_H
 
-#include "app/options.h"
+#include "app/one_file.h"
+#include "app/request.h"
 #include "app/result_store.h"
 #include "document/suite_document.h"
 
@@ -17,23 +18,23 @@ struct ab_suite_run {      /* begins as {0} */
     size_t n_owned, cap_owned;
 };
 
-/* Measures the files among the arguments of `o`; `kind`: workloads or traces. Sets *exit_code
+/* Measures the files among the arguments; `kind`: workloads or traces. Sets *exit_code
  * to the worst of all files. After AB_INTERRUPTED, the suite has the complete files and is stored.
  * Call ab_suite_run_fini() in any case. */
-enum ab_status ab_suite_measure(const struct ab_options *o, enum ab_session_kind kind,
+enum ab_status ab_suite_measure(const struct ab_measure_request *asked, enum ab_session_kind kind,
                                 struct ab_suite_run *run, int *exit_code, struct ab_err *err);
 void ab_suite_run_fini(struct ab_suite_run *run);
 
-/* True if the arguments are several files, or the resumed result is a suite. */
-bool ab_suite_is_asked(const struct ab_options *o);
 /* True if the file is a suite. The name of a baseline is allowed too. */
-bool ab_suite_is_file(const struct ab_options *o, const char *name_or_file);
+bool ab_suite_is_file(const struct ab_store_wanted *store, const char *name_or_file);
 /* Reads that suite. Fails if it was altered after it was written. */
-enum ab_status ab_suite_find_file(const struct ab_options *o, const char *name_or_file,
-                                  struct ab_suite *out, struct ab_err *err);
+enum ab_status ab_suite_find_file(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                                  const char *name_or_file, struct ab_suite *out,
+                                  struct ab_err *err);
 
-/* Opens, writes and closes the outputs of `o` that show the suite as a whole. */
-enum ab_status ab_suite_outputs(const struct ab_options *o, const struct ab_suite *suite,
+/* Opens, writes and closes the outputs that show the suite as a whole. */
+enum ab_status ab_suite_outputs(const struct ab_outputs_wanted *wanted,
+                                const struct ab_inputs *inputs, const struct ab_suite *suite,
                                 struct ab_err *err);
 
 #endif

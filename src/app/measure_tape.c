@@ -54,10 +54,10 @@ static enum ab_status make_mapped(struct ab_measurement *m, struct ab_err *err)
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < w->n_subjects && status == AB_OK; i++) {
         m->selection.n = n_before;
-        status = ab_placement_rows_read(m->options, &w->subject[i], &m->selection, &w->mapped[i],
+        status = ab_placement_rows_read(m->asked, &w->subject[i], &m->selection, &w->mapped[i],
                                         err);
         if (status == AB_OK)
-            status = ab_placement_rows_make(m->options, &w->mapped[i], &w->subject[i], err);
+            status = ab_placement_rows_make(m->asked, &w->mapped[i], &w->subject[i], err);
     }
     return status;
 }
@@ -65,20 +65,23 @@ static enum ab_status make_mapped(struct ab_measurement *m, struct ab_err *err)
 static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
 {
     struct tape_work *w = m->work;
-    const struct ab_options *o = m->options;
+    const struct ab_measure_request *asked = m->asked;
     const struct ab_subject *s = w->subject;
-    const struct ab_backend_wish wish = {
-        .options = o, .listed = s->backends, .n_listed = s->n_backends, .tape = s->map};
+    const struct ab_backend_wish wish = {.asked = &asked->backends,
+                                         .listed = s->backends,
+                                         .n_listed = s->n_backends,
+                                         .tape = s->map};
     struct ab_text choice = {0};
     AB_TRY(ab_backend_choice_make(&wish, &m->selection, err));
-    AB_TRY(ab_case_check_strangers(o, &m->selection, err));
+    AB_TRY(ab_case_check_strangers(&asked->backends, &m->selection, err));
     ab_backend_choice_say(&wish, &m->selection, &choice);
     if (choice.s != NULL)
-        ab_say(o, "back ends: %s", choice.s);
+        ab_say(&asked->talk, "back ends: %s", choice.s);
     ab_text_fini(&choice);
     if (s->resumed == NULL)
         AB_TRY(ab_decision_add_control(&m->decision, &m->selection, err));
-    AB_TRY(ab_aged_rows_add(o->backends.aged_lists, o->backends.n_aged_lists, &m->selection, err));
+    AB_TRY(ab_aged_rows_add(asked->backends.aged_lists, asked->backends.n_aged_lists, &m->selection,
+                            err));
     AB_TRY(make_mapped(m, err));
     size_t n_rows = m->selection.n * w->n_subjects;
     if (w->n_subjects > 1 && n_rows > AB_COMBINATIONS_MAX)
@@ -105,14 +108,15 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
 static enum ab_status choose_passes(struct ab_measurement *m, struct ab_err *err)
 {
     struct tape_work *w = m->work;
-    AB_TRY(ab_outputs_check_phase(m->options, w->phases, w->n_phases, err));
-    const struct ab_options *o = m->options;
-    AB_TRY(ab_pass_choice_make(o, &m->gates, m->resumed, &w->passes, err));
-    if (o->conditions.has_between &&
-        (o->conditions.is_strict || !ab_pass_is_planned(&w->passes, AB_PASS_LATENCY)))
+    AB_TRY(ab_outputs_check_phase(m->asked->outputs.phase, w->phases, w->n_phases, err));
+    const struct ab_measure_request *asked = m->asked;
+    AB_TRY(ab_pass_choice_make(&asked->passes, asked->conditions.is_strict, &m->gates, m->resumed,
+                               &w->passes, err));
+    if (asked->conditions.has_between &&
+        (asked->conditions.is_strict || !ab_pass_is_planned(&w->passes, AB_PASS_LATENCY)))
         return ab_fail(err, AB_USAGE,
                        "--between needs single ops that are timed; %s leaves them out",
-                       o->conditions.is_strict ? "--order strict" : "--passes");
+                       asked->conditions.is_strict ? "--order strict" : "--passes");
     return AB_OK;
 }
 
@@ -192,17 +196,17 @@ static void describe_combinations(const struct tape_work *w, struct ab_session *
 /* True if the default precision ends the session. Gates and baselines are judged on all rounds. */
 static bool is_ended_by_default(const struct ab_measurement *m)
 {
-    const struct ab_options *o = m->options;
-    bool is_judged = m->gates.n_gates + m->gates.n_claims > 0 || o->verdicts.baseline != NULL;
-    bool has_rule = o->rules.time_budget_ns > 0 || o->rules.precision > 0 || o->rules.has_rounds;
-    return !is_judged && m->take == NULL && !has_rule && o->rules.shard.count == 0 &&
+    const struct ab_measure_request *asked = m->asked;
+    bool is_judged = m->gates.n_gates + m->gates.n_claims > 0 || asked->verdicts.baseline != NULL;
+    bool has_rule = m->rules.time_budget_ns > 0 || m->rules.precision > 0 || m->rules.has_rounds;
+    return !is_judged && asked->take == NULL && !has_rule && m->rules.shard.count == 0 &&
            m->selection.n > 1;
 }
 
 static void describe(struct ab_measurement *m)
 {
     struct tape_work *w = m->work;
-    const struct ab_options *o = m->options;
+    const struct ab_measure_request *asked = m->asked;
     struct ab_session *session = &m->session;
     describe_tape(w->subject, session);
     if (w->n_subjects > 1)
@@ -213,9 +217,9 @@ static void describe(struct ab_measurement *m)
     session->passes = w->passes;
     if (is_ended_by_default(m))
         session->stopping.precision = PRECISION_ENOUGH;
-    session->shard = o->rules.shard;
-    session->is_window_given = o->conditions.has_window;
-    session->resumed_from = m->resumed != NULL ? o->resume.path : NULL;
+    session->shard = m->rules.shard;
+    session->is_window_given = asked->conditions.has_window;
+    session->resumed_from = m->resumed != NULL ? asked->resume.path : NULL;
     session->is_unsealed = m->resumed != NULL && m->resumed->is_unsealed;
     session->timer.floor_ns = NAN;
 #if defined(__x86_64__)
@@ -225,59 +229,60 @@ static void describe(struct ab_measurement *m)
 #endif
     if (session->shard.count > 0) /* shards of two similar machines must differ */
         ab_environment_read_name(&session->host);
-    if (o->conditions.is_thp_off) /* the setting of the workers, not of the system */
+    if (asked->conditions.is_thp_off) /* the setting of the workers, not of the system */
         snprintf(session->host.thp, sizeof session->host.thp, "never (--thp)");
-    session->cpus = o->conditions.cpus;
-    session->n_cpus = (uint32_t)o->conditions.n_cpus;
-    session->is_strict = o->conditions.is_strict;
-    session->cpu = o->conditions.n_cpus > 0 ? o->conditions.cpus[0] : -1;
+    session->cpus = asked->conditions.cpus;
+    session->n_cpus = (uint32_t)asked->conditions.n_cpus;
+    session->is_strict = asked->conditions.is_strict;
+    session->cpu = asked->conditions.n_cpus > 0 ? asked->conditions.cpus[0] : -1;
 }
 
-static enum ab_status check_cpus(const struct ab_options *o, struct ab_err *err)
+static enum ab_status check_cpus(const struct ab_run_conditions *conditions, struct ab_err *err)
 {
     cpu_set_t allowed;
     sched_getaffinity(0, sizeof allowed, &allowed);
-    for (size_t i = 0; i < o->conditions.n_cpus; i++)
-        if (o->conditions.cpus[i] >= CPU_SETSIZE ||
-            !CPU_ISSET((unsigned)o->conditions.cpus[i], &allowed))
+    for (size_t i = 0; i < conditions->n_cpus; i++)
+        if (conditions->cpus[i] >= CPU_SETSIZE ||
+            !CPU_ISSET((unsigned)conditions->cpus[i], &allowed))
             return ab_fail(err, AB_USAGE, "--cpus: CPU %d is not available to this process",
-                           o->conditions.cpus[i]);
+                           conditions->cpus[i]);
     return AB_OK;
 }
 
 /* Puts the name of the partial result in front of the error text. */
 static enum ab_status name_resumed(const struct ab_measurement *m, struct ab_err *err)
 {
-    return ab_err_context(err, "%s: ", AB_SHOWN(512, m->options->resume.path));
+    return ab_err_context(err, "%s: ", AB_SHOWN(512, m->asked->resume.path));
 }
 
 static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *plan)
 {
     const struct tape_work *w = m->work;
-    const struct ab_options *o = m->options;
+    const struct ab_measure_request *asked = m->asked;
     *plan = (struct ab_session_plan){
         .cases = w->cases,
         .rounds = m->session.n_rounds_planned,
         .works = w->works,
         .resumed = m->resumed,
-        .allows_broken = o->backends.allows_broken,
-        .instr_ops = o->passes.instr_ops > 0 ? o->passes.instr_ops
-                     : o->passes.wants_instr ? AB_INSTR_OPS
-                                             : 0,
+        .allows_broken = asked->backends.allows_broken,
+        .instr_ops = asked->passes.instr_ops > 0 ? asked->passes.instr_ops
+                     : asked->passes.wants_instr ? AB_INSTR_OPS
+                                                 : 0,
         .context = {.tape = w->subject->map,
                     .worker_path = w->worker_path,
                     .clock_path = w->clock_path,
-                    .pace = o->conditions.pace,
-                    .between = o->conditions.has_between ? AB_BETWEEN(o->conditions.between) : 0,
-                    .timeout_ns = o->conditions.timeout_ns,
-                    .drain_ns = o->conditions.drain_ns,
-                    .is_thp_off = o->conditions.is_thp_off,
-                    .memory_limit_bytes = o->conditions.mem_limit_bytes != 0
-                                              ? o->conditions.mem_limit_bytes
+                    .pace = asked->conditions.pace,
+                    .between = asked->conditions.has_between ? AB_BETWEEN(asked->conditions.between)
+                                                             : 0,
+                    .timeout_ns = asked->conditions.timeout_ns,
+                    .drain_ns = asked->conditions.drain_ns,
+                    .is_thp_off = asked->conditions.is_thp_off,
+                    .memory_limit_bytes = asked->conditions.mem_limit_bytes != 0
+                                              ? asked->conditions.mem_limit_bytes
                                               : ab_default_memory_limit(),
-                    .cpus = o->conditions.cpus,
-                    .n_cpus = (uint32_t)o->conditions.n_cpus,
-                    .is_strict = o->conditions.is_strict},
+                    .cpus = asked->conditions.cpus,
+                    .n_cpus = (uint32_t)asked->conditions.n_cpus,
+                    .is_strict = asked->conditions.is_strict},
     };
 }
 
@@ -302,11 +307,11 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     struct ab_session_plan plan;
     plan_runs(m, &plan);
     AB_TRY(check_times(m, err));
-    AB_TRY(check_cpus(m->options, err));
-    AB_TRY(ab_shard_check(m->options->rules.shard, plan.rounds, m->session.n_backends, err));
+    AB_TRY(check_cpus(&m->asked->conditions, err));
+    AB_TRY(ab_shard_check(m->rules.shard, plan.rounds, m->session.n_backends, err));
     if (m->resumed != NULL && ab_resume_check(&m->session, m->resumed, err) != AB_OK)
         return name_resumed(m, err);
-    if (m->options->is_trial)
+    if (m->asked->is_trial)
         return AB_OK;
     ab_clock_calibrate(&plan.context.clock);
     AB_TRY(ab_gate_set_check_floor(&m->gates, &plan.context.clock, err));
@@ -315,7 +320,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     plan.progress = ab_round_watch_progress;
     plan.round_done = ab_round_watch_end_round;
     plan.user = &watch;
-    ab_round_watch_begin(&watch, m->options, &m->store, &m->session);
+    ab_round_watch_begin(&watch, &m->asked->talk, &m->store, &m->session);
     enum ab_status status = ab_session_run(&plan, &m->session, err);
     ab_round_watch_end(&watch);
     return status == AB_USAGE && m->resumed != NULL ? name_resumed(m, err) : status;
@@ -351,8 +356,9 @@ static enum ab_status check_phases(const struct ab_subject *subjects, uint32_t n
     return AB_OK;
 }
 
-enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subjects,
-                               uint32_t n, int *exit_code, struct ab_err *err)
+enum ab_status ab_measure_tape(const struct ab_measure_request *asked,
+                               const struct ab_subject *subjects, uint32_t n, int *exit_code,
+                               struct ab_err *err)
 {
     static const struct ab_engine engine = {.select = select_backends,
                                             .add_case = add_case,
@@ -362,7 +368,7 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
     const struct ab_tape_map *map = subjects->map;
     struct tape_work w = {.subject = subjects, .n_subjects = n};
     struct ab_measurement m = {
-        .options = o,
+        .asked = asked,
         .engine = &engine,
         .work = &w,
         .workload = subjects->workload,
@@ -370,8 +376,6 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
         .n_phases = map->image->n_phases,
         .n_combinations = n,
         .resumed = subjects->resumed,
-        .take = subjects->take,
-        .user = subjects->user,
     };
     AB_TRY(ab_companion_path(AB_WORKER_NAME, w.worker_path, sizeof w.worker_path, err));
     for (uint32_t i = 0; i < n; i++) /* only for work with times */
@@ -384,8 +388,8 @@ enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subje
     w.works = ab_alloc_zeroed(n, sizeof w.works[0]);
     for (uint32_t i = 0; i < n; i++)
         w.works[i] = (struct ab_combination_work){subjects[i].map, subjects[i].owners,
-                                                  o->passes.processes != 0
-                                                      ? o->passes.processes
+                                                  asked->passes.processes != 0
+                                                      ? asked->passes.processes
                                                       : ab_estimate_processes(subjects[i].map)};
     w.phases = ab_alloc_zeroed(map->image->n_phases + 1, sizeof w.phases[0]);
     for (uint32_t i = 0; i < map->image->n_phases; i++)

@@ -35,14 +35,13 @@ struct ab_subject {            /* a workload or trace to measure; its strings ar
     uint64_t program_cpu_ns, program_calls, anonymous_bytes, unasked_bytes;
     bool is_part;               /* true if only the beginning of the trace is replayed */
     struct ab_session *resumed; /* partial session that --resume continues; NULL = none */
-    ab_take_session *take;      /* called with `user`, as in struct ab_measurement */
-    void *user;
 };
 
 /* Measures n subjects in one session and sets *exit_code. Several subjects are the combinations of
  * values of one workload. They share everything except values, tape and map, and their back ends
  * run in the same rounds. */
-enum ab_status ab_measure_tape(const struct ab_options *o, const struct ab_subject *subjects,
-                               uint32_t n, int *exit_code, struct ab_err *err);
+enum ab_status ab_measure_tape(const struct ab_measure_request *asked,
+                               const struct ab_subject *subjects, uint32_t n, int *exit_code,
+                               struct ab_err *err);
 
 #endif

@@ -18,12 +18,13 @@
 
 /* Finds the calibration of the machine. Returns false if there is none, or (with a message) if it
  * cannot be used. */
-static bool find(const struct ab_options *o, const char *fingerprint, struct ab_calibration *c)
+static bool find(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                 const char *fingerprint, struct ab_calibration *c)
 {
     char path[PATH_MAX], name[64];
     struct ab_err why;
     const char *folder = ab_results_folder(
-        o); /* limits are checked even if results are not stored */
+        store); /* limits are checked even if results are not stored */
     if (folder == NULL || fingerprint[0] == 0)
         return false;
     ab_calibration_name(fingerprint, name, sizeof name);
@@ -32,18 +33,19 @@ static bool find(const struct ab_options *o, const char *fingerprint, struct ab_
         return false;
     if (ab_calibration_read(path, c, &why) == AB_OK)
         return true;
-    ab_say(o, "allocbench: warning: the noise of this machine is not known, calibrate it again: %s",
+    ab_say(talk,
+           "allocbench: warning: the noise of this machine is not known, calibrate it again: %s",
            AB_SHOWN(sizeof why.text, why.text));
     return false;
 }
 
-static void warn(const struct ab_options *o, const struct ab_noise_levels *noise, const char *what,
+static void warn(const struct ab_talk *talk, const struct ab_noise_levels *noise, const char *what,
                  const char *op, const char *metric, double limit, uint32_t rounds)
 {
     double p95 = ab_noise_of(noise, op, metric, rounds);
     if (!(limit < 2 * p95))
         return;
-    ab_say(o,
+    ab_say(talk,
            "allocbench: warning: %s: allows %.2g %%, and here two identical back ends differ in "
            "%s by up to %.2g %% (95 %% of comparisons, %u rounds; allocbench calibrate); at least "
            "%.2g %% can be judged",
@@ -61,27 +63,28 @@ static const char *calibrated_name(const struct ab_field *field)
     return field->name;
 }
 
-void ab_noise_warn_gates(const struct ab_options *o, const struct ab_session *session,
-                         const struct ab_gate *gates, size_t n)
+void ab_noise_warn_gates(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                         const struct ab_session *session, const struct ab_gate *gates, size_t n)
 {
     struct ab_calibration c;
     bool is_there = false;
-    for (size_t i = 0; i < n && !o->talk.is_quiet; i++) {
+    for (size_t i = 0; i < n && !talk->is_quiet; i++) {
         const struct ab_gate *g = &gates[i];
         bool compares = g->against != AB_AGAINST_NOTHING && g->against != AB_AGAINST_LIVE;
         if (!compares || g->metric.field == NULL)
             continue;
-        if (!is_there && !(is_there = find(o, session->host.fingerprint, &c)))
+        if (!is_there && !(is_there = find(store, talk, session->host.fingerprint, &c)))
             return;
-        warn(o, &c.noise, g->text, ab_result_op_name(g->metric.op),
+        warn(talk, &c.noise, g->text, ab_result_op_name(g->metric.op),
              calibrated_name(g->metric.field), fabs(g->bound - 1), session->n_rounds_planned);
     }
 }
 
-void ab_noise_warn_limit(const struct ab_options *o, const char *fingerprint, const char *what,
-                         const char *op, const char *metric, double limit, uint32_t rounds)
+void ab_noise_warn_limit(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                         const char *fingerprint, const char *what, const char *op,
+                         const char *metric, double limit, uint32_t rounds)
 {
     struct ab_calibration c;
-    if (!o->talk.is_quiet && isfinite(limit) && find(o, fingerprint, &c))
-        warn(o, &c.noise, what, op, metric, limit, rounds);
+    if (!talk->is_quiet && isfinite(limit) && find(store, talk, fingerprint, &c))
+        warn(talk, &c.noise, what, op, metric, limit, rounds);
 }

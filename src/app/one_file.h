@@ -5,34 +5,41 @@
 #ifndef AB_APP_ONE_FILE_H
 #define AB_APP_ONE_FILE_H
 
-#include "app/options.h"
+#include "app/request_parts.h"
 #include "core/output.h"
 #include "tape/tape_file.h"
 #include "workload/workload.h"
 
 /* Sets *out to the single argument of the command. Fails with AB_USAGE, naming the missing or extra
  * argument. */
-enum ab_status ab_one_file(const struct ab_options *o, const char *what, const char *command,
-                           const char **out, struct ab_err *err);
+enum ab_status ab_one_file(const char *const *args, size_t n_args, const char *what,
+                           const char *command, const char **out, struct ab_err *err);
 
-/* Loads a workload with --set and --seed, and reports its errors. */
-enum ab_status ab_load_workload(const struct ab_options *o, const char *path,
+/* Returns how to load a workload with --set, --seed and --window; `conditions` NULL = no window.
+ * `wants_groups`: whether the sets of blocks are needed. */
+struct ab_workload_options ab_workload_options_of(const struct ab_settings_wanted *settings,
+                                                  const struct ab_run_conditions *conditions,
+                                                  bool wants_groups);
+/* Loads a workload and reports its errors. */
+enum ab_status ab_load_workload(const struct ab_talk *talk,
+                                const struct ab_workload_options *options, const char *path,
                                 struct ab_workload **out, struct ab_err *err);
 
 /* Refuses params with lists of values, for commands that need a single combination. */
 enum ab_status ab_one_combination(const char *path, const struct ab_workload *w,
                                   struct ab_err *err);
 /* Loads another combination of the values of params that have lists. */
-enum ab_status ab_combine_workload(const struct ab_options *o, const struct ab_workload *first,
-                                   size_t combination, struct ab_workload **out,
-                                   struct ab_err *err);
+enum ab_status ab_combine_workload(const struct ab_talk *talk,
+                                   const struct ab_workload_options *options,
+                                   const struct ab_workload *first, size_t combination,
+                                   struct ab_workload **out, struct ab_err *err);
 /* Compiles the workload to a tape, and reports progress. */
-enum ab_status ab_compile_workload(const struct ab_options *o, const char *path,
+enum ab_status ab_compile_workload(const struct ab_talk *talk, const char *path,
                                    struct ab_workload *workload, struct ab_tape *out,
                                    struct ab_err *err);
 
 /* Returns how many bytes of a tape may be in memory at a time (--tape-mem). */
-uint64_t ab_tape_memory(const struct ab_options *o);
+uint64_t ab_tape_memory(const struct ab_settings_wanted *settings);
 
 struct ab_laid_down {
     struct ab_tape tape; /* facts about the tape, without ops */
@@ -42,14 +49,22 @@ struct ab_laid_down {
 };
 /* Compiles the workload into a file that runs can map. A tape longer than --tape-mem is written in
  * bursts. */
-enum ab_status ab_lay_down_workload(const struct ab_options *o, const char *path,
+enum ab_status ab_lay_down_workload(const struct ab_talk *talk,
+                                    const struct ab_settings_wanted *settings, const char *path,
                                     struct ab_workload *workload, struct ab_laid_down *out,
                                     struct ab_err *err);
 void ab_laid_down_fini(struct ab_laid_down *tape);
 
-/* Fails with AB_USAGE if writing `out` to `path` would replace an input: one of o->args from
- * `first` on, a file of --map @FILE, or a file of --baseline, --trace or --stdin. */
-enum ab_status ab_spare_inputs(const struct ab_options *o, size_t first,
-                               const struct ab_output *out, const char *path, struct ab_err *err);
+/* Files that a command reads. */
+struct ab_inputs {
+    const char *const *files;
+    size_t n;
+    const char *others[3];    /* NULL = none */
+    const char *const *rules; /* --map; @FILE is a file */
+    size_t n_rules;
+};
+/* Fails with AB_USAGE if writing `out` to `path` would replace an input. */
+enum ab_status ab_spare_inputs(const struct ab_inputs *inputs, const struct ab_output *out,
+                               const char *path, struct ab_err *err);
 
 #endif

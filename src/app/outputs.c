@@ -24,25 +24,25 @@ static bool is_of_histograms(unsigned sink)
     return ab_sinks[sink].write_histogram != NULL;
 }
 
-static bool is_stdout(const struct ab_options *o, unsigned sink)
+static bool is_stdout(const struct ab_outputs_wanted *wanted, unsigned sink)
 {
     return !is_of_histograms(sink) && ab_sinks[sink].write_figures == NULL &&
-           o->outputs.sinks[sink] != NULL && strcmp(o->outputs.sinks[sink], "-") == 0;
+           wanted->sinks[sink] != NULL && strcmp(wanted->sinks[sink], "-") == 0;
 }
 
-const char *ab_outputs_asked_for(const struct ab_options *o)
+const char *ab_outputs_asked_for(const struct ab_outputs_wanted *wanted)
 {
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->outputs.sinks[i] != NULL)
+        if (wanted->sinks[i] != NULL)
             return ab_sinks[i].option;
     return NULL;
 }
 
-bool ab_outputs_use_stdout(const struct ab_options *o)
+bool ab_outputs_use_stdout(const struct ab_outputs_wanted *wanted)
 {
     bool is_used = false;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        is_used = is_used || is_stdout(o, i);
+        is_used = is_used || is_stdout(wanted, i);
     return is_used;
 }
 
@@ -192,11 +192,11 @@ static enum ab_status write_histograms(const struct ab_sink *sink,
 
 /* ---- all ---- */
 
-static enum ab_status check_stdout(const struct ab_options *o, struct ab_err *err)
+static enum ab_status check_stdout(const struct ab_outputs_wanted *wanted, struct ab_err *err)
 {
     const char *first = NULL;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        if (!is_stdout(o, i))
+        if (!is_stdout(wanted, i))
             continue;
         if (first != NULL)
             return ab_fail(err, AB_USAGE, "--%s - and --%s - cannot both write to standard output",
@@ -230,23 +230,24 @@ static enum ab_status open_sink(const char *path, unsigned sink, struct ab_outpu
     return status == AB_OK ? check_same(out, sink, err) : status;
 }
 
-enum ab_status ab_outputs_open(const struct ab_options *o, struct ab_outputs *out,
+enum ab_status ab_outputs_open(const struct ab_outputs_wanted *wanted, struct ab_outputs *out,
                                struct ab_err *err)
 {
-    *out = (struct ab_outputs){.embed = o->outputs.embed};
-    enum ab_status status = check_stdout(o, err);
+    *out = (struct ab_outputs){.embed = wanted->embed};
+    enum ab_status status = check_stdout(wanted, err);
     for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++)
-        if (o->outputs.sinks[i] != NULL)
-            status = open_sink(o->outputs.sinks[i], i, out, err);
+        if (wanted->sinks[i] != NULL)
+            status = open_sink(wanted->sinks[i], i, out, err);
     return status;
 }
 
-enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs, const struct ab_options *o,
-                                       struct ab_err *err)
+enum ab_status ab_outputs_spare_inputs(const struct ab_outputs *outputs,
+                                       const struct ab_outputs_wanted *wanted,
+                                       const struct ab_inputs *inputs, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     for (unsigned i = 0; i < AB_SINK_COUNT && status == AB_OK; i++) {
-        status = ab_spare_inputs(o, 0, &outputs->files[i], o->outputs.sinks[i], err);
+        status = ab_spare_inputs(inputs, &outputs->files[i], wanted->sinks[i], err);
         if (status != AB_OK)
             ab_err_context(err, "--%s: ", ab_sinks[i].option);
     }
@@ -281,13 +282,6 @@ enum ab_status ab_outputs_write(struct ab_outputs *outputs, const struct ab_sess
     return first;
 }
 
-void ab_outputs_lines(const struct ab_options *o, const struct ab_session *session, FILE *to)
-{
-    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
-        if (o->outputs.wants_lines[i])
-            ab_sinks[i].write(to, session);
-}
-
 void ab_outputs_abandon(struct ab_outputs *outputs)
 {
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
@@ -300,21 +294,20 @@ void ab_outputs_abandon(struct ab_outputs *outputs)
 
 /* ---- -v phase=NAME ---- */
 
-enum ab_status ab_outputs_check_phase(const struct ab_options *o, const char *const *phases,
-                                      uint32_t n, struct ab_err *err)
+enum ab_status ab_outputs_check_phase(const char *phase, const char *const *phases, uint32_t n,
+                                      struct ab_err *err)
 {
     struct ab_text list = {0};
-    bool is_there = o->outputs.phase == NULL;
+    bool is_there = phase == NULL;
     for (uint32_t i = 0; i < n && !is_there; i++) {
-        is_there = strcmp(phases[i], o->outputs.phase) == 0;
+        is_there = strcmp(phases[i], phase) == 0;
         ab_text_addf(&list, "%s%s", i == 0 ? "" : ", ", AB_SHOWN(300, phases[i]));
     }
-    const char *near = is_there ? NULL : ab_text_nearest(o->outputs.phase, phases, n);
+    const char *near = is_there ? NULL : ab_text_nearest(phase, phases, n);
     enum ab_status status = AB_OK;
     if (!is_there)
         status = ab_fail(err, AB_USAGE, "--verbose phase=%s: no such phase among %s%s%s%s",
-                         AB_SHOWN(300, o->outputs.phase),
-                         list.s != NULL ? list.s : "the measured ones",
+                         AB_SHOWN(300, phase), list.s != NULL ? list.s : "the measured ones",
                          near != NULL ? "; did you mean " : "",
                          near != NULL ? AB_SHOWN(300, near) : "", near != NULL ? "?" : "");
     ab_text_fini(&list);
@@ -372,15 +365,15 @@ static char *fill_in(const char *name, const char *path)
     return t.s;
 }
 
-void ab_named_outputs_make(const struct ab_options *o, struct ab_named_outputs *out)
+void ab_named_outputs_make(const struct ab_outputs_wanted *wanted, const char *const *args,
+                           size_t n_args, struct ab_named_outputs *out)
 {
-    out->options = *o;
+    out->wanted = *wanted;
     for (unsigned i = 0; i < AB_SINK_COUNT; i++) {
-        if (o->outputs.sinks[i] == NULL || o->n_args != 1 ||
-            !ab_outputs_is_of_each(o->outputs.sinks[i]))
+        if (wanted->sinks[i] == NULL || n_args != 1 || !ab_outputs_is_of_each(wanted->sinks[i]))
             continue;
-        out->owned[i] = fill_in(o->outputs.sinks[i], o->args[0]);
-        out->options.outputs.sinks[i] = out->owned[i];
+        out->owned[i] = fill_in(wanted->sinks[i], args[0]);
+        out->wanted.sinks[i] = out->owned[i];
     }
 }
 
@@ -392,23 +385,23 @@ void ab_named_outputs_fini(struct ab_named_outputs *named)
     }
 }
 
-enum ab_status ab_named_outputs_check(const struct ab_options *o, struct ab_err *err)
+enum ab_status ab_named_outputs_check(const struct ab_outputs_wanted *wanted,
+                                      const char *const *args, size_t n_args, struct ab_err *err)
 {
     const char *name = NULL;
     size_t n_place, n, other;
     unsigned sink = 0;
     for (; sink < AB_SINK_COUNT && name == NULL; sink++)
-        name = o->outputs.sinks[sink] != NULL ? find_place(o->outputs.sinks[sink], &n_place) : NULL;
-    for (size_t i = 0; name != NULL && i < o->n_args; i++)
+        name = wanted->sinks[sink] != NULL ? find_place(wanted->sinks[sink], &n_place) : NULL;
+    for (size_t i = 0; name != NULL && i < n_args; i++)
         for (size_t k = 0; k < i; k++) {
-            const char *a = ab_outputs_stem(o->args[i], &n),
-                       *b = ab_outputs_stem(o->args[k], &other);
+            const char *a = ab_outputs_stem(args[i], &n), *b = ab_outputs_stem(args[k], &other);
             if (n == other && memcmp(a, b, n) == 0)
                 return ab_fail(err, AB_USAGE,
                                "--%s: %.*s is the same for %s and %s; measure one of them by "
                                "itself",
                                ab_sinks[sink - 1].option, (int)n_place, name,
-                               AB_SHOWN(256, o->args[k]), AB_SHOWN(256, o->args[i]));
+                               AB_SHOWN(256, args[k]), AB_SHOWN(256, args[i]));
         }
     return AB_OK;
 }

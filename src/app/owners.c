@@ -12,6 +12,7 @@
 #include "core/grow.h"
 #include "core/units_show.h"
 #include "report/table/style.h"
+#include "stats/gate.h"
 #include "symbols/site_match.h"
 #include "tape/tape.h"
 #include "trace_tools/walk.h"
@@ -29,14 +30,15 @@ enum {
                                                   written */
 };
 
-bool ab_owners_are_wanted(const struct ab_options *o, const struct ab_workload *workload)
+bool ab_owners_are_wanted(const struct ab_measure_request *asked,
+                          const struct ab_workload *workload)
 {
-    bool is_wanted = (o->passes.topics & AB_TOPIC_PINS) != 0 || o->passes.n_moments > 0;
-    for (size_t i = 0; i < o->verdicts.n_gates; i++)
-        is_wanted = is_wanted || strstr(o->verdicts.gates[i], "/pins/") != NULL;
+    bool is_wanted = (asked->passes.topics & AB_TOPIC_PINS) != 0 || asked->passes.n_moments > 0;
+    for (size_t i = 0; i < asked->verdicts.n_gates; i++)
+        is_wanted = is_wanted || ab_gate_is_of_pins(asked->verdicts.gates[i]);
     const struct ab_remarks *gates = workload != NULL ? ab_workload_gates(workload) : NULL;
     for (size_t i = 0; gates != NULL && i < gates->n; i++)
-        is_wanted = is_wanted || strstr(gates->items[i].node.text, "/pins/") != NULL;
+        is_wanted = is_wanted || ab_gate_is_of_pins(gates->items[i].node.text);
     return is_wanted;
 }
 
@@ -198,16 +200,17 @@ static enum ab_status choose_mark(const struct ab_mark_table *t, const char *tex
     return AB_OK;
 }
 
-static enum ab_status choose_marks(const struct ab_options *o, const struct ab_mark_table *t,
-                                   struct ab_owner_list *list, struct ab_err *err)
+static enum ab_status choose_marks(const struct ab_passes_wanted *passes,
+                                   const struct ab_mark_table *t, struct ab_owner_list *list,
+                                   struct ab_err *err)
 {
-    size_t most = o->passes.n_moments + MARKS_MOST;
+    size_t most = passes->n_moments + MARKS_MOST;
     list->marks.calls = ab_alloc_zeroed(most, sizeof list->marks.calls[0]);
     list->marks.positions = ab_alloc_zeroed(most, sizeof list->marks.positions[0]);
     list->mark_names = ab_alloc_zeroed(most, sizeof list->mark_names[0]);
-    for (size_t i = 0; i < o->passes.n_moments; i++)
-        if (is_mark(o->passes.moments[i]))
-            AB_TRY(choose_mark(t, o->passes.moments[i], list, err));
+    for (size_t i = 0; i < passes->n_moments; i++)
+        if (is_mark(passes->moments[i]))
+            AB_TRY(choose_mark(t, passes->moments[i], list, err));
     for (size_t i = 0; i < t->n_names && i < MARKS_MOST; i++) {
         const struct ab_trace_mark *last = find_mark(t, t->names[i], strlen(t->names[i]), 0);
         if (last != NULL)
@@ -260,8 +263,9 @@ static enum ab_status find_number(const struct ab_tape_image *tape, const char *
                                                   AB_TIME((double)tape->duration_ns));
 }
 
-enum ab_status ab_owners_find_moments(const struct ab_options *o, const struct ab_tape_image *tape,
-                                      struct ab_owner_list *list, struct ab_err *err)
+enum ab_status ab_owners_find_moments(const struct ab_passes_wanted *passes,
+                                      const struct ab_tape_image *tape, struct ab_owner_list *list,
+                                      struct ab_err *err)
 {
     uint32_t position = position_at(tape, tape->duration_ns / 2);
     list->owners.n_moments = 0;
@@ -269,17 +273,17 @@ enum ab_status ab_owners_find_moments(const struct ab_options *o, const struct a
         AB_TRY(add_moment(list, position, ab_pin_moment_names[AB_PIN_HALF_TIME], err));
     for (size_t i = 0; i < list->marks.n; i++)
         AB_TRY(add_moment(list, list->marks.positions[i], list->mark_names[i], err));
-    for (size_t i = 0; i < o->passes.n_moments; i++) {
-        if (is_mark(o->passes.moments[i]) && list->mark_names == NULL)
+    for (size_t i = 0; i < passes->n_moments; i++) {
+        if (is_mark(passes->moments[i]) && list->mark_names == NULL)
             return ab_fail(
                 err, AB_USAGE,
                 "--at %s: a workload has no marks; a moment is a number of ops (1.5M) or "
                 "a time of the work (30s)",
-                o->passes.moments[i]);
-        if (is_mark(o->passes.moments[i]))
+                passes->moments[i]);
+        if (is_mark(passes->moments[i]))
             continue;
-        AB_TRY(find_number(tape, o->passes.moments[i], &position, err));
-        AB_TRY(add_moment(list, position, o->passes.moments[i], err));
+        AB_TRY(find_number(tape, passes->moments[i], &position, err));
+        AB_TRY(add_moment(list, position, passes->moments[i], err));
     }
     return AB_OK;
 }
@@ -444,14 +448,14 @@ static void take_stack(void *user, uint32_t stack, uint64_t external)
         ab_stacks_add(list->flame, &list->sites->names, stack, external);
 }
 
-enum ab_status ab_owners_of_trace(const struct ab_options *o, const char *path,
+enum ab_status ab_owners_of_trace(const struct ab_measure_request *asked, const char *path,
                                   struct ab_owner_list *out, struct ab_err *err)
 {
     struct ab_owner_sites *s = out->sites = ab_alloc_zeroed(1, sizeof *s);
     struct ab_mark_table marks = {0};
     struct ab_trace_info info;
     const struct ab_walk walk = {.path = path,
-                                 .is_partial = o->replay.is_partial,
+                                 .is_partial = asked->replay.is_partial,
                                  .sites = &s->table,
                                  .marks = &marks,
                                  .visit = visit,
@@ -465,7 +469,7 @@ enum ab_status ab_owners_of_trace(const struct ab_options *o, const char *path,
     if (status == AB_OK && !info.has_sites)
         fall_back_to_sizes(out);
     if (status == AB_OK)
-        status = choose_marks(o, &marks, out, err);
+        status = choose_marks(&asked->passes, &marks, out, err);
     ab_mark_table_fini(&marks);
     return status;
 }

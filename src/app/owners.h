@@ -8,7 +8,7 @@
 #ifndef AB_APP_OWNERS_H
 #define AB_APP_OWNERS_H
 
-#include "app/options.h"
+#include "app/request.h"
 #include "core/status.h"
 #include "runner/run.h"
 #include "tape/tape_file.h"
@@ -32,19 +32,21 @@ struct ab_owner_list { /* begins as {0} */
 };
 
 /* True if an option or the workload requests owners. `workload` may be NULL. */
-bool ab_owners_are_wanted(const struct ab_options *o, const struct ab_workload *workload);
+bool ab_owners_are_wanted(const struct ab_measure_request *asked,
+                          const struct ab_workload *workload);
 /* Finds the owners for a trace in a separate pass over its file. Without call sites, owners are
  * size classes. Sets the calls of `marks`; their positions come from the tape that is made
  * later. */
-enum ab_status ab_owners_of_trace(const struct ab_options *o, const char *path,
+enum ab_status ab_owners_of_trace(const struct ab_measure_request *asked, const char *path,
                                   struct ab_owner_list *out, struct ab_err *err);
 /* Makes the sets of a workload the owners, or size classes if the tape does not say which set a
  * request is for. */
 enum ab_status ab_owners_of_sets(const struct ab_tape *tape, const struct ab_workload *workload,
                                  struct ab_owner_list *out, struct ab_err *err);
 /* Finds the moments in the tape. Fails with AB_USAGE if --at names none of it. */
-enum ab_status ab_owners_find_moments(const struct ab_options *o, const struct ab_tape_image *tape,
-                                      struct ab_owner_list *list, struct ab_err *err);
+enum ab_status ab_owners_find_moments(const struct ab_passes_wanted *passes,
+                                      const struct ab_tape_image *tape, struct ab_owner_list *list,
+                                      struct ab_err *err);
 void ab_owners_fini(struct ab_owner_list *list);
 
 #endif

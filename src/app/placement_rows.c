@@ -75,19 +75,20 @@ static enum ab_status add_row(struct ab_selection_list *list, struct ab_placemen
     return AB_OK;
 }
 
-static enum ab_status check_strangers(const struct ab_options *o,
+static enum ab_status check_strangers(const struct ab_measure_request *asked,
                                       const struct ab_placement_rules *p, const char *at,
                                       struct ab_err *err)
 {
-    bool is_chosen = o->maps.are_stored || !o->backends.allows_plugins;
+    bool is_chosen = asked->maps.are_stored || !asked->backends.allows_plugins;
     for (size_t i = 0; is_chosen && i < p->heaps.n; i++)
-        if (ab_case_check_stranger(&p->heaps.items[i], o->maps.are_stored, "--map", err) != AB_OK)
+        if (ab_case_check_stranger(&p->heaps.items[i], asked->maps.are_stored, "--map", err) !=
+            AB_OK)
             return ab_err_context(err, "%s: ", at);
     return AB_OK;
 }
 
 /* Checks each `via` by itself, so that an error has its position. Together they are one mapping. */
-static enum ab_status check_via(const struct ab_options *o, const struct ab_workload *w,
+static enum ab_status check_via(const struct ab_measure_request *asked, const struct ab_workload *w,
                                 const struct ab_placement_terms *terms, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -102,7 +103,7 @@ static enum ab_status check_via(const struct ab_options *o, const struct ab_work
         ab_text_addf(&where, "%s: via", at != NULL ? at : "");
         status = ab_rules_parse(rules.s, terms, where.s, &p, err);
         if (status == AB_OK)
-            status = check_strangers(o, &p, where.s, err);
+            status = check_strangers(asked, &p, where.s, err);
         ab_rules_fini(&p);
         ab_text_fini(&rules);
         ab_text_fini(&where);
@@ -111,32 +112,34 @@ static enum ab_status check_via(const struct ab_options *o, const struct ab_work
     return status;
 }
 
-static enum ab_status read_map(const struct ab_options *o, const char *text,
+static enum ab_status read_map(const struct ab_measure_request *asked, const char *text,
                                const struct ab_placement_terms *terms,
                                struct ab_placement_rules *out, struct ab_err *err)
 {
     AB_TRY(ab_rules_parse(text, terms, "--map", out, err));
-    return o->maps.are_stored ? check_strangers(o, out, "--map", err) : AB_OK;
+    return asked->maps.are_stored ? check_strangers(asked, out, "--map", err) : AB_OK;
 }
 
-enum ab_status ab_placement_rows_read(const struct ab_options *o, const struct ab_subject *subject,
+enum ab_status ab_placement_rows_read(const struct ab_measure_request *asked,
+                                      const struct ab_subject *subject,
                                       struct ab_selection_list *list, struct ab_placement_rows *out,
                                       struct ab_err *err)
 {
     struct sets sets;
     enum ab_status status = AB_OK;
     *out = (struct ab_placement_rows){.first = list->n};
-    out->items = ab_alloc_zeroed(o->maps.n + 1, sizeof out->items[0]);
-    out->placements = ab_alloc_zeroed(o->maps.n + 1, sizeof out->placements[0]);
-    out->nulls = ab_alloc_zeroed(o->maps.n + 1, sizeof out->nulls[0]);
+    out->items = ab_alloc_zeroed(asked->maps.n + 1, sizeof out->items[0]);
+    out->placements = ab_alloc_zeroed(asked->maps.n + 1, sizeof out->placements[0]);
+    out->nulls = ab_alloc_zeroed(asked->maps.n + 1, sizeof out->nulls[0]);
     list_sets(subject->workload, &sets);
     const struct ab_placement_terms terms = {subject->workload != NULL ? sets.names : NULL, sets.n,
-                                             subject->map->image->n_lanes, o->backends.path};
-    for (size_t i = 0; i < o->maps.n && status == AB_OK; i++)
-        if ((status = read_map(o, o->maps.rules[i], &terms, &out->items[out->n++], err)) == AB_OK)
+                                             subject->map->image->n_lanes, asked->backends.path};
+    for (size_t i = 0; i < asked->maps.n && status == AB_OK; i++)
+        if ((status = read_map(asked, asked->maps.rules[i], &terms, &out->items[out->n++], err)) ==
+            AB_OK)
             status = add_row(list, &out->items[i], err);
-    if (o->maps.n == 0 && sets.via != NULL && status == AB_OK &&
-        (status = check_via(o, subject->workload, &terms, err)) == AB_OK &&
+    if (asked->maps.n == 0 && sets.via != NULL && status == AB_OK &&
+        (status = check_via(asked, subject->workload, &terms, err)) == AB_OK &&
         (status = ab_rules_parse(sets.via, &terms, "via", &out->items[out->n++], err)) == AB_OK)
         status = add_row(list, &out->items[0], err);
     if (status == AB_OK && out->n > 0 && sets.n > AB_GROUPS_MAX)
@@ -414,13 +417,14 @@ static void placement_trace_fini(struct ab_placement_trace *trace)
     *trace = (struct ab_placement_trace){0};
 }
 
-enum ab_status ab_placement_rows_make(const struct ab_options *o, struct ab_placement_rows *rows,
+enum ab_status ab_placement_rows_make(const struct ab_measure_request *asked,
+                                      struct ab_placement_rows *rows,
                                       const struct ab_subject *subject, struct ab_err *err)
 {
     struct ab_placement_trace trace = {.path = subject->file != NULL ? subject->file
                                                                      : subject->path,
-                                       .is_partial = o->replay.is_partial,
-                                       .wish = o->scopes_wish,
+                                       .is_partial = asked->replay.is_partial,
+                                       .wish = asked->scopes_wish,
                                        .scopes = subject->scopes};
     struct ab_origins origins;
     enum ab_status status = AB_OK;

@@ -21,11 +21,13 @@ struct ab_placement_rows {
 
 /* Reads the mappings and appends a row for each to `list`. Release *out with
  * ab_placement_rows_fini() in any case. */
-enum ab_status ab_placement_rows_read(const struct ab_options *o, const struct ab_subject *subject,
+enum ab_status ab_placement_rows_read(const struct ab_measure_request *asked,
+                                      const struct ab_subject *subject,
                                       struct ab_selection_list *list, struct ab_placement_rows *out,
                                       struct ab_err *err);
 /* Decides which heap serves each request of the tape. */
-enum ab_status ab_placement_rows_make(const struct ab_options *o, struct ab_placement_rows *rows,
+enum ab_status ab_placement_rows_make(const struct ab_measure_request *asked,
+                                      struct ab_placement_rows *rows,
                                       const struct ab_subject *subject, struct ab_err *err);
 /* Completes row `row` of the measurement; does nothing if it is not a mapped row. */
 void ab_placement_rows_fill(const struct ab_placement_rows *rows, size_t row, struct ab_case *c,

@@ -23,7 +23,7 @@
 
 /* State of one replay. */
 struct replay {
-    const struct ab_options *asked;
+    const struct ab_measure_request *asked;
     const char *path;
     char file[64]; /* path that is read instead of `path` */
     int spool;     /* unnamed copy of standard input; -1 = none */
@@ -39,24 +39,24 @@ struct replay {
 
 /* Writes the setting "touch=…" that was applied to `buf` and returns `buf`. If `auto` found no
  * recorded touch, the setting names the touch that all blocks got. */
-static const char *touch_text(const struct ab_options *o, const struct ab_trace_pusher *p,
-                              char *buf, size_t cap)
+static const char *touch_text(const struct ab_measure_request *asked,
+                              const struct ab_trace_pusher *p, char *buf, size_t cap)
 {
     static const char *const words[] = AB_TOUCH_WORDS("");
-    bool is_auto = o->replay.recorded == AB_RECORDED_AUTO;
-    const char *how = o->replay.recorded == AB_RECORDED_MUST || (is_auto && p->n_recorded > 0)
+    bool is_auto = asked->replay.recorded == AB_RECORDED_AUTO;
+    const char *how = asked->replay.recorded == AB_RECORDED_MUST || (is_auto && p->n_recorded > 0)
                           ? "recorded"
                       : is_auto && p->n_left > 0 ? "auto"
                                                  : NULL;
     if (how != NULL)
-        snprintf(buf, cap, "touch=%s%s%s", how, o->replay.touch != AB_TOUCH_PAGE ? "," : "",
-                 o->replay.touch != AB_TOUCH_PAGE ? words[o->replay.touch] : "");
-    else if (o->replay.touch == AB_TOUCH_FIRST)
-        snprintf(buf, cap, "touch=first(%u)", o->replay.touch_bytes);
-    else if (o->replay.touch == AB_TOUCH_SHARE)
-        snprintf(buf, cap, "touch=%.6g%%", o->replay.touch_bytes / (AB_TOUCH_WHOLE / 100.0));
+        snprintf(buf, cap, "touch=%s%s%s", how, asked->replay.touch != AB_TOUCH_PAGE ? "," : "",
+                 asked->replay.touch != AB_TOUCH_PAGE ? words[asked->replay.touch] : "");
+    else if (asked->replay.touch == AB_TOUCH_FIRST)
+        snprintf(buf, cap, "touch=first(%u)", asked->replay.touch_bytes);
+    else if (asked->replay.touch == AB_TOUCH_SHARE)
+        snprintf(buf, cap, "touch=%.6g%%", asked->replay.touch_bytes / (AB_TOUCH_WHOLE / 100.0));
     else
-        snprintf(buf, cap, "touch=%s", words[o->replay.touch]);
+        snprintf(buf, cap, "touch=%s", words[asked->replay.touch]);
     return buf;
 }
 
@@ -103,7 +103,7 @@ static enum ab_status name_input(const struct replay *r, enum ab_status status, 
 static void show_reading(void *user, uint64_t done, uint64_t total)
 {
     const struct replay *r = user;
-    ab_say_count(r->asked, r->path, "events", done, total);
+    ab_say_count(&r->asked->talk, r->path, "events", done, total);
 }
 
 static void show_stacks(void *user, uint64_t n_events)
@@ -112,10 +112,10 @@ static void show_stacks(void *user, uint64_t n_events)
 }
 
 /* Sets how many events and bytes of the trace may be in memory as a tape at a time. */
-static void set_burst(const struct ab_options *o, struct ab_trace_feed_options *options)
+static void set_burst(const struct ab_measure_request *asked, struct ab_trace_feed_options *options)
 {
-    options->burst_events = o->replay.burst_events;
-    options->most_bytes = o->replay.has_burst ? UINT64_MAX : ab_tape_memory(o);
+    options->burst_events = asked->replay.burst_events;
+    options->most_bytes = asked->replay.has_burst ? UINT64_MAX : ab_tape_memory(&asked->settings);
 }
 
 /* Writes the tape, burst by burst, to the file that runs map. */
@@ -135,15 +135,15 @@ static enum ab_status lay_down(struct replay *r, struct ab_err *err)
     return status;
 }
 
-static enum ab_status find_scopes(const struct ab_options *o, const char *file, struct replay *r,
-                                  struct ab_err *err)
+static enum ab_status find_scopes(const struct ab_measure_request *asked, const char *file,
+                                  struct replay *r, struct ab_err *err)
 {
-    if (o->replay.each_budget_ns != 0 && !o->replay.has_each_scope)
+    if (asked->replay.each_budget_ns != 0 && !asked->replay.has_each_scope)
         return ab_fail(err, AB_USAGE, "--budget needs --each scope");
-    if (!o->replay.has_each_scope)
+    if (!asked->replay.has_each_scope)
         return AB_OK;
-    const struct ab_walk walk = {.path = file, .is_partial = o->replay.is_partial};
-    enum ab_status status = ab_scopes_find(&walk, o->scopes_wish, &r->scopes, err);
+    const struct ab_walk walk = {.path = file, .is_partial = asked->replay.is_partial};
+    enum ab_status status = ab_scopes_find(&walk, asked->scopes_wish, &r->scopes, err);
     if (status == AB_OK && r->scopes.from == AB_SCOPES_NONE)
         return ab_fail(err, AB_CONFIG,
                        "%s: --each scope: it has no marks, and no scopes are found in it", file);
@@ -151,19 +151,19 @@ static enum ab_status find_scopes(const struct ab_options *o, const char *file, 
         status = ab_scope_spans_find(&walk, &r->scopes, &r->spans, err);
     r->options.tape.scopes = &r->scopes;
     r->options.tape.spans = &r->spans;
-    r->options.tape.budget_ns = o->replay.each_budget_ns;
+    r->options.tape.budget_ns = asked->replay.each_budget_ns;
     return status;
 }
 
 /* Reads the call stacks, if an HTML or SVG report will show them. */
-static enum ab_status read_stacks(const struct ab_options *o, const char *file, struct replay *r,
-                                  struct ab_err *err)
+static enum ab_status read_stacks(const struct ab_measure_request *asked, const char *file,
+                                  struct replay *r, struct ab_err *err)
 {
     struct ab_walk walk = {.path = file,
-                           .is_partial = o->replay.is_partial,
+                           .is_partial = asked->replay.is_partial,
                            .progress = show_stacks,
                            .progress_user = r};
-    if ((o->outputs.sinks[AB_SINK_HTML] == NULL && o->outputs.sinks[AB_SINK_SVG] == NULL) ||
+    if ((asked->outputs.sinks[AB_SINK_HTML] == NULL && asked->outputs.sinks[AB_SINK_SVG] == NULL) ||
         !r->feed->info.has_sites)
         return AB_OK;
     AB_TRY(ab_trace_stacks_read(&walk, &r->stacks, err));
@@ -173,32 +173,33 @@ static enum ab_status read_stacks(const struct ab_options *o, const char *file, 
 
 /* Reads the owners and marks. Must precede the making of the tape, which sets the positions of the
  * marks. */
-static enum ab_status read_owners(const struct ab_options *o, const char *file, struct replay *r,
-                                  struct ab_err *err)
+static enum ab_status read_owners(const struct ab_measure_request *asked, const char *file,
+                                  struct replay *r, struct ab_err *err)
 {
-    if (!ab_owners_are_wanted(o, NULL))
+    if (!ab_owners_are_wanted(asked, NULL))
         return AB_OK;
     r->options.tape.moments = &r->owners.marks;
-    return ab_owners_of_trace(o, file, &r->owners, err);
+    return ab_owners_of_trace(asked, file, &r->owners, err);
 }
 
-static enum ab_status read_trace(const struct ab_options *o, struct replay *r, struct ab_err *err)
+static enum ab_status read_trace(const struct ab_measure_request *asked, struct replay *r,
+                                 struct ab_err *err)
 {
     const char *file = r->file[0] != 0 ? r->file : r->path;
     r->options.tape.progress = show_reading;
     r->options.tape.user = r;
-    set_burst(o, &r->options);
-    enum ab_status status = find_scopes(o, file, r, err);
+    set_burst(asked, &r->options);
+    enum ab_status status = find_scopes(asked, file, r, err);
     if (status == AB_OK)
-        status = read_owners(o, file, r, err);
+        status = read_owners(asked, file, r, err);
     if (status == AB_OK)
         status = ab_trace_feed_open(file, &r->options, &r->feed, err);
     if (status == AB_OK && (status = lay_down(r, err)) == AB_OK)
         ab_overview_end(r->feed->pusher.overview, &r->overview);
     if (status == AB_OK)
-        status = read_stacks(o, file, r, err);
+        status = read_stacks(asked, file, r, err);
     if (status == AB_OK && r->owners.n > 0)
-        status = ab_owners_find_moments(o, r->map.image, &r->owners, err);
+        status = ab_owners_find_moments(&asked->passes, r->map.image, &r->owners, err);
     return name_input(r, status, err);
 }
 
@@ -207,7 +208,8 @@ struct settings { /* settings of the subject as texts; ends with NULL */
     char touch[64], untouched[64], program[300], threads[64], burst[64], budget[64], between[64];
 };
 
-static void list_settings(const struct ab_options *o, const struct replay *r, struct settings *s)
+static void list_settings(const struct ab_measure_request *asked, const struct replay *r,
+                          struct settings *s)
 {
     const struct ab_trace_info *info = &r->feed->info;
     unsigned n = 0;
@@ -215,22 +217,22 @@ static void list_settings(const struct ab_options *o, const struct replay *r, st
     snprintf(s->threads, sizeof s->threads, "threads=%llu in %u lanes",
              (unsigned long long)info->threads, r->feed->total.facts.lanes);
     const struct ab_trace_pusher *pusher = &r->feed->pusher;
-    s->list[n++] = touch_text(o, pusher, s->touch, sizeof s->touch);
+    s->list[n++] = touch_text(asked, pusher, s->touch, sizeof s->touch);
     if (pusher->n_left > 0) {
         snprintf(s->untouched, sizeof s->untouched, "untouched=%llu of live bytes at most",
                  (unsigned long long)pusher->left_peak_bytes);
         s->list[n++] = s->untouched;
     }
     s->list[n++] = s->program;
-    if (o->replay.has_each_scope)
+    if (asked->replay.has_each_scope)
         s->list[n++] = "each=scope";
-    if (o->replay.each_budget_ns != 0) {
+    if (asked->replay.each_budget_ns != 0) {
         snprintf(s->budget, sizeof s->budget, "budget=%lluns",
-                 (unsigned long long)o->replay.each_budget_ns);
+                 (unsigned long long)asked->replay.each_budget_ns);
         s->list[n++] = s->budget;
     }
-    if (o->conditions.has_between) {
-        snprintf(s->between, sizeof s->between, "between=%u", o->conditions.between);
+    if (asked->conditions.has_between) {
+        snprintf(s->between, sizeof s->between, "between=%u", asked->conditions.between);
         s->list[n++] = s->between;
     }
     if (info->threads > 1)
@@ -251,17 +253,16 @@ static uint64_t known(uint64_t n)
     return n == AB_WHOLE_UNKNOWN ? 0 : n;
 }
 
-static enum ab_status measure(const struct ab_options *o, struct replay *r,
-                              struct ab_resume *resume, const struct ab_replay_watch *watch,
-                              int *exit_code, struct ab_err *err)
+static enum ab_status measure(const struct ab_measure_request *asked, struct replay *r,
+                              struct ab_resume *resume, int *exit_code, struct ab_err *err)
 {
     struct settings settings;
     const char *slash = strrchr(r->path, '/');
-    list_settings(o, r, &settings);
+    list_settings(asked, r, &settings);
     struct ab_subject subject = {
         .kind = AB_SESSION_TRACE,
         .scopes = r->options.tape.scopes,
-        .is_part = watch->most_events != 0,
+        .is_part = asked->most_events != 0,
         .thread_ends_left_out = r->feed->pusher.n_shared_ends,
         .program_cpu_ns = known(r->feed->info.whole.cpu_ns),
         .program_calls = known(r->feed->info.whole.calls),
@@ -276,17 +277,15 @@ static enum ab_status measure(const struct ab_options *o, struct replay *r,
         .file = r->file[0] != 0 ? r->file : NULL,
         .text = "",
         .settings = settings.list,
-        .seed = o->settings.has_seed ? o->settings.seed : 1,
+        .seed = asked->settings.has_seed ? asked->settings.seed : 1,
         .tape = &r->feed->total,
         .overview = &r->overview,
         .stacks = r->stacks.by_calls != NULL ? &r->stacks : NULL,
         .map = &r->map,
         .owners = r->owners.n > 0 ? &r->owners.owners : NULL,
         .resumed = resume->is_on ? &resume->stored.session : NULL,
-        .take = watch->take,
-        .user = watch->user,
     };
-    return ab_measure_tape(o, &subject, 1, exit_code, err);
+    return ab_measure_tape(asked, &subject, 1, exit_code, err);
 }
 
 /* Reads the trace to its end, to check that this is possible. */
@@ -303,33 +302,33 @@ static enum ab_status try_trace(struct replay *r, struct ab_err *err)
     return status;
 }
 
-static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume *resume,
-                                   const struct ab_replay_watch *watch, int *exit_code,
-                                   struct ab_err *err)
+static enum ab_status replay_trace(const struct ab_measure_request *asked, struct ab_resume *resume,
+                                   int *exit_code, struct ab_err *err)
 {
-    struct replay r = {.asked = o,
+    struct replay r = {.asked = asked,
                        .spool = -1,
-                       .options.tape = {.touch = o->replay.touch,
-                                        .touch_bytes = o->replay.touch_bytes,
-                                        .recorded = o->replay.recorded,
-                                        .n_lanes = o->replay.n_lanes,
-                                        .is_partial = o->replay.is_partial,
+                       .options.tape = {.touch = asked->replay.touch,
+                                        .touch_bytes = asked->replay.touch_bytes,
+                                        .recorded = asked->replay.recorded,
+                                        .n_lanes = asked->replay.n_lanes,
+                                        .is_partial = asked->replay.is_partial,
                                         .wants_overview = true,
-                                        .has_window = o->conditions.has_window,
-                                        .window = o->conditions.window,
-                                        .most_events = watch->most_events}};
-    enum ab_status status = ab_one_file(o, "a trace", "replay", &r.path, err);
-    if (status == AB_OK && o->is_trial) {
-        ab_say_prepare(o, r.path);
+                                        .has_window = asked->conditions.has_window,
+                                        .window = asked->conditions.window,
+                                        .most_events = asked->most_events}};
+    enum ab_status status = ab_one_file(asked->args, asked->n_args, "a trace", "replay", &r.path,
+                                        err);
+    if (status == AB_OK && asked->is_trial) {
+        ab_say_prepare(&asked->talk, r.path);
         status = try_trace(&r, err);
-        ab_say_prepare(o, NULL);
+        ab_say_prepare(&asked->talk, NULL);
     } else if (status == AB_OK && (status = spool_input(&r, err)) == AB_OK) {
-        ab_say_prepare(o, r.spool >= 0 ? "standard input" : r.path);
-        status = read_trace(o, &r, err);
-        ab_say_prepare(o, NULL);
+        ab_say_prepare(&asked->talk, r.spool >= 0 ? "standard input" : r.path);
+        status = read_trace(asked, &r, err);
+        ab_say_prepare(&asked->talk, NULL);
     }
-    if (status == AB_OK && !o->is_trial)
-        status = measure(o, &r, resume, watch, exit_code, err);
+    if (status == AB_OK && !asked->is_trial)
+        status = measure(asked, &r, resume, exit_code, err);
     ab_trace_feed_close(r.feed);
     ab_tape_map_close(&r.map);
     ab_scopes_fini(&r.scopes);
@@ -341,16 +340,17 @@ static enum ab_status replay_trace(const struct ab_options *o, struct ab_resume 
     return status;
 }
 
-enum ab_status ab_replay(const struct ab_options *o, const struct ab_replay_watch *watch,
-                         int *exit_code, struct ab_err *err)
+enum ab_status ab_replay(const struct ab_measure_request *asked, int *exit_code, struct ab_err *err)
 {
     struct ab_resume resume;
-    struct ab_named_outputs named = {.options = *o};
-    AB_TRY(ab_resume_begin(o, AB_SESSION_TRACE, &resume, err));
+    struct ab_named_outputs named = {0};
+    AB_TRY(ab_resume_begin(asked, AB_SESSION_TRACE, &resume, err));
     enum ab_status status = AB_OK;
     if (!resume.is_done) {
-        ab_named_outputs_make(&resume.options, &named);
-        status = replay_trace(&named.options, &resume, watch, exit_code, err);
+        ab_named_outputs_make(&resume.asked.outputs, resume.asked.args, resume.asked.n_args,
+                              &named);
+        resume.asked.outputs = named.wanted;
+        status = replay_trace(&resume.asked, &resume, exit_code, err);
     }
     ab_named_outputs_fini(&named);
     ab_resume_end(&resume);

@@ -64,7 +64,8 @@ struct ab_stage {
 struct ab_talk {
     const struct ab_listener *listener; /* NULL = none */
     bool is_quiet;
-    bool is_in_suite; /* True for one item of a suite: only the suite is stored */
+    bool is_repeated; /* True to omit notes, because an earlier session of the command had them */
+    uint64_t prepare_ns; /* limit of reading and preparing; 0 = none */
     struct ab_stage stage;
 };
 
@@ -174,6 +175,7 @@ struct ab_outputs_wanted {
 struct ab_store_wanted {
     const char *folder; /* --results; NULL = not given */
     bool is_off;        /* --no-store */
+    bool is_part;       /* True if the result is a part of another one, and not stored itself */
 };
 
 struct ab_resume_wanted {

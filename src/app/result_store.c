@@ -33,19 +33,19 @@
 
 enum { SAVING_SHARE = 10 }; /* saving takes at most 1/SAVING_SHARE of the time */
 
-const char *ab_results_folder(const struct ab_options *o)
+const char *ab_results_folder(const struct ab_store_wanted *wanted)
 {
     const char *from_environment = getenv(FOLDER_VARIABLE);
-    if (o->store.folder != NULL)
-        return o->store.folder;
+    if (wanted->folder != NULL)
+        return wanted->folder;
     if (from_environment == NULL)
         return DEFAULT_FOLDER;
     return from_environment[0] != 0 ? from_environment : NULL;
 }
 
-const char *ab_store_folder(const struct ab_options *o)
+const char *ab_store_folder(const struct ab_store_wanted *wanted)
 {
-    return o->store.is_off || o->talk.is_in_suite ? NULL : ab_results_folder(o);
+    return wanted->is_off || wanted->is_part ? NULL : ab_results_folder(wanted);
 }
 
 static enum ab_status try_folder(const char *folder, bool *is_made, struct ab_err *err)
@@ -62,16 +62,17 @@ static enum ab_status try_folder(const char *folder, bool *is_made, struct ab_er
     return status;
 }
 
-enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, struct ab_err *err)
+enum ab_status ab_store_open(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
+                             struct ab_store *out, struct ab_err *err)
 {
     struct ab_err why;
-    struct ab_store store = {.folder = ab_store_folder(o)};
-    if (o->store.is_off && o->store.folder != NULL)
+    struct ab_store store = {.folder = ab_store_folder(wanted)};
+    if (wanted->is_off && wanted->folder != NULL)
         return ab_fail(err, AB_USAGE, "--results and --no-store are mutually exclusive");
     if (store.folder != NULL && try_folder(store.folder, &store.is_made, &why) != AB_OK) {
-        if (o->store.folder != NULL)
+        if (wanted->folder != NULL)
             return ab_fail(err, AB_USAGE, "--results: %s", AB_SHOWN(sizeof why.text, why.text));
-        ab_say(o, "allocbench: warning: the result will not be stored: %s",
+        ab_say(talk, "allocbench: warning: the result will not be stored: %s",
                AB_SHOWN(sizeof why.text, why.text));
         store = (struct ab_store){0};
     }
@@ -154,14 +155,6 @@ enum ab_status ab_store_write(struct ab_store *store, const struct ab_session *s
                               struct ab_err *err)
 {
     return store->folder == NULL ? AB_OK : put(store, session, false, err);
-}
-
-void ab_store_tell(const struct ab_store *store, FILE *to)
-{
-    char shown[512];
-    if (store->folder != NULL && store->name[0] != 0)
-        fprintf(to, "Stored: %s/%s\n", ab_text_printable(shown, sizeof shown, store->folder),
-                store->name);
 }
 
 void ab_store_close(struct ab_store *store)
@@ -277,12 +270,12 @@ static enum ab_status fail_few(const char *folder, unsigned back, size_t n, size
 
 /* Finds a result as ab_last_result() does. Sets *n_empty to the number of newer results that were
  * skipped. */
-static enum ab_status find(const struct ab_options *o, unsigned back, char **out, size_t *n_empty,
-                           struct ab_err *err)
+static enum ab_status find(const struct ab_store_wanted *wanted, unsigned back, char **out,
+                           size_t *n_empty, struct ab_err *err)
 {
     struct candidates list = {0};
     size_t n = 0;
-    const char *folder = ab_results_folder(o);
+    const char *folder = ab_results_folder(wanted);
     if (folder == NULL)
         return ab_fail(err, AB_USAGE,
                        "no results are stored here ($ALLOCBENCH_RESULTS is empty): "
@@ -298,23 +291,24 @@ static enum ab_status find(const struct ab_options *o, unsigned back, char **out
     return AB_OK;
 }
 
-enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **out,
-                              struct ab_err *err)
+enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
+                              unsigned back, char **out, struct ab_err *err)
 {
     size_t n_empty = 0;
-    AB_TRY(find(o, back, out, &n_empty, err));
+    AB_TRY(find(wanted, back, out, &n_empty, err));
     if (n_empty > 0)
-        ab_say(o,
+        ab_say(talk,
                "allocbench: note: %zu newer result%s left out, in which every back end failed; "
                "this is %s",
                n_empty, n_empty == 1 ? " was" : "s were", AB_SHOWN(512, *out));
     return AB_OK;
 }
 
-enum ab_status ab_last_result_strictly(const struct ab_options *o, char **out, struct ab_err *err)
+enum ab_status ab_last_result_strictly(const struct ab_store_wanted *wanted, char **out,
+                                       struct ab_err *err)
 {
     size_t n_empty = 0;
-    AB_TRY(find(o, 0, out, &n_empty, err));
+    AB_TRY(find(wanted, 0, out, &n_empty, err));
     if (n_empty == 0)
         return AB_OK;
     enum ab_status status = ab_fail(err, AB_BACKEND,
@@ -354,10 +348,10 @@ enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_
 
 /* Makes the path of the file. Returns false without a build id, with settings, or without a folder
  * for results. */
-static bool find_path(const struct ab_options *o, const struct ab_backend_info *b,
+static bool find_path(const struct ab_store_wanted *wanted, const struct ab_backend_info *b,
                       char out[PATH_MAX])
 {
-    const char *results = ab_results_folder(o);
+    const char *results = ab_results_folder(wanted);
     bool is_id = b->build_id[0] != 0 &&
                  strspn(b->build_id, "0123456789abcdef") == strlen(b->build_id);
     return results != NULL && is_id && b->settings[0] == 0 &&
@@ -374,12 +368,12 @@ static void write_failed(int fd, const struct ab_verify_backend *v, uint32_t n_l
             dprintf(fd, "%s\n", v->lines[i].check);
 }
 
-void ab_verified_keep(const struct ab_options *o, const struct ab_verify_backend *v,
+void ab_verified_keep(const struct ab_store_wanted *wanted, const struct ab_verify_backend *v,
                       uint32_t n_lines)
 {
     const struct ab_backend_info *b = v->info;
     char path[PATH_MAX], folder[PATH_MAX];
-    if (!find_path(o, b, path))
+    if (!find_path(wanted, b, path))
         return;
     if (v->n_failed > 0 && v->n_failed == v->n_not_proven) { /* nothing was proven, either way */
         unlink(path);
@@ -413,12 +407,12 @@ static void read_failed(FILE *from, struct ab_backend_info *b)
     }
 }
 
-void ab_verified_find(const struct ab_options *o, struct ab_session *session)
+void ab_verified_find(const struct ab_store_wanted *wanted, struct ab_session *session)
 {
     char path[PATH_MAX];
     for (uint32_t i = 0; i < session->n_backends; i++) {
         struct ab_backend_info *b = &session->backends[i];
-        FILE *from = find_path(o, b, path) ? fopen(path, "re") : NULL;
+        FILE *from = find_path(wanted, b, path) ? fopen(path, "re") : NULL;
         if (from == NULL)
             continue;
         b->n_verify_failed = 0;

@@ -8,7 +8,7 @@
 #ifndef AB_APP_RESULT_STORE_H
 #define AB_APP_RESULT_STORE_H
 
-#include "app/options.h"
+#include "app/request_parts.h"
 #include "result/result.h"
 #include "result/verify_record.h"
 
@@ -30,13 +30,14 @@ struct ab_store {
 /* ab_results_folder() returns the folder to read results from: --results, else $ALLOCBENCH_RESULTS,
  * else results; NULL if the variable is empty. ab_store_folder() returns the folder to write to,
  * which is NULL with --no-store too. */
-const char *ab_results_folder(const struct ab_options *o);
-const char *ab_store_folder(const struct ab_options *o);
+const char *ab_results_folder(const struct ab_store_wanted *wanted);
+const char *ab_store_folder(const struct ab_store_wanted *wanted);
 
 /* Makes the folder if it is missing, and checks before measuring that it is writable. An error is
  * fatal for a folder of --results. For other folders it prints a warning and switches the store
  * off. */
-enum ab_status ab_store_open(const struct ab_options *o, struct ab_store *out, struct ab_err *err);
+enum ab_status ab_store_open(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
+                             struct ab_store *out, struct ab_err *err);
 
 /* Stores the complete rounds. Skips this if rounds are so short that saving would take more than a
  * tenth of the time. */
@@ -45,8 +46,6 @@ void ab_store_save(struct ab_store *store, const struct ab_session *session);
  * before. Does nothing if the store is off. */
 enum ab_status ab_store_write(struct ab_store *store, const struct ab_session *session,
                               struct ab_err *err);
-/* Prints the path of the stored result, if there is one. */
-void ab_store_tell(const struct ab_store *store, FILE *to);
 
 /* Removes the folder if we made it and it is empty. */
 void ab_store_close(struct ab_store *store);
@@ -61,10 +60,11 @@ void ab_store_stem(const struct ab_session *session, time_t when, char *buf, siz
 /* Finds the result `back` places before the newest, in ab_store_folder() without regard to
  * --no-store. *out is malloc'ed. Fails with AB_INPUT if there are fewer results, with AB_USAGE if
  * there is no folder. Calibrations, baselines and other JSON files do not count. */
-enum ab_status ab_last_result(const struct ab_options *o, unsigned back, char **out,
-                              struct ab_err *err);
+enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
+                              unsigned back, char **out, struct ab_err *err);
 /* Finds the newest result. Fails with AB_BACKEND if every back end failed in a newer one. */
-enum ab_status ab_last_result_strictly(const struct ab_options *o, char **out, struct ab_err *err);
+enum ab_status ab_last_result_strictly(const struct ab_store_wanted *wanted, char **out,
+                                       struct ab_err *err);
 
 /* Parses "@last" or "@last~N" and sets *back. Fails with AB_USAGE for other texts that begin with
  * '@'. */
@@ -75,9 +75,9 @@ enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_
 
 /* Stores that a library passed all checks, or which of the `n_lines` checks it failed. Stores
  * nothing if the library has no build id or has settings, or if nothing can be stored. */
-void ab_verified_keep(const struct ab_options *o, const struct ab_verify_backend *v,
+void ab_verified_keep(const struct ab_store_wanted *wanted, const struct ab_verify_backend *v,
                       uint32_t n_lines);
 /* Sets is_verified and verify_failed of libraries with a stored result of `verify`. */
-void ab_verified_find(const struct ab_options *o, struct ab_session *session);
+void ab_verified_find(const struct ab_store_wanted *wanted, struct ab_session *session);
 
 #endif

@@ -52,13 +52,13 @@ static enum ab_status check_text(const struct ab_session *s, struct ab_err *err)
 static enum ab_status take_path(struct ab_resume *r, bool is_trace, struct ab_err *err)
 {
     const char *path = r->stored.session.config_path;
-    if (r->options.n_args > 0 || path[0] == 0)
+    if (r->asked.n_args > 0 || path[0] == 0)
         return AB_OK;
     if (!is_trace)
         AB_TRY(check_text(&r->stored.session, err));
     take_list(r, 0, &path, 1);
-    r->options.args = r->lists[0];
-    r->options.n_args = 1;
+    r->asked.args = r->lists[0];
+    r->asked.n_args = 1;
     return AB_OK;
 }
 
@@ -99,7 +99,7 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     const char *names[AB_STORED_BACKENDS_MAX];
     enum ab_status status = AB_OK;
     size_t n = 0;
-    if (r->options.backends.n > 0)
+    if (r->asked.backends.n > 0)
         return AB_OK;
     r->names = ab_alloc_zeroed(s->n_backends + 1u, sizeof r->names[0]);
     for (uint32_t i = 0; i < s->n_backends && status == AB_OK; i++) {
@@ -111,9 +111,9 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
     }
     if (status == AB_OK)
         take_list(r, 1, names, n);
-    r->options.backends.are_stored = true;
-    r->options.backends.names = r->lists[1];
-    r->options.backends.n = n;
+    r->asked.backends.are_stored = true;
+    r->asked.backends.names = r->lists[1];
+    r->asked.backends.n = n;
     return status;
 }
 
@@ -130,7 +130,7 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
     const struct ab_session *s = &r->stored.session;
     const char *maps[AB_STORED_BACKENDS_MAX];
     size_t n = 0;
-    for (uint32_t i = 0; i < s->n_backends && r->options.maps.n == 0; i++) {
+    for (uint32_t i = 0; i < s->n_backends && r->asked.maps.n == 0; i++) {
         if (s->backends[i].n_heaps == 0 || s->backends[i].combination > 0)
             continue;
         maps[n++] = s->backends[i].map;
@@ -143,9 +143,9 @@ static enum ab_status take_maps(struct ab_resume *r, struct ab_err *err)
     if (n == 0)
         return AB_OK;
     take_list(r, 3, maps, n);
-    r->options.maps.are_stored = true;
-    r->options.maps.rules = r->lists[3];
-    r->options.maps.n = n;
+    r->asked.maps.are_stored = true;
+    r->asked.maps.rules = r->lists[3];
+    r->asked.maps.n = n;
     return AB_OK;
 }
 
@@ -157,13 +157,13 @@ static void take_sets(struct ab_resume *r)
     for (; settings[n] != NULL; n++)
         if (sscanf(settings[n], AB_TAPE_MEM_SETTING "%llu", &bytes) == 1 && bytes > 0)
             break; /* the last row */
-    if (settings[n] != NULL && r->options.settings.tape_mem_bytes == 0)
-        r->options.settings.tape_mem_bytes = bytes;
-    if (r->options.settings.n_sets > 0)
+    if (settings[n] != NULL && r->asked.settings.tape_mem_bytes == 0)
+        r->asked.settings.tape_mem_bytes = bytes;
+    if (r->asked.settings.n_sets > 0)
         return;
     take_list(r, 2, settings, n);
-    r->options.settings.sets = r->lists[2];
-    r->options.settings.n_sets = n;
+    r->asked.settings.sets = r->lists[2];
+    r->asked.settings.n_sets = n;
 }
 
 static enum ab_status bad_setting(const char *name, const char *value, struct ab_err *err)
@@ -186,66 +186,66 @@ static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
         {"recorded,apart", AB_TOUCH_APART, AB_RECORDED_MUST},
     };
     const char *value = ab_session_setting(&r->stored.session, "touch");
-    struct ab_options *o = &r->options;
+    struct ab_measure_request *asked = &r->asked;
     unsigned long long bytes;
     char end[8] = "";
     double percent;
-    if (o->replay.has_touch || value == NULL)
+    if (asked->replay.has_touch || value == NULL)
         return AB_OK;
-    o->replay.has_touch = true;
-    o->replay.recorded = AB_RECORDED_NOT;
+    asked->replay.has_touch = true;
+    asked->replay.recorded = AB_RECORDED_NOT;
     if (sscanf(value, "%lf%%%7s", &percent, end) == 1 && percent > 0 && percent <= 100) {
-        o->replay.touch = AB_TOUCH_SHARE;
-        o->replay.touch_bytes = (uint32_t)(percent * (AB_TOUCH_WHOLE / 100.0) + 0.5);
+        asked->replay.touch = AB_TOUCH_SHARE;
+        asked->replay.touch_bytes = (uint32_t)(percent * (AB_TOUCH_WHOLE / 100.0) + 0.5);
         return AB_OK;
     }
     for (size_t i = 0; i < AB_ARRAY_LEN(recorded); i++)
         if (strcmp(recorded[i].word, value) == 0) {
-            o->replay.touch = recorded[i].touch;
-            o->replay.recorded = recorded[i].how;
+            asked->replay.touch = recorded[i].touch;
+            asked->replay.recorded = recorded[i].how;
             return AB_OK;
         }
     if (sscanf(value, "first(%llu)", &bytes) == 1 && bytes > 0 && bytes < 1u << 29) {
-        o->replay.touch = AB_TOUCH_FIRST;
-        o->replay.touch_bytes = (uint32_t)bytes;
+        asked->replay.touch = AB_TOUCH_FIRST;
+        asked->replay.touch_bytes = (uint32_t)bytes;
         return AB_OK;
     }
     for (size_t i = 0; words[i] != NULL; i++)
         if (words[i][0] != 0 && strcmp(words[i], value) == 0) {
-            o->replay.touch = (enum ab_touch)i;
+            asked->replay.touch = (enum ab_touch)i;
             return AB_OK;
         }
     return bad_setting("touch", value, err);
 }
 
-static enum ab_status take_between(const struct ab_session *s, struct ab_options *o,
+static enum ab_status take_between(const struct ab_session *s, struct ab_measure_request *asked,
                                    struct ab_err *err)
 {
     const char *between = ab_session_setting(s, "between");
-    if (o->conditions.has_between || between == NULL)
+    if (asked->conditions.has_between || between == NULL)
         return AB_OK;
-    o->conditions.has_between = sscanf(between, "%" SCNu32, &o->conditions.between) == 1 &&
-                                o->conditions.between <= AB_BETWEEN_MOST;
-    return o->conditions.has_between ? AB_OK : bad_setting("between", between, err);
+    asked->conditions.has_between = sscanf(between, "%" SCNu32, &asked->conditions.between) == 1 &&
+                                    asked->conditions.between <= AB_BETWEEN_MOST;
+    return asked->conditions.has_between ? AB_OK : bad_setting("between", between, err);
 }
 
 static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
 {
     const struct ab_session *s = &r->stored.session;
-    struct ab_options *o = &r->options;
+    struct ab_measure_request *asked = &r->asked;
     const char *each = ab_session_setting(s, "each"), *budget = ab_session_setting(s, "budget");
     unsigned long long ns;
     if (ab_session_setting(s, "cache") != NULL)
         return ab_fail(err, AB_USAGE, "was replayed with --cache, which was removed; replay again");
     if (each != NULL && strcmp(each, "scope") != 0)
         return bad_setting("each", each, err);
-    o->replay.has_each_scope = o->replay.has_each_scope || each != NULL;
-    AB_TRY(take_between(s, o, err));
-    if (o->replay.each_budget_ns != 0 || budget == NULL)
+    asked->replay.has_each_scope = asked->replay.has_each_scope || each != NULL;
+    AB_TRY(take_between(s, asked, err));
+    if (asked->replay.each_budget_ns != 0 || budget == NULL)
         return AB_OK;
     if (sscanf(budget, "%lluns", &ns) != 1 || ns == 0 || ns > AB_ITERATION_BUDGET_MOST_NS)
         return bad_setting("budget", budget, err);
-    o->replay.each_budget_ns = ns;
+    asked->replay.each_budget_ns = ns;
     return AB_OK;
 }
 
@@ -254,17 +254,17 @@ static enum ab_status take_replay(struct ab_resume *r, struct ab_err *err)
 static void take_tape(struct ab_resume *r)
 {
     const struct ab_session *s = &r->stored.session;
-    struct ab_options *o = &r->options;
+    struct ab_measure_request *asked = &r->asked;
     unsigned n;
-    if (o->replay.n_lanes == 0)
-        o->replay.n_lanes = s->facts.lanes;
-    if (o->replay.has_burst)
+    if (asked->replay.n_lanes == 0)
+        asked->replay.n_lanes = s->facts.lanes;
+    if (asked->replay.has_burst)
         return;
-    o->replay.has_burst = true;
-    o->replay.burst_events = 0;
+    asked->replay.has_burst = true;
+    asked->replay.burst_events = 0;
     for (const char *const *text = s->settings; *text != NULL; text++)
         if (sscanf(*text, "burst=%u", &n) == 1 && n >= AB_BURST_LEAST && n <= AB_BURST_MAX)
-            o->replay.burst_events = n;
+            asked->replay.burst_events = n;
 }
 
 static bool has_rule(const struct ab_session *s)
@@ -274,9 +274,9 @@ static bool has_rule(const struct ab_session *s)
 
 /* True if the session reached its precision and the command line has a time budget. That precision
  * would end the session at once. */
-static bool is_reached(const struct ab_session *s, const struct ab_options *o)
+static bool is_reached(const struct ab_session *s, const struct ab_measure_request *asked)
 {
-    return s->stopping.ended == AB_ENDED_PRECISION && o->rules.time_budget_ns > 0;
+    return s->stopping.ended == AB_ENDED_PRECISION && asked->rules.time_budget_ns > 0;
 }
 
 /* Sets the number of rounds to that of the result, or sets the rule by which they end. With a rule,
@@ -284,49 +284,49 @@ static bool is_reached(const struct ab_session *s, const struct ab_options *o)
 static void take_rounds(struct ab_resume *r)
 {
     struct ab_session *s = &r->stored.session;
-    struct ab_options *o = &r->options;
-    if (o->rules.precision <= 0 && !is_reached(s, o))
-        o->rules.precision = s->stopping.precision;
-    if (o->rules.time_budget_ns == 0)
-        o->rules.time_budget_ns = (uint64_t)(s->stopping.time_budget_s * 1e9);
-    bool is_ruled = o->rules.time_budget_ns > 0 || o->rules.precision > 0;
-    if (!o->rules.has_rounds)
-        o->rules.rounds = has_rule(s) ? s->stopping.n_rounds_most : s->n_rounds_planned;
-    o->rules.has_rounds = true;
+    struct ab_measure_request *asked = &r->asked;
+    if (asked->rules.precision <= 0 && !is_reached(s, asked))
+        asked->rules.precision = s->stopping.precision;
+    if (asked->rules.time_budget_ns == 0)
+        asked->rules.time_budget_ns = (uint64_t)(s->stopping.time_budget_s * 1e9);
+    bool is_ruled = asked->rules.time_budget_ns > 0 || asked->rules.precision > 0;
+    if (!asked->rules.has_rounds)
+        asked->rules.rounds = has_rule(s) ? s->stopping.n_rounds_most : s->n_rounds_planned;
+    asked->rules.has_rounds = true;
     if (is_ruled)
-        s->n_rounds_planned = o->rules.rounds;
+        s->n_rounds_planned = asked->rules.rounds;
 }
 
 /* True if a rule ended the session and the command line has another one, so that it continues. */
-static bool asks_for_more(const struct ab_options *o, const struct ab_session *s)
+static bool asks_for_more(const struct ab_measure_request *asked, const struct ab_session *s)
 {
-    return has_rule(s) &&
-           (o->rules.time_budget_ns > 0 || o->rules.precision > 0 || o->rules.has_rounds);
+    return has_rule(s) && (asked->rules.time_budget_ns > 0 || asked->rules.precision > 0 ||
+                           asked->rules.has_rounds);
 }
 
 static void take_conditions(struct ab_resume *r)
 {
     const struct ab_session *s = &r->stored.session;
-    struct ab_options *o = &r->options;
+    struct ab_measure_request *asked = &r->asked;
     take_rounds(r);
-    if (o->verdicts.base == NULL)
-        o->verdicts.base = s->base;
-    if (!o->settings.has_seed && s->seed <= INT64_MAX) {
-        o->settings.has_seed = true;
-        o->settings.seed = s->seed;
+    if (asked->verdicts.base == NULL)
+        asked->verdicts.base = s->base;
+    if (!asked->settings.has_seed && s->seed <= INT64_MAX) {
+        asked->settings.has_seed = true;
+        asked->settings.seed = s->seed;
     }
-    for (uint32_t i = 0; o->conditions.n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
-        o->conditions.cpus[o->conditions.n_cpus++] = s->cpus[i];
-    o->conditions.is_strict = o->conditions.is_strict || s->is_strict;
-    if (o->rules.shard.count == 0)
-        o->rules.shard = s->shard;
-    if (!o->conditions.has_window && s->is_window_given && s->facts.lanes > 1) {
-        o->conditions.has_window = true;
-        o->conditions.window = s->window;
+    for (uint32_t i = 0; asked->conditions.n_cpus == i && i < s->n_cpus && i < AB_CPUS_MAX; i++)
+        asked->conditions.cpus[asked->conditions.n_cpus++] = s->cpus[i];
+    asked->conditions.is_strict = asked->conditions.is_strict || s->is_strict;
+    if (asked->rules.shard.count == 0)
+        asked->rules.shard = s->shard;
+    if (!asked->conditions.has_window && s->is_window_given && s->facts.lanes > 1) {
+        asked->conditions.has_window = true;
+        asked->conditions.window = s->window;
     }
-    o->passes.wants_instr = o->passes.wants_instr || s->counting.is_asked;
+    asked->passes.wants_instr = asked->passes.wants_instr || s->counting.is_asked;
     if (strncmp(s->host.thp, "never (", 7) == 0)
-        o->conditions.is_thp_off = true;
+        asked->conditions.is_thp_off = true;
 }
 
 static enum ab_status complete_options(struct ab_resume *r, enum ab_session_kind kind,
@@ -351,7 +351,7 @@ static enum ab_status complete_options(struct ab_resume *r, enum ab_session_kind
                        s->stopping.n_rounds_most, s->stopping.time_budget_s, AB_ROUNDS_MAX,
                        TIME_BUDGET_MOST_S);
     if (!has_rule(s) && s->n_rounds == s->n_rounds_planned &&
-        (r->options.rules.time_budget_ns > 0 || r->options.rules.precision > 0))
+        (r->asked.rules.time_budget_ns > 0 || r->asked.rules.precision > 0))
         return ab_fail(err, AB_USAGE,
                        "--time-budget and --precision cannot extend a result whose number of "
                        "rounds was fixed");
@@ -371,23 +371,23 @@ static enum ab_status complete_options(struct ab_resume *r, enum ab_session_kind
     return status;
 }
 
-enum ab_status ab_resume_begin(const struct ab_options *o, enum ab_session_kind kind,
+enum ab_status ab_resume_begin(const struct ab_measure_request *asked, enum ab_session_kind kind,
                                struct ab_resume *out, struct ab_err *err)
 {
-    struct ab_resume r = {.options = *o, .is_on = o->resume.path != NULL};
+    struct ab_resume r = {.asked = *asked, .is_on = asked->resume.path != NULL};
     enum ab_status status = AB_OK;
     char shown[512];
     if (r.is_on) {
-        ab_text_printable(shown, sizeof shown, o->resume.path);
-        if (o->resume.item != NULL)
-            ab_suite_item_copy(o->resume.item, &r.stored);
+        ab_text_printable(shown, sizeof shown, asked->resume.path);
+        if (asked->resume.item != NULL)
+            ab_suite_item_copy(asked->resume.item, &r.stored);
         else
-            AB_TRY(ab_stored_read_unaltered(o->resume.path, &r.stored, err));
-        ab_unsealed_tell(o, shown, r.stored.checksum, r.stored.session.is_unsealed);
-        r.is_done = !o->is_trial && r.stored.session.is_complete &&
-                    !asks_for_more(o, &r.stored.session);
+            AB_TRY(ab_stored_read_unaltered(asked->resume.path, &r.stored, err));
+        ab_unsealed_tell(&asked->talk, shown, r.stored.checksum, r.stored.session.is_unsealed);
+        r.is_done = !asked->is_trial && r.stored.session.is_complete &&
+                    !asks_for_more(asked, &r.stored.session);
         if (r.is_done)
-            ab_say(o, "%s is complete; nothing to run", shown);
+            ab_say(&asked->talk, "%s is complete; nothing to run", shown);
         if (!r.is_done && (status = complete_options(&r, kind, err)) != AB_OK)
             ab_err_context(err, "%s: ", shown);
     }

@@ -7,14 +7,14 @@
 #ifndef AB_APP_RESUME_RESULT_H
 #define AB_APP_RESUME_RESULT_H
 
-#include "app/options.h"
+#include "app/request.h"
 #include "document/read_result.h"
 
 struct ab_resume {
-    struct ab_options options; /* completed options; they borrow from the given ones and from
+    struct ab_measure_request asked; /* completed options; they borrow from the given ones and from
                                   `stored` */
-    bool is_on;                /* --resume was given */
-    bool is_done;              /* the result is complete, so there is nothing to run */
+    bool is_on;                      /* --resume was given */
+    bool is_done;                    /* the result is complete, so there is nothing to run */
     struct ab_stored stored;
     const char **lists[4];
     char (*names)[AB_BACKEND_NAME_BYTES + AB_BACKEND_FULL_BYTES]; /* names of the back ends in
@@ -24,7 +24,7 @@ struct ab_resume {
 /* Reads the result and completes the options; without --resume, out->options is *o. `kind` is the
  * kind of result that the command resumes. Prints a note if there is nothing
  * to do. */
-enum ab_status ab_resume_begin(const struct ab_options *o, enum ab_session_kind kind,
+enum ab_status ab_resume_begin(const struct ab_measure_request *asked, enum ab_session_kind kind,
                                struct ab_resume *out, struct ab_err *err);
 void ab_resume_end(struct ab_resume *resume);
 

@@ -30,19 +30,20 @@ static bool is_gated(const struct ab_gate_set *gates, enum ab_pass pass)
     return false;
 }
 
-static bool is_untimed(const struct ab_options *o, enum ab_pass pass)
+static bool is_untimed(bool is_strict, enum ab_pass pass)
 {
-    return o->conditions.is_strict && (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL);
+    return is_strict && (pass == AB_PASS_LATENCY || pass == AB_PASS_TAIL);
 }
 
-static enum ab_status choose(const struct ab_options *o, const struct ab_gate_set *gates,
-                             enum ab_pass pass, uint32_t *rounds, struct ab_err *err)
+static enum ab_status choose(const struct ab_passes_wanted *wanted, bool is_strict,
+                             const struct ab_gate_set *gates, enum ab_pass pass, uint32_t *rounds,
+                             struct ab_err *err)
 {
-    uint32_t asked = o->passes.is_given ? o->passes.plan.rounds[pass] : AB_PASS_AS_NEEDED;
+    uint32_t asked = wanted->is_given ? wanted->plan.rounds[pass] : AB_PASS_AS_NEEDED;
     *rounds = asked;
-    if (is_untimed(o, pass)) {
+    if (is_untimed(is_strict, pass)) {
         *rounds = 0;
-        if (o->passes.is_given && asked > 0)
+        if (wanted->is_given && asked > 0)
             return ab_fail(err, AB_USAGE,
                            "--passes: %s cannot be measured with --order strict: no op is timed",
                            ab_pass_names[pass]);
@@ -52,7 +53,8 @@ static enum ab_status choose(const struct ab_options *o, const struct ab_gate_se
     return AB_OK;
 }
 
-enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_gate_set *gates,
+enum ab_status ab_pass_choice_make(const struct ab_passes_wanted *wanted, bool is_strict,
+                                   const struct ab_gate_set *gates,
                                    const struct ab_session *resumed, struct ab_pass_plan *out,
                                    struct ab_err *err)
 {
@@ -60,30 +62,29 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
     struct ab_pass_plan plan = {.is_known = true};
 #define CHOOSE(pass) \
     if (status == AB_OK) \
-        status = choose(o, gates, pass, &plan.rounds[pass], err);
+        status = choose(wanted, is_strict, gates, pass, &plan.rounds[pass], err);
     AB_ROUND_PASSES(CHOOSE)
 #undef CHOOSE
     plan.rounds[AB_PASS_THROUGHPUT] = AB_EVERY_ROUND;
     if (status != AB_OK)
         return status;
-    if (resumed != NULL && !o->passes.is_given)
+    if (resumed != NULL && !wanted->is_given)
         plan = resumed->passes;
-    if (o->conditions.is_strict && resumed != NULL &&
+    if (is_strict && resumed != NULL &&
         (!plan.is_known || plan.rounds[AB_PASS_LATENCY] > 0 || plan.rounds[AB_PASS_TAIL] > 0))
         return ab_fail(err, AB_INPUT, "--resume: has latencies of a run in strict order");
     *out = plan;
-    return o->conditions.is_strict ? AB_OK : ab_gate_set_check_passes(gates, &plan, err);
+    return is_strict ? AB_OK : ab_gate_set_check_passes(gates, &plan, err);
 }
 
 /* ---- a session that runs ---- */
 
-void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_options *o,
+void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_talk *talk,
                           struct ab_store *store, struct ab_session *session)
 {
-    if (o->talk.listener != NULL)
-        o->talk.listener->begin(o, session);
-    *watch = (struct ab_round_watch){.options = o,
-                                     .listener = o->talk.listener,
+    if (talk->listener != NULL)
+        talk->listener->begin(talk, session);
+    *watch = (struct ab_round_watch){.talk = talk,
                                      .store = store,
                                      .session = session,
                                      .earlier_s = session->stopping.spent_s,
@@ -97,8 +98,8 @@ void ab_round_watch_progress(void *user, const struct ab_progress *p)
     if (!watch->has_round && p->n_rounds > 0)
         watch->round_ns = ab_clock_now_ns(); /* time before the first round is no part of it */
     watch->has_round = watch->has_round || p->n_rounds > 0;
-    if (watch->listener != NULL)
-        watch->listener->progress(p);
+    if (watch->talk->listener != NULL)
+        watch->talk->listener->progress(p);
 }
 
 /* Ends a round and stores the result, except after the last round, which is stored with the
@@ -117,8 +118,9 @@ bool ab_round_watch_end_round(void *user, const struct ab_session *session)
     bool goes_on = !is_ruled || rule->ended == AB_ENDED_NOT;
     if (!goes_on)
         watch->session->n_rounds_planned = session->n_rounds;
-    if (watch->listener != NULL)
-        watch->listener->round(session, is_ruled ? ab_stopping_expected(session, round_s) : 0);
+    if (watch->talk->listener != NULL)
+        watch->talk->listener->round(session,
+                                     is_ruled ? ab_stopping_expected(session, round_s) : 0);
     if (session->n_rounds < ab_shard_n_rounds(session->shard, session->n_rounds_planned))
         ab_store_save(watch->store, session);
     return goes_on;
@@ -126,6 +128,6 @@ bool ab_round_watch_end_round(void *user, const struct ab_session *session)
 
 void ab_round_watch_end(struct ab_round_watch *watch)
 {
-    if (watch->listener != NULL)
-        watch->listener->end();
+    if (watch->talk->listener != NULL)
+        watch->talk->listener->end();
 }

@@ -6,7 +6,7 @@
 #define AB_APP_ROUNDS_H
 
 #include "app/gate_set.h"
-#include "app/options.h"
+#include "app/request_parts.h"
 #include "app/result_store.h"
 #include "result/result.h"
 #include "runner/run_session.h"
@@ -17,7 +17,8 @@
 /* Chooses the passes and their rounds. `resumed` is the result to continue, NULL = none; its plan
  * stays unless --passes is given. Fails with AB_USAGE for a pass that cannot run here. Fails with
  * AB_USAGE or AB_CONFIG for a gate on a pass that will not run. */
-enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_gate_set *gates,
+enum ab_status ab_pass_choice_make(const struct ab_passes_wanted *wanted, bool is_strict,
+                                   const struct ab_gate_set *gates,
                                    const struct ab_session *resumed, struct ab_pass_plan *out,
                                    struct ab_err *err);
 
@@ -25,9 +26,8 @@ enum ab_status ab_pass_choice_make(const struct ab_options *o, const struct ab_g
  * rule that ends the session, and stores the result between rounds. */
 
 struct ab_round_watch {
-    const struct ab_options *options;
-    const struct ab_listener *listener; /* NULL = no progress is reported */
-    bool has_round;                     /* True once pre-flight is over */
+    const struct ab_talk *talk;
+    bool has_round; /* True once pre-flight is over */
     struct ab_store *store;
     struct ab_session *session;  /* the watch updates its `stopping`, and its planned rounds at
                                     the end */
@@ -36,7 +36,7 @@ struct ab_round_watch {
 };
 
 /* Begins to watch. Call it before the first pre-flight, with a session that is described. */
-void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_options *o,
+void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_talk *talk,
                           struct ab_store *store, struct ab_session *session);
 /* Callbacks `progress` and `round_done` of a plan whose `user` is the watch. */
 void ab_round_watch_progress(void *watch, const struct ab_progress *p);

@@ -43,6 +43,7 @@ struct combinations {
     struct ab_laid_down *tapes;
     struct ab_subject *subjects;
     struct ab_owner_list *owners;
+    struct ab_workload_options options;
     struct settings settings; /* common to all combinations */
     uint32_t n;
 };
@@ -58,14 +59,20 @@ static void allow_files(uint32_t n)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static enum ab_status make_one(const struct ab_options *o, const char *path, uint32_t i,
+/* True if the sets of blocks are needed, for a mapping or for the owners of pages. */
+static bool wants_groups(const struct ab_measure_request *asked)
+{
+    return asked->maps.n > 0 || ab_owners_are_wanted(asked, NULL);
+}
+
+static enum ab_status make_one(const struct ab_measure_request *asked, const char *path, uint32_t i,
                                struct combinations *c, struct ab_err *err)
 {
     struct ab_workload **workload = &c->workloads[i];
     struct ab_laid_down *tape = &c->tapes[i];
     if (i > 0)
-        AB_TRY(ab_combine_workload(o, c->workloads[0], i, workload, err));
-    AB_TRY(ab_lay_down_workload(o, path, *workload, tape, err));
+        AB_TRY(ab_combine_workload(&asked->talk, &c->options, c->workloads[0], i, workload, err));
+    AB_TRY(ab_lay_down_workload(&asked->talk, &asked->settings, path, *workload, tape, err));
     c->subjects[i] = (struct ab_subject){
         .kind = AB_SESSION_WORKLOAD,
         .name = ab_workload_name(*workload),
@@ -78,20 +85,21 @@ static enum ab_status make_one(const struct ab_options *o, const char *path, uin
         .map = &tape->map,
         .workload = *workload,
     };
-    if (ab_owners_are_wanted(o, *workload)) {
+    if (ab_owners_are_wanted(asked, *workload)) {
         AB_TRY(ab_owners_of_sets(&tape->tape, *workload, &c->owners[i], err));
-        AB_TRY(ab_owners_find_moments(o, tape->map.image, &c->owners[i], err));
+        AB_TRY(ab_owners_find_moments(&asked->passes, tape->map.image, &c->owners[i], err));
         c->subjects[i].owners = &c->owners[i].owners;
     }
     c->subjects[i].backends = ab_workload_backends(*workload, &c->subjects[i].n_backends);
     return AB_OK;
 }
 
-static enum ab_status make_all(const struct ab_options *o, const char *path, struct combinations *c,
-                               struct ab_err *err)
+static enum ab_status make_all(const struct ab_measure_request *asked, const char *path,
+                               struct combinations *c, struct ab_err *err)
 {
     struct ab_workload *first = NULL;
-    AB_TRY(ab_load_workload(o, path, &first, err));
+    c->options = ab_workload_options_of(&asked->settings, &asked->conditions, wants_groups(asked));
+    AB_TRY(ab_load_workload(&asked->talk, &c->options, path, &first, err));
     size_t n = ab_workload_combinations(first);
     c->n = (uint32_t)n;
     c->workloads = ab_alloc_zeroed(n, sizeof c->workloads[0]);
@@ -102,7 +110,7 @@ static enum ab_status make_all(const struct ab_options *o, const char *path, str
     allow_files(c->n);
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < c->n && status == AB_OK; i++)
-        status = make_one(o, path, i, c, err);
+        status = make_one(asked, path, i, c, err);
     if (status != AB_OK)
         return status;
     uint32_t longest = 0;
@@ -128,39 +136,38 @@ static void release(struct combinations *c)
     free(c->settings.list);
 }
 
-static enum ab_status measure_workload(const struct ab_options *o, struct ab_session *resumed,
-                                       ab_take_session *take, void *user, int *exit_code,
+static enum ab_status measure_workload(const struct ab_measure_request *asked,
+                                       struct ab_session *resumed, int *exit_code,
                                        struct ab_err *err)
 {
     const char *path;
     struct combinations c = {0};
-    AB_TRY(ab_one_file(o, "a workload", "run", &path, err));
-    enum ab_status status = make_all(o, path, &c, err);
+    AB_TRY(ab_one_file(asked->args, asked->n_args, "a workload", "run", &path, err));
+    enum ab_status status = make_all(asked, path, &c, err);
     /* A caller that takes the session expects a single combination of values. */
-    if (status == AB_OK && take != NULL)
+    if (status == AB_OK && asked->take != NULL)
         status = ab_one_combination(path, c.workloads[0], err);
-    for (uint32_t i = 0; i < c.n; i++) {
+    for (uint32_t i = 0; i < c.n; i++)
         c.subjects[i].resumed = resumed;
-        c.subjects[i].take = take;
-        c.subjects[i].user = user;
-    }
     if (status == AB_OK)
-        status = ab_measure_tape(o, c.subjects, c.n, exit_code, err);
+        status = ab_measure_tape(asked, c.subjects, c.n, exit_code, err);
     release(&c);
     return status;
 }
 
-enum ab_status ab_run_workload(const struct ab_options *o, ab_take_session *take, void *user,
-                               int *exit_code, struct ab_err *err)
+enum ab_status ab_run_workload(const struct ab_measure_request *asked, int *exit_code,
+                               struct ab_err *err)
 {
     struct ab_resume resume;
-    AB_TRY(ab_resume_begin(o, AB_SESSION_WORKLOAD, &resume, err));
-    struct ab_named_outputs named = {.options = *o};
+    AB_TRY(ab_resume_begin(asked, AB_SESSION_WORKLOAD, &resume, err));
+    struct ab_named_outputs named = {0};
     enum ab_status status = AB_OK;
     if (!resume.is_done) {
-        ab_named_outputs_make(&resume.options, &named);
-        status = measure_workload(&named.options, resume.is_on ? &resume.stored.session : NULL,
-                                  take, user, exit_code, err);
+        ab_named_outputs_make(&resume.asked.outputs, resume.asked.args, resume.asked.n_args,
+                              &named);
+        resume.asked.outputs = named.wanted;
+        status = measure_workload(&resume.asked, resume.is_on ? &resume.stored.session : NULL,
+                                  exit_code, err);
     }
     ab_named_outputs_fini(&named);
     ab_resume_end(&resume);

@@ -9,7 +9,7 @@
 
 /* Measures the workload that is the argument of `o`, or that --resume names. `take` is as in struct
  * ab_measurement. */
-enum ab_status ab_run_workload(const struct ab_options *o, ab_take_session *take, void *user,
-                               int *exit_code, struct ab_err *err);
+enum ab_status ab_run_workload(const struct ab_measure_request *asked, int *exit_code,
+                               struct ab_err *err);
 
 #endif

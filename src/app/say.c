@@ -9,49 +9,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void ab_say(const struct ab_options *o, const char *fmt, ...)
+void ab_say(const struct ab_talk *talk, const char *fmt, ...)
 {
     va_list args;
-    bool is_repeated = o->talk.is_in_suite &&
-                       o->talk.stage.number > 1; /* it was reported for the first
-                                                                 item */
-    if (o->talk.is_quiet || is_repeated || o->talk.listener == NULL)
+    if (talk->is_quiet || talk->is_repeated || talk->listener == NULL)
         return;
     va_start(args, fmt);
     char *text = ab_vstrdupf(fmt, args);
     va_end(args);
-    o->talk.listener->say(text);
+    talk->listener->say(text);
     free(text);
 }
 
-void ab_complain(const struct ab_options *o, const char *text)
+void ab_complain(const struct ab_talk *talk, const char *text)
 {
-    if (o->talk.listener != NULL)
-        o->talk.listener->say(text);
+    if (talk->listener != NULL)
+        talk->listener->say(text);
 }
 
-void ab_say_prepare(const struct ab_options *o, const char *what)
+void ab_say_prepare(const struct ab_talk *talk, const char *what)
 {
-    if (o->talk.listener != NULL)
-        o->talk.listener->prepare(o, what);
+    if (talk->listener != NULL)
+        talk->listener->prepare(talk, what);
 }
 
-void ab_say_count(const struct ab_options *o, const char *what, const char *unit, uint64_t done,
+void ab_say_count(const struct ab_talk *talk, const char *what, const char *unit, uint64_t done,
                   uint64_t total)
 {
-    if (o->talk.listener != NULL)
-        o->talk.listener->count(what, unit, done, total);
+    if (talk->listener != NULL)
+        talk->listener->count(what, unit, done, total);
 }
 
-void ab_say_doing(const struct ab_options *o, const char *fmt, ...)
+void ab_say_doing(const struct ab_talk *talk, const char *fmt, ...)
 {
     char text[400];
     va_list args;
-    if (o->talk.listener == NULL)
+    if (talk->listener == NULL)
         return;
     va_start(args, fmt);
     if (fmt != NULL)
         vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    o->talk.listener->doing(o, fmt != NULL ? text : NULL);
+    talk->listener->doing(talk, fmt != NULL ? text : NULL);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reports progress, notes and results of a use case to a listener. A use case prints nothing
- * itself: its caller sets `listener` in the options (NULL = none), and shows as much as the user
+ * itself: its caller sets `listener` in the request (NULL = none), and shows as much as the user
  * requested.
  */
 #ifndef AB_APP_SAY_H
 #define AB_APP_SAY_H
 
 #include "app/decision.h"
-#include "app/options.h"
+#include "app/request.h"
 #include "app/result_store.h"
 #include "runner/run_session.h"
 
 struct ab_measured {
-    const struct ab_options *options;
+    const struct ab_measure_request *asked;
     const struct ab_session *session;
     const struct ab_session *replay; /* exec --trace: session of the trace's replay; NULL = none */
     const struct ab_decision *decision;
@@ -26,32 +26,30 @@ struct ab_listener { /* one use case at a time */
     /* Shows one or more lines, without the last newline. */
     void (*say)(const char *text);
     /* Begins to read and prepare `what`; NULL ends this. Nothing that must be undone happens
-     * meanwhile, so the process may be ended after o->timeout_ns (0 = no limit). */
-    void (*prepare)(const struct ab_options *o, const char *what);
+     * meanwhile, so the process may be ended after talk->prepare_ns (0 = no limit). */
+    void (*prepare)(const struct ab_talk *talk, const char *what);
     /* Shows progress of a long step; total 0 = unknown. */
     void (*count)(const char *what, const char *unit, uint64_t done, uint64_t total);
     /* Shows the current step in a line that the next call replaces; NULL ends this. */
-    void (*doing)(const struct ab_options *o, const char *text);
+    void (*doing)(const struct ab_talk *talk, const char *text);
     /* A session begins, progresses, completes a round, ends. n_expected rounds are expected; 0 =
      * unknown. */
-    void (*begin)(const struct ab_options *o, const struct ab_session *session);
+    void (*begin)(const struct ab_talk *talk, const struct ab_session *session);
     void (*progress)(const struct ab_progress *p);
     void (*round)(const struct ab_session *session, uint32_t n_expected);
     void (*end)(void);
-    /* Shows the results, after all files are written. */
-    void (*show)(const struct ab_measured *m);
 };
 
-/* Passes a note to the listener, unless o->is_quiet. ab_complain() passes an error, always. */
-void ab_say(const struct ab_options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void ab_complain(const struct ab_options *o, const char *text);
+/* Passes a note to the listener, unless talk->is_quiet. ab_complain() passes an error, always. */
+void ab_say(const struct ab_talk *talk, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ab_complain(const struct ab_talk *talk, const char *text);
 
 /* Passes the current step to the listener's `doing`; fmt NULL ends it. */
-void ab_say_doing(const struct ab_options *o, const char *fmt, ...)
+void ab_say_doing(const struct ab_talk *talk, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Calls `prepare` and `count` of the listener, if there is one. */
-void ab_say_prepare(const struct ab_options *o, const char *what);
-void ab_say_count(const struct ab_options *o, const char *what, const char *unit, uint64_t done,
+void ab_say_prepare(const struct ab_talk *talk, const char *what);
+void ab_say_count(const struct ab_talk *talk, const char *what, const char *unit, uint64_t done,
                   uint64_t total);
 
 #endif

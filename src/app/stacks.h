@@ -5,7 +5,7 @@
 #ifndef AB_APP_STACKS_H
 #define AB_APP_STACKS_H
 
-#include "app/options.h"
+#include "app/request.h"
 #include "report/flame.h"
 #include "symbols/site_match.h"
 #include "trace_tools/site_stats.h"

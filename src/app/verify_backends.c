@@ -36,20 +36,20 @@ static bool is_work(const char *path)
 
 static enum ab_status sort_arguments(struct ab_verification *v, struct ab_err *err)
 {
-    const struct ab_options *o = v->options;
-    v->names = ab_alloc_zeroed(o->n_args + 1, sizeof v->names[0]);
-    for (size_t i = 0; i < o->n_args; i++) {
-        if (!is_work(o->args[i]))
-            v->names[v->n_names++] = o->args[i];
+    const struct ab_verification_request *asked = v->asked;
+    v->names = ab_alloc_zeroed(asked->n_args + 1, sizeof v->names[0]);
+    for (size_t i = 0; i < asked->n_args; i++) {
+        if (!is_work(asked->args[i]))
+            v->names[v->n_names++] = asked->args[i];
         else if (v->work == NULL)
-            v->work = o->args[i];
+            v->work = asked->args[i];
         else
             return ab_fail(err, AB_USAGE, "verify takes one workload or trace; unexpected '%s'",
-                           AB_SHOWN(256, o->args[i]));
+                           AB_SHOWN(256, asked->args[i]));
     }
     if (v->n_names == 0)
         return ab_fail(err, AB_USAGE, "verify needs a back end; see allocbench verify --help");
-    if (o->settings.n_sets > 0 && (v->work == NULL || is_trace(v->work)))
+    if (asked->settings.n_sets > 0 && (v->work == NULL || is_trace(v->work)))
         return ab_fail(err, AB_USAGE, "--set is for the params of a workload; there is %s",
                        v->work == NULL ? "none" : "a trace");
     return AB_OK;
@@ -111,8 +111,8 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
 /* Checks that --no-fork has a single back end and a single check, because it is for a debugger. */
 static enum ab_status check_alone(const struct ab_verification *v, struct ab_err *err)
 {
-    const char *only = v->options->checks.only;
-    if (!v->options->checks.is_alone)
+    const char *only = v->asked->checks.only;
+    if (!v->asked->checks.is_alone)
         return AB_OK;
     if (v->selection.n != 1)
         return ab_fail(err, AB_USAGE, "--no-fork takes one back end, not %zu", v->selection.n);
@@ -120,10 +120,10 @@ static enum ab_status check_alone(const struct ab_verification *v, struct ab_err
         strcmp(only, "info") == 0)
         return ab_fail(err, AB_USAGE, "--no-fork takes one check: --check NAME, not %s",
                        only == NULL ? "all" : AB_SHOWN(256, only));
-    if (v->options->json != NULL || v->options->conditions.mem_limit_bytes != 0)
+    if (v->asked->writes_json || v->asked->mem_limit_bytes != 0)
         return ab_fail(err, AB_USAGE, "--no-fork %s; leave out %s",
-                       v->options->json != NULL ? "writes no result" : "has no limit of memory",
-                       v->options->json != NULL ? "--json" : "--mem-limit");
+                       v->asked->writes_json ? "writes no result" : "has no limit of memory",
+                       v->asked->writes_json ? "--json" : "--mem-limit");
     return AB_OK;
 }
 
@@ -152,34 +152,34 @@ static enum ab_status load_work(struct ab_verification *v, struct ab_err *err)
         return make_nothing(&v->tape, err);
     enum ab_status status = AB_OK;
     if (is_trace(v->work)) {
-        ab_say_prepare(v->options, v->work);
+        ab_say_prepare(&v->asked->talk, v->work);
         status = ab_trace_to_tape(v->work, &options, &v->tape, &info, err);
-        ab_say_prepare(v->options, NULL);
+        ab_say_prepare(&v->asked->talk, NULL);
         return status;
     }
-    status = ab_load_workload(v->options, v->work, &workload, err);
+    const struct ab_workload_options how = ab_workload_options_of(&v->asked->settings, NULL, false);
+    status = ab_load_workload(&v->asked->talk, &how, v->work, &workload, err);
     if (status == AB_OK)
         status = ab_one_combination(v->work, workload, err);
     if (status == AB_OK)
-        status = ab_compile_workload(v->options, v->work, workload, &v->tape, err);
+        status = ab_compile_workload(&v->asked->talk, v->work, workload, &v->tape, err);
     ab_workload_free(workload);
     return status;
 }
 
 static void prepare(struct ab_verification *v)
 {
-    const struct ab_options *o = v->options;
+    const struct ab_verification_request *asked = v->asked;
     v->plan = (struct ab_verify_plan){
         .context = {.tape = &v->map,
                     .worker_path = v->worker_path,
-                    .timeout_ns = o->conditions.timeout_ns},
+                    .timeout_ns = asked->timeout_ns},
         .has_work = v->work != NULL,
-        .only = o->checks.only,
-        .seed = o->settings.has_seed ? o->settings.seed : 1,
+        .only = asked->checks.only,
+        .seed = asked->settings.has_seed ? asked->settings.seed : 1,
     };
-    v->plan.context.memory_limit_bytes = o->conditions.mem_limit_bytes != 0
-                                             ? o->conditions.mem_limit_bytes
-                                             : ab_default_memory_limit();
+    v->plan.context.memory_limit_bytes = asked->mem_limit_bytes != 0 ? asked->mem_limit_bytes
+                                                                     : ab_default_memory_limit();
     ab_clock_calibrate(&v->plan.context.clock);
     size_t n = v->selection.n;
     uint32_t n_lines = ab_verify_count(&v->plan);
@@ -254,8 +254,8 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
 
 /* Returns "gdb -q -ex run --args allocbench verify ./libmine.so --check resize --seed 1 --no-fork",
  * quoted for a shell and malloc'ed. `work` is the path of the workload or trace; NULL = none. */
-static char *repeat_command(const struct ab_options *o, const struct ab_selection *backend,
-                            const char *work, const char *check)
+static char *repeat_command(const struct ab_verification_request *asked,
+                            const struct ab_selection *backend, const char *work, const char *check)
 {
     struct ab_text t = {0};
     bool is_called_by_path = strchr(program_invocation_name, '/') != NULL;
@@ -266,11 +266,12 @@ static char *repeat_command(const struct ab_options *o, const struct ab_selectio
     add_backend(&t, backend);
     if (is_work && work != NULL)
         add_word(&t, work);
-    for (size_t i = 0; is_work && i < o->settings.n_sets; i++)
-        add_option(&t, "--set", o->settings.sets[i]);
-    add_option(&t, "--backend-path", o->backends.path);
+    for (size_t i = 0; is_work && i < asked->settings.n_sets; i++)
+        add_option(&t, "--set", asked->settings.sets[i]);
+    add_option(&t, "--backend-path", asked->backend_path);
     add_option(&t, "--check", check);
-    ab_text_addf(&t, " --seed %" PRIu64 " --no-fork", o->settings.has_seed ? o->settings.seed : 1);
+    ab_text_addf(&t, " --seed %" PRIu64 " --no-fork",
+                 asked->settings.has_seed ? asked->settings.seed : 1);
     return t.s;
 }
 
@@ -343,11 +344,11 @@ static void add_repeats(struct ab_verification *v)
         struct ab_verify_backend *b = &v->session.backends[i];
         const struct ab_selection *s = &v->selection.items[i];
         if (b->info->status == AB_BACKEND_CRASHED || b->info->status == AB_BACKEND_TIMEOUT)
-            b->repeat = repeat_command(v->options, s, v->work, ab_verify_check_name(0));
+            b->repeat = repeat_command(v->asked, s, v->work, ab_verify_check_name(0));
         for (uint32_t k = 0; b->info->status == AB_BACKEND_OK && k < v->session.n_lines; k++)
             if (ab_verify_verdict_fails(b->lines[k].verdict) &&
                 b->lines[k].verdict != AB_VERIFY_NOT_PROVEN)
-                b->lines[k].repeat = repeat_command(v->options, s, v->work, b->lines[k].check);
+                b->lines[k].repeat = repeat_command(v->asked, s, v->work, b->lines[k].check);
     }
 }
 
@@ -367,22 +368,22 @@ static enum ab_status run_all(struct ab_verification *v, struct ab_err *err)
         struct ab_case c = {.path = NULL};
         if (v->infos[i].status != AB_BACKEND_OK)
             continue;
-        ab_say_doing(v->options, "verifying %s", AB_SHOWN(300, v->infos[i].name));
+        ab_say_doing(&v->asked->talk, "verifying %s", AB_SHOWN(300, v->infos[i].name));
         ab_case_make(&v->selection.items[i], &c);
         status = ab_verify_backend_run(&v->plan, &c, &v->infos[i], &v->session.backends[i], err);
     }
-    ab_say_doing(v->options, NULL);
+    ab_say_doing(&v->asked->talk, NULL);
     return status;
 }
 
 /* Stores the verdicts for later runs, if all checks ran, for libraries given as files. */
 static void keep(const struct ab_verification *v)
 {
-    const struct ab_options *o = v->options;
-    for (uint32_t i = 0; i < v->session.n_backends && o->checks.only == NULL && !o->checks.is_alone;
-         i++)
+    const struct ab_verification_request *asked = v->asked;
+    for (uint32_t i = 0;
+         i < v->session.n_backends && asked->checks.only == NULL && !asked->checks.is_alone; i++)
         if (v->selection.items[i].is_file)
-            ab_verified_keep(o, &v->session.backends[i], v->session.n_lines);
+            ab_verified_keep(&asked->store, &v->session.backends[i], v->session.n_lines);
 }
 
 static bool has_failed(const struct ab_verification *v)
@@ -393,21 +394,21 @@ static bool has_failed(const struct ab_verification *v)
     return false;
 }
 
-enum ab_status ab_verify(const struct ab_options *o, struct ab_verification *v, int *exit_code,
-                         struct ab_err *err)
+enum ab_status ab_verify(const struct ab_verification_request *asked, struct ab_verification *v,
+                         int *exit_code, struct ab_err *err)
 {
-    *v = (struct ab_verification){.options = o};
+    *v = (struct ab_verification){.asked = asked};
     ab_supervise_begin();
     AB_TRY(ab_companion_path(AB_WORKER_NAME, v->worker_path, sizeof v->worker_path, err));
     AB_TRY(sort_arguments(v, err));
-    AB_TRY(check_only(o->checks.only, v->work != NULL, err));
-    AB_TRY(ab_selection_parse(v->names, v->n_names, o->backends.path, &v->selection, err));
+    AB_TRY(check_only(asked->checks.only, v->work != NULL, err));
+    AB_TRY(ab_selection_parse(v->names, v->n_names, asked->backend_path, &v->selection, err));
     AB_TRY(refuse_decorators(&v->selection, err));
     AB_TRY(check_alone(v, err));
     AB_TRY(load_work(v, err));
     AB_TRY(ab_tape_map_open(&v->tape, &v->map, err));
     prepare(v);
-    AB_TRY(o->checks.is_alone ? run_alone(v, err) : run_all(v, err));
+    AB_TRY(asked->checks.is_alone ? run_alone(v, err) : run_all(v, err));
     add_repeats(v);
     explain_failures(v);
     keep(v);

@@ -6,7 +6,7 @@
 #ifndef AB_APP_VERIFY_BACKENDS_H
 #define AB_APP_VERIFY_BACKENDS_H
 
-#include "app/options.h"
+#include "app/request.h"
 #include "backend/selection.h"
 #include "runner/run_checks.h"
 #include "tape/tape_file.h"
@@ -14,7 +14,7 @@
 #include <limits.h>
 
 struct ab_verification {
-    const struct ab_options *options;
+    const struct ab_verification_request *asked;
     const char **names; /* names of back ends */
     size_t n_names;
     const char *work; /* path of a workload or trace; NULL = none */
@@ -28,11 +28,11 @@ struct ab_verification {
     char worker_path[PATH_MAX];
 };
 
-/* Verifies the back ends named in o->args, on the work named there. Sets *exit_code if a back end
- * is missing or failed a check. With o->is_alone it returns only if the check could not begin. Call
+/* Verifies the back ends named in asked->args, on the work named there. Sets *exit_code if a back end
+ * is missing or failed a check. With asked->checks.is_alone it returns only if the check could not begin. Call
  * ab_verification_fini() in any case. */
-enum ab_status ab_verify(const struct ab_options *o, struct ab_verification *out, int *exit_code,
-                         struct ab_err *err);
+enum ab_status ab_verify(const struct ab_verification_request *asked, struct ab_verification *out,
+                         int *exit_code, struct ab_err *err);
 void ab_verification_fini(struct ab_verification *v);
 
 #endif

@@ -8,12 +8,12 @@
 #include "allocators/builtin.h"
 #include "app/file_kind.h"
 #include "app/named_workload.h"
-#include "app/options.h"
 #include "app/result_store.h"
 #include "app/say.h"
 #include "backend/presets.h"
 #include "backend/settings.h"
 #include "base/bits.h"
+#include "cli/options.h"
 #include "cli/options_parse.h"
 #include "core/alloc.h"
 #include "core/grow.h"
@@ -227,8 +227,8 @@ static enum ab_status find_result(const struct ab_options *o, const char *text, 
 {
     unsigned back;
     AB_TRY(ab_last_result_parse(text, &back, err));
-    AB_TRY(ab_last_result(o, back, out, err));
-    ab_say(o, "%s: %s", text, AB_SHOWN(512, *out));
+    AB_TRY(ab_last_result(&o->store, &o->talk, back, out, err));
+    ab_say(&o->talk, "%s: %s", text, AB_SHOWN(512, *out));
     return AB_OK;
 }
 

@@ -3,6 +3,7 @@
  * Implements `baseline`: stores results under names in RESULTS/baselines, each with a checksum.
  */
 #include "app/baselines.h"
+#include "app/measure_suite.h"
 #include "app/result_store.h"
 #include "backend/presets.h"
 #include "base/bits.h"
@@ -39,7 +40,7 @@ struct request {
 static enum ab_status choose_result(const struct ab_options *o, char **out, struct ab_err *err)
 {
     if (o->n_args <= 2)
-        return ab_last_result_strictly(o, out, err);
+        return ab_last_result_strictly(&o->store, out, err);
     *out = ab_strdup(o->args[2]);
     return AB_OK;
 }
@@ -63,7 +64,7 @@ static enum ab_status write_document(const char *from, FILE *to, struct ab_err *
 
 static enum ab_status make_folder(const struct request *r, struct ab_err *err)
 {
-    const char *results = ab_store_folder(r->options);
+    const char *results = ab_store_folder(&r->options->store);
     if ((mkdir(results, 0777) != 0 && errno != EEXIST) ||
         (mkdir(r->folder, 0777) != 0 && errno != EEXIST))
         return ab_fail_errno(err, AB_USAGE, "cannot create the folder '%s'", r->folder);
@@ -107,7 +108,7 @@ static enum ab_status check_failures(const struct request *r, const struct ab_ba
 static enum ab_status read_new(const struct request *r, char **path, struct ab_base *out,
                                struct ab_err *err)
 {
-    enum ab_status status = ab_base_read(r->options, *path, out, err);
+    enum ab_status status = ab_base_read(&r->options->talk, *path, out, err);
     if (status == AB_OK && ((status = ab_base_check(out, err)) != AB_OK ||
                             (status = check_failures(r, out, err)) != AB_OK))
         ab_base_fini(out);
@@ -171,7 +172,7 @@ static void print_change(const struct request *r, const struct ab_base *now)
     struct ab_base was;
     struct ab_comparison c;
     struct ab_err why;
-    if (ab_base_find(r->options, r->name, &was, &why) != AB_OK) {
+    if (ab_base_find(&r->options->store, &r->options->talk, r->name, &was, &why) != AB_OK) {
         printf("the baseline before it could not be read: %s\n", why.text);
         return;
     }
@@ -195,17 +196,13 @@ static enum ab_status keep_suite(const struct request *r, const char *from, bool
                                  struct ab_err *err)
 {
     struct ab_suite suite;
-    AB_TRY(ab_suite_find_file(r->options, from, &suite, err));
+    AB_TRY(ab_suite_find_file(&r->options->store, &r->options->talk, from, &suite, err));
     enum ab_status status = AB_OK;
     uint32_t n = 0;
     for (uint32_t i = 0; i < suite.n && status == AB_OK; i++) {
-        struct ab_options one = *r->options;
-        struct ab_base base;
-        one.verdicts.baseline_item = &suite.items[i];
         if (suite.items[i].document == NULL)
             continue;
-        if ((status = ab_base_find(&one, from, &base, err)) != AB_OK)
-            break;
+        struct ab_base base = ab_base_of_item(&suite.items[i], from);
         status = ab_base_check(&base, err);
         if (status == AB_OK)
             status = check_failures(r, &base, err);
@@ -234,7 +231,7 @@ static enum ab_status keep(const struct request *r, bool is_new, struct ab_err *
     if (!is_new && !exists(r))
         return ab_baseline_fail_missing(r->folder, r->name, err);
     AB_TRY(choose_result(r->options, &from, err));
-    if (ab_suite_is_file(r->options, from)) {
+    if (ab_suite_is_file(&r->options->store, from)) {
         enum ab_status kept = keep_suite(r, from, is_new, err);
         free(from);
         return kept;
@@ -257,9 +254,10 @@ static enum ab_status keep(const struct request *r, bool is_new, struct ab_err *
 static enum ab_status show(const struct request *r, struct ab_err *err)
 {
     struct ab_base base;
-    if (ab_suite_is_file(r->options, r->name))
+    if (ab_suite_is_file(&r->options->store, r->name))
         return ab_report_suite(r->options, r->path, err);
-    enum ab_status status = ab_base_find(r->options, r->name, &base, err);
+    enum ab_status status = ab_base_find(&r->options->store, &r->options->talk, r->name, &base,
+                                         err);
     if (status != AB_OK)
         return status;
     ab_sink_table(stdout, &base.stored.session, ab_terminal_style(r->options));
@@ -283,12 +281,13 @@ static enum ab_status list_one(const struct ab_options *o, const char *name)
     struct ab_base base;
     struct ab_err why;
     struct ab_suite suite;
-    if (ab_suite_is_file(o, name) && ab_suite_find_file(o, name, &suite, &why) == AB_OK) {
+    if (ab_suite_is_file(&o->store, name) &&
+        ab_suite_find_file(&o->store, &o->talk, name, &suite, &why) == AB_OK) {
         printf("%-20s  %u %ss\n", name, suite.n, ab_session_kind_names[suite.kind]);
         ab_suite_fini(&suite);
         return AB_OK;
     }
-    enum ab_status status = ab_base_find(o, name, &base, &why);
+    enum ab_status status = ab_base_find(&o->store, &o->talk, name, &base, &why);
     if (status != AB_OK) {
         printf("%-20s  unusable: %s\n", name, why.text);
         return status;
@@ -374,7 +373,7 @@ enum ab_status ab_cmd_baseline(const struct ab_options *o, int *exit_code, struc
     enum word word = LIST;
     enum ab_status status = find_word(o, &word, err);
     if (status != AB_OK || (status = check_arguments(o, word, err)) != AB_OK ||
-        (status = ab_baseline_folder(o, &r.folder, err)) != AB_OK)
+        (status = ab_baseline_folder(&o->store, &r.folder, err)) != AB_OK)
         return status;
     *exit_code = 0;
     if (word == LIST) {

@@ -5,6 +5,7 @@
 #include "app/calibrate.h"
 #include "base/bits.h"
 #include "cli/commands.h"
+#include "cli/requests.h"
 #include "core/text.h"
 
 #include <stdio.h>
@@ -47,11 +48,12 @@ static void print(const struct ab_calibration *c, bool is_verbose)
 enum ab_status ab_cmd_calibrate(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     static struct ab_calibration found;
-    AB_TRY(ab_calibrate(o, &found, exit_code, err));
+    const struct ab_measure_request request = ab_measure_request_of(o);
+    AB_TRY(ab_calibrate(&request, &found, exit_code, err));
     if (*exit_code != 0)
         return AB_OK;
     if (!o->talk.is_quiet)
         print(&found, o->is_verbose);
     fflush(stdout);
-    return ab_calibration_store(o, &found, err);
+    return ab_calibration_store(&o->store, &o->talk, &found, err);
 }

@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "cli/commands.h"
 #include "cli/document.h"
+#include "cli/requests.h"
 #include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -222,6 +223,7 @@ struct check {
     const char *const *params;
     uint64_t seed;
     struct ab_laid_down tape;
+    struct ab_workload_options how; /* of loading it */
     struct ab_selection_list selection;
     struct ab_text choice; /* reason for the choice of back ends; empty if they were named */
     struct ab_gate_set gates;
@@ -241,16 +243,16 @@ struct check {
 static enum ab_status add_mapped_row(struct check *c, struct ab_err *err)
 {
     const struct ab_subject subject = {.workload = c->workload, .map = &c->tape.map};
+    const struct ab_measure_request asked = ab_measure_request_of(c->options);
     struct ab_placement_rows mapped;
-    enum ab_status status = ab_placement_rows_read(c->options, &subject, &c->selection, &mapped,
-                                                   err);
+    enum ab_status status = ab_placement_rows_read(&asked, &subject, &c->selection, &mapped, err);
     ab_placement_rows_fini(&mapped);
     return status;
 }
 
 static enum ab_status select_backends(struct check *c, struct ab_err *err)
 {
-    struct ab_backend_wish wish = {.options = c->options, .tape = &c->tape.map};
+    struct ab_backend_wish wish = {.asked = &c->options->backends, .tape = &c->tape.map};
     wish.listed = ab_workload_backends(c->workload, &wish.n_listed);
     AB_TRY(ab_backend_choice_make(&wish, &c->selection, err));
     ab_backend_choice_say(&wish, &c->selection, &c->choice);
@@ -264,15 +266,15 @@ static enum ab_status select_backends(struct check *c, struct ab_err *err)
 static enum ab_status read_gates(struct check *c, struct ab_err *err)
 {
     const char *names[AB_SELECTION_MAX];
-    struct ab_gate_source source = {.options = c->options,
+    struct ab_gate_source source = {.talk = &c->options->talk,
                                     .workload = c->workload,
                                     .phases = c->tape.map.phases,
                                     .n_phases = c->tape.map.image->n_phases,
                                     .backends = names};
     for (size_t i = 0; i < c->selection.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = c->selection.items[i].name;
-    return ab_gates_count(c->options, c->workload) > 0 ? ab_gate_set_read(&source, &c->gates, err)
-                                                       : AB_OK;
+    bool has_any = ab_workload_gates(c->workload)->n + ab_workload_claims(c->workload)->n > 0;
+    return has_any ? ab_gate_set_read(&source, &c->gates, err) : AB_OK;
 }
 
 /* Estimates the cost of the installed back ends, with the passes that a run would choose. */
@@ -289,7 +291,8 @@ static enum ab_status estimate(struct check *c, struct ab_err *err)
     for (size_t i = 0; i < c->selection.n; i++)
         work.never_frees = work.never_frees || (c->selection.items[i].state == AB_SELECTION_OK &&
                                                 c->selection.items[i].never_frees);
-    AB_TRY(ab_pass_choice_make(o, &c->gates, NULL, &work.passes, err));
+    AB_TRY(ab_pass_choice_make(&o->passes, o->conditions.is_strict, &c->gates, NULL, &work.passes,
+                               err));
     c->passes = work.passes;
     c->cost = ab_estimate_session(&c->tape.map, &work);
     return AB_OK;
@@ -334,9 +337,10 @@ static enum ab_status find_combinations(struct check *c, const char *path, struc
     for (size_t i = 1; i < c->n_combinations && status == AB_OK; i++) {
         struct ab_workload *w = NULL;
         struct ab_laid_down tape = {0};
-        status = ab_combine_workload(c->options, c->workload, i, &w, err);
+        status = ab_combine_workload(&c->options->talk, &c->how, c->workload, i, &w, err);
         if (status == AB_OK)
-            status = ab_lay_down_workload(c->options, path, w, &tape, err);
+            status = ab_lay_down_workload(&c->options->talk, &c->options->settings, path, w, &tape,
+                                          err);
         if (status == AB_OK) {
             note_combination(w, &tape.tape, &c->combinations[i]);
             add_cost(c, &tape.map);
@@ -349,8 +353,10 @@ static enum ab_status find_combinations(struct check *c, const char *path, struc
 
 static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
 {
-    AB_TRY(ab_load_workload(c->options, path, &c->workload, err));
-    AB_TRY(ab_lay_down_workload(c->options, path, c->workload, &c->tape, err));
+    c->how = ab_workload_options_of(&c->options->settings, &c->options->conditions, false);
+    AB_TRY(ab_load_workload(&c->options->talk, &c->how, path, &c->workload, err));
+    AB_TRY(ab_lay_down_workload(&c->options->talk, &c->options->settings, path, c->workload,
+                                &c->tape, err));
     AB_TRY(select_backends(c, err));
     AB_TRY(read_gates(c, err));
     AB_TRY(estimate(c, err));
@@ -440,7 +446,7 @@ static void print_all(const struct check *c)
     ab_workload_print_plan(stdout, c->workload, &c->tape.tape);
     print_cost(&c->tape.map);
     print_combinations(c);
-    if (ab_case_check_strangers(c->options, &c->selection, &stranger) != AB_OK)
+    if (ab_case_check_strangers(&c->options->backends, &c->selection, &stranger) != AB_OK)
         printf("\nrun refuses this: %s\n", stranger.text);
     if (c->gates.n_gates + c->gates.n_claims > 0)
         printf("\ngates %zu, claims %zu\n", c->gates.n_gates, c->gates.n_claims);
@@ -552,7 +558,7 @@ enum ab_status ab_cmd_check(const struct ab_options *o, int *exit_code, struct a
     const char *path;
     struct check c = {.options = o};
     (void)exit_code;
-    AB_TRY(ab_one_file(o, "a workload", "check", &path, err));
+    AB_TRY(ab_one_file(o->args, o->n_args, "a workload", "check", &path, err));
     enum ab_status status = find_all(&c, path, err);
     if (status == AB_OK)
         status = ab_document_write(o, document(&c), 0, err);

@@ -8,6 +8,7 @@
 #include "app/one_file.h"
 #include "app/outputs.h"
 #include "cli/commands.h"
+#include "cli/requests.h"
 #include "cli/show.h"
 #include "cli/terminal.h"
 #include "core/alloc.h"
@@ -35,7 +36,7 @@ struct compare_run {
 
 static enum ab_status check_arguments(const struct ab_options *o, struct ab_err *err)
 {
-    const char *output = ab_outputs_asked_for(o);
+    const char *output = ab_outputs_asked_for(&o->outputs);
     if (o->n_args < 2)
         return ab_fail(err, AB_USAGE,
                        "compare needs a base and at least one new result: allocbench compare "
@@ -43,10 +44,10 @@ static enum ab_status check_arguments(const struct ab_options *o, struct ab_err 
     if (o->n_args > 2 && output != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes one new result, %zu are given", output,
                        o->n_args - 1);
-    if (output != NULL && ab_suite_is_file(o, o->args[0]))
+    if (output != NULL && ab_suite_is_file(&o->store, o->args[0]))
         return ab_fail(err, AB_USAGE, "--%s is of one workload; of several there is --json",
                        output);
-    if (o->json != NULL && strcmp(o->json, "-") == 0 && ab_outputs_use_stdout(o))
+    if (o->json != NULL && strcmp(o->json, "-") == 0 && ab_outputs_use_stdout(&o->outputs))
         return ab_fail(err, AB_USAGE, "only one output can be standard output");
     return AB_OK;
 }
@@ -65,13 +66,10 @@ static void make_room(struct compare_run *r, size_t n)
 
 /* ---- suites: workloads are paired by name ---- */
 
-static enum ab_status find_item(const struct ab_options *o, const char *file,
-                                const struct ab_suite_item *item, struct ab_base *out,
-                                struct ab_err *err)
+static enum ab_status find_item(const char *file, const struct ab_suite_item *item,
+                                struct ab_base *out, struct ab_err *err)
 {
-    struct ab_options one = *o;
-    one.verdicts.baseline_item = item;
-    AB_TRY(ab_base_find(&one, file, out, err));
+    *out = ab_base_of_item(item, file);
     return ab_compare_check_whole(&out->stored.session, out->label, err);
 }
 
@@ -93,8 +91,8 @@ static enum ab_status pair_items(struct compare_run *r, size_t at, struct ab_err
              has_base = of != NULL && of->document != NULL;
         if (has_now && has_base) {
             size_t k = r->n++;
-            AB_TRY(find_item(o, o->args[0], of, &r->bases[k], err));
-            AB_TRY(find_item(o, o->args[at], &now->items[i], &r->news[k], err));
+            AB_TRY(find_item(o->args[0], of, &r->bases[k], err));
+            AB_TRY(find_item(o->args[at], &now->items[i], &r->news[k], err));
             AB_TRY(ab_compare_check_work(&r->bases[k].stored.session, r->bases[k].label,
                                          &r->news[k].stored.session, r->news[k].label, err));
         } else if (has_now || has_base) {
@@ -113,7 +111,8 @@ static enum ab_status read_suites(struct compare_run *r, struct ab_err *err)
     size_t most = 0;
     r->suites = ab_alloc_zeroed(o->n_args, sizeof r->suites[0]);
     for (; r->n_suites < o->n_args; r->n_suites++) {
-        AB_TRY(ab_suite_find_file(o, o->args[r->n_suites], &r->suites[r->n_suites], err));
+        AB_TRY(ab_suite_find_file(&o->store, &o->talk, o->args[r->n_suites],
+                                  &r->suites[r->n_suites], err));
         most += r->suites[r->n_suites].n;
     }
     make_room(r, most);
@@ -129,13 +128,13 @@ static enum ab_status read_suites(struct compare_run *r, struct ab_err *err)
 static enum ab_status read_results(struct compare_run *r, struct ab_err *err)
 {
     const struct ab_options *o = r->options;
-    if (ab_suite_is_file(o, o->args[0]))
+    if (ab_suite_is_file(&o->store, o->args[0]))
         return read_suites(r, err);
     r->n = o->n_args - 1;
     make_room(r, r->n);
-    enum ab_status status = ab_base_find(o, o->args[0], &r->base, err);
+    enum ab_status status = ab_base_find(&o->store, &o->talk, o->args[0], &r->base, err);
     for (size_t i = 0; i < r->n && status == AB_OK; i++)
-        status = ab_base_find(o, o->args[i + 1], &r->news[i], err);
+        status = ab_base_find(&o->store, &o->talk, o->args[i + 1], &r->news[i], err);
     if (status == AB_OK)
         status = ab_compare_check_whole(&r->base.stored.session, r->base.label, err);
     for (size_t i = 0; i < r->n && status == AB_OK; i++) {
@@ -151,39 +150,43 @@ static enum ab_status read_results(struct compare_run *r, struct ab_err *err)
 static enum ab_status open_outputs(struct compare_run *r, struct ab_err *err)
 {
     const struct ab_options *o = r->options;
-    enum ab_status status = ab_outputs_open(o, &r->outputs, err);
+    const struct ab_inputs inputs = ab_inputs_of(o);
+    enum ab_status status = ab_outputs_open(&o->outputs, &r->outputs, err);
     if (status == AB_OK && o->json != NULL)
         status = ab_output_open(o->json, &r->json, err);
     if (status == AB_OK)
-        status = ab_outputs_spare_inputs(&r->outputs, o, err);
+        status = ab_outputs_spare_inputs(&r->outputs, &o->outputs, &inputs, err);
     if (status == AB_OK)
-        status = ab_spare_inputs(o, 0, &r->json, o->json, err);
+        status = ab_spare_inputs(&inputs, &r->json, o->json, err);
     return status;
 }
 
 static enum ab_status compare_all(struct compare_run *r, struct ab_err *err)
 {
+    const struct ab_options *o = r->options;
+    const struct ab_verdicts_wanted *wanted = &o->verdicts;
     for (size_t i = 0; i < r->n; i++) {
         struct ab_session *now = &r->news[i].stored.session;
         struct ab_comparison *c = &r->comparisons[i];
-        enum ab_status status = ab_gate_set_of_result(r->options, now, &r->gates[i], err);
+        enum ab_status status = ab_gate_set_of_result(wanted->gates, wanted->n_gates, now,
+                                                      &r->gates[i], err);
         if (status != AB_OK)
             return status;
         const struct ab_base *base = base_at(r, i);
-        ab_compare_results(&base->stored.session, now, r->options->verdicts.limit, c);
+        ab_compare_results(&base->stored.session, now, wanted->limit, c);
         ab_gates_judge(r->gates[i].gates, r->gates[i].n_gates, now, &base->stored.session);
-        ab_noise_warn_limit(r->options, now->host.fingerprint, "--limit", "all", "time",
-                            r->options->verdicts.limit, now->n_rounds);
+        ab_noise_warn_limit(&o->store, &o->talk, now->host.fingerprint, "--limit", "all", "time",
+                            wanted->limit, now->n_rounds);
         c->base_label = base->label;
         c->now_label = r->news[i].label;
-        c->is_strict = r->options->verdicts.is_strict;
+        c->is_strict = wanted->is_strict;
         now->comparison = c;
     }
-    if (r->options->verdicts.is_joint)
+    if (wanted->is_joint)
         ab_comparisons_join(r->comparisons, r->n);
     for (size_t i = 0; i < r->n; i++)
-        r->verdict = ab_verdict_worse(r->verdict,
-                                      ab_verdict_status(r->options, &r->news[i].stored.session));
+        r->verdict = ab_status_worse(r->verdict,
+                                     ab_verdict_status(wanted, &r->news[i].stored.session));
     return AB_OK;
 }
 
@@ -191,13 +194,13 @@ static void print_one(const struct compare_run *r, size_t i, FILE *to)
 {
     struct ab_table_style style = ab_terminal_style(r->options);
     style.color = style.color && to == stdout;
-    ab_verdicts_print(to, r->options, &r->news[i].stored.session,
+    ab_verdicts_print(to, r->options->store.folder, &r->news[i].stored.session,
                       r->bases == NULL ? r->options->args[i + 1] : NULL, style);
 }
 
 static bool is_stdout_taken(const struct ab_options *o)
 {
-    return ab_outputs_use_stdout(o) || (o->json != NULL && strcmp(o->json, "-") == 0);
+    return ab_outputs_use_stdout(&o->outputs) || (o->json != NULL && strcmp(o->json, "-") == 0);
 }
 
 /* Prints the tables, unless standard output has a document or --quiet is given. */
@@ -207,7 +210,7 @@ static void print_all(const struct compare_run *r)
     bool is_taken = is_stdout_taken(o);
     for (size_t i = 0; i < r->n; i++) {
         const struct ab_session *now = &r->news[i].stored.session;
-        bool is_bad = ab_verdict_status(o, now) != AB_OK;
+        bool is_bad = ab_verdict_status(&o->verdicts, now) != AB_OK;
         if (o->talk.is_quiet) {
             ab_verdicts_tell(now, o->verdicts.fails_inconclusive);
             continue;
@@ -234,7 +237,7 @@ static enum ab_status write_files(struct compare_run *r, struct ab_err *err)
 static void print_lines(const struct compare_run *r)
 {
     for (size_t i = 0; i < r->n; i++)
-        ab_outputs_lines(r->options, &r->news[i].stored.session,
+        ab_outputs_lines(&r->options->outputs, &r->news[i].stored.session,
                          is_stdout_taken(r->options) ? stderr : stdout);
 }
 

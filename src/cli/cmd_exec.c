@@ -4,8 +4,19 @@
  */
 #include "app/exec.h"
 #include "cli/commands.h"
+#include "cli/requests.h"
+
+static struct ab_exec_request request_of(const struct ab_options *o)
+{
+    struct ab_exec_request r = {
+        .measure = ab_measure_request_of(o), .program = o->program, .server = o->server};
+    if (o->program.trace != NULL)
+        r.measure.talk.stage.name = "program"; /* the replays come before it */
+    return r;
+}
 
 enum ab_status ab_cmd_exec(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    return ab_exec(o, exit_code, err);
+    const struct ab_exec_request request = request_of(o);
+    return ab_exec(&request, exit_code, err);
 }

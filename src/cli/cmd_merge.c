@@ -10,6 +10,7 @@
 #include "app/result_store.h"
 #include "backend/selection.h"
 #include "cli/commands.h"
+#include "cli/requests.h"
 #include "cli/show.h"
 #include "cli/terminal.h"
 #include "core/alloc.h"
@@ -46,7 +47,8 @@ static enum ab_status write_file(const struct ab_options *o, const struct ab_ses
 {
     struct ab_output file;
     AB_TRY(ab_output_open(o->output, &file, err));
-    enum ab_status status = ab_spare_inputs(o, 0, &file, o->output, err);
+    const struct ab_inputs inputs = ab_inputs_of(o);
+    enum ab_status status = ab_spare_inputs(&inputs, &file, o->output, err);
     if (status != AB_OK) {
         ab_output_abandon(&file);
         return status;
@@ -59,10 +61,10 @@ static enum ab_status write_file(const struct ab_options *o, const struct ab_ses
 static enum ab_status store(const struct ab_options *o, const struct ab_session *s, char *place,
                             size_t cap, struct ab_err *err)
 {
-    struct ab_options options = *o;
+    const struct ab_store_wanted wanted = {
+        .folder = o->output != NULL ? o->output : o->store.folder, .is_off = o->store.is_off};
     struct ab_store store;
-    options.store.folder = o->output != NULL ? o->output : o->store.folder;
-    enum ab_status status = ab_store_open(&options, &store, err);
+    enum ab_status status = ab_store_open(&wanted, &o->talk, &store, err);
     if (status != AB_OK)
         return status;
     if (store.folder == NULL)
@@ -198,7 +200,9 @@ static enum ab_status read_gates(const struct ab_options *o, const struct ab_ses
     const char **names = ab_alloc_zeroed(s->n_backends + 1u, sizeof names[0]);
     char(*own)[AB_BACKEND_NAME_BYTES] = ab_alloc_zeroed(s->n_backends + 1u, sizeof own[0]);
     struct ab_gate_source source = {
-        .options = o,
+        .talk = &o->talk,
+        .gates = o->verdicts.gates,
+        .n_gates = o->verdicts.n_gates,
         .workload = g->workload,
         .phases = g->phases,
         .n_phases = s->n_phases,
@@ -215,13 +219,13 @@ static enum ab_status read_gates(const struct ab_options *o, const struct ab_ses
 static enum ab_status load_workload(const struct ab_options *o, const struct ab_session *s,
                                     const char *path, struct ab_merged_gates *g, struct ab_err *err)
 {
-    struct ab_options options = *o;
     size_t n = 0;
     while (s->settings != NULL && s->settings[n] != NULL)
         n++;
-    options.settings.sets = (const char **)(uintptr_t)s->settings; /* not modified */
-    options.settings.n_sets = n;
-    return ab_load_workload(&options, path, &g->workload, err);
+    const struct ab_settings_wanted settings = {.sets = (const char **)(uintptr_t)s->settings,
+                                                .n_sets = n}; /* not modified */
+    const struct ab_workload_options how = ab_workload_options_of(&settings, NULL, false);
+    return ab_load_workload(&o->talk, &how, path, &g->workload, err);
 }
 
 /* Reads the gates, from a file with the workload's text if that has gates or claims. */
@@ -289,8 +293,8 @@ static enum ab_status finish(const struct ab_options *o, struct ab_session *s, i
     status = write_merged(o, s, err);
     if (status == AB_OK) {
         ab_failures_tell(s, "", o->talk.is_quiet);
-        *exit_code = ab_status_exit_code(ab_case_has_failed(s) ? AB_BACKEND
-                                                               : ab_verdict_status(o, s));
+        *exit_code = ab_status_exit_code(
+            ab_case_has_failed(s) ? AB_BACKEND : ab_verdict_status(&o->verdicts, s));
     }
     free(s->gates);
     free(s->claims);
@@ -323,7 +327,7 @@ static enum ab_status read_parts(const struct ab_options *o, struct ab_stored *s
         status = ab_stored_read_unaltered(o->args[i], &stored[i], err);
         if (status != AB_OK)
             break;
-        ab_unsealed_tell(o, AB_SHOWN(512, o->args[i]), stored[i].checksum,
+        ab_unsealed_tell(&o->talk, AB_SHOWN(512, o->args[i]), stored[i].checksum,
                          stored[i].session.is_unsealed);
         *n = (uint32_t)i + 1;
         parts[i] = (struct ab_merge_part){.session = &stored[i].session, .file = o->args[i]};

@@ -5,11 +5,12 @@
 #include "app/replay.h"
 
 #include "cli/commands.h"
+#include "cli/requests.h"
 #include "cli/suite_output.h"
 
 enum ab_status ab_cmd_replay(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    static const struct ab_replay_watch whole;
+    const struct ab_measure_request request = ab_measure_request_of(o);
     return ab_suite_is_asked(o) ? ab_show_suite(o, AB_SESSION_TRACE, exit_code, err)
-                                : ab_replay(o, &whole, exit_code, err);
+                                : ab_replay(&request, exit_code, err);
 }

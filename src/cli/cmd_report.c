@@ -4,9 +4,12 @@
  * form.
  */
 #include "app/decision.h"
-#include "app/options.h"
+#include "app/measure_suite.h"
 #include "app/outputs.h"
 #include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/requests.h"
+#include "cli/show.h"
 #include "cli/suite_output.h"
 #include "cli/terminal.h"
 #include "core/alloc.h"
@@ -42,20 +45,21 @@ static enum ab_status report_stored(const struct ab_options *o, const char *path
                                     struct ab_stored *stored, struct ab_outputs *outputs,
                                     struct ab_err *err)
 {
+    const struct ab_inputs inputs = ab_inputs_of(o);
     struct ab_session *s = &stored->session;
     if (ab_base_name_set(o->verdicts.base, s, err) != AB_OK)
         return ab_err_context(err, "%s: ", AB_SHOWN(300, path));
-    AB_TRY(ab_outputs_check_phase(o, s->phases, s->n_phases, err));
+    AB_TRY(ab_outputs_check_phase(o->outputs.phase, s->phases, s->n_phases, err));
     AB_TRY(ab_stored_read_checks(path, stored, err));
-    ab_unsealed_tell(o, AB_SHOWN(512, path), stored->checksum, s->is_unsealed);
-    AB_TRY(ab_outputs_open(o, outputs, err));
-    AB_TRY(ab_outputs_spare_inputs(outputs, o, err));
+    ab_unsealed_tell(&o->talk, AB_SHOWN(512, path), stored->checksum, s->is_unsealed);
+    AB_TRY(ab_outputs_open(&o->outputs, outputs, err));
+    AB_TRY(ab_outputs_spare_inputs(outputs, &o->outputs, &inputs, err));
     AB_TRY(ab_outputs_check(outputs, s, err));
-    bool is_taken = ab_outputs_use_stdout(o);
+    bool is_taken = ab_outputs_use_stdout(&o->outputs);
     if (!is_taken && !o->talk.is_quiet)
         print_tables(o, s);
     AB_TRY(ab_outputs_write(outputs, s, err));
-    ab_outputs_lines(o, s, is_taken ? stderr : stdout);
+    ab_outputs_lines(&o->outputs, s, is_taken ? stderr : stdout);
     return AB_OK;
 }
 
@@ -63,7 +67,7 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
 {
     struct ab_stored stored;
     struct ab_outputs outputs = {0};
-    bool makes_file = ab_outputs_asked_for(o) != NULL;
+    bool makes_file = ab_outputs_asked_for(&o->outputs) != NULL;
     AB_TRY((makes_file ? ab_stored_read_unaltered : ab_stored_read)(path, &stored, err));
     if (stored.checksum == AB_CHECKSUM_WRONG)
         warn_altered(path);
@@ -99,9 +103,9 @@ static enum ab_status read_all(const struct ab_options *o, struct several *x, st
     for (size_t i = 0; i < x->n; i++) {
         struct ab_base *b = &x->results[i];
         struct ab_session *s = &b->stored.session;
-        AB_TRY(ab_base_find(o, o->args[i], b, err));
+        AB_TRY(ab_base_find(&o->store, &o->talk, o->args[i], b, err));
         AB_TRY(ab_base_name_set(o->verdicts.base, s, err));
-        AB_TRY(ab_outputs_check_phase(o, s->phases, s->n_phases, err));
+        AB_TRY(ab_outputs_check_phase(o->outputs.phase, s->phases, s->n_phases, err));
         AB_TRY(ab_compare_check_whole(s, b->label, err));
         if (i > 0)
             AB_TRY(ab_compare_check_work(&x->results[0].stored.session, x->results[0].label, s,
@@ -125,10 +129,11 @@ static void compare_all(const struct ab_options *o, struct several *x)
 static enum ab_status write_report(const struct ab_options *o, const struct several *x,
                                    struct ab_err *err)
 {
+    const struct ab_inputs inputs = ab_inputs_of(o);
     struct ab_outputs outputs;
-    enum ab_status status = ab_outputs_open(o, &outputs, err);
+    enum ab_status status = ab_outputs_open(&o->outputs, &outputs, err);
     if (status == AB_OK)
-        status = ab_outputs_spare_inputs(&outputs, o, err);
+        status = ab_outputs_spare_inputs(&outputs, &o->outputs, &inputs, err);
     struct ab_session *last = &x->results[x->n - 1].stored.session;
     if (status == AB_OK) {
         last->embed = o->outputs.embed;
@@ -141,7 +146,7 @@ static enum ab_status write_report(const struct ab_options *o, const struct seve
 
 static void report_several_print_tables(const struct ab_options *o, const struct several *x)
 {
-    for (size_t i = 0; i < x->n && !o->talk.is_quiet && !ab_outputs_use_stdout(o); i++) {
+    for (size_t i = 0; i < x->n && !o->talk.is_quiet && !ab_outputs_use_stdout(&o->outputs); i++) {
         if (i > 0)
             fputc('\n', stdout);
         ab_sink_table(stdout, &x->results[i].stored.session, ab_terminal_style(o));
@@ -175,7 +180,7 @@ static enum ab_status report_several(const struct ab_options *o, struct ab_err *
 enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
-    const char *output = ab_outputs_asked_for(o);
+    const char *output = ab_outputs_asked_for(&o->outputs);
     if (o->n_args == 0)
         return ab_fail(err, AB_USAGE, "report needs a result; see allocbench report --help");
     if (report_several_is_asked(o)) {
@@ -187,8 +192,8 @@ enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct 
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
         if (i > 0 && !o->talk.is_quiet)
             fputc('\n', stdout);
-        status = (ab_suite_is_file(o, o->args[i]) ? ab_report_suite : report_one)(o, o->args[i],
-                                                                                  err);
+        status = (ab_suite_is_file(&o->store, o->args[i]) ? ab_report_suite
+                                                          : report_one)(o, o->args[i], err);
     }
     *exit_code = 0;
     return status;

@@ -5,6 +5,7 @@
 #include "app/verify_backends.h"
 #include "cli/commands.h"
 #include "cli/document.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "core/output.h"
 #include "core/text.h"
@@ -32,13 +33,30 @@ static void tell_failures(const struct ab_verification *v)
     }
 }
 
+static struct ab_verification_request request_of(const struct ab_options *o)
+{
+    return (struct ab_verification_request){
+        .talk = o->talk,
+        .args = o->args,
+        .n_args = o->n_args,
+        .backend_path = o->backends.path,
+        .settings = o->settings,
+        .checks = o->checks,
+        .store = o->store,
+        .mem_limit_bytes = o->conditions.mem_limit_bytes,
+        .timeout_ns = o->conditions.timeout_ns,
+        .writes_json = o->json != NULL,
+    };
+}
+
 enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct ab_verification v;
     struct ab_output json = {0};
     if (o->json != NULL && !o->checks.is_alone)
         AB_TRY(ab_output_open(o->json, &json, err));
-    enum ab_status status = ab_verify(o, &v, exit_code, err);
+    const struct ab_verification_request request = request_of(o);
+    enum ab_status status = ab_verify(&request, &v, exit_code, err);
     if (status == AB_OK && o->talk.is_quiet)
         tell_failures(&v);
     else if (status == AB_OK && ab_document_leaves_stdout(o))

@@ -5,7 +5,7 @@
 #ifndef AB_CLI_COMMANDS_H
 #define AB_CLI_COMMANDS_H
 
-#include "app/options.h"
+#include "cli/options.h"
 
 enum ab_command_id {
 #define AB_COMMAND(id, ...) AB_COMMAND_##id,

@@ -97,11 +97,11 @@ static void offer_checks(struct offer *o)
 
 static void offer_baselines(struct offer *o)
 {
-    struct ab_options options = {.store.folder = NULL};
+    const struct ab_store_wanted store = {.folder = NULL};
     struct ab_err err;
     char *folder, **names;
     size_t n;
-    if (ab_baseline_folder(&options, &folder, &err) != AB_OK)
+    if (ab_baseline_folder(&store, &folder, &err) != AB_OK)
         return;
     if (ab_baseline_names(folder, &names, &n, &err) == AB_OK) {
         for (size_t i = 0; i < n; i++)

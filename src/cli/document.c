@@ -5,6 +5,7 @@
 #include "cli/document.h"
 
 #include "app/one_file.h"
+#include "cli/requests.h"
 #include "trace_tools/site_stats.h"
 
 #include <string.h>
@@ -17,10 +18,11 @@ bool ab_document_leaves_stdout(const struct ab_options *o)
 enum ab_status ab_document_write(const struct ab_options *o, json_t *document, unsigned digits,
                                  struct ab_err *err)
 {
+    const struct ab_inputs inputs = ab_inputs_of(o);
     struct ab_output out = {0};
     enum ab_status status = o->json == NULL ? AB_OK : ab_output_open(o->json, &out, err);
     if (status == AB_OK && o->json != NULL)
-        status = ab_spare_inputs(o, 0, &out, o->json, err);
+        status = ab_spare_inputs(&inputs, &out, o->json, err);
     if (status == AB_OK && o->json != NULL) {
         ab_json_write(document, out.to, digits);
         return ab_output_commit(&out, err);

@@ -6,7 +6,7 @@
 #ifndef AB_CLI_DOCUMENT_H
 #define AB_CLI_DOCUMENT_H
 
-#include "app/options.h"
+#include "cli/options.h"
 #include "document/record_table.h"
 
 /* Writes the document to the file of --json and takes ownership of it. Reals have `digits` digits,

@@ -129,6 +129,7 @@ static enum ab_status run_command(int argc, char **argv, int *exit_code, struct 
     int program = argc - (int)options.n_args;
     bool has_program = command == AB_COMMAND_EXEC && strcmp(argv[program - 1], "--") != 0;
     options.talk.listener = &ab_show_listener;
+    options.talk.prepare_ns = options.conditions.timeout_ns;
     options.command.text = join_command_line(argc, argv, has_program ? program : argc);
     snprintf(kept, sizeof kept, "allocbench %s " AB_NO_COMMAND_LINE, ab_commands[command].name);
     options.command.kept = options.command.is_hidden ? kept : options.command.text;

@@ -6,9 +6,9 @@
 #ifndef AB_CLI_OPTION_TABLE_H
 #define AB_CLI_OPTION_TABLE_H
 
-#include "app/options.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 #ifndef AB_CLI_OPTIONS_PARSE_H
 #define AB_CLI_OPTIONS_PARSE_H
 
-#include "app/options.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 
 /* Parses argv[1..argc) of the command. Fails with AB_USAGE and suggests the nearest spelling. */
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,

@@ -53,27 +53,27 @@ static void set_timer(uint64_t ns)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static void begin_limit(const struct ab_options *o, const char *what)
+static void begin_limit(const struct ab_talk *talk, const char *what)
 {
     struct sigaction action = {.sa_handler = on_timeout};
     char limit[32];
-    if (o->conditions.timeout_ns == 0)
+    if (talk->prepare_ns == 0)
         return;
     int n = snprintf(too_long, sizeof too_long,
                      "%sallocbench: %s: reading it and preparing the run takes longer than "
                      "--timeout %s\n",
                      isatty(STDERR_FILENO) ? "\r\033[K" : "", AB_SHOWN(600, what),
-                     ab_units_time(limit, sizeof limit, (double)o->conditions.timeout_ns));
+                     ab_units_time(limit, sizeof limit, (double)talk->prepare_ns));
     n_too_long = n > 0 && (size_t)n < sizeof too_long ? (size_t)n : 0;
     sigaction(SIGALRM, &action, NULL);
-    set_timer(o->conditions.timeout_ns);
+    set_timer(talk->prepare_ns);
 }
 
-static void prepare(const struct ab_options *o, const char *what)
+static void prepare(const struct ab_talk *talk, const char *what)
 {
     if (what != NULL) {
-        ab_progress_begin(&line, o->talk.is_quiet);
-        begin_limit(o, what);
+        ab_progress_begin(&line, talk->is_quiet);
+        begin_limit(talk, what);
         return;
     }
     set_timer(0);
@@ -88,24 +88,24 @@ static void count(const char *what, const char *unit, uint64_t done, uint64_t to
     ab_progress_show_counted(&line, what, unit, done, total);
 }
 
-static void doing(const struct ab_options *o, const char *text)
+static void doing(const struct ab_talk *talk, const char *text)
 {
     if (text == NULL) {
         ab_progress_end(&line);
         return;
     }
     if (!line.is_on)
-        ab_progress_begin(&line, o->talk.is_quiet);
+        ab_progress_begin(&line, talk->is_quiet);
     ab_progress_show_text(&line, text);
 }
 
-static void begin(const struct ab_options *o, const struct ab_session *session)
+static void begin(const struct ab_talk *talk, const struct ab_session *session)
 {
-    const struct ab_stage *stage = &o->talk.stage;
+    const struct ab_stage *stage = &talk->stage;
     uint32_t n = 0;
     for (uint32_t i = 0; i < session->n_backends; i++)
         n += session->backends[i].status == AB_BACKEND_OK;
-    ab_progress_begin(&line, o->talk.is_quiet);
+    ab_progress_begin(&line, talk->is_quiet);
     if (stage->number > 0 && stage->n == 0)
         snprintf(line.stage, sizeof line.stage, "stage %u: %.32s", stage->number, stage->name);
     else if (stage->number > 0)
@@ -198,11 +198,203 @@ void ab_verdicts_tell(const struct ab_session *session, bool fails_inconclusive)
     ab_format_end(&guard);
 }
 
+/* ---- what to do next ---- */
+
+enum { ROUNDS_WORTH_TRYING = 200 };
+
+/* Returns the rounds that all inconclusive cells and gates need, up to ROUNDS_WORTH_TRYING; 0 =
+ * none. */
+static uint32_t most_needed(const struct ab_session *s)
+{
+    const struct ab_comparison *c = s->comparison;
+    uint32_t of_cells = c != NULL ? ab_checks_rounds_needed(c->cells, c->n_cells) : 0;
+    uint32_t most = ab_checks_rounds_needed(s->gates, s->n_gates);
+    most = of_cells > most ? of_cells : most;
+    return most < ROUNDS_WORTH_TRYING ? most : ROUNDS_WORTH_TRYING;
+}
+
+/* Returns the text after the name if `word` begins with one of `names`, followed by a blank or '='.
+ * Returns NULL otherwise. */
+static const char *behind_name(const char *word, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(word, names[i], strlen(names[i])) == 0 &&
+            strchr(" =", word[strlen(names[i])]) != NULL)
+            return word + strlen(names[i]);
+    return NULL;
+}
+
+/* Returns how many words an argument takes that sets the number of rounds or their end; 0 if it
+ * does not. */
+static size_t words_of_rounds(const char *word)
+{
+    static const char *const names[] = {"--rounds", "--reps", "--time-budget", "--precision"};
+    const char *end = behind_name(word, names, AB_ARRAY_LEN(names));
+    return end == NULL || *end == 0 ? 0 : *end == ' ' ? 2 : 1;
+}
+
+static const char *skip_word(const char *s)
+{
+    s += ab_text_shell_word(s);
+    return *s == ' ' ? s + 1 : s;
+}
+
+/* Appends the command that measured `s` with another number of rounds. The option is inserted at
+ * the front, because the rest may be the command line of a program. */
+static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t rounds)
+{
+    const char *word = s->command_line, *end = skip_word(skip_word(word)); /* allocbench run */
+    bool is_ours = true;
+    ab_text_addf(t, "%.*s%s--rounds %u ", (int)(end - word), word, end[-1] == ' ' ? "" : " ",
+                 rounds);
+    for (word = end; *word != 0; word = end) {
+        size_t n = is_ours ? words_of_rounds(word) : 0;
+        is_ours = is_ours && strncmp(word, "-- ", 3) != 0;
+        end = skip_word(word);
+        if (n == 0)
+            ab_text_addf(t, "%.*s", (int)(end - word), word);
+        else if (n == 2)
+            end = skip_word(end);
+    }
+    while (t->n > 0 && t->s[t->n - 1] == ' ')
+        t->s[--t->n] = 0;
+}
+
+/* True if the second word is a command that measures. Repeating `merge` would only join the same
+ * parts again. */
+static bool is_measurement(const char *command_line)
+{
+    static const char *const names[] = {"run", "replay", "exec"};
+    const char *end = behind_name(skip_word(command_line), names, AB_ARRAY_LEN(names));
+    return end != NULL && *end != '=';
+}
+
+/* True if the session's command line can be run again with other options. For exec, " -- " must
+ * show where the program's own arguments begin. */
+static bool can_repeat(const struct ab_session *s)
+{
+    return s->command_line != NULL && is_measurement(s->command_line) &&
+           strstr(s->command_line, "--resume") == NULL &&
+           strstr(s->command_line, AB_NO_COMMAND_LINE) == NULL &&
+           (!ab_session_is_exec(s) || strstr(s->command_line, " -- ") != NULL);
+}
+
+/* Prints a command to type, and frees the text. */
+static void print_command(FILE *to, const char *lead, struct ab_text *t,
+                          struct ab_table_style style)
+{
+    char shown[4096];
+    ab_table_command(to, style, lead, ab_text_printable(shown, sizeof shown, t->s));
+    ab_text_fini(t);
+}
+
+static void print_repeat(FILE *to, const char *lead, const struct ab_session *s, uint32_t rounds,
+                         struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    add_command(&t, s, rounds);
+    print_command(to, lead, &t, style);
+}
+
+/* Prints the commands that measure both sides with enough rounds. A baseline needs none if it is
+ * measured along or has them already. */
+static void print_rounds(FILE *to, const struct ab_comparison *c, const struct ab_session *s,
+                         uint32_t rounds, struct ab_table_style style)
+{
+    print_repeat(to, "next: ", s, rounds, style);
+    if (c == NULL || c->base == s || c->base->n_rounds >= rounds ||
+        strstr(s->command_line, "--baseline") != NULL)
+        return;
+    if (can_repeat(c->base))
+        print_repeat(to, "and:  ", c->base, rounds, style);
+    else
+        ab_table_prose(to, style, AB_PLAIN, "and:  the base with as many rounds");
+}
+
+/* Returns the baseline's name in a label; NULL = a file, or this run. */
+static const char *name_in(const char *label)
+{
+    const size_t n = strlen(AB_BASELINE_LABEL);
+    return label != NULL && strncmp(label, AB_BASELINE_LABEL, n) == 0 ? label + n : NULL;
+}
+
+/* True if the result improves on a baseline and may replace it. */
+static bool is_renewal(const struct ab_comparison *c, const char *file)
+{
+    return file != NULL && name_in(c->base_label) != NULL && name_in(c->now_label) == NULL &&
+           ab_comparison_status(c) == AB_OK && ab_comparison_count(c, AB_VERDICT_IMPROVED) > 0;
+}
+
+static void print_update(FILE *to, const char *folder, const char *name, const char *file,
+                         struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    ab_text_addf(&t, "allocbench baseline update %s", name);
+    if (file[0] != 0) {
+        ab_text_add(&t, " ");
+        ab_text_add_shell(&t, file);
+    }
+    if (folder != NULL) {
+        ab_text_add(&t, " --results ");
+        ab_text_add_shell(&t, folder);
+    }
+    print_command(to, "next: ", &t, style);
+}
+
+/* Prints which option shows more of the comparison. */
+static void print_look(FILE *to, const struct ab_comparison *c, struct ab_table_style style)
+{
+    bool is_cut = ab_sink_compare_is_cut(c, style.is_verbose), is_drawn = c->base != c->now;
+    if (is_cut || is_drawn)
+        ab_table_prose(
+            to, style, AB_PLAIN,
+            !is_drawn ? "next: -v lists every percentile"
+            : is_cut
+                ? "next: -v lists every percentile, --html FILE draws both results over each other"
+                : "next: --html FILE draws both results over each other");
+}
+
+void ab_verdicts_print(FILE *to, const char *folder, const struct ab_session *s, const char *file,
+                       struct ab_table_style style)
+{
+    const struct ab_comparison *c = s->comparison;
+    uint32_t rounds = most_needed(s);
+    char text[64];
+    if (c != NULL)
+        ab_sink_compare(to, c, style);
+    ab_sink_gates(to, s, style);
+    snprintf(text, sizeof text, "next: measure both with --rounds %u", rounds);
+    if (rounds > 0 && can_repeat(s))
+        print_rounds(to, c, s, rounds, style);
+    else if (rounds > 0 && c != NULL && c->base != s)
+        ab_table_prose(to, style, AB_PLAIN, text);
+    else if (c != NULL && ab_comparison_count(c, AB_VERDICT_FAIL) > 0)
+        print_look(to, c, style);
+    else if (c != NULL && is_renewal(c, file))
+        print_update(to, folder, name_in(c->base_label), file, style);
+}
+
 /* ---- the answer ---- */
 
-static void print_answer(const struct ab_measured *m, bool is_taken)
+void ab_outputs_lines(const struct ab_outputs_wanted *wanted, const struct ab_session *session,
+                      FILE *to)
 {
-    struct ab_table_style style = ab_terminal_style(m->options);
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        if (wanted->wants_lines[i])
+            ab_sinks[i].write(to, session);
+}
+
+void ab_store_tell(const struct ab_store *store)
+{
+    char shown[512];
+    if (store->folder != NULL && store->name[0] != 0)
+        fprintf(stderr, "Stored: %s/%s\n", ab_text_printable(shown, sizeof shown, store->folder),
+                store->name);
+}
+
+static void print_answer(const struct ab_options *o, const struct ab_measured *m, bool is_taken)
+{
+    struct ab_table_style style = ab_terminal_style(o);
     FILE *beside = is_taken ? stderr : stdout;
     style.is_live = !ab_session_is_exec(m->session);
     if (!is_taken)
@@ -215,22 +407,24 @@ static void print_answer(const struct ab_measured *m, bool is_taken)
         ab_sink_claims(stdout, m->session, style);
     if (m->session->comparison != NULL)
         fputc('\n', beside);
-    ab_verdicts_print(beside, m->options, m->session, m->store->name[0] != 0 ? "" : NULL, style);
+    ab_verdicts_print(beside, o->store.folder, m->session, m->store->name[0] != 0 ? "" : NULL,
+                      style);
 }
 
-static void show_measured(const struct ab_measured *m)
+void ab_show_measured(void *user, const struct ab_measured *m)
 {
-    const struct ab_options *o = m->options;
-    bool is_taken = ab_outputs_use_stdout(o);
+    const struct ab_options *o = user;
+    const struct ab_outputs_wanted *outputs = &m->asked->outputs;
+    bool is_taken = ab_outputs_use_stdout(outputs);
     if (o->talk.is_quiet)
         ab_verdicts_tell(m->session, o->verdicts.fails_inconclusive);
     else
-        print_answer(m, is_taken);
+        print_answer(o, m, is_taken);
     if (m->status == AB_OK)
-        ab_outputs_lines(o, m->session, is_taken ? stderr : stdout);
+        ab_outputs_lines(outputs, m->session, is_taken ? stderr : stdout);
     fflush(stdout); /* the table comes before the place of the result */
     if (!o->talk.is_quiet)
-        ab_store_tell(m->store, stderr);
+        ab_store_tell(m->store);
     ab_failures_tell(m->session, "", o->talk.is_quiet);
     if (m->replay != NULL)
         print_failures(m->replay, "replay: ", m->session, o->talk.is_quiet);
@@ -245,5 +439,4 @@ const struct ab_listener ab_show_listener = {
     .progress = progress,
     .round = end_round,
     .end = end,
-    .show = show_measured,
 };

@@ -5,6 +5,10 @@
  */
 #include "cli/suite_output.h"
 
+#include "app/file_kind.h"
+#include "app/measure_suite.h"
+#include "cli/requests.h"
+
 #include "answer/suite_view.h"
 #include "app/baselines.h"
 #include "app/outputs.h"
@@ -43,7 +47,7 @@ static void print_lines(const struct ab_options *o, const struct ab_session *ses
 {
     struct ab_session named = *session;
     named.name = name;
-    ab_outputs_lines(o, &named, ab_outputs_use_stdout(o) ? stderr : stdout);
+    ab_outputs_lines(&o->outputs, &named, ab_outputs_use_stdout(&o->outputs) ? stderr : stdout);
 }
 
 static void print(const struct ab_options *o, const struct ab_suite *suite)
@@ -51,7 +55,7 @@ static void print(const struct ab_options *o, const struct ab_suite *suite)
     struct ab_session means = suite->summary; /* only the gates of the suite */
     means.n_backends = 0;
     means.is_complete = true;
-    if (o->talk.is_quiet || ab_outputs_use_stdout(o))
+    if (o->talk.is_quiet || ab_outputs_use_stdout(&o->outputs))
         tell_verdicts(suite);
     else
         ab_suite_table(stdout, suite, ab_terminal_style(o));
@@ -62,15 +66,22 @@ static void print(const struct ab_options *o, const struct ab_suite *suite)
     fflush(stdout);
 }
 
+bool ab_suite_is_asked(const struct ab_options *o)
+{
+    return o->n_args > 1 || o->is_group ||
+           (o->resume.path != NULL && ab_file_kind_of(o->resume.path) == AB_FILE_SUITE);
+}
+
 enum ab_status ab_show_suite(const struct ab_options *o, enum ab_session_kind kind, int *exit_code,
                              struct ab_err *err)
 {
+    const struct ab_measure_request request = ab_measure_request_of(o);
     struct ab_suite_run run = {0};
-    enum ab_status status = ab_suite_measure(o, kind, &run, exit_code, err);
+    enum ab_status status = ab_suite_measure(&request, kind, &run, exit_code, err);
     if (run.suite.n > 0) {
         print(o, &run.suite);
         if (!o->talk.is_quiet)
-            ab_store_tell(&run.store, stderr);
+            ab_store_tell(&run.store);
         tell_failures(&run.suite, o->talk.is_quiet);
     }
     ab_suite_run_fini(&run);
@@ -79,21 +90,23 @@ enum ab_status ab_show_suite(const struct ab_options *o, enum ab_session_kind ki
 
 enum ab_status ab_report_suite(const struct ab_options *o, const char *path, struct ab_err *err)
 {
+    const struct ab_inputs inputs = ab_inputs_of(o);
     struct ab_suite suite;
-    bool makes_file = ab_outputs_asked_for(o) != NULL;
+    bool makes_file = ab_outputs_asked_for(&o->outputs) != NULL;
     AB_TRY((makes_file ? ab_suite_read_unaltered : ab_suite_read)(path, &suite, err));
     if (suite.checksum == AB_CHECKSUM_WRONG)
         fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
                 AB_SHOWN(512, path));
-    ab_unsealed_tell(o, AB_SHOWN(512, path), suite.checksum, suite.is_unsealed);
+    ab_unsealed_tell(&o->talk, AB_SHOWN(512, path), suite.checksum, suite.is_unsealed);
     if (o->verdicts.base != NULL) {
         suite.base = o->verdicts.base;
         ab_suite_settle(&suite);
     }
-    enum ab_status status = ab_suite_outputs(o, &suite, err);
+    enum ab_status status = ab_suite_outputs(&o->outputs, &inputs, &suite, err);
     if (status == AB_OK) {
         print(o, &suite);
-        for (uint32_t i = 0; i < suite.n && o->passes.topics != 0 && !ab_outputs_use_stdout(o); i++)
+        for (uint32_t i = 0;
+             i < suite.n && o->passes.topics != 0 && !ab_outputs_use_stdout(&o->outputs); i++)
             if (suite.items[i].document != NULL) {
                 fputc('\n', stdout);
                 ab_sink_table(stdout, &suite.items[i].stored.session, ab_terminal_style(o));

@@ -5,8 +5,11 @@
 #ifndef AB_CLI_SUITE_OUTPUT_H
 #define AB_CLI_SUITE_OUTPUT_H
 
-#include "app/measure_suite.h"
+#include "cli/options.h"
+#include "core/status.h"
 
+/* True if the arguments are several files, or the resumed result is a suite. */
+bool ab_suite_is_asked(const struct ab_options *o);
 /* Measures the arguments, all of kind `kind`, and shows their common table. */
 enum ab_status ab_show_suite(const struct ab_options *o, enum ab_session_kind kind, int *exit_code,
                              struct ab_err *err);

@@ -5,7 +5,7 @@
 #ifndef AB_CLI_TERMINAL_H
 #define AB_CLI_TERMINAL_H
 
-#include "app/options.h"
+#include "cli/options.h"
 #include "report/table/style.h"
 
 #include <stdbool.h>

@@ -6,8 +6,8 @@
 #ifndef AB_CLI_TRACE_H
 #define AB_CLI_TRACE_H
 
-#include "app/options.h"
 #include "app/trace/trace_facts.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "core/output.h"
 #include "document/json.h"

@@ -67,3 +67,20 @@ int ab_status_exit_code(enum ab_status status)
 {
     return exit_codes[status];
 }
+
+int ab_exit_code_worse(int a, int b)
+{
+    static const int by_weight[] = {0, 5, 1, 2, 3, 4, 130};
+    size_t weight_a = 0, weight_b = 0;
+    for (size_t i = 0; i < sizeof by_weight / sizeof by_weight[0]; i++) {
+        weight_a = by_weight[i] == a ? i : weight_a;
+        weight_b = by_weight[i] == b ? i : weight_b;
+    }
+    return weight_b > weight_a ? b : a;
+}
+
+enum ab_status ab_status_worse(enum ab_status a, enum ab_status b)
+{
+    int code = ab_status_exit_code(a);
+    return ab_exit_code_worse(code, ab_status_exit_code(b)) == code ? a : b;
+}

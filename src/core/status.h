@@ -59,4 +59,9 @@ enum ab_status ab_status_of_wrong(const char *wrong);
 
 int ab_status_exit_code(enum ab_status status);
 
+/* Returns the worse of two exit codes, in the order 130, 4, 3, 2, 1, 5, 0; the worse status, by its
+ * exit code; `a` if both have the same. */
+int ab_exit_code_worse(int a, int b);
+enum ab_status ab_status_worse(enum ab_status a, enum ab_status b);
+
 #endif

@@ -37,84 +37,7 @@
 #define END_MOST_NS UINT64_C(30000000000)
 enum { CONNECT_MS = 50, PRINTED_MOST = 16 << 20, SHOWN = 300 };
 
-/* ---- --ready ---- */
-
-static enum ab_status add_addresses(const char *host, const char *port, int flags,
-                                    struct ab_server_ready *out, struct ab_err *err)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags}, *list = NULL;
-    int failed = getaddrinfo(host, port, &hints, &list);
-    if (failed != 0)
-        return ab_fail(err, AB_USAGE, "--ready '%s': %s: %s", AB_SHOWN(SHOWN, out->text),
-                       AB_SHOWN(SHOWN, host), gai_strerror(failed));
-    for (struct addrinfo *a = list; a != NULL && out->n_addresses < AB_SERVER_ADDRESSES;
-         a = a->ai_next) {
-        struct ab_server_address *to = &out->addresses[out->n_addresses++];
-        memcpy(&to->to, a->ai_addr, a->ai_addrlen);
-        to->n = a->ai_addrlen;
-    }
-    freeaddrinfo(list);
-    return AB_OK;
-}
-
-/* Parses PORT, HOST:PORT or [HOST]:PORT. */
-static enum ab_status read_tcp(const char *text, struct ab_server_ready *out, struct ab_err *err)
-{
-    char host[256] = "", *end;
-    const char *colon = strrchr(text, ':'), *port = colon != NULL ? colon + 1 : text;
-    long number = strtol(port, &end, 10);
-    if (*port < '0' || *port > '9' || *end != 0 || number < 1 || number > 65535)
-        return ab_fail(
-            err, AB_USAGE,
-            "--ready '%s': expected tcp:PORT or tcp:HOST:PORT with a port from 1 to 65535",
-            AB_SHOWN(SHOWN, out->text));
-    if (colon != NULL)
-        snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
-    size_t n = strlen(host);
-    if (n > 2 && host[0] == '[' && host[n - 1] == ']') {
-        host[n - 1] = 0;
-        memmove(host, host + 1, n - 1);
-    }
-    if (host[0] != 0)
-        return add_addresses(host, port, 0, out, err);
-    AB_TRY(add_addresses("127.0.0.1", port, AI_NUMERICHOST, out, err));
-    return add_addresses("::1", port, AI_NUMERICHOST, out, err);
-}
-
-static enum ab_status read_unix(const char *path, struct ab_server_ready *out, struct ab_err *err)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    if (path[0] == 0 || strlen(path) >= sizeof to.sun_path)
-        return ab_fail(err, AB_USAGE, "--ready '%s': the path of a socket has 1 to %zu characters",
-                       AB_SHOWN(SHOWN, out->text), sizeof to.sun_path - 1);
-    strcpy(to.sun_path, path);
-    memcpy(&out->addresses[0].to, &to, sizeof to);
-    out->addresses[0].n = sizeof to;
-    out->n_addresses = 1;
-    return AB_OK;
-}
-
-enum ab_status ab_server_read_ready(const char *text, struct ab_server_ready *out,
-                                    struct ab_err *err)
-{
-    struct ab_server_ready r = {.text = text};
-    enum ab_status status;
-    if (strncmp(text, "tcp:", 4) == 0) {
-        status = read_tcp(text + 4, &r, err);
-    } else if (strncmp(text, "unix:", 5) == 0) {
-        status = read_unix(text + 5, &r, err);
-    } else if (strncmp(text, "cmd:", 4) == 0 && text[4] != 0) {
-        r.command = text + 4;
-        status = AB_OK;
-    } else {
-        status = ab_fail(err, AB_USAGE,
-                         "--ready '%s': expected tcp:PORT, tcp:HOST:PORT, unix:PATH or cmd:COMMAND",
-                         AB_SHOWN(SHOWN, text));
-    }
-    if (status == AB_OK)
-        *out = r;
-    return status;
-}
+/* ---- is it ready? ---- */
 
 static bool connects(const struct ab_server_address *address)
 {
@@ -235,58 +158,12 @@ static enum ab_status match(const char *pattern, const char *text, struct match 
     return AB_USAGE;
 }
 
-/* ---- --metric ---- */
-
-static bool is_own_name(const char *name)
+enum ab_status ab_server_check_pattern(const char *pattern, size_t *n_groups, char *why, size_t cap)
 {
-    size_t i = 0;
-    while (i < ab_field_count && strcmp(ab_fields[i].name, name) != 0)
-        i++;
-    return i < ab_field_count;
-}
-
-enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *out,
-                                     struct ab_err *err)
-{
-    struct ab_server_metric m = {.text = text};
     struct match compiled;
-    /* one byte more, so that a name that is too long is still too long */
-    char name[AB_NAMED_BYTES + 1], why[200];
-    const char *sign = strchr(text, '=');
-    if (sign == NULL)
-        return ab_fail(err, AB_USAGE,
-                       "--metric '%s': expected NAME=REGEX, or NAME+=REGEX where higher is better",
-                       AB_SHOWN(SHOWN, text));
-    bool is_higher = sign > text && sign[-1] == '+';
-    size_t n = (size_t)(sign - text) - is_higher;
-    snprintf(name, sizeof name, "%.*s", (int)n, text);
-    if (is_own_name(name))
-        return ab_fail(err, AB_USAGE, "--metric '%s': %s is a metric of allocbench itself",
-                       AB_SHOWN(SHOWN, text), name);
-    m.pattern = sign + 1;
-    enum ab_status status = match(m.pattern, NULL, &compiled, why, sizeof why);
-    if (status != AB_OK)
-        return ab_fail(err, status, "--metric '%s': %s", AB_SHOWN(SHOWN, text), why);
-    if (compiled.n_groups == 0)
-        ab_fail(err, AB_USAGE, "--metric '%s': ( ) must be around the number",
-                AB_SHOWN(SHOWN, text));
-    else if ((m.field = ab_named_field(name, is_higher ? AB_FIELD_HIGHER : AB_FIELD_LOWER)) == NULL)
-        ab_fail(
-            err, AB_USAGE,
-            "--metric '%s': a name has up to %d letters, digits and '_', and does not begin with "
-            "a digit; there are at most %d metrics",
-            AB_SHOWN(SHOWN, text), AB_NAMED_BYTES - 1, AB_NAMED_MAX);
-    if (m.field == NULL)
-        return AB_USAGE;
-    *out = m;
-    return AB_OK;
-}
-
-void ab_server_fini(struct ab_server *server)
-{
-    free(server->metrics);
-    server->metrics = NULL;
-    server->n_metrics = 0;
+    enum ab_status status = match(pattern, NULL, &compiled, why, cap);
+    *n_groups = compiled.n_groups;
+    return status;
 }
 
 /* ---- commands beside the server ---- */

@@ -33,32 +33,25 @@ struct ab_server_ready {
     unsigned n_addresses;
 };
 
-/* Parses "tcp:PORT" (this machine), "tcp:HOST:PORT", "unix:PATH" or "cmd:COMMAND". Returns
- * AB_USAGE if the text is none of these. */
-enum ab_status ab_server_read_ready(const char *text, struct ab_server_ready *out,
-                                    struct ab_err *err);
-
 struct ab_server_metric { /* a number that the load prints */
     const char *text;     /* the option's text; borrowed */
     const struct ab_field *field;
     const char *pattern; /* its first subexpression is the number; borrowed */
 };
 
-/* Parses "NAME=REGEX", or "NAME+=REGEX" if higher is better. Returns AB_USAGE if the text is
- * neither. */
-enum ab_status ab_server_read_metric(const char *text, struct ab_server_metric *out,
-                                     struct ab_err *err);
+/* Compiles the pattern of a metric, and sets *n_groups to its number of subexpressions. Returns
+ * AB_USAGE if it is invalid or takes too much, with the reason in `why`. */
+enum ab_status ab_server_check_pattern(const char *pattern, size_t *n_groups, char *why,
+                                       size_t cap);
 
 struct ab_server { /* plan of a run of a server */
     struct ab_server_ready ready;
-    const char *load; /* shell command; borrowed */
-    struct ab_server_metric *metrics;
+    const char *load;                 /* shell command; borrowed */
+    struct ab_server_metric *metrics; /* owned by the caller */
     size_t n_metrics;
     uint64_t ready_timeout_ns, rest_ns;
     int end_signal;
 };
-
-void ab_server_fini(struct ab_server *server);
 
 enum ab_server_stage {
     AB_SERVER_STARTS,

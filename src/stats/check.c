@@ -4,8 +4,6 @@
  */
 #include "stats/check.h"
 
-#include "base/bits.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,15 +92,6 @@ enum ab_verdict ab_check_decide(const struct ab_effect *e, enum ab_check_compare
         return AB_VERDICT_PASS;
     return !ab_check_holds(compare, e->ratio, bound) && is_worse ? AB_VERDICT_FAIL
                                                                  : AB_VERDICT_INCONCLUSIVE;
-}
-
-enum ab_status ab_verdict_worse(enum ab_status a, enum ab_status b)
-{
-    static const enum ab_status order[] = {AB_BACKEND, AB_CONFIG, AB_GATE, AB_INCONCLUSIVE};
-    for (size_t i = 0; i < AB_ARRAY_LEN(order); i++)
-        if (a == order[i] || b == order[i])
-            return order[i];
-    return AB_OK;
 }
 
 /* ---- confirmation of failures ----

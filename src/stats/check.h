@@ -109,9 +109,6 @@ bool ab_check_holds(enum ab_check_compare compare, double value, double bound);
 enum ab_verdict ab_check_decide(const struct ab_effect *effect, enum ab_check_compare compare,
                                 double bound);
 
-/* Returns the more severe of two statuses. */
-enum ab_status ab_verdict_worse(enum ab_status a, enum ab_status b);
-
 /* Marks the back ends (one flag each) for which more rounds should run: those of failures that are
  * ratios, and the back ends that they are compared with. Returns the number of such checks. */
 uint32_t ab_checks_suspicious(const struct ab_checked *list, uint32_t n,

@@ -542,7 +542,7 @@ enum ab_status ab_gates_status(const struct ab_session *session)
 {
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < session->n_gates; i++)
-        status = ab_verdict_worse(status, session->gates[i].status);
+        status = ab_status_worse(status, session->gates[i].status);
     return status;
 }
 

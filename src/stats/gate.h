@@ -77,6 +77,9 @@ bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *
 bool ab_gate_parse_each(const char *text, const struct ab_gate_scope *scope, struct ab_gate *out,
                         size_t *n, struct ab_gate_error *error);
 
+/* True if the text of a gate names pinned pages, for which the owners of blocks must be known. */
+bool ab_gate_is_of_pins(const char *text);
+
 /* True if the gate bounds a latency below what the clock can resolve; timing an empty op reads at
  * least `floor_ns`. Then writes the message to `why`, else leaves it unchanged. */
 bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns, char *why, size_t cap);

@@ -829,6 +829,11 @@ static bool parse(struct parser *p)
            fail(p, metric, "a claim names its back end: BACKEND:%s", SHOWN(metric));
 }
 
+bool ab_gate_is_of_pins(const char *text)
+{
+    return find_pins((struct span){text, strlen(text)}).n > 0;
+}
+
 bool ab_gate_parse(const char *text, bool is_claim, const struct ab_gate_scope *scope,
                    struct ab_gate *out, struct ab_gate_error *error)
 {

@@ -48,7 +48,7 @@ check_again() {
     violates 'record may not include "wire/run_page.h"' src/record/c.c '#include "wire/run_page.h"'
     violates 'record/preload may not include "core/text.h"' src/record/preload/c.c '#include "core/text.h"'
     violates 'runner may not include "worker/worker.h"' src/runner/c.c '#include "worker/worker.h"'
-    violates 'runner may not include "app/options.h"' src/runner/c.c '#include "app/options.h"'
+    violates 'runner may not include "app/request.h"' src/runner/c.c '#include "app/request.h"'
     violates 'allocators may not include "base/bits.h"' allocators/x/x.c '#include "base/bits.h"'
 }
 

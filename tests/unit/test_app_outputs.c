@@ -15,10 +15,9 @@ static const char *name_of(const char *output, const char *trace)
 {
     static char name[256];
     struct ab_named_outputs named = {0};
-    struct ab_options o = {.args = &trace, .n_args = 1};
-    o.outputs.sinks[AB_SINK_JSON] = output;
-    ab_named_outputs_make(&o, &named);
-    strcpy(name, named.options.outputs.sinks[AB_SINK_JSON]);
+    const struct ab_outputs_wanted wanted = {.sinks[AB_SINK_JSON] = output};
+    ab_named_outputs_make(&wanted, &trace, 1, &named);
+    strcpy(name, named.wanted.sinks[AB_SINK_JSON]);
     ab_named_outputs_fini(&named);
     return name;
 }
@@ -39,15 +38,14 @@ static void several_traces_need_names_of_their_own(void **state)
 {
     (void)state;
     const char *traces[] = {"a/app.abt", "b.abt", "c/app"};
-    struct ab_options o = {.args = traces, .n_args = 2};
+    struct ab_outputs_wanted wanted = {.embed = AB_EMBED_MERGED};
     struct ab_err err;
-    assert_int_equal(ab_named_outputs_check(&o, &err), AB_OK);
-    o.outputs.sinks[AB_SINK_CSV] = "x.csv"; /* one of all together */
-    assert_int_equal(ab_named_outputs_check(&o, &err), AB_OK);
-    o.outputs.sinks[AB_SINK_CSV] = "{trace}.csv";
-    assert_int_equal(ab_named_outputs_check(&o, &err), AB_OK);
-    o.n_args = 3; /* app twice */
-    assert_int_equal(ab_named_outputs_check(&o, &err), AB_USAGE);
+    assert_int_equal(ab_named_outputs_check(&wanted, traces, 2, &err), AB_OK);
+    wanted.sinks[AB_SINK_CSV] = "x.csv"; /* one of all together */
+    assert_int_equal(ab_named_outputs_check(&wanted, traces, 2, &err), AB_OK);
+    wanted.sinks[AB_SINK_CSV] = "{trace}.csv";
+    assert_int_equal(ab_named_outputs_check(&wanted, traces, 2, &err), AB_OK);
+    assert_int_equal(ab_named_outputs_check(&wanted, traces, 3, &err), AB_USAGE); /* app twice */
     assert_non_null(strstr(err.text, "{trace} is the same for a/app.abt and c/app"));
 }
 

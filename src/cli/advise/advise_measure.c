@@ -37,6 +37,7 @@ struct asked { /* parameters of one session */
     uint64_t most_events;         /* events of the trace in sessions of times; 0 = all */
     const char *stage;            /* name of this session and the following one for memory */
     uint32_t number, n_stages;    /* number of the stage; known stages in total */
+    uint64_t started_ns;          /* start of the command */
     double runs_after;            /* runs per back end and round in later stages */
     char moment[16];              /* a moment as in --at; "" = unknown */
     struct ab_advised *out;
@@ -250,20 +251,39 @@ static void begin_stage(struct asked *asked, const struct ab_options *o, const s
                         (has_budget ? 2.0 * BUDGET_ROUNDS * TAIL_RUNS : 0);
 }
 
-static void set_stage(struct ab_stage *stage, const struct asked *asked)
+static struct ab_stage stage_of(const struct asked *asked)
 {
-    *stage = (struct ab_stage){.number = asked->number,
-                               .n = asked->n_stages,
-                               .started_ns = stage->started_ns,
-                               .again = asked->has_memory && !asked->is_memory ? MEMORY_RUNS : 0,
-                               .runs = asked->runs_after / (asked->is_memory ? MEMORY_RUNS : 1)};
+    return (struct ab_stage){.number = asked->number,
+                             .n = asked->n_stages,
+                             .started_ns = asked->started_ns,
+                             .again = asked->has_memory && !asked->is_memory ? MEMORY_RUNS : 0,
+                             .runs = asked->runs_after / (asked->is_memory ? MEMORY_RUNS : 1)};
 }
 
-static struct ab_options options_of_replay(const struct ab_options *o, const struct asked *asked,
-                                           const char **maps, const char **backends,
-                                           const char **moment)
+struct ab_measure_request ab_advise_replay(const struct ab_options *o, const struct ab_stage *stage)
 {
-    struct ab_options r = *o;
+    return (struct ab_measure_request){
+        .talk = {.listener = o->talk.listener, .is_quiet = o->talk.is_quiet, .stage = *stage},
+        .command = o->command,
+        .args = o->args,
+        .n_args = o->n_args,
+        .backends = {.path = o->backends.path},
+        .settings = o->settings,
+        .rules = {.rounds = o->rules.rounds, .has_rounds = o->rules.has_rounds},
+        .passes = {.is_given = true, .processes = o->passes.processes},
+        .conditions = o->conditions,
+        .replay = o->replay,
+        .scopes_wish = o->scopes_wish,
+        .store = {.is_part = true},
+    };
+}
+
+static struct ab_measure_request request_of(const struct ab_options *o, const struct asked *asked,
+                                            const char **maps, const char **backends,
+                                            const char **moment)
+{
+    const struct ab_stage stage = stage_of(asked);
+    struct ab_measure_request r = ab_advise_replay(o, &stage);
     for (size_t i = 0; i < asked->n; i++)
         maps[i] = asked->maps[i].s;
     r.maps.rules = maps;
@@ -271,8 +291,6 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
     r.backends.names = backends;
     r.backends.n = list_backends(o, asked, backends);
     r.verdicts.base = asked->base;
-    r.passes.is_given = true;
-    memset(&r.passes.plan, 0, sizeof r.passes.plan);
     r.replay.touch = AB_TOUCH_APART;
     if (asked->is_memory) {
         r.replay.touch = AB_TOUCH_PAGE;
@@ -286,9 +304,6 @@ static struct ab_options options_of_replay(const struct ab_options *o, const str
         r.replay.touch =
             AB_TOUCH_LINE; /* the gain is that blocks are written to recently used memory */
     }
-    r.store.is_off = true;
-    r.output = r.json = NULL;
-    set_stage(&r.talk.stage, asked);
     return r;
 }
 
@@ -308,15 +323,15 @@ static enum ab_status take_nested(void *user, const struct ab_session *s, struct
 static enum ab_status run_one(const struct ab_options *o, struct asked *asked, struct ab_err *err)
 {
     const char *maps[MAPS_MAX], *backends[LISTS_MAX], *moment;
-    const struct ab_replay_watch watch = {.take = asked->nested != NULL ? take_nested : take,
-                                          .user = asked,
-                                          .most_events = asked->is_memory ? 0 : asked->most_events};
     int exit_code = 0;
-    struct ab_options r = options_of_replay(o, asked, maps, backends, &moment);
+    struct ab_measure_request r = request_of(o, asked, maps, backends, &moment);
     char stage[32];
     snprintf(stage, sizeof stage, "%s%s", asked->stage, asked->is_memory ? ", memory" : "");
     r.talk.stage.name = stage;
-    return ab_replay(&r, &watch, &exit_code, err);
+    r.take = asked->nested != NULL ? take_nested : take;
+    r.user = asked;
+    r.most_events = asked->is_memory ? 0 : asked->most_events;
+    return ab_replay(&r, &exit_code, err);
 }
 
 /* Runs one session for times and one for memory. The program writes to its blocks outside of the
@@ -497,15 +512,16 @@ static enum ab_status measure_compiled(const struct ab_options *o, const struct 
     return status;
 }
 
-enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
-                                 const struct ab_advised_pins *pins, struct ab_advised *out,
-                                 struct ab_err *err)
+enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_stage *stage,
+                                 const struct ab_advice *a, const struct ab_advised_pins *pins,
+                                 struct ab_advised *out, struct ab_err *err)
 {
     char base[128];
     struct asked asked = {
         .base = base, .wants_generals = true, .out = out, .most_events = events_of(a)};
-    asked.number = o->talk.stage.number - 1;
-    asked.n_stages = o->talk.stage.n;
+    asked.number = stage->number - 1;
+    asked.n_stages = stage->n;
+    asked.started_ns = stage->started_ns;
     set_moment(&asked, pins);
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
@@ -563,13 +579,15 @@ void ab_advise_decide_nested(struct ab_advised_nested *n)
     n->by_memory = is_less && !is_gain;
 }
 
-enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
+enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_stage *stage,
+                                        const struct ab_advice *nested,
                                         const struct ab_advice *flat,
                                         const struct ab_advised_pins *pins,
                                         struct ab_advised_nested *out, struct ab_err *err)
 {
     char base[128];
-    struct asked asked = {.base = base, .nested = out, .number = o->talk.stage.number - 1};
+    struct asked asked = {
+        .base = base, .nested = out, .number = stage->number - 1, .started_ns = stage->started_ns};
     *out = (struct ab_advised_nested){.is_asked = true, .limit = o->verdicts.limit};
     set_moment(&asked, pins);
     AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
@@ -658,25 +676,22 @@ static enum ab_status take_scopes(void *user, const struct ab_session *s, struct
     return AB_OK;
 }
 
-static void set_passes(struct ab_options *r)
+static void set_passes(struct ab_measure_request *r)
 {
-    r->passes.is_given = true;
-    memset(&r->passes.plan, 0, sizeof r->passes.plan);
     r->passes.plan.rounds[AB_PASS_TAIL] = r->rules.rounds = BUDGET_ROUNDS;
     r->passes.processes = 1;
     r->replay.touch = AB_TOUCH_PAGE; /* not part of any call's time */
 }
 
-enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advice *a,
-                                const char *base, uint32_t used, struct ab_advised_budget *out,
-                                struct ab_err *err)
+enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_stage *stage,
+                                const struct ab_advice *a, const char *base, uint32_t used,
+                                struct ab_advised_budget *out, struct ab_err *err)
 {
     static const struct ab_advised_scopes none = {.worst_ns = NAN, .reason = "it was not replayed"},
                                           no_scopes = {.worst_ns = NAN,
                                                        .reason = "the trace has no scopes"};
     struct budget_asked asked = {.base = base, .is_advised = used != 0, .out = out};
-    const struct ab_replay_watch watch = {.take = take_scopes, .user = &asked};
-    struct ab_options r = *o;
+    struct ab_measure_request r = ab_advise_replay(o, stage);
     int exit_code = 0;
     *out = (struct ab_advised_budget){.before = none, .after = none};
     if (a->n_scopes == 0) {
@@ -694,10 +709,10 @@ enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advi
     r.replay.has_each_scope = true;
     r.replay.each_budget_ns = o->budget_ns;
     r.talk.stage.name = "budget";
-    r.talk.stage.number = r.talk.stage.n;
-    r.store.is_off = true;
-    r.output = r.json = NULL;
-    enum ab_status status = ab_replay(&r, &watch, &exit_code, err);
+    r.talk.stage.number = stage->n;
+    r.take = take_scopes;
+    r.user = &asked;
+    enum ab_status status = ab_replay(&r, &exit_code, err);
     ab_text_fini(&rules);
     return status;
 }

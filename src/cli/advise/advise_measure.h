@@ -8,7 +8,8 @@
 #define AB_CLI_ADVISE_ADVISE_MEASURE_H
 
 #include "advise/advise.h"
-#include "app/options.h"
+#include "app/request.h"
+#include "cli/options.h"
 #include "result/result.h"
 #include "stats/effect.h"
 
@@ -109,9 +110,14 @@ bool ab_advised_pays(const struct ab_advised_row *row);
 enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap, bool *is_list,
                               struct ab_err *err);
 
+/* Returns the request to replay the trace once, with no other pass than throughput. */
+struct ab_measure_request ab_advise_replay(const struct ab_options *o,
+                                           const struct ab_stage *stage);
+
 /* Measures `nested`, an advice with nested scopes, against `flat`, an advice without them for the
  * same trace. Fails as ab_advise_measure() does. */
-enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_advice *nested,
+enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_stage *stage,
+                                        const struct ab_advice *nested,
                                         const struct ab_advice *flat,
                                         const struct ab_advised_pins *pins,
                                         struct ab_advised_nested *out, struct ab_err *err);
@@ -121,11 +127,11 @@ void ab_advise_decide_nested(struct ab_advised_nested *n);
  * blocks, a replay empties the arena of the whole scope as often. */
 bool ab_advise_has_nested(const struct ab_advice *a);
 
-/* Measures the proposals of `a`; the first stage is o->stage. Fails as a replay does, or with
+/* Measures the proposals of `a`; the first stage is *stage. Fails as a replay does, or with
  * AB_BACKEND if the base has no numbers. */
-enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_advice *a,
-                                 const struct ab_advised_pins *pins, struct ab_advised *out,
-                                 struct ab_err *err);
+enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_stage *stage,
+                                 const struct ab_advice *a, const struct ab_advised_pins *pins,
+                                 struct ab_advised *out, struct ab_err *err);
 
 /* Time of the allocator's calls in single scopes, before and after the advice. Measured by replays
  * that time each call (the tail pass, as `replay --each scope --budget` does). */
@@ -153,8 +159,8 @@ void ab_advised_scopes_fini(struct ab_advised_scopes *x);
 /* Measures scopes before and after the advice. `used` has the advised heaps. Fails as a replay
  * does; a row that fails only sets its `reason`. Call ab_advised_scopes_fini() for both in any
  * case. Runs nothing for a trace without scopes. */
-enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_advice *a,
-                                const char *base, uint32_t used, struct ab_advised_budget *out,
-                                struct ab_err *err);
+enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_stage *stage,
+                                const struct ab_advice *a, const char *base, uint32_t used,
+                                struct ab_advised_budget *out, struct ab_err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cli/advise/advise.h"
 #include "cli/advise/advise_rules.h"
 #include "cli/commands.h"
+#include "cli/requests.h"
 #include "cli/terminal.h"
 #include "cli/trace.h"
 #include "core/alloc.h"
@@ -28,7 +29,7 @@
 
 struct work {
     const struct ab_options *options;
-    struct ab_options staged; /* the options with the next stage */
+    struct ab_stage stage; /* the next one */
     const char *path;
     struct ab_text arguments;           /* the path, and --scope if given */
     struct ab_output rules, code, json; /* opened before anything is measured */
@@ -108,26 +109,21 @@ static enum ab_status take_pins(void *user, const struct ab_session *s, struct a
 
 /* Runs a memory pass of the base to find the sites that pin pages at the moment with the most
  * external bytes. *out stays unknown if the base has no numbers. */
-static enum ab_status find_pins(const struct ab_options *o, const char *base,
-                                struct ab_advised_pins *out, struct ab_err *err)
+static enum ab_status find_pins(const struct ab_options *o, const struct ab_stage *stage,
+                                const char *base, struct ab_advised_pins *out, struct ab_err *err)
 {
-    const struct ab_replay_watch watch = {.take = take_pins, .user = out};
-    struct ab_options r = *o;
+    struct ab_measure_request r = ab_advise_replay(o, stage);
     int exit_code = 0;
     r.backends.names = &base;
     r.backends.n = 1;
-    r.n_sweeps = 0;
-    r.verdicts.base = NULL;
-    r.passes.topics |= AB_TOPIC_PINS;
-    r.passes.is_given = true;
-    memset(&r.passes.plan, 0, sizeof r.passes.plan);
+    r.passes.topics = AB_TOPIC_PINS;
     r.passes.plan.rounds[AB_PASS_MEMORY] = r.rules.rounds = r.passes.processes = 1;
     r.replay.touch = AB_TOUCH_PAGE;
     r.conditions.drain_ns = 0;
     r.talk.stage.name = "who pins the pages";
-    r.store.is_off = true;
-    r.output = r.json = NULL;
-    return ab_replay(&r, &watch, &exit_code, err);
+    r.take = take_pins;
+    r.user = out;
+    return ab_replay(&r, &exit_code, err);
 }
 
 /* True if the pin and the group are the same place: by line, else by function, else by address.
@@ -193,10 +189,10 @@ static enum ab_status choose_nesting(struct work *w, struct ab_err *err)
         return AB_OK;
     enum ab_status status = analyse(w, true, &w->other, err);
     if (status == AB_OK)
-        status = ab_advise_measure_nested(&w->staged, &w->advice, &w->other, &w->pins, &w->nested,
-                                          err);
-    w->staged.talk.stage.number++;
-    w->staged.talk.stage.n = w->nested.n_stages;
+        status = ab_advise_measure_nested(w->options, &w->stage, &w->advice, &w->other, &w->pins,
+                                          &w->nested, err);
+    w->stage.number++;
+    w->stage.n = w->nested.n_stages;
     if (status == AB_OK && !w->nested.is_taken) {
         struct ab_advice chosen = w->other;
         w->other = w->advice;
@@ -218,11 +214,12 @@ static enum ab_status open_outputs(struct work *w, struct ab_err *err)
     } all[] = {{w->options->output, &w->rules},
                {w->options->code, &w->code},
                {w->options->json, &w->json}};
+    const struct ab_inputs inputs = ab_inputs_of(w->options);
     for (size_t i = 0; i < AB_ARRAY_LEN(all); i++) {
         if (all[i].path == NULL)
             continue;
         AB_TRY(ab_output_open(all[i].path, all[i].file, err));
-        AB_TRY(ab_spare_inputs(w->options, 0, all[i].file, all[i].path, err));
+        AB_TRY(ab_spare_inputs(&inputs, all[i].file, all[i].path, err));
         for (size_t k = 0; k < i; k++)
             if (all[k].path != NULL && ab_output_is_same(all[i].file, all[k].file))
                 return ab_fail(err, AB_USAGE, "two of -o, --code and --json name the same file");
@@ -274,7 +271,7 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     const struct ab_options *o = w->options;
     struct ab_format_guard guard;
     bool is_list;
-    AB_TRY(ab_one_file(o, "a trace", "advise", &w->path, err));
+    AB_TRY(ab_one_file(o->args, o->n_args, "a trace", "advise", &w->path, err));
     if (strcmp(w->path, "-") == 0)
         return ab_fail(
             err, AB_USAGE,
@@ -282,17 +279,16 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     AB_TRY(ab_advise_base(o, w->base, sizeof w->base, &is_list, err));
     AB_TRY(open_outputs(w, err));
     AB_TRY(find_scopes(w, err));
-    w->staged = *o;
-    w->staged.talk.stage = (struct ab_stage){.number = 1, .started_ns = ab_clock_now_ns()};
-    AB_TRY(find_pins(&w->staged, w->base, &w->pins, err));
-    w->staged.talk.stage.number++;
+    w->stage = (struct ab_stage){.number = 1, .started_ns = ab_clock_now_ns()};
+    AB_TRY(find_pins(o, &w->stage, w->base, &w->pins, err));
+    w->stage.number++;
     AB_TRY(analyse(w, false, &w->advice, err));
     AB_TRY(choose_nesting(w, err));
-    AB_TRY(ab_advise_measure(&w->staged, &w->advice, &w->pins, &w->measured, err));
-    w->staged.talk.stage.n = w->measured.n_stages;
+    AB_TRY(ab_advise_measure(o, &w->stage, &w->advice, &w->pins, &w->measured, err));
+    w->stage.n = w->measured.n_stages;
     if (o->budget_ns != 0)
         AB_TRY(
-            ab_advise_budget(&w->staged, &w->advice, w->base, w->measured.used, &w->budget, err));
+            ab_advise_budget(o, &w->stage, &w->advice, w->base, w->measured.used, &w->budget, err));
     const struct ab_advise_view view = {.advice = &w->advice,
                                         .measured = &w->measured,
                                         .trace = basename(w->path),

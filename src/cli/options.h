@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options of a command line, as use cases and commands read them. cli/option_table.c says which
- * option sets which member. Strings are borrowed from the command line.
+ * Options of a command line. Only commands know them: use cases get requests, which cli/requests.c
+ * fills. cli/option_table.c says which option sets which member. Strings are borrowed from the
+ * command line.
  */
-#ifndef AB_APP_OPTIONS_H
-#define AB_APP_OPTIONS_H
+#ifndef AB_CLI_OPTIONS_H
+#define AB_CLI_OPTIONS_H
 
 #include "app/request_parts.h"
 
@@ -16,9 +17,6 @@ struct ab_options {
     const char **args; /* arguments; for `exec` and `record` the program and its arguments */
     size_t n_args;
     bool is_group; /* True if an argument was a group, perhaps of one file */
-    bool is_trial; /* True to check everything and measure nothing */
-    /* True to skip the workload's gates and claims, if they name other rows. */
-    bool ignores_gates;
     struct ab_backends_wanted backends;
     const char **sweeps; /* --sweep, not split yet */
     size_t n_sweeps;
