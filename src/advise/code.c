@@ -351,12 +351,10 @@ static const struct pieces arena_pieces = {"struct ab_arena advised_@;\n", arena
                                            arena_open, "    ab_arena_fini(&advised_@);\n",
                                            "    ab_arena_reset(&advised_@);\n"};
 
-static const char stack_interface[] =
-    "/* A save point: all that is allocated after it dies with its end. They nest. */\n"
-    "static inline struct ab_arena_mark @_begin(void)\n{\n"
-    "    return ab_arena_save(&advised_@);\n}\n\n"
-    "static inline void @_end(struct ab_arena_mark mark)\n{\n"
-    "    ab_arena_restore(&advised_@, mark);\n}\n\n";
+static const char stack_interface[] = "static inline struct ab_arena_mark @_begin(void)\n{\n"
+                                      "    return ab_arena_save(&advised_@);\n}\n\n"
+                                      "static inline void @_end(struct ab_arena_mark mark)\n{\n"
+                                      "    ab_arena_restore(&advised_@, mark);\n}\n\n";
 
 static const char double_open[] =
     "    struct ab_arena_options options;\n"
@@ -405,13 +403,11 @@ static const struct pieces slab_pieces = {"struct ab_slabs advised_@;\n", slab_i
 
 /* ---- several threads ---- */
 
-static const char shared_objects[] =
-    "struct ab_%_shared *advised_@;\n"
-    "extern unsigned advised_@_opened; /* how often */\n"
-    "extern __thread struct ab_%_shared *advised_@_own; /* that of this thread */\n"
-    "extern __thread unsigned advised_@_known; /* it is of this opening */\n";
-static const char shared_interface[] = "/* From any thread. */\n"
-                                       "static inline void @_free(void *block)\n{\n"
+static const char shared_objects[] = "struct ab_%_shared *advised_@;\n"
+                                     "extern unsigned advised_@_opened;\n"
+                                     "extern __thread struct ab_%_shared *advised_@_own;\n"
+                                     "extern __thread unsigned advised_@_known;\n";
+static const char shared_interface[] = "static inline void @_free(void *block)\n{\n"
                                        "    ab_%_shared_free(@_own(), block);\n}\n\n";
 static const char shared_own[] = "static inline struct ab_%_shared *@_own(void)\n{\n"
                                  "    if (advised_@_known != advised_@_opened) {\n"
@@ -421,23 +417,20 @@ static const char shared_own[] = "static inline struct ab_%_shared *@_own(void)\
                                  "    return advised_@_own;\n}\n\n";
 static const char shared_open_begin[] = "    struct ab_%_shared_options options;\n"
                                         "    memset(&options, 0, sizeof options);\n"
-                                        "    options.threads.mode = AB_SHARDS_LOCAL; "
-                                        "/* a heap for each thread, no lock */\n";
+                                        "    options.threads.mode = AB_SHARDS_LOCAL;\n";
 static const char shared_open_end[] = "    advised_@_opened++;\n"
                                       "    advised_@ = ab_%_shared_open(&options);\n"
                                       "    return advised_@ == NULL ? errno : 0;\n";
-static const char shared_stack[] =
-    "/* A save point of this thread: all that it allocates after it dies with its end. They nest. */\n"
-    "static inline struct ab_arena_mark @_begin(void)\n{\n"
-    "    return ab_arena_shared_save(@_own());\n}\n\n"
-    "static inline void @_end(struct ab_arena_mark mark)\n{\n"
-    "    ab_arena_shared_restore(@_own(), mark);\n}\n\n";
+static const char shared_stack[] = "static inline struct ab_arena_mark @_begin(void)\n{\n"
+                                   "    return ab_arena_shared_save(@_own());\n}\n\n"
+                                   "static inline void @_end(struct ab_arena_mark mark)\n{\n"
+                                   "    ab_arena_shared_restore(@_own(), mark);\n}\n\n";
 
 static const char shared_double_objects[] =
     "struct ab_arena_shared *advised_@[2]; /* of this scope and of the one before, in turn */\n"
-    "extern unsigned advised_@_turn, advised_@_opened; /* how often */\n"
-    "extern __thread struct ab_arena_shared *advised_@_own[2]; /* those of this thread */\n"
-    "extern __thread unsigned advised_@_known; /* they are of this opening */\n";
+    "extern unsigned advised_@_turn, advised_@_opened;\n"
+    "extern __thread struct ab_arena_shared *advised_@_own[2];\n"
+    "extern __thread unsigned advised_@_known;\n";
 static const char shared_double_own[] =
     "static inline struct ab_arena_shared *@_own(void)\n{\n"
     "    struct ab_arena_shared **own = &advised_@_own[advised_@_turn];\n"
@@ -479,10 +472,10 @@ static const char own_arena_scope_end[] =
     "        ab_arena_shared_reset(@);\n";
 static const char own_double_objects[] =
     "struct ab_arena_shared *advised_@[2]; /* of this scope and of the one before, in turn */\n"
-    "extern unsigned advised_@_opened; /* how often */\n"
-    "extern __thread unsigned advised_@_turn; /* of this thread, as are the next ones */\n"
+    "extern unsigned advised_@_opened;\n"
+    "extern __thread unsigned advised_@_turn;\n"
     "extern __thread struct ab_arena_shared *advised_@_own[2];\n"
-    "extern __thread unsigned advised_@_known; /* they are of this opening */\n";
+    "extern __thread unsigned advised_@_known;\n";
 static const char own_double_scope_end[] =
     "    advised_@_turn ^= 1; /* what the scope before this one left is dead now */\n"
     "    struct ab_arena_shared *@ = @_own();\n"
@@ -503,6 +496,11 @@ static bool has_marks(const struct ab_advice_heap *heap)
 static bool is_arena(const struct ab_advice_heap *heap)
 {
     return has_marks(heap) || heap->kind == AB_ADVICE_FRAME || heap->kind == AB_ADVICE_DOUBLE;
+}
+
+static bool is_pool(const struct ab_advice_heap *heap)
+{
+    return heap->kind == AB_ADVICE_POOL;
 }
 
 /* Returns the header that the heap needs: "arena", "pool" or "slab". */
@@ -601,15 +599,11 @@ static void add_numbers(struct ab_text *out, const struct ab_advice_heap *heap, 
 /* Appends NAME_alloc. Slabs align small blocks as malloc does. */
 static void add_alloc(struct ab_text *out, const struct ab_advice_heap *heap, const char *name)
 {
-    bool is_pool = heap->kind == AB_ADVICE_POOL, is_slab = heap->kind == AB_ADVICE_SLAB;
-    bool is_aligned = align_of(heap) > 16 && !is_pool;
+    bool is_slab = heap->kind == AB_ADVICE_SLAB;
+    bool is_aligned = align_of(heap) > 16 && !is_pool(heap);
     const char *own = ab_advice_is_shared(heap)        ? "@_own()"
                       : heap->kind == AB_ADVICE_DOUBLE ? "&advised_@[advised_@_turn]"
                                                        : "&advised_@";
-    add(out, heap, name,
-        is_pool          ? "/* NULL for more than $_SLOT bytes, or when memory is exhausted. */\n"
-        : is_arena(heap) ? "/* NULL when memory is exhausted; grows beyond $_BYTES. */\n"
-                         : "/* NULL when memory is exhausted. */\n");
     add(out, heap, name, "static inline void *@_alloc(size_t size)\n{\n    return ab_%");
     ab_text_add(out, ab_advice_is_shared(heap) ? "_shared" : is_slab ? "s" : "");
     ab_text_add(out, is_aligned ? "_alloc_aligned(" : "_alloc(");
@@ -678,7 +672,7 @@ static void add_shared_options(struct ab_text *out, const struct ab_advice_heap 
         add(out, heap, name,
             "    options.pool.slot_bytes = $_SLOT;\n"
             "    options.pool.align = $_ALIGN;\n"
-            "    options.pool.n_slots = $_SLOTS; /* of each thread; touched as they are used */\n"
+            "    options.pool.n_slots = $_SLOTS;\n"
             "    options.pool.grows = true;\n");
     else
         add(out, heap, name,
@@ -757,15 +751,14 @@ static bool needs_functions(const struct ab_advice_heap *heap)
 
 static void heap_resource(const struct ab_advice_heap *heap, const char *name, struct ab_text *out)
 {
-    bool is_pool = heap->kind == AB_ADVICE_POOL;
     if (!needs_functions(heap)) {
         add(out, heap, name, "inline ab::%_resource @(&::advised_@");
-        ab_text_add(out, is_pool ? ", std::pmr::new_delete_resource());\n" : ");\n");
+        ab_text_add(out, is_pool(heap) ? ", std::pmr::new_delete_resource());\n" : ");\n");
         return;
     }
     add(out, heap, name, "inline functions @(::@_alloc, ");
     add(out, heap, name, is_arena(heap) ? "nullptr, " : "::@_free, ");
-    add(out, heap, name, is_pool ? "$_SLOT, " : "SIZE_MAX, ");
+    add(out, heap, name, is_pool(heap) ? "$_SLOT, " : "SIZE_MAX, ");
     ab_text_addf(out, "%" PRIu64 ");\n", align_of(heap));
 }
 
@@ -857,6 +850,26 @@ static void add_resources(struct ab_text *out, const struct ab_advice *a)
     ab_text_add(out, "\n} // namespace advised\n#endif\n\n");
 }
 
+/* Appends once what holds for the functions of all heaps. */
+static void add_rules(struct ab_text *out, const struct ab_advice *a)
+{
+    ab_text_add(out, "/* NAME_alloc() of a heap returns NULL when memory is exhausted.");
+    if (any(a, is_pool))
+        ab_text_add(out, "\n * A pool returns it for more than _SLOT bytes, too.");
+    if (any(a, is_arena))
+        ab_text_add(out, "\n * An arena grows beyond its _BYTES.");
+    if (any(a, has_marks))
+        ab_text_add(out,
+                    "\n * NAME_begin() returns a save point. What the thread allocates after it "
+                    "dies with NAME_end();\n * save points nest.");
+    if (any(a, ab_advice_is_shared))
+        ab_text_add(out,
+                    "\n * Each thread has a part of the heap for itself, advised_NAME_own, and "
+                    "takes no lock. NAME_own()\n * finds a new part when the heap has been "
+                    "opened again. Any thread may call NAME_free().");
+    ab_text_add(out, " */\n\n");
+}
+
 static void add_interface(struct ab_text *out, const struct ab_advice *a)
 {
     char name[48];
@@ -882,6 +895,7 @@ static void add_interface(struct ab_text *out, const struct ab_advice *a)
         "    if (fresh == NULL || block == NULL)\n        return fresh;\n"
         "    memcpy(fresh, block, old_size < new_size ? old_size : new_size);\n"
         "    if (release != NULL)\n        release(block);\n    return fresh;\n}\n\n");
+    add_rules(out, a);
     for (size_t i = 0; i < a->n_heaps; i++) {
         if (!is_built(&a->heaps[i]))
             continue;
