@@ -9,6 +9,7 @@
 #include "core/alloc.h"
 #include "core/grow.h"
 #include "tape/tape_file.h"
+#include "trace/model_tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,8 +18,6 @@
 
 enum { CONTEXT = 4 }; /* number of earlier kinds that determine the next one */
 enum { EXACT_SIZES = 4096, EXACT_SIZE_TO = 1024, SIZE_BITS = 7, LIFE_BITS = 4 };
-enum { ENDS_NEVER, ENDS_CALLS, ENDS_FIFO, ENDS_LIFO, ENDS_RANDOM };
-static const char *const end_words[] = {"never", "calls", "fifo", "lifo", "random"};
 
 /* Rounds to the leading bits, and to the middle of the remaining range. */
 static uint64_t round_to_bits(uint64_t x, unsigned bits)
@@ -293,7 +292,7 @@ static void end_block(struct pass *p, const struct living *x, uint64_t call, uin
         uint32_t born = part_of(m, x->born), died = part_of(m, call);
         bool is_long = died != born && life >= m->part_calls / 8;
         k.freed_by = lane;
-        k.ends = is_long ? ENDS_RANDOM : ENDS_CALLS;
+        k.ends = is_long ? AB_ENDS_RANDOM : AB_ENDS_CALLS;
         k.life = is_long ? died - born : round_to_bits(life - 1, LIFE_BITS);
         if (is_long)
             note_end(m, x, call);
@@ -450,16 +449,16 @@ void ab_trace_model_fini(struct ab_trace_model *m)
 static uint8_t order_of(const struct ab_model_group *g)
 {
     uint32_t n = g->n_later + g->n_earlier;
-    return 4 * (uint64_t)g->n_later > 3 * (uint64_t)n     ? ENDS_FIFO
-           : 4 * (uint64_t)g->n_earlier > 3 * (uint64_t)n ? ENDS_LIFO
-                                                          : ENDS_RANDOM;
+    return 4 * (uint64_t)g->n_later > 3 * (uint64_t)n     ? AB_ENDS_FIFO
+           : 4 * (uint64_t)g->n_earlier > 3 * (uint64_t)n ? AB_ENDS_LIFO
+                                                          : AB_ENDS_RANDOM;
 }
 
 static uint32_t settled_kind(struct ab_trace_model *m, uint32_t part, uint64_t number)
 {
     uint32_t kind = *number_at(m->kind_of, number, false);
     struct kind k = m->kinds->items[kind];
-    if (k.ends != ENDS_RANDOM)
+    if (k.ends != AB_ENDS_RANDOM)
         return kind;
     const struct ab_model_group *g = &m->groups[(size_t)part * m->n_parts + part + k.life];
     k.ends = order_of(g);
@@ -476,7 +475,7 @@ static uint32_t written_kind(struct ab_trace_model *m, uint32_t kind, FILE *bloc
         return m->kinds->number[kind];
     fprintf(blocks, "%llu,%llu,%u,%u,%u,%u,%llu,%u,%s,%llu,%u,%u\n", (unsigned long long)k->size,
             (unsigned long long)k->align, k->is_zeroed, k->lane, k->freed_by, k->resizes,
-            (unsigned long long)k->last_size, k->grown, end_words[k->ends],
+            (unsigned long long)k->last_size, k->grown, ab_block_end_words[k->ends],
             (unsigned long long)k->life, k->from, k->to);
     return m->kinds->number[kind] = (uint32_t)++m->n_kinds;
 }
@@ -555,8 +554,8 @@ enum ab_status ab_trace_model_write(struct ab_trace_model *m, FILE *blocks, FILE
     AB_TRY(number_file_check(m->kind_of, err));
     free(m->kinds->number);
     m->kinds->number = ab_alloc_zeroed(m->kinds->n + 1, sizeof m->kinds->number[0]);
-    fputs("size,align,zeroed,lane,freed_by,resizes,last_size,grown,ends,life,from,to\n", blocks);
-    fputs("part,state,block,next,count\n", sequence);
+    fputs(AB_MODEL_BLOCKS_HEAD "\n", blocks);
+    fputs(AB_MODEL_SEQUENCE_HEAD "\n", sequence);
     for (uint32_t part = 0; part < m->n_parts; part++)
         write_part(m, part, blocks, sequence);
     return number_file_check(m->kind_of, err);

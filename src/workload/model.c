@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const ab_block_end_words[] = {"never", "calls", "fifo", "lifo", "random", NULL};
-
 static const char *next_line(char **text, unsigned *line)
 {
     char *at = *text, *end = at != NULL ? strchr(at, '\n') : NULL;
@@ -49,7 +47,7 @@ static bool take_number(const char **at, uint64_t most, uint64_t *out)
 static bool take_end(const char **at, uint64_t *out)
 {
     size_t n = strcspn(*at, ",");
-    for (size_t i = 0; ab_block_end_words[i] != NULL; i++)
+    for (size_t i = 0; i < AB_ARRAY_LEN(ab_block_end_words); i++)
         if (strlen(ab_block_end_words[i]) == n && memcmp(ab_block_end_words[i], *at, n) == 0) {
             *at += n + ((*at)[n] == ',');
             *out = i;

@@ -24,23 +24,11 @@
 #define AB_WORKLOAD_MODEL_H
 
 #include "core/status.h"
+#include "trace/model_tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define AB_MODEL_BLOCKS_HEAD \
-    "size,align,zeroed,lane,freed_by,resizes,last_size,grown,ends,life,from,to"
-#define AB_MODEL_SEQUENCE_HEAD "part,state,block,next,count"
-
-enum ab_block_end {
-    AB_ENDS_NEVER,
-    AB_ENDS_CALLS,
-    AB_ENDS_FIFO, /* from here on in a later part */
-    AB_ENDS_LIFO,
-    AB_ENDS_RANDOM,
-};
-extern const char *const ab_block_end_words[]; /* by enum ab_block_end; ends with NULL */
 
 struct ab_model_block {
     uint64_t size, align, is_zeroed, lane, freed_by, resizes, last_size, grown, ends, life;
