@@ -23,6 +23,21 @@ static void every_topic_stands_somewhere(void **state)
     }
 }
 
+/* The two that are left out: a note about terminals, and calls that the slowest of all include. */
+static void markdown_has_every_topic(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ab_n_topics; i++) {
+        bool is_there = strcmp(ab_topics[i].id, "by_value_others") == 0 ||
+                        strcmp(ab_topics[i].id, "slow_calls") == 0;
+        for (size_t k = 0; k < ab_n_topics; k++)
+            is_there = is_there || (ab_topics[k].make == ab_topics[i].make &&
+                                    ab_topics[k].places[AB_MARKDOWN] != AB_MARKDOWN_NONE);
+        if (!is_there)
+            fail_msg("Markdown has no %s", ab_topics[i].id);
+    }
+}
+
 /* Counts the grids of a place of terminals, and checks that turns begin with their phase. */
 static unsigned count(const struct ab_view *v, enum ab_terminal_place place, const char *phase)
 {
@@ -77,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_topic_stands_somewhere),
+        cmocka_unit_test(markdown_has_every_topic),
         cmocka_unit_test(a_walk_takes_one_turn_for_each_phase),
         cmocka_unit_test(only_what_is_asked_for_is_made),
     };

@@ -296,7 +296,7 @@ static void put_row(struct ab_html *h, const struct ab_report *report, const str
 void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
                   const struct ab_grid *g)
 {
-    const char *columns[AB_GRID_COLUMNS_MAX + 2] = {g->rows_are};
+    const char *columns[AB_GRID_COLUMNS_MAX + 2] = {g->rows_are != NULL ? g->rows_are : ""};
     const struct ab_session *s = g->session;
     const uint32_t n_backends = report != NULL ? s->n_backends : 0;
     unsigned n = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes a summary in GitHub's Markdown: the verdict, the ranking, failures, and the rest folded
- * away. GitHub does not show a step summary above 1 MiB, so the document stays below 900,000 bytes.
+ * away, with all tables of the answer at the end. GitHub does not show a step summary above 1 MiB, so the document stays below 900,000 bytes.
  * Rows that do not fit are counted.
  */
 #include "answer/findings.h"
@@ -94,37 +94,88 @@ static bool has_terminal_columns(const struct ab_grid *g)
 
 static const char *title_of(const struct ab_grid *g, unsigned column, bool is_terminal)
 {
-    return is_terminal ? g->columns[column].title : g->columns[column].in_html;
+    const struct ab_grid_column *c = &g->columns[column];
+    bool has_name = c->name != NULL && c->name[0] != 0;
+    return !is_terminal ? c->in_html : c->title != NULL && has_name ? c->name : c->title;
 }
 
-static void add_cell(struct ab_text *t, const struct ab_grid_cell *cell)
+/* Writes a time, or "<20 ns" below the clock's floor. */
+static const char *time_text(char buf[AB_CELL_BYTES], double ns, double floor_ns)
 {
-    char text[AB_CELL_BYTES];
+    bool is_below = ns < floor_ns;
+    buf[0] = '<';
+    ab_units_time(buf + is_below, AB_CELL_BYTES - is_below, is_below ? floor_ns : ns);
+    return buf;
+}
+
+/* Adds a number that is known. */
+static void add_value(struct ab_text *t, const struct ab_grid *g, const struct ab_grid_cell *cell)
+{
+    const double x = cell->value, floor_ns = g->session->timer.floor_ns;
+    char text[AB_CELL_BYTES] = "", second[AB_CELL_BYTES];
+    if (cell->kind == AB_GRID_SHARE)
+        ab_format_share(text, x, " ");
+    else if (cell->kind == AB_GRID_AMOUNT)
+        ab_units_count(text, sizeof text, x);
+    else if (cell->kind == AB_GRID_BYTES)
+        ab_units_bytes(text, sizeof text, x);
+    else if (cell->kind == AB_GRID_COUNT)
+        ab_format_count(text, x);
+    else if (cell->kind == AB_GRID_PORTION)
+        snprintf(text, sizeof text, "%.0f (%.3g %%)", x, 100 * cell->share);
+    else if (cell->kind == AB_GRID_TIMES)
+        snprintf(text, sizeof text, "%.40sx", ab_format_ratio(second, x));
+    else if (cell->kind == AB_GRID_SCALED)
+        snprintf(text, sizeof text, g->unit != NULL ? "%.40s %.20s" : "%.40s", cell->text, g->unit);
+    else if (cell->kind == AB_GRID_LINE)
+        ab_sparkline_series(text, cell->line, AB_GRID_POINTS, x, true);
+    else if (cell->kind == AB_GRID_HISTOGRAM)
+        ab_sparkline_hdr(text, cell->hdr, &g->range, AB_GRID_POINTS, true);
+    else if (cell->kind == AB_GRID_NS)
+        time_text(text, x, floor_ns);
+    else if (cell->kind != AB_GRID_BLANK)
+        ab_units_time(text, sizeof text, x);
+    ab_sinks_markdown_text(t, text);
+}
+
+static void add_cell(struct ab_text *t, const struct ab_grid *g, const struct ab_grid_cell *cell,
+                     bool is_terminal)
+{
+    char first[AB_CELL_BYTES], second[AB_CELL_BYTES];
     bool is_text = cell->kind == AB_GRID_TEXT || cell->kind == AB_GRID_CODE ||
                    cell->kind == AB_GRID_PROSE;
     ab_text_add(t, " ");
-    if (is_text && cell->text != NULL)
+    if (!is_terminal && cell->in_html != NULL) {
+        ab_sinks_markdown_text(t, cell->in_html);
+    } else if (is_text && cell->text != NULL) {
         ab_sinks_markdown_text(t, cell->text);
-    else if (!isfinite(cell->value))
+    } else if (cell->kind == AB_GRID_PAIR) {
+        double floor_ns = g->session->timer.floor_ns;
+        ab_sinks_markdown_text(t, isfinite(cell->value) ? time_text(first, cell->value, floor_ns)
+                                                        : "n/a");
+        ab_text_add(t, " / ");
+        ab_sinks_markdown_text(t, isfinite(cell->second) ? time_text(second, cell->second, floor_ns)
+                                                         : "n/a");
+    } else if (!isfinite(cell->value)) {
         ab_text_add(t, is_text ? "-" : "n/a");
-    else if (cell->kind == AB_GRID_BLANK)
-        ab_text_add(t, "");
-    else if (cell->kind == AB_GRID_SHARE)
-        ab_text_add(t, ab_format_share(text, cell->value, " "));
-    else if (cell->kind == AB_GRID_AMOUNT)
-        ab_text_add(t, ab_units_count(text, sizeof text, cell->value));
-    else if (cell->kind == AB_GRID_BYTES)
-        ab_text_add(t, ab_units_bytes(text, sizeof text, cell->value));
-    else
-        ab_text_add(t, ab_units_time(text, sizeof text, cell->value));
+    } else {
+        add_value(t, g, cell);
+    }
     ab_text_add(t, " |");
+}
+
+/* Returns the title of the labels: without one, the first heading stands for it. */
+static const char *title_of_labels(const struct ab_grid *g)
+{
+    bool has_heading = g->n_rows > 0 && g->rows[0].is_heading;
+    return g->rows_are != NULL ? g->rows_are : has_heading ? g->rows[0].label : "";
 }
 
 static void add_head(struct ab_text *t, const struct ab_grid *g, bool is_terminal)
 {
     struct ab_text rule = {0};
     ab_text_add(t, "| ");
-    ab_sinks_markdown_text(t, g->rows_are != NULL ? g->rows_are : "");
+    ab_sinks_markdown_text(t, title_of_labels(g));
     ab_text_add(t, " |");
     for (unsigned c = 0; c < g->n_columns; c++) {
         const char *title = title_of(g, c, is_terminal);
@@ -140,19 +191,33 @@ static void add_head(struct ab_text *t, const struct ab_grid *g, bool is_termina
     ab_text_fini(&rule);
 }
 
-void ab_sinks_markdown_grid(struct ab_text *t, const struct ab_grid *g, size_t n)
+/* True if the table has this row. Headings stand only in the columns of terminals, as others have a
+ * column for them; the first one is the title of the labels. */
+static bool has_row(const struct ab_grid *g, size_t row, bool is_terminal)
+{
+    const struct ab_grid_row *r = &g->rows[row];
+    if (r->is_heading)
+        return is_terminal && row > 0 && r->label[0] != 0;
+    return is_terminal || !r->is_terminal_only;
+}
+
+void ab_sinks_markdown_grid(struct ab_text *t, const struct ab_grid *g)
 {
     bool is_terminal = has_terminal_columns(g);
     add_head(t, g, is_terminal);
-    for (size_t i = 0; i < n; i++) {
-        if (g->rows[i].is_heading)
+    for (size_t i = 0; i < g->n_rows; i++) {
+        const struct ab_grid_row *row = &g->rows[i];
+        const char *mark = row->is_heading ? "**" : "";
+        if (!has_row(g, i, is_terminal))
             continue;
-        ab_text_add(t, "| ");
-        ab_sinks_markdown_text(t, g->rows[i].label);
-        ab_text_add(t, " |");
+        ab_text_addf(t, "| %s", mark);
+        ab_sinks_markdown_text(t, row->label);
+        if (row->tail != NULL && !row->is_heading)
+            ab_sinks_markdown_text(t, row->tail);
+        ab_text_addf(t, "%s |", mark);
         for (unsigned c = 0; c < g->n_columns; c++)
             if (title_of(g, c, is_terminal) != NULL)
-                add_cell(t, &g->rows[i].cells[c]);
+                add_cell(t, g, &row->cells[c], is_terminal);
         ab_text_add(t, "\n");
     }
     ab_text_add(t, "\n");
@@ -179,13 +244,21 @@ static void add_topic(struct ab_text *t, const struct ab_grid *g, bool has_title
         add_paragraph(t, g->caption);
     if (has_titles && g->remark != NULL)
         add_paragraph(t, g->remark);
-    ab_sinks_markdown_grid(t, g, g->n_rows);
+    ab_sinks_markdown_grid(t, g);
     add_list(t, &g->sentences);
     for (size_t i = 0; i < g->closing.n && has_titles; i++)
         add_paragraph(t, g->closing.items[i]);
 }
 
-/* Adds the topics of a place. A table that does not fit is counted. */
+static bool has_rows(const struct ab_grid *g)
+{
+    for (size_t i = 0; i < g->n_rows; i++)
+        if (!g->rows[i].is_heading)
+            return true;
+    return false;
+}
+
+/* Adds the topics of a place. The rows of a table that does not fit are counted. */
 static void add_topics(struct page *page, const struct ab_view *v, enum ab_markdown_place place)
 {
     struct ab_topic_walk walk = {.at = {.view = v, .surface = AB_MARKDOWN}, .place = place};
@@ -193,10 +266,10 @@ static void add_topics(struct page *page, const struct ab_view *v, enum ab_markd
     while (ab_topics_next(&walk, &g) != NULL) {
         struct ab_text table = {0};
         add_topic(&table, &g, place >= AB_MARKDOWN_PINS);
-        if (page->text.n + table.n < MOST_BYTES - RESERVE)
-            ab_text_add(&page->text, table.s);
-        else
+        if (page->text.n + table.n >= MOST_BYTES - RESERVE)
             page->n_left_out += g.n_rows;
+        else if (has_rows(&g))
+            ab_text_add(&page->text, table.s);
         ab_text_fini(&table);
         ab_grid_fini(&g);
     }
@@ -385,6 +458,9 @@ static void add_document(struct page *page, const struct ab_view *v, const struc
     }
     add_numbers(page, s);
     add_conditions(page, s);
+    begin_details(page, "All tables");
+    add_topics(page, v, AB_MARKDOWN_MORE);
+    end_details(page);
     if (page->n_left_out > 0)
         ab_text_addf(&page->text, "%zu rows are left out: a summary may have 1 MiB.\n",
                      page->n_left_out);

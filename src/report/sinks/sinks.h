@@ -53,9 +53,9 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
  * end of a cell. */
 void ab_sinks_markdown_text(struct ab_text *to, const char *s);
 
-/* Adds the first n rows of a grid as a table, without headings. It has the columns of pages, or
+/* Adds a grid as a table. It has the columns of pages, or
  * those of terminals if pages show none or the grid asks for them. */
-void ab_sinks_markdown_grid(struct ab_text *to, const struct ab_grid *g, size_t n);
+void ab_sinks_markdown_grid(struct ab_text *to, const struct ab_grid *g);
 
 /* Writes JUnit XML of several results, a testsuite per work. */
 void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n);

@@ -58,8 +58,8 @@ static void put_markdown(FILE *to, const struct ab_suite_view *v)
         ab_text_add(&t, "\n");
     }
     ab_text_add(&t, "\n");
-    ab_sinks_markdown_grid(&t, &v->matrix, v->matrix.n_rows);
-    ab_sinks_markdown_grid(&t, &v->means, v->means.n_rows);
+    ab_sinks_markdown_grid(&t, &v->matrix);
+    ab_sinks_markdown_grid(&t, &v->means);
     struct ab_view_texts names = {0};
     ab_view_names(&v->suite->summary, &names);
     for (size_t i = 0; i < names.n; i++) {
