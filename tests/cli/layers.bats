@@ -52,6 +52,15 @@ check_again() {
     violates 'allocators may not include "base/bits.h"' allocators/x/x.c '#include "base/bits.h"'
 }
 
+@test "the options of the command line outside of cli, and a copy of them, are found" {
+    violates 'src/app/c.c:1: names the options of the command line; only cli does' \
+        src/app/c.c 'struct ab_options;'
+    violates 'src/cli/c.c:2: one is a copy of the options; make a request' \
+        src/cli/c.c 'void f(const struct ab_options *o)' '{ struct ab_options one = *o; }'
+    violates 'src/cli/advise/c.c:1: staged is a copy of the options; make a request' \
+        src/cli/advise/c.c 'struct work { struct ab_options staged; };'
+}
+
 @test "a renderer that works out a number is found" {
     tree src/report/table/c.c 'void f(void) { ab_middle(1); }' || fail "a call of nothing known"
     mkdir -p src/stats
