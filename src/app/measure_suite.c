@@ -19,6 +19,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "core/alloc.h"
+#include "core/command_line.h"
 #include "core/grow.h"
 #include "core/text.h"
 #include "report/suite/suite_forms.h"
@@ -534,13 +535,10 @@ static enum ab_status explain_interruption(const struct work *w, struct ab_err *
     ab_text_addf(&t, "interrupted after %u of %u %ss; what is complete is kept", n, suite->n,
                  ab_session_kind_names[w->kind]);
     if (store->folder != NULL && store->name[0] != 0) {
-        const char *before = strstr(w->asked->command.text, " --resume ");
-        size_t head = before != NULL ? (size_t)(before - w->asked->command.text)
-                                     : strlen(w->asked->command.text);
+        static const char *const without[] = {"--resume"};
         char *path = ab_strdupf("%s/%s", store->folder, store->name);
-        ab_text_addf(&t, "\ncontinue:  %.*s", (int)head, w->asked->command.text);
-        if (before != NULL)
-            ab_text_add(&t, before + 10 + ab_text_shell_word(before + 10));
+        ab_text_add(&t, "\ncontinue:  ");
+        ab_command_line_add_without(&t, w->asked->command.text, without, 1);
         ab_text_add(&t, " --resume ");
         ab_text_add_shell(&t, path);
         free(path);

@@ -9,8 +9,10 @@
 #include "answer/warnings.h"
 #include "app/backend_choice.h"
 #include "app/outputs.h"
+#include "base/bits.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "core/command_line.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/sink_checks.h"
@@ -213,60 +215,24 @@ static uint32_t most_needed(const struct ab_session *s)
     return most < ROUNDS_WORTH_TRYING ? most : ROUNDS_WORTH_TRYING;
 }
 
-/* Returns the text after the name if `word` begins with one of `names`, followed by a blank or '='.
- * Returns NULL otherwise. */
-static const char *behind_name(const char *word, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(word, names[i], strlen(names[i])) == 0 &&
-            strchr(" =", word[strlen(names[i])]) != NULL)
-            return word + strlen(names[i]);
-    return NULL;
-}
-
-/* Returns how many words an argument takes that sets the number of rounds or their end; 0 if it
- * does not. */
-static size_t words_of_rounds(const char *word)
-{
-    static const char *const names[] = {"--rounds", "--reps", "--time-budget", "--precision"};
-    const char *end = behind_name(word, names, AB_ARRAY_LEN(names));
-    return end == NULL || *end == 0 ? 0 : *end == ' ' ? 2 : 1;
-}
-
-static const char *skip_word(const char *s)
-{
-    s += ab_text_shell_word(s);
-    return *s == ' ' ? s + 1 : s;
-}
-
 /* Appends the command that measured `s` with another number of rounds. The option is inserted at
  * the front, because the rest may be the command line of a program. */
 static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t rounds)
 {
-    const char *word = s->command_line, *end = skip_word(skip_word(word)); /* allocbench run */
-    bool is_ours = true;
-    ab_text_addf(t, "%.*s%s--rounds %u ", (int)(end - word), word, end[-1] == ' ' ? "" : " ",
-                 rounds);
-    for (word = end; *word != 0; word = end) {
-        size_t n = is_ours ? words_of_rounds(word) : 0;
-        is_ours = is_ours && strncmp(word, "-- ", 3) != 0;
-        end = skip_word(word);
-        if (n == 0)
-            ab_text_addf(t, "%.*s", (int)(end - word), word);
-        else if (n == 2)
-            end = skip_word(end);
-    }
-    while (t->n > 0 && t->s[t->n - 1] == ' ')
-        t->s[--t->n] = 0;
+    static const char *const without[] = {"--rounds", "--reps", "--time-budget", "--precision"};
+    const char *arguments = ab_command_line_arguments(s->command_line);
+    ab_text_addf(t, "%.*s%s--rounds %u ", (int)(arguments - s->command_line), s->command_line,
+                 arguments[-1] == ' ' ? "" : " ", rounds);
+    ab_command_line_add_without(t, arguments, without, AB_ARRAY_LEN(without));
 }
 
 /* True if the second word is a command that measures. Repeating `merge` would only join the same
  * parts again. */
 static bool is_measurement(const char *command_line)
 {
-    static const char *const names[] = {"run", "replay", "exec"};
-    const char *end = behind_name(skip_word(command_line), names, AB_ARRAY_LEN(names));
-    return end != NULL && *end != '=';
+    char name[16] = "";
+    return sscanf(command_line, "%*s %15s", name) == 1 &&
+           (strcmp(name, "run") == 0 || strcmp(name, "replay") == 0 || strcmp(name, "exec") == 0);
 }
 
 /* True if the session's command line can be run again with other options. For exec, " -- " must
