@@ -268,6 +268,22 @@ static int compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+static void sort_and_count(struct ab_findings *all)
+{
+    if (all->n > 0)
+        qsort(all->items, all->n, sizeof all->items[0], compare);
+    for (size_t i = 0; i < all->n; i++)
+        all->counts[all->items[i].outcome] += !all->items[i].is_shown_only;
+}
+
+void ab_findings_of_gates(const struct ab_checked *gates, uint32_t n, struct ab_findings *out)
+{
+    *out = (struct ab_findings){0};
+    for (uint32_t i = 0; i < n; i++)
+        add_gate(&gates[i], out);
+    sort_and_count(out);
+}
+
 void ab_findings_make(const struct ab_session *s, struct ab_findings *out)
 {
     const struct ab_comparison *c = s->comparison;
@@ -283,10 +299,7 @@ void ab_findings_make(const struct ab_session *s, struct ab_findings *out)
             add_backend(s, i, out);
     if (!s->is_complete)
         add_incomplete(s, out);
-    if (out->n > 0)
-        qsort(out->items, out->n, sizeof out->items[0], compare);
-    for (size_t i = 0; i < out->n; i++)
-        out->counts[out->items[i].outcome] += !out->items[i].is_shown_only;
+    sort_and_count(out);
 }
 
 void ab_findings_count(const struct ab_findings *findings, struct ab_text *out)

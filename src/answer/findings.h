@@ -41,6 +41,8 @@ struct ab_findings {
 
 /* Finds everything. Call it between ab_format_begin and ab_format_end. */
 void ab_findings_make(const struct ab_session *session, struct ab_findings *out);
+/* Finds the verdicts of gates alone. */
+void ab_findings_of_gates(const struct ab_checked *gates, uint32_t n, struct ab_findings *out);
 void ab_findings_fini(struct ab_findings *findings);
 /* Adds "2 failed, 1 inconclusive or skipped, 14 passed", without zeros. */
 void ab_findings_count(const struct ab_findings *findings, struct ab_text *out);

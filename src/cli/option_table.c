@@ -1015,7 +1015,7 @@ static const struct ab_option_info table[] = {
 #define AB_SINK_OF_HISTOGRAMS(id, name, arg, help, write) \
     AB_SINK(id, name, arg, help, write, EACH, RARE)
 #define AB_SINK_OF_FIGURES AB_SINK_OF_HISTOGRAMS
-#define AB_SINK_OF_LINES(id, name, help, write) \
+#define AB_SINK_OF_LINES(id, name, help, write, suite) \
     OUTPUT(name, NULL, help, RESULTS, FLAG(outputs.wants_lines[AB_SINK_##id]), RARE),
 #define AB_SINK_OF_VERDICTS(id, name, arg, help, write, write_suite, help_of) \
     OUTPUT(name, arg, help, RESULTS, TEXT(outputs.sinks[AB_SINK_##id]), RARE_IN(HIDES_##help_of), \

@@ -41,28 +41,16 @@ static void tell_failures(const struct ab_suite *suite, bool is_quiet)
     }
 }
 
-/* Prints annotations with the name of their workload. */
-static void print_lines(const struct ab_options *o, const struct ab_session *session,
-                        const char *name)
-{
-    struct ab_session named = *session;
-    named.name = name;
-    ab_outputs_lines(&o->outputs, &named, ab_outputs_use_stdout(&o->outputs) ? stderr : stdout);
-}
-
 static void print(const struct ab_options *o, const struct ab_suite *suite)
 {
-    struct ab_session means = suite->summary; /* only the gates of the suite */
-    means.n_backends = 0;
-    means.is_complete = true;
+    FILE *to = ab_outputs_use_stdout(&o->outputs) ? stderr : stdout;
     if (o->talk.is_quiet || ab_outputs_use_stdout(&o->outputs))
         tell_verdicts(suite);
     else
         ab_suite_table(stdout, suite, ab_terminal_style(o));
-    for (uint32_t i = 0; i < suite->n; i++)
-        if (suite->items[i].document != NULL)
-            print_lines(o, &suite->items[i].stored.session, suite->items[i].name);
-    print_lines(o, &means, AB_SUITE_MEAN);
+    for (unsigned i = 0; i < AB_SINK_COUNT; i++)
+        if (o->outputs.wants_lines[i])
+            ab_sinks[i].write_suite(to, suite);
     fflush(stdout);
 }
 

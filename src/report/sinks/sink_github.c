@@ -6,6 +6,7 @@
 #include "report/sinks/sinks.h"
 
 #include "answer/findings.h"
+#include "document/suite_document.h"
 #include "result/shown.h"
 
 #include <inttypes.h>
@@ -71,8 +72,7 @@ static bool is_of(const struct ab_finding *f, bool is_error)
            (f->outcome == AB_OUTCOME_WARNED || strcmp(f->verdict, "inconclusive") == 0);
 }
 
-static void put_kind(FILE *to, const struct ab_session *s, const struct ab_findings *all,
-                     bool is_error)
+static void put_kind(FILE *to, const char *name, const struct ab_findings *all, bool is_error)
 {
     const char *command = is_error ? "error" : "warning";
     size_t n = 0, n_shown = 0;
@@ -82,12 +82,20 @@ static void put_kind(FILE *to, const struct ab_session *s, const struct ab_findi
     for (size_t i = 0; i < all->n && n_shown < most; i++) {
         if (!is_of(&all->items[i], is_error))
             continue;
-        put_annotation(to, command, s->name, &all->items[i]);
+        put_annotation(to, command, name, &all->items[i]);
         n_shown++;
     }
     if (n > most)
         fprintf(to, "::%s title=allocbench::and %zu more; the log has them all\n", command,
                 n - most);
+}
+
+/* Writes the annotations of `name`, and frees the findings. */
+static void put_all(FILE *to, const char *name, struct ab_findings *all)
+{
+    put_kind(to, name, all, true);
+    put_kind(to, name, all, false);
+    ab_findings_fini(all);
 }
 
 void ab_sink_github(FILE *to, const struct ab_session *session)
@@ -96,8 +104,21 @@ void ab_sink_github(FILE *to, const struct ab_session *session)
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     ab_findings_make(session, &all);
-    put_kind(to, session, &all, true);
-    put_kind(to, session, &all, false);
-    ab_findings_fini(&all);
+    put_all(to, session->name, &all);
+    ab_format_end(&guard);
+}
+
+void ab_suite_github(FILE *to, const struct ab_suite *suite)
+{
+    struct ab_findings all;
+    struct ab_format_guard guard;
+    ab_format_begin(&guard);
+    for (uint32_t i = 0; i < suite->n; i++)
+        if (suite->items[i].document != NULL) {
+            ab_findings_make(&suite->items[i].stored.session, &all);
+            put_all(to, suite->items[i].name, &all);
+        }
+    ab_findings_of_gates(suite->summary.gates, suite->summary.n_gates, &all);
+    put_all(to, AB_SUITE_MEAN, &all);
     ab_format_end(&guard);
 }

@@ -175,8 +175,10 @@ static void put_suite(FILE *to, const struct ab_suite_work *w, const struct ab_f
     fputs("  </testsuite>\n", to);
 }
 
-void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n)
+void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n,
+                    const struct ab_session *means)
 {
+    const struct ab_suite_work of_means = {.name = AB_SUITE_MEAN, .session = means};
     struct ab_format_guard guard;
     struct ab_findings *all = ab_alloc_zeroed(n + 1, sizeof all[0]);
     struct counts sum = {0};
@@ -185,6 +187,10 @@ void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n)
         find(&works[i], &all[i]);
         count(&all[i], &sum);
     }
+    if (means != NULL) {
+        ab_findings_of_gates(means->gates, means->n_gates, &all[n]);
+        count(&all[n], &sum);
+    }
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"allocbench\"", to);
     put_counts(to, &sum);
     fputs(">\n", to);
@@ -192,6 +198,9 @@ void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n)
         put_suite(to, &works[i], &all[i]);
         ab_findings_fini(&all[i]);
     }
+    if (means != NULL)
+        put_suite(to, &of_means, &all[n]);
+    ab_findings_fini(&all[n]);
     fputs("</testsuites>\n", to);
     free(all);
     ab_format_end(&guard);
@@ -199,5 +208,5 @@ void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n)
 
 void ab_sink_junit(FILE *to, const struct ab_session *session)
 {
-    ab_sinks_junit(to, &(struct ab_suite_work){.name = session->name, .session = session}, 1);
+    ab_sinks_junit(to, &(struct ab_suite_work){.name = session->name, .session = session}, 1, NULL);
 }

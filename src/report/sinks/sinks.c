@@ -13,8 +13,8 @@ const struct ab_sink ab_sinks[AB_SINK_COUNT] = {
     {.option = name, .write_histogram = function},
 #define AB_SINK_OF_FIGURES(id, name, arg, help, function) \
     {.option = name, .write_figures = function},
-#define AB_SINK_OF_LINES(id, name, help, function) \
-    {.option = name, .write = function, .is_of_lines = true},
+#define AB_SINK_OF_LINES(id, name, help, function, suite) \
+    {.option = name, .write = function, .write_suite = suite, .is_of_lines = true},
 #define AB_SINK_OF_VERDICTS AB_SINK
 #include "report/sinks/sinks.def"
 #undef AB_SINK

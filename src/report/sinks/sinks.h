@@ -57,8 +57,10 @@ void ab_sinks_markdown_text(struct ab_text *to, const char *s);
  * those of terminals if pages show none or the grid asks for them. */
 void ab_sinks_markdown_grid(struct ab_text *to, const struct ab_grid *g);
 
-/* Writes JUnit XML of several results, a testsuite per work. */
-void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n);
+/* Writes JUnit XML of several results, a testsuite per work. `means`: one more for the gates on
+ * means, which this session has; NULL = none. */
+void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n,
+                    const struct ab_session *means);
 
 #define OF_SUITE(function) void function(FILE *to, const struct ab_suite *suite);
 #define EACH
@@ -67,8 +69,9 @@ void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n);
     suite
 #define AB_SINK_OF_HISTOGRAMS(id, option, arg, help, function) \
     void function(FILE *to, const struct ab_hdr *hdr);
-#define AB_SINK_OF_LINES(id, option, help, function) \
-    void function(FILE *to, const struct ab_session *session);
+#define AB_SINK_OF_LINES(id, option, help, function, suite) \
+    void function(FILE *to, const struct ab_session *session); \
+    suite
 #define AB_SINK_OF_VERDICTS AB_SINK
 #define AB_SINK_OF_FIGURES(id, option, arg, help, function) \
     enum ab_status function(const char *folder, const struct ab_session *session, \

@@ -149,7 +149,6 @@ void ab_suite_csv(FILE *to, const struct ab_suite *suite)
 void ab_suite_junit(FILE *to, const struct ab_suite *suite)
 {
     struct ab_suite_work *works = ab_alloc_zeroed(suite->n + 1u, sizeof works[0]);
-    struct ab_session means = suite->summary;
     uint32_t n = 0;
     for (; n < suite->n; n++) {
         const struct ab_suite_item *item = &suite->items[n];
@@ -158,11 +157,7 @@ void ab_suite_junit(FILE *to, const struct ab_suite *suite)
                                                                             : NULL,
                                           .reason = item->reason};
     }
-    means.n_backends = 0;
-    means.is_complete = true;
-    if (means.n_gates > 0)
-        works[n++] = (struct ab_suite_work){.name = AB_SUITE_MEAN, .session = &means};
-    ab_sinks_junit(to, works, n);
+    ab_sinks_junit(to, works, n, suite->summary.n_gates > 0 ? &suite->summary : NULL);
     free(works);
 }
 
