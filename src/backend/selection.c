@@ -10,6 +10,7 @@
 #include "backend/presets.h"
 #include "backend/settings.h"
 #include "base/bits.h"
+#include "base/malloc_names.h"
 #include "base/nearest.h"
 #include "base/units.h"
 #include "core/alloc.h"
@@ -142,12 +143,13 @@ static enum ab_status select_builtin(const struct ab_backend *b, const char *par
  * allocator would reach the free of another as soon as a missing function is called. */
 
 static const char *const symbols[] = {
-    "malloc",          "free",          "calloc",         "realloc",
-    "memalign",        "aligned_alloc", "posix_memalign", "malloc_usable_size",
+#define AB_MALLOC_SERVED(name, flags) #name,
+#define AB_MALLOC_NAME(name, flags)
+#include "base/malloc_names.def"
     AB_BACKEND_SYMBOL,
 };
 
-enum { N_MALLOC = 8, ALL_OF_MALLOC = (1 << N_MALLOC) - 1, PLUGIN = 1 << N_MALLOC };
+enum { N_MALLOC = AB_SERVED_COUNT, ALL_OF_MALLOC = (1 << N_MALLOC) - 1, PLUGIN = 1 << N_MALLOC };
 _Static_assert(AB_ARRAY_LEN(symbols) == N_MALLOC + 1, "the plug-in's symbol is the last");
 
 static void refuse(struct ab_selection *s, enum ab_selection_state state, const char *reason)

@@ -7,6 +7,7 @@
 #include "program/callgrind_file.h"
 
 #include "base/bits.h"
+#include "base/malloc_names.h"
 #include "core/alloc.h"
 #include "core/elf.h"
 #include "core/grow.h"
@@ -119,10 +120,6 @@ static enum whose at_address(const struct reader *r, const struct place *p, uint
  * the depth of a recursion ("'2"). */
 static bool is_family(const char *name)
 {
-    static const char *const family[] = {
-        "malloc",     "free",   "cfree",   "calloc",        "realloc",        "reallocarray",
-        "memalign",   "valloc", "pvalloc", "aligned_alloc", "posix_memalign", "malloc_usable_size",
-        "malloc_trim"};
     size_t n = strcspn(name, "@'");
     if (strncmp(name, "__libc_", 7) == 0) {
         name += 7;
@@ -131,10 +128,7 @@ static bool is_family(const char *name)
         name += 2;
         n -= 2;
     }
-    for (size_t i = 0; i < AB_ARRAY_LEN(family); i++)
-        if (strlen(family[i]) == n && memcmp(family[i], name, n) == 0)
-            return true;
-    return false;
+    return ab_malloc_name_flags(name, n) != 0;
 }
 
 /* Finds the entry for a reference: "(12) name" defines number 12, a later "(12)" refers to it.

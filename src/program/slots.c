@@ -8,6 +8,7 @@
 #include "program/slots.h"
 
 #include "base/bits.h"
+#include "base/malloc_names.h"
 #include "core/alloc.h"
 #include "core/grow.h"
 #include "core/text.h"
@@ -28,13 +29,6 @@ enum { JUMP = R_AARCH64_JUMP_SLOT, DATA = R_AARCH64_GLOB_DAT, ADDRESS = R_AARCH6
 enum { HEADERS_MOST = 64, DYNAMIC_MOST = 256, NAME_BYTES = 24 };
 #define TABLE_MOST (UINT64_C(1) << 26) /* bytes of relocations of one object */
 
-/* Functions that must lead to the wanted allocator. The others, in `more` and `begins`, must
- * only not lead to another loaded allocator: the C library may provide functions that the
- * allocator does not define. */
-static const char *const core[] = {"malloc", "calloc", "realloc", "free"};
-static const char *const more[] = {"memalign", "aligned_alloc", "posix_memalign",
-                                   "valloc",   "pvalloc",       "malloc_usable_size",
-                                   "cfree",    "reallocarray"};
 /* operators new and delete */
 static const char *const begins[] = {"_Znw", "_Zna", "_ZdlPv", "_ZdaPv"};
 
@@ -124,19 +118,18 @@ static bool open_object(int memory, uint64_t base, struct object *o)
     return o->symbols != 0 && o->strings != 0;
 }
 
+/* True for the functions that must lead to the wanted allocator. */
 static bool is_core(const char *name)
 {
-    for (size_t i = 0; i < AB_ARRAY_LEN(core); i++)
-        if (strcmp(name, core[i]) == 0)
-            return true;
-    return false;
+    return (ab_malloc_name_flags(name, strlen(name)) & AB_MALLOC_CORE) != 0;
 }
 
+/* True for the functions that must not lead to another loaded allocator. */
 static bool is_more(const char *name)
 {
-    for (size_t i = 0; i < AB_ARRAY_LEN(more); i++)
-        if (strcmp(name, more[i]) == 0)
-            return true;
+    unsigned flags = ab_malloc_name_flags(name, strlen(name));
+    if (flags != 0)
+        return (flags & (AB_MALLOC_CORE | AB_MALLOC_KEEPS)) == 0;
     for (size_t i = 0; i < AB_ARRAY_LEN(begins); i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)
             return true;

@@ -8,6 +8,7 @@
 #include "record/bypass.h"
 
 #include "base/bits.h"
+#include "base/malloc_names.h"
 #include "core/anonymous.h"
 #include "record/elf_module.h"
 #include "trace/format.h"
@@ -40,12 +41,8 @@ static bool is_operator(const char *name)
 
 static bool is_of_family(const char *name)
 {
-    static const char *const family[] = {"malloc",        "calloc",         "realloc", "free",
-                                         "aligned_alloc", "posix_memalign", "memalign"};
-    for (size_t i = 0; i < AB_ARRAY_LEN(family); i++)
-        if (strcmp(name, family[i]) == 0)
-            return true;
-    return is_operator(name);
+    return (ab_malloc_name_flags(name, strlen(name)) & AB_MALLOC_RECORDED) != 0 ||
+           is_operator(name);
 }
 
 struct search {

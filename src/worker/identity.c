@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Proves which library serves malloc, because an ignored preload would silently measure the C
- * library. All eight functions are traced to the object that defines them, and the object to the
+ * library. The functions that it calls are traced to the object that defines them, and the object to the
  * requested file. Files are compared by device and inode, because names can mislead and links do
  * not matter.
  */
 #include "worker/worker.h"
+
+#include "base/malloc_names.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -15,11 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const names[] = {
-    "malloc",   "free",          "calloc",         "realloc",
-    "memalign", "aligned_alloc", "posix_memalign", "malloc_usable_size",
+static const char *const names[AB_SERVED_COUNT] = {
+#define AB_MALLOC_SERVED(name, flags) #name,
+#define AB_MALLOC_NAME(name, flags)
+#include "base/malloc_names.def"
 };
-enum { N_NAMES = sizeof names / sizeof names[0] };
 
 struct note_search {
     uintptr_t base;
@@ -103,7 +105,7 @@ static void check_one_object(struct ab_worker *w, void *const *functions)
     Dl_info first, other;
     if (dladdr(functions[0], &first) == 0)
         return;
-    for (int i = 1; i < N_NAMES; i++)
+    for (int i = 1; i < AB_SERVED_COUNT; i++)
         if (dladdr(functions[i], &other) == 0 || other.dli_fbase != first.dli_fbase)
             ab_worker_fail(w, AB_FAILURE_LIBRARY, "malloc comes from ", first.dli_fname, ", but ",
                            names[i], " from ", other.dli_fname == NULL ? "?" : other.dli_fname,
@@ -199,8 +201,8 @@ static void *find_own(struct ab_worker *w, const char *name)
 
 void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face)
 {
-    void *functions[N_NAMES];
-    for (int i = 0; i < N_NAMES; i++)
+    void *functions[AB_SERVED_COUNT];
+    for (int i = 0; i < AB_SERVED_COUNT; i++)
         if ((functions[i] = dlsym(RTLD_DEFAULT, names[i])) == NULL)
             ab_worker_fail(w, AB_FAILURE_LIBRARY, names[i], " is not defined", NULL);
     bool is_libc = w->page->request.source == AB_SOURCE_LIBC;
@@ -212,14 +214,14 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face
                     libc.dli_fbase != mine.dli_fbase))
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "malloc is served by ", w->page->report.identity.path,
                        ", not by the C library", NULL);
-    face->malloc = (void *(*)(size_t))functions[0];
-    face->free = (void (*)(void *))functions[1];
-    face->calloc = (void *(*)(size_t, size_t))functions[2];
-    face->realloc = (void *(*)(void *, size_t))functions[3];
-    face->memalign = (void *(*)(size_t, size_t))functions[4];
-    face->aligned_alloc = (void *(*)(size_t, size_t))functions[5];
-    face->posix_memalign = (int (*)(void **, size_t, size_t))functions[6];
-    face->usable_size = (size_t(*)(void *))functions[7];
+    face->malloc = (void *(*)(size_t))functions[AB_SERVED_malloc];
+    face->free = (void (*)(void *))functions[AB_SERVED_free];
+    face->calloc = (void *(*)(size_t, size_t))functions[AB_SERVED_calloc];
+    face->realloc = (void *(*)(void *, size_t))functions[AB_SERVED_realloc];
+    face->memalign = (void *(*)(size_t, size_t))functions[AB_SERVED_memalign];
+    face->aligned_alloc = (void *(*)(size_t, size_t))functions[AB_SERVED_aligned_alloc];
+    face->posix_memalign = (int (*)(void **, size_t, size_t))functions[AB_SERVED_posix_memalign];
+    face->usable_size = (size_t(*)(void *))functions[AB_SERVED_malloc_usable_size];
     ab_worker_find_sized_free(w, face, find_own);
     ab_worker_find_trim(w, find_own);
     if (!is_libc) { /* the parent knows the C library's version: both run the same one */

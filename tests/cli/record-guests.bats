@@ -429,6 +429,32 @@ END
     expect_error 'no call was lost'
 }
 
+@test "a library that allocates by reallocarray or valloc alone is named too" {
+    need gcc
+    cat >"$OUT/opens.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    void *library = dlopen(argv[1], RTLD_NOW | RTLD_DEEPBIND);
+    void *(*take)(void) = library != NULL ? (void *(*)(void))dlsym(library, "take") : NULL;
+    if (take == NULL)
+        return 1;
+    free(take());
+    return argc - 2;
+}
+END
+    gcc -O0 -w -o "$OUT/opens" "$OUT/opens.c"
+    for call in 'reallocarray(0, 100, 10)' 'valloc(1000)' 'pvalloc(1000)'; do
+        printf '#define _GNU_SOURCE\n#include <malloc.h>\n#include <stdlib.h>\nvoid *take(void) { return %s; }' "$call" >"$OUT/take.c"
+        gcc -O0 -shared -fPIC -o "$OUT/libtake.so" "$OUT/take.c"
+        record -- "$OUT/opens" "$OUT/libtake.so"
+        expect_code 0
+        expect_error 'lacks calls of libtake.so \(loaded with RTLD_DEEPBIND'
+    done
+}
+
 # Beside 256 MiB that are on record and were never touched: no memory.
 @test "the memory of blocks that nobody saw is told, within what malloc and the program add to it" {
     record -- "$MODULES" hold "$GUESTS/libdeep.so" 4000 # 20,004,000 bytes that nobody saw
