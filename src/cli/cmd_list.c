@@ -479,7 +479,7 @@ static void add_kind(struct metrics *list, const struct ab_metric_kind *kind)
 static void add_all(struct metrics *list)
 {
     add_fields(list);
-    for (size_t i = 0; i < AB_METRIC_KINDS; i++)
+    for (size_t i = 0; i < ab_metric_kind_count; i++)
         if (ab_metric_kinds[i].title != NULL)
             add_kind(list, &ab_metric_kinds[i]);
 }

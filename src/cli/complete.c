@@ -135,7 +135,7 @@ static void offer_ops(struct offer *o)
     for (unsigned op = 0; op <= AB_OP_ALL; op++)
         offer(o, ab_result_op_name(op), "/");
     offer(o, "memory", "/");
-    for (size_t k = 0; k < AB_METRIC_KINDS; k++)
+    for (size_t k = 0; k < ab_metric_kind_count; k++)
         if (ab_metric_kinds[k].place != NULL && !ab_metric_kinds[k].is_of_memory)
             offer(o, ab_metric_kinds[k].place, "/");
 }
@@ -161,11 +161,11 @@ static void offer_results(struct offer *o, bool is_all)
 static void offer_numbers(struct offer *o, const char *op, size_t n)
 {
     bool is_any = false;
-    for (size_t k = 0; k <= AB_METRIC_KINDS; k++) {
+    for (size_t k = 0; k <= ab_metric_kind_count; k++) {
         const struct ab_metric_kind *kind =
-            &ab_metric_kinds[k < AB_METRIC_KINDS ? k : AB_METRIC_ITERATION];
-        bool follows = k == AB_METRIC_KINDS  ? !is_any
-                       : kind->place == NULL ? false
+            &ab_metric_kinds[k < ab_metric_kind_count ? k : AB_METRIC_ITERATION];
+        bool follows = k == ab_metric_kind_count ? !is_any
+                       : kind->place == NULL     ? false
                        : kind->is_of_memory
                            ? is_memory_op(op, n)
                            : strlen(kind->place) == n && strncmp(op, kind->place, n) == 0;

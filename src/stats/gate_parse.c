@@ -302,7 +302,7 @@ static const struct ab_number_field *find_number(const struct parser *p, struct 
                                                  struct span x, const struct ab_metric_kind **kind)
 {
     const struct ab_number_field *found = NULL;
-    for (size_t i = 0; i < AB_METRIC_KINDS && found == NULL; i++) {
+    for (size_t i = 0; i < ab_metric_kind_count && found == NULL; i++) {
         *kind = &ab_metric_kinds[i];
         if ((*kind)->place != NULL && may_follow(*kind, op))
             found = ab_metric_kind_find(*kind, x.s, x.n, is_in_bytes(p->text));
@@ -344,7 +344,7 @@ static bool fail_number(struct parser *p, struct span op, struct span stat)
     struct names names = {.n = 0};
     if (find_field(p, stat) != NULL)
         return fail_place(p, stat, stat, "is not a memory statistic", "all");
-    for (size_t k = 0; k < AB_METRIC_KINDS; k++) {
+    for (size_t k = 0; k < ab_metric_kind_count; k++) {
         const struct ab_metric_kind *kind = &ab_metric_kinds[k];
         bool follows = kind->place != NULL && may_follow(kind, op);
         for (size_t i = 0; follows && i < (kind->offered != NULL ? kind->n_offered : kind->n); i++)
@@ -457,7 +457,7 @@ static bool read_op(struct parser *p, struct span op, struct span stat)
     struct ab_metric *m = &p->gate.metric;
     struct names names = {.n = 0};
     uint32_t here = kinds_of(p, m->phase), kinds = p->star.n > 0 ? kinds_of(p, NULL) : here;
-    for (size_t i = 0; i < AB_METRIC_KINDS && !p->scope->is_exec; i++)
+    for (size_t i = 0; i < ab_metric_kind_count && !p->scope->is_exec; i++)
         if (ab_metric_kinds[i].place != NULL && may_follow(&ab_metric_kinds[i], op)) {
             set_moment(m, op);
             return read_number(p, op, stat);

@@ -59,7 +59,7 @@ struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *fie
 
 static const struct ab_metric_kind *kind_of(const struct ab_metric *m)
 {
-    const struct ab_metric_kind *kind = &ab_metric_kinds[AB_METRIC_KINDS - 1];
+    const struct ab_metric_kind *kind = &ab_metric_kinds[ab_metric_kind_count - 1];
     while (kind->fields != NULL &&
            (m->number < kind->fields || m->number >= kind->fields + kind->n))
         kind--;
@@ -826,7 +826,7 @@ static void op_why(const struct ab_session *s, uint32_t backend, const struct ab
 
 /* ---- the table of kinds ---- */
 
-const struct ab_metric_kind ab_metric_kinds[AB_METRIC_KINDS] = {
+const struct ab_metric_kind ab_metric_kinds[] = {
     [AB_METRIC_OP] = {.of_round = op_of_round, .of_all = op_of_all, .why = op_why},
     [AB_METRIC_ITERATION] = {.fields = ab_iteration_fields,
                              .n = AB_ITERATION_FIELDS,
@@ -892,6 +892,7 @@ const struct ab_metric_kind ab_metric_kinds[AB_METRIC_KINDS] = {
                        .is_of_memory = true,
                        .of_round = run_of_round},
 };
+const size_t ab_metric_kind_count = AB_ARRAY_LEN(ab_metric_kinds);
 
 /* ---- all metrics ---- */
 

@@ -25,7 +25,7 @@ struct ab_metric {
     char moment[sizeof((struct ab_pin *)0)->at];
 };
 
-/* The kinds of metrics. */
+/* The kinds of metrics that are asked for by name. The table may have more. */
 enum ab_metric_kind_id {
     AB_METRIC_OP,        /* fields of results */
     AB_METRIC_ITERATION, /* ab_iteration_fields */
@@ -35,7 +35,6 @@ enum ab_metric_kind_id {
     AB_METRIC_TIME,      /* ab_time_fields */
     AB_METRIC_PIN,       /* ab_pin_fields */
     AB_METRIC_RUN,       /* peaks of the whole run */
-    AB_METRIC_KINDS
 };
 
 /* A kind of metrics: its fields, how they are named, and how their values are computed. Gates,
@@ -69,7 +68,8 @@ struct ab_metric_kind {
     void (*why)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                 bool in_each_round, char *buf, size_t cap);
 };
-extern const struct ab_metric_kind ab_metric_kinds[AB_METRIC_KINDS];
+extern const struct ab_metric_kind ab_metric_kinds[];
+extern const size_t ab_metric_kind_count;
 bool ab_metric_is(const struct ab_metric *m, enum ab_metric_kind_id id);
 /* Returns the field of a kind with this name, in which the optional part may be missing; NULL =
  * none. */
