@@ -31,10 +31,7 @@ static bool adds_up(const struct ab_pins_state *s, uint32_t n_owners)
     for (uint32_t i = 0; i < s->n_rows; i++) {
         if (s->rows[i].owner >= n_owners)
             return false;
-        sum.live += s->rows[i].live;
-        sum.internal += s->rows[i].internal;
-        sum.external += s->rows[i].external;
-        sum.external_2m += s->rows[i].external_2m;
+        ab_pins_row_add(&sum, &s->rows[i]);
     }
     return sum.live == s->live && sum.internal == s->internal && sum.external == s->external &&
            sum.external_2m == s->external_2m;
@@ -129,17 +126,6 @@ static void add_group(const struct moment *m, const struct ab_pins_row *row)
     pin->lane = row->lane;
 }
 
-static void add_up(struct ab_pins_row *sum, const struct ab_pins_row *row)
-{
-    sum->live += row->live;
-    sum->internal += row->internal;
-    sum->external += row->external;
-    sum->external_2m += row->external_2m;
-    sum->retained += row->retained;
-    sum->blocks += row->blocks;
-    sum->pages += row->pages;
-}
-
 static int by_pinned(const void *a, const void *b)
 {
     const struct ab_pin *x = a, *y = b;
@@ -166,9 +152,9 @@ static void add_moment(struct moment *m)
     struct ab_pins_row others = s->rest, all = s->rest;
     uint64_t used = s->live + s->internal + s->external;
     for (uint32_t i = 0; i < s->n_rows; i++) {
-        add_up(&all, &s->rows[i]);
+        ab_pins_row_add(&all, &s->rows[i]);
         if (i >= GROUPS_MOST)
-            add_up(&others, &s->rows[i]);
+            ab_pins_row_add(&others, &s->rows[i]);
     }
     bool is_known = s->footprint != AB_MEMORY_UNKNOWN && s->footprint >= used + all.retained;
     m->retained_bytes = is_known ? (double)(s->footprint - used) : NAN;

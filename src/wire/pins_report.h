@@ -44,6 +44,18 @@ struct ab_pins_row {
 };
 #define AB_PINS_SEVERAL UINT32_MAX
 
+/* Adds the bytes, blocks and pages of `row` to `sum`. */
+static inline void ab_pins_row_add(struct ab_pins_row *sum, const struct ab_pins_row *row)
+{
+    sum->live += row->live;
+    sum->internal += row->internal;
+    sum->external += row->external;
+    sum->external_2m += row->external_2m;
+    sum->retained += row->retained;
+    sum->blocks += row->blocks;
+    sum->pages += row->pages;
+}
+
 struct ab_pins_stack {
     uint32_t stack, reserved;
     uint64_t external;

@@ -123,18 +123,10 @@ void ab_heap_pages_init(struct ab_heap_pages *p, void *memory, size_t bytes,
 /* Returns the entry of a stretch, adding it if needed; NULL = the table is full. */
 static struct ab_heap_stretch *find(struct ab_heap_pages *p, uint64_t number)
 {
-    uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (p->cap - 1);
-    if (p->recent->number == number + 1)
-        return p->recent;
-    while (p->table[i].number != 0 && p->table[i].number != number + 1)
-        i = (i + 1) & (p->cap - 1);
-    if (p->table[i].number == 0) {
-        if (p->n_used >= p->cap / 4 * 3)
-            return NULL;
-        p->table[i].number = number + 1;
-        p->n_used++;
-    }
-    return p->recent = &p->table[i];
+    struct ab_heap_stretch *s = p->recent;
+    if (s->number != number + 1)
+        s = ab_stretch_find(p->table, sizeof *s, p->cap, &p->n_used, number);
+    return s != NULL ? p->recent = s : NULL;
 }
 
 void ab_heap_pages_put(struct ab_heap_pages *p, uint64_t at, uint64_t bytes, unsigned heap)

@@ -66,6 +66,27 @@ struct ab_page_tally {
 };
 #define AB_STRETCH_LOG2 21
 
+/* Finds the entry of a stretch in a hash table with `cap` entries of `bytes` each, a power of two,
+ * of which *n_used are used. An entry begins with the uint64_t number of its stretch plus one; 0 =
+ * unused. Adds the entry if needed; NULL = three quarters of the table are used. */
+static inline void *ab_stretch_find(void *table, size_t bytes, uint64_t cap, uint64_t *n_used,
+                                    uint64_t number)
+{
+    uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (cap - 1);
+    uint64_t *entry = (uint64_t *)(void *)((char *)table + i * bytes);
+    while (*entry != 0 && *entry != number + 1) {
+        i = (i + 1) & (cap - 1);
+        entry = (uint64_t *)(void *)((char *)table + i * bytes);
+    }
+    if (*entry == 0) {
+        if (*n_used >= cap / 4 * 3)
+            return NULL;
+        *entry = number + 1;
+        (*n_used)++;
+    }
+    return entry;
+}
+
 struct ab_page_walk {
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;

@@ -183,18 +183,10 @@ void ab_pins_take(struct ab_pins *p, uint32_t slot, const struct ab_given *given
 /* Returns the entry of a stretch, adding it if needed; NULL = the table is full. */
 static struct stretch *find(struct ab_pins *p, uint64_t number)
 {
-    uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (p->cap_stretches - 1);
-    if (p->recent->number == number + 1)
-        return p->recent;
-    while (p->table[i].number != 0 && p->table[i].number != number + 1)
-        i = (i + 1) & (p->cap_stretches - 1);
-    if (p->table[i].number == 0) {
-        if (p->n_stretches >= p->cap_stretches / 4 * 3)
-            return NULL;
-        p->table[i].number = number + 1;
-        p->n_stretches++;
-    }
-    return p->recent = &p->table[i];
+    struct stretch *s = p->recent;
+    if (s->number != number + 1)
+        s = ab_stretch_find(p->table, sizeof *s, p->cap_stretches, &p->n_stretches, number);
+    return s != NULL ? p->recent = s : NULL;
 }
 
 static uint64_t bytes_of(const struct ab_block_entry *e)
@@ -513,17 +505,6 @@ static void keep_stacks(struct ab_pins *p)
     }
 }
 
-static void add_to_rest(struct ab_pins_row *rest, const struct ab_pins_row *row)
-{
-    rest->live += row->live;
-    rest->internal += row->internal;
-    rest->external += row->external;
-    rest->external_2m += row->external_2m;
-    rest->retained += row->retained;
-    rest->blocks += row->blocks;
-    rest->pages += row->pages;
-}
-
 /* Chooses the owners with the most bytes that are not live; the others are added to `rest`. */
 static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
 {
@@ -533,7 +514,7 @@ static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
         struct sum *sum = &p->places[owner];
         sum->row.owner = owner;
         if (i >= AB_PINS_ROWS_MOST) {
-            add_to_rest(&out->rest, &sum->row);
+            ab_pins_row_add(&out->rest, &sum->row);
             continue;
         }
         sum->index = i + 1;
