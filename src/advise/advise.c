@@ -10,6 +10,7 @@
 #include "advise/site_groups.h"
 #include "base/bits.h"
 #include "core/alloc.h"
+#include "core/text.h"
 #include "symbols/site_match.h"
 
 #include <math.h>
@@ -654,7 +655,7 @@ static enum ab_status group_stats(const struct ab_advise_plan *plan, struct ab_s
         out->n_events = info.events;
         out->n_threads = (uint32_t)info.threads;
         out->time_us = info.has_time ? info.time_us : 0;
-        snprintf(out->program, sizeof out->program, "%.255s", info.program);
+        AB_COPY(out->program, info.program);
     }
     ab_lives_fini(&s.lives);
     return status;

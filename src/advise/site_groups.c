@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "core/alloc.h"
 #include "core/grow.h"
+#include "core/text.h"
 #include "symbols/site_match.h"
 #include "trace_tools/walk.h"
 
@@ -81,8 +82,8 @@ static void know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *nu
     }
     AB_GROW_ZEROED(m->symbols, m->cap_symbols, m->n_symbols);
     struct symbol *new_ = &m->symbols[ *number = (uint32_t)m->n_symbols++];
-    snprintf(new_->function, sizeof new_->function, "%.127s", s->function);
-    snprintf(new_->file, sizeof new_->file, "%.255s", basename(s->file));
+    AB_COPY(new_->function, s->function);
+    AB_COPY(new_->file, basename(s->file));
     new_->line = s->line;
     new_->column = s->column;
     new_->has_mates = has_mates;
@@ -230,8 +231,7 @@ static void describe(const struct maker *m, uint32_t frame, struct ab_advice_gro
     group->column = s->has_mates ? s->column : 0;
     group->address = f->address;
     if (f->module != 0)
-        snprintf(group->module, sizeof group->module, "%.255s",
-                 basename(m->table->modules[f->module - 1].path));
+        AB_COPY(group->module, basename(m->table->modules[f->module - 1].path));
 }
 
 /* Returns the group of a frame. All frames of one call share a group. A frame gets its own group if

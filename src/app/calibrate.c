@@ -58,7 +58,7 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
     snprintf(f->fingerprint, sizeof f->fingerprint, "%s", s->host.fingerprint);
     snprintf(f->cpu, sizeof f->cpu, "%s", s->host.cpu);
     snprintf(f->kernel, sizeof f->kernel, "%s", s->host.kernel);
-    snprintf(f->workload, sizeof f->workload, "%.120s", s->name);
+    AB_COPY(f->workload, s->name);
     snprintf(f->tape_sha256, sizeof f->tape_sha256, "%s", s->tape_sha256);
     return AB_OK;
 }

@@ -122,7 +122,7 @@ static enum ab_status describe_work(struct work *w, struct ab_err *err)
     const struct ab_exec_request *asked = w->asked;
     char stdin_sha256[65] = "";
     const char *slash = strrchr(w->program, '/');
-    snprintf(w->name, sizeof w->name, "%.100s", slash != NULL ? slash + 1 : w->program);
+    AB_COPY(w->name, slash != NULL ? slash + 1 : w->program);
     if (!ab_file_digest(w->program, w->program_sha256))
         w->program_sha256[0] = 0;
     if (asked->program.stdin_path != NULL &&

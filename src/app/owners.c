@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "core/alloc.h"
 #include "core/grow.h"
+#include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/style.h"
 #include "stats/gate.h"
@@ -329,10 +330,9 @@ static bool name_frame(struct ab_owner_sites *s, const struct ab_site_frame *fra
         if (ab_wrappers_has(module, symbol) && !(is_last && i + 1 == named.n))
             continue;
         *out = (struct ab_owner_name){.line = symbol->line > 0 ? (uint32_t)symbol->line : 0};
-        snprintf(out->file, sizeof out->file, "%.127s",
-                 symbol->file[0] != 0 ? last_part(symbol->file)
-                 : module != NULL     ? last_part(module->path)
-                                      : "");
+        AB_COPY(out->file, symbol->file[0] != 0 ? last_part(symbol->file)
+                           : module != NULL     ? last_part(module->path)
+                                                : "");
         if (symbol->function[0] != 0)
             ab_wrappers_bare_name(symbol->function, out->function, sizeof out->function);
         else

@@ -492,8 +492,8 @@ static void describe_libraries(const struct ab_placement_rules *p,
     for (uint32_t h = 0; h < p->heaps.n; h++) {
         uint32_t shown = ab_placement_shown(ab_placement_heap_at(placement->image, 0), h);
         struct ab_mapped_heap *heap = &info->heaps[shown];
-        snprintf(heap->version, sizeof heap->version, "%.63s", p->heaps.items[h].version);
-        snprintf(heap->build_id, sizeof heap->build_id, "%.40s", p->heaps.items[h].build_id);
+        AB_COPY(heap->version, p->heaps.items[h].version);
+        AB_COPY(heap->build_id, p->heaps.items[h].build_id);
     }
 }
 

@@ -71,6 +71,13 @@ bool ab_text_ends_with(const char *s, const char *end)
     return n >= n_end && strcmp(s + n - n_end, end) == 0;
 }
 
+void ab_text_copy(char *dst, size_t cap, const char *s)
+{
+    size_t n = strnlen(s, cap - 1);
+    memcpy(dst, s, n);
+    dst[n] = 0;
+}
+
 void ab_text_join(char *buf, size_t cap, const char *separator, const char *word)
 {
     size_t n = strlen(buf);

@@ -30,6 +30,11 @@ bool ab_text_ends_with(const char *s, const char *end);
 /* Appends a word to the list in buf, with a separator if the list is not empty; cuts at cap. */
 void ab_text_join(char *buf, size_t cap, const char *separator, const char *word);
 
+/* Copies `s` to dst, cut to cap − 1 bytes; reads no more than these. Always terminates. */
+void ab_text_copy(char *dst, size_t cap, const char *s);
+/* Does the same for an array, with its size. */
+#define AB_COPY(array, s) ab_text_copy(array, sizeof(array), s)
+
 /* Copies `s`; control characters, characters that change the direction of text, and invalid UTF-8
  * become \xNN. So hostile names cannot move the cursor or look like other names. Always terminates;
  * returns dst. */

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "core/alloc.h"
 #include "core/system_file.h"
+#include "core/text.h"
 #include "core/units_show.h"
 #include "runner/supervise.h"
 
@@ -173,7 +174,7 @@ static void fail_run(struct ab_server_run *run, const char *why)
     if (run->failure[0] != 0)
         return;
     run->failed_in = run->stage;
-    snprintf(run->failure, sizeof run->failure, "%.690s", why);
+    AB_COPY(run->failure, why);
 }
 
 /* Starts a shell command with its output to the two descriptors. The supervision of signals

@@ -64,7 +64,7 @@ enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progre
             status = ab_fail(err, AB_INTERRUPTED, "interrupted");
     }
     if (status == AB_INPUT) {
-        snprintf(c->report->damage, sizeof c->report->damage, "%.119s", err->text);
+        AB_COPY(c->report->damage, err->text);
         status = AB_OK;
     }
     sum_up(c);

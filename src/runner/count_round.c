@@ -6,6 +6,7 @@
 #include "runner/count_round.h"
 
 #include "core/alloc.h"
+#include "core/text.h"
 #include "result/session.h"
 #include "runner/callgrind.h"
 #include "runner/estimate.h"
@@ -225,7 +226,7 @@ static enum ab_status count_calls(const struct ab_count_plan *plan, uint32_t bac
     enum ab_status status = ab_run(&context, &plan->cases[backend], AB_PASS_SYSTEM_CALLS, &rng,
                                    &run, &why);
     if (status == AB_OK && run.status != AB_BACKEND_OK)
-        snprintf(reason, sizeof reason, "%.150s", run.reason);
+        AB_COPY(reason, run.reason);
     else if (status == AB_OK && calls->has_listener)
         ab_fold_calls(&fold, calls);
     status = reason_of_failure(status, &why, reason, sizeof reason, err);

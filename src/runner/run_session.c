@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "base/units.h"
 #include "core/alloc.h"
+#include "core/text.h"
 #include "core/units_show.h"
 #include "placement/placement.h"
 #include "result/merge/merge.h"
@@ -148,9 +149,9 @@ static void note_libraries(const struct ab_placement *placement, const struct ab
         struct ab_mapped_heap *heap = &b->heaps[shown];
         const struct ab_library_report *said = &r->libraries[h];
         if (said->version[0] != 0)
-            snprintf(heap->version, sizeof heap->version, "%.63s", said->version);
+            AB_COPY(heap->version, said->version);
         if (said->build_id[0] != 0)
-            snprintf(heap->build_id, sizeof heap->build_id, "%.40s", said->build_id);
+            AB_COPY(heap->build_id, said->build_id);
     }
 }
 
@@ -185,7 +186,7 @@ static void note_identity(struct state *st, uint32_t backend, const struct ab_ou
     if (r->version[0] != 0)
         snprintf(b->version, sizeof b->version, "%.*s", (int)sizeof r->version - 1, r->version);
     if (r->identity.build_id[0] != 0)
-        snprintf(b->build_id, sizeof b->build_id, "%.40s", r->identity.build_id);
+        AB_COPY(b->build_id, r->identity.build_id);
     if (b->path[0] == 0 && r->identity.path[0] == '/')
         snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
                  r->identity.path);

@@ -89,10 +89,26 @@ static void hostile_text_becomes_printable(void **state)
     assert_string_equal(ab_text_printable(small, sizeof small, "abcdefgh"), "abcde");
 }
 
+static void copies_are_cut_and_read_no_further(void **state)
+{
+    (void)state;
+    char to[5];
+    const char unterminated[4] = {'a', 'b', 'c', 'd'};
+    AB_COPY(to, "ab");
+    assert_string_equal(to, "ab");
+    AB_COPY(to, "abcdef");
+    assert_string_equal(to, "abcd");
+    AB_COPY(to, unterminated);
+    assert_string_equal(to, "abcd");
+    AB_COPY(to, "");
+    assert_string_equal(to, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_grows_and_stays_terminated),
+        cmocka_unit_test(copies_are_cut_and_read_no_further),
         cmocka_unit_test(a_word_is_quoted_where_a_shell_needs_it_and_found_again),
         cmocka_unit_test(the_nearest_spelling_is_found_and_far_ones_are_not),
         cmocka_unit_test(hostile_text_becomes_printable),

@@ -352,7 +352,7 @@ static void read_end(pid_t pid, struct ab_launch_end *end)
     struct ab_process_stat stat;
     if (!ab_process_stat_of(pid, &stat))
         return;
-    snprintf(end->comm, sizeof end->comm, "%.15s", stat.name);
+    AB_COPY(end->comm, stat.name);
     end->own_faults = stat.faults;
     end->children_faults = stat.children_faults;
 }

@@ -97,7 +97,7 @@ static void compare(const struct ab_session *s, uint32_t i, uint32_t base, bool 
 static void refuse(struct ab_advised_row *row, const char *reason)
 {
     if (row->is_measured)
-        snprintf(row->reason, sizeof row->reason, "%.511s", reason);
+        AB_COPY(row->reason, reason);
     row->is_measured = false;
 }
 
@@ -660,7 +660,7 @@ void ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,
     if (out->is_known)
         out->worst_ns = ab_median(worst, n);
     else
-        snprintf(out->reason, sizeof out->reason, "%.190s", reason_of(b, of_rounds));
+        AB_COPY(out->reason, reason_of(b, of_rounds));
 }
 
 /* Receives the session; the mapping is its last row. */

@@ -168,7 +168,7 @@ static void list_parts(const struct ab_merge *m)
     for (uint32_t i = 0; i < m->n; i++) {
         struct ab_part *part = &out->parts[i];
         part->file = m->parts[i].file;
-        snprintf(part->sha256, sizeof part->sha256, "%.64s", m->parts[i].sha256);
+        AB_COPY(part->sha256, m->parts[i].sha256);
         part->shard = m->parts[i].session->shard;
         part->host = m->host_map[m->host_of[i]];
         part->n_rounds = m->parts[i].session->n_rounds;

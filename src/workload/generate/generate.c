@@ -17,6 +17,7 @@
 #include "core/alloc.h"
 #include "core/grow.h"
 #include "core/system_file.h"
+#include "core/text.h"
 #include "core/units_show.h"
 
 #include <stdlib.h>
@@ -1022,7 +1023,7 @@ static enum ab_status place_failure(struct ab_generator *g, const struct ab_phas
     char text[400];
     if (status != AB_INPUT)
         return status;
-    snprintf(text, sizeof text, "%.390s", g->err->text);
+    AB_COPY(text, g->err->text);
     g->lane = NULL;
     return ab_generate_fail(g, phase->place, "phase '%s': %s", phase->name, text);
 }

@@ -5,6 +5,7 @@
  * one after the other, or on live blocks in an order that is fixed before the first of them is
  * touched.
  */
+#include "core/text.h"
 #include "workload/generate/generate.h"
 
 #include "core/alloc.h"
@@ -288,7 +289,7 @@ static enum ab_status pushed(struct ab_generator *g, enum ab_status status)
     char text[300];
     if (status == AB_OK)
         return AB_OK;
-    snprintf(text, sizeof text, "%.299s", g->err->text);
+    AB_COPY(text, g->err->text);
     return ab_generate_fail(g, g->lane->verb->place, "%s", text);
 }
 
