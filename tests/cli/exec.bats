@@ -341,8 +341,9 @@ END
     allocbench record -q -o "$OUT/t.abt" -- "$PROG" works 20000 3>&-
     calls=$(allocbench trace info --json - "$OUT/t.abt" | jq .events)
     bench exec --rounds 6 -b "glibc,slow=$GUESTS/libslow1us.so" --trace "$OUT/t.abt" --json "$OUT/r.json" \
-        -- "$PROG" works 20000
+        --results "$OUT/kept" -- "$PROG" works 20000
     expect_code 0
+    [ "$(ls "$OUT/kept" | wc -l)" = 1 ] || fail "not only the program's result is stored: $(ls "$OUT/kept")"
     expect_json "[.results[].program | select(. != null).calls] | length == 12 and all(. == $calls)" "$OUT/r.json"
     expect_json '[.results[].program | select(. != null) | .replay_ns_per_call, .replay_warm_ns_per_call, .replay_cold_ns_per_call, .inside_ns_per_call] | all(. > 0)' "$OUT/r.json"
     # a malloc that takes a microsecond more: half a microsecond a call, in replay and program
@@ -354,7 +355,7 @@ END
     bench report "$OUT/unsealed.json"
     grep -q 'replay, ns/call' "$OUT/stdout" || fail "a stored result does not show it"
     # fields of earlier results are read over
-    jq -c 'del(.checksum) | .results[].program += {replay_cache_bytes: 65536, replay_cache_ns_per_call: 9}' \
+    jq -c 'del(.checksum) | (.results[].program | select(. != null)) += {replay_cache_bytes: 65536, replay_cache_ns_per_call: 9}' \
         "$OUT/r.json" >"$OUT/old.json"
     cp "$OUT/stdout" "$OUT/shown"
     bench report "$OUT/old.json"
