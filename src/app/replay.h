@@ -8,7 +8,7 @@
 #include "app/measure.h"
 #include "result/result.h"
 
-/* Replays the trace that is the argument of `o`, or that --resume names. */
+/* Replays the trace that is the argument, or that --resume names. */
 enum ab_status ab_replay(const struct ab_measure_request *asked, int *exit_code,
                          struct ab_err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Completes the options from a stored result, and passes its rounds on to be continued.
+ * Completes the request from a stored result, and passes its rounds on to be continued.
  */
 #include "app/resume_result.h"
 
@@ -172,7 +172,7 @@ static enum ab_status bad_setting(const char *name, const char *value, struct ab
                    AB_SHOWN(256, value));
 }
 
-/* Sets the touch options from the result's setting "touch=…", in the form that replay.c writes. */
+/* Sets the touch from the result's setting "touch=…", in the form that replay.c writes. */
 static enum ab_status take_touch(struct ab_resume *r, struct ab_err *err)
 {
     static const char *const words[] = AB_TOUCH_WORDS("");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Implements --resume: reads the partial result and completes the options from it, so that
+ * Implements --resume: reads the partial result and completes the request from it, so that
  * `allocbench run --resume RESULT.json` is the whole command. runner/run_session.h checks that the work
  * is the same.
  */
@@ -11,7 +11,7 @@
 #include "document/read_result.h"
 
 struct ab_resume {
-    struct ab_measure_request asked; /* completed options; they borrow from the given ones and from
+    struct ab_measure_request asked; /* completed request; it borrows from the given one and from
                                   `stored` */
     bool is_on;                      /* --resume was given */
     bool is_done;                    /* the result is complete, so there is nothing to run */
@@ -21,7 +21,7 @@ struct ab_resume {
                                                                      lists[1] */
 };
 
-/* Reads the result and completes the options; without --resume, out->options is *o. `kind` is the
+/* Reads the result and completes the request; without --resume, out->asked is *asked. `kind` is the
  * kind of result that the command resumes. Prints a note if there is nothing
  * to do. */
 enum ab_status ab_resume_begin(const struct ab_measure_request *asked, enum ab_session_kind kind,

@@ -7,8 +7,8 @@
 
 #include "app/measure.h"
 
-/* Measures the workload that is the argument of `o`, or that --resume names. `take` is as in struct
- * ab_measurement. */
+/* Measures the workload that is the argument, or that --resume names. With asked->take, the
+ * workload must have a single combination of values. */
 enum ab_status ab_run_workload(const struct ab_measure_request *asked, int *exit_code,
                                struct ab_err *err);
 
