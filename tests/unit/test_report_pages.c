@@ -24,7 +24,7 @@ static struct ab_html_text *pages;
 
 static void make(struct fake_depth *d)
 {
-    pages = ab_report_pages(&d->f->s);
+    pages = ab_report_pages(&d->f->s, NULL);
     assert_non_null(pages);
 }
 

@@ -11,9 +11,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Takes the pictures of pages, each as a file of its own. */
+struct ab_picture_files {
+    /* Opens the file of a picture; NULL = it cannot be written, and is left out. */
+    FILE *(*begin)(void *user, const char *page, const char *title);
+    void (*end)(void *user); /* the picture that was begun last is complete */
+    void *user;
+};
+
 struct ab_html { /* initialize with {.to = stream} */
     FILE *to;
-    bool is_alone; /* True for pictures outside of a page; each then includes its own legend */
+    /* Where pictures go, each with its own legend; NULL = they stand in the page */
+    const struct ab_picture_files *pictures;
+    const char *page; /* id of the page, for `pictures` */
 };
 
 struct ab_html_text { /* a piece of a document */

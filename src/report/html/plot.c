@@ -33,16 +33,31 @@ static void put_why(struct ab_html *h, const struct ab_figure *f)
     ab_html_f(h, "</details>");
 }
 
-static void put_head(struct ab_plot *p, const struct ab_figure *f)
+/* True if the picture is a file of its own. */
+static bool is_alone(const struct ab_plot *p)
 {
-    struct ab_html *h = p->h;
+    return p->h == &p->file;
+}
+
+static void put_caption(struct ab_html *h, const struct ab_figure *f)
+{
     ab_html_f(h, "<figure");
     if (f->size != AB_FIGURE_HALF)
         ab_html_f(h, f->size == AB_FIGURE_WIDE ? " data-wide" : " data-middle");
     ab_html_f(h, ">\n<figcaption>%s", f->title);
     put_why(h, f);
+    ab_html_f(h, "</figcaption>\n");
+}
+
+static void put_head(struct ab_plot *p, const struct ab_figure *f)
+{
+    struct ab_html *h = p->h;
+    if (is_alone(p))
+        ab_html_f(h, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    else
+        put_caption(h, f);
     ab_html_f(h,
-              "</figcaption>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.1f %.1f\" "
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.1f %.1f\" "
               "role=\"img\" aria-label=\"%s\" font-family=\"system-ui, sans-serif\" "
               "font-size=\"12\"",
               p->width, p->height, f->description);
@@ -135,7 +150,7 @@ static struct ab_point place_entry(const struct ab_plot *p, const struct ab_pain
 static double legend_height(const struct ab_plot *p, const struct ab_figure *f)
 {
     struct ab_point from = {LEGEND_LEFT, 0};
-    if (!p->h->is_alone || f->n_legend == 0)
+    if (!is_alone(p) || f->n_legend == 0)
         return 0;
     for (size_t i = 0; i < f->n_legend; i++)
         place_entry(p, &f->legend[i], &from);
@@ -145,7 +160,7 @@ static double legend_height(const struct ab_plot *p, const struct ab_figure *f)
 static void put_legend(struct ab_plot *p, const struct ab_figure *f, double top)
 {
     struct ab_point from = {LEGEND_LEFT, top + LEGEND_ROW / 2};
-    for (size_t i = 0; i < f->n_legend && p->h->is_alone; i++) {
+    for (size_t i = 0; i < f->n_legend && is_alone(p); i++) {
         const struct ab_paint *paint = &f->legend[i];
         struct ab_point at = place_entry(p, paint, &from);
         ab_html_f(p->h,
@@ -161,7 +176,10 @@ static void put_legend(struct ab_plot *p, const struct ab_figure *f, double top)
 
 void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure *f)
 {
-    p->h = h;
+    FILE *file = h->pictures != NULL ? h->pictures->begin(h->pictures->user, h->page, f->title)
+                                     : NULL;
+    p->file = (struct ab_html){.to = file, .pictures = h->pictures};
+    p->h = file != NULL ? &p->file : h;
     p->width = f->size == AB_FIGURE_WIDE ? 2 * WIDTH : WIDTH;
     double below = f->height > 0 ? f->height : HEIGHT; /* here a legend begins */
     p->height = below + legend_height(p, f);
@@ -179,7 +197,11 @@ void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure 
     put_axis_data(p, "x", &p->x);
     if (!f->has_no_y)
         put_axis_data(p, "y", &p->y);
-    ab_html_f(h, ">\n");
+    ab_html_f(p->h, ">\n");
+    if (is_alone(p)) /* on white, with its title */
+        ab_html_f(p->h,
+                  "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                  f->title);
     put_grid(p);
     put_labels(p, f->has_no_y);
     put_legend(p, f, below);
@@ -188,7 +210,9 @@ void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure 
 
 void ab_plot_end(struct ab_plot *p)
 {
-    ab_html_f(p->h, "</svg>\n</figure>\n");
+    ab_html_f(p->h, is_alone(p) ? "</svg>\n" : "</svg>\n</figure>\n");
+    if (is_alone(p))
+        p->file.pictures->end(p->file.pictures->user);
 }
 
 /* ---- labels that do not touch: the first free place on rings around a point ---- */

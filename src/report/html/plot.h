@@ -114,7 +114,8 @@ struct ab_figure {
 
 struct ab_plot {
     struct ab_html *h;
-    struct ab_axis x, y;         /* the caller sets scale, low, high, title, unit */
+    struct ab_html file; /* the picture's own file, if it has one; `h` is then its address */
+    struct ab_axis x, y; /* the caller sets scale, low, high, title, unit */
     bool is_x_exact, is_y_exact; /* True if the ends must not be changed */
     double width, height;
     struct ab_boxes boxes; /* boxes occupied by labels */

@@ -169,15 +169,16 @@ void ab_report_write(FILE *to, const struct ab_session *session,
     end_report(&p);
 }
 
-struct ab_html_text *ab_report_pages(const struct ab_session *session)
+struct ab_html_text *ab_report_pages(const struct ab_session *session,
+                                     const struct ab_picture_files *pictures)
 {
     const struct ab_comparison *one = session->comparison;
-    const struct ab_html like = {.is_alone = true};
     struct ab_html_text *pages = ab_alloc_zeroed(ab_n_pages, sizeof pages[0]);
     struct prepared p;
     begin_report(&p, session, &one, one != NULL ? 1 : 0);
     for (size_t i = 0; i < ab_n_pages; i++)
-        ab_frame_write(&like, write_page, &(struct page_of){&ab_pages[i], &p.report}, &pages[i]);
+        ab_frame_write(&(struct ab_html){.pictures = pictures, .page = ab_pages[i].id}, write_page,
+                       &(struct page_of){&ab_pages[i], &p.report}, &pages[i]);
     end_report(&p);
     return pages;
 }
@@ -242,9 +243,7 @@ void ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed emb
     ab_merged_rounds_fini(&merged);
 }
 
-/* ---- pictures as files ----
- * Finds the pictures in finished pages. Names and texts are escaped, so they cannot contain the
- * marks of a figure. */
+/* ---- pictures as files ---- */
 
 enum { NAME_BYTES = 120, FILE_BYTES = NAME_BYTES + 16 };
 
@@ -268,11 +267,11 @@ struct names { /* names in use */
 };
 
 /* Writes "memory-glibc": letters and digits of the title; '-' replaces everything else. */
-static void make_stem(char out[NAME_BYTES], const char *page, const char *title, size_t n_title)
+static void make_stem(char out[NAME_BYTES], const char *page, const char *title)
 {
     size_t n = (size_t)snprintf(out, NAME_BYTES - 16, "%s", page);
     bool wants_dash = true;
-    for (size_t i = 0; i < n_title && n + 18 < NAME_BYTES; i++) {
+    for (size_t i = 0; title[i] != 0 && n + 18 < NAME_BYTES; i++) {
         unsigned char c = (unsigned char)title[i];
         if (!isascii(c) || !isalnum(c)) {
             wants_dash = true;
@@ -307,79 +306,44 @@ static void make_name(struct names *names, const char *stem, char out[FILE_BYTES
 
 /* ---- files ---- */
 
-struct picture { /* a picture in a page */
-    const char *title, *svg;
-    size_t n_title, n_svg;
-    const char *next; /* text after it */
+struct pictures {
+    const char *folder;
+    struct names names;
+    struct ab_output file; /* of the picture that is being written */
+    enum ab_status status; /* the first error; nothing is written after it */
+    struct ab_err *err;
 };
 
-/* Finds the next picture from `from` on. Returns false if there is none. */
-static bool find_picture(const char *from, struct picture *out)
+static FILE *begin_picture(void *user, const char *page, const char *title)
 {
-    static const char caption[] = "<figcaption>", end[] = "</svg>\n</figure>";
-    const char *title = strstr(from, caption);
-    const char *svg = title != NULL ? strstr(title, "<svg xmlns=") : NULL;
-    const char *close = svg != NULL ? strstr(svg, end) : NULL;
-    if (close == NULL)
-        return false;
-    title += strlen(caption);
-    *out = (struct picture){title, svg, strcspn(title, "<"), (size_t)(close - svg) + 6,
-                            close + strlen(end)};
-    return true;
-}
-
-/* Writes the picture on white, with its title. */
-static void put_picture(FILE *to, const struct picture *p)
-{
-    size_t head = strcspn(p->svg, ">") + 1;
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", to);
-    fwrite(p->svg, 1, head, to);
-    fprintf(to, "\n<title>%.*s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>",
-            (int)p->n_title, p->title);
-    fwrite(p->svg + head, 1, p->n_svg - head, to);
-    fputc('\n', to);
-}
-
-static enum ab_status write_picture(const char *folder, const char *name, const struct picture *p,
-                                    struct ab_err *err)
-{
-    struct ab_output file = {0};
-    char *path = ab_strdupf("%s/%s", folder, name);
-    enum ab_status status = ab_output_open(path, &file, err);
-    if (status == AB_OK) {
-        put_picture(file.to, p);
-        status = ab_output_commit(&file, err);
-    }
-    ab_output_abandon(&file);
+    struct pictures *p = user;
+    char stem[NAME_BYTES], name[FILE_BYTES];
+    if (p->status != AB_OK)
+        return NULL;
+    make_stem(stem, page, title);
+    make_name(&p->names, stem, name);
+    char *path = ab_strdupf("%s/%s", p->folder, name);
+    p->file = (struct ab_output){0};
+    p->status = ab_output_open(path, &p->file, p->err);
     free(path);
-    return status;
+    return p->status == AB_OK ? p->file.to : NULL;
 }
 
-static enum ab_status figures_write_page(const char *folder, const char *page, const char *text,
-                                         struct names *names, struct ab_err *err)
+static void end_picture(void *user)
 {
-    struct picture p;
-    enum ab_status status = AB_OK;
-    for (const char *at = text; status == AB_OK && find_picture(at, &p); at = p.next) {
-        char stem[NAME_BYTES], name[FILE_BYTES];
-        make_stem(stem, page, p.title, p.n_title);
-        make_name(names, stem, name);
-        status = write_picture(folder, name, &p, err);
-    }
-    return status;
+    struct pictures *p = user;
+    p->status = ab_output_commit(&p->file, p->err);
+    ab_output_abandon(&p->file);
 }
 
 enum ab_status ab_sink_svg(const char *folder, const struct ab_session *session, struct ab_err *err)
 {
-    struct names names = {0};
-    enum ab_status status = AB_OK;
-    struct ab_html_text *pages = ab_report_pages(session);
-    for (size_t i = 0; i < ab_n_pages; i++) {
-        if (status == AB_OK && pages[i].n > 0)
-            status = figures_write_page(folder, ab_pages[i].id, pages[i].text, &names, err);
+    struct pictures p = {.folder = folder, .err = err};
+    const struct ab_picture_files files = {begin_picture, end_picture, &p};
+    struct ab_html_text *pages = ab_report_pages(session, &files);
+    for (size_t i = 0; i < ab_n_pages; i++)
         free(pages[i].text);
-    }
     free(pages);
-    free(names.list);
-    return status;
+    free(p.names.list);
+    return p.status;
 }

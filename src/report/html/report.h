@@ -15,9 +15,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Returns the pages of a report one by one, ab_n_pages of them (pages.h), for callers that extract
- * the pictures. Each page includes its own legends. Free every text and the list. */
-struct ab_html_text *ab_report_pages(const struct ab_session *session);
+/* Returns the pages of a report one by one, ab_n_pages of them (report_pages.h). Their pictures go
+ * into `pictures`; NULL = they stand in the pages. Free every text and the list. */
+struct ab_html_text *ab_report_pages(const struct ab_session *session,
+                                     const struct ab_picture_files *pictures);
 
 /* Writes the report of a session, with comparisons of a base with it and with earlier results. */
 void ab_report_write(FILE *to, const struct ab_session *session,
