@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the title ---- */
+
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
@@ -81,7 +83,8 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
                               s->n_rounds, plural(s->n_rounds), merged);
 }
 
-/* Times per phase: the matrix of ns per op, and the rows of the harnesses. */
+/* ---- times by phase ----
+ * The matrix of ns per op, and the rows of the harnesses. */
 
 static struct ab_view_time phases_time_of(const struct ab_session *s, uint32_t backend,
                                           const char *phase)
@@ -259,6 +262,8 @@ double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t valu
         return NAN;
     return of.what == AB_BY_VALUE_RUN ? rank->figure.median : rank->peak_bytes;
 }
+
+/* ---- the whole view ---- */
 
 static void make(const struct ab_session *s, struct ab_view *v)
 {

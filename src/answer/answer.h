@@ -18,7 +18,8 @@
 #include "result/result.h"
 #include "stats/metric.h"
 
-/* Time per phase: ns per op of each back end, and of the harness alone, which is part of every back
+/* ---- time by phase ----
+ * Ns per op of each back end, and of the harness alone, which is part of every back
  * end's time. */
 
 struct ab_view_phase {
@@ -61,7 +62,8 @@ const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uin
 /* Returns the ns per op of the harness that a back end uses; NaN = not measured. */
 double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, uint32_t phase);
 
-/* The ranking: one row for each back end, the fastest first, with the numbers that decide between
+/* ---- the ranking ----
+ * One row for each back end, the fastest first, with the numbers that decide between
  * them. */
 
 enum ab_view_standing {
@@ -138,7 +140,8 @@ struct ab_view_ranking {
 /* Returns the row of a back end; NULL = there is none. */
 const struct ab_view_rank *ab_view_ranking_find(const struct ab_view_ranking *r, uint32_t backend);
 
-/* The answer in sentences: who is fastest by the time of the whole run, and at what price. The
+/* ---- the answer in sentences ----
+ * Sentences say who is fastest by the time of the whole run, and at what price. The
  * sentences claim only what the rounds support: a difference that its interval does not show is
  * reported as none. */
 
@@ -164,7 +167,7 @@ struct ab_view_headline {
     unsigned n_sentences;
 };
 
-/* The next command to type. */
+/* ---- the next command to type ---- */
 
 enum { AB_VIEW_STEPS_MAX = 4 };
 
@@ -179,7 +182,8 @@ struct ab_view_steps {
     unsigned n;
 };
 
-/* Rows grouped by param values: if params have lists of values, each back end has one row per
+/* ---- rows by values of params ----
+ * If params have lists of values, each back end has one row per
  * combination of values. */
 
 enum { AB_BY_VALUE_COLUMNS = 8 };

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Texts that a view owns; they live as long as the view. */
+/* ---- texts that a view or a grid owns ---- */
 
 /* Must be zero-initialized. */
 struct ab_view_texts {

@@ -8,7 +8,8 @@
 
 #include "result/result.h"
 
-/* The slowest calls or iterations, matched across rounds by their position in the work. One that is
+/* ---- the slowest calls and iterations ----
+ * The slowest calls or iterations, matched across rounds by their position in the work. One that is
  * slow in several rounds is due to the allocator; one that is slow only once may be due to the
  * scheduler. Each round keeps only the AB_WORST_MAX slowest calls of a phase and kind
  * (AB_ITERATIONS_WORST_MAX iterations), so n_seen is a lower bound. */

@@ -254,7 +254,8 @@ void ab_view_memory_fini(struct ab_view_memory *m)
     *m = (struct ab_view_memory){0};
 }
 
-/* Memory as tables. The parts at the peak come from the run with the median peak, so that the bytes
+/* ---- memory as tables ----
+ * The parts at the peak come from the run with the median peak, so that the bytes
  * of a row add up. All other numbers are medians over the rounds. */
 
 enum { PARTS = AB_VIEW_MEMORY_PARTS, PEAK = PARTS };

@@ -22,7 +22,8 @@ struct ab_heat_cell {
     double share;          /* 0 … 1, shaded by its logarithm; 0 is not drawn */
 };
 
-/* Resident bytes of one back end over the op clock, in the first round. Each stretch of the work
+/* ---- resident bytes over the op clock ----
+ * Resident bytes of one back end over the op clock, in the first round. Each stretch of the work
  * shows the point with its largest footprint. */
 
 struct ab_view_footprint_point {
@@ -92,7 +93,8 @@ struct ab_view;
 void ab_view_pictures_make(const struct ab_view *v, struct ab_view_pictures *out);
 void ab_view_pictures_fini(struct ab_view_pictures *p);
 
-/* Latency by percentile: the values of a histogram from the fastest call to the slowest, evenly
+/* ---- latency by percentile ----
+ * The values of a histogram from the fastest call to the slowest, evenly
  * spaced in -log10(1 - q), with as few points as show the curve. */
 
 enum { AB_VIEW_CURVE_POINTS = 300, AB_VIEW_NINES_MOST = 7 /* 99.99999 % */ };

@@ -59,7 +59,8 @@ const char *ab_view_change_words(char *buf, size_t cap, double ratio)
     return buf;
 }
 
-/* Factors: inverts ratios below 1, and says in which direction they point. */
+/* ---- factors ----
+ * Inverts ratios below 1, and says in which direction they point. */
 
 struct ab_view_factor ab_view_factor_of(const struct ab_effect *ratio)
 {
@@ -100,7 +101,7 @@ const char *ab_view_factor_text(char buf[AB_CELL_BYTES], const struct ab_view_fa
     return buf;
 }
 
-/* Names of harnesses. */
+/* ---- names of harnesses ---- */
 
 static bool has(const struct ab_session *s, uint32_t backend, uint32_t harness)
 {
@@ -146,7 +147,7 @@ void ab_harness_name(const struct ab_session *s, uint32_t backend, char buf[AB_H
     }
 }
 
-/* Terms of `allocbench explain`. */
+/* ---- terms of `allocbench explain` ---- */
 
 bool ab_view_term_add(struct ab_text *to, const char *word)
 {

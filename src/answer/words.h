@@ -24,7 +24,8 @@ const char *ab_view_change_interval(char *buf, size_t cap, const struct ab_effec
 /* Writes "7.4 % more", "72.7 % less" or "as much". */
 const char *ab_view_change_words(char *buf, size_t cap, double ratio);
 
-/* A ratio in words, whose number is never below 1: "1.78x faster", "1.20x slower", never 0.56x. */
+/* ---- ratios in words ----
+ * A ratio in words, whose number is never below 1: "1.78x faster", "1.20x slower", never 0.56x. */
 
 struct ab_view_factor {
     double times;     /* 1 or more; NaN = nothing to compare */
@@ -57,7 +58,8 @@ bool ab_harness_is_used(const struct ab_session *session, uint32_t backend);
 void ab_harness_name(const struct ab_session *session, uint32_t backend,
                      char buf[AB_HARNESS_NAME_BYTES]);
 
-/* Terms that screens and reports use. explain.def alone defines them; `allocbench explain`, legends
+/* ---- terms of `allocbench explain` ----
+ * Terms that screens and reports use. explain.def alone defines them; `allocbench explain`, legends
  * and the "?" of figures take their sentences from there. */
 
 /* Adds the definition of a term and its formula to `to`. Returns false and adds nothing for an

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pictures: ticks, coordinates, and labels that do not touch, read off the SVG that was written.
- * tests: plot.c latency_curve.c
+ * tests: plot.c plot_axis.c latency_curve.c
  */
 #include "report/html/latency_curve.h"
 #include "report/html/plot.h"

@@ -28,7 +28,7 @@ struct ab_frame_part {
 void ab_frame_document(struct ab_html *h, const char *title, const char *about, const char *version,
                        const struct ab_frame_part *parts, size_t n);
 
-/* The style sheet and the script of every report, from report.css and report.js. */
+/* ---- the style sheet and the script of every report ---- */
 
 struct ab_asset {
     const char *text;

@@ -53,7 +53,8 @@ struct ab_trace_report { /* strings and lists are borrowed */
 /* Writes the report. Errors of the stream are detected when the file is committed. */
 void ab_trace_report_write(FILE *to, const struct ab_trace_report *report);
 
-/* Flame graphs in a page: the outermost function is at the bottom, and a box is as wide as the
+/* ---- flame graphs ----
+ * The outermost function is at the bottom, and a box is as wide as the
  * share of its value, which it shows on hover. The script of the page adds a search, and widens a
  * box when it is clicked. */
 

@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Axes: they map values to positions between two ends, and choose labelled values such that no two
+/* ---- axes ----
+ * Axes map values to positions between two ends, and choose labelled values such that no two
  * labels touch. */
 
 enum ab_axis_scale {
@@ -66,7 +67,8 @@ double ab_axis_at(const struct ab_axis *a, double value);
  * large. */
 double ab_axis_text_width(const char *text, double size);
 
-/* Occupied boxes of a picture, to find free places for labels. Everything is in px; y grows
+/* ---- occupied boxes ----
+ * Occupied boxes of a picture, to find free places for labels. Everything is in px; y grows
  * downwards. */
 
 struct ab_box {
@@ -160,7 +162,8 @@ void ab_plot_text(struct ab_plot *p, enum ab_colour colour, double px, double py
 /* Occupies the place of a mark, so that labels avoid it. */
 void ab_plot_keep_free(struct ab_plot *p, struct ab_point at, double radius);
 
-/* Heat maps: rectangles in a few shades of one colour. Each shade is written as a single path,
+/* ---- heat maps ----
+ * Rectangles in a few shades of one colour. Each shade is written as a single path,
  * because a map can have thousands of cells. */
 
 enum { AB_HEAT_SHADES = 6 };

@@ -28,7 +28,8 @@ void ab_report_write(FILE *to, const struct ab_session *session,
  * reads it). Writes nothing if `embed` does not ask for it. */
 void ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed embed);
 
-/* Pictures of a report as separate files: PAGE-TITLE.svg, or PAGE-TITLE-2.svg if a page has several
+/* ---- pictures as files ----
+ * Files of pictures are called PAGE-TITLE.svg, or PAGE-TITLE-2.svg if a page has several
  * with one title. Each is self-contained, in its light colours on white. */
 
 /* Creates the folder if needed. Fails if no file can be created in it. */

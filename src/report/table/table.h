@@ -85,7 +85,8 @@ struct ab_footnotes {
 
 void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style);
 
-/* Draws grids, and remembers their signs, so that a legend explains exactly those. */
+/* ---- grids and their legend ----
+ * Draws grids, and remembers their signs, so that a legend explains exactly those. */
 
 struct ab_legend {
     bool has_unclear;  /* "~" */
