@@ -108,7 +108,7 @@ static void the_page_draws_them_one_after_the_other(void **state)
             x->worst[0] = (struct ab_iteration_time){3199, 7, 0};
             f->s.n_rounds = 1;
         }
-        pages = ab_report_pages(&f->s);
+        pages = ab_report_pages(&f->s, NULL);
         assert_non_null(pages);
         for (size_t i = 0; i < ab_n_pages; i++) {
             if (strcmp(ab_pages[i].id, "iterations") == 0) {
@@ -128,7 +128,7 @@ static void the_page_draws_them_one_after_the_other(void **state)
 static void so_does_the_page(void **state)
 {
     (void)state;
-    struct ab_html_text *pages = ab_report_pages(&f->s);
+    struct ab_html_text *pages = ab_report_pages(&f->s, NULL);
     assert_non_null(pages);
     for (size_t i = 0; i < ab_n_pages; i++) {
         if (strcmp(ab_pages[i].id, "iterations") == 0) {
