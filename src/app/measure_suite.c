@@ -455,19 +455,22 @@ static void fail_item(struct work *w, struct ab_suite_item *item, const struct a
     w->worst = ab_exit_code_worse(w->worst, ab_status_exit_code(err->status));
 }
 
-/* Moves an item of the resumed result into the suite unchanged, with its verdicts. */
+/* Moves an item of the resumed result into the suite unchanged, with its verdicts. It is copied,
+ * because its comparison refers to the place of its session. */
 static void take_over(struct work *w, uint32_t i, const struct ab_suite_item *from)
 {
-    const struct ab_session *s = &from->stored.session;
-    struct ab_suite_item *item = &w->run->suite.items[i];
-    item->document = from->document;
-    item->stored = from->stored;
+    struct ab_suite_item *item = &w->run->suite.items[i],
+                         *old = &w->resumed.items[from - w->resumed.items];
+    const struct ab_session *s = &item->stored.session;
+    ab_stored_copy(&old->stored.session, old->stored.checksum, &item->stored);
+    ab_stored_fini(&old->stored);
+    item->document = old->document;
+    old->document = NULL;
     item->reason = "";
     w->worst = ab_exit_code_worse(
         w->worst,
         ab_status_exit_code(ab_case_has_failed(s) ? AB_BACKEND
                                                   : ab_verdict_status(&w->asked->verdicts, s)));
-    w->resumed.items[from - w->resumed.items].document = NULL;
 }
 
 /* Measures one item. Returns AB_OK even if it failed, so that the others are measured. */
