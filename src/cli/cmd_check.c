@@ -266,14 +266,19 @@ static enum ab_status select_backends(struct check *c, struct ab_err *err)
 static enum ab_status read_gates(struct check *c, struct ab_err *err)
 {
     const char *names[AB_SELECTION_MAX];
+    const struct ab_verdicts_wanted *wanted = &c->options->verdicts;
     struct ab_gate_source source = {.talk = &c->options->talk,
+                                    .gates = wanted->gates,
+                                    .n_gates = wanted->n_gates,
                                     .workload = c->workload,
                                     .phases = c->tape.map.phases,
                                     .n_phases = c->tape.map.image->n_phases,
                                     .backends = names};
     for (size_t i = 0; i < c->selection.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = c->selection.items[i].name;
-    bool has_any = ab_workload_gates(c->workload)->n + ab_workload_claims(c->workload)->n > 0;
+    bool has_any = wanted->n_gates + ab_workload_gates(c->workload)->n +
+                       ab_workload_claims(c->workload)->n >
+                   0;
     return has_any ? ab_gate_set_read(&source, &c->gates, err) : AB_OK;
 }
 
