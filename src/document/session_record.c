@@ -1137,6 +1137,7 @@ AB_TABLE(round, struct ab_round, .check = check_round);
 #define SINCE_ALWAYS 0
 #define SINCE_LATER AB_LATER
 #define SINCE_LATER_SIGNED (AB_LATER | AB_SIGNED)
+#define SINCE_LATER_REQUIRED (AB_LATER | AB_WRITTEN_ALWAYS)
 
 /* Members of all groups; each group has its own record. */
 static const struct ab_member field_members[] = {
