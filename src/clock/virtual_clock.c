@@ -384,11 +384,16 @@ static void enter(void)
     is_of_harness = true;
 }
 
-/* True if the sleep is in real time. The first thread runs the constructors, and is the
- * harness's. */
+/* True in a thread of the harness. The first thread runs the constructors, and is the harness's. */
+static bool is_harness(void)
+{
+    return is_of_harness || is_first_thread();
+}
+
+/* True if the sleep is in real time. */
 static bool sleeps_really(uint64_t ns)
 {
-    return ns < SHORT_NS || is_of_harness || is_first_thread();
+    return ns < SHORT_NS || is_harness();
 }
 
 static void begin_short(void)
@@ -400,7 +405,7 @@ static void begin_short(void)
  * several may sleep at once. */
 static void end_short(uint64_t slept_ns)
 {
-    if (is_of_harness || is_first_thread())
+    if (is_harness())
         __atomic_add_fetch(&state->time_ns, slept_ns, __ATOMIC_RELAXED);
     __atomic_sub_fetch(&state->n_short, !is_of_harness, __ATOMIC_RELAXED);
 }
@@ -510,7 +515,7 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict condition,
                                   pthread_mutex_t *restrict mutex,
                                   const struct timespec *restrict at)
 {
-    time_now();
+    begin_clocks();
     return is_valid(at) ? wait_for(condition, mutex, until(clock_of(at), at)) : EINVAL;
 }
 

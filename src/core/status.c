@@ -15,13 +15,6 @@ static const int exit_codes[] = {
 #undef X
 };
 
-const char ab_no_memory[] = "out of memory";
-
-enum ab_status ab_status_of_wrong(const char *wrong)
-{
-    return wrong == ab_no_memory ? AB_SYSTEM : AB_INPUT;
-}
-
 enum ab_status ab_fail(struct ab_err *err, enum ab_status status, const char *fmt, ...)
 {
     if (err == NULL)

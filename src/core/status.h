@@ -51,12 +51,6 @@ enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const ch
 enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The text that functions with a const char * error result return when memory ran out, although the
- * input is correct. ab_status_of_wrong() converts such a result to a status: AB_SYSTEM for this
- * text, AB_INPUT for any other. */
-extern const char ab_no_memory[];
-enum ab_status ab_status_of_wrong(const char *wrong);
-
 int ab_status_exit_code(enum ab_status status);
 
 /* Returns the worse of two exit codes, in the order 130, 4, 3, 2, 1, 5, 0; the worse status, by its

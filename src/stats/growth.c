@@ -252,6 +252,12 @@ static double mean(const double *y, struct stretch w)
     return sum / (w.end - w.first);
 }
 
+/* True if live bytes between `low` and `high` count as constant beside the resident bytes. */
+static bool is_within(double low, double high, double resident)
+{
+    return !(high > fmax(low * band, low + live_slack * resident));
+}
+
 /* Returns the longest run of blocks whose live bytes lie within the band. For programs, whose live
  * bytes are not known, it is all blocks. */
 static struct stretch constant_blocks(const struct blocks *b)
@@ -266,7 +272,7 @@ static struct stretch constant_blocks(const struct blocks *b)
         for (; end < b->n; end++) {
             low = fmin(low, b->y[LIVE][end]);
             high = fmax(high, b->y[LIVE][end]);
-            if (high > fmax(low * band, low + live_slack * most))
+            if (!is_within(low, high, most))
                 break;
         }
         if (end - first > best.end - best.first)
@@ -395,7 +401,7 @@ static bool is_constant(const struct blocks *b, struct stretch w)
         low = fmin(low, b->y[LIVE][i]);
         high = fmax(high, b->y[LIVE][i]);
     }
-    return !(high > fmax(low * band, low + live_slack * resident));
+    return is_within(low, high, resident);
 }
 
 /* Returns the duration of the longest run; NaN = not known. */

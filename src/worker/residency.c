@@ -36,17 +36,6 @@ void ab_residency_open(struct ab_residency *r)
     memset(chunk, 0, sizeof chunk);
 }
 
-void ab_residency_close(struct ab_residency *r)
-{
-    if (r->pagemap_fd >= 0)
-        close(r->pagemap_fd);
-    if (r->smaps_fd >= 0)
-        close(r->smaps_fd);
-    if (r->tasks_fd >= 0)
-        close(r->tasks_fd);
-    r->pagemap_fd = r->smaps_fd = r->tasks_fd = -1;
-}
-
 /* True if the page is present, belongs to no file or shared mapping, and is mapped here only. The
  * zero page is not. */
 static bool is_private(uint64_t entry)
@@ -159,14 +148,6 @@ bool ab_residency_snapshot(const struct ab_residency *r, struct ab_page_runs *ou
         }
     }
     return n == 0 && mapping.end > 0;
-}
-
-uint64_t ab_page_runs_count(const struct ab_page_runs *runs)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < runs->n; i++)
-        n += runs->runs[i].end - runs->runs[i].begin;
-    return n;
 }
 
 bool ab_page_runs_have(const struct ab_page_runs *runs, uint64_t page)

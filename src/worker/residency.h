@@ -18,8 +18,8 @@ struct ab_residency {
 };
 enum { AB_RESIDENCY_PAGES_MAX = 512 }; /* pages read at once: 2 MiB in pages of 4 KiB */
 
+/* Opens files that stay open as long as the worker runs. */
 void ab_residency_open(struct ab_residency *r);
-void ab_residency_close(struct ab_residency *r);
 
 /* Sets is_there[i] for the `n` pages from page number `first` on. Returns false if they cannot be
  * read. */
@@ -37,7 +37,6 @@ struct ab_page_runs {
 /* Lists all private pages that are resident now. Returns false if they cannot be read, or if there
  * are too many runs. */
 bool ab_residency_snapshot(const struct ab_residency *r, struct ab_page_runs *out);
-uint64_t ab_page_runs_count(const struct ab_page_runs *runs);
 bool ab_page_runs_have(const struct ab_page_runs *runs, uint64_t page);
 /* Returns how many of the pages are no longer resident; UINT64_MAX if this cannot be read. */
 uint64_t ab_residency_lost(const struct ab_residency *r, const struct ab_page_runs *runs);

@@ -59,13 +59,6 @@ static void exit_codes_are_those_that_are_documented(void **state)
     assert_int_equal(ab_status_exit_code(AB_INTERRUPTED), 130);
 }
 
-static void memory_that_runs_out_is_no_fault_of_the_input(void **state)
-{
-    (void)state;
-    assert_int_equal(ab_status_of_wrong(ab_no_memory), AB_SYSTEM);
-    assert_int_equal(ab_status_of_wrong("a free of a block that is not live"), AB_INPUT);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -73,7 +66,6 @@ int main(void)
         cmocka_unit_test(a_system_failure_tells_errno),
         cmocka_unit_test(context_is_put_in_front),
         cmocka_unit_test(texts_that_are_too_long_are_cut_and_terminated),
-        cmocka_unit_test(memory_that_runs_out_is_no_fault_of_the_input),
         cmocka_unit_test(exit_codes_are_those_that_are_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,7 @@ static const char *run_full(enum how kind)
     if (setjmp(back) == 0)
         for (unsigned i = 0; i <= SLOTS; i++)
             ab_checker_ask(&trial.checker, NULL, &ask);
-    ab_checker_close(&trial.checker);
+    ab_shadow_close(&trial.checker.shadow);
     return told;
 }
 

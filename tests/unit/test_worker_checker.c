@@ -93,7 +93,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    ab_checker_close(&checker);
+    ab_shadow_close(&checker.shadow);
     return 0;
 }
 

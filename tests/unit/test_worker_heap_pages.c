@@ -132,6 +132,5 @@ int main(void)
     memory = (char *)(((uintptr_t)p + STRETCH - 1) & ~(STRETCH - 1));
     int failed = table == NULL || p == MAP_FAILED || cmocka_run_group_tests(tests, NULL, NULL) != 0;
     free(table);
-    ab_residency_close(&residency);
     return failed;
 }

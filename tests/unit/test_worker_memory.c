@@ -180,7 +180,6 @@ static void finish(struct fixture *f)
     size_t bytes = sizeof(struct ab_run_page) + 64 + REPORT_BYTES;
     heap_close(f->heap);
     ab_footprint_close(&f->w.memory->footprint);
-    ab_residency_close(&f->w.memory->residency);
     test_worker_close(&f->w);
     ab_tape_map_close(&f->map);
     ab_tape_fini(&f->tape);

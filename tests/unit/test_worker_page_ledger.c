@@ -403,6 +403,5 @@ int main(void)
     ab_page_walk_init(&walk, memory, &residency, &baseline);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(memory);
-    ab_residency_close(&residency);
     return failed;
 }

@@ -100,7 +100,6 @@ static int close_pins(void **state)
 {
     struct fixture *f = *state;
     munmap(f->mapped, BYTES + STRETCH);
-    ab_residency_close(&f->m.residency);
     free(f->run);
     free(f);
     return 0;
@@ -447,6 +446,5 @@ int main(void)
     struct ab_residency residency;
     ab_residency_open(&residency);
     bool is_small = residency.page_log2 == 12;
-    ab_residency_close(&residency);
     return is_small ? cmocka_run_group_tests(tests, NULL, NULL) : 0; /* figures of 4 KiB pages */
 }

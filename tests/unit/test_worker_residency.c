@@ -80,7 +80,10 @@ static void a_snapshot_has_as_many_pages_as_statm_counts(void **state)
     assert_true(ab_residency_snapshot(&r, &runs));
     assert_true(ab_footprint_read(&f, &bytes));
 #ifndef __SANITIZE_ADDRESS__ /* its shadow is left out */
-    assert_int_equal(ab_page_runs_count(&runs), bytes / page_bytes);
+    uint64_t n_pages = 0;
+    for (size_t i = 0; i < runs.n; i++)
+        n_pages += runs.runs[i].end - runs.runs[i].begin;
+    assert_int_equal(n_pages, bytes / page_bytes);
 #endif
     for (size_t i = 1; i < runs.n; i++)
         assert_true(runs.runs[i].begin > runs.runs[i - 1].end);
@@ -140,6 +143,5 @@ int main(void)
     memset(room, 0xff, sizeof room);
     ab_residency_open(&r);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    ab_residency_close(&r);
     return failed;
 }

@@ -85,7 +85,7 @@ static __attribute__((noinline)) void start(void)
     ab_libraries_find_real();
     ab_sites_find_real();
     ab_spool_watch_threads();
-    ab_spool_start();
+    ab_spool_begin();
     stage = READY;
     /* Registered first, so that it runs last before a fork and no other handler's calls come
      * between. */

@@ -434,7 +434,7 @@ static bool start_image(const struct fork_point *from)
     return !is_over(); /* `record` may not have seen this image */
 }
 
-AB_HIDDEN void ab_spool_start(void)
+AB_HIDDEN void ab_spool_begin(void)
 {
     const char *where = ab_environment(AB_SPOOL_ENV_FOLDER);
     const char *pid = ab_environment(AB_SPOOL_ENV_PID);

@@ -13,7 +13,7 @@
 
 /* Starts recording, once, before the first event. Does nothing if this process is not to be
  * recorded. */
-void ab_spool_start(void);
+void ab_spool_begin(void);
 /* Ends recording at exit(). Later events are still noted, because other destructors free memory. */
 void ab_spool_end(void);
 

@@ -22,11 +22,6 @@ bool ab_checker_open(struct ab_checker *c, const struct ab_target *target)
     return ab_shadow_open(&c->shadow);
 }
 
-void ab_checker_close(struct ab_checker *c)
-{
-    ab_shadow_close(&c->shadow);
-}
-
 void ab_checker_forbid(struct ab_checker *c, const void *begin, size_t bytes)
 {
     if (c->n_foreign < AB_FOREIGN_MAX)

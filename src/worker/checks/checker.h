@@ -59,7 +59,6 @@ struct ab_checker {
 
 /* Opens a checker that proves everything. Returns false if there is no memory. */
 bool ab_checker_open(struct ab_checker *c, const struct ab_target *target);
-void ab_checker_close(struct ab_checker *c);
 
 /* Requests a block; returns 0 if the allocator returned NULL. Does not track blocks of size 0 of a
  * heap, because NULL is allowed for them. */
