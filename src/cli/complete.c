@@ -22,7 +22,6 @@
 #include "result/result_fields.h"
 #include "runner/run_checks.h"
 #include "stats/metric.h"
-#include "trace_tools/to_tape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "cli/document.h"
 
 #include "app/one_file.h"
+#include "app/trace/trace_facts.h"
 #include "cli/requests.h"
-#include "trace_tools/site_stats.h"
 
 #include <string.h>
 

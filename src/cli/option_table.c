@@ -5,6 +5,7 @@
  */
 #include "cli/option_table.h"
 
+#include "app/trace/trace_facts.h"
 #include "base/bits.h"
 #include "base/limits.h"
 #include "base/nearest.h"
@@ -16,7 +17,6 @@
 #include "result/passes.h"
 #include "result/result.h"
 #include "tape/tape.h"
-#include "trace/site_table.h"
 
 #include <float.h>
 #include <stdio.h>

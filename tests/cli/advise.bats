@@ -3,7 +3,7 @@
 #
 # `advise`: what is found in a recorded program, what is measured of it, and that the rules it writes
 # are those that replay reads. Whether a proposal pays depends on the machine: no test asks that.
-# tests: cmd_advise.c
+# tests: cmd_advise.c advising.c
 
 load helpers
 

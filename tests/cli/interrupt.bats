@@ -112,6 +112,16 @@ has_litter() {
     done
 }
 
+@test "exec --litter records on after a signal that is ignored" {
+    env --ignore-signal=INT allocbench exec --litter 0.5 -b glibc --rounds 1 -- sh -c 'sleep 2; true' \
+        >"$OUT/stdout" 2>"$OUT/stderr" 3>&- &
+    pid=$!
+    wait_until has_litter || fail "no recording"
+    kill -INT "$pid"
+    await_bench
+    expect_code 0
+}
+
 has_draft() {
     [ -n "$(find "$TMPDIR" -path '*/allocbench-model-*/.owner' 2>/dev/null)" ]
 }

@@ -4,8 +4,8 @@
  * nothing is to be changed.
  * tests: advise_json.c advise_rules.c advise_view.c
  */
+#include "app/advise/advise_rules.h"
 #include "cli/advise/advise.h"
-#include "cli/advise/advise_rules.h"
 #include "result/numbers.h"
 #include "support/cmocka.h"
 #include "support/report_session.h"

@@ -473,6 +473,13 @@ static bool has_ended(const struct ab_launch *l)
            ended.si_pid == l->pid;
 }
 
+/* True if this process ignores the signal, as nohup and `trap '' INT` arrange. */
+static bool is_ignored(int signal)
+{
+    struct sigaction now;
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 /* Waits until the command has ended or the recording must end. A signal with si_code > 0 comes from
  * the kernel, as ^C does, so the command has received it too. */
 static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
@@ -482,7 +489,7 @@ static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
         int signal = next_signal(l, deadline, 3600 * SECOND_NS, &got);
         if (signal == AT_DEADLINE)
             return AB_SPOOL_TIME_UP;
-        if (signal == 0 || signal == SIGCHLD)
+        if (signal == 0 || signal == SIGCHLD || (l->is_contained && is_ignored(signal)))
             continue;
         if (l->is_contained || (signal != SIGQUIT && ++l->n_signals > 1)) {
             l->signal = signal;

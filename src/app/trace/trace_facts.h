@@ -11,6 +11,7 @@
 #include "trace_tools/event_text.h"
 #include "trace_tools/scopes.h"
 #include "trace_tools/site_stats.h"
+#include "trace_tools/to_tape.h"
 #include "trace_tools/trace_stats.h"
 
 struct ab_facts_request {

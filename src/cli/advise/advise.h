@@ -5,7 +5,7 @@
 #ifndef AB_CLI_ADVISE_ADVISE_H
 #define AB_CLI_ADVISE_ADVISE_H
 
-#include "cli/advise/advise_measure.h"
+#include "app/advise/advising.h"
 #include "core/text.h"
 #include "report/table/style.h"
 

@@ -4,7 +4,7 @@
  */
 #include "cli/advise/advise.h"
 
-#include "cli/advise/advise_rules.h"
+#include "app/advise/advise_rules.h"
 #include "cli/document.h"
 
 /* Returns the view, which is the context of all tables. */

@@ -11,8 +11,6 @@
 #include "core/units_show.h"
 #include "report/table/table.h"
 #include "result/shown.h"
-#include "symbols/site_match.h"
-#include "trace_tools/scopes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * What is advised in the end: by the speeds that were measured, not by measuring.
  */
-#include "cli/advise/advise_measure.h"
+#include "app/advise/advise_measure.h"
 
 #include "support/cmocka.h"
 

@@ -4,11 +4,11 @@
  * its rounds, and one has their memory. If some proposals gain nothing, the others are measured
  * together in two more sessions.
  */
-#include "cli/advise/advise_measure.h"
+#include "app/advise/advise_measure.h"
 
+#include "app/advise/advise_rules.h"
 #include "app/replay.h"
 #include "backend/selection.h"
-#include "cli/advise/advise_rules.h"
 #include "core/median.h"
 #include "core/text.h"
 #include "result/numbers.h"
@@ -218,7 +218,7 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
 
 /* Lists the back ends to measure. A single name in -b is the base; several names are the complete
  * list. */
-static size_t list_backends(const struct ab_options *o, const struct asked *asked,
+static size_t list_backends(const struct ab_advise_request *request, const struct asked *asked,
                             const char **backends)
 {
     size_t n = 0;
@@ -227,8 +227,8 @@ static size_t list_backends(const struct ab_options *o, const struct asked *aske
         backends[n++] = "libraries";
     if (!asked->wants_generals || !asked->is_list)
         return n;
-    for (n = 0; n < o->backends.n && n < LISTS_MAX; n++)
-        backends[n] = o->backends.names[n];
+    for (n = 0; n < request->measure.backends.n && n < LISTS_MAX; n++)
+        backends[n] = request->measure.backends.names[n];
     return n;
 }
 
@@ -239,15 +239,15 @@ enum { MEMORY_RUNS = 2, TAIL_RUNS = 2, BUDGET_ROUNDS = 6, GENERALS = 5 };
 /* Begins a stage. `n_after` stages may follow for the general malloc and a mapping (all together,
  * compiled in); the budget comes after these. If some are not needed in the end, their numbers are
  * skipped, so that the announced total stays the same. */
-static void begin_stage(struct asked *asked, const struct ab_options *o, const struct ab_advice *a,
-                        const char *name, uint32_t n_after)
+static void begin_stage(struct asked *asked, const struct ab_advise_request *request,
+                        const struct ab_advice *a, const char *name, uint32_t n_after)
 {
-    bool has_budget = o->budget_ns != 0 && a->n_scopes > 0;
+    bool has_budget = request->budget_ns != 0 && a->n_scopes > 0;
     uint32_t least = asked->number + 1 + n_after + has_budget;
     asked->stage = name;
     asked->n_stages = asked->n_stages > least ? asked->n_stages : least;
     asked->number = asked->n_stages - n_after - has_budget;
-    asked->runs_after = 2.0 * n_after * (o->rules.rounds + MEMORY_RUNS) +
+    asked->runs_after = 2.0 * n_after * (request->measure.rules.rounds + MEMORY_RUNS) +
                         (has_budget ? 2.0 * BUDGET_ROUNDS * TAIL_RUNS : 0);
 }
 
@@ -260,36 +260,40 @@ static struct ab_stage stage_of(const struct asked *asked)
                              .runs = asked->runs_after / (asked->is_memory ? MEMORY_RUNS : 1)};
 }
 
-struct ab_measure_request ab_advise_replay(const struct ab_options *o, const struct ab_stage *stage)
+struct ab_measure_request ab_advise_replay(const struct ab_advise_request *request,
+                                           const struct ab_stage *stage)
 {
     return (struct ab_measure_request){
-        .talk = {.listener = o->talk.listener, .is_quiet = o->talk.is_quiet, .stage = *stage},
-        .command = o->command,
-        .args = o->args,
-        .n_args = o->n_args,
-        .backends = {.path = o->backends.path},
-        .settings = o->settings,
-        .rules = {.rounds = o->rules.rounds, .has_rounds = o->rules.has_rounds},
-        .passes = {.is_given = true, .processes = o->passes.processes},
-        .conditions = o->conditions,
-        .replay = o->replay,
-        .scopes_wish = o->scopes_wish,
+        .talk = {.listener = request->measure.talk.listener,
+                 .is_quiet = request->measure.talk.is_quiet,
+                 .stage = *stage},
+        .command = request->measure.command,
+        .args = request->measure.args,
+        .n_args = request->measure.n_args,
+        .backends = {.path = request->measure.backends.path},
+        .settings = request->measure.settings,
+        .rules = {.rounds = request->measure.rules.rounds,
+                  .has_rounds = request->measure.rules.has_rounds},
+        .passes = {.is_given = true, .processes = request->measure.passes.processes},
+        .conditions = request->measure.conditions,
+        .replay = request->measure.replay,
+        .scopes_wish = request->measure.scopes_wish,
         .store = {.is_part = true},
     };
 }
 
-static struct ab_measure_request request_of(const struct ab_options *o, const struct asked *asked,
-                                            const char **maps, const char **backends,
-                                            const char **moment)
+static struct ab_measure_request request_of(const struct ab_advise_request *request,
+                                            const struct asked *asked, const char **maps,
+                                            const char **backends, const char **moment)
 {
     const struct ab_stage stage = stage_of(asked);
-    struct ab_measure_request r = ab_advise_replay(o, &stage);
+    struct ab_measure_request r = ab_advise_replay(request, &stage);
     for (size_t i = 0; i < asked->n; i++)
         maps[i] = asked->maps[i].s;
     r.maps.rules = maps;
     r.maps.n = asked->n;
     r.backends.names = backends;
-    r.backends.n = list_backends(o, asked, backends);
+    r.backends.n = list_backends(request, asked, backends);
     r.verdicts.base = asked->base;
     r.replay.touch = AB_TOUCH_APART;
     if (asked->is_memory) {
@@ -320,11 +324,12 @@ static enum ab_status take_nested(void *user, const struct ab_session *s, struct
     return AB_OK;
 }
 
-static enum ab_status run_one(const struct ab_options *o, struct asked *asked, struct ab_err *err)
+static enum ab_status run_one(const struct ab_advise_request *request, struct asked *asked,
+                              struct ab_err *err)
 {
     const char *maps[MAPS_MAX], *backends[LISTS_MAX], *moment;
     int exit_code = 0;
-    struct ab_measure_request r = request_of(o, asked, maps, backends, &moment);
+    struct ab_measure_request r = request_of(request, asked, maps, backends, &moment);
     char stage[32];
     snprintf(stage, sizeof stage, "%s%s", asked->stage, asked->is_memory ? ", memory" : "");
     r.talk.stage.name = stage;
@@ -336,13 +341,14 @@ static enum ab_status run_one(const struct ab_options *o, struct asked *asked, s
 
 /* Runs one session for times and one for memory. The program writes to its blocks outside of the
  * calls: that is no time of the allocator, but makes memory resident. */
-static enum ab_status run(const struct ab_options *o, struct asked *asked, struct ab_err *err)
+static enum ab_status run(const struct ab_advise_request *request, struct asked *asked,
+                          struct ab_err *err)
 {
     asked->is_memory = false;
     asked->has_memory = true;
-    AB_TRY(run_one(o, asked, err));
+    AB_TRY(run_one(request, asked, err));
     asked->is_memory = true;
-    return run_one(o, asked, err);
+    return run_one(request, asked, err);
 }
 
 static void set_moment(struct asked *asked, const struct ab_advised_pins *pins)
@@ -459,8 +465,9 @@ static bool has_compiled(const struct ab_advice *a, uint32_t heaps)
 
 /* Measures the advised heaps together. The result is known already if there is only one, or if all
  * proposals are advised. */
-static enum ab_status measure_rest(const struct ab_options *o, const struct ab_advice *a,
-                                   struct asked *asked, struct ab_err *err)
+static enum ab_status measure_rest(const struct ab_advise_request *request,
+                                   const struct ab_advice *a, struct asked *asked,
+                                   struct ab_err *err)
 {
     struct ab_advised *out = asked->out;
     if (is_one(out->used))
@@ -468,22 +475,23 @@ static enum ab_status measure_rest(const struct ab_options *o, const struct ab_a
     if (out->used == 0 || is_one(out->used) || out->is_whole)
         return AB_OK;
     asked->wants_generals = false;
-    begin_stage(asked, o, a, "together", has_compiled(a, out->used));
+    begin_stage(asked, request, a, "together", has_compiled(a, out->used));
     ask(asked, a, out->used, &out->together);
-    return run(o, asked, err);
+    return run(request, asked, err);
 }
 
-enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap, bool *is_list,
-                              struct ab_err *err)
+enum ab_status ab_advise_base(const struct ab_advise_request *request, char *name, size_t cap,
+                              bool *is_list, struct ab_err *err)
 {
     struct ab_selection_list list = {0};
     snprintf(name, cap, "glibc");
     *is_list = false;
-    if (o->backends.n == 0)
+    if (request->measure.backends.n == 0)
         return AB_OK;
-    if (o->backends.n > LISTS_MAX)
+    if (request->measure.backends.n > LISTS_MAX)
         return ab_fail(err, AB_USAGE, "-b: more than %d lists", LISTS_MAX);
-    AB_TRY(ab_selection_parse(o->backends.names, o->backends.n, o->backends.path, &list, err));
+    AB_TRY(ab_selection_parse(request->measure.backends.names, request->measure.backends.n,
+                              request->measure.backends.path, &list, err));
     snprintf(name, cap, "%s", list.items[0].name);
     *is_list = list.n > 1;
     ab_selection_list_fini(&list);
@@ -497,24 +505,26 @@ static uint64_t events_of(const struct ab_advice *a)
 
 /* Measures the advised heaps compiled into the loop. The advice itself was decided with called
  * heaps, which is conservative, because calls cost more. */
-static enum ab_status measure_compiled(const struct ab_options *o, const struct ab_advice *a,
-                                       struct asked *asked, struct ab_err *err)
+static enum ab_status measure_compiled(const struct ab_advise_request *request,
+                                       const struct ab_advice *a, struct asked *asked,
+                                       struct ab_err *err)
 {
     struct ab_advised *out = asked->out;
     asked->wants_generals = asked->is_memory = asked->has_memory = false;
     asked->maps[0] = ab_advise_compiled_rules(a, out->used, asked->base);
     asked->rows[0] = &out->compiled;
     asked->n = 1;
-    begin_stage(asked, o, a, "compiled in", 0);
-    enum ab_status status = run_one(o, asked, err);
+    begin_stage(asked, request, a, "compiled in", 0);
+    enum ab_status status = run_one(request, asked, err);
     out->has_compiled = status == AB_OK;
     forget(asked);
     return status;
 }
 
-enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_stage *stage,
-                                 const struct ab_advice *a, const struct ab_advised_pins *pins,
-                                 struct ab_advised *out, struct ab_err *err)
+enum ab_status ab_advise_measure(const struct ab_advise_request *request,
+                                 const struct ab_stage *stage, const struct ab_advice *a,
+                                 const struct ab_advised_pins *pins, struct ab_advised *out,
+                                 struct ab_err *err)
 {
     char base[128];
     struct asked asked = {
@@ -523,26 +533,28 @@ enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_sta
     asked.n_stages = stage->n;
     asked.started_ns = stage->started_ns;
     set_moment(&asked, pins);
-    AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
+    AB_TRY(ab_advise_base(request, base, sizeof base, &asked.is_list, err));
     uint32_t all = (UINT32_C(1) << a->n_heaps) - 1;
-    *out = (struct ab_advised){
-        .together.time_ns = NAN, .together.memory_bytes = NAN, .limit = o->verdicts.limit};
+    *out = (struct ab_advised){.together.time_ns = NAN,
+                               .together.memory_bytes = NAN,
+                               .limit = request->measure.verdicts.limit};
     for (size_t i = 0; i < a->n_heaps; i++)
         ask(&asked, a, UINT32_C(1) << i, &out->heaps[i]);
     if (a->n_heaps > 1)
         ask(&asked, a, all, &out->together);
-    begin_stage(&asked, o, a, "placements", (a->n_heaps > 1 ? 1u : 0u) + has_compiled(a, all));
-    enum ab_status status = run(o, &asked, err);
+    begin_stage(&asked, request, a, "placements",
+                (a->n_heaps > 1 ? 1u : 0u) + has_compiled(a, all));
+    enum ab_status status = run(request, &asked, err);
     forget(&asked);
     if (status != AB_OK)
         return status;
     out->used = choose(a, out);
     out->is_whole = out->used == all;
-    status = measure_rest(o, a, &asked, err);
+    status = measure_rest(request, a, &asked, err);
     forget(&asked);
     ab_advised_decide(out);
     if (status == AB_OK && has_compiled(a, out->used))
-        status = measure_compiled(o, a, &asked, err);
+        status = measure_compiled(request, a, &asked, err);
     out->n_stages = asked.n_stages;
     return status;
 }
@@ -579,7 +591,8 @@ void ab_advise_decide_nested(struct ab_advised_nested *n)
     n->by_memory = is_less && !is_gain;
 }
 
-enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_stage *stage,
+enum ab_status ab_advise_measure_nested(const struct ab_advise_request *request,
+                                        const struct ab_stage *stage,
                                         const struct ab_advice *nested,
                                         const struct ab_advice *flat,
                                         const struct ab_advised_pins *pins,
@@ -588,15 +601,16 @@ enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct
     char base[128];
     struct asked asked = {
         .base = base, .nested = out, .number = stage->number - 1, .started_ns = stage->started_ns};
-    *out = (struct ab_advised_nested){.is_asked = true, .limit = o->verdicts.limit};
+    *out = (struct ab_advised_nested){.is_asked = true, .limit = request->measure.verdicts.limit};
     set_moment(&asked, pins);
-    AB_TRY(ab_advise_base(o, base, sizeof base, &asked.is_list, err));
-    begin_stage(&asked, o, nested, "nested scopes", 2 + has_compiled(nested, UINT32_MAX));
+    AB_TRY(ab_advise_base(request, base, sizeof base, &asked.is_list, err));
+    begin_stage(&asked, request, nested, "nested scopes", 2 + has_compiled(nested, UINT32_MAX));
     out->n_stages = asked.n_stages;
-    asked.runs_after += (double)(nested->n_heaps + GENERALS) * (o->rules.rounds + MEMORY_RUNS);
+    asked.runs_after += (double)(nested->n_heaps + GENERALS) *
+                        (request->measure.rules.rounds + MEMORY_RUNS);
     ask(&asked, flat, arenas_of(flat), &out->flat);
     ask(&asked, nested, arenas_of(nested), &out->nested);
-    enum ab_status status = run(o, &asked, err);
+    enum ab_status status = run(request, &asked, err);
     forget(&asked);
     ab_advise_decide_nested(out);
     return status;
@@ -683,15 +697,16 @@ static void set_passes(struct ab_measure_request *r)
     r->replay.touch = AB_TOUCH_PAGE; /* not part of any call's time */
 }
 
-enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_stage *stage,
-                                const struct ab_advice *a, const char *base, uint32_t used,
-                                struct ab_advised_budget *out, struct ab_err *err)
+enum ab_status ab_advise_budget(const struct ab_advise_request *request,
+                                const struct ab_stage *stage, const struct ab_advice *a,
+                                const char *base, uint32_t used, struct ab_advised_budget *out,
+                                struct ab_err *err)
 {
     static const struct ab_advised_scopes none = {.worst_ns = NAN, .reason = "it was not replayed"},
                                           no_scopes = {.worst_ns = NAN,
                                                        .reason = "the trace has no scopes"};
     struct budget_asked asked = {.base = base, .is_advised = used != 0, .out = out};
-    struct ab_measure_request r = ab_advise_replay(o, stage);
+    struct ab_measure_request r = ab_advise_replay(request, stage);
     int exit_code = 0;
     *out = (struct ab_advised_budget){.before = none, .after = none};
     if (a->n_scopes == 0) {
@@ -707,7 +722,7 @@ enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_stag
     r.backends.n = 1;
     r.verdicts.base = base;
     r.replay.has_each_scope = true;
-    r.replay.each_budget_ns = o->budget_ns;
+    r.replay.each_budget_ns = request->budget_ns;
     r.talk.stage.name = "budget";
     r.talk.stage.number = stage->n;
     r.take = take_scopes;

@@ -2,8 +2,8 @@
  *
  * Writes an advice as rules of --map, for a measurement and for the file of -o.
  */
-#ifndef AB_CLI_ADVISE_ADVISE_RULES_H
-#define AB_CLI_ADVISE_ADVISE_RULES_H
+#ifndef AB_APP_ADVISE_ADVISE_RULES_H
+#define AB_APP_ADVISE_ADVISE_RULES_H
 
 #include "advise/advise.h"
 #include "core/text.h"

@@ -2,7 +2,7 @@
  *
  * What --budget says of a session that was replayed with iterations.
  */
-#include "cli/advise/advise_measure.h"
+#include "app/advise/advise_measure.h"
 
 #include "support/cmocka.h"
 

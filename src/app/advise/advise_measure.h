@@ -4,14 +4,21 @@
  * all of them together, and with each general malloc for everything, through the code of `replay
  * --map`.
  */
-#ifndef AB_CLI_ADVISE_ADVISE_MEASURE_H
-#define AB_CLI_ADVISE_ADVISE_MEASURE_H
+#ifndef AB_APP_ADVISE_ADVISE_MEASURE_H
+#define AB_APP_ADVISE_ADVISE_MEASURE_H
 
 #include "advise/advise.h"
 #include "app/request.h"
-#include "cli/options.h"
+#include "app/trace/trace_pass.h"
 #include "result/result.h"
 #include "stats/effect.h"
+
+struct ab_advise_request {
+    struct ab_trace_pass pass; /* over the trace */
+    /* Back ends, settings and conditions of the replays; measure.args is the trace. */
+    struct ab_measure_request measure;
+    uint64_t budget_ns; /* time of one scope; 0 = none */
+};
 
 enum { AB_ADVISED_GENERALS_MAX = 64 };
 
@@ -107,16 +114,17 @@ bool ab_advised_pays(const struct ab_advised_row *row);
 /* Sets `name` to the base: the malloc that the proposals are compared with and that serves the
  * rest. It is the first of -b, else glibc. Sets *is_list if -b names more than this one. Fails with
  * AB_USAGE as -b does. */
-enum ab_status ab_advise_base(const struct ab_options *o, char *name, size_t cap, bool *is_list,
-                              struct ab_err *err);
+enum ab_status ab_advise_base(const struct ab_advise_request *request, char *name, size_t cap,
+                              bool *is_list, struct ab_err *err);
 
 /* Returns the request to replay the trace once, with no other pass than throughput. */
-struct ab_measure_request ab_advise_replay(const struct ab_options *o,
+struct ab_measure_request ab_advise_replay(const struct ab_advise_request *request,
                                            const struct ab_stage *stage);
 
 /* Measures `nested`, an advice with nested scopes, against `flat`, an advice without them for the
  * same trace. Fails as ab_advise_measure() does. */
-enum ab_status ab_advise_measure_nested(const struct ab_options *o, const struct ab_stage *stage,
+enum ab_status ab_advise_measure_nested(const struct ab_advise_request *request,
+                                        const struct ab_stage *stage,
                                         const struct ab_advice *nested,
                                         const struct ab_advice *flat,
                                         const struct ab_advised_pins *pins,
@@ -129,9 +137,10 @@ bool ab_advise_has_nested(const struct ab_advice *a);
 
 /* Measures the proposals of `a`; the first stage is *stage. Fails as a replay does, or with
  * AB_BACKEND if the base has no numbers. */
-enum ab_status ab_advise_measure(const struct ab_options *o, const struct ab_stage *stage,
-                                 const struct ab_advice *a, const struct ab_advised_pins *pins,
-                                 struct ab_advised *out, struct ab_err *err);
+enum ab_status ab_advise_measure(const struct ab_advise_request *request,
+                                 const struct ab_stage *stage, const struct ab_advice *a,
+                                 const struct ab_advised_pins *pins, struct ab_advised *out,
+                                 struct ab_err *err);
 
 /* Time of the allocator's calls in single scopes, before and after the advice. Measured by replays
  * that time each call (the tail pass, as `replay --each scope --budget` does). */
@@ -159,8 +168,9 @@ void ab_advised_scopes_fini(struct ab_advised_scopes *x);
 /* Measures scopes before and after the advice. `used` has the advised heaps. Fails as a replay
  * does; a row that fails only sets its `reason`. Call ab_advised_scopes_fini() for both in any
  * case. Runs nothing for a trace without scopes. */
-enum ab_status ab_advise_budget(const struct ab_options *o, const struct ab_stage *stage,
-                                const struct ab_advice *a, const char *base, uint32_t used,
-                                struct ab_advised_budget *out, struct ab_err *err);
+enum ab_status ab_advise_budget(const struct ab_advise_request *request,
+                                const struct ab_stage *stage, const struct ab_advice *a,
+                                const char *base, uint32_t used, struct ab_advised_budget *out,
+                                struct ab_err *err);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Writes one rule per group; the base serves everything without a rule.
  */
-#include "cli/advise/advise_rules.h"
+#include "app/advise/advise_rules.h"
 
 static bool is_of(const struct ab_advice_group *g, uint32_t heaps)
 {
