@@ -24,9 +24,9 @@ struct ab_allocator {
     void *(*alloc)(size_t size, void *context); /* aligned to two pointers; size 0 returns NULL */
     void (*free)(size_t size, void *ptr, void *context); /* ptr NULL does nothing */
     void *context;
-    /* Resizes a block in place, or moves it if the heap has a cheaper way than a copy. Neither size is
-     * 0. On NULL the block is unchanged. Programs call ab_allocator_resize, which then copies the
-     * block. An initializer may omit this function; every resize is then a copy. */
+    /* Resizes a block in place, or moves it if the heap has a cheaper way than a copy. Neither
+     * size is 0. On NULL the block is unchanged. Programs call ab_allocator_resize, which then
+     * copies the block. An initializer may omit this function; every resize is then a copy. */
     AB_OPTIONAL_MEMBER(void *(*resize)(size_t old_size, size_t new_size, void *ptr, void *context));
 };
 
@@ -39,9 +39,9 @@ struct ab_allocator {
 #define AB_DELETE_ARRAY(type, n, ptr, allocator) \
     ab_allocator_delete((allocator), (ptr), (n) * sizeof(type), AB_ALIGNOF(type))
 
-/* Returns how many bytes to request beyond a block's size so that it can be aligned to `align`; 0 if
- * every block has that alignment. The block then begins at the next multiple of `align`, and the word
- * before it stores the address that the heap returned. */
+/* Returns how many bytes to request beyond a block's size so that it can be aligned to `align`;
+ * 0 if every block has that alignment. The block then begins at the next multiple of `align`,
+ * and the word before it stores the address that the heap returned. */
 static inline size_t ab_allocator_lead(size_t align)
 {
     return align > AB_ALLOCATOR_ALIGN ? align : 0;
@@ -93,9 +93,9 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
     return moved;
 }
 
-/* Defines NAME_allocator(heap), which wraps a heap of `type` as a struct ab_allocator. The last three
- * arguments are expressions in `heap`, `size` (never 0), `ptr` and `new_size`. alloc_ evaluates to a
- * block; resize_ to a block, or to NULL if the caller has to copy. */
+/* Defines NAME_allocator(heap), which wraps a heap of `type` as a struct ab_allocator. The last
+ * three arguments are expressions in `heap`, `size` (never 0), `ptr` and `new_size`. alloc_
+ * evaluates to a block; resize_ to a block, or to NULL if the caller has to copy. */
 #define AB_ALLOCATOR_DEFINE(name, type, alloc_, free_, resize_) \
     AB_ALLOCATOR_CLIENT(name, type, alloc_, free_, resize_) \
     static inline struct ab_allocator name##_allocator(type *heap) \

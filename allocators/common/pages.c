@@ -88,8 +88,8 @@ __attribute__((weak)) void __tsan_init(void);
 }
 #endif
 
-/* Registers the pages with LeakSanitizer as a root region, because they may contain the only pointers
- * to live blocks. */
+/* Registers the pages with LeakSanitizer as a root region, because they may contain the only
+ * pointers to live blocks. */
 static void begin_root(const void *p, size_t bytes)
 {
     if (__lsan_register_root_region != NULL)

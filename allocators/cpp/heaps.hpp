@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// The allocators in C++17: std::pmr::memory_resource over each of them and over any ab_allocator,
-// an allocator for the containers of the standard library, owners and scopes that end by
-// themselves.
+// The allocators for C++17: a std::pmr::memory_resource over each allocator and over any
+// ab_allocator, an allocator for standard containers, and owners and scopes that clean up in their
+// destructors.
 //
 //     ab::arena frame(64 << 20);
 //     ab::arena_resource memory(frame.get());
 //     std::pmr::vector<hit> hits(&memory);
-//     { ab::arena_scope scope(frame); … }           what is allocated in it dies at its end
+//     { ab::arena_scope scope(frame); … }           frees what was allocated in the scope
 //     float *heights = frame.allocate_array<float>(n);
 //
-// What a resource or an allocator refers to is not owned by it and must outlive it. One thread at a
-// time, as the allocators; ab::shared_slabs, shared_pool and shared_arena are for several.
-// Only the headers of the allocators that are linked need be there: a part is left out with
-// -DAB_HEAPS_WITHOUT_POOL, _SLAB, _PAGED, _HANDLE. 64-bit Linux, as the allocators.
+// A resource or an allocator does not own the heap that it refers to; the heap must outlive it.
+// Use a heap from one thread at a time; ab::shared_slabs, shared_pool and shared_arena may be used
+// from several. A program that does not link one of the allocators does not need its header if it
+// defines AB_HEAPS_WITHOUT_POOL, _SLAB, _PAGED or _HANDLE. Requires 64-bit Linux.
 //
-// Exhausted memory throws std::bad_alloc; so does an alignment that the allocator cannot give. The
-// functions try_… return null instead. With -fno-exceptions all that make an object do; an owner
-// that cannot be opened, a memory resource and a container cannot return it, and end the process by
-// std::abort. With -fno-rtti a resource is equal to itself only.
+// If memory is exhausted or the alignment is too large, functions throw std::bad_alloc, and those
+// named try_… return null. With -fno-exceptions all functions that make an object return null; a
+// memory resource, a container and an owner that cannot be opened call std::abort. With -fno-rtti a
+// resource is equal only to itself.
 #ifndef AB_ALLOCATORS_HEAPS_HPP
 #define AB_ALLOCATORS_HEAPS_HPP
 
@@ -80,7 +80,7 @@ inline void demand(int error, const char *what)
         fail(error, what);
 }
 
-// Of a memory resource or a container: they cannot go on without it.
+// Returns `block`, or fails if it is null, because a resource or a container needs the memory.
 inline void *demand(void *block)
 {
     if (block == nullptr)
@@ -88,7 +88,7 @@ inline void *demand(void *block)
     return block;
 }
 
-// Of what the caller can look at: with exceptions never null.
+// Returns `result`, which the caller checks. With exceptions it is never null.
 template <typename T> T or_throw(T result)
 {
 #ifdef __cpp_exceptions
@@ -98,7 +98,7 @@ template <typename T> T or_throw(T result)
     return result;
 }
 
-// Takes memory back when the constructor of an object throws.
+// Calls `back`, which returns the memory, if the constructor of the object throws.
 template <typename Back> struct until_made {
     Back back;
     bool is_made = false;
@@ -119,7 +119,7 @@ T *construct(void *block, Back back, Arguments &&...arguments)
     return object;
 }
 
-// An owner keeps its place, because the struct inside does: it can be neither copied nor moved.
+// Base of owners. They can be neither copied nor moved, because the struct inside must not move.
 struct fixed {
     fixed() = default;
     fixed(const fixed &) = delete;
@@ -130,7 +130,7 @@ struct fixed {
 
 // ---- std::pmr::memory_resource ----
 
-// Equal are those that refer to the same allocator.
+// Two resources are equal if they refer to the same allocator.
 template <typename Self> class resource : public std::pmr::memory_resource {
 private:
     bool do_is_equal(const std::pmr::memory_resource &other) const noexcept override
@@ -144,8 +144,8 @@ private:
     }
 };
 
-// Any allocator that has the interface of ab_allocator.h. Larger alignments than its own cost a
-// larger block.
+// A resource over any allocator with the interface of ab_allocator.h. Alignments above the
+// allocator's own cost a larger block.
 class allocator_resource final : public resource<allocator_resource> {
 public:
     explicit allocator_resource(const ab_allocator &allocator) noexcept : allocator_(allocator) {}
@@ -168,8 +168,8 @@ private:
 
 // ---- for several threads ----
 
-// The group of arena_shared.h, pool_shared.h or slab_shared.h. Its resource may be used from any
-// thread, and by each serves that thread's own heap.
+// Owns a group of heaps (arena_shared.h, pool_shared.h, slab_shared.h). Its resource may be used
+// from any thread and serves each thread from its own heap.
 template <typename Group, typename Options, Group *(*open)(const Options *), void (*close)(Group *),
           ab_allocator (*interface)(Group *)>
 class shared : detail::fixed {
@@ -191,9 +191,8 @@ private:
 
 using arena_mark = ab_arena_mark;
 
-// The calls of whatever has an arena: its owner, a scope, a scratch. What they return lives until
-// the arena goes back behind it: at a reset, a restore, the end of a scope or of the arena.
-// Functions try_… return null when memory is exhausted.
+// Functions of everything that has an arena: its owner, a scope, a scratch. The returned memory
+// lives until the arena is reset, restored to an earlier mark, or closed, or until its scope ends.
 template <typename Self> class arena_calls {
 public:
     void *try_allocate(std::size_t bytes, std::size_t align = AB_ARENA_ALIGN)
@@ -205,8 +204,8 @@ public:
         return detail::or_throw(try_allocate(bytes, align));
     }
 
-    // Room for n objects of a type that needs no constructor, as it is or zero. Null or bad_alloc
-    // also when n is too large.
+    // Allocates n objects of a type that needs no constructor, uninitialized or zeroed. Fails also
+    // if n is too large.
     template <typename T> T *try_allocate_array(std::size_t n, std::size_t align = alignof(T))
     {
         demand_plain<T>();
@@ -227,8 +226,8 @@ public:
         return detail::or_throw(try_allocate_array_zeroed<T>(n, align));
     }
 
-    // An object. Its destructor, where it is not trivial, runs when the object dies, the last one
-    // made first.
+    // Constructs an object. Its destructor runs when its memory is freed; objects made last are
+    // destroyed first. A trivial destructor does not run.
     template <typename T, typename... Arguments> T *try_make(Arguments &&...arguments)
     {
         void *block = try_allocate(sizeof(T), alignof(T));
@@ -248,7 +247,7 @@ public:
     {
         return detail::or_throw(try_make<T>(std::forward<Arguments>(arguments)...));
     }
-    // n objects, each made without arguments; destructors as above.
+    // Constructs n objects without arguments. Their destructors run as above.
     template <typename T> T *try_make_array(std::size_t n)
     {
         T *objects = static_cast<T *>(ab_arena_alloc_array(own(), alignof(T), n, sizeof(T)));
@@ -268,8 +267,8 @@ public:
         return detail::or_throw(try_make_array<T>(n));
     }
 
-    // Calls act() when what is allocated now dies, the last one left first. False: no memory to
-    // remember it.
+    // Arranges that act() is called when memory allocated at this point is freed; the last one
+    // deferred is called first. Returns false if there is no memory to note it.
     template <typename Act> bool try_defer(Act act)
     {
         void *block = try_allocate(sizeof(Act), alignof(Act));
@@ -291,13 +290,13 @@ public:
         return detail::or_throw(try_defer(std::move(act)));
     }
 
-    // A copy of the text that ends with a zero byte.
+    // Copies the text and adds a zero byte.
     char *try_text(std::string_view text)
     {
         return ab_arena_strndup(own(), text.data(), text.size());
     }
     char *text(std::string_view text) { return detail::or_throw(try_text(text)); }
-    // What printf would print. Null also for a format that fails.
+    // Formats as printf does. Fails also if the format is invalid.
     __attribute__((format(printf, 2, 3))) char *try_format(const char *format, ...)
     {
         va_list arguments;
@@ -315,7 +314,7 @@ public:
         return detail::or_throw(made);
     }
 
-    // A save point, and back to it: what was allocated since dies.
+    // Takes a save point, and returns to it, which frees everything allocated since.
     arena_mark save() noexcept { return ab_arena_save(own()); }
     void restore(arena_mark mark) noexcept { ab_arena_restore(own(), mark); }
 
@@ -338,7 +337,7 @@ private:
     }
 };
 
-// This owner and those below open with the constructor and close with the destructor.
+// Owns an arena. All owners open in the constructor and close in the destructor.
 class arena : detail::fixed, public arena_calls<arena> {
 public:
     explicit arena(const ab_arena_options &options)
@@ -363,7 +362,8 @@ private:
     ab_arena arena_;
 };
 
-// What is allocated while it lives dies with it. Has the calls of its arena: scope.make<hit>().
+// Frees in its destructor everything allocated in the arena since its constructor. Has the
+// functions of its arena: scope.make<hit>().
 class arena_scope : detail::fixed, public arena_calls<arena_scope> {
 public:
     explicit arena_scope(ab_arena *arena) noexcept : scope_(ab_arena_scope_begin(arena)) {}
@@ -376,8 +376,8 @@ private:
     ab_arena_scope scope_;
 };
 
-// Memory for the moment, from an arena of this thread that is none of the conflicts: arenas in
-// which the caller wants a result. What is allocated in it dies with it (arena_scratch.h).
+// Temporary memory from an arena of this thread, freed in the destructor (arena_scratch.h). Never
+// uses an arena in `conflicts`, in which the caller wants to keep a result.
 class scratch : detail::fixed, public arena_calls<scratch> {
 public:
     template <typename... Arenas> explicit scratch(Arenas *...conflicts)
@@ -394,14 +394,15 @@ private:
     ab_scratch scratch_;
 };
 
-// Values at the end of an arena that become more: in place as long as nothing else is allocated,
-// else by a copy into twice the room. It lives as long as what the arena held when it last grew.
+// A growing array in an arena. Grows in place if it is the last block of the arena, else moves to
+// twice the room. Its storage lives as long as a block allocated when it last grew.
 template <typename T> class array {
 public:
     static_assert(std::is_trivially_copyable_v<T>, "values are copied as bytes");
     explicit array(ab_arena *arena) noexcept : arena_(arena) {}
 
-    // False when memory is exhausted; nothing has changed then.
+    // Makes room for at least `least` values in total. Returns false and changes nothing if memory
+    // is exhausted.
     bool try_reserve(std::size_t least)
     {
         at_ = static_cast<T *>(
@@ -410,7 +411,7 @@ public:
     }
     bool try_push(const T &value)
     {
-        T kept = value; // which may be one of the array
+        T kept = value; // copied, because `value` may be in the array, which moves
         if (!try_reserve(n_ + 1))
             return false;
         ::new (static_cast<void *>(at_ + n_)) T(kept);
@@ -418,7 +419,7 @@ public:
         return true;
     }
     bool push(const T &value) { return detail::or_throw(try_push(value)); }
-    // The last one takes the place of the one at `index`.
+    // Removes the value at `index` and moves the last value into its place.
     void swap_pop(std::size_t index) { at_[index] = at_[--n_]; }
     void clear() noexcept { n_ = 0; }
 
@@ -447,7 +448,7 @@ private:
     {
         return detail::demand(ab_arena_alloc_aligned(arena_, align, bytes));
     }
-    void do_deallocate(void *, std::size_t, std::size_t) override {} // dies with the others
+    void do_deallocate(void *, std::size_t, std::size_t) override {} // freed with the arena
     ab_arena *arena_;
 };
 
@@ -456,7 +457,7 @@ using shared_arena =
            ab_arena_shared_allocator>;
 
 #ifndef AB_HEAPS_WITHOUT_PAGED
-// The block on top goes back at once.
+// A resource over an arena that frees the topmost block at once, the others with the arena.
 class paged_resource final : public resource<paged_resource> {
 public:
     explicit paged_resource(ab_paged_arena *arena) noexcept : arena_(arena) {}
@@ -474,7 +475,7 @@ private:
     ab_paged_arena *arena_;
 };
 
-// The arenas of a game by name, each with a budget in bytes, 0 for the usual one (paged_ready.h).
+// Arenas by name, each with a budget in bytes; 0 = the default budget (paged_ready.h).
 class ready : detail::fixed {
 public:
     explicit ready(std::size_t engine = 0, std::size_t game = 0, std::size_t scratch = 0)
@@ -489,7 +490,7 @@ public:
     ab_paged_arena *engine() noexcept { return &ready_.arena[AB_READY_ENGINE]; }
     ab_paged_arena *game() noexcept { return &ready_.arena[AB_READY_GAME]; }
     ab_paged_arena *scratch() noexcept { return &ready_.arena[AB_READY_SCRATCH]; }
-    // By name; null, or false, when there is none of that name.
+    // Finds an arena by its name; null or false if there is none.
     ab_paged_arena *arena(const char *name) noexcept { return ab_ready_arena(&ready_, name); }
     bool reset(const char *name) noexcept { return ab_ready_reset(&ready_, name); }
 
@@ -501,7 +502,7 @@ private:
 #ifndef AB_HEAPS_WITHOUT_POOL
 // ---- pool ----
 
-// Slots for objects of one type.
+// Owns a pool of slots for objects of one type.
 template <typename T> class pool : detail::fixed {
 public:
     explicit pool(std::size_t n_slots = 0, bool grows = true)
@@ -513,11 +514,11 @@ public:
         options.grows = grows;
         detail::demand(ab_pool_init(&pool_, &options), "ab_pool_init");
     }
-    ~pool() { ab_pool_fini(&pool_); } // destructors of objects that still live do not run
+    ~pool() { ab_pool_fini(&pool_); } // does not destroy objects that are still alive
 
     ab_pool *get() noexcept { return &pool_; }
 
-    // Null when all slots are used.
+    // Constructs an object in a free slot; null if all slots are in use.
     template <typename... Arguments> T *try_create(Arguments &&...arguments)
     {
         void *slot = ab_pool_alloc(&pool_, sizeof(T));
@@ -542,7 +543,8 @@ private:
     ab_pool pool_;
 };
 
-// What is larger than a slot, or aligned to more, comes from `upstream`; without one it throws.
+// A resource over a pool. Blocks too large or too aligned for a slot come from `upstream`; without
+// it they throw.
 class pool_resource final : public resource<pool_resource> {
 public:
     explicit pool_resource(ab_pool *pool, std::pmr::memory_resource *upstream = nullptr) noexcept
@@ -618,7 +620,7 @@ using shared_slabs =
 #ifndef AB_HEAPS_WITHOUT_HANDLE
 // ---- handle ----
 
-// Names an object of type T; all zero is the name of none.
+// The handle of an object of type T; all zero = no object.
 template <typename T> struct handle {
     ab_handle any;
     explicit operator bool() const noexcept { return any.version != 0; }
@@ -626,9 +628,9 @@ template <typename T> struct handle {
     friend bool operator!=(handle a, handle b) noexcept { return !(a == b); }
 };
 
-// Objects that are named by handles. The destructor of each runs once: when it is removed, at a
-// flush, or at the end of the arena. A handle finds its object from the end of its constructor to
-// the begin of its destructor, which may remove others, insert, and flush.
+// An arena of objects with handles. The destructor of an object runs once: when the object is
+// removed, at a flush, or at the end of the arena. A handle is valid from the end of the object's
+// constructor to the begin of its destructor, which may remove and insert objects, and flush.
 template <typename T> class handle_arena : detail::fixed {
 public:
     explicit handle_arena(std::uint64_t capacity)
@@ -645,7 +647,7 @@ public:
     ab_handle_arena *get() noexcept { return &arena_; }
     std::uint32_t live() const noexcept { return arena_.n_live; }
 
-    // The handle of none when the arena is full.
+    // Constructs an object and returns its handle; all zero if the arena is full.
     template <typename... Arguments> handle<T> try_insert(Arguments &&...arguments)
     {
         handle<T> made{};
@@ -661,13 +663,13 @@ public:
     {
         return detail::or_throw(try_insert(std::forward<Arguments>(arguments)...));
     }
-    // Null for a stale handle.
+    // Returns the object; null for a stale handle.
     T *get(handle<T> h) noexcept { return static_cast<T *>(ab_handle_get_mut(&arena_, h.any)); }
     const T *get(handle<T> h) const noexcept
     {
         return static_cast<const T *>(ab_handle_get(&arena_, h.any));
     }
-    // False for a stale handle.
+    // Destroys the object; false for a stale handle.
     bool remove(handle<T> h) noexcept
     {
         T *object = static_cast<T *>(ab_handle_hide(&arena_, h.any));
@@ -677,13 +679,13 @@ public:
         give_back(h);
         return true;
     }
-    // Calls visit(handle, object) for each; it may remove that one.
+    // Calls visit(handle, object) for each object; `visit` may remove that object.
     template <typename Visit> void each(Visit visit)
     {
         for (handle<T> h{}; ab_handle_next(&arena_, &h.any);)
             visit(h, *get(h));
     }
-    // All objects end, also those that their destructors insert.
+    // Destroys all objects, including those that destructors insert meanwhile.
     void flush() noexcept
     {
         if constexpr (std::is_trivially_destructible_v<T>) {
@@ -697,7 +699,7 @@ public:
     }
 
 private:
-    // Of a hidden object, which is not constructed yet or not any more.
+    // Removes the slot of an object whose constructor threw; the object is hidden until then.
     void give_back(handle<T> h) noexcept
     {
         if (ab_handle_show(&arena_, h.any))
@@ -709,8 +711,9 @@ private:
 
 // ---- an allocator for containers ----
 
-// std::vector<int, ab::allocator<int>> v(ab::allocator<int>(interface)); no virtual call. The
-// interface is copied; its context must outlive the container.
+// Allocator for standard containers, without virtual calls:
+// std::vector<int, ab::allocator<int>> v(ab::allocator<int>(interface)). The interface is copied;
+// its context must outlive the container.
 template <typename T> class allocator {
 public:
     using value_type = T;

@@ -26,7 +26,7 @@ struct pair {
     float distance;
 };
 
-/* What lives for one frame, all of it in the arena; false when memory is exhausted. */
+/* Runs a frame, whose blocks all come from the arena; false if memory is exhausted. */
 static bool run_frame(struct ab_arena *frame, int number)
 {
     struct particle *particles = AB_ARENA_ARRAY(frame, struct particle, PARTICLES);

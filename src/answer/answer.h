@@ -231,7 +231,7 @@ void ab_view_fini(struct ab_view *v);
  * columns and noise. `spread` is the title of the column of spreads. */
 void ab_view_notes(const struct ab_session *s, bool has_time, const char *spread,
                    struct ab_view_texts *out);
-/* Adds a text for each row whose short name hides settings: "bg: jemalloc{MALLOC_CONF=narenas:1}". */
+/* Adds a text for each row whose short name hides settings: "bg: jemalloc{MALLOC_CONF=…}". */
 void ab_view_names(const struct ab_session *s, struct ab_view_texts *out);
 /* Describes what disturbed the measurement; adds nothing if nothing is known. */
 void ab_view_noise(const struct ab_session *s, struct ab_text *note);

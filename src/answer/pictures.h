@@ -29,7 +29,8 @@ struct ab_heat_cell {
 struct ab_view_footprint_point {
     double x;
     bool is_split; /* True if the parts are known; otherwise only the whole is */
-    /* upper ends of the stacked parts, with the aged heap counted as live; the last one is the whole */
+    /* upper ends of the stacked parts, with the aged heap counted as live; the last one is the
+     * whole */
     double ends[AB_VIEW_RETAINED + 1];
 };
 

@@ -435,8 +435,8 @@ static enum ab_status spell_out(const struct ab_spelling *spelling, const char *
                    spelling->own[0] == 0 ? "; give it a short one: NAME=…" : "");
 }
 
-/* Sets the name to show. A given name hides the settings, except the aged heap, because --aged makes
- * several rows of one back end. */
+/* Sets the name to show. A given name hides the settings, except the aged heap, because --aged
+ * makes several rows of one back end. */
 static enum ab_status name_selection(const struct ab_spelling *spelling, const char *decorator,
                                      bool is_file, struct ab_selection *s, struct ab_err *err)
 {

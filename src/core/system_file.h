@@ -43,7 +43,7 @@ struct ab_process_stat {
     uint64_t children_ticks;          /* CPU time of children that were waited for */
     uint64_t start_ticks;             /* since boot (CLOCK_BOOTTIME) */
 };
-/* Reads the stat file of a process or thread from its folder in /proc. Returns false if it is gone. */
+/* Reads the stat file of a process or thread from its folder in /proc; false if it is gone. */
 bool ab_process_stat(const char *folder, struct ab_process_stat *out);
 /* The same of a process by its number. */
 bool ab_process_stat_of(pid_t pid, struct ab_process_stat *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds out what of this machine disturbs measurements, and what helps; reads, and changes nothing.
- * /proc and /sys are those below a root, so that tests can bring their own. Each malloc library that
- * is known by name is one more check.
+ * /proc and /sys are those below a root, so that tests can bring their own. Each malloc library
+ * that is known by name is one more check.
  */
 #ifndef AB_DOCTOR_DOCTOR_H
 #define AB_DOCTOR_DOCTOR_H

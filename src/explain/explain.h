@@ -45,8 +45,8 @@ struct ab_explanation {
 
 /* Walks all of them, the rows of explain.def first; false past the end. */
 bool ab_explain_at(size_t i, struct ab_explanation *out);
-/* By its word, a synonym or the name of a number; upper and lower case, and blanks, '_' and '-', are
- * the same. False when there is none. */
+/* By its word, a synonym or the name of a number; upper and lower case, and blanks, '_' and '-',
+ * are the same. False when there is none. */
 bool ab_explain_find(const char *word, struct ab_explanation *out);
 /* The nearest spelling of all words, synonyms and numbers; NULL when none is near. */
 const char *ab_explain_nearest(const char *word, char *buf, size_t cap);

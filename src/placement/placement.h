@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a placement (wire/placement_file.h): walks a tape in its common order, decides by rules which
- * heap serves each request, and sums up what each heap must serve.
+ * Makes a placement (wire/placement_file.h): walks a tape in its common order, decides by rules
+ * which heap serves each request, and sums up what each heap must serve.
  */
 #ifndef AB_PLACEMENT_PLACEMENT_H
 #define AB_PLACEMENT_PLACEMENT_H

@@ -25,9 +25,9 @@ struct ab_evidence {
 /* Sets out->status and out->reason. Returns AB_SYSTEM if the worker itself could not run. */
 enum ab_status ab_classify(const struct ab_evidence *e, struct ab_outcome *out, struct ab_err *err);
 
-/* Functions that turn the crash report of a worker (wire/crash_report.h) into sentences. Nothing in a
- * report is trusted: its texts are made printable, its indices are bounded, and files are opened
- * read-only. */
+/* Functions that turn the crash report of a worker (wire/crash_report.h) into sentences. Nothing
+ * in a report is trusted: its texts are made printable, its indices are bounded, and files are
+ * opened read-only. */
 
 /* Writes the call that a crash belongs to. "in realloc(0x7f3b9c001010, 4096), call 1234" = it had
  * not returned when the process ended. "after …" = the last call of the thread that found an error.

@@ -12,7 +12,7 @@ enum ab_boundary {
     AB_BOUNDARY_HEAP,   /* functions like alloc(heap, n): struct ab_backend */
     AB_BOUNDARY_INLINE, /* the back end is compiled into the loop, without a call; one lane only */
     AB_BOUNDARY_CURSOR, /* INLINE with a cursor in registers for allocations */
-    AB_BOUNDARY_PLACED, /* several heaps; each request goes to one of them (wire/placement_file.h) */
+    AB_BOUNDARY_PLACED, /* several heaps; each request goes to one of them (placement_file.h) */
     AB_BOUNDARY_COUNT
 };
 

@@ -43,7 +43,7 @@ struct ab_memory_state {
 struct ab_memory_marks {
     uint32_t live_peak[AB_PHASES_MAX], footprint_peak[AB_PHASES_MAX]; /* positions */
     uint64_t footprint_bytes[AB_PHASES_MAX];
-    /* Position with the most external bytes, and these bytes; only with pins (wire/pins_report.h). */
+    /* position with the most external bytes, and these bytes; only with pins (pins_report.h) */
     uint32_t worst, reserved;
     uint64_t worst_external_bytes;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory by owner of the blocks (wire/pins_report.h), in the memory pass. It keeps an owner and a birth
- * for each block, and the last owner of each page. At some moments it walks over all blocks and
- * pages and shares the bytes out among the owners.
+ * Memory by owner of the blocks (wire/pins_report.h), in the memory pass. It keeps an owner and a
+ * birth for each block, and the last owner of each page. At some moments it walks over all blocks
+ * and pages and shares the bytes out among the owners.
  */
 #ifndef AB_WORKER_PINS_H
 #define AB_WORKER_PINS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Several heaps behind one face. The next byte of the lane's stream says which heap serves a
- * request (wire/placement_file.h). The upper bits of a reference hold the block's heap, so that a free
- * or an access finds it there. These bits are above all addresses that a process has.
+ * request (wire/placement_file.h). The upper bits of a reference hold the block's heap, so that a
+ * free or an access finds it there. These bits are above all addresses that a process has.
  */
 #ifndef AB_WORKER_PLACED_H
 #define AB_WORKER_PLACED_H

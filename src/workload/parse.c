@@ -1053,8 +1053,8 @@ static void read_head(struct ab_reader *r, const struct ab_raw_top *raw, const s
         r->w->seed = r->options->seed;
 }
 
-/* True if a required block is missing and the mapping has an unknown key, which may be its misspelled
- * name. */
+/* True if a required block is missing and the mapping has an unknown key, which may be its
+ * misspelled name. */
 static bool is_maybe_misspelt(const struct ab_reader *r, const struct ab_node *root,
                               const char *block)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads verbs, their options and defaults. workload/workload_language.h defines which option belongs to
- * which verb, and which verb to which kind of set.
+ * Reads verbs, their options and defaults. workload/workload_language.h defines which option
+ * belongs to which verb, and which verb to which kind of set.
  */
 #include "base/bits.h"
 #include "core/alloc.h"

@@ -52,8 +52,8 @@ struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *ma
 void ab_node_hide(struct ab_node *node);
 #define AB_HIDDEN 'X' /* no key begins with this character */
 
-/* Returns the file position of bytes [offset, offset + n) of a scalar's text. If escapes or line folds
- * make them ambiguous, returns the position of the whole scalar. */
+/* Returns the file position of bytes [offset, offset + n) of a scalar's text. If escapes or line
+ * folds make them ambiguous, returns the position of the whole scalar. */
 struct ab_place ab_node_place(const struct ab_node *node, size_t offset, size_t n);
 
 #endif

@@ -248,3 +248,15 @@ check_again() {
     ! "$ROOT/scripts/walk-rooms" ab_top size --tree "$PWD" 2>"$OUT/stdout" || fail "passes"
     expect_line 'ab_top has no parameter size, only: o other'
 }
+
+@test "a comment without a subject, or longer than a line, is found" {
+    tree src/report/c.c '/* Returns what is left. */' 'const char *s = "/* What it is. */";' \
+        "/* $(printf '%094d' 0) */" || fail "refuses: $(cat "$OUT/stdout")"
+    for word in What Of Where How As Those Who Which; do
+        violates "src/report/c.c:2: a comment begins with $word" src/report/c.c '' "/* $word it is. */"
+    done
+    violates 'src/report/c.c:1: a comment begins with What' src/report/c.c 'int x; // What x is.'
+    violates 'allocators/x/x.hpp:2: a comment begins with Of' allocators/x/x.hpp '' '/* SPDX */ /* Of it. */'
+    violates 'src/report/c.c:2: a comment of more than 100 columns' src/report/c.c '/* first' \
+        " * $(printf '%098d' 0) */"
+}

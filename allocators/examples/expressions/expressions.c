@@ -2,8 +2,8 @@
  *
  * The same work with a region and with malloc: each request is an expression, which is parsed to a
  * tree, simplified to another tree, evaluated, and thrown away. With a region a request ends by one
- * reset; with malloc each node and name is freed. docs/measuring.md measures both, on a fresh heap and
- * on one that is not.
+ * reset; with malloc each node and name is freed. docs/measuring.md measures both, on a fresh heap
+ * and on one that is not.
  *     cc -O2 -I. -o expressions allocators/examples/expressions/expressions.c \
  *        allocators/arena/arena.c allocators/common/checked.c allocators/common/pages.c
  *     ./expressions region|malloc [LEAVES [REQUESTS]]
@@ -49,7 +49,7 @@ static struct node *make(struct heap *h, char op, struct node *left, struct node
     return n;
 }
 
-/* What a request leaves behind when there is no region that is reset. */
+/* Frees the tree of a request; a region is reset instead. */
 static void give_back(struct node *n)
 {
     if (n->left != NULL) {

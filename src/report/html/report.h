@@ -24,8 +24,8 @@ struct ab_html_text *ab_report_pages(const struct ab_session *session,
 void ab_report_write(FILE *to, const struct ab_session *session,
                      const struct ab_comparison *const *comparisons, size_t n_comparisons);
 
-/* Writes the data block with the result, so that the report also archives it (document/read_result.c
- * reads it). Writes nothing if `embed` does not ask for it. */
+/* Writes the data block with the result, so that the report also archives it
+ * (document/read_result.c reads it). Writes nothing if `embed` does not ask for it. */
 void ab_html_embed(FILE *to, const struct ab_session *session, enum ab_embed embed);
 
 /* ---- pictures as files ----

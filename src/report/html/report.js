@@ -1,6 +1,6 @@
-/* Adds to a report that is complete without it: values under the pointer, switches for back ends,
- * copies of pictures and of their data, tables that sort, a search in flame graphs, a switch for the
- * theme. */
+/* Adds to a report, which is complete without scripts: values under the pointer, switches for back
+ * ends, buttons that copy pictures and their data, sortable tables, a search in flame graphs, and a
+ * switch for the theme. */
 'use strict';
 (() => {
   const all = (selector, from) => [...(from || document).querySelectorAll(selector)];
@@ -69,7 +69,7 @@
     }
   }
 
-  /* Points of a path in px; our paths have M, l, h and v only. */
+  /* Returns the points of a path in px. Paths of a report use only M, l, h and v. */
   function pointsOf(path) {
     const points = [];
     let x = 0, y = 0;
@@ -127,7 +127,7 @@
     setTimeout(() => { b.textContent = before; }, 1200);
   }
 
-  /* navigator.clipboard is not there for file:// in every browser. */
+  /* Copies by a text area, because not every browser has navigator.clipboard for file://. */
   function copy(b, text) {
     const area = make('textarea', '');
     area.value = text;
@@ -190,7 +190,7 @@
     return {g, rect, text, name, x: +rect.getAttribute('x'), width: +rect.getAttribute('width')};
   }
 
-  /* Text as long as the box has room for. */
+  /* Cuts the text to the width of the box. */
   function label(svg, box, x, width) {
     const n = Math.floor((width - 8) / CHARACTER);
     if (n >= 3 && !box.text) {
@@ -203,7 +203,7 @@
     box.text.textContent = n < 3 ? '' : box.name.length <= n ? box.name : box.name.slice(0, n - 1) + '…';
   }
 
-  /* What is above or below the box, with the box as wide as the picture. */
+  /* Zooms: shows the boxes above and below, with this box as wide as the picture. */
   function zoom(svg, boxes, to) {
     const root = boxes[0], scale = root.width / to.width;
     for (const box of boxes) {
@@ -216,7 +216,7 @@
     }
   }
 
-  /* The share of the picture that lies under what was found. */
+  /* Returns the share of the picture under the found boxes. */
   function found(boxes, words) {
     let end = -1, sum = 0;
     for (const box of boxes.filter(b => b.name.toLowerCase().includes(words)).sort((a, b) => a.x - b.x)) {

@@ -202,8 +202,8 @@ static void put_iterations(FILE *to, const struct ab_session *s, const struct ab
     }
 }
 
-/* Writes a pin. The column `op` has the moment; the metric begins with the group, a function and its
- * source line: "FUNCTION (FILE:LINE)/pinned". */
+/* Writes a pin. The column `op` has the moment; the metric begins with the group, a function and
+ * its source line: "FUNCTION (FILE:LINE)/pinned". */
 static void put_pin(FILE *to, const struct ab_session *s, const struct ab_pin *pin)
 {
     char what[sizeof pin->function + sizeof pin->file + 32], name[sizeof what + 32];
