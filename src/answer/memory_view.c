@@ -21,7 +21,7 @@
 #include <string.h>
 
 const char *const ab_view_memory_part_names[AB_VIEW_MEMORY_PARTS] = {
-    "live", "internal", "external", "retained", "litter", "during calls"};
+    "live", "internal", "external", "retained", "aged", "during calls"};
 
 static const char *const whys_of_part[AB_VIEW_MEMORY_PARTS][5] = {
     {AB_WHY_FOOTPRINT, AB_WHY_PAGES, NULL}, {AB_WHY_FOOTPRINT, AB_WHY_PAGES, AB_WHY_INTERNAL, NULL},
@@ -405,8 +405,8 @@ bool ab_memory_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
                     {"internal", 2, "#+ internal"},
                     {"external", 2, "#+ external"},
                     {"retained", 2, "#+ retained"},
-                    {v->memory.has_aged_heap ? "litter" : NULL, 0,
-                     v->memory.has_aged_heap ? "#+ litter" : NULL},
+                    {v->memory.has_aged_heap ? "aged" : NULL, 0,
+                     v->memory.has_aged_heap ? "#+ aged" : NULL},
                     {v->memory.has_during ? "in calls" : NULL, 0,
                      v->memory.has_during ? "#+ during calls" : NULL},
                     {"= peak", 0, "#= peak"},
@@ -577,7 +577,7 @@ bool ab_memory_phase_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                       {"internal"},
                                       {"external"},
                                       {"retained"},
-                                      {has_aged_heap ? "litter" : NULL},
+                                      {has_aged_heap ? "aged" : NULL},
                                       {has_during(s, phase) ? "in calls" : NULL},
                                       {"= peak"},
                                       [MULTIPLE] = {"x live"},

@@ -889,17 +889,17 @@ static void add_aged_heaps(const struct ab_session *s, struct ab_view_texts *t,
         while (before < i && memcmp(&s->backends[before].aged, c, sizeof *c) != 0)
             before++;
         if (c->made_blocks > 0 && before == i && says != NULL)
-            warning_list_add(
-                w, "litter", AB_VIEW_NOTE,
-                ab_view_texts_addf(
-                    t,
-                    "%.*s: of %" PRIu64 " blocks, %s, that were allocated before "
-                    "the work, %" PRIu64 " stay: %s, which are in %s (seed %" PRIu64 ")",
-                    (int)strcspn(says, ":{ "), says, c->made_blocks,
-                    AB_BYTES((double)c->made_bytes), c->blocks, AB_BYTES((double)c->bytes),
-                    ab_session_is_exec(s) ? "its peak and mean memory" : "its peak",
-                    s->backends[i].aging.seed),
-                "");
+            warning_list_add(w, "litter", AB_VIEW_NOTE,
+                             ab_view_texts_addf(
+                                 t,
+                                 "%.*s: %" PRIu64 " blocks, %s, were allocated before the work; "
+                                 "%" PRIu64 " of them, %s, stay and count in %s (seed %" PRIu64 ")",
+                                 (int)strcspn(says, ":{ "), says, c->made_blocks,
+                                 AB_BYTES((double)c->made_bytes), c->blocks,
+                                 AB_BYTES((double)c->bytes),
+                                 ab_session_is_exec(s) ? "its peak and mean memory" : "its peak",
+                                 s->backends[i].aging.seed),
+                             "");
     }
 }
 

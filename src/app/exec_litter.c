@@ -49,7 +49,7 @@ static enum ab_status read_trace(const char *path, uint64_t seed, struct ab_exec
     out->live_peak_bytes = info.live_peak_bytes;
     return info.live_peak_bytes > 0
                ? AB_OK
-               : ab_fail(err, AB_USAGE, "--litter: the program allocates nothing");
+               : ab_fail(err, AB_USAGE, "--aged: the program allocates nothing");
 }
 
 /* Passes a signal that ended the recording on to this process, which had blocked it. */
@@ -78,7 +78,7 @@ static enum ab_status run_recorder(const struct ab_exec_request *asked,
         ab_complain(&asked->measure.talk, err->text);
     }
     return ab_fail(err, AB_SYSTEM,
-                   "--litter: the program could not be recorded, for the sizes of its blocks; make "
+                   "--aged: the program could not be recorded, for the sizes of its blocks; make "
                    "a recording with 'allocbench record' and give it by --trace");
 }
 
@@ -97,7 +97,7 @@ static enum ab_status record(const struct ab_exec_request *asked, const char *fo
         .stops_command = true,
     };
     ab_say(&asked->measure.talk,
-           "allocbench: --litter: recording the program for the sizes of its blocks");
+           "allocbench: --aged: recording the program for the sizes of its blocks");
     if (asked->program.prepare != NULL)
         AB_TRY(ab_program_prepare(asked->program.prepare, STDERR_FILENO,
                                   asked->measure.conditions.timeout_ns, err));
@@ -123,13 +123,13 @@ enum ab_status ab_exec_litter_find(const struct ab_exec_request *asked, struct a
 {
     if (asked->server.is_server)
         return ab_fail(err, AB_USAGE,
-                       "litter and --server are mutually exclusive: the sizes of its blocks are "
-                       "known of a program that ends");
+                       "--aged and --server are mutually exclusive: the sizes of blocks come "
+                       "from a recording, which must end");
     AB_TRY(ab_companion_path(AB_AGING_LIBRARY, out->library, sizeof out->library, err));
     if (ab_spawn_needs_alias(out->library))
         return ab_fail(
             err, AB_USAGE,
-            "--litter: LD_PRELOAD cannot hold a path with a space, a colon or a quote: %s",
+            "--aged: LD_PRELOAD cannot hold a path with a space, a colon or a quote: %s",
             AB_SHOWN(512, out->library));
     out->sizes = ab_alloc_zeroed(AB_AGING_SIZES_MOST, sizeof out->sizes[0]);
     return asked->program.trace != NULL

@@ -79,7 +79,7 @@ struct ab_backends_wanted {
     const char **names; /* -b, not split yet */
     size_t n;
     const char *path;        /* --backend-path; NULL = none */
-    const char **aged_lists; /* --litter, not split yet */
+    const char **aged_lists; /* --aged, not split yet */
     size_t n_aged_lists;
     bool allows_plugins; /* True to allow a workload's own libraries and variables */
     bool allows_broken;  /* True to measure back ends that fail their checks */

@@ -45,13 +45,13 @@ enum ab_status ab_aged_rows_read(const char *text, const char *where, struct ab_
                        shown);
     if (r.occupancy < AB_AGING_LEAST || r.occupancy > AB_AGING_MOST)
         return ab_fail(err, AB_USAGE,
-                       "%s: litter of %s: the part that stays is %.2f to %.2f of what was "
-                       "allocated; without litter the heap is fresh",
+                       "%s: aged heap of %s: the part that stays must be %.2f to %.2f of the "
+                       "allocated bytes; leave it out for a fresh heap",
                        where, shown, AB_AGING_LEAST, AB_AGING_MOST);
     if (r.multiple < AB_AGING_LEAST_MULTIPLE || r.multiple > AB_AGING_MOST_MULTIPLE)
         return ab_fail(err, AB_USAGE,
-                       "%s: litter of %s: %.2f to %.0f times the most live bytes of the work can "
-                       "be allocated",
+                       "%s: aged heap of %s: the multiple must be %.2f to %.0f times the peak of "
+                       "live bytes",
                        where, shown, AB_AGING_LEAST_MULTIPLE, AB_AGING_MOST_MULTIPLE);
     *out = r;
     return AB_OK;
@@ -60,10 +60,10 @@ enum ab_status ab_aged_rows_read(const char *text, const char *where, struct ab_
 void ab_aged_rows_judge(struct ab_selection *s)
 {
     const char *why = s->is_checked || s->fault_n > 0
-                          ? "is not timed: litter is for what is measured"
-                      : s->never_frees ? "cannot free single blocks: it has no litter"
+                          ? "is not timed: only measured rows can have an aged heap"
+                      : s->never_frees ? "cannot free single blocks, so its heap cannot be aged"
                       : s->builtin != NULL && strcmp(s->builtin->name, "null") == 0
-                          ? "gives the same block each time: it has no litter"
+                          ? "returns the same block each time, so its heap cannot be aged"
                           : NULL;
     if (why == NULL || s->state != AB_SELECTION_OK)
         return;
@@ -96,10 +96,10 @@ static enum ab_status add_row(struct ab_selection_list *list, const struct ab_se
                               const char *said, struct ab_err *err)
 {
     if (list->n == AB_SELECTION_MAX)
-        return ab_fail(err, AB_USAGE, "--litter: more than %d rows", AB_SELECTION_MAX);
+        return ab_fail(err, AB_USAGE, "--aged: more than %d rows", AB_SELECTION_MAX);
     struct ab_selection row = *from;
     if (strcmp(said, "0") != 0) {
-        AB_TRY(ab_aged_rows_read(said, "--litter", &row.aging, err));
+        AB_TRY(ab_aged_rows_read(said, "--aged", &row.aging, err));
         AB_TRY(name_row(&row, said, err));
         row.was_named = row.was_named && !row.never_frees;
         ab_aged_rows_judge(&row);

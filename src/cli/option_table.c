@@ -77,7 +77,7 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "  jemalloc{A=1;B=2}     environment (quote the braces)\n" \
             "  jemalloc:purge=10s    gives memory back that often,\n" \
             "                        by the time of the work\n" \
-            "  jemalloc:litter=0.75  on a heap that is not fresh\n" \
+            "  jemalloc:litter=0.75  on an aged heap (see --aged)\n" \
             "  ./libmi.so:prefix=mi_ functions with a prefix\n" \
             "  ./libmm.so:prefix=mm_:init=mm_init  called first\n" \
             "  bg=jemalloc{A=1}      under a short name, in gates\n" \
@@ -528,19 +528,23 @@ static const struct ab_option_info table[] = {
      "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
      "(list backends -v says what each does); without -b these rows only",
      "What runs", 0, EXEC, LIST_OF(sweeps, n_sweeps), RARE},
-    {"litter", "LIST",
-     "a row of each back end on a heap that is not fresh: OCC or OCCxMULT, as\n"
-     "0,0.25,0.75x2. Before the work, blocks of its own sizes with MULT (1) times\n"
-     "its most live bytes are allocated and freed in random order, but for OCC\n"
-     "(0.01 to 0.95) of the bytes, which stay; 0 is the fresh heap",
-     "What runs", 0, RUN | REPLAY, LIST_OF(backends.aged_lists, backends.n_aged_lists), RARE},
-    {"litter", "LIST",
-     "a row of each allocator on a heap that is not fresh: OCC or OCCxMULT, as\n"
-     "0,0.25,0.75x2. Before main, blocks of the program's own sizes (of --trace,\n"
-     "else of a recording that is made first) with MULT (1) times its most live\n"
-     "bytes are allocated and freed in random order, but for OCC (0.01 to 0.95)\n"
-     "of the bytes, which stay; 0 is the fresh heap",
-     "What runs", 0, EXEC, LIST_OF(backends.aged_lists, backends.n_aged_lists), RARE},
+    {"aged", "LIST",
+     "add a row of each back end on an aged heap: OCC or OCCxMULT, as\n"
+     "0,0.25,0.75x2; 0 is the fresh heap. Before the work, blocks of its own sizes\n"
+     "are allocated, MULT (default 1) times its peak of live bytes, and freed in\n"
+     "random order, except for the part OCC (0.01 to 0.95) of the bytes, which\n"
+     "stays. Such a row is named NAME:litter=OCC. Same as --litter",
+     "What runs", 0, RUN | REPLAY, LIST_OF(backends.aged_lists, backends.n_aged_lists), RARE,
+     .alias = "litter"},
+    {"aged", "LIST",
+     "add a row of each allocator on an aged heap: OCC or OCCxMULT, as\n"
+     "0,0.25,0.75x2; 0 is the fresh heap. Before main, blocks of the program's own\n"
+     "sizes (of --trace, else of a recording that is made first) are allocated,\n"
+     "MULT (default 1) times its peak of live bytes, and freed in random order,\n"
+     "except for the part OCC (0.01 to 0.95) of the bytes, which stays. Such a row\n"
+     "is named NAME:litter=OCC. Same as --litter",
+     "What runs", 0, EXEC, LIST_OF(backends.aged_lists, backends.n_aged_lists), RARE,
+     .alias = "litter"},
     {"map", "RULES",
      "serve each request by one of several back ends, as a row @map beside those\n"
      "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"

@@ -23,7 +23,7 @@ enum ab_status ab_program_aging_open(const struct ab_aging_plan *plan,
                   ? MAP_FAILED
                   : mmap(NULL, sizeof *r.file, PROT_READ | PROT_WRITE, MAP_SHARED, r.fd, 0);
     if (p == MAP_FAILED) {
-        ab_fail_errno(err, AB_SYSTEM, "--litter: no memory to say what is made");
+        ab_fail_errno(err, AB_SYSTEM, "--aged: cannot share memory with the program");
         if (r.fd >= 0)
             close(r.fd);
         return AB_SYSTEM;
@@ -53,9 +53,10 @@ struct ab_aging_count ab_program_aging_take(const struct ab_program_aging_run *r
     char why[160];
     if (f.is_done == 0)
         fail(o, AB_BACKEND_WRONG_LIBRARY,
-             "the library that makes the litter did not run in it: LD_PRELOAD was removed");
+             "the library that ages the heap did not run in the program: LD_PRELOAD was removed");
     if (f.count.made_blocks < f.foreseen.made_blocks) {
-        snprintf(why, sizeof why, "a block of the litter returned NULL, after %" PRIu64 " blocks",
+        snprintf(why, sizeof why,
+                 "the allocator returned NULL while its heap was aged, after %" PRIu64 " blocks",
                  f.count.made_blocks);
         fail(o, AB_BACKEND_OOM, why);
     }

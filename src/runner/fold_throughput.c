@@ -89,9 +89,10 @@ double ab_fold_known_ns(const struct ab_fold *f, const struct ab_phase_report *r
     return is_known ? ab_fold_busy_ns(f, r) : (double)NAN;
 }
 
-/* Returns the wall time of the phase. If lanes share CPUs, time outside of the calls would have
- * left each CPU to the others. A worker counts each burst by one or the other; for lanes that take
- * turns, everything by their path. Ends of threads take the CPU time that is not the lanes'. */
+/* Returns the wall time of the phase without the time outside of the allocator's calls. That time
+ * is measured on the path of the lane that ends last. If lanes share CPUs, it is CPU time, divided
+ * by n_cpus, because the other lanes would have used it. The worker counts each burst in one of the
+ * two ways. `leaves_out_ends` also subtracts the CPU time of ending threads. */
 static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus,
                       bool leaves_out_ends)
 {

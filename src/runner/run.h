@@ -106,8 +106,8 @@ struct ab_run_context { /* the same for all runs of a session */
                                             returned */
     struct ab_verify_request verify;     /* CHECK */
     uint32_t verify_ops;                 /* VERIFY: ops of the tape; 0 = AB_VERIFY_OPS */
-    uint32_t pace;                       /* memory pass by time: factor of its speed; 0 = virtual
-                                            clock */
+    uint32_t pace;                       /* memory pass of work with times: how many times as fast
+                                            as recorded; 0 = virtual clock */
     const char *clock_path;              /* library of the virtual clock */
     const struct ab_owners *owners;      /* memory pass: owners of the blocks; NULL = none */
     const struct ab_memory_marks *marks; /* memory pass: positions of the peaks; NULL = find them */

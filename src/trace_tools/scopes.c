@@ -20,11 +20,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Rules for taking the scopes of one thread instead of those of all. They are taken if BETTER
- * more of their blocks are freed by their ends. They are also taken if they are MORE times as
- * many and not BETTER worse, because independent threads sometimes end scopes together. If
- * threads cooperate, the scopes of all are as many and as good. A thread with NEARLY_ALL
- * allocations is taken if at most the LESS part of blocks outlives its scopes. */
+/* Thresholds of is_one_better(), which decides between the scopes of the busiest thread and those
+ * of all threads. Purity is the part of blocks that are freed by the end of their scope. The
+ * thread's scopes are taken if their purity is higher by BETTER. They are also taken if there are
+ * MORE times as many and their purity is not lower by BETTER, because independent threads sometimes
+ * end scopes together. If the thread makes NEARLY_ALL allocations, its scopes are taken if at most
+ * LESS times as many blocks outlive them. */
 static const double BETTER = 0.05, MORE = 1.5, NEARLY_ALL = 0.9, LESS = 0.5;
 
 #define SCOPES_OF_ALL UINT32_MAX /* for search_threads: no thread is excluded */

@@ -44,13 +44,13 @@ void ab_aged_heap_open(struct ab_worker *w)
     bool is_proof = r->pass == AB_PASS_CHECK || r->pass == AB_PASS_VERIFY;
     if (r->aging.occupancy <= 0 || is_proof || r->decorator != AB_DECORATOR_NONE)
         return;
-    uint64_t *sizes = ab_worker_map(w, SIZES_MOST * sizeof sizes[0], "sizes of the litter");
-    struct ab_aged_heap *l = w->aging = ab_worker_map(w, sizeof *l, "the litter");
+    uint64_t *sizes = ab_worker_map(w, SIZES_MOST * sizeof sizes[0], "sizes of the aged heap");
+    struct ab_aged_heap *l = w->aging = ab_worker_map(w, sizeof *l, "the aged heap");
     l->plan = (struct ab_aging_plan){r->aging, sizes, sample_sizes(w, sizes),
                                      w->image->facts.live_peak_bytes};
     l->foreseen = ab_aging_foresee(&l->plan);
     l->blocks = ab_worker_map(w, (l->foreseen.made_blocks + 1) * sizeof l->blocks[0],
-                              "blocks of the litter");
+                              "blocks of the aged heap");
     l->facts = w->image->facts;
     add_facts(&l->facts, &l->foreseen);
 }
@@ -100,7 +100,8 @@ static void check_frees(struct ab_worker *w, const struct ab_lane *lane)
 {
     const struct ab_backend *b = is_heap(lane) ? lane->own_face.backend : NULL;
     if (b != NULL && (b->free == NULL || (b->traits & AB_TRAIT_NO_FREE) != 0))
-        ab_worker_fail(w, AB_FAILURE_OPEN, "it cannot free single blocks: it has no litter", NULL);
+        ab_worker_fail(w, AB_FAILURE_OPEN,
+                       "it cannot free single blocks, so its heap cannot be aged", NULL);
 }
 
 /* Enters the blocks into the book of the memory pass, after the slots of the tape, which are the
@@ -128,7 +129,8 @@ void ab_aged_heap_make(struct ab_lane *lane)
     l->is_made = true;
     struct ab_aging_count count = ab_aging_make(&l->plan, &calls, l->blocks);
     if (count.made_blocks < l->foreseen.made_blocks)
-        ab_worker_fail(w, AB_FAILURE_NULL, "a block of the litter returned NULL, after ",
+        ab_worker_fail(w, AB_FAILURE_NULL,
+                       "an allocation returned NULL while the heap was aged, after ",
                        ab_worker_number(blocks, count.made_blocks), " blocks of ",
                        ab_worker_number(size, count.made_bytes), " bytes", NULL);
     w->page->report.aging = count;

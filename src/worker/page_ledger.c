@@ -162,10 +162,10 @@ static bool look_up_stretch(struct ab_page_ledger *l, struct ab_ledger_stretch *
     return true;
 }
 
-/* Begins a new epoch if the resident set grew by more than the expected faults, because some fault
- * then brought more than one page. Begins a new era unless it grew by exactly as many pages as
- * there were faults, because pages may then have been given back. Returns whether pages may have
- * been given back. */
+/* Begins a new epoch if there were page faults besides those expected from writes, or if the
+ * resident set grew by more than the expected pages, because a fault then brought several. Begins a
+ * new era if it did not grow by one page for each fault, because pages may then have been given
+ * back. Returns true in that case. */
 static bool enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
 {
     struct rusage usage;

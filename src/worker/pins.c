@@ -14,7 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFERED = 1 << 14, STRETCHES_LEAST = 1 << 11, STRETCHES_MOST = 1 << 18, SPARE = 8 };
+/* BUFFERED: entries of the owners file read at once. The table of stretches has SLOTS_PER_STRETCH
+ * slots for each stretch that the live peak fills, because blocks may be scattered. */
+enum {
+    BUFFERED = 1 << 14,
+    STRETCHES_LEAST = 1 << 11,
+    STRETCHES_MOST = 1 << 18,
+    SLOTS_PER_STRETCH = 8
+};
 /* higher addresses are invalid, as are blocks larger than BLOCK_BYTES_MAX */
 #define ADDRESS_TOP (UINT64_C(1) << 56)
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 40)
@@ -39,7 +46,7 @@ struct sum { /* sums of a stack, or of an owner */
     uint64_t on_page; /* usable bytes */
     uint64_t stretch; /* number + 1 of the stretch that on_stretch belongs to */
     uint64_t on_stretch;
-    uint32_t index; /* index of its row + 1; 0 = none */
+    uint32_t row_number; /* index of its row + 1; 0 = none */
 };
 
 struct ab_pins {
@@ -56,12 +63,12 @@ struct ab_pins {
     uint32_t n_nodes, cap_nodes;
     uint64_t *sorted; /* one for each slot */
     uint32_t n_sums;
-    struct sum *sums;   /* one for each stack; without stacks the same as `places` */
-    struct sum *places; /* one for each owner */
-    uint32_t *place_of; /* owner of each stack; NULL = no stacks */
-    uint32_t *found;    /* owners on the page … */
-    uint32_t *found_in_stretch, n_in_stretch; /* … and in the stretch */
-    uint64_t *keys;                           /* one for each owner, or for each byte of a page */
+    struct sum *sums;         /* one for each stack; without stacks the same as `owner_sums` */
+    struct sum *owner_sums;   /* one for each owner */
+    uint32_t *owner_of_stack; /* owner of each stack; NULL = no stacks */
+    uint32_t *page_owners;    /* owners on the page … */
+    uint32_t *stretch_owners, n_in_stretch; /* … and in the stretch */
+    uint64_t *keys;                         /* one for each owner, or for each byte of a page */
     uint64_t stamp;
     uint32_t *buffer; /* part of the owners file */
     uint32_t n_buffered, at;
@@ -82,7 +89,7 @@ static void *map(struct ab_worker *w, size_t bytes)
 static uint64_t count_stretches(uint64_t live_peak_bytes)
 {
     uint64_t n = STRETCHES_LEAST;
-    while (n < STRETCHES_MOST && n < (live_peak_bytes >> AB_STRETCH_LOG2) * SPARE)
+    while (n < STRETCHES_MOST && n < (live_peak_bytes >> AB_STRETCH_LOG2) * SLOTS_PER_STRETCH)
         n *= 2;
     return n;
 }
@@ -91,20 +98,20 @@ static uint64_t count_stretches(uint64_t live_peak_bytes)
 static void open_sums(struct ab_worker *w, struct ab_pins *p)
 {
     const struct ab_pins_report *r = p->report;
-    size_t bytes = r->n_stacks * sizeof p->place_of[0];
-    p->places = map(w, (size_t)r->n_owners * sizeof p->places[0]);
-    p->sums = p->places;
+    size_t bytes = r->n_stacks * sizeof p->owner_of_stack[0];
+    p->owner_sums = map(w, (size_t)r->n_owners * sizeof p->owner_sums[0]);
+    p->sums = p->owner_sums;
     p->n_sums = r->n_owners;
     if (r->n_stacks == 0)
         return;
     p->n_sums = r->n_stacks > r->n_owners ? r->n_stacks : r->n_owners;
     p->sums = map(w, (size_t)p->n_sums * sizeof p->sums[0]);
-    p->place_of = map(w, (size_t)p->n_sums * sizeof p->place_of[0]);
-    if (pread(AB_WORKER_FD_OWNERS, p->place_of, bytes, (off_t)r->map_at) != (ssize_t)bytes)
+    p->owner_of_stack = map(w, (size_t)p->n_sums * sizeof p->owner_of_stack[0]);
+    if (pread(AB_WORKER_FD_OWNERS, p->owner_of_stack, bytes, (off_t)r->map_at) != (ssize_t)bytes)
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "the file of the owners of blocks is too short", NULL);
     for (uint32_t i = 0; i < r->n_stacks; i++)
-        if (p->place_of[i] >= r->n_owners)
-            p->place_of[i] = 0;
+        if (p->owner_of_stack[i] >= r->n_owners)
+            p->owner_of_stack[i] = 0;
 }
 
 void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
@@ -133,8 +140,8 @@ void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
     p->nodes = map(w, p->cap_nodes * sizeof p->nodes[0]);
     p->sorted = map(w, n_slots * sizeof p->sorted[0]);
     open_sums(w, p);
-    p->found = map(w, page * sizeof p->found[0]);
-    p->found_in_stretch = map(w, (size_t)p->n_sums * sizeof p->found_in_stretch[0]);
+    p->page_owners = map(w, page * sizeof p->page_owners[0]);
+    p->stretch_owners = map(w, (size_t)p->n_sums * sizeof p->stretch_owners[0]);
     p->keys = map(w, (page > p->n_sums ? page : p->n_sums) * sizeof p->keys[0]);
     p->buffer = map(w, BUFFERED * sizeof p->buffer[0]);
     p->scratch = map(w, sizeof *p->scratch);
@@ -148,9 +155,9 @@ void ab_pins_open(struct ab_worker *w, struct ab_memory_pass *m)
 
 /* ---- each block ---- */
 
-static struct sum *place_of(const struct ab_pins *p, uint32_t owner)
+static struct sum *owner_sum(const struct ab_pins *p, uint32_t owner)
 {
-    return &p->places[p->place_of != NULL ? p->place_of[owner] : owner];
+    return &p->owner_sums[p->owner_of_stack != NULL ? p->owner_of_stack[owner] : owner];
 }
 
 static uint32_t read_owner(struct ab_pins *p)
@@ -175,7 +182,7 @@ void ab_pins_take(struct ab_pins *p, uint32_t slot, const struct ab_given *given
                                                       : read_owner(p);
     if (given->at == 0)
         return; /* a refused request, which has an owner in the file too */
-    uint32_t end = p->place_of != NULL ? p->report->n_stacks : p->report->n_owners;
+    uint32_t end = p->owner_of_stack != NULL ? p->report->n_stacks : p->report->n_owners;
     p->owners[slot] = owner < end ? owner : 0;
     p->births[slot] = position;
 }
@@ -220,7 +227,7 @@ static bool link_block(struct ab_pins *p, uint32_t slot)
 {
     const struct ab_block_entry *e = &p->book->entries[slot];
     uint64_t bytes = bytes_of(e);
-    struct ab_pins_row *row = &place_of(p, p->owners[slot])->row;
+    struct ab_pins_row *row = &owner_sum(p, p->owners[slot])->row;
     row->lane = row->blocks == 0 || row->lane == e->lane ? e->lane : AB_PINS_SEVERAL;
     row->blocks++;
     if (bytes == 0)
@@ -237,7 +244,7 @@ static bool link_block(struct ab_pins *p, uint32_t slot)
 
 static bool link_blocks(struct ab_pins *p)
 {
-    memset(p->places, 0, (size_t)p->report->n_owners * sizeof p->places[0]);
+    memset(p->owner_sums, 0, (size_t)p->report->n_owners * sizeof p->owner_sums[0]);
     memset(p->sums, 0, (size_t)p->n_sums * sizeof p->sums[0]);
     for (uint64_t i = 0; i < p->cap_stretches; i++)
         p->table[i].first = 0;
@@ -251,12 +258,12 @@ static bool link_blocks(struct ab_pins *p)
 struct page { /* the current page of the walk */
     uint64_t number;
     uint64_t requested, usable; /* sums over all blocks on it */
-    uint32_t n_found;           /* number of its owners, in p->found */
+    uint32_t n_found;           /* number of its owners, in p->page_owners */
     bool is_counted;            /* True if the page is resident, and not in the baseline. */
 };
 
 /* A page or a stretch, whose external bytes are shared out. */
-struct place {
+struct shared_range {
     const uint32_t *owners;
     uint32_t n;
     uint64_t external, used; /* external and used bytes of the whole */
@@ -271,7 +278,7 @@ static uint64_t *member(struct ab_pins *p, uint32_t owner, size_t offset)
 
 /* Shares the external bytes out in proportion to the used bytes. Shares are whole bytes, by the
  * largest remainder. */
-static void share(struct ab_pins *p, const struct place *x)
+static void share(struct ab_pins *p, const struct shared_range *x)
 {
     uint64_t left = x->external;
     for (uint32_t i = 0; i < x->n; i++) {
@@ -294,13 +301,13 @@ static bool end_page(struct ab_pins *p, struct page *page, struct ab_pins_state 
         return true;
     if (page->usable > bytes)
         return false;
-    const struct place place = {p->found,
-                                page->n_found,
-                                bytes - page->usable,
-                                page->usable,
-                                offsetof(struct sum, on_page),
-                                offsetof(struct sum, row.external)};
-    share(p, &place);
+    const struct shared_range range = {p->page_owners,
+                                       page->n_found,
+                                       bytes - page->usable,
+                                       page->usable,
+                                       offsetof(struct sum, on_page),
+                                       offsetof(struct sum, row.external)};
+    share(p, &range);
     out->live += page->requested;
     out->internal += page->usable - page->requested;
     out->external += bytes - page->usable;
@@ -327,16 +334,16 @@ static void add_part(struct ab_pins *p, struct page *page, uint32_t owner, uint6
     if (sum->stamp != p->stamp) {
         sum->stamp = p->stamp;
         sum->on_page = 0;
-        p->found[page->n_found++] = owner;
+        p->page_owners[page->n_found++] = owner;
     }
-    struct sum *place = place_of(p, owner);
-    place->row.pages += place->page != p->stamp;
-    place->page = p->stamp;
+    struct sum *owner_total = owner_sum(p, owner);
+    owner_total->row.pages += owner_total->page != p->stamp;
+    owner_total->page = p->stamp;
     const uint64_t stretch = (page->number << p->residency->page_log2 >> AB_STRETCH_LOG2) + 1;
     if (sum->stretch != stretch) {
         sum->stretch = stretch;
         sum->on_stretch = 0;
-        p->found_in_stretch[p->n_in_stretch++] = owner;
+        p->stretch_owners[p->n_in_stretch++] = owner;
     }
     sum->on_page += usable;
     sum->on_stretch += usable;
@@ -379,13 +386,13 @@ static void share_stretch(struct ab_pins *p, uint64_t used, struct ab_pins_state
 {
     if (used == 0)
         return;
-    const struct place place = {p->found_in_stretch,
-                                p->n_in_stretch,
-                                STRETCH_BYTES - used,
-                                used,
-                                offsetof(struct sum, on_stretch),
-                                offsetof(struct sum, row.external_2m)};
-    share(p, &place);
+    const struct shared_range range = {p->stretch_owners,
+                                       p->n_in_stretch,
+                                       STRETCH_BYTES - used,
+                                       used,
+                                       offsetof(struct sum, on_stretch),
+                                       offsetof(struct sum, row.external_2m)};
+    share(p, &range);
     out->external_2m += STRETCH_BYTES - used;
 }
 
@@ -449,9 +456,9 @@ static bool take_stretch(struct ab_pins *p, const struct stretch *s, struct ab_p
  * owner already. */
 static void gather(struct ab_pins *p)
 {
-    for (uint32_t i = 0; p->place_of != NULL && i < p->report->n_stacks; i++) {
+    for (uint32_t i = 0; p->owner_of_stack != NULL && i < p->report->n_stacks; i++) {
         const struct ab_pins_row *from = &p->sums[i].row;
-        struct ab_pins_row *to = &p->places[p->place_of[i]].row;
+        struct ab_pins_row *to = &p->owner_sums[p->owner_of_stack[i]].row;
         to->live += from->live;
         to->internal += from->internal;
         to->external += from->external;
@@ -494,7 +501,7 @@ static uint64_t external(const struct ab_pins_row *row)
 static void keep_stacks(struct ab_pins *p)
 {
     struct ab_pins_report *r = p->report;
-    if (p->place_of == NULL)
+    if (p->owner_of_stack == NULL)
         return;
     uint32_t n = sort_by_weight(p, p->sums, r->n_stacks, external);
     r->n_stack_rows = 0;
@@ -508,16 +515,16 @@ static void keep_stacks(struct ab_pins *p)
 /* Chooses the owners with the most bytes that are not live; the others are added to `rest`. */
 static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
 {
-    uint32_t n = sort_by_weight(p, p->places, p->report->n_owners, not_live);
+    uint32_t n = sort_by_weight(p, p->owner_sums, p->report->n_owners, not_live);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t owner = number_of(p->keys[i]);
-        struct sum *sum = &p->places[owner];
+        struct sum *sum = &p->owner_sums[owner];
         sum->row.owner = owner;
         if (i >= AB_PINS_ROWS_MOST) {
             ab_pins_row_add(&out->rest, &sum->row);
             continue;
         }
-        sum->index = i + 1;
+        sum->row_number = i + 1;
         out->rows[out->n_rows++] = sum->row;
     }
     out->rest.lane = AB_PINS_SEVERAL;
@@ -530,11 +537,11 @@ static void take_medians(struct ab_pins *p, struct ab_pins_state *out, bool is_o
     uint32_t n = 0;
     for (uint32_t slot = 0; slot < p->book->n_slots; slot++) {
         const struct ab_block_entry *e = &p->book->entries[slot];
-        if (!e->is_live || place_of(p, p->owners[slot])->index == 0)
+        if (!e->is_live || owner_sum(p, p->owners[slot])->row_number == 0)
             continue;
         uint64_t size = e->size < UINT32_MAX ? e->size : UINT32_MAX;
         uint64_t value = is_of_size ? size : p->births[slot];
-        p->sorted[n++] = (uint64_t)(place_of(p, p->owners[slot])->index - 1) << 32 | value;
+        p->sorted[n++] = (uint64_t)(owner_sum(p, p->owners[slot])->row_number - 1) << 32 | value;
     }
     ab_sort_ascending(p->sorted, n);
     for (uint32_t i = 0; i < n;) {

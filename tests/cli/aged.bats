@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# --litter: rows on a heap that is not fresh, recounted by the allocator itself.
+# --aged: rows on an aged heap, recounted by the allocator itself.
 # tests: backend/aged_rows.c worker/aged_heap.c exec_litter.c aging_library.c program_aging.c expressions.c
 
 load helpers
@@ -29,8 +29,8 @@ counted() { # NAME SUFFIX
         and .occupancy == 0.75 and .multiple == 2 and .seed == 1' "$OUT/littered.json"
 }
 
-@test "each back end has a row of each, and all of a kind have the same litter" {
-    bench run "$WORKLOADS/small.yaml" -b glibc,slab,pool --litter 0,0.25,0.75x2 --rounds 1 --passes memory:1,latency,tail \
+@test "each back end has a row of each aged heap, and rows of a kind have the same one" {
+    bench run "$WORKLOADS/small.yaml" -b glibc,slab,pool --aged 0,0.25,0.75x2 --rounds 1 --passes memory:1,latency,tail \
         --drain 0 --json "$OUT/r.json"
     expect_code 0
     expect_json '[.backends[] | select(.name != "null") | .name] == ["glibc", "glibc:litter=0.25",
@@ -44,52 +44,52 @@ counted() { # NAME SUFFIX
     expect_json '(.backends | map({key: .name, value: (.litter.bytes // 0)}) | from_entries) as $litter
         | [.memory[] | select(.backend != "null" and .at == "end") | [.phase, .requested_bytes - $litter[.backend]]]
         | unique | length == ([.[] | .[0]] | unique | length)' "$OUT/r.json"
-    grep -q 'litter  *= peak' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q 'aged  *= peak' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     expect_nothing_left
 }
 
-@test "lanes, bursts, iterations and instructions are measured with litter" {
-    bench run "$ROOT/configs/exchange.yaml" -b glibc,slab --litter 0.5 --rounds 1 --passes memory:1 --drain 0 --json "$OUT/r.json" -q
+@test "lanes, bursts, iterations and instructions are measured on an aged heap" {
+    bench run "$ROOT/configs/exchange.yaml" -b glibc,slab --aged 0.5 --rounds 1 --passes memory:1 --drain 0 --json "$OUT/r.json" -q
     expect_code 0
     expect_json '[.backends[] | select(.name != "null") | .litter.blocks > 0] | all' "$OUT/r.json"
-    bench replay "$ROOT/traces/sqlite-index.abt" --tape-mem 256KiB -b glibc --litter 0.5 --rounds 1 --passes memory:1 --drain 0 \
+    bench replay "$ROOT/traces/sqlite-index.abt" --tape-mem 256KiB -b glibc --aged 0.5 --rounds 1 --passes memory:1 --drain 0 \
         --json "$OUT/r.json" -q
     expect_code 0
     expect_json '[.backends[] | select(.name != "null") | .litter.blocks > 0] | all' "$OUT/r.json"
 }
 
-@test "pins have no row of litter" {
-    bench replay "$ROOT/traces/sqlite-index.abt" -b glibc --litter 0,0.5 --rounds 1 --passes memory:1 --drain 0 \
+@test "pins have no row on an aged heap" {
+    bench replay "$ROOT/traces/sqlite-index.abt" -b glibc --aged 0,0.5 --rounds 1 --passes memory:1 --drain 0 \
         -v pins --json "$OUT/r.json"
     expect_code 0
     expect_json '[.pins[].backend] | unique == ["glibc"]' "$OUT/r.json"
 }
 
 @test "what cannot free single blocks has no such row, with the reason" {
-    bench run "$WORKLOADS/small.yaml" -b arena,slab --litter 0,0.5 --rounds 1 --passes memory:1 --drain 0 --json "$OUT/r.json"
+    bench run "$WORKLOADS/small.yaml" -b arena,slab --aged 0,0.5 --rounds 1 --passes memory:1 --drain 0 --json "$OUT/r.json"
     expect_code 0
     expect_json '.backends[] | select(.name == "arena:litter=0.5")
-        | .status == "absent" and .reason == "cannot free single blocks: it has no litter"' "$OUT/r.json"
-    grep -q 'no litter, for they cannot free single blocks: arena:litter=0.5' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+        | .status == "absent" and .reason == "cannot free single blocks, so its heap cannot be aged"' "$OUT/r.json"
+    grep -q 'no aged heap, because they cannot free single blocks: arena:litter=0.5' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     bench run "$WORKLOADS/small.yaml" -b "$GUESTS/libplug_nofree.so:litter=0.5" --rounds 1 --passes memory:1
     expect_code 4
     expect_error 'cannot free single blocks'
 }
 
 @test "what is wrong with it is said" {
-    bench run "$WORKLOADS/small.yaml" -b glibc --litter 0.99
+    bench run "$WORKLOADS/small.yaml" -b glibc --aged 0.99
     expect_code 2
     expect_error '0.01 to 0.95'
-    bench run "$WORKLOADS/small.yaml" -b glibc --litter 0.5x99
+    bench run "$WORKLOADS/small.yaml" -b glibc --aged 0.5x99
     expect_code 2
     expect_error '0.01 to 16 times'
-    bench run "$WORKLOADS/small.yaml" -b glibc --litter half
+    bench run "$WORKLOADS/small.yaml" -b glibc --aged half
     expect_code 2
     expect_error '"half" is no occupancy'
     bench run "$WORKLOADS/small.yaml" -b glibc:litter=0
     expect_code 2
-    expect_error 'without litter the heap is fresh'
-    bench run "$WORKLOADS/small.yaml" -b glibc --litter 0.5,0.5
+    expect_error 'leave it out for a fresh heap'
+    bench run "$WORKLOADS/small.yaml" -b glibc --aged 0.5,0.5
     expect_code 2
     expect_error 'given twice'
 }
@@ -102,7 +102,7 @@ count_exec() { # NAME SUFFIX
     od -An -v -t u8 -w8 "$OUT/$1.prog_calls" | tr -d ' '
 }
 
-@test "in a real program the litter is what the allocator has counted, and the program prints the same" {
+@test "in a real program the aged heap is what the allocator has counted, and the program prints the same" {
     local -a fresh littered
     mapfile -t fresh < <(count_exec fresh '')
     mapfile -t littered < <(count_exec littered ':litter=0.5x3')
@@ -112,9 +112,9 @@ count_exec() { # NAME SUFFIX
         and .bytes <= 0.5 * .made_bytes and .bytes > 0.4 * .made_bytes" "$OUT/littered.json"
 }
 
-@test "a program runs under each allocator with litter, and what that takes is no part of it" {
+@test "a program runs under each allocator on an aged heap, and the cost of aging is no part of it" {
     # 200,000 blocks live at its peak: to make 4 times as many takes longer than the program.
-    bench exec -b glibc --litter 0,0.5x4 --rounds 3 --json "$OUT/r.json" -- \
+    bench exec -b glibc --aged 0,0.5x4 --rounds 3 --json "$OUT/r.json" -- \
         perl -e 'my @x = map { "x$_" } 1 .. 200000; print scalar(@x), "\n"'
     expect_code 0
     expect_json '[.backends[] | select(.litter != null) | .litter | .blocks > 0 and .seed == 0] == [true]' "$OUT/r.json"
@@ -125,7 +125,7 @@ count_exec() { # NAME SUFFIX
     expect_json '[.results[] | select(.op == "all" and .backend != "glibc") | .program.resident_peak_bytes] as $peaks
         | .backends[] | select(.litter != null) | ($peaks | min) > .litter.bytes' "$OUT/r.json"
     tr -s ' \n' ' ' <"$OUT/stdout" |
-        grep -q 'litter=0.5x4: of .* stay: .*, which are in its peak and mean memory (seed 0)' ||
+        grep -q 'litter=0.5x4: .* of them, .*, stay and count in its peak and mean memory (seed 0)' ||
         fail "$(cat "$OUT/stdout")"
     expect_nothing_left
 }
@@ -142,13 +142,13 @@ count_exec() { # NAME SUFFIX
 }
 
 @test "a program that cannot be recorded is named as that" {
-    bench exec -b glibc --litter 0.5 --rounds 1 -- false
+    bench exec -b glibc --aged 0.5 --rounds 1 -- false
     [ "$code" -ne 0 ] || fail "it ran"
     expect_error 'could not be recorded'
 }
 
-@test "a service has no litter, since its recording would not end" {
-    bench exec --server --ready tcp:1 --load true -b glibc --litter 0.5 --rounds 1 -- sleep 100
+@test "a service has no aged heap, because its recording would not end" {
+    bench exec --server --ready tcp:1 --load true -b glibc --aged 0.5 --rounds 1 -- sleep 100
     expect_code 2
-    expect_error 'litter and --server are mutually exclusive'
+    expect_error 'aged and --server are mutually exclusive'
 }

@@ -95,14 +95,14 @@ continues() {
 
 # ---- temporary folders ----
 
-has_litter() {
+has_recording() {
     [ -n "$(find "$TMPDIR" -path '*/allocbench-litter-*/spool/*.0' 2>/dev/null)" ]
 }
 
-@test "the folder of exec --litter goes with the recording in it on TERM, HUP and INT" {
+@test "the folder of exec --aged goes with the recording in it on TERM, HUP and INT" {
     for signal in TERM HUP INT; do
-        start_bench exec --litter 0.5 -b glibc -- sh -c 'sleep 61.5; true'
-        wait_until has_litter || fail "no recording"
+        start_bench exec --aged 0.5 -b glibc -- sh -c 'sleep 61.5; true'
+        wait_until has_recording || fail "no recording"
         ! pgrep -P "$pid" -f 'record -q' || fail "another allocbench makes the recording"
         kill -"$signal" "$pid"
         await_bench

@@ -38,7 +38,7 @@ static void texts_are_read(void **state)
     expect_refused("0.5x2x3", "is no occupancy");
     expect_refused("-0.5", "is no occupancy");
     expect_refused("1e-1", "is no occupancy");
-    expect_refused("0", "without litter the heap is fresh");
+    expect_refused("0", "leave it out for a fresh heap");
     expect_refused("0.96", "0.01 to 0.95");
     expect_refused("0.5x17", "0.01 to 16 times");
 }
@@ -79,7 +79,8 @@ static void rows_are_multiplied(void **state)
     assert_int_equal(list.items[5].state, AB_SELECTION_OK);
     assert_int_equal(list.items[6].state, AB_SELECTION_OK);
     assert_int_equal(list.items[7].state, AB_SELECTION_ABSENT); /* an arena frees no single block */
-    assert_string_equal(list.items[7].reason, "cannot free single blocks: it has no litter");
+    assert_string_equal(list.items[7].reason,
+                        "cannot free single blocks, so its heap cannot be aged");
     assert_false(list.items[7].was_named); /* so that it is no failure */
     ab_selection_list_fini(&list);
 }

@@ -199,7 +199,7 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
 static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_style style,
                          bool is_aged)
 {
-    const char *begin = is_aged ? "no litter, for they cannot free single blocks: "
+    const char *begin = is_aged ? "no aged heap, because they cannot free single blocks: "
                                 : "not installed: ";
     struct ab_text line = {0};
     char name[4 * sizeof v->session->backends->name];

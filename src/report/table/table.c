@@ -603,7 +603,7 @@ void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *
     if ((legend->signs & AB_SIGN_LIVE) != 0)
         add(&t, "live: of the program, at the moment of that allocator's peak");
     if ((legend->signs & AB_SIGN_AGED) != 0)
-        add(&t, "litter: live bytes that were there before the work and stay; x live counts them "
+        add(&t, "aged: live bytes of the aged heap, allocated before the work; x live counts them "
                 "as live");
     if ((legend->signs & AB_SIGN_DURING) != 0)
         add(&t, "in calls: resident only within a call, as both places of a block that moves");

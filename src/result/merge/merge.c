@@ -316,8 +316,8 @@ static enum ab_status claim_rounds(struct ab_merge *m, uint32_t part)
     return AB_OK;
 }
 
-/* True if no part has the round. A round of a part that is complete without it is not missing,
- * because a shard whose back ends all failed has no rounds. */
+/* True if no part has the round. Not true if the round belongs to a complete part, because a part
+ * whose back ends all failed is complete without its rounds. */
 static bool is_missing(const struct ab_merge *m, uint32_t round)
 {
     if (m->owner[round] != AB_MERGE_NOBODY)
