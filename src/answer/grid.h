@@ -40,7 +40,7 @@ enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 /* Signs that need words below the tables of a terminal. */
 enum ab_grid_sign {
     AB_SIGN_TAIL = 1,      /* columns p99 and p99.9 of the ranking */
-    AB_SIGN_AGED = 2,      /* column "litter" */
+    AB_SIGN_AGED = 2,      /* column "aged" */
     AB_SIGN_DURING = 4,    /* column "in calls" */
     AB_SIGN_DRAIN = 8,     /* column "after free" */
     AB_SIGN_MULTIPLE = 16, /* column "x live" */

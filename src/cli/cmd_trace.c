@@ -67,8 +67,8 @@ static void print_cut(const char *path, const struct ab_cut_report *r)
     fputc('\n', stderr);
 }
 
-/* Sets the trace of -o that is made from o->args[first] on. Fails with AB_USAGE without -o, or if it
- * would go to a terminal. */
+/* Sets the trace of -o that is made from o->args[first] on. Fails with AB_USAGE without -o, or
+ * if it would go to a terminal. */
 static enum ab_status request_of(const struct ab_options *o, enum ab_new_trace_kind kind,
                                  const char *word, size_t first, struct ab_progress_files *files,
                                  struct ab_new_trace *out, struct ab_err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The processes of a program. Lists children only if the system has started a process since the last
- * time, so that a sample of a program of one process is one small read.
+ * The processes of a program. Lists children only if the system has started a process since the
+ * last time, so that a sample of a program of one process is one small read.
  */
 #include "program/processes.h"
 

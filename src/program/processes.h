@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Processes of a running program, as /proc shows them: the started child, its descendants, and
- * orphans of those, which become our children. Resident memory is summed at each sample; a page that
- * several processes share counts for each.
+ * orphans of those, which become our children. Resident memory is summed at each sample; a page
+ * that several processes share counts for each.
  */
 #ifndef AB_PROGRAM_PROCESSES_H
 #define AB_PROGRAM_PROCESSES_H

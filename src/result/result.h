@@ -475,7 +475,7 @@ struct ab_stopping {
     enum ab_ended ended;
 };
 
-/* Kinds of sessions. X(id, name in results, command that resumes such a session; NULL = none can) */
+/* Kinds of sessions. X(id, name in results, command that resumes such a session; NULL = none) */
 #define AB_SESSION_KINDS(X) \
     X(WORKLOAD, "workload", "run") X(TRACE, "trace", "replay") X(EXEC, "exec", NULL)
 enum ab_session_kind {

@@ -196,7 +196,8 @@ uint32_t ab_fold_iteration_at(const struct ab_fold *f, uint32_t position);
 
 /* ---- the memory pass ----
  *
- * No report of a worker can crash these functions. Contradictory numbers become n/a with a reason. */
+ * No report of a worker can crash these functions. Contradictory numbers become n/a with a
+ * reason. */
 
 /* Adds a record for each moment of each measured phase to session->memory, and one timeline. */
 void ab_fold_memory(const struct ab_fold *f, const struct ab_outcome *run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Iterator over the timed ops of a latency pass. All code that groups them (by kind, size or window)
- * uses it, so that every user has the same fair sample of all kinds.
+ * Iterator over the timed ops of a latency pass. All code that groups them (by kind, size or
+ * window) uses it, so that every user has the same fair sample of all kinds.
  */
 #ifndef AB_RUNNER_FOLD_SAMPLES_H
 #define AB_RUNNER_FOLD_SAMPLES_H

@@ -37,8 +37,8 @@ struct ab_idle { /* one idle stretch of a back end */
      * padding */
     double end_retained_bytes, end_external_bytes;
     /* freed_bytes: decrease of the live bytes since their peak after the previous stretch; NaN =
-     * none. half_back_ns, most_back_ns: time from begin_ns until the resident bytes were below their
-     * peak by half, or most, of freed_bytes; NaN = not within the stretch */
+     * none. half_back_ns, most_back_ns: time from begin_ns until the resident bytes were below
+     * their peak by half, or most, of freed_bytes; NaN = not within the stretch */
     double freed_bytes, half_back_ns, most_back_ns;
     double area; /* MiB · h; NaN = n/a */
 };

@@ -20,9 +20,9 @@ static struct ab_cpu_reading read_cpu(void)
     return r;
 }
 
-/* Requires both a switch and a lack of CPU time. A switch alone is no proof: asking for the CPU time
- * makes the scheduler check whether the time slice is over, so many switches happen during a
- * reading. The wall time used here lies between the two readings. */
+/* Requires both a switch and a lack of CPU time. A switch alone is no proof: asking for the CPU
+ * time makes the scheduler check whether the time slice is over, so many switches happen during
+ * a reading. The wall time used here lies between the two readings. */
 bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu_reading *after,
                         uint64_t ns)
 {

@@ -49,8 +49,8 @@ struct ab_trace_facts { /* facts about one file */
 };
 
 /* Reads the facts in up to six passes; *out begins as {0}. The caller ends with
- * ab_trace_facts_fini(), also after a failure. Fails with AB_USAGE if the trace has no call sites and
- * they are wanted, or if the file can be read only once and scopes are wanted. */
+ * ab_trace_facts_fini(), also after a failure. Fails with AB_USAGE if the trace has no call
+ * sites and they are wanted, or if the file can be read only once and scopes are wanted. */
 enum ab_status ab_trace_facts_read(const struct ab_facts_request *r, struct ab_trace_facts *out,
                                    struct ab_err *err);
 void ab_trace_facts_fini(struct ab_trace_facts *f);

@@ -15,8 +15,8 @@ struct ab_trace_pass {
     struct ab_file_progress progress;
 };
 
-/* Sets `walk` from the pass, except for its visitor, and begins the progress. The caller ends it with
- * ab_file_progress_end(). */
+/* Sets `walk` from the pass, except for its visitor, and begins the progress. The caller ends it
+ * with ab_file_progress_end(). */
 void ab_trace_pass_begin(const struct ab_trace_pass *pass, struct ab_walk *walk);
 /* Checks a trace as `trace check` does; sets its totals. */
 static inline enum ab_status ab_trace_pass_check(const struct ab_trace_pass *pass,
