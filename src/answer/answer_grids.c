@@ -91,8 +91,9 @@ static void explain(struct ab_grid *g, bool is_exec)
     ab_view_texts_addf(&g->closing,
                        "~: not distinguishable from the base. In brackets: 90 %% interval. %s",
                        is_exec ? "peak: most resident memory of all its processes."
-                               : "p99 and p99.9: of the calls that return a block; <: below what "
-                                 "the clock resolves. peak: largest increase of resident memory.");
+                               : "p99 and p99.9: over the calls that return a block; <: below "
+                                 "what the clock resolves. peak: largest increase of resident "
+                                 "memory.");
 }
 
 /* Fills the ranking, in its order, including a row for each back end that failed. Only Markdown has
@@ -217,7 +218,7 @@ static void add_times(struct ab_grid *g, const struct ab_view *v, const struct c
             put_per_op(g, c, time->ns_per_op.median, isfinite(time->vs.times) && !time->vs.is_clear,
                        ab_session_phase_ops(v->session, AB_EVERY_COMBINATION,
                                             v->phases.phases[list[c].index].name) == 0
-                           ? "nothing is called in this phase"
+                           ? "no calls in this phase"
                            : "no round of this phase");
         }
     }
@@ -302,8 +303,8 @@ bool ab_phases_grid(const struct ab_topic_at *at, struct ab_grid *g)
     }
     if (who.n > 0)
         g->remark = ab_view_texts_addf(&g->texts,
-                                       "no more than the harness alone (within %.0f %%), so not "
-                                       "distinguished there: %s",
+                                       "not distinguishable from the harness overhead (within "
+                                       "%.0f %%): %s",
                                        100 * (beyond_harness - 1), who.s);
     ab_text_fini(&who);
     free(list);

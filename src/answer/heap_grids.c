@@ -130,7 +130,7 @@ static bool fits_answer(const struct ab_session *s)
 static void explain(struct ab_grid *g, const struct ab_topic_at *at, bool is_timed)
 {
     if (at->surface == AB_TERMINAL && !is_timed)
-        g->note = "time is not known: too many of the calls take less than a step of the clock.";
+        g->note = "no times: too many calls are shorter than one clock tick.";
     if (at->surface == AB_TERMINAL && at->asked != 0)
         ab_view_texts_addf(&g->closing, "%s",
                            "calls, time: shares of the row; serves: the rules of the heap; calls, "

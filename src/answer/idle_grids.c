@@ -187,7 +187,7 @@ static void put_growth(struct ab_grid *g, const struct ab_growth_by_time *growth
     else if (isfinite(growth->needs_ns))
         ab_grid_say(g, VERDICT, "not known (needs about %s)", SPAN(growth->needs_ns));
     else
-        ab_grid_say(g, VERDICT, "not known (live bytes vary)");
+        ab_grid_say(g, VERDICT, "unknown (live bytes vary)");
     ab_grid_put(g, PER_HOUR, AB_GRID_BYTES, growth->bytes_per_hour, why);
     ab_grid_put(g, LOW, AB_GRID_BYTES, growth->low, why);
     ab_grid_put(g, HIGH, AB_GRID_BYTES, growth->high, why);

@@ -256,13 +256,14 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
         return NULL;
     }
     int done = snprintf(buf, cap,
-                        "The interposer took up to %s a run (%s a call, its start included), %.2g "
-                        "%% of the CPU time, which is in neither.",
+                        "The interposer took up to %s per run (%s per call, including its "
+                        "start), %.2g %% of the CPU time; neither part includes it.",
                         AB_TIME(most), AB_TIME(most_a_call), 100 * most_share);
     if (beyond.n > 0)
         snprintf(buf + done, cap - (size_t)done,
-                 " The program takes other CPU time with it than in the plain runs, by more than "
-                 "2 %% and the interval: %.300s. That is in outside: compare allocators only.",
+                 " With the interposer the program's CPU time differs from the plain runs by "
+                 "more than 2 %%: %.300s. The difference counts as outside, so compare only "
+                 "allocators with each other.",
                  beyond.s);
     else if (n > 0)
         snprintf(buf + done, cap - (size_t)done,

@@ -36,7 +36,7 @@ static void add_words(struct ab_grid *g, const struct ab_iterations *any, uint64
     g->caption = ab_view_texts_addf(&g->texts, "per %.60s, budget: %.*s%s", any->name,
                                     us != NULL ? (int)(us - budget) : (int)strlen(budget), budget,
                                     us != NULL ? " \u00b5s" : "");
-    ab_text_add(&t, "net: what the same calls take in the null back end is subtracted");
+    ab_text_add(&t, "net: minus the time of the same calls in the null back end");
     if (has_budget)
         ab_text_addf(&t, "; missed: more than the budget of %s", AB_TIME(any->budget_ns));
     if (n_scheduler > 0)

@@ -96,15 +96,14 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out)
         break;
     case AB_ENDED_TIME:
         ab_text_addf(out,
-                     "stopped after %u rounds: no other one would have fitted into the "
-                     "--time-budget of %.3g s",
+                     "stopped after %u rounds: another one would have exceeded the --time-budget "
+                     "of %.3g s",
                      s->n_rounds, rule->time_budget_s);
         add_width(s, out);
         break;
     case AB_ENDED_ROUNDS:
         if (s->n_rounds < rule->n_rounds_most)
-            ab_text_addf(out, "stopped after %u rounds: there is no ratio that more would narrow",
-                         s->n_rounds);
+            ab_text_addf(out, "stopped after %u rounds: there is no ratio to narrow", s->n_rounds);
         else
             ab_text_addf(out, "stopped at the limit of %u rounds", s->n_rounds);
         add_width(s, out);
@@ -177,8 +176,8 @@ static void add_latency(const struct ab_session *s, struct ab_text *note)
                      sum.n_loud, sum.n_phases);
     if (sum.scheduler > 0)
         ab_text_addf(note,
-                     "; during %.0f op%s, up to %s, the scheduler ran something else: in no "
-                     "percentile, in max only by their CPU time",
+                     "; the scheduler ran something else during %.0f op%s, up to %s: percentiles "
+                     "exclude them, max counts their CPU time",
                      sum.scheduler, sum.scheduler == 1 ? "" : "s", longest);
 }
 
@@ -216,7 +215,7 @@ static double null_ns(const struct ab_session *s, uint32_t backend)
 static void add_nulls(const struct ab_session *s, struct ab_text *note)
 {
     char cell[AB_CELL_BYTES], name[AB_HARNESS_NAME_BYTES], shown[AB_HARNESS_NAME_BYTES * 4];
-    const char *before = " Null (the harness alone, not subtracted): ";
+    const char *before = " Harness overhead (not subtracted): ";
     for (uint32_t i = 0; i < s->n_backends; i++) {
         double ns = ab_harness_is_used(s, i) ? null_ns(s, i) : (double)NAN;
         if (!isfinite(ns))

@@ -32,8 +32,8 @@ static const char *title_of(const char *at, struct ab_view_texts *texts)
     static const char *const titles[AB_PIN_MOMENT_COUNT] = {
         [AB_PIN_RESIDENT_PEAK] = "who pins the pages at the peak of resident memory",
         [AB_PIN_LIVE_PEAK] = "who pins the pages at the peak of live bytes",
-        [AB_PIN_WORST] = "who pins the pages where external bytes are at their most",
-        [AB_PIN_END] = "who pins the pages in the end",
+        [AB_PIN_WORST] = "who pins the pages at the most external bytes",
+        [AB_PIN_END] = "who pins the pages at the end",
         [AB_PIN_HALF_TIME] = "who pins the pages at half of the time of the work",
     };
     for (unsigned i = 0; i < AB_PIN_MOMENT_COUNT; i++)

@@ -270,7 +270,7 @@ static void say_fastest(struct ab_suite_view *v)
     if (f->base == UINT32_MAX || f->n_rows < 2)
         return;
     if (f->n_counted[AB_SUITE_TIME] == 0) {
-        ab_text_addf(&t, "No %s was finished by all that are compared: there is no mean.",
+        ab_text_addf(&t, "No %s was finished by every compared row, so there is no mean.",
                      ab_session_kind_names[v->suite->kind]);
         say(v, &t);
         return;
@@ -319,7 +319,7 @@ static void say_left_out(struct ab_suite_view *v)
     uint32_t n_time = f->n_rows > 1 ? f->n_counted[AB_SUITE_TIME] : 0,
              n_memory = f->n_counted[AB_SUITE_MEMORY];
     if (n_memory == 0 && n_time > 0)
-        ab_text_add(&t, "Memory: there is no mean, since no peak is known of all.");
+        ab_text_add(&t, "Memory: no mean, because no workload has a peak for every row.");
     else if (n_memory < n_time)
         ab_text_addf(&t, "Memory: the mean of %u of them, whose peak is known.", n_memory);
     say(v, &t);

@@ -81,12 +81,13 @@ static void add_noise(const struct ab_session *s, struct ab_view_texts *t,
     if (!(u.worst > harness_worth_saying))
         return;
     w->is_noisy = true;
-    warning_list_add(w, "noise", AB_VIEW_WARNING,
-                     ab_view_texts_addf(
-                         t,
-                         "the harness alone varied by %.0f %% over the rounds (%.2f to %.2f ns/op)",
-                         u.worst * 100, u.from, u.to),
-                     "allocbench doctor says what disturbs this machine; more rounds: --rounds 20");
+    warning_list_add(
+        w, "noise", AB_VIEW_WARNING,
+        ab_view_texts_addf(t,
+                           "the harness overhead varied by %.0f %% over the rounds (%.2f to %.2f "
+                           "ns/op)",
+                           u.worst * 100, u.from, u.to),
+        "run allocbench doctor to see what disturbs this machine, or use --rounds 20");
 }
 
 /* Warns of throughput runs that the scheduler interrupted, which shows in wall time against CPU
@@ -218,7 +219,7 @@ static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,
                            "something else used the CPU core in %.0f %% of the throughput runs "
                            "(spent %s waiting for an idle core)",
                            100 * (1 - quiet), AB_TIME(n->waited_s * 1e9)),
-        "stop other programs, or --cpus N for a CPU that nothing else uses");
+        "stop other programs, or use --cpus N for an idle CPU");
 }
 
 /* ---- what the session is ---- */
@@ -248,7 +249,7 @@ static void add_unsealed(const struct ab_session *s, struct ab_view_warnings *w)
     if (s->is_unsealed)
         warning_list_add(w, "unsealed", AB_VIEW_WARNING,
                          "these numbers come from a result without a checksum: a change to it "
-                         "would not be seen",
+                         "would go unnoticed",
                          "measure again, or take the file as allocbench wrote it");
 }
 
@@ -607,7 +608,8 @@ static void add_trims(const struct ab_session *s, struct ab_view_texts *t,
                      n == 1 ? "time" : "times");
     if (n_without > 0)
         ab_text_addf(&text,
-                     "%s%s: %.0f %s of malloc_trim without effect, as the function is not there",
+                     "%s%s: %.0f %s of malloc_trim had no effect, because the function does not "
+                     "exist",
                      n > 0 ? "; " : "", without.s, n_without, n_without == 1 ? "call" : "calls");
     add_note(w, "trims", t, &text);
     ab_text_fini(&without);
@@ -833,8 +835,8 @@ static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_te
     if (b->status == AB_BACKEND_OK && b->caveat[0] != 0)
         add(w, i, "caveat", AB_VIEW_NOTE,
             ab_view_texts_addf(t,
-                               "%s: deviates from the standards, where this work does not need "
-                               "them: %s",
+                               "%s: deviates from the standards where this work does not depend "
+                               "on them: %s",
                                AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)),
                                AB_SHOWN(4 * sizeof b->caveat, b->caveat)),
             "");
@@ -860,7 +862,9 @@ static void add_sized_frees(const struct ab_session *s, struct ab_view_texts *t,
                          ab_view_texts_addf(t, "sized frees: %s%s%s%s", own.n > 0 ? own.s : "",
                                             own.n > 0 && plain.n > 0 ? "; " : "",
                                             plain.n > 0 ? plain.s : "",
-                                            plain.n > 0 ? " by plain free, having no other" : ""),
+                                            plain.n > 0 ? " by plain free, because it has no "
+                                                          "other"
+                                                        : ""),
                          "");
     ab_text_fini(&own);
     ab_text_fini(&plain);
@@ -1045,13 +1049,13 @@ static void add_proof_beside(const struct ab_session *s, struct ab_view_texts *t
             ab_session_has_numbers(s, s->results[i].backend))
             most = fmax(most, s->results[i].proof_beside_ns / s->results[i].wall_ns);
     if (most > proof_worth_saying)
-        warning_list_add(w, "proof", AB_VIEW_WARNING,
-                         ab_view_texts_addf(
-                             t,
-                             "processes that ran side by side waited at their end to be proven: up "
-                             "to %.2g %% of a wall time may be that",
-                             100 * fmin(most, 1)),
-                         "CPU time is free of it");
+        warning_list_add(
+            w, "proof", AB_VIEW_WARNING,
+            ab_view_texts_addf(t,
+                               "parallel processes waited at their end until their allocator was "
+                               "proven: that may be up to %.2g %% of a wall time",
+                               100 * fmin(most, 1)),
+            "CPU time is not affected");
 }
 
 /* Warns that a back end did not run in virtual time. Its memory while idle shows an allocator for

@@ -121,7 +121,9 @@ void ab_unsealed_tell(const struct ab_talk *talk, const char *shown, enum ab_che
                       bool is_unsealed)
 {
     if (is_unsealed)
-        ab_say(talk, "allocbench: warning: %s is unsealed: %s, so a change to it would not be seen",
+        ab_say(talk,
+               "allocbench: warning: %s is unsealed: %s, so a change to it would go "
+               "unnoticed",
                shown,
                checksum == AB_CHECKSUM_NONE ? "it has no checksum"
                                             : "it was made from a result without a checksum");

@@ -138,8 +138,8 @@ enum ab_status ab_decision_add_control(const struct ab_decision *d, struct ab_se
         return AB_OK;
     list->items[n].is_control = true;
     ab_say(d->talk,
-           "allocbench: note: %s is measured along, as in the baseline: it shows what the "
-           "machine did",
+           "allocbench: note: %s is measured too, as in the baseline, as a control for changes "
+           "of the machine",
            name);
     return AB_OK;
 }

@@ -375,8 +375,8 @@ static void say_that_it_waits(void *user)
     struct work *w = m->work;
     if (!w->has_said_waits)
         ab_say(&m->asked->talk,
-               "allocbench: %s runs and takes no CPU time: one that does not end by itself is "
-               "measured with --server (docs/exec.md)",
+               "allocbench: %s runs without using CPU time; to measure a program that does not "
+               "end by itself use --server (docs/exec.md)",
                w->name);
     w->has_said_waits = true;
 }
@@ -484,7 +484,7 @@ enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, stru
                                .others = {program->trace, program->stdin_path}};
     if (program->wants_sites && !w.wants_inside)
         return ab_fail(err, AB_USAGE,
-                       "--sites says where the calls of --inside come from: give both");
+                       "--sites requires --inside: it says where the calls come from");
     AB_TRY(find_program(&w, err));
     ab_guardian_begin();
     enum ab_status status = ab_exec_server_read(asked, &w.server, err);

@@ -127,10 +127,9 @@ enum ab_status ab_exec_litter_find(const struct ab_exec_request *asked, struct a
                        "from a recording, which must end");
     AB_TRY(ab_companion_path(AB_AGING_LIBRARY, out->library, sizeof out->library, err));
     if (ab_spawn_needs_alias(out->library))
-        return ab_fail(
-            err, AB_USAGE,
-            "--aged: LD_PRELOAD cannot hold a path with a space, a colon or a quote: %s",
-            AB_SHOWN(512, out->library));
+        return ab_fail(err, AB_USAGE,
+                       "--aged: LD_PRELOAD cannot hold a path with a space, a colon or a quote: %s",
+                       AB_SHOWN(512, out->library));
     out->sizes = ab_alloc_zeroed(AB_AGING_SIZES_MOST, sizeof out->sizes[0]);
     return asked->program.trace != NULL
                ? read_trace(asked->program.trace, asked->measure.settings.seed, out, err)

@@ -194,8 +194,8 @@ enum ab_status ab_exec_server_read(const struct ab_exec_request *asked, struct a
                        wanted->ready == NULL ? "ready" : "load");
     if (asked->program.trace != NULL)
         return ab_fail(err, AB_USAGE,
-                       "--trace and --server are mutually exclusive: whether the load of the "
-                       "recording was the same is not known");
+                       "--trace and --server are mutually exclusive: the load of the recording "
+                       "may have been another one");
     if (asked->measure.passes.wants_instr)
         return ab_fail(
             err, AB_USAGE,

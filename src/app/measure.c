@@ -94,12 +94,12 @@ static enum ab_status check_rule(const struct ab_stop_rules *rules, size_t n_bac
     const char *name = rules->precision > 0 ? "precision" : "time-budget";
     if (has_rule(rules) && rules->shard.count > 0)
         return ab_fail(err, AB_USAGE,
-                       "--shard and --%s are mutually exclusive: how many rounds there are must be "
+                       "--shard and --%s are mutually exclusive: the number of rounds must be "
                        "known before a part is run",
                        name);
     if (rules->precision > 0 && n_backends < 2)
         return ab_fail(err, AB_USAGE,
-                       "--precision is about ratios: it needs two back ends, here is one");
+                       "--precision is about ratios: it needs at least two back ends");
     if (rules->precision > 0 && most_rounds(rules) < AB_STOPPING_LEAST_ROUNDS)
         return ab_fail(err, AB_USAGE,
                        "--precision needs at least %d rounds, --rounds allows %u: below that there "

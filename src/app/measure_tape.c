@@ -349,8 +349,8 @@ static enum ab_status check_phases(const struct ab_subject *subjects, uint32_t n
                       strcmp(map->phases[p].name, first->phases[p].name) == 0;
         if (!is_same)
             return ab_fail(err, AB_CONFIG,
-                           "%s: with %s other phases are measured than with %s; values of params "
-                           "may not decide over that",
+                           "%s: %s and %s measure different phases; values of params must not "
+                           "decide which phases are measured",
                            AB_SHOWN(512, subjects->path), subjects[i].values, subjects->values);
     }
     return AB_OK;

@@ -274,8 +274,8 @@ static void print_import(const char *path, const struct ab_intake_report *r)
     say(r->n_after_end, "line after the last call that the head announces left out",
         "lines after the last call that the head announces left out");
     if (is_of_several(r))
-        fputs("allocbench: so many frees that are missing mean that the file does not hold all "
-              "calls of one process: it may be of a program that forks, or mixed from two runs\n",
+        fputs("allocbench: so many missing frees mean that the file does not have all calls of "
+              "one process: the program may fork, or the file may mix two runs\n",
               stderr);
     if (r->is_last_in_doubt)
         fputs("allocbench: the last line has no newline at its end; it was read as a whole line\n",

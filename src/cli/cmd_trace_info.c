@@ -362,7 +362,7 @@ static void print_written(FILE *to, const struct ab_trace_info *i, const struct 
             ab_units_bytes(b, sizeof b, (double)i->written_known_bytes),
             share(i->written_bytes, i->written_known_bytes));
     if (i->written_known_bytes < s->large_bytes / 100 * 99)
-        fprintf(to, "; of another %s it is not known",
+        fprintf(to, "; unknown for another %s",
                 ab_units_bytes(c, sizeof c, (double)(s->large_bytes - i->written_known_bytes)));
     fputc('\n', to);
 }
@@ -466,7 +466,7 @@ static void print_scopes(FILE *to, const struct ab_trace_scopes *s)
     if (s->scopes.from == AB_SCOPES_MARKS)
         fprintf(to, "each ends with the mark %s", AB_SHOWN(1024, s->scopes.mark));
     else
-        fputs("found where short-lived blocks are gone", to);
+        fputs("found where no short-lived block is alive", to);
     if (s->scopes.is_of_thread)
         fprintf(to, ", of thread %lu", (unsigned long)s->scopes.thread);
     fprintf(to, "; median %.10g calls\n", s->median_calls);

@@ -135,11 +135,10 @@ static void print_call_sites(const struct ab_spool_facts *f)
         fprintf(stderr, "allocbench: no call sites were recorded: the program's C library is older "
                         "than glibc 2.35\n");
     if (r->n_sites > 0)
-        fprintf(stderr, "allocbench: call sites of %llu calls, %llu different\n",
+        fprintf(stderr, "allocbench: call sites of %llu calls, %llu of them different\n",
                 (unsigned long long)r->n_sites, (unsigned long long)r->n_stacks);
     if (r->n_cut_sites > 0)
-        fprintf(stderr,
-                "allocbench: of %.3g %% of the calls the stack could not be followed to its end\n",
+        fprintf(stderr, "allocbench: the stack of %.3g %% of the calls is incomplete\n",
                 100 * (double)r->n_cut_sites / (double)r->n_sites);
 }
 
@@ -163,7 +162,7 @@ static void print_order(const struct ab_spool_facts *f)
                         0;
     struct ab_text line = {0};
     if (is_whole)
-        ab_text_add(&line, "; no call was lost");
+        ab_text_add(&line, "; complete recording");
     if (r->n_repairs > 0)
         ab_text_addf(&line, "; %llu cross-thread reordering%s, by at most %llu ticks (%s)",
                      (unsigned long long)r->n_repairs, plural(r->n_repairs),
@@ -395,8 +394,8 @@ static void print_cost(const struct ab_spool_traces *t, const struct ab_spool_fa
         return;
     if (c->sum_ns > c->of_ns) {
         fprintf(stderr,
-                "allocbench: recording overhead: n/a: its estimate is more than all the time there "
-                "was, %s%s; the run was too short, or the machine too busy, to estimate it\n",
+                "allocbench: recording overhead: n/a: the estimate exceeds the program's whole "
+                "time, %s%s; the run was too short, or the machine too busy, to estimate it\n",
                 AB_TIME(c->of_ns), c->of_kind);
         return;
     }

@@ -109,7 +109,7 @@ static void list_scopes(struct page *p, const struct ab_trace_facts *f)
     if (s->scopes.from == AB_SCOPES_MARKS)
         say(&p->scope_facts, "end", "with the mark %s", AB_SHOWN(1024, s->scopes.mark));
     else
-        say(&p->scope_facts, "end", "found where short-lived blocks are gone");
+        say(&p->scope_facts, "end", "found where no short-lived block is alive");
     say(&p->scope_facts, "calls of one", "median %.10g", s->median_calls);
     if (s->stats.allocs == 0)
         return;

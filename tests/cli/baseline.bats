@@ -131,7 +131,7 @@ again() { # OPTIONS…: the same measurement again
     make_works lib 20000
     again --baseline both.json --limit 20% --gate 'fill/all/ns_per_op < 1s' --json out.json
     expect_code 1
-    expect_error 'glibc is measured along, as in the baseline'
+    expect_error 'glibc is measured too, as in the baseline'
     expect_json '[.backends[] | select(.name == "glibc") | .status] == ["ok"]' out.json
     expect_json '[.gates[].backend] == ["works"]' out.json
     expect_json '.comparison.cells[] | select(.metric == "time" and .backend == "works") |

@@ -206,7 +206,7 @@ live_at_mark() {
     [ "$(wc -l <lines)" -ge 2 ] || fail "one box for all lines of main: $(cat lines)"
     awk '{ sum += $2 } END { exit !(sum > 99 && sum < 101) }' lines || fail "not all: $(cat lines)"
     bench report -v pins result.json
-    grep -A2 'who pins the pages in the end' "$OUT/stdout" | grep -q 'keep_header *prog_pins.c:'
+    grep -A2 'who pins the pages at the end' "$OUT/stdout" | grep -q 'keep_header *prog_pins.c:'
 }
 
 @test "what lives under each of forty names is in the result of a paged arena, to the byte" {

@@ -119,7 +119,7 @@ END
     record --follow --max-spool 1MiB -- ./kids
     [ "$(ls "$OUT" | grep -c 'abt$')" -lt 20 ]
     expect_error 'recording stopped at --max-spool'
-    ! grep -q 'no call was lost' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
+    ! grep -q 'complete recording' "$OUT/stderr" || fail "$(cat "$OUT/stderr")"
 }
 
 @test "max-spool: what is enough is no bound, and what is too little is refused" {

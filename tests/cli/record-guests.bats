@@ -18,7 +18,7 @@ of_size() { # BYTES [FILE]
 expect_ops() { # ALLOC ZEROED ALIGNED RESIZE FREE
     [ "$(ops)" = "$*" ] || fail "$(ops), expected $*"
     expect_clean "$OUT/t.abt"
-    expect_error 'no call was lost'
+    expect_error 'complete recording'
     expect_nothing_left
 }
 
@@ -28,7 +28,7 @@ hard_with_witness() { # HOW N
     expect_code 0
     expect_witnessed prog_hard
     expect_clean "$OUT/t.abt"
-    expect_error 'no call was lost'
+    expect_error 'complete recording'
     expect_nothing_left
 }
 
@@ -252,7 +252,7 @@ expect_operators() { # N COMMAND…
     expect_code "$plain"
     cmp "$OUT/plain" "$OUT/stdout" || fail "another output"
     expect_clean "$OUT/t.abt"
-    expect_error 'no call was lost'
+    expect_error 'complete recording'
     for size in 7001 7002 7005 7006 7009 7010; do
         [ "$(of_size "$size")" -eq "$n" ] || fail "$size: $(of_size "$size")"
     done
@@ -370,7 +370,7 @@ NOT_SEEN='.not_seen.module_names == ["libdeep.so"]'
     expect_error '^allocbench: warning: .*t.abt lacks calls of libdeep.so \(loaded with RTLD_DEEPBIND'
     expect_error 'at least [0-9]+ calls?, probably more; at the end at most [0-9.]+ [KM]iB of memory'
     expect_error "load it first: LD_PRELOAD=$GUESTS/libdeep.so allocbench record$"
-    ! grep -q 'no call was lost' "$OUT/stderr" || fail "it says that nothing is missing"
+    ! grep -q 'complete recording' "$OUT/stderr" || fail "it says that nothing is missing"
     bench trace info "$OUT/t.abt"
     grep -q '^not seen .* of libdeep.so$' "$OUT/stdout" || fail "trace info is silent"
     bench trace info --json - "$OUT/t.abt"
@@ -420,13 +420,13 @@ END
     record -- "$OUT/opens" deep libone.so libtwo.so
     expect_code 0
     expect_error 'lacks calls of libone.so, libtwo.so \(loaded with RTLD_DEEPBIND'
-    ! grep -q 'no call was lost' "$OUT/stderr" || fail "it says that nothing is missing"
+    ! grep -q 'complete recording' "$OUT/stderr" || fail "it says that nothing is missing"
     record -- "$OUT/opens" own libone.so libtwo.so
     expect_code 0
     expect_error 'lacks calls of libone.so, libtwo.so \(loaded with dlmopen'
     record -- "$OUT/opens" plain libone.so libtwo.so
     expect_code 0
-    expect_error 'no call was lost'
+    expect_error 'complete recording'
 }
 
 @test "a library that allocates by reallocarray or valloc alone is named too" {
@@ -468,7 +468,7 @@ END
     record -- "$MODULES" deep "$GUESTS/libdeep.so" 1000
     unset LD_PRELOAD
     expect_code 0
-    expect_error 'no call was lost'
+    expect_error 'complete recording'
     ! grep -q 'lacks calls' "$OUT/stderr" || fail "a warning without reason"
     [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 2000 2000" ] || fail "$(ops)"
     [ "$(allocbench trace info --json - "$OUT/t.abt" | jq .not_seen)" = null ]
@@ -477,7 +477,7 @@ END
 @test "a library that was simply opened is on record, and nothing is warned of" {
     record -- "$MODULES" open "$GUESTS/libdeep.so" 1000
     expect_code 0
-    expect_error 'no call was lost'
+    expect_error 'complete recording'
     [ "$(of_size 7001) $(of_size 8001) $(of_size 6001)" = "1000 2000 2000" ] || fail "$(ops)"
 }
 

@@ -99,7 +99,7 @@ expect_refused() { # CODE REGEX
     expect_code 0
     wait_until grep -q over "$OUT/stdout" || fail "it does not end"
     [ "$(xargs <"$OUT/stdout")" = "late over" ]
-    ! grep -v '^allocbench: .*t\.abt: \|no call was lost\|recording overhead' "$OUT/stderr" ||
+    ! grep -v '^allocbench: .*t\.abt: \|complete recording\|recording overhead' "$OUT/stderr" ||
         fail "noise"
 }
 
@@ -132,7 +132,7 @@ expect_refused() { # CODE REGEX
     expect_code 0
     expect_witnessed prog_threads
     expect_clean "$OUT/t.abt"
-    expect_error 'no call was lost'
+    expect_error 'complete recording'
     farthest=$(sed -n 's/.*by at most \([0-9]*\) ticks .*/\1/p' "$OUT/stderr")
     [ "${farthest:-0}" -lt 10000 ] || fail "a repair over $farthest ticks"
     # the first thread, four at once, three hundred one after the other
@@ -144,7 +144,7 @@ expect_refused() { # CODE REGEX
 # converter that finds nothing wrong with ours. scripts/stress-record is the long form.
 @test "the wrong orders are found in what they record" {
     record -- "$GUESTS/prog_threads" 400000 4
-    expect_error 'no call was lost'
+    expect_error 'complete recording'
     mkdir "$OUT/bin"
     for wrong in 1 2; do
         cp "$BUILD/allocbench" "$BUILD/allocbench-worker" \
@@ -325,7 +325,7 @@ END
     record -- "$OUT/1/tool" "$OUT/own/tool"
     expect_code 7
     expect_error "tool executed $OUT/own/tool, which was not recorded: it .*a malloc of its own. The trace contains tool only"
-    ! grep -q 'no call was lost' "$OUT/stderr" || fail "nothing is missing"
+    ! grep -q 'complete recording' "$OUT/stderr" || fail "nothing is missing"
     record -- "$OUT/1/tool" "$OUT/static/tool"
     expect_code 7
     expect_error "tool executed $OUT/static/tool, which was not recorded: .*statically linked"
@@ -386,7 +386,7 @@ END
     n=$(jq .events <<<"$info")
     expect_error "t.abt: $n events of $(jq .threads <<<"$info") threads"
     expect_error "\($(awk "BEGIN { printf \"%.3f\", $bytes / $n }") bytes per event\)"
-    expect_error '^allocbench: no call was lost(; [1-9][0-9]* cross-thread reorderings?.*)?$'
+    expect_error '^allocbench: complete recording(; [1-9][0-9]* cross-thread reorderings?.*)?$'
     ! grep -q '[^0-9]0 cross\|[^0-9]0 calls\|0\.0 %' "$OUT/stderr" || fail "it says what is not"
     expect_error 'recording overhead: about .* of .* \([0-9.]+ %, sum of all threads\), estimated'
     expect_error 'estimated as [0-9.]+ ns per event and .* for writing$'

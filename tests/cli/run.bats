@@ -94,7 +94,7 @@ take_quickstart() {
     expect_json '.timer.null | length == 8 and all(.ns_per_op > 0 and .floor_ns > 0)' \
         "$OUT/result.json"
     tr -s '\n ' ' ' <"$OUT/stdout" | # the note is wrapped
-        grep -Eq 'Null \(the harness alone, not subtracted\): [0-9.]+ ns/op'
+        grep -Eq 'Harness overhead \(not subtracted\): [0-9.]+ ns/op'
     grep -Eq '^timer floor [0-9.]+ ns' "$OUT/stdout"
 }
 

@@ -18,7 +18,7 @@ record_frames() {
 @test "scopes: the frames of a program are found, with what they hold" {
     record_frames
     run_ok allocbench trace info --scopes t.abt
-    [[ "$output" == *"scopes     40, found where short-lived blocks are gone; median 62 calls"* ]]
+    [[ "$output" == *"scopes     40, found where no short-lived block is alive; median 62 calls"* ]]
     [[ "$output" == *"% of allocations are freed in their scope, at most 900 B in one"* ]]
     run_ok allocbench trace info --scopes --json s.json t.abt
     [ "$(jq -c '.scopes | [.from, .mark, .thread, .count, .median_calls, .freed_in_scope]' s.json)" = '["found",null,null,40,62,1240]' ]

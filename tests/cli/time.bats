@@ -32,7 +32,7 @@ YAML
     workload
     bench run time.yaml -b glibc --rounds 2
     expect_code 0
-    grep -q 'nothing is called in this phase' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q 'no calls in this phase' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     ! grep -q 'no round is complete' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
 }
 

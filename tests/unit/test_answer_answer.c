@@ -358,13 +358,12 @@ static void warnings_have_ids_and_remedies(void **state)
     struct ab_view v = view_of(f);
     static const struct {
         const char *id, *remedy;
-    } wanted[] = {
-        {"failed", ""},
-        {"not-compared", ""},
-        {"few-rounds", "--rounds 10"},
-        {"shared-core", "stop other programs, or --cpus N for a CPU that nothing else uses"},
-        {"unverified", "allocbench verify /usr/lib/x86_64-linux-gnu/libjemalloc.so.2"},
-        {"absent", "apt install libscudo-14-dev"}};
+    } wanted[] = {{"failed", ""},
+                  {"not-compared", ""},
+                  {"few-rounds", "--rounds 10"},
+                  {"shared-core", "stop other programs, or use --cpus N for an idle CPU"},
+                  {"unverified", "allocbench verify /usr/lib/x86_64-linux-gnu/libjemalloc.so.2"},
+                  {"absent", "apt install libscudo-14-dev"}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const struct ab_view_warning *w = ab_view_warnings_find(&v.warnings, wanted[i].id);
         if (w == NULL)

@@ -160,7 +160,7 @@ static void a_noisy_run(void **state)
     check_all(x, "noisy");
     char *text = draw(x, 80);
     assert_non_null(strstr(text, "\nNo verdict: this machine is too busy.\n"));
-    assert_non_null(strstr(text, "\nwarning: the harness alone varied by 194 %"));
+    assert_non_null(strstr(text, "\nwarning: the harness overhead varied by 194 %"));
     free(text);
     screen_free(x);
 }

@@ -107,7 +107,8 @@ static void an_interposer_that_changes_the_program_is_named(void **state)
     assert_null(sentence_of(x, buf, sizeof buf, true));
     set_inside(x, -5e6, -3e6, 1e5, 1.01);
     assert_non_null(sentence_of(x, buf, sizeof buf, true));
-    assert_non_null(strstr(buf, "up to 2.00 ms a run (2 ns a call, its start included), 2.2 %"));
+    assert_non_null(
+        strstr(buf, "up to 2.00 ms per run (2 ns per call, including its start), 2.2 %"));
     assert_non_null(strstr(buf, "within 2 % or the interval"));
     set_inside(x, -5e6, -3e6, 1e5, 0.95);
     assert_non_null(strstr(sentence_of(x, buf, sizeof buf, true), "jemalloc 5.3 % more ["));

@@ -181,7 +181,7 @@ static void nothing_to_change_is_an_answer(void **state)
     (void)state;
     measured.used = 0;
     measured.together.speed.low = 0.9;
-    expect("arena, 512 KiB: gains alone, not with the others");
+    expect("arena, 512 KiB: faster alone, but not with the others");
     expect("together"); /* which is why */
     measured.heaps[0].speed.low = 0.9;
     expect("Advice: keep malloc: no proposal is significantly faster or takes less memory");
@@ -200,7 +200,7 @@ static void a_gain_in_memory_is_said(void **state)
     refuse("a gain in memory");
     measured.heaps[1].memory_bytes = 12.0e6;
     expect("~1.01x faster [0.99, 1.03]; memory 12.5 MiB -> 11.4 MiB: a gain in memory");
-    expect("pool, 96 B x 2512: gains alone, not with the others");
+    expect("pool, 96 B x 2512: faster alone, but not with the others");
     measured.used = 2;
     measured.by_memory = true;
     measured.together = measured.heaps[1];
@@ -228,7 +228,7 @@ static void what_is_not_known_is_not_called_slower(void **state)
     measured.together = row_of("@map3", 4e6, 4);
     measured.together.speed.low = measured.together.speed.high = NAN;
     expect("Advice: none: fewer than 6 of the 10 rounds show what is faster");
-    expect("arena, 512 KiB: gains alone, together not known");
+    expect("arena, 512 KiB: faster alone; together not known");
     measured.heaps[0].speed.low = NAN;
     expect("arena, 512 KiB: not known");
     expect("pool, 96 B x 2512: no significant gain");
@@ -403,11 +403,11 @@ static void heaps_of_several_threads_say_what_else_can_be_measured(void **state)
         {AB_ADVICE_SLAB, false, "slab:threads=local",
          "others (sharded, mutex): replay --map '...=slab:threads=sharded' game.c"},
         {AB_ADVICE_FRAME, false, "arena:keep=64KiB:threads=local",
-         "which go from the code; replays do not reset it: a program needs less memory than is said; "
+         "which go from the code; replays do not reset it: the program needs less memory than shown; "
          "to measure others (mutex): replay --map '...=arena:keep=64KiB:threads=mutex' game.c"},
         {AB_ADVICE_FRAME, true, "arena:keep=64KiB:threads=local",
-         "needs less memory than is said game.c"},
-        {AB_ADVICE_STACK, false, "arena:threads=local", "needs less memory than is said game.c"},
+         "needs less memory than shown game.c"},
+        {AB_ADVICE_STACK, false, "arena:threads=local", "needs less memory than shown game.c"},
     };
     (void)state;
     refuse("threads=");

@@ -112,15 +112,13 @@ static void an_estimate_that_is_more_than_the_whole_is_none(void **state)
     (void)state;
     struct ab_spool_traces t = begin(113 * MS);
     add(&t, 1000, 1)->turn_ticks = 114 * MS;
-    expect_cost(&t,
-                "n/a: its estimate is more than all the time there was, 113 ms; the run was too "
-                "short, or the machine too busy, to estimate it");
+    expect_cost(&t, "n/a: the estimate exceeds the program's whole time, 113 ms; the run was too "
+                    "short, or the machine too busy, to estimate it");
     t = begin(113 * MS);
     t.cpu_ns = 100 * MS;
     add(&t, 1000, 500)->turn_ticks = 101 * MS;
-    expect_cost(&t,
-                "n/a: its estimate is more than all the time there was, 100 ms CPU time; the run "
-                "was too short, or the machine too busy, to estimate it");
+    expect_cost(&t, "n/a: the estimate exceeds the program's whole time, 100 ms CPU time; the run "
+                    "was too short, or the machine too busy, to estimate it");
 }
 
 /* 500 threads did not run on 500 CPUs. */
@@ -132,7 +130,7 @@ static void without_the_cpu_time_there_is_no_more_than_that_of_all_cpus(void **s
     add(&t, 1000, 500)->turn_ticks = (uint64_t)(11 * MS * cpus);
     char *line = cost(&t);
     assert_non_null(line);
-    assert_non_null(strstr(line, "n/a: its estimate is more than all the time there was"));
+    assert_non_null(strstr(line, "n/a: the estimate exceeds the program's whole time"));
     free(line);
 }
 

@@ -394,13 +394,11 @@ static void what_costs_no_more_than_the_harness_is_said(void **state)
     (void)state;
     struct fake_session *f = fake_session_new();
     fake_session_set_ns(f, FAKE_ARENA, above);
-    expect(f, 400, "no more than the harness alone", false);
+    expect(f, 400, "not distinguishable from the harness overhead", false);
     fake_session_set_ns(f, FAKE_ARENA, at);
     for (uint32_t i = 0; i < f->s.n_nulls; i++)
         f->nulls[i].ns_per_op = 0.9;
-    expect(f, 400,
-           "no more than the harness alone (within 10 %), so not distinguished there: arena in ",
-           true);
+    expect(f, 400, "not distinguishable from the harness overhead (within 10 %): arena in ", true);
     fake_session_free(f);
 }
 
@@ -480,11 +478,11 @@ static void a_noisy_machine_is_named(void **state)
 {
     (void)state;
     struct fake_session *f = fake_session_new();
-    expect(f, 400, "harness alone varied", false);
+    expect(f, 400, "harness overhead varied", false);
     f->nulls[4].ns_per_op = 1.8;
     expect(f, 400,
-           "warning: the harness alone varied by 100 % over the rounds (0.90 to 1.80 ns/op) -> "
-           "allocbench doctor",
+           "warning: the harness overhead varied by 100 % over the rounds (0.90 to 1.80 ns/op) -> "
+           "run allocbench doctor",
            true);
     fake_session_free(f);
 }

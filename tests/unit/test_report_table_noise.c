@@ -78,8 +78,8 @@ static void what_is_in_no_percentile_is_said_once(void **state)
     expect(
         "noise: use of the CPU core by others not known (several threads); 0 involuntary "
         "context switches; CPU time 100.0 % of wall time; 5.0 % of the timed ops are left out of "
-        "the percentiles; during 1 op, up to 4.00 ms, the scheduler ran something "
-        "else: in no percentile, in max only by their CPU time");
+        "the percentiles; the scheduler ran something else during 1 op, up to 4.00 ms: "
+        "percentiles exclude them, max counts their CPU time");
     results[0] = results[1];
     results[2].n_left_out = results[2].n_scheduler = 0;
     results[2].latency_quiet_percent = 12;

@@ -55,11 +55,11 @@ static void the_end_gives_its_reason(void **state)
                 "stopped after 8 rounds: the intervals of all whole runs are within 2 %");
     f->s.stopping = (struct ab_stopping){.time_budget_s = 60, .ended = AB_ENDED_TIME};
     assert_says(ab_rounds_note_end, &f->s,
-                "stopped after 8 rounds: no other one would have fitted into the --time-budget of "
+                "stopped after 8 rounds: another one would have exceeded the --time-budget of "
                 "60 s");
     f->s.stopping.precision = 0.02;
     assert_says(ab_rounds_note_end, &f->s,
-                "stopped after 8 rounds: no other one would have fitted into the --time-budget of "
+                "stopped after 8 rounds: another one would have exceeded the --time-budget of "
                 "60 s; widest interval of a whole run within 0.1 % (goal 2 %)");
     f->s.stopping.ended = AB_ENDED_ROUNDS;
     assert_says(

@@ -112,7 +112,7 @@ static enum ab_status spool_part_write(const char *part, FILE *to, struct ab_con
     report->info = written.info;
     report->n_threads = written.info.threads;
     snprintf(report->damage, sizeof report->damage,
-             "it was converted while it ran, and not to the end: what came after is lost");
+             "it was converted while it ran, but not to the end; later events are lost");
     return AB_OK;
 }
 

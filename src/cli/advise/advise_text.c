@@ -216,7 +216,7 @@ static void print_threads(FILE *to, const struct ab_advice_heap *h, struct ab_ta
                      (unsigned long long)h->n_remote, (unsigned long long)h->frees,
                      is_freed ? ", through the queue of its heap" : ", which go from the code");
     if (!is_freed)
-        ab_text_add(&line, "; replays do not reset it: a program needs less memory than is said");
+        ab_text_add(&line, "; replays do not reset it: the program needs less memory than shown");
     if (others != NULL)
         ab_text_addf(&line, "; to measure others (%s): replay --map '...=%.*s%.*s'", others,
                      (int)(strlen(h->backend) - strlen("local")), h->backend,

@@ -77,8 +77,8 @@ const char *ab_advise_refusal(const struct ab_advised *m, size_t heap)
     bool is_open = ab_advised_is_open(&m->together);
     return !row->is_measured                 ? "n/a"
            : (m->small >> heap & 1) != 0     ? "gains too little"
-           : ab_advised_pays(row) && is_open ? "gains alone, together not known"
-           : ab_advised_pays(row)            ? "gains alone, not with the others"
+           : ab_advised_pays(row) && is_open ? "faster alone; together not known"
+           : ab_advised_pays(row)            ? "faster alone, but not with the others"
            : ab_advised_is_open(row)         ? "not known"
                                              : "no significant gain";
 }
@@ -115,8 +115,8 @@ static void add_small(struct ab_text *line, const struct ab_advised *m)
     const struct ab_effect *e = &m->together.speed;
     int n = __builtin_popcount(m->small);
     ab_text_addf(line,
-                 "keep malloc: %d heap%s would gain %.1f %% [%.1f, %.1f], not %g %% for "
-                 "certain (--limit; replays of %u rounds).",
+                 "keep malloc: %d heap%s would gain %.1f %% [%.1f, %.1f], not clearly %g %% "
+                 "(--limit; replays of %u rounds).",
                  n, n > 1 ? "s" : "", 100 * (e->ratio - 1), 100 * (e->low - 1), 100 * (e->high - 1),
                  100 * m->limit, m->n_rounds);
 }

@@ -366,7 +366,7 @@ static void draw_series(struct ab_html *h, const struct ab_report *report, const
     show_budget(&p, x);
     snprintf(title, sizeof title, "%.100s: one %.60s after the other", x->any->phase, x->any->name);
     snprintf(description, sizeof description,
-             "The most that a %.60s of each stretch of %.100s took in the allocator", x->any->name,
+             "Longest time in the allocator of a %.60s in each stretch of %.100s", x->any->name,
              x->any->phase);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){

@@ -88,7 +88,7 @@ static void put_lifetimes(struct ab_html *h, const struct ab_overview *o)
     ab_plot_begin(&plot, h,
                   &(struct ab_figure){
                       .title = "Sizes and lifetimes",
-                      .description = "How many blocks of which size lived for how many calls",
+                      .description = "Blocks by size and by lifetime in calls",
                       .why = "Dark on the left: blocks that die soon, for an arena or the stack. A "
                              "dark row: many blocks of one size, for a pool. The column on the "
                              "right: blocks that are never freed. The scale of the shades is "
@@ -126,8 +126,9 @@ static void put_live(struct ab_html *h, const struct ab_overview *o)
                   &(struct ab_figure){
                       .title = "Live memory of the trace",
                       .description = "Requested bytes of live blocks over the calls of the trace",
-                      .why = "What the program had asked for and not freed. The line is the most "
-                             "and the area goes down to the least of each stretch of calls."});
+                      .why = "Bytes that the program had requested and not freed. In each "
+                             "stretch of calls the line is the largest value, and the area goes "
+                             "down to the smallest."});
     ab_plot_area(&plot, paint, low, high, o->n_steps);
     ab_plot_line(&plot, paint, high, o->n_steps);
     ab_plot_end(&plot);
@@ -177,10 +178,10 @@ static void put_threads(struct ab_html *h, const struct ab_overview *o)
                       .title = "Who frees what",
                       .description = "Blocks by the thread that allocated and the thread that "
                                      "freed them",
-                      .why = "Each row is a thread that allocates, numbered in the order of their "
-                             "first call; each column, in the same order, a thread that frees. "
-                             "What is off the diagonal is freed by another thread. The scale of "
-                             "the shades is logarithmic.",
+                      .why = "Each row is a thread that allocates, numbered in the order of "
+                             "their first call; each column, in the same order, a thread that "
+                             "frees. Blocks off the diagonal are freed by another thread. The "
+                             "scale of the shades is logarithmic.",
                       .height = 90 + 16.0 * o->n_rows,
                       .has_no_y = true});
     put_matrix_cells(&plot, o);
@@ -344,13 +345,12 @@ static void put_curve(struct ab_html *h, const struct ab_trace_report *r, bool i
     ab_plot_begin(
         &plot, h,
         &(struct ab_figure){
-            .title = is_bytes ? "Bytes asked for, scope by scope" : "Allocations, scope by scope",
-            .description = is_bytes ? "Bytes that the allocations and resizes of each "
-                                      "scope ask for"
+            .title = is_bytes ? "Requested bytes, scope by scope" : "Allocations, scope by scope",
+            .description = is_bytes ? "Bytes that the allocations and resizes of each scope "
+                                      "request"
                                     : "Calls of each scope that allocate",
-            .why = "The line is the most and the area goes down to the least of scopes "
-                   "that follow each other. A high one is where the program would miss a "
-                   "frame or a request takes long."});
+            .why = "Among neighboring scopes the line is the largest, and the area goes down to "
+                   "the smallest. A high scope may be a missed frame or a slow request."});
     ab_plot_area(&plot, paint, low, high, r->n_steps);
     ab_plot_line(&plot, paint, high, r->n_steps);
     ab_plot_end(&plot);
@@ -359,9 +359,8 @@ static void put_curve(struct ab_html *h, const struct ab_trace_report *r, bool i
 static void put_scopes(struct ab_html *h, const void *user)
 {
     const struct ab_trace_report *r = user;
-    ab_html_f(h,
-              "<p>A scope is a stretch of calls, a frame or a request: it ends where the program "
-              "set a mark, or is found where its short-lived blocks are gone.</p>\n");
+    ab_html_f(h, "<p>A scope is a stretch of calls, a frame or a request: it ends at a mark of the "
+                 "program, or where no short-lived block is alive.</p>\n");
     put_facts(h, "Scopes of the program", r->scope_facts, r->n_scope_facts);
     if (r->n_steps == 0)
         return;
@@ -495,13 +494,13 @@ static void put_figure(struct ab_html *h, const struct ab_flame *flame, bool is_
 void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks, const char *backend)
 {
     char title[200];
-    put_figure(h, stacks->by_bytes, true, "Flame graph: bytes asked for, by call site");
+    put_figure(h, stacks->by_bytes, true, "Flame graph: requested bytes, by call site");
     put_figure(h, stacks->by_calls, false, "Flame graph: calls that allocate, by call site");
     put_figure(h, stacks->by_peak, true, "Flame graph: live bytes at the peak, by call site");
     if (backend == NULL)
         return;
     snprintf(title, sizeof title,
-             "Flame graph: pinned bytes where they are at their most under %s, by call site",
+             "Flame graph: pinned bytes at their maximum under %s, by call site",
              AB_SHOWN(128, backend));
     put_figure(h, stacks->by_pinned, true, title);
 }

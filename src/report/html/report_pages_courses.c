@@ -29,11 +29,11 @@ void ab_page_courses(struct ab_html *h, const struct ab_report *report)
                                                      "program over its time, under each allocator"
                                                    : "Resident memory over the time of the work, "
                                                      "with each allocator",
-                            .why = is_exec ? "What is resident of the program, its code and "
-                                             "libraries included, looked at every 10 ms. Of "
-                                             "several looks the largest is drawn."
-                                           : "What the allocator keeps resident while time passes "
-                                             "for it as in the work; grey: what is live. Of "
+                            .why = is_exec ? "Resident memory of the program, including its code "
+                                             "and libraries, sampled every 10 ms. Of several "
+                                             "samples the largest is drawn."
+                                           : "Memory that the allocator keeps resident while "
+                                             "time passes as in the work; grey: live bytes. Of "
                                              "several readings the largest is drawn.",
                             .size = AB_FIGURE_MIDDLE,
                             .legend = legend,
