@@ -335,8 +335,8 @@ static void add_titles(struct ab_grid *g, const struct ab_topic_at *at, uint32_t
                            "the heap reports it, written to or not.");
 }
 
-/* Fills the bytes of each heap of a row; in a turn per phase the number is that of the row. They add
- * up, because they come from the run whose peak the row shows (memory_view.h). */
+/* Fills the bytes of each heap of a row; in a turn per phase the number is that of the row. They
+ * add up, because they come from the run whose peak the row shows (memory_view.h). */
 bool ab_heaps_memory_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;

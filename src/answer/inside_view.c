@@ -316,8 +316,8 @@ static bool make_sections(const struct ab_view *v, struct ab_grid *g)
     return true;
 }
 
-/* Fills a column with bars for each part. Bars show the share of the longest sum, so that inside and
- * outside can be compared. */
+/* Fills a column with bars for each part. Bars show the share of the longest sum, so that inside
+ * and outside can be compared. */
 static bool make_columns(const struct ab_view *v, struct ab_grid *g)
 {
     double most = 0;

@@ -589,7 +589,8 @@ static bool make_sizes(const struct ab_session *s, const char *phase, unsigned o
 }
 
 /* Fills latency by requested size: two tables per op on terminals, one elsewhere. With more than
- * PHASES_MOST phases, pages and summaries have one turn for all of them, so that they stay small. */
+ * PHASES_MOST phases, pages and summaries have one turn for all of them, so that they stay
+ * small. */
 bool ab_sizes_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     enum { PHASES_MOST = 8 };

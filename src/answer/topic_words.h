@@ -22,8 +22,8 @@ extern const enum ab_topic_level ab_topic_levels[AB_TOPIC_WORD_COUNT];
 /* The words in the order of the bits, then "all", "phase=NAME" and NULL. */
 extern const char *const ab_topic_words[AB_TOPIC_WORD_COUNT + 3];
 
-/* Returns the bits of the words up to a level: AB_LEVEL_USUAL for -v without words, AB_LEVEL_RARE for
- * -v all. */
+/* Returns the bits of the words up to a level: AB_LEVEL_USUAL for -v without words,
+ * AB_LEVEL_RARE for -v all. */
 unsigned ab_topic_words_up_to(enum ab_topic_level level);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of topics (topics.def), and the walk over it that every renderer makes: a renderer names
- * one of its places and draws the grids that it gets.
+ * The table of topics (topics.def), and the walk over it that every renderer makes: a renderer
+ * names one of its places and draws the grids that it gets.
  */
 #ifndef AB_ANSWER_TOPICS_H
 #define AB_ANSWER_TOPICS_H

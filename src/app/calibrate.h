@@ -9,8 +9,8 @@
 #include "app/request.h"
 #include "document/calibration.h"
 
-/* Calibrates with the workload asked->args[0], else with a built-in one. Sets *out only if *exit_code
- * is 0. */
+/* Calibrates with the workload asked->args[0], else with a built-in one. Sets *out only if
+ * *exit_code is 0. */
 enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_calibration *out,
                             int *exit_code, struct ab_err *err);
 /* Stores the calibration in the folder for results. */

@@ -82,8 +82,8 @@ static enum ab_status run_recorder(const struct ab_exec_request *asked,
                    "a recording with 'allocbench record' and give it by --trace");
 }
 
-/* Records asked->measure.args into the file `trace` and discards the program's standard output. The spool is
- * made in `folder`, so that it is deleted with `folder` if this process is killed. */
+/* Records asked->measure.args into the file `trace` and discards the program's standard output.
+ * The spool is made in `folder`, so that it is deleted with `folder` if this process is killed. */
 static enum ab_status record(const struct ab_exec_request *asked, const char *folder,
                              const char *trace, struct ab_err *err)
 {

@@ -16,7 +16,8 @@ struct ab_exec_litter { /* begins as {0} */
     char library[4096]; /* path of the library that creates the litter */
 };
 
-/* Reads asked->trace, or records asked->measure.args. Fails with AB_USAGE if the program allocates nothing. */
+/* Reads asked->trace, or records asked->measure.args. Fails with AB_USAGE if the program
+ * allocates nothing. */
 enum ab_status ab_exec_litter_find(const struct ab_exec_request *asked, struct ab_exec_litter *out,
                                    struct ab_err *err);
 void ab_exec_litter_fini(struct ab_exec_litter *l);

@@ -28,9 +28,9 @@ struct ab_verification {
     char worker_path[PATH_MAX];
 };
 
-/* Verifies the back ends named in asked->args, on the work named there. Sets *exit_code if a back end
- * is missing or failed a check. With asked->checks.is_alone it returns only if the check could not begin. Call
- * ab_verification_fini() in any case. */
+/* Verifies the back ends named in asked->args, on the work named there. Sets *exit_code if a
+ * back end is missing or failed a check. With asked->checks.is_alone it returns only if the
+ * check could not begin. Call ab_verification_fini() in any case. */
 enum ab_status ab_verify(const struct ab_verification_request *asked, struct ab_verification *out,
                          int *exit_code, struct ab_err *err);
 void ab_verification_fini(struct ab_verification *v);

@@ -22,10 +22,10 @@ void ab_failures_tell(const struct ab_session *session, const char *where, bool 
  * shows. If inconclusive verdicts fail the command (fails_inconclusive), prints these too. */
 void ab_verdicts_tell(const struct ab_session *session, bool fails_inconclusive);
 
-/* Prints the comparison and the gates, if any. Adds the line "next: …" if the user should act: the
- * command with the rounds that would settle open verdicts, where to see a regression, or how to
- * renew a baseline. `folder` is that of --results; NULL = not given. `file` is the result as `baseline update` takes it; "" = the newest result;
- * NULL = not stored. */
+/* Prints the comparison and the gates, if any. Adds the line "next: …" if the user should act:
+ * the command with the rounds that would settle open verdicts, where to see a regression, or how
+ * to renew a baseline. `folder` is that of --results; NULL = not given. `file` is the result as
+ * `baseline update` takes it; "" = the newest result; NULL = not stored. */
 void ab_verdicts_print(FILE *to, const char *folder, const struct ab_session *session,
                        const char *file, struct ab_table_style style);
 

@@ -119,8 +119,9 @@ struct ab_member {
      * message about a wrong type, "must be …". `same`: the error message for a list with AB_SAME
      * whose count differs. */
     const char *text, *same;
-    /* The meaning of the key, for the schema and results/keys.csv; NULL = the name says it. `schema`: members of the JSON Schema beside those
-     * that follow from the type, as a JSON object. */
+    /* The meaning of the key, for the schema and results/keys.csv; NULL = the name says it.
+     * `schema`: members of the JSON Schema beside those that follow from the type, as a JSON
+     * object. */
     const char *doc, *schema;
     /* A table may hold the members of several records. A record uses the members with its own
      * group. */

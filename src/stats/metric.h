@@ -19,8 +19,8 @@ struct ab_metric {
     const char *each;                     /* name of the iterations; NULL = other kind */
     unsigned op;
     enum ab_memory_at at; /* moment of a memory record */
-    /* shell pattern of groups that pin pages (stats/pin_groups.h), matched against function or FILE:LINE
-     * at `moment`; "" = none. `phase` is then NULL */
+    /* shell pattern of groups that pin pages (stats/pin_groups.h), matched against function or
+     * FILE:LINE at `moment`; "" = none. `phase` is then NULL */
     char pattern[96];
     char moment[sizeof((struct ab_pin *)0)->at];
 };
@@ -49,8 +49,8 @@ struct ab_metric_kind {
      * `is_of_memory`: the word is "memory" or a moment of the phase. */
     const char *place;
     bool is_of_memory;
-    /* What the fields are, for the message about a wrong word in that place; NULL = every moment of
-     * the phase has them. */
+    /* Description of the fields, for the message about a wrong word in `place`; NULL = every moment
+     * of the phase has them. */
     const char *where;
     /* Parts of the names that may be left out, at the end or before a '.', if the bound of the gate
      * is no size, and if it is one; NULL = none. */
