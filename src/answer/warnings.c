@@ -565,8 +565,8 @@ static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
     for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++)
         say_thread_ends(s, s->phases[p], &text);
     if (text.s != NULL)
-        ab_text_add(&text,
-                    is_trace ? "; in no time per op" : "; in the time per op, in no latency");
+        ab_text_add(&text, is_trace ? "; not counted in the time per op"
+                                    : "; counted in the time per op, not in latencies");
     add_note(w, "thread-ends", t, &text);
     if (is_trace && n != 0 && n != UINT64_MAX)
         ab_text_addf(

@@ -63,7 +63,7 @@ struct work {
     struct ab_exec_litter aging;
     struct ab_aging_plan *aged_lists;
     struct ab_program_summary summary;
-    struct ab_prediction prediction; /* of --trace, once replayed */
+    struct ab_prediction prediction; /* prediction from the replay of --trace */
 };
 
 static void add_setting(struct work *w, const char *name, const char *value)

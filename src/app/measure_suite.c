@@ -36,7 +36,7 @@ struct work { /* state of one command */
     enum ab_session_kind kind;
     struct ab_suite_run *run;
     struct ab_outputs_wanted each; /* outputs of every file */
-    const char **of_each;          /* gates of every file; owned */
+    const char **of_each;          /* gates that apply to every file; owned */
     size_t n_of_each;
     struct ab_gate *means; /* gates on means; owned */
     size_t n_means;

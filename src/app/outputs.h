@@ -12,14 +12,14 @@
 
 struct ab_histogram_files { /* for a sink that writes a file per histogram */
     char *folder;           /* NULL = not requested */
-    char *prefix;           /* of file names in `folder`: "" or "PREFIX." */
+    char *prefix;           /* begin of file names in `folder`: "" or "PREFIX." */
 };
 
 struct ab_outputs { /* each sink uses files or histograms */
     struct ab_output files[AB_SINK_COUNT];
     struct ab_histogram_files histograms[AB_SINK_COUNT];
     const char *figures[AB_SINK_COUNT]; /* folders; borrowed */
-    enum ab_embed embed;                /* of an HTML report */
+    enum ab_embed embed;                /* parts that an HTML report embeds */
 };
 
 /* Returns the name of the first given option that requests a file; NULL = none. */

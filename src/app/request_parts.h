@@ -168,7 +168,7 @@ struct ab_verdicts_wanted {
 struct ab_outputs_wanted {
     const char *sinks[AB_SINK_COUNT]; /* output files; NULL = none */
     bool wants_lines[AB_SINK_COUNT];  /* True for sinks that print lines instead of a file */
-    enum ab_embed embed;              /* of an HTML report */
+    enum ab_embed embed;              /* parts that an HTML report embeds */
     const char *phase;                /* -v phase=NAME; NULL = all phases */
 };
 

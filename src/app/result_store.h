@@ -20,7 +20,7 @@ struct ab_suite;
 struct ab_store {
     const char *folder; /* NULL = store nothing */
     bool is_made;       /* True if we made the folder and it is still empty */
-    char name[160];     /* of the file in `folder`; "" until there is one */
+    char name[160];     /* name of the file in `folder`; "" until there is one */
     dev_t device;       /* identity of that file, so that no other is replaced */
     ino_t inode;
     const struct ab_suite *suite; /* stored instead of a session; NULL = none */

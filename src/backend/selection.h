@@ -42,7 +42,7 @@ struct ab_selection {
     bool is_checked;   /* checked+NAME: every call is checked, nothing is measured */
     uint64_t fault_n;  /* fault+NAME:n=N: the N-th allocation fails; 0 = none */
     char path[4096];   /* absolute, links resolved; "" for built-ins and the C library */
-    uint64_t dev, ino; /* of path */
+    uint64_t dev, ino; /* device and inode of `path` */
     char build_id[41], version[64]; /* "" = unknown */
     char package[64];               /* Debian package of a preset; "" = none */
     const struct ab_backend *builtin;

@@ -215,7 +215,7 @@ static void look_at_tsc(const struct ab_doctor_view *view, struct ab_doctor_find
     bool is_constant = has_flag(buf, "constant_tsc"), is_nonstop = has_flag(buf, "nonstop_tsc");
     if (buf[0] == 0)
         return;
-    if (strstr(buf, "\nflags") == NULL) /* of aarch64: constant by architecture */
+    if (strstr(buf, "\nflags") == NULL) /* aarch64, whose counter is constant by architecture */
         set(out, AB_DOCTOR_OK, "", "the architecture's counter");
     else if (is_constant && is_nonstop)
         set(out, AB_DOCTOR_OK, "", "constant_tsc, nonstop_tsc");

@@ -28,9 +28,9 @@ struct ab_doctor_finding {
     char remedy[256]; /* a command to type, or an option to give; "" = none is needed or known */
 };
 
-struct ab_doctor_view { /* what the checks look at */
-    const char *root;   /* of /proc and /sys; "" = the system's */
-    const char *path;   /* of tools, like $PATH, below the root */
+struct ab_doctor_view { /* parts of the system that the checks read */
+    const char *root;   /* root of /proc and /sys; "" = the system's */
+    const char *path;   /* search path of tools, like $PATH, below the root */
     struct ab_host host;
 };
 

@@ -38,9 +38,9 @@ struct ab_explanation {
     const char *formula, *todo;
     const char *see;             /* words and documents, ", " between them */
     const char *number;          /* its name in JSON, CSV and gates, where it is one */
-    const char *unit;            /* of the number */
+    const char *unit;            /* unit or direction of the number */
     const char *number_is;       /* what just the number is, where `what` says more than that */
-    enum ab_field_better better; /* of the number */
+    enum ab_field_better better; /* unit or direction of the number */
 };
 
 /* Walks all of them, the rows of explain.def first; false past the end. */

@@ -44,7 +44,7 @@ struct ab_placement_plan {
 
 /* Calls and peaks of a heap in one phase. */
 struct ab_placement_use {
-    uint64_t n_calls[AB_OP_KIND_COUNT];         /* as in struct ab_phase.n_ops */
+    uint64_t n_calls[AB_OP_KIND_COUNT];         /* calls by kind, as in struct ab_phase.n_ops */
     uint64_t live_peak_blocks, live_peak_bytes; /* peaks within the phase */
 };
 

@@ -168,7 +168,7 @@ struct ab_program_outcome {
     struct ab_memory_curve curve; /* resident memory over time; without points if not known */
     /* number of processes that outlived the program and were killed */
     unsigned n_left;
-    double ready_ns, loaded_bytes, rested_bytes; /* of a server only; NaN = not known */
+    double ready_ns, loaded_bytes, rested_bytes; /* servers only; NaN = unknown */
     /* metrics that the load printed; NaN = not known */
     double named[AB_NAMED_MAX];
 };

@@ -37,7 +37,7 @@ static void count_calls(const struct ab_inside_file *f, unsigned kind,
 
 struct kind {
     uint64_t calls[AB_INSIDE_CLASSES], n_calls;
-    double inside_ticks, blocked_ticks; /* of all calls */
+    double inside_ticks, blocked_ticks; /* sums over all calls */
 };
 
 static struct ab_inside_sum sum_samples(const struct ab_inside_file *f, unsigned kind)

@@ -70,7 +70,7 @@ struct watched {
     double own_delay_ns; /* time without a CPU up to slept_ns */
     double ended_cpu_ns; /* CPU time of processes that have ended by themselves */
     double own_peak_bytes;
-    struct ab_run_delays run_delays; /* of processes that have ended by themselves */
+    struct ab_run_delays run_delays; /* delays of processes that have ended by themselves */
     bool is_end_seen;                /* True if the end of the first process was seen */
     struct ab_memory_curve curve;
     struct ab_server_run server; /* `asked` NULL = the program ends by itself */
@@ -79,7 +79,7 @@ struct watched {
     /* time of the last check for waiting, and the busy time then */
     uint64_t wait_ns;
     double wait_busy_ns;
-    double loaded_bytes, rested_bytes, mean_bytes; /* of a server; NaN = not known */
+    double loaded_bytes, rested_bytes, mean_bytes; /* servers only; NaN = unknown */
     bool is_root_proven, is_trial;
     char passes[AB_PASSES_BYTES];
     struct closed *closed; /* libraries closed in a trial */

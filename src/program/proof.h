@@ -22,7 +22,7 @@
 #include <sys/types.h>
 
 struct ab_proof_wanted {
-    const char *path; /* of the preloaded library; NULL = the C library's malloc */
+    const char *path; /* path of the preloaded library; NULL = the C library's malloc */
     uint64_t dev, ino;
     /* an interposer, which also defines malloc and must be loaded too; NULL = none */
     const struct ab_proof_wanted *in_front;

@@ -16,8 +16,7 @@ struct ab_mapped_heap { /* one heap of a mapped row; heaps with the same name ar
     char name[128];
     char keys[256]; /* rules that send requests to it: "frame, size:1-64"; a longer list is cut and
                        ends with "…". "" = not known */
-    char version[64],
-        build_id[41]; /* of the library behind the heap, as the worker found it; "" = none */
+    char version[64], build_id[41];       /* build id of the library behind the heap; "" = none */
     uint64_t n_requests, requested_bytes; /* allocations and resizes */
     uint64_t live_peak_blocks, live_peak_bytes;
 };
@@ -55,7 +54,7 @@ struct ab_heap_part {
  * page belongs to the heap that has, or last had, a block on it. From allocated on, the heap itself
  * reports the numbers. FIELD(member) */
 #define AB_HEAP_MEMORY_FIELDS(FIELD) \
-    FIELD(requested_bytes) /* of its live blocks */ \
+    FIELD(requested_bytes) /* requested bytes of its live blocks */ \
     FIELD(footprint_bytes) \
     FIELD(live_bytes) \
     FIELD(internal_bytes) \

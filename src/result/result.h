@@ -84,7 +84,7 @@ struct ab_backend_info {
     /* resident bytes that preloading the library adds to a process before its first block, and the
      * private part of them. 0 = no library is preloaded, or it was not measured */
     double library_bytes, library_private_bytes;
-    char package[64];                          /* what to install when absent; "" = unknown */
+    char package[64];                          /* package to install when absent; "" = unknown */
     char settings[AB_BACKEND_FULL_BYTES];      /* "keep=8:spare=0{A=b;C=d}"; "" = none */
     struct ab_setting proofs[AB_SETTINGS_MAX]; /* settings of the environment */
     uint32_t n_proofs;
@@ -316,8 +316,8 @@ enum ab_pin_moment {
     AB_PIN_RESIDENT_PEAK,
     AB_PIN_LIVE_PEAK,
     AB_PIN_WORST,     /* most external bytes */
-    AB_PIN_END,       /* of a phase */
-    AB_PIN_HALF_TIME, /* of work with times */
+    AB_PIN_END,       /* the end of a phase */
+    AB_PIN_HALF_TIME, /* half of the time, for work with times */
     AB_PIN_MOMENT_COUNT
 };
 extern const char *const ab_pin_moment_names[AB_PIN_MOMENT_COUNT]; /* "resident_peak" … */
@@ -431,7 +431,7 @@ struct ab_run_shard {
 /* A result that was merged into another one. */
 struct ab_part {
     const char *file;          /* name as given */
-    char sha256[65];           /* of the file; "" = not known */
+    char sha256[65];           /* SHA-256 of the file; "" = unknown */
     struct ab_run_shard shard; /* count 0 = not a shard */
     uint32_t host;             /* index in ab_session.hosts */
     uint32_t n_rounds;

@@ -19,7 +19,7 @@ struct ab_evidence {
     const char *stdout_text, *stderr_text; /* beginning of its output */
     uint64_t timeout_ns, memory_limit_bytes;
     bool is_check;    /* a check, so no tape ran */
-    const char *call; /* of a check: the call in progress; "" or NULL = not known */
+    const char *call; /* call in progress during a check; "" or NULL = unknown */
 };
 
 /* Sets out->status and out->reason. Returns AB_SYSTEM if the worker itself could not run. */

@@ -36,7 +36,7 @@ struct ab_session_work {
     size_t n_backends;
     bool never_frees; /* true for one of them */
     uint32_t rounds;
-    uint32_t processes;         /* of the throughput pass, for each back end and round */
+    uint32_t processes;         /* processes of the throughput pass per back end and round */
     struct ab_pass_plan passes; /* rounds in which each pass runs */
     uint64_t drain_ns;
 };

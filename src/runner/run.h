@@ -51,7 +51,7 @@ struct ab_case {
     enum ab_source source;
     enum ab_boundary boundary;
     const char *path;    /* library or plug-in; else NULL */
-    uint64_t dev, ino;   /* of path */
+    uint64_t dev, ino;   /* device and inode of `path` */
     const char *builtin; /* name; else NULL */
     uint64_t values[AB_PARAMS_MAX];
     const char *prefix, *params; /* as in struct ab_run_request; NULL = "" */

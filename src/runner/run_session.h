@@ -15,7 +15,7 @@
 #include "runner/run.h"
 
 struct ab_progress {
-    uint32_t round, n_rounds; /* of this session, from 0; 0 of 0 = pre-flight */
+    uint32_t round, n_rounds; /* rounds of this session, from 0; 0 of 0 = pre-flight */
     const char *backend;
     enum ab_pass pass;    /* AB_PASS_COUNT = a real program, which has no passes */
     uint32_t done, total; /* numbers of runs */
@@ -25,7 +25,7 @@ struct ab_progress {
 struct ab_combination_work {
     const struct ab_tape_map *tape;
     const struct ab_owners *owners; /* NULL = the memory pass does not record owners */
-    uint32_t processes;             /* of the throughput pass, for each back end and round */
+    uint32_t processes;             /* processes of the throughput pass per back end and round */
 };
 
 struct ab_session_plan {

@@ -47,7 +47,7 @@ size_t ab_sampling_capacity(const struct ab_tape_map *tape)
 }
 
 struct draw {
-    const struct ab_phase *phase; /* of the whole tape, which determines the rates */
+    const struct ab_phase *phase; /* phases of the whole tape, which determine the rates */
     struct ab_rng *rng;
     uint32_t *positions;
     uint8_t *kinds;

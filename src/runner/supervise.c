@@ -310,7 +310,7 @@ enum {
     FD_COUNT,
     FD_SAFE = 64
 };
-enum { ARGUMENTS_MAX = 14 }; /* of what runs the worker */
+enum { ARGUMENTS_MAX = 14 }; /* most arguments of the program that runs the worker */
 enum { DESCRIPTORS_LEAST = FD_SAFE + 2 * FD_COUNT, STACK_LEAST = 512 << 10 };
 
 static void write_text(const char *path, const char *text)

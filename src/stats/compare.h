@@ -26,7 +26,7 @@ struct ab_comparison {
     uint32_t n_notes;
     size_t cap_notes;
     bool is_advisory;   /* another machine or kernel, so that verdicts do not fail */
-    char advisory[240]; /* what differs, and why it matters; "" = not advisory */
+    char advisory[240]; /* difference, and why it matters; "" = not advisory */
     bool is_strict;     /* --strict: an advisory comparison fails the command */
     bool is_joint;      /* ab_comparisons_join was called */
     bool is_unsealed;   /* one of the two results has no checksum */

@@ -23,8 +23,9 @@ struct ab_drift {
     char controls[AB_CONTROLS_BYTES]; /* "glibc", "glibc and 2 others" */
     /* Ratios of times, new by base. With several controls each is the median over them, so that a
      * bound holds for more than half of them. Without a control, ratio is NaN. */
-    struct ab_effect machine;  /* of the controls themselves */
-    struct ab_effect relative; /* of the back end relative to the control in the same round */
+    struct ab_effect machine; /* change of the controls themselves */
+    struct ab_effect
+        relative; /* change of the back end relative to the control in the same round */
 };
 
 /* True if build id, version, settings and rules are the same. False if the build id is not

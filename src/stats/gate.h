@@ -53,7 +53,7 @@ struct ab_gate_phase {
 struct ab_gate_scope {
     const struct ab_gate_phase *phases; /* the measured phases */
     size_t n_phases;
-    const char *const *backends; /* of the session, in its order */
+    const char *const *backends; /* back ends of the session, in its order */
     size_t n_backends;
     const char *const *known; /* names that are allowed even if the session does not have them */
     size_t n_known;

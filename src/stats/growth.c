@@ -134,10 +134,11 @@ const char *const ab_growth_verdict_names[AB_GROWTH_VERDICTS] = {NULL,         "
 enum part { LIVE, EXTERNAL, RETAINED, RESIDENT, PARTS };
 enum { LEAST = AB_GROWTH_BLOCKS_LEAST, LAST_LEAST = 4 };
 static const double z99 = 2.5758, window_least_ns = 30e9;
-static const double steady_share = 0.01; /* of the live bytes, per hour */
-static const double wide_share = 0.05;   /* of the resident bytes, per hour: a wider interval is
+static const double steady_share =
+    0.01; /* share of the live bytes per hour that still counts as steady */
+static const double wide_share = 0.05; /* of the resident bytes, per hour: a wider interval is
                                             inconclusive */
-static const double live_slack = 0.01;   /* of the resident bytes: live bytes within it count as
+static const double live_slack = 0.01; /* of the resident bytes: live bytes within it count as
                                             constant */
 static const double correlation_most = 0.7;
 

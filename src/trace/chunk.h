@@ -83,7 +83,7 @@ struct ab_chunk_codec {
     size_t cap_group_of;
     /* by event: number of earlier events in the chunk that gave a block */
     uint32_t *numbers;
-    struct ab_chunk_columns columns; /* of the chunk being decoded */
+    struct ab_chunk_columns columns; /* columns of the chunk being decoded */
     size_t n_events, n_left;         /* events of that chunk; events not taken yet */
     uint64_t base;                   /* block of the last call, in a chunk of one thread */
 };

@@ -27,7 +27,7 @@ struct ab_trace_mark {
     uint32_t thread; /* thread that set it; AB_MARK_NO_THREAD = one without calls yet */
     union {
         uint64_t time_us;  /* since the first event, not decreasing; 0 = not known */
-        uint64_t argument; /* of a request: bytes that malloc_trim leaves; otherwise 0 */
+        uint64_t argument; /* for a request: bytes that malloc_trim leaves; otherwise 0 */
     };
 };
 

@@ -124,7 +124,7 @@ struct ab_phase_def {
     uint64_t over_ns; /* time over which its ops are spread; 0 = they take no time */
     uint32_t n_lanes;
     char each[AB_NAME_MAX + 1]; /* name of an iteration; "" = iterations are not timed */
-    uint64_t budget_ns;         /* of the allocator in one iteration; 0 = none */
+    uint64_t budget_ns;         /* time budget of the allocator in one iteration, ns; 0 = none */
     uint64_t renew;             /* from the first role that has one; 0 = no thread ends */
     bool is_run_by_main;        /* lane 0 runs the bodies of all lanes */
     struct ab_cap cap;

@@ -41,7 +41,7 @@ struct asset {
     size_t bytes;
 };
 
-struct scratch { /* what dies at the end of the frame */
+struct scratch { /* arena of blocks that die at the end of the frame */
     void *blocks[SCRATCH_MOST];
     size_t bytes[SCRATCH_MOST];
     size_t n;

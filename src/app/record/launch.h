@@ -16,7 +16,7 @@
 
 struct ab_launch_progress {
     uint64_t spent_ns;    /* since the start of the command */
-    uint64_t n_calls;     /* of all processes */
+    uint64_t n_calls;     /* calls of all processes */
     uint64_t n_events;    /* the same, in events of a trace */
     uint64_t n_converted; /* events; 0 = all are converted at the end */
     uint64_t spool_bytes;
@@ -38,7 +38,7 @@ struct ab_launch_end {                    /* facts about the ended command */
     uint64_t own_faults, children_faults; /* page faults of the command; of children it waited
                                              for */
     uint64_t wall_ns, wall_ticks;
-    uint64_t cpu_ns; /* of all its processes; 0 = unknown, because some still run */
+    uint64_t cpu_ns; /* CPU time of all its processes; 0 = unknown, because some still run */
     bool has_left;   /* with takes_children: True if processes of it still run */
     bool has_frames; /* True if a function of AB_FRAMES marked a frame */
     bool is_known;   /* True if it has ended; `code` is set then */

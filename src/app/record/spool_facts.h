@@ -28,7 +28,8 @@ struct ab_spool_facts {           /* begins as {0} */
     } cost;
 };
 
-/* `t` has been written. The caller ends with ab_spool_facts_fini(). */
+/* Collects the facts about the traces of `t`, which have been written. The caller ends with
+ * ab_spool_facts_fini(). */
 void ab_spool_facts_find(const struct ab_spool_traces *t, struct ab_spool_facts *out);
 static inline void ab_spool_facts_fini(struct ab_spool_facts *f)
 {

@@ -34,7 +34,7 @@ struct ab_spool_traces {
                                   others */
     double ns_per_tick;        /* 0 = unknown: measured when needed */
     double wall_ns;            /* duration of the command; 0 = unknown */
-    double cpu_ns;             /* of all its processes; 0 = unknown */
+    double cpu_ns;             /* CPU time of all its processes; 0 = unknown */
     struct ab_file_progress progress;
     bool keeps_old;                  /* True to rename an existing file instead of replacing it */
     bool is_partial;                 /* True if a short trace is no failure */

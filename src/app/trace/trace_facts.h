@@ -41,7 +41,7 @@ struct ab_trace_facts { /* facts about one file */
     struct ab_site_table site_table; /* {0} = not requested */
     struct ab_site_stats sites;
     struct ab_mark_table marks, requests;
-    struct ab_mark_stats *mark_sums, *request_sums; /* of each name */
+    struct ab_mark_stats *mark_sums, *request_sums; /* sums for each name */
     struct ab_trace_scopes scopes;
     char digest[65];                /* "" = not requested */
     struct ab_overview_maker *look; /* NULL = no page requested */

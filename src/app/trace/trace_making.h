@@ -39,7 +39,7 @@ struct ab_new_trace {
 
 union ab_new_trace_report {
     struct ab_cut_report cut;
-    struct ab_filter_report filter; /* of filter and share */
+    struct ab_filter_report filter; /* set by filter and share */
     struct ab_merge_report merge;
     struct ab_intake_report import;
 };

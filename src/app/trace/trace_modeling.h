@@ -10,12 +10,13 @@
 
 #include <stdio.h>
 
-struct ab_modeled {  /* begins as {0} */
-    char stem[1024]; /* of the files: stem.yaml, stem-blocks.csv, stem-sequence.csv */
+struct ab_modeled { /* begins as {0} */
+    char stem
+        [1024]; /* common part of the file names: stem.yaml, stem-blocks.csv, stem-sequence.csv */
     struct ab_trace_model model;
     struct ab_model_distance distance; /* between the trace and the compiled workload */
     bool has_distance;
-    uint64_t bytes, trace_bytes; /* of the three files; of the trace, 0 = unknown */
+    uint64_t bytes, trace_bytes; /* sizes of the three files, and of the trace; 0 = unknown */
 };
 
 /* Writes out->stem.yaml and its tables. Reads the trace several times. The caller ends with

@@ -22,7 +22,7 @@
 
 struct ab_spool_control *ab_control;
 
-static struct { /* of the spool; the same in a forked child */
+static struct { /* files of the spool; the same in a forked child */
     char path[PATH_MAX];
     int descriptor; /* -1 = none */
     dev_t device;

@@ -54,7 +54,7 @@ struct ab_sites {
     size_t n_stacks; /* entries of the cache: a power of two */
     uint64_t next_stack, next_module, n_calls;
     uint64_t generation;
-    struct stack stack; /* of the current call; too large for a small stack of the program's */
+    struct stack stack; /* stack of the current call; too large for a small stack of the program */
     uintptr_t busy;     /* stack pointer of the call being recorded; 0 = none */
     struct known_module modules[MODULES];
     size_t n_modules;

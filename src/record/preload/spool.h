@@ -248,7 +248,7 @@ struct ab_spool_event {
 #define AB_SPOOL_MODULE_NUMBER(e) ((uint32_t)(e)->address & 0xffff)
 #define AB_SPOOL_MODULE_PLACE(e) ((uint32_t)((e)->address >> 16))
 enum {
-    AB_SPOOL_MODULES_MAX = 65535, /* of a stream */
+    AB_SPOOL_MODULES_MAX = 65535, /* most modules of a stream */
     AB_SPOOL_BUILD_ID_MAX = 64,
     AB_SPOOL_PATH_MAX = 4095,
     AB_SPOOL_MODULE_TEXT = 3 + AB_SPOOL_BUILD_ID_MAX + AB_SPOOL_PATH_MAX,

@@ -59,7 +59,7 @@ struct ab_generator_lane {
     uint32_t index;
     struct ab_rng sizes, positions, order, choices;
     uint64_t *turns;   /* of cycles, one for each distribution */
-    uint64_t *cursors; /* one for each verb */
+    uint64_t *cursors; /* array, one per verb */
     uint64_t n_ops, idle;
     /* state in a phase */
     const struct ab_role *role;
