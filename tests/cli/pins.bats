@@ -199,7 +199,7 @@ live_at_mark() {
     [ "$code" -eq 0 ]
     grep -q ',end,keep_header (prog_pins.c:[0-9]*)/pinned,[0-9]*,bytes' result.csv
     grep -q '^| keep\\_header | glibc | prog\\_pins.c:' result.md
-    grep -q 'Who pins the pages in the end' result.html
+    grep -q 'Who pins the pages at the end' result.html
     # The picture has all that is pinned at its most, by call stack, and lines of main apart.
     grep -A60 'Flame graph: pinned bytes where they are at their most under glibc' result.html |
         sed -n 's/.*<title>main (prog_pins.c:\([0-9]*\)): .*, \([0-9.]*\) %<.*/\1 \2/p' | sort -u >lines
