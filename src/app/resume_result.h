@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Implements --resume: reads the partial result and completes the request from it, so that
- * `allocbench run --resume RESULT.json` is the whole command. runner/run_session.h checks that the work
- * is the same.
+ * `allocbench run --resume RESULT.json` is the whole command. runner/run_session.h checks that the
+ * work is the same.
  */
 #ifndef AB_APP_RESUME_RESULT_H
 #define AB_APP_RESUME_RESULT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Proves which library serves malloc, because an ignored preload would silently measure the C
- * library. The functions that it calls are traced to the object that defines them, and the object to the
- * requested file. Files are compared by device and inode, because names can mislead and links do
- * not matter.
+ * library. The functions that it calls are traced to the object that defines them, and the object
+ * to the requested file. Files are compared by device and inode, because names can mislead and
+ * links do not matter.
  */
 #include "worker/worker.h"
 

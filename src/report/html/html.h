@@ -21,7 +21,7 @@ struct ab_picture_files {
 
 struct ab_html { /* initialize with {.to = stream} */
     FILE *to;
-    /* Where pictures go, each with its own legend; NULL = they stand in the page */
+    /* Place where pictures go, each with its own legend; NULL = they stand in the page */
     const struct ab_picture_files *pictures;
     const char *page; /* id of the page, for `pictures` */
 };

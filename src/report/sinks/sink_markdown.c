@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writes a summary in GitHub's Markdown: the verdict, the ranking, failures, and the rest folded
- * away, with all tables of the answer at the end. GitHub does not show a step summary above 1 MiB, so the document stays below 900,000 bytes.
- * Rows that do not fit are counted.
+ * away, with all tables of the answer at the end. GitHub does not show a step summary above 1 MiB,
+ * so the document stays below 900,000 bytes. Rows that do not fit are counted.
  */
 #include "answer/findings.h"
 #include "answer/topics.h"
