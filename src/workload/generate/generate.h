@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Compiles a valid workload to a tape. generate.c has phases, lanes and their turns, and the bodies
- * of a lane. steps.c executes verbs. The two are one state machine and share this header; generate.c
- * calls steps.c, which calls nothing of generate.c.
+ * of a lane. steps.c executes verbs. The two are one state machine and share this header;
+ * generate.c calls steps.c, which calls nothing of generate.c.
  */
 #ifndef AB_WORKLOAD_GENERATE_GENERATE_H
 #define AB_WORKLOAD_GENERATE_GENERATE_H
