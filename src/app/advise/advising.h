@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Advises which blocks of a trace belong in which heap: finds scopes and pinned pages, proposes heaps,
- * and measures what they gain.
+ * Advises which blocks of a trace belong in which heap: finds scopes and pinned pages, proposes
+ * heaps, and measures what they gain.
  */
 #ifndef AB_APP_ADVISE_ADVISING_H
 #define AB_APP_ADVISE_ADVISING_H
