@@ -136,7 +136,7 @@ readers_of() { # FILE
     grep -o ' -c -o [^ ]*/build/\(obj\|plain\)/.* [^ ]*[.]c$' "$OUT/commands" | sed 's/.* //' |
         sort | uniq -d >"$OUT/twice"
     [ ! -s "$OUT/twice" ] || fail "$(head -3 "$OUT/twice")"
-    grep -q ' -o [^ ]*/allocbench-worker .*obj/src/worker/main.o' "$OUT/commands" ||
+    grep -q ' -o [^ ]*/allocbench-worker .*obj/src/worker/worker_main.o' "$OUT/commands" ||
         fail "the worker has other objects"
 }
 
