@@ -180,17 +180,34 @@ static size_t count(const char *text, const char *what)
     return n;
 }
 
+/* Leaves out resizes, and frees except those of glibc, so that a page with all topics stays short.
+ * These results move behind the others, where fake_session_free() finds them. */
+static void keep_few_calls(struct fake_session *f)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->s.n_results; i++) {
+        struct ab_result r = f->results[i];
+        if (r.op == AB_OP_RESIZE || (r.op == AB_OP_FREE && r.backend != FAKE_GLIBC))
+            continue;
+        f->results[i] = f->results[n];
+        f->results[n++] = r;
+    }
+    f->s.n_results = n;
+}
+
 static void look_as_they_should(void **state)
 {
     (void)state;
-    struct fake_session *f = judged_session();
     for (size_t i = 0; i < AB_ARRAY_LEN(forms); i++) {
+        struct fake_session *f = judged_session();
+        if (forms[i].id == AB_SINK_MARKDOWN)
+            keep_few_calls(f);
         char *text = form(f, forms[i].id);
         fake_assert_golden(forms[i].golden, text);
         assert_null(strstr(text, "nan"));
         free(text);
+        fake_session_free(f);
     }
-    fake_session_free(f);
 }
 
 static void a_decimal_comma_changes_nothing(void **state)
