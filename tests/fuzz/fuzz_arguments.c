@@ -63,10 +63,10 @@ static void read_words(char *text)
         check_error(status, &err);
         return;
     }
-    for (size_t i = 0; i < o.n_maps; i++)
-        if (o.maps[i][0] != '@') /* no other file than the input */
-            read_rules(o.maps[i], &terms[i % 2]);
-    if (o.rounds < 1 || o.rounds > AB_ROUNDS_MAX || o.n_cpus > AB_CPUS_MAX)
+    for (size_t i = 0; i < o.maps.n; i++)
+        if (o.maps.rules[i][0] != '@') /* no other file than the input */
+            read_rules(o.maps.rules[i], &terms[i % 2]);
+    if (o.rules.rounds < 1 || o.rules.rounds > AB_ROUNDS_MAX || o.conditions.n_cpus > AB_CPUS_MAX)
         abort();
     ab_options_fini(&o);
 }

@@ -55,7 +55,9 @@ static void check_harmless(const char *text, size_t n, int what)
 static void write_table(FILE *to, const struct ab_session *s)
 {
     ab_sink_table(to, s, (struct ab_table_style){.width = 80, .utf8 = true});
-    ab_sink_table(to, s, (struct ab_table_style){.width = 100, .topics = AB_TOPICS_ALL});
+    ab_sink_table(
+        to, s,
+        (struct ab_table_style){.width = 100, .topics = ab_topic_words_up_to(AB_LEVEL_RARE)});
 }
 
 static char *write_as(void (*write)(FILE *, const struct ab_session *), const struct ab_session *s,
