@@ -58,7 +58,7 @@ enum ab_trait {
     /* the same calls give the same addresses, relative to the first block */
     AB_TRAIT_REPEATABLE = 1u << 6,
 
-    /* The reason that requests may fail forever: */
+    /* Reason that requests may begin to fail and then fail for good: */
 
     /* a slot serves a limited number of blocks, freed or not */
     AB_TRAIT_WEARS = 1u << 7,

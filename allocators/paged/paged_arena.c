@@ -13,7 +13,8 @@
 static const size_t default_page_bytes = (size_t)64 << 10;
 static const uint32_t magic_page = 0xA7E4A5EDu;
 
-/* In front of a block with a tag, and of the head that the checked build puts there. */
+/* Head of a block with a tag. It lies before the block, or before the bytes that the checked build
+ * puts in front of the block. */
 struct ab_paged_tagged {
     struct ab_paged_tagged *below;
     /* size << 28 | a magic number << 16 | tag; tag 0: the block has moved away */

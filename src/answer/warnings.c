@@ -654,7 +654,8 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "resets", t, &text);
 }
 
-/* Returns the reason; ops 0 = not known. */
+/* Returns the warning "too little work: N operations in TIME cannot be timed", after the values of
+ * the parameters if there are any. `ops` 0 = their number is not known. */
 static const char *describe_little(struct ab_view_texts *t, const char *values, double ops,
                                    double ns)
 {

@@ -53,8 +53,10 @@ enum { AB_HARNESS_NAME_BYTES = 160 };
 
 /* True if `backend` represents a harness (ab_session_harness) of any back end with numbers. */
 bool ab_harness_is_used(const struct ab_session *session, uint32_t backend);
-/* Writes the name of the harness that `backend` represents: "heap", "routed", or its back ends,
- * "@map, @map3" (if many, the first and "..."). Names of back ends may be hostile. */
+/* Writes the name of the harness that `backend` represents. That is its boundary ("heap", "routed")
+ * or, if back ends at this boundary have several harnesses, the back ends that share this one:
+ * "@map, @map3" (if many, the first and "..."). Names of back ends are not escaped, and may be
+ * hostile. */
 void ab_harness_name(const struct ab_session *session, uint32_t backend,
                      char buf[AB_HARNESS_NAME_BYTES]);
 

@@ -408,7 +408,8 @@ static void print_cost(const struct ab_spool_traces *t, const struct ab_spool_fa
             AB_TIME(c->event_ns), sites, AB_TIME(c->turn_ns));
 }
 
-/* Prints the programs whose work is not in the trace, because their process went on as another. */
+/* Prints how often the process became another program by exec, unless each program has a trace. The
+ * one trace has only the last. */
 static void print_earlier_programs(const struct ab_spool_traces *t)
 {
     if (!ab_spool_takes_children(t) && t->n_programs > 1)

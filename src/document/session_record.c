@@ -126,7 +126,8 @@ static void stored_values(struct ab_stored_reader *x, const struct ab_json_node 
     }
 }
 
-/* Returns the combination of values in o.params; 0 after an error, or if the session has none. */
+/* Returns the index in s->combinations of the values in o.params. Also returns 0 after an error, or
+ * if the session has no combinations. */
 static uint32_t stored_combination(struct ab_stored_reader *x, const struct ab_json_node *o)
 {
     const struct ab_session *s = x->session;
@@ -1960,7 +1961,8 @@ static const struct ab_member live_members[] = {
 };
 AB_TABLE(live, struct ab_overview);
 
-/* A row of the matrix of threads that allocate and free. */
+/* A row of the matrix that shows who frees whose blocks: the blocks that `thread` allocated, by the
+ * thread that freed them. */
 struct thread_row {
     int32_t thread;
     uint32_t n_rows;

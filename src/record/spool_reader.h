@@ -76,7 +76,7 @@ struct ab_stream {
     struct ab_spool_event *half;     /* AB_SPOOL_HALF_EVENTS events of half n_loaded - 1 */
     uint64_t n_loaded;
     uint32_t n_taken;
-    uint64_t freed_bytes; /* bytes of chunks in the file whose space was freed */
+    uint64_t freed_bytes; /* the first bytes of the chunks in the file, whose space was freed */
     uint8_t *window;      /* buffered chunks: window_bytes from window_at on */
     uint64_t window_at, window_bytes;
     uint64_t n_unwritten; /* places that were taken and never filled */

@@ -304,7 +304,9 @@ static bool has_needed_option(const struct documented *d, const struct listing *
            compare(d->needs_value, in_force) != ANOTHER;
 }
 
-/* Decides whether a setting that is listed with its value has an effect. */
+/* Judges a setting that the library itself lists with the given value. Marks it as ignored or as
+ * not proven if, by the library's documentation, it has no effect here or may have none, and as not
+ * proven if no documentation is known. */
 static void judge_effect(const struct ab_setting_evidence *e, struct item *it,
                          const struct listing *l, const struct documented *list, size_t n,
                          const char *name)

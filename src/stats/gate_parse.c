@@ -221,7 +221,8 @@ static const struct ab_gate_phase *phase_named(const struct parser *p, struct sp
     return NULL;
 }
 
-/* Returns the phase with this name, or the one that '*' stands for. */
+/* Returns the phase with this name; for '*', which claims do not have, phase p->each. NULL = there
+ * is no such phase. */
 static const struct ab_gate_phase *find_phase(struct parser *p, struct span x)
 {
     if (is_word(x, "*") && !p->is_claim && p->each < p->scope->n_phases) {

@@ -27,7 +27,7 @@ struct ab_symbols {
     struct stat st; /* state of the file when it was opened */
     Dwfl *session;
     Dwfl_Module *module;
-    uint64_t moved_by; /* difference between libdw's addresses and those of the file */
+    uint64_t moved_by; /* added to an address in the file, gives libdw's address */
     char **texts;      /* names to which symbols point */
     size_t n_texts, cap_texts;
 };

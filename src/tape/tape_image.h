@@ -37,7 +37,8 @@ struct ab_burst {
 struct ab_tape_image {
     uint32_t magic, size;
     uint64_t total_bytes;
-    uint64_t phases_offset, bursts_offset; /* phases: of all bursts together */
+    /* phases_offset: the phases of the whole tape; each burst has phases of its own too */
+    uint64_t phases_offset, bursts_offset;
     uint64_t most_bytes; /* size of the largest burst; at least so many bytes follow every burst's
                             offset */
     uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
@@ -51,8 +52,8 @@ struct ab_tape_image {
     uint32_t longest_walk;
     uint32_t has_first_ended; /* a recorded thread of lane 0 ends somewhere */
     struct ab_facts facts;
-    uint64_t steps_offset, duration_ns; /* steps: one array for the whole tape, with its
-                                           positions */
+    /* steps_offset: one array for the whole tape, with its positions */
+    uint64_t steps_offset, duration_ns;
     uint32_t n_steps;
     uint32_t n_counted; /* number of operations; n_ops counts all positions */
 };

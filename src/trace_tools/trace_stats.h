@@ -75,7 +75,9 @@ struct ab_survey {
     uint64_t n_frees;                          /* freed blocks, including resizes to 0 */
     uint64_t n_remote_frees, n_remote_resizes; /* by another thread than the block's */
     uint64_t n_events, total_bytes, live_bytes, live_blocks;
-    uint64_t large_bytes; /* bytes of blocks of AB_TRACE_LARGE or more, including their growth */
+    /* sum of the sizes of allocations of AB_TRACE_LARGE or more, and of what resizes to such sizes
+     * added; frees subtract nothing */
+    uint64_t large_bytes;
     uint64_t n_idle, idle_us, time_us; /* pauses of AB_IDLE_NS or more; time of the last event */
     struct ab_curve live;
     struct ab_survey_thread *threads;

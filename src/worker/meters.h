@@ -80,7 +80,8 @@ static inline void ab_iterations_add(struct ab_lane *lane, bool is_scheduler)
  * from then on it has stood still for the lesser of own + waited and other. (If it need not wait,
  * it may have been late only because it wrote: then the other lane's own end bounds the time.) */
 
-/* Stops and restarts the clock of the lane; the ticks in between are added to lane->apart_ticks. */
+/* Moment at which the clock of a lane was stopped. ab_apart_stop() fills it; ab_apart_go_on()
+ * restarts the clock and adds the time in between to the apart_ticks and path_ticks of the lane. */
 struct ab_apart {
     uint64_t ticks, cpu_ns;
 };
@@ -102,7 +103,7 @@ void ab_apart_waited(struct ab_lane *lane, const struct ab_lane *other, uint64_t
 void ab_apart_hand_over(const struct ab_lane *lane, struct ab_lane *next);
 /* Leaves `ticks`, in which the lane's thread changed, out of the lane's time and of its path. */
 void ab_apart_leave_out(struct ab_lane *lane, struct ab_phase_report *report, uint64_t ticks);
-/* Sets the lane's stopped time to 0; the other one adds it to the report of the phase. */
+/* Sets the lane's stopped time to 0. ab_apart_end() adds that time to the report of the phase. */
 void ab_apart_begin(struct ab_lane *lane);
 void ab_apart_end(const struct ab_lane *lane, struct ab_phase_report *report);
 

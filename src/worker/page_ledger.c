@@ -13,7 +13,7 @@
 
 enum {
     ADDRESS_LOG2 = 48,
-    LEAF_LOG2 = 13, /* a leaf covers 16 GiB of addresses */
+    LEAF_LOG2 = 13, /* a leaf has 2^13 stretches of 2 MiB: 16 GiB of addresses */
     ROOT_LOG2 = ADDRESS_LOG2 - AB_STRETCH_LOG2 - LEAF_LOG2,
     LEAVES_MAX = 256,
     LEAVES_AT_ONCE = 4,

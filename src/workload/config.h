@@ -24,7 +24,7 @@ enum ab_on_full { AB_ON_FULL_BLOCK, AB_ON_FULL_DROP, AB_ON_FULL_FREE };
 
 struct ab_set_def {
     char name[AB_NAME_MAX + 1];
-    struct ab_place place; /* of `count`, or of the set */
+    struct ab_place place; /* line and column of `count`; without one, of the set */
     enum ab_set_kind kind;
     char *via; /* back end that serves the set in the row @map; NULL = none */
     struct ab_place via_place;
@@ -116,7 +116,7 @@ struct ab_cap {
 
 struct ab_phase_def {
     char name[AB_NAME_MAX + 1];
-    struct ab_place place; /* of `until`, or of the phase */
+    struct ab_place place; /* line and column of `until`; without one, of the phase */
     bool is_measured;
     uint64_t repeat;
     enum ab_until until;

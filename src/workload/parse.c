@@ -109,8 +109,9 @@ static bool refuse_given(const struct ab_reader *r, const char *name, const stru
     return false;
 }
 
-/* Reads a value. Keeps *text, because words point into it. After an error *value is one that causes
- * no further errors. */
+/* Reads a value. *text becomes a copy of it. The caller must keep the copy as long as *value,
+ * because words point into it, and then free it. After an error *value is one that causes no
+ * further errors. */
 static bool read_given(struct ab_reader *r, const char *name, const struct given *g, char **text,
                        struct ab_value *value)
 {

@@ -287,8 +287,8 @@ static void end_thread(void *user)
         ab_spool_note_beside(AB_SPOOL_ASIDE, AB_SPOOL_ASIDE_MAKE(AB_SPOOL_EXIT, 0), 0);
 }
 
-/* Creates the key. Values of the first keys have room in each thread; later keys would need
- * malloc. */
+/* Creates the key by which ends of threads are noticed. Values of the first keys have room in each
+ * thread. A later key would need malloc; it is deleted, and ends are not noticed then. */
 AB_HIDDEN void ab_spool_watch_threads(void)
 {
     enum { WITHOUT_MALLOC = 32 };

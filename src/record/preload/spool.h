@@ -87,7 +87,7 @@ struct ab_spool_image {
     /* CPU time of the process before this program began, and of this program until its exit; 0 =
      * it did not exit */
     uint64_t cpu_begin_ns, cpu_ns;
-    uint32_t generation;    /* K in the name of its file */
+    uint32_t generation;    /* number of earlier programs of the process; K in its file's name */
     uint64_t sampled_bytes; /* anonymous memory when `record` last looked for its places */
     uint64_t own_bytes;     /* memory that the recorder has mapped for itself */
     /* 1 if it ended by exit() or from main, not by exec, _exit or a signal */
@@ -149,7 +149,7 @@ enum ab_spool_start_state { AB_SPOOL_NO_START, AB_SPOOL_START_TAKEN, AB_SPOOL_ST
 struct ab_spool_start {
     uint32_t state;
     uint32_t pid;
-    uint32_t generation; /* least generation of its image, if it has one */
+    uint32_t generation; /* its image, if it has one, has this generation or a later one */
     uint32_t why;        /* enum ab_spool_stop: why it loaded the recorder but has no image */
     uint32_t user;       /* effective user of the process at that time */
     char path[240];      /* path that was passed to exec, maybe truncated */

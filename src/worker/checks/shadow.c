@@ -11,7 +11,8 @@ enum { NONE = 0, FIRST_CAP = 4096 }; /* index 0 = no node */
 
 struct ab_shadow_node {
     struct ab_shadow_block block;
-    uint32_t left, right, rank; /* left: in a vacant node, the next vacant one */
+    /* left: in a vacant node, the next vacant one; rank: random, never above that of the parent */
+    uint32_t left, right, rank;
     uint32_t is_live;
 };
 

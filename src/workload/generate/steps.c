@@ -665,7 +665,8 @@ void ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane)
     const struct ab_verb *v = lane->verb;
     struct ab_queue *q = lane->queue;
     if (lane->wait == AB_WAIT_ROOM || lane->wait == AB_WAIT_MESSAGE)
-        lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0; /* no lane waits any more */
+        /* the phase ends, so both lines of waiting lanes are emptied */
+        lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0;
     lane->wait = AB_WAIT_NONE;
     if (v == NULL || q == NULL)
         return;
