@@ -393,12 +393,13 @@ static void add_calls(struct ab_grid *g, const struct ab_session *s, uint32_t ba
     ab_grid_add_backend(g, backend);
     for (unsigned i = 0; i < AB_ARRAY_LEN(names); i++) {
         struct ab_metric m = ab_metric_of_op(AB_PROGRAM_PHASE, op, names[i]);
-        bool is_count = i == 0 || i == AB_ARRAY_LEN(names) - 1;
+        bool is_faults = i == AB_ARRAY_LEN(names) - 1, is_count = i == 0 || is_faults;
         ab_grid_put(g, i, is_count ? AB_GRID_AMOUNT : AB_GRID_TIME,
                     strcmp(names[i], "max") != 0 ? ab_metric_value(s, backend, &m)
                     : longest != NULL            ? longest->max
                                                  : (double)NAN,
-                    "too few were timed, or looked at");
+                    is_faults ? "too few calls were checked for faults and sleeps"
+                              : "too few calls were timed");
     }
     put_place(g, AB_ARRAY_LEN(names), longest);
 }

@@ -544,7 +544,7 @@ static void explain_phase(struct ab_grid *g)
     ab_text_addf(&t, "live + internal + external + retained%s = peak.",
                  is_during ? " + in calls" : "");
     ab_view_terms_legend(&t, words);
-    ab_view_texts_addf(&g->closing, "%s mean: resident by requested bytes, over all ops.", t.s);
+    ab_view_texts_addf(&g->closing, "%s mean: resident / requested bytes, over all ops.", t.s);
     ab_text_fini(&t);
     if (name_libraries(s, libraries, sizeof libraries)[0] != 0)
         ab_view_texts_addf(&g->closing, "%s", libraries);
@@ -629,8 +629,8 @@ bool ab_walks_grid(const struct ab_topic_at *at, struct ab_grid *g)
                           .rows_are = "back end",
                           .n_columns = N,
                           .is_whole = true};
-    g->title = ab_view_texts_addf(&g->texts,
-                                  "walk / %.200s: the memory of the blocks that it reads", phase);
+    g->title = ab_view_texts_addf(
+        &g->texts, "walk / %.200s: cache lines and pages on which its blocks lie", phase);
     g->caption = ab_view_texts_addf(&g->texts, "Walk, %.64s: what its blocks take up", phase);
     ab_grid_heading(g, phase, "");
     for (uint32_t b = 0; b < s->n_backends; b++) {
