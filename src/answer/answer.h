@@ -63,8 +63,7 @@ const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uin
 double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, uint32_t phase);
 
 /* ---- the ranking ----
- * One row for each back end, the fastest first, with the numbers that decide between
- * them. */
+ * One row for each back end, the fastest first, with its memory. */
 
 enum ab_view_standing {
     AB_VIEW_RANKED, /* by the number of the subject (struct ab_view_subject) */
@@ -103,9 +102,6 @@ struct ab_view_rank {
                                  base. NaN: is the base, or there is nothing to compare with */
     struct ab_view_factor vs; /* the same ratio in words */
     struct ab_view_span figure_range; /* the base's figure scaled by the interval of `speed` */
-    /* Latency of calls that return a block (alloc, alloc_zeroed, alloc_aligned, resize) over all
-     * phases, each call kind weighted by its share of the work. ns; NaN = n/a, too few samples */
-    double p99_ns, p999_ns;
     double peak_bytes; /* most resident bytes that the heap added, from the run with the median peak
                           (memory_view.h); for a real program, its resident peak over all its
                           processes */
@@ -116,10 +112,6 @@ struct ab_view_rank {
     bool is_front;                  /* True if no other placed back end is both faster and leaner */
     double after_free_bytes; /* resident bytes once everything is freed, after the longest wait; NaN
                                 = n/a */
-    double after_purge_bytes;
-    double growth_bytes;    /* growth of the footprint at constant live bytes, per 1,000,000 ops */
-    double growth_over_ops; /* number of ops over which the growth was measured */
-    const char *why_growth; /* why the growth is n/a; "" = it is known */
 };
 
 struct ab_view_ranking {
@@ -134,7 +126,7 @@ struct ab_view_ranking {
                                                    intervals */
     unsigned drain;                             /* index of ab_drain_names: the wait after which
                                                    after_free_bytes is read */
-    bool has_drain, has_purge, has_growth;      /* True if it is known of at least one back end */
+    bool has_drain;                             /* True if it is known of at least one back end */
 };
 
 /* Returns the row of a back end; NULL = there is none. */

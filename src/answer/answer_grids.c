@@ -53,6 +53,8 @@ static bool has_waiting_rounds(const struct ab_session *s, uint32_t backend)
 
 static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab_view_rank *rank)
 {
+    static const double quantiles[] = {0.99, 0.999};
+    double ns[2];
     const struct ab_backend_info *b = &g->session->backends[rank->backend];
     struct ab_grid_row *row = ab_grid_add_backend(g, rank->backend);
     if (rank->standing == AB_VIEW_FAILED) {
@@ -65,8 +67,9 @@ static void add_rank(struct ab_grid *g, const struct ab_view *v, const struct ab
                        ? "threads waited for more than half of their time"
                        : "no round is complete");
     put_versus(g, &v->ranking, rank);
-    ab_grid_put(g, P99, AB_GRID_CALL, rank->p99_ns, "too few timed calls");
-    ab_grid_put(g, P999, AB_GRID_CALL, rank->p999_ns, "too few timed calls");
+    ab_view_latency_of_allocation(g->session, rank->backend, quantiles, 2, ns);
+    ab_grid_put(g, P99, AB_GRID_CALL, ns[0], "too few timed calls");
+    ab_grid_put(g, P999, AB_GRID_CALL, ns[1], "too few timed calls");
     ab_grid_put(g, PEAK, AB_GRID_BYTES, rank->peak_bytes, v->memory.rows[rank->backend].why_peak);
     ab_grid_put(g, AFTER_FREE, AB_GRID_BYTES, rank->after_free_bytes, NULL);
     if (rank->vs.is_clear && rank->standing == AB_VIEW_RANKED)

@@ -72,7 +72,8 @@ void ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowe
 void ab_view_latency_fini(struct ab_view_latency *l);
 const struct ab_view_latency_cell *ab_view_latency_at(const struct ab_view_latency *l,
                                                       uint32_t backend, uint32_t column);
-/* Computes quantiles of calls that return a block, over all phases (answer.h). ns; NaN = n/a. */
+/* Computes quantiles of calls that return a block (alloc, alloc_zeroed, alloc_aligned, resize) over
+ * all phases, each call kind weighted by its share of the work. ns; NaN = n/a, too few samples. */
 void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
                                    const double *quantiles, unsigned n, double *ns);
 

@@ -12,6 +12,7 @@
 #include "core/units_show.h"
 #include "result/numbers.h"
 #include "result/shown.h"
+#include "stats/growth.h"
 #include "stats/metric.h"
 
 #include <math.h>
@@ -319,24 +320,22 @@ static void put_peak(struct ab_grid *g, const struct ab_view_memory_row *row,
 
 /* ---- the whole run ---- */
 
-/* Adds a remark about growth that amounts to at least 1 % of the peak within the measured ops. */
-static void remark_growth(struct ab_grid *g, const struct ab_view_ranking *ranking)
+/* Puts the growth of a row. Adds it to the remark if it amounts to at least 1 % of the peak within
+ * the measured ops. */
+static void put_growth(struct ab_grid *g, unsigned column, const struct ab_view_rank *rank,
+                       struct ab_text *remark)
 {
     static const double share_worth_saying = 0.01;
-    struct ab_text line = {0};
-    for (uint32_t i = 0; i < ranking->n_rows; i++) {
-        const struct ab_view_rank *rank = &ranking->rows[i];
-        char name[AB_CELL_BYTES * 4];
-        if (rank->growth_bytes * rank->growth_over_ops / 1e6 >
-            share_worth_saying * rank->peak_bytes)
-            ab_text_addf(&line, "%s%s %s",
-                         line.n == 0 ? "memory growth at constant load, per million ops: " : ", ",
-                         ab_format_label(name, sizeof name, rank->name, 24, true),
-                         AB_BYTES(rank->growth_bytes));
-    }
-    if (line.n > 0)
-        g->remark = ab_view_texts_addf(&g->texts, "%s", line.s);
-    ab_text_fini(&line);
+    const struct ab_growth growth = ab_growth_of(g->session, rank->backend, AB_GROWTH_ALL_ROUNDS);
+    char name[AB_CELL_BYTES * 4];
+    ab_grid_put(g, column, AB_GRID_BYTES, growth.bytes, NULL);
+    if (isfinite(growth.bytes))
+        g->columns[column].in_html = "#growth per M ops";
+    if (growth.bytes * growth.over_ops / 1e6 > share_worth_saying * rank->peak_bytes)
+        ab_text_addf(remark, "%s%s %s",
+                     remark->n == 0 ? "memory growth at constant load, per million ops: " : ", ",
+                     ab_format_label(name, sizeof name, rank->name, 24, true),
+                     AB_BYTES(growth.bytes));
 }
 
 /* Writes what each preloaded library took before its first block, which is in no row: "jemalloc
@@ -390,6 +389,7 @@ bool ab_memory_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
     const struct ab_view *v = at->view;
     enum { MULTIPLE = AB_VIEW_MEMORY_PARTS + 1, AFTER_FREE, GROWTH };
     const struct ab_view_ranking *ranking = &v->ranking;
+    struct ab_text remark = {0};
     double most = NAN;
     if (ab_session_is_exec(v->session) || (at->surface == AB_TERMINAL && !v->memory.has_parts))
         return false;
@@ -412,8 +412,7 @@ bool ab_memory_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
                     {"= peak", 0, "#= peak"},
                     [MULTIPLE] = {"x live", 3, "#÷ live"},
                     [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL,
-                                    v->memory.has_aged_heap ? 3 : 1},
-                    [GROWTH] = {.in_html = ranking->has_growth ? "#growth per M ops" : NULL}},
+                                    v->memory.has_aged_heap ? 3 : 1}},
         .n_columns = GROWTH + 1,
         .unit = scale.name};
     g->columns[0].signs = AB_SIGN_LIVE;
@@ -436,9 +435,11 @@ bool ab_memory_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                                 : "the live bytes are not known");
         put_bytes(g, AFTER_FREE, &scale, rank->after_free_bytes,
                   view_memory_why_drained(v->session, rank->backend, why, sizeof why));
-        ab_grid_put(g, GROWTH, AB_GRID_BYTES, rank->growth_bytes, NULL);
+        put_growth(g, GROWTH, rank, &remark);
     }
-    remark_growth(g, ranking);
+    if (remark.n > 0)
+        g->remark = ab_view_texts_addf(&g->texts, "%s", remark.s);
+    ab_text_fini(&remark);
     if (at->surface != AB_TERMINAL)
         explain_peak(g, v);
     return at->surface == AB_TERMINAL || isfinite(most);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ranks the back ends by one number, and collects the other numbers that decide between them.
+ * Ranks the back ends by one number, with the memory that they need for it.
  */
 #include "answer/ranking.h"
 
@@ -11,7 +11,6 @@
 #include "result/session.h"
 #include "stats/compare.h"
 #include "stats/compare_drift.h"
-#include "stats/growth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,23 +39,13 @@ static unsigned last_drain(const struct ab_session *s)
 static void fill(const struct ab_session *s, const struct ab_view_memory *memory,
                  const struct ab_view_ranking *of, struct ab_view_rank *row)
 {
-    static const double quantiles[] = {0.99, 0.999};
-    double ns[2] = {NAN, NAN};
     const struct ab_view_memory_row *m = &memory->rows[row->backend];
-    const struct ab_growth growth = ab_growth_of(s, row->backend, AB_GROWTH_ALL_ROUNDS);
-    ab_view_latency_of_allocation(s, row->backend, quantiles, 2, ns);
     row->never_frees = s->backends[row->backend].never_frees &&
                        !ab_session_did_reset(s, row->backend);
     row->figure = ab_metric_range(s, row->backend, &of->subject.metric);
-    row->p99_ns = ns[0];
-    row->p999_ns = ns[1];
     row->peak_bytes = m->peak_bytes;
     row->times_live = m->live_peak_bytes > 0 ? m->peak_bytes / m->live_peak_bytes : NAN;
     row->after_free_bytes = ab_view_memory_drained(s, row->backend, of->drain);
-    row->after_purge_bytes = ab_view_memory_drained(s, row->backend, AB_DRAIN_COUNT - 1);
-    row->growth_bytes = growth.bytes;
-    row->growth_over_ops = growth.over_ops;
-    row->why_growth = growth.why;
 }
 
 static const struct ab_view_span no_span = {NAN, NAN};
@@ -66,10 +55,7 @@ static void clear(struct ab_view_rank *row)
     row->figure_range = row->peak_range = no_span;
     row->figure = (struct ab_round_range){0, NAN, NAN, NAN};
     row->speed = row->peak_ratio = ab_effect_paired(NULL, NULL, 0);
-    row->p99_ns = row->p999_ns = row->peak_bytes = row->times_live = NAN;
-    row->after_free_bytes = row->after_purge_bytes = row->growth_bytes = NAN;
-    row->growth_over_ops = NAN;
-    row->why_growth = "";
+    row->peak_bytes = row->times_live = row->after_free_bytes = NAN;
 }
 
 struct ab_effect ab_view_peak_ratio(const struct ab_session *s, const struct ab_view_rank *row,
@@ -184,8 +170,6 @@ static void fill_all(const struct ab_session *s, const struct ab_view_memory *me
             fill(s, memory, out, row);
         out->n_ranked += row->standing == AB_VIEW_RANKED;
         out->has_drain = out->has_drain || isfinite(row->after_free_bytes);
-        out->has_purge = out->has_purge || isfinite(row->after_purge_bytes);
-        out->has_growth = out->has_growth || isfinite(row->growth_bytes);
     }
     for (uint32_t i = 0; i < s->n_backends; i++) {
         uint32_t base = ab_session_base_of(s, i);
