@@ -8,7 +8,6 @@
 #include "answer/latency.h"
 #include "answer/memory_view.h"
 #include "answer/pictures.h"
-#include "answer/program_view.h"
 #include "answer/ranking.h"
 #include "answer/warnings.h"
 #include "base/bits.h"
@@ -50,7 +49,7 @@ static const char *title_of_program(const struct ab_session *s, struct ab_view_t
         snprintf(output, sizeof output, ", identical output (%.24s bytes)", AB_SHOWN(64, bytes));
     return ab_view_texts_addf(t, "%s: the %s under %u allocator%s%s; %u round%s",
                               AB_SHOWN(2000, s->name),
-                              ab_program_is_server(s) ? "server" : "program", count_shown(s),
+                              ab_session_is_server(s) ? "server" : "program", count_shown(s),
                               plural(count_shown(s)), output, s->n_rounds, plural(s->n_rounds));
 }
 
@@ -268,8 +267,7 @@ double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t valu
 static void make(const struct ab_session *s, struct ab_view *v)
 {
     ab_view_memory_make(s, &v->memory);
-    const struct ab_view_subject subject = ab_view_subject_of(s);
-    ab_view_ranking_make(s, &v->memory, &subject, &v->ranking);
+    ab_view_ranking_make(s, &v->memory, &v->ranking);
     view_phases_make(s, &v->phases);
     ab_view_slowest_make(s, &v->slowest);
     ab_view_slow_iterations_make(s, &v->slow_iterations);

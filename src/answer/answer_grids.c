@@ -3,8 +3,8 @@
  * The tables of the answer, with rows in the order of the ranking: who is fastest, time by phase,
  * and latency of a call.
  */
-#include "answer/headline.h"
 #include "answer/program_view.h"
+#include "answer/ranking.h"
 #include "answer/topics.h"
 #include "core/alloc.h"
 #include "core/text.h"

@@ -2,7 +2,7 @@
  *
  * Writes the first sentence of every answer about one session, and the command to type next.
  * docs/measuring.md has the rule: the sentence answers the question of its command, names metric
- * and moment, and never mentions a number that the user's own load fixes. `subjects` has the words
+ * and moment, and never mentions a number that the user's own load fixes. ranking.c has the words
  * for each question. suite_view.c writes the sentence about several workloads, verdicts.c the one
  * about two results.
  */
@@ -26,60 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the metric that a command asks for ---- */
-
-enum { OF_RUN, OF_CPU, OF_WALL, OF_LOAD, OF_METRIC };
-
-/* Words for the metric of ab_session_rank_metric. A metric that the user named has its own name. */
-static const struct ab_view_subject subjects[] = {
-    [OF_RUN] = {.title = "whole run",
-                .noun = "the time of the whole run",
-                .over = " over the whole run",
-                .alone = " for the whole run"},
-    [OF_CPU] = {.title = "CPU time",
-                .noun = "CPU time",
-                .over = " in CPU time",
-                .alone = " of CPU time"},
-    [OF_WALL] = {.title = "wall time",
-                 .noun = "wall time",
-                 .over = " in wall time",
-                 .alone = " of wall time"},
-    [OF_LOAD] = {.title = "time of load",
-                 .noun = "the time of the load",
-                 .over = " in the time of the load",
-                 .alone = " for the load"},
-    [OF_METRIC] = {.is_named = true},
-};
-
-static unsigned subject_of(const struct ab_session *s, const struct ab_metric *m)
-{
-    if (!ab_session_is_exec(s))
-        return OF_RUN;
-    if (m->field == ab_field_find("cpu_ns"))
-        return OF_CPU;
-    if (m->field != ab_metric_run_time.field)
-        return OF_METRIC;
-    return ab_program_is_server(s) ? OF_LOAD : OF_WALL;
-}
-
-struct ab_view_subject ab_view_subject_of(const struct ab_session *s)
-{
-    struct ab_metric m = ab_session_rank_metric(s);
-    struct ab_view_subject subject = subjects[subject_of(s, &m)];
-    subject.metric = m;
-    if (subject.is_named)
-        subject.title = subject.noun = m.field->name;
-    return subject;
-}
-
-const char *ab_view_subject_word(const struct ab_view_subject *subject, bool is_less)
-{
-    bool is_higher_better = ab_metric_better(&subject->metric) == AB_FIELD_HIGHER;
-    if (!subject->is_named)
-        return is_less ? "slower" : "faster";
-    return is_less == is_higher_better ? "lower" : "higher";
-}
 
 /* ---- sentences ---- */
 
@@ -174,7 +120,7 @@ static void add_memory(struct writer *w, uint32_t a, uint32_t b)
 {
     char times[AB_CELL_BYTES];
     double ratio = ab_view_peak_ratio(w->s, row_of(w, a), row_of(w, b)).ratio;
-    if (!isfinite(ratio) || !(ratio > 0) || ab_program_is_server(w->s))
+    if (!isfinite(ratio) || !(ratio > 0) || ab_session_is_server(w->s))
         return;
     if (ratio >= 2)
         ab_text_addf(&w->text, ", but takes %sx the memory at the peak",
@@ -410,7 +356,7 @@ static void compare(struct writer *w)
         add_fastest_that_frees(w, first, base);
     else if (w->out->verdict == AB_VIEW_FASTER)
         add_tail(w, first, versus);
-    if (!ab_program_is_server(w->s))
+    if (!ab_session_is_server(w->s))
         add_leanest(w);
 }
 
@@ -456,7 +402,7 @@ static void say_alone(struct writer *w, uint32_t only)
         ab_text_addf(&w->text, "%s of %s is %s", subject(w)->noun, NAME(only), FIGURE(w, only));
     else
         ab_text_addf(&w->text, "%s takes %s%s", NAME(only), FIGURE(w, only), subject(w)->alone);
-    if (isfinite(row->peak_bytes) && !ab_program_is_server(w->s))
+    if (isfinite(row->peak_bytes) && !ab_session_is_server(w->s))
         ab_text_addf(&w->text, " and %s%s at the peak", AB_BYTES(row->peak_bytes),
                      ab_session_is_exec(w->s) ? " of memory" : "");
     if (row->never_frees)
@@ -567,7 +513,7 @@ static void say_moment(struct writer *w, const char *field_name, const char *whe
  * The peak shows neither. */
 static void say_server_memory(struct writer *w)
 {
-    if (!ab_program_is_server(w->s))
+    if (!ab_session_is_server(w->s))
         return;
     say_moment(w, "resident_loaded_bytes", "at the end of the load");
     say_moment(w, "resident_rested_bytes", "after the rest");

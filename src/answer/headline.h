@@ -7,11 +7,6 @@
 
 #include "answer/answer.h"
 
-struct ab_view_subject ab_view_subject_of(const struct ab_session *s);
-/* Returns "faster" or "slower"; for a metric that the user named "lower" or "higher". is_less:
- * returns the word for the worse one. */
-const char *ab_view_subject_word(const struct ab_view_subject *subject, bool is_less);
-
 void ab_view_headline_make(const struct ab_session *s, const struct ab_view_ranking *ranking,
                            const struct ab_view_warnings *warnings, struct ab_view_texts *texts,
                            struct ab_view_headline *out);

@@ -19,11 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ab_program_is_server(const struct ab_session *s)
-{
-    return ab_session_setting(s, "server") != NULL;
-}
-
 void ab_program_rounds(const struct ab_session *s, uint32_t backend, const struct ab_field *field,
                        double *out)
 {
@@ -472,7 +467,7 @@ static void fill_sections(const struct ab_view *v, bool has_details, struct ab_g
             add_metric(g, v, v->session->named[i]->name, v->session->named[i]);
     for (size_t i = 0; i < AB_ARRAY_LEN(metrics); i++) {
         const struct ab_field *field = ab_field_find(metrics[i].field);
-        bool is_server = ab_program_is_server(v->session);
+        bool is_server = ab_session_is_server(v->session);
         /* the load may have a fixed length, so its time is a detail */
         bool is_detail = metrics[i].is_detail || (is_server && is_wall_time(field));
         const char *title = is_server && is_wall_time(field) ? "time of the load"
@@ -522,7 +517,7 @@ static void fill_columns(const struct ab_view *v, struct ab_grid *g)
 {
     const struct ab_field *fields[AB_GRID_COLUMNS_MAX];
     const struct ab_session *s = v->session;
-    unsigned n = AB_ARRAY_LEN(columns) - (ab_program_is_server(s) ? 0 : OF_SERVER);
+    unsigned n = AB_ARRAY_LEN(columns) - (ab_session_is_server(s) ? 0 : OF_SERVER);
     *g = (struct ab_grid){.session = s, .rows_are = "allocator"};
     for (uint32_t i = 0; i < s->n_named && g->n_columns + n < AB_GRID_COLUMNS_MAX; i++) {
         if (is_ranked(v, s->named[i]))
@@ -533,7 +528,7 @@ static void fill_columns(const struct ab_view *v, struct ab_grid *g)
     }
     for (unsigned c = 0; c < n; c++) {
         const struct ab_field *field = ab_field_find(columns[c].field);
-        if (is_ranked(v, field) || (is_wall_time(field) && ab_program_is_server(s)))
+        if (is_ranked(v, field) || (is_wall_time(field) && ab_session_is_server(s)))
             continue;
         fields[g->n_columns] = field;
         g->columns[g->n_columns++].in_html = columns[c].title;

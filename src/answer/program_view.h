@@ -12,9 +12,6 @@
 #include "result/result_fields.h"
 #include "stats/effect.h"
 
-/* True if the program ran with --server. Its time is then the time of its load. */
-bool ab_program_is_server(const struct ab_session *s);
-
 /* Copies the field of one back end, one value per round; NaN = n/a. */
 void ab_program_rounds(const struct ab_session *s, uint32_t backend, const struct ab_field *field,
                        double *out);

@@ -4,10 +4,10 @@
  */
 #include "answer/ranking.h"
 
-#include "answer/program_view.h"
 #include "base/bits.h"
 #include "core/alloc.h"
 #include "result/numbers.h"
+#include "result/result_fields.h"
 #include "result/session.h"
 #include "stats/compare.h"
 #include "stats/compare_drift.h"
@@ -15,6 +15,62 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the metric that a command asks for ---- */
+
+enum { OF_RUN, OF_CPU, OF_WALL, OF_LOAD, OF_METRIC };
+
+/* Words for the metric of ab_session_rank_metric. A metric that the user named has its own name. */
+static const struct ab_view_subject subjects[] = {
+    [OF_RUN] = {.title = "whole run",
+                .noun = "the time of the whole run",
+                .over = " over the whole run",
+                .alone = " for the whole run"},
+    [OF_CPU] = {.title = "CPU time",
+                .noun = "CPU time",
+                .over = " in CPU time",
+                .alone = " of CPU time"},
+    [OF_WALL] = {.title = "wall time",
+                 .noun = "wall time",
+                 .over = " in wall time",
+                 .alone = " of wall time"},
+    [OF_LOAD] = {.title = "time of load",
+                 .noun = "the time of the load",
+                 .over = " in the time of the load",
+                 .alone = " for the load"},
+    [OF_METRIC] = {.is_named = true},
+};
+
+static unsigned subject_of(const struct ab_session *s, const struct ab_metric *m)
+{
+    if (!ab_session_is_exec(s))
+        return OF_RUN;
+    if (m->field == ab_field_find("cpu_ns"))
+        return OF_CPU;
+    if (m->field != ab_metric_run_time.field)
+        return OF_METRIC;
+    return ab_session_is_server(s) ? OF_LOAD : OF_WALL;
+}
+
+static struct ab_view_subject choose_subject(const struct ab_session *s)
+{
+    struct ab_metric m = ab_session_rank_metric(s);
+    struct ab_view_subject subject = subjects[subject_of(s, &m)];
+    subject.metric = m;
+    if (subject.is_named)
+        subject.title = subject.noun = m.field->name;
+    return subject;
+}
+
+const char *ab_view_subject_word(const struct ab_view_subject *subject, bool is_less)
+{
+    bool is_higher_better = ab_metric_better(&subject->metric) == AB_FIELD_HIGHER;
+    if (!subject->is_named)
+        return is_less ? "slower" : "faster";
+    return is_less == is_higher_better ? "lower" : "higher";
+}
+
+/* ---- rows ---- */
 
 static enum ab_view_standing standing_of(const struct ab_session *s, uint32_t backend)
 {
@@ -203,13 +259,13 @@ static void place(struct ab_view_ranking *out)
 }
 
 void ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
-                          const struct ab_view_subject *subject, struct ab_view_ranking *out)
+                          struct ab_view_ranking *out)
 {
     *out = (struct ab_view_ranking){
         .rows = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof *out->rows),
         .n_rows = s->n_backends,
         .base = ab_session_base(s),
-        .subject = *subject,
+        .subject = choose_subject(s),
         .drain = last_drain(s)};
     fill_all(s, memory, out);
     qsort(out->rows, out->n_rows, sizeof *out->rows, by_rank);

@@ -7,10 +7,14 @@
 
 #include "answer/answer.h"
 
-/* Fills `out`. `memory` must be of the same session; `subject` says which number ranks. */
+/* Fills `out`. `memory` must be of the same session. */
 void ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
-                          const struct ab_view_subject *subject, struct ab_view_ranking *out);
+                          struct ab_view_ranking *out);
 void ab_view_ranking_fini(struct ab_view_ranking *r);
+
+/* Returns "faster" or "slower"; for a metric that the user named "lower" or "higher". is_less:
+ * returns the word for the worse one. */
+const char *ab_view_subject_word(const struct ab_view_subject *subject, bool is_less);
 
 /* Returns the peak memory of `row` divided by that of `base`, with the interval from pairs of
  * rounds. With several hosts, it is the ratio of paired rounds instead of the shown peaks. Ratio

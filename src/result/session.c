@@ -43,6 +43,11 @@ const char *ab_session_setting(const struct ab_session *session, const char *nam
     return NULL;
 }
 
+bool ab_session_is_server(const struct ab_session *session)
+{
+    return ab_session_setting(session, "server") != NULL;
+}
+
 double ab_session_floor(const struct ab_session *session)
 {
     double most = NAN;

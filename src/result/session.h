@@ -28,6 +28,8 @@ double ab_session_floor_mean(const struct ab_session *session);
 /* Returns the value of a setting that was given as NAME=VALUE, for the workload or the replay:
  * "touch", "cache". NULL = not given. The session owns the string. */
 const char *ab_session_setting(const struct ab_session *session, const char *name);
+/* True if the program ran with --server. Its time is then the time of its load. */
+bool ab_session_is_server(const struct ab_session *session);
 
 /* True if an earlier phase has the same name. Numbers by name cover all phases of that name. */
 bool ab_session_phase_is_repeated(const struct ab_session *session, uint32_t phase);
