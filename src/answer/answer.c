@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the view: computes its parts in the order in which they depend on each other.
+ * Makes the view, and each of its parts once.
  */
 #include "answer/answer.h"
 
@@ -231,6 +231,8 @@ static void view_by_value_make(const struct ab_session *s, struct ab_view_by_val
                 row[s->backends[b].combination] = b;
     }
     bool is_number = true;
+    struct ab_format_guard guard; /* strtod would read numbers as the locale writes them */
+    ab_format_begin(&guard);
     for (uint32_t k = 0; k < out->n_values; k++) {
         const char *values = s->combinations[k].values, *value = strchr(values, '=');
         out->is_single = strchr(values, ' ') == NULL;
@@ -238,6 +240,7 @@ static void view_by_value_make(const struct ab_session *s, struct ab_view_by_val
         out->x[k] = value != NULL ? strtod(value + 1, &end) : NAN;
         is_number = is_number && end != NULL && end != value + 1 && *end == 0;
     }
+    ab_format_end(&guard);
     out->is_number = out->is_single && is_number;
 }
 
@@ -251,57 +254,131 @@ static void view_by_value_fini(struct ab_view_by_value *b)
 double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t value,
                            struct ab_by_value_of of)
 {
-    uint32_t row = v->by_value.rows[(size_t)name * v->by_value.n_values + value];
+    const struct ab_view_by_value *all = ab_view_by_value(v);
+    uint32_t row = all->rows[(size_t)name * all->n_values + value];
     if (row == UINT32_MAX || !ab_session_has_numbers(v->session, row))
         return NAN;
     if (of.what == AB_BY_VALUE_PHASE)
-        return ab_view_phases_at(&v->phases, row, of.phase)->ns_per_op.median;
+        return ab_view_phases_at(ab_view_phases(v), row, of.phase)->ns_per_op.median;
     const struct ab_view_rank *rank = ab_view_ranking_find(&v->ranking, row);
     if (rank == NULL)
         return NAN;
     return of.what == AB_BY_VALUE_RUN ? rank->figure.median : rank->peak_bytes;
 }
 
-/* ---- the whole view ---- */
+/* ---- the parts, each made when it is first asked for ---- */
 
-static void make(const struct ab_session *s, struct ab_view *v)
+enum part { SENTENCES, PHASES, LATENCY, BY_VALUE, SLOWEST, SLOW_ITERATIONS, PICTURES, N_PARTS };
+
+struct ab_view_parts {
+    bool is_made[N_PARTS];
+    struct ab_view_sentences sentences;
+    struct ab_view_phases phases;
+    struct ab_view_latency latency;
+    struct ab_view_by_value by_value;
+    struct ab_view_slowest slowest, slow_iterations;
+    struct ab_view_pictures pictures;
+};
+
+/* True the first time. The caller then makes the part. */
+static bool is_first(struct ab_view_parts *parts, enum part part)
 {
-    ab_view_memory_make(s, &v->memory);
-    ab_view_ranking_make(s, &v->memory, &v->ranking);
-    view_phases_make(s, &v->phases);
-    ab_view_slowest_make(s, &v->slowest);
-    ab_view_slow_iterations_make(s, &v->slow_iterations);
-    ab_view_latency_make(s, &v->slowest, &v->latency);
-    view_by_value_make(s, &v->by_value);
-    ab_view_warnings_make(s, &v->texts, &v->warnings);
-    for (uint32_t p = 0; p < v->phases.n_phases; p++)
-        v->n_ops += v->phases.phases[p].n_ops;
-    v->title = title_of(s, v->n_ops, &v->texts);
-    ab_view_headline_make(s, &v->ranking, &v->warnings, &v->texts, &v->headline);
-    ab_view_steps_make(s, &v->headline, &v->ranking, &v->texts, &v->next);
-    ab_view_pictures_make(v, &v->pictures);
+    bool is_made = parts->is_made[part];
+    parts->is_made[part] = true;
+    return !is_made;
 }
+
+static void sentences_make(const struct ab_view *v, struct ab_view_sentences *out)
+{
+    const struct ab_session *s = v->session;
+    const struct ab_view_phases *phases = ab_view_phases(v);
+    struct ab_format_guard guard;
+    uint64_t n_ops = 0;
+    ab_format_begin(&guard);
+    for (uint32_t p = 0; p < phases->n_phases; p++)
+        n_ops += phases->phases[p].n_ops;
+    out->title = title_of(s, n_ops, &out->texts);
+    ab_view_warnings_make(s, &out->texts, &out->warnings);
+    ab_view_headline_make(s, &v->ranking, &out->warnings, &out->texts, &out->headline);
+    ab_view_steps_make(s, &out->headline, &v->ranking, &out->texts, &out->next);
+    ab_format_end(&guard);
+}
+
+const struct ab_view_sentences *ab_view_sentences(const struct ab_view *v)
+{
+    if (is_first(v->parts, SENTENCES))
+        sentences_make(v, &v->parts->sentences);
+    return &v->parts->sentences;
+}
+
+const struct ab_view_phases *ab_view_phases(const struct ab_view *v)
+{
+    if (is_first(v->parts, PHASES))
+        view_phases_make(v->session, &v->parts->phases);
+    return &v->parts->phases;
+}
+
+const struct ab_view_latency *ab_view_latency(const struct ab_view *v)
+{
+    if (is_first(v->parts, LATENCY))
+        ab_view_latency_make(v->session, ab_view_slowest(v), &v->parts->latency);
+    return &v->parts->latency;
+}
+
+const struct ab_view_by_value *ab_view_by_value(const struct ab_view *v)
+{
+    if (is_first(v->parts, BY_VALUE))
+        view_by_value_make(v->session, &v->parts->by_value);
+    return &v->parts->by_value;
+}
+
+const struct ab_view_slowest *ab_view_slowest(const struct ab_view *v)
+{
+    if (is_first(v->parts, SLOWEST))
+        ab_view_slowest_make(v->session, &v->parts->slowest);
+    return &v->parts->slowest;
+}
+
+const struct ab_view_slowest *ab_view_slow_iterations(const struct ab_view *v)
+{
+    if (is_first(v->parts, SLOW_ITERATIONS))
+        ab_view_slow_iterations_make(v->session, &v->parts->slow_iterations);
+    return &v->parts->slow_iterations;
+}
+
+const struct ab_view_pictures *ab_view_pictures(const struct ab_view *v)
+{
+    if (is_first(v->parts, PICTURES))
+        ab_view_pictures_make(v, &v->parts->pictures);
+    return &v->parts->pictures;
+}
+
+static void parts_free(struct ab_view_parts *p)
+{
+    ab_view_warnings_fini(&p->sentences.warnings);
+    ab_view_texts_fini(&p->sentences.texts);
+    view_phases_fini(&p->phases);
+    ab_view_latency_fini(&p->latency);
+    view_by_value_fini(&p->by_value);
+    ab_view_slowest_fini(&p->slowest);
+    ab_view_slowest_fini(&p->slow_iterations);
+    ab_view_pictures_fini(&p->pictures);
+    free(p);
+}
+
+/* ---- the whole view ---- */
 
 void ab_view_make(const struct ab_session *session, struct ab_view *out)
 {
-    struct ab_format_guard guard;
-    *out = (struct ab_view){.session = session};
-    ab_format_begin(&guard);
-    make(session, out);
-    ab_format_end(&guard);
+    *out = (struct ab_view){.session = session, .parts = ab_alloc_zeroed(1, sizeof *out->parts)};
+    ab_view_memory_make(session, &out->memory);
+    ab_view_ranking_make(session, &out->memory, &out->ranking);
 }
 
 void ab_view_fini(struct ab_view *v)
 {
     ab_view_ranking_fini(&v->ranking);
-    view_phases_fini(&v->phases);
-    ab_view_latency_fini(&v->latency);
     ab_view_memory_fini(&v->memory);
-    view_by_value_fini(&v->by_value);
-    ab_view_slowest_fini(&v->slowest);
-    ab_view_slowest_fini(&v->slow_iterations);
-    ab_view_warnings_fini(&v->warnings);
-    ab_view_pictures_fini(&v->pictures);
-    ab_view_texts_fini(&v->texts);
+    parts_free(v->parts);
     *v = (struct ab_view){0};
 }

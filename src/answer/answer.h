@@ -2,9 +2,9 @@
  *
  * The answer of a session as data. Terminal, HTML, Markdown and the other formats all show these
  * numbers, so each number is computed once, here.
- * Making a view reads nothing but the session, which must outlive it. Times are in ns, sizes in
- * bytes; NaN = n/a. The view owns its texts and lists. Names of back ends, phases and the session
- * are borrowed and may be hostile: each format escapes them in its own way.
+ * A view reads nothing but the session, which must outlive it and must not change. Times are in ns,
+ * sizes in bytes; NaN = n/a. The view owns its texts and lists. Names of back ends, phases and the
+ * session are borrowed and may be hostile: each format escapes them in its own way.
  */
 #ifndef AB_ANSWER_ANSWER_H
 #define AB_ANSWER_ANSWER_H
@@ -196,28 +196,38 @@ struct ab_by_value_of {
     uint32_t phase; /* index of session->phases; only for AB_BY_VALUE_PHASE */
 };
 
-struct ab_view {
-    const struct ab_session *session;
+struct ab_view_sentences {
     const char *title; /* "quickstart: 470k operations, 4 phases, 1 thread, up to 13.7 MiB live; 10
                           rounds"; names in it are printable */
-    uint64_t n_ops;    /* ops of all measured phases in one round */
     struct ab_view_headline headline;
-    struct ab_view_ranking ranking;
-    struct ab_view_phases phases;
-    struct ab_view_latency latency;
-    struct ab_view_memory memory;
-    struct ab_view_by_value by_value;
-    struct ab_view_slowest slowest, slow_iterations;
     struct ab_view_warnings warnings;
     struct ab_view_steps next;
-    struct ab_view_pictures pictures;
     struct ab_view_texts texts;
 };
 
-/* Computes the view of a session. Formats numbers and texts in the C locale, whatever the locale of
- * the program. */
+/* ---- the view ---- */
+
+struct ab_view {
+    const struct ab_session *session;
+    struct ab_view_ranking ranking;
+    struct ab_view_memory memory;
+    struct ab_view_parts *parts; /* private: the parts that were asked for */
+};
+
+/* Ranks the back ends of a session. All other parts of the view are made when a topic or a renderer
+ * first asks for them. Formats numbers and texts in the C locale, whatever the locale of the
+ * program. */
 void ab_view_make(const struct ab_session *session, struct ab_view *out);
 void ab_view_fini(struct ab_view *v);
+
+/* The parts of a view, which owns them. */
+const struct ab_view_sentences *ab_view_sentences(const struct ab_view *v);
+const struct ab_view_phases *ab_view_phases(const struct ab_view *v);
+const struct ab_view_latency *ab_view_latency(const struct ab_view *v);
+const struct ab_view_by_value *ab_view_by_value(const struct ab_view *v);
+const struct ab_view_slowest *ab_view_slowest(const struct ab_view *v); /* calls */
+const struct ab_view_slowest *ab_view_slow_iterations(const struct ab_view *v);
+const struct ab_view_pictures *ab_view_pictures(const struct ab_view *v);
 
 /* Adds the paragraphs that stand below the tables. With `has_time` these include the clock, the
  * columns and noise. `spread` is the title of the column of spreads. */

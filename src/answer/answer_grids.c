@@ -210,17 +210,18 @@ static void put_per_op(struct ab_grid *g, unsigned column, double ns, bool is_un
 
 static void add_times(struct ab_grid *g, const struct ab_view *v, const struct column *list)
 {
+    const struct ab_view_phases *phases = ab_view_phases(v);
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
         const struct ab_view_rank *rank = &v->ranking.rows[i];
         if (rank->standing == AB_VIEW_FAILED)
             continue;
         ab_grid_add_backend(g, rank->backend);
         for (unsigned c = 0; c < g->n_columns; c++) {
-            const struct ab_view_time *time = ab_view_phases_at(&v->phases, rank->backend,
+            const struct ab_view_time *time = ab_view_phases_at(phases, rank->backend,
                                                                 list[c].index);
             put_per_op(g, c, time->ns_per_op.median, isfinite(time->vs.times) && !time->vs.is_clear,
                        ab_session_phase_ops(v->session, AB_EVERY_COMBINATION,
-                                            v->phases.phases[list[c].index].name) == 0
+                                            phases->phases[list[c].index].name) == 0
                            ? "no calls in this phase"
                            : "no round of this phase");
         }
@@ -230,12 +231,13 @@ static void add_times(struct ab_grid *g, const struct ab_view *v, const struct c
 /* Adds a row for each harness that back ends use: the part of their times that is not their own. */
 static void add_harness(struct ab_grid *g, const struct ab_view *v, const struct column *list)
 {
-    for (unsigned i = 0; i < v->phases.n_harness; i++) {
-        const struct ab_view_harness *h = &v->phases.harness[i];
+    const struct ab_view_phases *phases = ab_view_phases(v);
+    for (unsigned i = 0; i < phases->n_harness; i++) {
+        const struct ab_view_harness *h = &phases->harness[i];
         const char *values = v->session->backends[h->backend].values;
         char label[AB_HARNESS_NAME_BYTES + AB_VALUES_BYTES + 16];
         int n = snprintf(label, sizeof label,
-                         v->phases.n_harness > 1 ? "harness (%s)" : "harness alone", h->name);
+                         phases->n_harness > 1 ? "harness (%s)" : "harness alone", h->name);
         if (values[0] != 0)
             snprintf(label + n, sizeof label - (size_t)n, " %s", values);
         ab_grid_add(g, label, "")->emphasis = AB_FAINT;
@@ -252,11 +254,12 @@ static const double beyond_harness = 1.1;
  * scratch". */
 static void add_at_harness(const struct ab_view *v, const struct column *phase, struct ab_text *to)
 {
+    const struct ab_view_phases *phases = ab_view_phases(v);
     size_t before = to->n;
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
         const struct ab_view_rank *rank = &v->ranking.rows[i];
-        double ns = ab_view_phases_at(&v->phases, rank->backend, phase->index)->ns_per_op.median;
-        double harness = ab_view_phases_harness(&v->phases, rank->backend, phase->index);
+        double ns = ab_view_phases_at(phases, rank->backend, phase->index)->ns_per_op.median;
+        double harness = ab_view_phases_harness(phases, rank->backend, phase->index);
         char name[4 * NAME + 4];
         if (rank->standing == AB_VIEW_FAILED || !(ns <= beyond_harness * harness))
             continue;
@@ -271,15 +274,16 @@ static void add_at_harness(const struct ab_view *v, const struct column *phase, 
 /* Lists the phases, weighted by the longest time that a back end takes in them. */
 static struct column *list_phases(struct ab_grid *g, const struct ab_view *v)
 {
-    struct column *list = ab_alloc_zeroed(v->phases.n_phases + 1u, sizeof *list);
-    for (uint32_t p = 0; p < v->phases.n_phases; p++) {
+    const struct ab_view_phases *phases = ab_view_phases(v);
+    struct column *list = ab_alloc_zeroed(phases->n_phases + 1u, sizeof *list);
+    for (uint32_t p = 0; p < phases->n_phases; p++) {
         double most = 0;
-        for (uint32_t b = 0; b < v->phases.n_backends; b++)
-            most = fmax(most, ab_view_phases_at(&v->phases, b, p)->ns_per_op.median);
+        for (uint32_t b = 0; b < phases->n_backends; b++)
+            most = fmax(most, ab_view_phases_at(phases, b, p)->ns_per_op.median);
         list[p] = (struct column){.index = p,
-                                  .weight = most * (double)v->phases.phases[p].n_ops,
-                                  .title = cut(g, v->phases.phases[p].name, TITLE),
-                                  .name = cut(g, v->phases.phases[p].name, NAME)};
+                                  .weight = most * (double)phases->phases[p].n_ops,
+                                  .title = cut(g, phases->phases[p].name, TITLE),
+                                  .name = cut(g, phases->phases[p].name, NAME)};
     }
     return list;
 }
@@ -288,12 +292,13 @@ static struct column *list_phases(struct ab_grid *g, const struct ab_view *v)
 bool ab_phases_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
-    if (ab_session_is_exec(v->session) || v->phases.n_phases == 0)
+    const struct ab_view_phases *phases = ab_view_phases(v);
+    if (ab_session_is_exec(v->session) || phases->n_phases == 0)
         return false;
     *g = (struct ab_grid){.session = v->session};
     struct column *list = list_phases(g, v);
     struct ab_text who = {0};
-    choose(g, list, v->phases.n_phases);
+    choose(g, list, phases->n_phases);
     ab_grid_heading(g, "time per op, ns", "");
     add_times(g, v, list);
     add_harness(g, v, list);
@@ -301,7 +306,7 @@ bool ab_phases_grid(const struct ab_topic_at *at, struct ab_grid *g)
      * run. */
     ab_grid_add(g, "ops per round", "")->emphasis = AB_FAINT;
     for (unsigned c = 0; c < g->n_columns; c++) {
-        ab_grid_put(g, c, AB_GRID_COUNT, (double)v->phases.phases[list[c].index].n_ops, NULL);
+        ab_grid_put(g, c, AB_GRID_COUNT, (double)phases->phases[list[c].index].n_ops, NULL);
         add_at_harness(v, &list[c], &who);
     }
     if (who.n > 0)
@@ -320,9 +325,10 @@ bool ab_phases_grid(const struct ab_topic_at *at, struct ab_grid *g)
  * allocator. */
 static struct column *list_calls(struct ab_grid *g, const struct ab_view *v)
 {
-    struct column *list = ab_alloc_zeroed(v->latency.n_columns + 1u, sizeof *list);
-    for (uint32_t i = 0; i < v->latency.n_columns; i++) {
-        const struct ab_view_latency_column *c = &v->latency.columns[i];
+    const struct ab_view_latency *latency = ab_view_latency(v);
+    struct column *list = ab_alloc_zeroed(latency->n_columns + 1u, sizeof *list);
+    for (uint32_t i = 0; i < latency->n_columns; i++) {
+        const struct ab_view_latency_column *c = &latency->columns[i];
         char phase[4 * NAME + 4];
         ab_format_label(phase, sizeof phase, v->session->phases[c->phase], NAME, true);
         list[i] = (struct column){.index = i,
@@ -352,17 +358,18 @@ static void put_call(struct ab_grid *g, unsigned column, const struct ab_view_la
 bool ab_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
-    if (ab_session_is_exec(v->session) || v->latency.n_columns == 0)
+    const struct ab_view_latency *latency = ab_view_latency(v);
+    if (ab_session_is_exec(v->session) || latency->n_columns == 0)
         return false;
     *g = (struct ab_grid){.session = v->session};
     struct column *list = list_calls(g, v);
-    choose(g, list, v->latency.n_columns);
+    choose(g, list, latency->n_columns);
     ab_grid_heading(g, "p50/p99, ns", "");
     if (v->session->n_phases > 1) {
         ab_grid_heading(g, "", "");
         for (unsigned c = 0; c < g->n_columns; c++)
             ab_grid_say(g, c, "%s",
-                        cut(g, v->session->phases[v->latency.columns[list[c].index].phase], TITLE));
+                        cut(g, v->session->phases[latency->columns[list[c].index].phase], TITLE));
     }
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
         const struct ab_view_rank *rank = &v->ranking.rows[i];
@@ -370,7 +377,7 @@ bool ab_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
             continue;
         ab_grid_add_backend(g, rank->backend);
         for (unsigned c = 0; c < g->n_columns; c++)
-            put_call(g, c, ab_view_latency_at(&v->latency, rank->backend, list[c].index));
+            put_call(g, c, ab_view_latency_at(latency, rank->backend, list[c].index));
     }
     free(list);
     return true;

@@ -24,7 +24,7 @@ static const char *param_of(const struct ab_view *v, char buf[AB_VALUES_BYTES])
 static const char *value_of(const struct ab_view *v, uint32_t value)
 {
     const char *values = v->session->combinations[value].values;
-    return v->by_value.is_single ? values + strcspn(values, "=") + 1 : values;
+    return ab_view_by_value(v)->is_single ? values + strcspn(values, "=") + 1 : values;
 }
 
 static void put(struct ab_grid *g, unsigned column, struct ab_by_value_of of, double value)
@@ -43,9 +43,9 @@ static void put(struct ab_grid *g, unsigned column, struct ab_by_value_of of, do
 /* Adds the harness of each combination, the part of the times that is not the back ends' own. */
 static void add_harnesses(struct ab_grid *g, const struct ab_view *v, struct ab_by_value_of of)
 {
-    const struct ab_view_by_value *b = &v->by_value;
-    for (unsigned i = 0; i < v->phases.n_harness && of.what == AB_BY_VALUE_PHASE; i++) {
-        const struct ab_view_harness *h = &v->phases.harness[i];
+    const struct ab_view_by_value *b = ab_view_by_value(v);
+    for (unsigned i = 0; i < ab_view_phases(v)->n_harness && of.what == AB_BY_VALUE_PHASE; i++) {
+        const struct ab_view_harness *h = &ab_view_phases(v)->harness[i];
         char label[AB_HARNESS_NAME_BYTES + 16];
         if (v->session->backends[h->backend].combination != 0)
             continue;
@@ -56,7 +56,7 @@ static void add_harnesses(struct ab_grid *g, const struct ab_view *v, struct ab_
                 uint32_t row = b->rows[n * b->n_values + k];
                 put(g, k, of,
                     row == UINT32_MAX ? (double)NAN
-                                      : ab_view_phases_harness(&v->phases, row, of.phase));
+                                      : ab_view_phases_harness(ab_view_phases(v), row, of.phase));
             }
     }
 }
@@ -64,7 +64,7 @@ static void add_harnesses(struct ab_grid *g, const struct ab_view *v, struct ab_
 static void set_title(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
 {
     char param[AB_VALUES_BYTES];
-    const char *by = v->by_value.is_single ? param_of(v, param) : "the values";
+    const char *by = ab_view_by_value(v)->is_single ? param_of(v, param) : "the values";
     if (of.what == AB_BY_VALUE_PHASE)
         g->title = ab_view_texts_addf(&g->texts, "%s: ns per op by %s",
                                       AB_SHOWN(400, v->session->phases[of.phase]), by);
@@ -77,7 +77,7 @@ static void set_title(const struct ab_view *v, struct ab_by_value_of of, struct 
 /* Fills one row for each back end. */
 static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
 {
-    const struct ab_view_by_value *b = &v->by_value;
+    const struct ab_view_by_value *b = ab_view_by_value(v);
     char param[AB_VALUES_BYTES];
     g->n_columns = b->n_values;
     for (uint32_t k = 0; k < b->n_values; k++) {
@@ -101,7 +101,7 @@ static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_gr
 static void fill_long(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
 {
     enum { ROWS_MOST = 30 };
-    const struct ab_view_by_value *b = &v->by_value;
+    const struct ab_view_by_value *b = ab_view_by_value(v);
     uint32_t names[AB_BY_VALUE_COLUMNS], n_names = 0, left = 0;
     for (uint32_t n = 0; n < b->n_names; n++) {
         const struct ab_backend_info *info = &v->session->backends[b->rows[n * b->n_values]];
@@ -132,7 +132,7 @@ static void fill_long(const struct ab_view *v, struct ab_by_value_of of, struct 
  * become the rows and the back ends the columns. */
 static bool make(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
 {
-    const struct ab_view_by_value *b = &v->by_value;
+    const struct ab_view_by_value *b = ab_view_by_value(v);
     bool is_known = false;
     *g = (struct ab_grid){.session = v->session, .rows_are = "allocator"};
     for (uint32_t n = 0; n < b->n_names; n++)
@@ -161,7 +161,7 @@ bool ab_by_value_run_grid(const struct ab_topic_at *at, struct ab_grid *g)
 static uint32_t count_phases(const struct ab_topic_at *at)
 {
     enum { LINES = 26, LINES_BESIDE = 4, PHASES_ELSEWHERE = 8 };
-    uint32_t fit = LINES / (at->view->by_value.n_names + LINES_BESIDE);
+    uint32_t fit = LINES / (ab_view_by_value(at->view)->n_names + LINES_BESIDE);
     return at->surface != AB_TERMINAL ? PHASES_ELSEWHERE : fit > 0 ? fit : 1;
 }
 
@@ -175,7 +175,8 @@ bool ab_by_value_phase_grid(const struct ab_topic_at *at, struct ab_grid *g)
 bool ab_by_value_others_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     g->note = "(other phases: -v time)";
-    return at->view->by_value.n_values > 0 && at->view->session->n_phases > count_phases(at);
+    return ab_view_by_value(at->view)->n_values > 0 &&
+           at->view->session->n_phases > count_phases(at);
 }
 
 bool ab_by_value_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)

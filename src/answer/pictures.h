@@ -90,7 +90,7 @@ struct ab_view_pictures {
 };
 
 struct ab_view;
-/* Needs the session, the ranking and the phases of the view. */
+/* Needs the session and the ranking of the view. */
 void ab_view_pictures_make(const struct ab_view *v, struct ab_view_pictures *out);
 void ab_view_pictures_fini(struct ab_view_pictures *p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of a phase: latency and throughput, counters, latency over time and by size, and the
- * intervals of percentiles.
+ * Tables of a phase: latency and throughput, counters, latency over time and by size, the intervals
+ * of percentiles, and the slowest calls.
  */
 #include "answer/program_view.h"
 #include "answer/topics.h"
@@ -29,7 +29,7 @@ enum { P50, P90, P99, P999, MAX, N, PICTURE };
  * allocator. */
 static bool is_single(const struct ab_view *v, uint32_t backend, const char *phase, unsigned op)
 {
-    const struct ab_view_latency *l = &v->latency;
+    const struct ab_view_latency *l = ab_view_latency(v);
     for (uint32_t c = 0; c < l->n_columns; c++)
         if (l->columns[c].op == op && strcmp(v->session->phases[l->columns[c].phase], phase) == 0)
             return ab_view_latency_at(l, backend, c)->is_max_single;
@@ -607,4 +607,147 @@ bool ab_sizes_grid(const struct ab_topic_at *at, struct ab_grid *g)
         return false;
     add_words(g, at, phase, op, &missing);
     return true;
+}
+
+/* ---- the slowest calls and iterations ---- */
+
+enum { SHOWN = 5, LISTED = 6 /* rows for each back end */ };
+
+/* Adds the repeated slow calls of a back end in a phase, then the number of calls that were seen
+ * once. */
+static void add_slowest(struct ab_grid *g, const struct ab_view *v, uint32_t backend,
+                        uint32_t phase)
+{
+    const struct ab_view_slowest *slowest = ab_view_slowest(v);
+    unsigned n_shown = 0, n_once = 0;
+    for (uint32_t i = 0; i < slowest->n_calls; i++) {
+        const struct ab_view_slow_call *call = &slowest->calls[i];
+        if (call->backend != backend || call->phase != phase)
+            continue;
+        n_once += !call->repeats;
+        if (!call->repeats || n_shown == SHOWN)
+            continue;
+        n_shown++;
+        ab_grid_add_backend(g, backend);
+        ab_grid_put(g, 0, AB_GRID_TIME, call->ns, NULL);
+        ab_grid_say(g, 1, "%s of %s", ab_result_op_name(call->op),
+                    call->size == AB_SIZE_UNKNOWN ? "unknown size" : AB_BYTES(call->size));
+        ab_grid_say(g, 2, "%u", call->position);
+        ab_grid_say(g, 3, "%u of %u", call->n_seen, slowest->n_rounds);
+        if (call->iteration > 0)
+            ab_grid_say(g, 4, "%u", call->iteration);
+    }
+    if (n_once == 0)
+        return;
+    ab_grid_add_backend(g, backend)->emphasis = AB_FAINT;
+    ab_grid_say(g, 1, "%u call%s", n_once, n_once == 1 ? "" : "s");
+    ab_grid_say(g, 3, "once");
+}
+
+/* Fills the slowest calls of a phase, by their position in the work. */
+bool ab_slow_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_view *v = at->view;
+    const struct ab_session *s = v->session;
+    const uint32_t phase = at->phase_index;
+    const struct ab_iterations *each = ab_session_iterations(s, s->phases[phase]);
+    *g = (struct ab_grid){.session = s,
+                          .columns = {{ab_grid_median(s)},
+                                      {"call", .width = 30},
+                                      {"op", 1},
+                                      {"seen in"},
+                                      {each != NULL ? each->name : NULL, 1}},
+                          .n_columns = 5};
+    g->title = ab_view_texts_addf(&g->texts, "%s: slowest calls, by their place in the work",
+                                  s->phases[phase]);
+    ab_grid_heading(g, "slowest calls", "");
+    for (uint32_t b = 0; b < s->n_backends; b++)
+        if (ab_session_has_numbers(s, b))
+            add_slowest(g, v, b, phase);
+    g->note = "Repeats at one op: the allocator. Once: probably an interruption. op: counted "
+              "from 0 over all phases, also unmeasured ones, with the waits of threads.";
+    return g->n_rows > 1;
+}
+
+bool ab_slow_iterations_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_view *v = at->view;
+    const struct ab_session *s = v->session;
+    const uint32_t phase = at->phase_index;
+    const struct ab_iterations *each = ab_session_iterations(s, s->phases[phase]);
+    const struct ab_view_slowest *slow = ab_view_slow_iterations(v);
+    unsigned n_shown = 0;
+    *g = (struct ab_grid){.session = s,
+                          .columns = {{"number"},
+                                      {ab_grid_median(s)},
+                                      {"worst"},
+                                      {"seen in"},
+                                      {"budget", 1},
+                                      {s->facts.lanes > 1 ? "lane" : NULL, 1}},
+                          .n_columns = 6};
+    if (each == NULL)
+        return false;
+    g->title = ab_view_texts_addf(&g->texts, "%s: slowest iterations, by their number",
+                                  s->phases[phase]);
+    ab_grid_heading(g, each->name, "");
+    for (uint32_t i = 0; i < slow->n_calls; i++) {
+        const struct ab_view_slow_call *x = &slow->calls[i];
+        n_shown = i > 0 && x[-1].backend != x->backend ? 0 : n_shown;
+        if (x->phase != phase || !x->repeats || n_shown++ >= SHOWN)
+            continue;
+        ab_grid_add_backend(g, x->backend);
+        ab_grid_say(g, 0, "%u", x->iteration);
+        ab_grid_put(g, 1, AB_GRID_TIME, x->ns, NULL);
+        ab_grid_put(g, 2, AB_GRID_TIME, x->max_ns, NULL);
+        ab_grid_say(g, 3, "%u of %u", x->n_seen, slow->n_rounds);
+        if (isfinite(each->budget_ns))
+            ab_grid_say(g, 4, "%s",
+                        x->ns > each->budget_ns       ? "missed"
+                        : x->max_ns > each->budget_ns ? "at times"
+                                                      : "kept");
+        ab_grid_say(g, 5, "%u", x->op);
+    }
+    g->note = "Among the slowest in more than half of the rounds; median and worst: of all "
+              "rounds. number: from 1 on. --csv-timeline has those of each round.";
+    return g->n_rows > 1;
+}
+
+/* Fills the slowest calls of all phases, repeated ones first. */
+bool ab_slowest_grid(const struct ab_topic_at *at, struct ab_grid *g)
+{
+    const struct ab_view *v = at->view;
+    const struct ab_view_slowest *slowest = ab_view_slowest(v);
+    const struct ab_session *s = v->session;
+    uint32_t n = 0;
+    *g = (struct ab_grid){.session = s,
+                          .rows_are = "allocator",
+                          .columns = {{.in_html = "call"},
+                                      {.in_html = "#size"},
+                                      {.in_html = "phase"},
+                                      {.in_html = "#place"},
+                                      {.in_html = "#seen in"},
+                                      {.in_html = "#median"},
+                                      {.in_html = "#slowest"}},
+                          .n_columns = 7};
+    for (uint32_t i = 0; i < slowest->n_calls; i++) {
+        const struct ab_view_slow_call *c = &slowest->calls[i];
+        const char *phase = s->phases[c->phase];
+        const struct ab_iterations *each = ab_session_iterations(s, phase);
+        n = i > 0 && c[-1].backend != c->backend ? 0 : n;
+        if (n++ >= LISTED)
+            continue;
+        ab_grid_add_backend(g, c->backend)->emphasis = c->repeats ? AB_PLAIN : AB_FAINT;
+        ab_grid_say(g, 0, "%s", ab_result_op_name(c->op));
+        ab_grid_put(g, 1, AB_GRID_BYTES, c->size == AB_SIZE_UNKNOWN ? (double)NAN : (double)c->size,
+                    NULL);
+        if (each != NULL && c->iteration > 0)
+            ab_grid_say(g, 2, "%.200s, %.60s %u", phase, each->name, c->iteration);
+        else
+            ab_grid_say(g, 2, "%.200s", phase);
+        ab_grid_say(g, 3, "%u", c->position);
+        ab_grid_say(g, 4, "%u of %u", c->n_seen, slowest->n_rounds);
+        ab_grid_put(g, 5, AB_GRID_TIME, c->ns, NULL);
+        ab_grid_put(g, 6, AB_GRID_TIME, c->max_ns, NULL);
+    }
+    return g->n_rows > 0;
 }

@@ -90,7 +90,7 @@ static void bytes_of_the_aged_heap_stand_apart(void **state)
     fake_session_set_peak(f, FAKE_GLIBC, 6 << 20);
     const double aging = 1 << 20;
     struct ab_view fresh = view_of(f);
-    uint32_t winner = fresh.headline.winner;
+    uint32_t winner = ab_view_sentences(&fresh)->headline.winner;
     double live = fresh.memory.rows[FAKE_GLIBC].parts[AB_VIEW_LIVE];
     double peak = fresh.memory.rows[FAKE_GLIBC].peak_bytes;
     assert_false(fresh.memory.has_aged_heap);
@@ -107,7 +107,7 @@ static void bytes_of_the_aged_heap_stand_apart(void **state)
     assert_true(m->parts[AB_VIEW_AGED] == aging);
     assert_true(m->parts[AB_VIEW_LIVE] == live - aging);
     assert_true(sum == peak && m->peak_bytes == peak);
-    assert_true(v.headline.winner != winner);
+    assert_true(ab_view_sentences(&v)->headline.winner != winner);
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -156,14 +156,15 @@ static void phases_have_their_harness(void **state)
     (void)state;
     struct fake_session *f = fake_session_of(8);
     struct ab_view v = view_of(f);
-    assert_int_equal(v.phases.n_phases, 2);
-    assert_int_equal(v.phases.phases[0].n_ops, 2000000);
-    assert_int_equal(v.phases.n_harness, 2);
-    assert_string_equal(v.phases.harness[0].boundary, "malloc");
-    assert_true(v.phases.harness[0].ns_per_op[1] == 0.9);
-    assert_true(ab_view_phases_at(&v.phases, FAKE_JEMALLOC, 1)->ns_per_op.median > 29);
-    assert_true(isnan(ab_view_phases_at(&v.phases, FAKE_GLIBC, 0)->speed.ratio)); /* the base */
-    assert_true(ab_view_phases_at(&v.phases, FAKE_BROKEN, 0)->ns_per_op.n == 0);
+    assert_int_equal(ab_view_phases(&v)->n_phases, 2);
+    assert_int_equal(ab_view_phases(&v)->phases[0].n_ops, 2000000);
+    assert_int_equal(ab_view_phases(&v)->n_harness, 2);
+    assert_string_equal(ab_view_phases(&v)->harness[0].boundary, "malloc");
+    assert_true(ab_view_phases(&v)->harness[0].ns_per_op[1] == 0.9);
+    assert_true(ab_view_phases_at(ab_view_phases(&v), FAKE_JEMALLOC, 1)->ns_per_op.median > 29);
+    assert_true(
+        isnan(ab_view_phases_at(ab_view_phases(&v), FAKE_GLIBC, 0)->speed.ratio)); /* the base */
+    assert_true(ab_view_phases_at(ab_view_phases(&v), FAKE_BROKEN, 0)->ns_per_op.n == 0);
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -184,9 +185,9 @@ static void harnesses_of_one_boundary_are_named_by_their_rows(void **state)
             strcpy(f->nulls[i].placement, "aa");
         }
     struct ab_view v = view_of(f);
-    assert_int_equal(v.phases.n_harness, 2);
-    assert_string_equal(v.phases.harness[1].name, "routed");
-    assert_true(ab_view_phases_harness(&v.phases, FAKE_POOL, 0) == 1);
+    assert_int_equal(ab_view_phases(&v)->n_harness, 2);
+    assert_string_equal(ab_view_phases(&v)->harness[1].name, "routed");
+    assert_true(ab_view_phases_harness(ab_view_phases(&v), FAKE_POOL, 0) == 1);
     ab_view_fini(&v);
     strcpy(f->backends[FAKE_ARENA].rules.placement, "bb");
     for (uint32_t i = 2; i < f->s.n_nulls; i += 4) { /* one phase of one of them is its own */
@@ -194,14 +195,14 @@ static void harnesses_of_one_boundary_are_named_by_their_rows(void **state)
         f->nulls[i].ns_per_op = 7;
     }
     v = view_of(f);
-    assert_int_equal(v.phases.n_harness, 3);
-    assert_string_equal(v.phases.harness[0].name, "malloc");
-    assert_string_equal(v.phases.harness[1].name, "jemalloc, pool");
-    assert_string_equal(v.phases.harness[2].name, f->backends[FAKE_ARENA].name);
-    assert_true(ab_view_phases_harness(&v.phases, FAKE_ARENA, 0) == 7);
-    assert_true(isnan(ab_view_phases_harness(&v.phases, FAKE_ARENA, 1)));
-    assert_true(isnan(ab_view_phases_harness(&v.phases, FAKE_POOL, 0)));
-    assert_true(ab_view_phases_harness(&v.phases, FAKE_POOL, 1) == 1);
+    assert_int_equal(ab_view_phases(&v)->n_harness, 3);
+    assert_string_equal(ab_view_phases(&v)->harness[0].name, "malloc");
+    assert_string_equal(ab_view_phases(&v)->harness[1].name, "jemalloc, pool");
+    assert_string_equal(ab_view_phases(&v)->harness[2].name, f->backends[FAKE_ARENA].name);
+    assert_true(ab_view_phases_harness(ab_view_phases(&v), FAKE_ARENA, 0) == 7);
+    assert_true(isnan(ab_view_phases_harness(ab_view_phases(&v), FAKE_ARENA, 1)));
+    assert_true(isnan(ab_view_phases_harness(ab_view_phases(&v), FAKE_POOL, 0)));
+    assert_true(ab_view_phases_harness(ab_view_phases(&v), FAKE_POOL, 1) == 1);
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -254,9 +255,10 @@ static void set_worst(struct fake_session *f, uint32_t round, unsigned i, uint32
 
 static const struct ab_view_latency_cell *free_of_glibc(const struct ab_view *v)
 {
-    for (uint32_t c = 0; c < v->latency.n_columns; c++)
-        if (v->latency.columns[c].op == AB_OP_FREE && v->latency.columns[c].phase == 0)
-            return ab_view_latency_at(&v->latency, FAKE_GLIBC, c);
+    for (uint32_t c = 0; c < ab_view_latency(v)->n_columns; c++)
+        if (ab_view_latency(v)->columns[c].op == AB_OP_FREE &&
+            ab_view_latency(v)->columns[c].phase == 0)
+            return ab_view_latency_at(ab_view_latency(v), FAKE_GLIBC, c);
     return NULL;
 }
 
@@ -269,7 +271,7 @@ static void calls_of_unknown_place_or_time_are_left_out(void **state)
     set_worst(f, 1, 0, UINT32_MAX, 31000);
     set_worst(f, 2, 0, UINT32_MAX, 35000);
     struct ab_view v = view_of(f);
-    assert_int_equal(v.slowest.n_calls, 0);
+    assert_int_equal(ab_view_slowest(&v)->n_calls, 0);
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -284,7 +286,7 @@ static void rounds_without_a_tail_pass_are_not_counted(void **state)
         f->s.passes.rounds[pass] = AB_EVERY_ROUND;
     f->s.passes.rounds[AB_PASS_TAIL] = 2;
     struct ab_view v = view_of(f);
-    assert_int_equal(v.slowest.n_rounds, 2);
+    assert_int_equal(ab_view_slowest(&v)->n_rounds, 2);
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -299,8 +301,8 @@ static void slow_calls_are_joined_by_their_place(void **state)
     set_worst(f, 1, 0, 900, 31000);
     set_worst(f, 2, 0, 900, 35000);
     struct ab_view v = view_of(f);
-    const struct ab_view_slow_call *call = v.slowest.calls;
-    assert_int_equal(v.slowest.n_calls, 2);
+    const struct ab_view_slow_call *call = ab_view_slowest(&v)->calls;
+    assert_int_equal(ab_view_slowest(&v)->n_calls, 2);
     assert_int_equal(call->position, 900);
     assert_int_equal(call->n_seen, 3);
     assert_int_equal(call->size, 64);
@@ -335,8 +337,8 @@ static void slow_iterations_are_those_of_most_rounds(void **state)
     f->s.iterations = x;
     f->s.n_iterations = 3;
     struct ab_view v = view_of(f);
-    const struct ab_view_slow_call *slow = v.slow_iterations.calls;
-    assert_int_equal(v.slow_iterations.n_calls, 4);
+    const struct ab_view_slow_call *slow = ab_view_slow_iterations(&v)->calls;
+    assert_int_equal(ab_view_slow_iterations(&v)->n_calls, 4);
     assert_true(slow[0].iteration == 1 && slow[0].op == 0 && slow[0].n_seen == 2);
     assert_true(slow[0].ns == 800 && slow[0].max_ns == 9000 &&
                 slow[0].repeats); /* of 0, 800, 9000 */
@@ -365,17 +367,19 @@ static void warnings_have_ids_and_remedies(void **state)
                   {"unverified", "allocbench verify /usr/lib/x86_64-linux-gnu/libjemalloc.so.2"},
                   {"absent", "apt install libscudo-14-dev"}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        const struct ab_view_warning *w = ab_view_warnings_find(&v.warnings, wanted[i].id);
+        const struct ab_view_warning *w = ab_view_warnings_find(&ab_view_sentences(&v)->warnings,
+                                                                wanted[i].id);
         if (w == NULL)
             fail_msg("no %s", wanted[i].id);
         else
             assert_string_equal(w->remedy, wanted[i].remedy);
     }
-    assert_true(v.warnings.is_noisy);
-    for (size_t i = 1; i < v.warnings.n; i++)
-        assert_true(v.warnings.items[i - 1].severity <= v.warnings.items[i].severity);
-    assert_null(ab_view_warnings_find(&v.warnings, "noise"));
-    assert_int_equal(v.warnings.items[0].severity, AB_VIEW_FAILURE);
+    assert_true(ab_view_sentences(&v)->warnings.is_noisy);
+    for (size_t i = 1; i < ab_view_sentences(&v)->warnings.n; i++)
+        assert_true(ab_view_sentences(&v)->warnings.items[i - 1].severity <=
+                    ab_view_sentences(&v)->warnings.items[i].severity);
+    assert_null(ab_view_warnings_find(&ab_view_sentences(&v)->warnings, "noise"));
+    assert_int_equal(ab_view_sentences(&v)->warnings.items[0].severity, AB_VIEW_FAILURE);
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -407,10 +411,11 @@ static void what_would_settle_it_is_the_next_step(void **state)
     for (uint32_t i = 0; i < f->s.n_results; i++) /* nothing was preempted */
         f->results[i].cpu_ns_per_op = f->results[i].ns_per_op;
     struct ab_view v = view_of(f);
-    assert_int_equal(v.next.n, 1);
+    assert_int_equal(ab_view_sentences(&v)->next.n, 1);
     unsigned rounds = 0;
-    assert_int_equal(sscanf(v.next.items[0].command, "--rounds %u", &rounds), 1);
-    assert_int_equal(rounds, ab_effect_rounds_needed(&v.headline.speed, NAN));
+    assert_int_equal(sscanf(ab_view_sentences(&v)->next.items[0].command, "--rounds %u", &rounds),
+                     1);
+    assert_int_equal(rounds, ab_effect_rounds_needed(&ab_view_sentences(&v)->headline.speed, NAN));
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -423,8 +428,9 @@ static const char *start_with(struct fake_session *f, const char *name, const ch
     snprintf(b->name, sizeof b->name, "%s", name);
     snprintf(b->path, sizeof b->path, "%s", path);
     struct ab_view v = view_of(f);
-    assert_int_equal(v.headline.verdict, AB_VIEW_FASTER);
-    snprintf(buf, cap, "%s", v.next.n > 0 ? v.next.items[0].command : "");
+    assert_int_equal(ab_view_sentences(&v)->headline.verdict, AB_VIEW_FASTER);
+    snprintf(buf, cap, "%s",
+             ab_view_sentences(&v)->next.n > 0 ? ab_view_sentences(&v)->next.items[0].command : "");
     ab_view_fini(&v);
     return buf;
 }
@@ -502,13 +508,27 @@ static void the_next_step_is_the_program_itself(void **state)
     fake_session_free(f);
 }
 
+/* The title is a text of its own each time that it is made. */
+static void a_part_is_made_once(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_of(8);
+    struct ab_view v = view_of(f);
+    const char *title = ab_view_sentences(&v)->title;
+    const struct ab_view_phase *phases = ab_view_phases(&v)->phases;
+    assert_ptr_equal(ab_view_sentences(&v)->title, title);
+    assert_ptr_equal(ab_view_phases(&v)->phases, phases);
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
 static void an_empty_session_has_a_view(void **state)
 {
     (void)state;
     struct ab_session s = {.kind = AB_SESSION_WORKLOAD, .name = "nothing", .is_complete = true};
     struct ab_view v;
     ab_view_make(&s, &v);
-    assert_int_equal(v.headline.verdict, AB_VIEW_NOTHING);
+    assert_int_equal(ab_view_sentences(&v)->headline.verdict, AB_VIEW_NOTHING);
     assert_int_equal(v.ranking.n_rows, 0);
     ab_view_fini(&v);
 }
@@ -520,12 +540,13 @@ static void a_row_that_was_not_in_virtual_time_says_so(void **state)
     strcpy(f->backends[FAKE_GLIBC].clock, "real");
     strcpy(f->backends[FAKE_GLIBC].clock_reason, "--pace 1x"); /* as it was asked for */
     struct ab_view v = view_of(f);
-    assert_null(ab_view_warnings_find(&v.warnings, "real-clock"));
+    assert_null(ab_view_warnings_find(&ab_view_sentences(&v)->warnings, "real-clock"));
     ab_view_fini(&v);
     strcpy(f->backends[FAKE_JEMALLOC].clock, "real");
     strcpy(f->backends[FAKE_JEMALLOC].clock_reason, "it reads the processor's tick counter");
     v = view_of(f);
-    const struct ab_view_warning *w = ab_view_warnings_find(&v.warnings, "real-clock");
+    const struct ab_view_warning *w = ab_view_warnings_find(&ab_view_sentences(&v)->warnings,
+                                                            "real-clock");
     assert_non_null(w);
     assert_int_equal(w->backend, FAKE_JEMALLOC);
     assert_non_null(strstr(w->text, "tick counter"));
@@ -554,6 +575,7 @@ int main(void)
         cmocka_unit_test(what_would_settle_it_is_the_next_step),
         cmocka_unit_test(a_winner_comes_with_what_a_program_is_started_with),
         cmocka_unit_test(the_next_step_is_the_program_itself),
+        cmocka_unit_test(a_part_is_made_once),
         cmocka_unit_test(an_empty_session_has_a_view),
     };
     return cmocka_run_group_tests_name("view", tests, NULL, NULL);

@@ -78,13 +78,13 @@ static void a_column_has_the_numbers_of_its_value(void **state)
     struct ab_grid g;
     (void)state;
     ab_view_make(&f->s, &v);
-    assert_int_equal(v.by_value.n_names, 2);
-    assert_int_equal(v.by_value.n_values, 2);
-    assert_true(v.by_value.is_number);
-    assert_true(v.by_value.x[1] == 200);
+    assert_int_equal(ab_view_by_value(&v)->n_names, 2);
+    assert_int_equal(ab_view_by_value(&v)->n_values, 2);
+    assert_true(ab_view_by_value(&v)->is_number);
+    assert_true(ab_view_by_value(&v)->x[1] == 200);
     for (uint32_t row = 0; row < 4; row++)
         assert_true(ab_view_by_value_at(&v, row % 2, row / 2, run) ==
-                    ab_view_phases_at(&v.phases, row, 0)->ns_per_op.median);
+                    ab_view_phases_at(ab_view_phases(&v), row, 0)->ns_per_op.median);
     assert_true(ab_by_value_phase_grid(&(struct ab_topic_at){.view = &v}, &g));
     assert_int_equal(g.n_columns, 2);
     assert_string_equal(g.columns[1].title, "200");
@@ -119,7 +119,7 @@ static void a_session_without_lists_has_no_such_table(void **state)
     struct ab_grid g;
     (void)state;
     ab_view_make(&f->s, &v);
-    assert_int_equal(v.by_value.n_values, 0);
+    assert_int_equal(ab_view_by_value(&v)->n_values, 0);
     assert_false(ab_by_value_phase_grid(&(struct ab_topic_at){.view = &v}, &g));
     ab_grid_fini(&g);
     ab_view_fini(&v);

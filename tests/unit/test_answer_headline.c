@@ -20,10 +20,10 @@ static void join(const struct fake_session *f, char *buf, size_t cap, enum ab_vi
     size_t used = 0;
     ab_view_make(&f->s, &v);
     buf[0] = 0;
-    for (unsigned i = 0; i < v.headline.n_sentences; i++)
+    for (unsigned i = 0; i < ab_view_sentences(&v)->headline.n_sentences; i++)
         used += (size_t)snprintf(buf + used, cap - used, "%s%s", i > 0 ? " " : "",
-                                 v.headline.sentences[i]);
-    *verdict = v.headline.verdict;
+                                 ab_view_sentences(&v)->headline.sentences[i]);
+    *verdict = ab_view_sentences(&v)->headline.verdict;
     ab_view_fini(&v);
 }
 
@@ -149,12 +149,13 @@ static void the_fastest_is_named_on_every_workload(void **state)
             best = total[b] < total[best] ? b : best;
         struct ab_view v;
         ab_view_make(&f->s, &v);
-        assert_int_equal(v.headline.winner, best);
+        assert_int_equal(ab_view_sentences(&v)->headline.winner, best);
         assert_int_equal(v.ranking.rows[0].backend, best);
         const char *name = f->backends[best].name;
-        assert_non_null(strstr(v.headline.sentences[0], name));
-        if (v.headline.verdict == AB_VIEW_FASTER)
-            assert_int_equal(strncmp(v.headline.sentences[0], name, strlen(name)), 0);
+        assert_non_null(strstr(ab_view_sentences(&v)->headline.sentences[0], name));
+        if (ab_view_sentences(&v)->headline.verdict == AB_VIEW_FASTER)
+            assert_int_equal(
+                strncmp(ab_view_sentences(&v)->headline.sentences[0], name, strlen(name)), 0);
         ab_view_fini(&v);
     }
     fake_session_free(f);
@@ -339,7 +340,7 @@ static void rows_of_one_build_are_one_allocator(void **state)
     assert_mentions(f, "faster", false);
     struct ab_view v;
     ab_view_make(&f->s, &v);
-    assert_int_equal(v.next.n, 0);
+    assert_int_equal(ab_view_sentences(&v)->next.n, 0);
     for (uint32_t i = 0; i < v.ranking.n_rows; i++)
         assert_false(v.ranking.rows[i].vs.is_clear);
     ab_view_fini(&v);
@@ -371,7 +372,8 @@ static void what_failed_verify_is_said_first(void **state)
     strcpy(b->verify_failed[b->n_verify_failed++], "fork");
     struct ab_view v;
     ab_view_make(&f->s, &v);
-    assert_string_equal(v.headline.sentences[0], "jemalloc FAILED verify (limits, fork).");
+    assert_string_equal(ab_view_sentences(&v)->headline.sentences[0],
+                        "jemalloc FAILED verify (limits, fork).");
     ab_view_fini(&v);
     assert_mentions(f, "Not verified", false);
     fake_session_free(f);

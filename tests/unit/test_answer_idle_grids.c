@@ -104,8 +104,8 @@ static void what_an_idle_stretch_holds_is_said_and_split(void **state)
     ab_grid_fini(&g);
     ab_view_make(&f->s, &v);
     bool is_said = false;
-    for (unsigned i = 0; i < v.headline.n_sentences; i++)
-        is_said = is_said || strcmp(v.headline.sentences[i],
+    for (unsigned i = 0; i < ab_view_sentences(&v)->headline.n_sentences; i++)
+        is_said = is_said || strcmp(ab_view_sentences(&v)->headline.sentences[i],
                                     "At the end of the longest idle stretch glibc holds 60.0 MiB: "
                                     "48.0 MiB are free pages, which a trim returns, and 12.0 MiB "
                                     "are pages that blocks pin (10.0 MiB live).") == 0;
@@ -194,7 +194,7 @@ static void pictures_have_lines_over_time(void **state)
     struct ab_view view;
     attach(&f->s);
     ab_view_make(&f->s, &view);
-    const struct ab_view_pictures *p = &view.pictures;
+    const struct ab_view_pictures *p = ab_view_pictures(&view);
     assert_int_equal(p->n_courses, BACKENDS);
     assert_true(p->courses_end.x == (23 * 600 + 61) * 1e9);
     assert_true(p->courses_end.y == (110 + 23) * 0x1p20);

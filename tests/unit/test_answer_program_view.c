@@ -213,9 +213,10 @@ static bool is_said_to_be_held_up(const struct screen *x, const char *wanted)
 {
     struct ab_view v;
     ab_view_make(&x->s, &v);
-    const struct ab_view_warning *w = ab_view_warnings_find(&v.warnings, "preempted");
+    const struct ab_view_warning *w = ab_view_warnings_find(&ab_view_sentences(&v)->warnings,
+                                                            "preempted");
     bool is_said = w != NULL;
-    assert_true(is_said == v.warnings.is_noisy);
+    assert_true(is_said == ab_view_sentences(&v)->warnings.is_noisy);
     if (is_said && strncmp(w->text, wanted, strlen(wanted)) != 0)
         fail_msg("'%s' does not begin: %s", w->text, wanted);
     ab_view_fini(&v);
@@ -303,9 +304,10 @@ static void assert_says(const struct screen *x, const char *wanted)
     struct ab_view v;
     char all[4000] = "";
     ab_view_make(&x->s, &v);
-    for (unsigned i = 0; i < v.headline.n_sentences; i++) {
+    for (unsigned i = 0; i < ab_view_sentences(&v)->headline.n_sentences; i++) {
         size_t n = strlen(all);
-        snprintf(all + n, sizeof all - n, "%s%s", i > 0 ? " " : "", v.headline.sentences[i]);
+        snprintf(all + n, sizeof all - n, "%s%s", i > 0 ? " " : "",
+                 ab_view_sentences(&v)->headline.sentences[i]);
     }
     if (strstr(all, wanted) == NULL)
         fail_msg("'%s' is not in: %s", wanted, all);

@@ -330,7 +330,7 @@ static void make_series(const struct ab_report *report, const struct phase *x, s
 static void put_slowest(struct ab_plot *p, const struct ab_report *report, const struct phase *x,
                         size_t of)
 {
-    const struct ab_view_slowest *slow = &report->view->slow_iterations;
+    const struct ab_view_slowest *slow = ab_view_slow_iterations(report->view);
     unsigned n = 0;
     for (uint32_t i = 0; i < slow->n_calls && n < MARKS_MOST; i++) {
         const struct ab_view_slow_call *c = &slow->calls[i];

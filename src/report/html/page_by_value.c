@@ -43,7 +43,7 @@ static void settle(struct ab_axis *a, bool is_from_zero)
 /* Returns the title of the x axis: "n", or "n: 1 = few, 2 = many" if the values are words. */
 static const char *title_of_x(const struct ab_view *v, struct ab_text *t)
 {
-    const struct ab_view_by_value *b = &v->by_value;
+    const struct ab_view_by_value *b = ab_view_by_value(v);
     for (uint32_t k = 0; k < b->n_values; k++) {
         const char *values = v->session->combinations[k].values;
         size_t n = b->is_single ? strcspn(values, "=") : 0;
@@ -60,7 +60,7 @@ static void draw_name(struct ab_plot *p, const struct ab_report *report, uint32_
                       struct ab_by_value_of of)
 {
     const struct ab_view *v = report->view;
-    const struct ab_view_by_value *b = &v->by_value;
+    const struct ab_view_by_value *b = ab_view_by_value(v);
     const struct ab_backend_info *info = &v->session->backends[b->rows[name * b->n_values]];
     struct ab_point *points = ab_alloc_zeroed(b->n_values + 1u, sizeof points[0]),
                     last = {NAN, NAN};
@@ -83,7 +83,7 @@ static void put_chart(struct ab_html *h, const struct ab_report *report, struct 
                       const char *title)
 {
     const struct ab_view *v = report->view;
-    const struct ab_view_by_value *b = &v->by_value;
+    const struct ab_view_by_value *b = ab_view_by_value(v);
     bool is_bytes = of.what == AB_BY_VALUE_PEAK;
     struct ab_text x_title = {0};
     struct ab_plot p = {.x = {.low = INFINITY, .high = -INFINITY, .unit = AB_AXIS_COUNT},
@@ -130,9 +130,9 @@ static void put_charts(struct ab_html *h, const struct ab_report *report)
 
 void ab_page_by_value(struct ab_html *h, const struct ab_report *report)
 {
-    if (report->view->by_value.n_values == 0)
+    if (ab_view_by_value(report->view)->n_values == 0)
         return;
-    if (report->view->by_value.is_single) { /* several params have no common axis */
+    if (ab_view_by_value(report->view)->is_single) { /* several params have no common axis */
         ab_page_figures_begin(h);
         put_charts(h, report);
         ab_page_figures_end(h);

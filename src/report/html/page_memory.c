@@ -105,7 +105,7 @@ static bool put_timeline(struct ab_html *h, const struct ab_session *s,
 
 static void put_timelines(struct ab_html *h, const struct ab_report *report)
 {
-    const struct ab_view_pictures *all = &report->view->pictures;
+    const struct ab_view_pictures *all = ab_view_pictures(report->view);
     bool is_all = true;
     if (!(all->footprints_most > 0))
         return;

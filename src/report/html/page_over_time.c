@@ -62,7 +62,7 @@ static void put_key(struct ab_html *h, double floor_ns)
 
 void ab_page_over_time(struct ab_html *h, const struct ab_report *report)
 {
-    const struct ab_view_pictures *all = &report->view->pictures;
+    const struct ab_view_pictures *all = ab_view_pictures(report->view);
     if (all->n_maps == 0)
         return;
     put_key(h, report->session->timer.floor_ns);

@@ -67,7 +67,7 @@ static void put_strip(struct ab_html *h, const struct ab_report *report,
 
 static void put_strips(struct ab_html *h, const struct ab_report *report)
 {
-    const struct ab_view_pictures *all = &report->view->pictures;
+    const struct ab_view_pictures *all = ab_view_pictures(report->view);
     ab_html_f(h, "<h3>Every round</h3>\n");
     ab_page_figures_begin(h);
     for (unsigned i = 0; i < all->n_strips; i++)

@@ -94,7 +94,7 @@ static void put_picture(struct ab_html *h, const struct ab_report *report,
 
 void ab_page_slowest(struct ab_html *h, const struct ab_report *report)
 {
-    const struct ab_view_slowest *x = &report->view->slowest;
+    const struct ab_view_slowest *x = ab_view_slowest(report->view);
     bool is_any = false;
     for (uint32_t i = 0; i < x->n_calls; i++)
         is_any = is_any || ab_view_shows(report->session, x->calls[i].backend);

@@ -99,16 +99,18 @@ static void put_scatter(struct ab_html *h, const struct ab_report *report)
 
 static void put_headline(struct ab_html *h, const struct ab_view *v)
 {
-    ab_html_f(h, "<p class=\"soft\">%s</p>\n<div class=\"verdict\">\n", v->title);
-    for (unsigned i = 0; i < v->headline.n_sentences; i++)
-        ab_html_f(h, "<p>%s</p>\n", v->headline.sentences[i]);
+    const struct ab_view_sentences *said = ab_view_sentences(v);
+    ab_html_f(h, "<p class=\"soft\">%s</p>\n<div class=\"verdict\">\n", said->title);
+    for (unsigned i = 0; i < said->headline.n_sentences; i++)
+        ab_html_f(h, "<p>%s</p>\n", said->headline.sentences[i]);
     ab_html_f(h, "</div>\n");
 }
 
 static void put_warnings(struct ab_html *h, const struct ab_view *v)
 {
-    for (size_t i = 0; i < v->warnings.n; i++) {
-        const struct ab_view_warning *w = &v->warnings.items[i];
+    const struct ab_view_sentences *said = ab_view_sentences(v);
+    for (size_t i = 0; i < said->warnings.n; i++) {
+        const struct ab_view_warning *w = &said->warnings.items[i];
         bool is_bad = w->severity == AB_VIEW_FAILURE;
         if (strcmp(w->id, "caveat") == 0)
             continue; /* not relevant to this work; `verify` and run -v report it */
@@ -152,12 +154,13 @@ static void put_gates(struct ab_html *h, const struct ab_session *s)
 
 static void put_next(struct ab_html *h, const struct ab_view *v)
 {
-    if (v->next.n == 0)
+    const struct ab_view_sentences *said = ab_view_sentences(v);
+    if (said->next.n == 0)
         return;
     ab_html_f(h, "<h3>Next</h3>\n<ul>\n");
-    for (unsigned i = 0; i < v->next.n; i++)
+    for (unsigned i = 0; i < said->next.n; i++)
         ab_html_f(h, "<li><code>%s</code> <span class=\"soft\">%s</span></li>\n",
-                  v->next.items[i].command, v->next.items[i].why);
+                  said->next.items[i].command, said->next.items[i].why);
     ab_html_f(h, "</ul>\n");
 }
 

@@ -17,7 +17,7 @@ enum { ROW_PX = 22, LEFT = 176, NAME_CHARS = 17, TITLE_BYTES = 200, TITLE_CHARS 
 
 static bool has_row(const struct ab_report *report, uint32_t backend, uint32_t phase)
 {
-    double ns = ab_view_phases_at(&report->view->phases, backend, phase)->ns_per_op.median;
+    double ns = ab_view_phases_at(ab_view_phases(report->view), backend, phase)->ns_per_op.median;
     return ab_view_shows(report->session, backend) && isfinite(ns);
 }
 
@@ -34,7 +34,7 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
                      uint32_t phase, double y)
 {
     const struct ab_backend_info *b = &report->session->backends[backend];
-    const struct ab_view_time *t = ab_view_phases_at(&report->view->phases, backend, phase);
+    const struct ab_view_time *t = ab_view_phases_at(ab_view_phases(report->view), backend, phase);
     double ns = t->ns_per_op.median, high = ns;
     char cut[120], title[300], value[64], label[sizeof b->name + 32];
     struct ab_paint paint = ab_report_paint(report, b->name);
@@ -72,7 +72,7 @@ static void draw_rows(struct ab_plot *p, const struct ab_report *report, uint32_
         uint32_t b = ab_page_ranked(report, i);
         if (!has_row(report, b, phase))
             continue;
-        double of_row = ab_view_phases_harness(&report->view->phases, b, phase);
+        double of_row = ab_view_phases_harness(ab_view_phases(report->view), b, phase);
         if (row == n || of_row != harness) {
             draw_harness(p, harness, row, from);
             from = row;
@@ -105,7 +105,7 @@ static void name_axis(char buf[TITLE_BYTES], const struct ab_view_phases *ph, ui
 
 static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_t phase)
 {
-    const struct ab_view_phases *ph = &report->view->phases;
+    const struct ab_view_phases *ph = ab_view_phases(report->view);
     struct ab_plot p = {0};
     uint32_t n = ph->phases[phase].n_shown;
     char description[200], title[TITLE_BYTES];
@@ -135,7 +135,7 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
 
 void ab_page_time(struct ab_html *h, const struct ab_report *report)
 {
-    uint32_t n = report->view->phases.n_phases;
+    uint32_t n = ab_view_phases(report->view)->n_phases;
     if (n == 0 || ab_session_is_exec(report->session))
         return;
     for (uint32_t p = 0; p < n; p++) {

@@ -8,7 +8,7 @@
 
 void ab_page_courses(struct ab_html *h, const struct ab_report *report)
 {
-    const struct ab_view_pictures *all = &report->view->pictures;
+    const struct ab_view_pictures *all = ab_view_pictures(report->view);
     bool is_exec = ab_session_is_exec(report->session);
     struct ab_plot p = {
         .x = {.high = all->courses_end.x,

@@ -296,12 +296,13 @@ static void add_warnings(struct ab_text *t, const struct ab_view_warnings *warni
  * numbers. */
 static void add_answer(struct page *page, const struct ab_view *v)
 {
+    const struct ab_view_sentences *said = ab_view_sentences(v);
     struct ab_text *to = &page->text;
     struct ab_view_texts names = {0};
     if (v->ranking.n_ranked == 0)
         return;
-    for (unsigned i = 0; i < v->headline.n_sentences; i++) {
-        ab_sinks_markdown_text(to, v->headline.sentences[i]);
+    for (unsigned i = 0; i < said->headline.n_sentences; i++) {
+        ab_sinks_markdown_text(to, said->headline.sentences[i]);
         ab_text_add(to, "\n");
     }
     ab_text_add(to, "\n");
@@ -312,7 +313,7 @@ static void add_answer(struct page *page, const struct ab_view *v)
     add_topics(page, v, AB_MARKDOWN_ANSWER);
     add_topics(page, v, AB_MARKDOWN_IDLE);
     add_topics(page, v, AB_MARKDOWN_PINS);
-    add_warnings(to, &v->warnings);
+    add_warnings(to, &said->warnings);
 }
 
 static void add_finding(struct page *page, const struct ab_finding *f)

@@ -173,12 +173,13 @@ static bool has_numbers(const struct ab_view *v)
 /* Prints the sentences, the ranking and the tables. */
 static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
+    const struct ab_view_sentences *said = ab_view_sentences(v);
     struct ab_legend legend = {0};
     /* params with lists of values take the place of the rest, which is only shown with -v */
     bool has_rest = v->session->n_combinations == 0 || style.topics != 0;
-    ab_table_prose(to, style, AB_PLAIN, v->title);
-    for (unsigned i = 0; i < v->headline.n_sentences; i++)
-        ab_table_prose(to, style, i == 0 ? AB_STRONG : AB_PLAIN, v->headline.sentences[i]);
+    ab_table_prose(to, style, AB_PLAIN, said->title);
+    for (unsigned i = 0; i < said->headline.n_sentences; i++)
+        ab_table_prose(to, style, i == 0 ? AB_STRONG : AB_PLAIN, said->headline.sentences[i]);
     fputc('\n', to);
     if (!has_numbers(v)) {
         ab_table_names(to, v->session, style);
@@ -199,12 +200,13 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
 static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_style style,
                          bool is_aged)
 {
+    const struct ab_view_sentences *said = ab_view_sentences(v);
     const char *begin = is_aged ? "no aged heap, because they cannot free single blocks: "
                                 : "not installed: ";
     struct ab_text line = {0};
     char name[4 * sizeof v->session->backends->name];
-    for (size_t i = 0; i < v->warnings.n; i++) {
-        const struct ab_view_warning *w = &v->warnings.items[i];
+    for (size_t i = 0; i < said->warnings.n; i++) {
+        const struct ab_view_warning *w = &said->warnings.items[i];
         if (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE &&
             (v->session->backends[w->backend].aging.occupancy > 0) == is_aged)
             ab_text_addf(&line, "%s%s", line.s == NULL ? begin : ", ",
@@ -217,8 +219,9 @@ static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_styl
 static bool is_said_elsewhere(const struct ab_view *v, const struct ab_view_warning *w,
                               struct ab_table_style style)
 {
-    return (strcmp(w->id, "few-rounds") == 0 && v->headline.verdict == AB_VIEW_TOO_FEW) ||
-           (strcmp(w->id, "little-work") == 0 && v->headline.verdict == AB_VIEW_TOO_LITTLE) ||
+    const struct ab_view_sentences *said = ab_view_sentences(v);
+    return (strcmp(w->id, "few-rounds") == 0 && said->headline.verdict == AB_VIEW_TOO_FEW) ||
+           (strcmp(w->id, "little-work") == 0 && said->headline.verdict == AB_VIEW_TOO_LITTLE) ||
            (strcmp(w->id, "incomplete") == 0 && style.is_live) || /* the headline says so */
            (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE) ||
            (strcmp(w->id, "caveat") == 0 && style.topics == 0);
@@ -254,17 +257,18 @@ static void print_hint(FILE *to, struct ab_table_style style)
 /* Prints the end of every report: warnings and next steps. */
 static void answer_end(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
+    const struct ab_view_sentences *said = ab_view_sentences(v);
     struct ab_text next = {0}, end = {0};
     ab_rounds_note_end(v->session, &end);
     ab_table_note(to, style, AB_FAINT, &end);
-    for (size_t i = 0; i < v->warnings.n; i++)
-        if (!is_said_elsewhere(v, &v->warnings.items[i], style))
-            print_warning(to, &v->warnings.items[i], style);
+    for (size_t i = 0; i < said->warnings.n; i++)
+        if (!is_said_elsewhere(v, &said->warnings.items[i], style))
+            print_warning(to, &said->warnings.items[i], style);
     print_absent(to, v, style, false);
     print_absent(to, v, style, true);
-    for (unsigned i = 0; i < v->next.n; i++)
-        ab_text_addf(&next, "%s%s (%s)", i == 0 ? "next: " : "; ", v->next.items[i].command,
-                     v->next.items[i].why);
+    for (unsigned i = 0; i < said->next.n; i++)
+        ab_text_addf(&next, "%s%s (%s)", i == 0 ? "next: " : "; ", said->next.items[i].command,
+                     said->next.items[i].why);
     ab_table_note(to, style, AB_PLAIN, &next);
     if (style.topics == 0 && has_numbers(v) && !ab_session_is_exec(v->session))
         print_hint(to, style);
