@@ -175,18 +175,17 @@ static void print_kept_spool(const struct ab_recording *r)
 }
 
 /* Prints what was recorded. Under --quiet only losses. `status` is the status of the recording. */
-static void print_recording(struct ab_recording *r, const struct ab_options *o,
-                            enum ab_status status)
+static void print_recording(struct ab_recording *r, bool is_quiet, enum ab_status status)
 {
-    ab_spool_summary_print_traces(r, o->talk.is_quiet);
+    ab_spool_summary_print_traces(r, is_quiet);
     if (status != AB_OK)
         return;
     if (r->traces.n_in_doubt > 0)
         fprintf(stderr, "allocbench: the recording is kept in %s; use allocbench trace recover\n",
                 r->launch.folder);
-    if (o->talk.is_quiet)
+    if (is_quiet)
         return;
-    if (o->recording.is_unconverted)
+    if (r->is_unconverted)
         print_kept_spool(r);
     print_hints(r);
     print_unseen(&r->launch);
@@ -249,7 +248,7 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
     request.watch = begin_live(&live, o);
     request.conversion = ab_progress_of_files(&files);
     enum ab_status status = ab_record(&request, &recording, exit_code, err);
-    print_recording(&recording, o, status);
+    print_recording(&recording, o->talk.is_quiet, status);
     int code = ab_recording_end(&recording);
     if (status == AB_OK)
         *exit_code = code;

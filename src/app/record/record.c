@@ -65,25 +65,23 @@ static enum ab_status write_traces(struct ab_recording *r, struct ab_output *out
     return AB_SYSTEM;
 }
 
-static enum ab_status keep(struct ab_recording *r, const struct ab_record_request *request,
-                           struct ab_output *out, struct ab_err *err)
+/* Converts or keeps what the command has left. */
+static enum ab_status keep(struct ab_recording *r, struct ab_output *out, struct ab_err *err)
 {
-    struct ab_launch *l = &r->launch;
-    r->traces = (struct ab_spool_traces){
-        .folder = l->spool,
-        .path = r->place.path,
-        .has_folder = r->place.is_in_folder,
-        .ns_per_tick = (double)l->end.wall_ns / (double)(l->end.wall_ticks | 1),
-        .wall_ns = (double)l->end.wall_ns,
-        .cpu_ns = (double)l->end.cpu_ns,
-        .last_name = l->end.comm,
-        .along = l->along,
-        .progress = request->conversion,
-        .keeps_old = true,
-    };
-    AB_TRY(ab_spool_traces_open(&r->traces, err));
-    AB_TRY(check_seen(l, &r->traces, err));
-    return request->is_unconverted ? keep_spool(r, err) : write_traces(r, out, err);
+    const struct ab_launch *l = &r->launch;
+    struct ab_spool_traces *t = &r->traces;
+    t->folder = l->spool;
+    t->path = r->place.path;
+    t->has_folder = r->place.is_in_folder;
+    t->ns_per_tick = (double)l->end.wall_ns / (double)(l->end.wall_ticks | 1);
+    t->wall_ns = (double)l->end.wall_ns;
+    t->cpu_ns = (double)l->end.cpu_ns;
+    t->last_name = l->end.comm;
+    t->along = l->along;
+    t->keeps_old = true;
+    AB_TRY(ab_spool_traces_open(t, err));
+    AB_TRY(check_seen(l, t, err));
+    return r->is_unconverted ? keep_spool(r, err) : write_traces(r, out, err);
 }
 
 /* Chooses when to convert. Short recordings are converted at the end, without cost while the
@@ -116,17 +114,26 @@ static void set_launch(struct ab_launch *l, const struct ab_record_request *r)
     choose_control(l, r);
 }
 
-static enum ab_status start(struct ab_recording *r, const struct ab_record_request *request,
-                            struct ab_output *out, int *exit_code, struct ab_err *err)
+/* Sets in *out all that the request says about the recording, finds the program and opens the
+ * output. */
+static enum ab_status prepare(const struct ab_record_request *r, struct ab_recording *out,
+                              struct ab_output *file, int *exit_code, struct ab_err *err)
 {
-    struct ab_launch *l = &r->launch;
-    const struct ab_launch_folder folder = {.kept = request->is_unconverted ? r->place.path : NULL,
-                                            .in = request->spool_in};
-    AB_TRY(ab_launch_prepare(request->args[0], folder, l, exit_code, err));
-    set_launch(l, request);
-    if (!request->is_unconverted)
-        AB_TRY(ab_output_open(r->place.path, out, err));
-    enum ab_status status = ab_launch_start(l, request->args, err);
+    const char *extension = r->is_unconverted ? "spool" : "abt";
+    AB_TRY(ab_trace_place_find(r->output, basename(r->args[0]), extension, &out->place, err));
+    const struct ab_launch_folder folder = {.kept = r->is_unconverted ? out->place.path : NULL,
+                                            .in = r->spool_in};
+    AB_TRY(ab_launch_prepare(r->args[0], folder, &out->launch, exit_code, err));
+    set_launch(&out->launch, r);
+    out->is_unconverted = r->is_unconverted;
+    out->traces.progress = r->conversion;
+    return r->is_unconverted ? AB_OK : ab_output_open(out->place.path, file, err);
+}
+
+static enum ab_status start(struct ab_recording *r, const char *const *args, int *exit_code,
+                            struct ab_err *err)
+{
+    enum ab_status status = ab_launch_start(&r->launch, args, err);
     if (status == AB_USAGE)
         *exit_code = AB_LAUNCH_CANNOT_RUN;
     r->is_started = status == AB_OK;
@@ -139,16 +146,16 @@ enum ab_status ab_record(const struct ab_record_request *r, struct ab_recording 
     struct ab_output file = {0};
     *out = (struct ab_recording){.launch.owner_fd = -1};
     *exit_code = AB_LAUNCH_FAILED;
-    AB_TRY(ab_trace_place_find(r->output, basename(r->args[0]), r->is_unconverted ? "spool" : "abt",
-                               &out->place, err));
-    enum ab_status status = start(out, r, &file, exit_code, err);
+    enum ab_status status = prepare(r, out, &file, exit_code, err);
+    if (status == AB_OK)
+        status = start(out, r->args, exit_code, err);
     if (status == AB_OK) {
         if (r->begun != NULL)
             r->begun(out->launch.folder);
         bool is_time_up = ab_launch_await(&out->launch);
         if (is_time_up && r->stops_command)
             ab_launch_stop(&out->launch);
-        status = keep(out, r, &file, err);
+        status = keep(out, &file, err);
     }
     ab_output_abandon(&file);
     return status;

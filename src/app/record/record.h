@@ -28,6 +28,7 @@ struct ab_recording { /* begins as {0} */
     struct ab_trace_place place;
     struct ab_spool_traces traces;
     struct ab_spool_facts facts; /* for ab_spool_facts_find() on `traces` */
+    bool is_unconverted;         /* True if the spool is the result */
     uint64_t n_calls;            /* is_unconverted: about the number of recorded events */
     bool is_started;
     char folder[4096], part[4096 + 16]; /* of ab_recover(): the spool; the trace next to it */
