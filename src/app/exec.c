@@ -255,7 +255,7 @@ static enum ab_status add_own_malloc(struct work *w, struct ab_selection_list *l
 static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
-    const struct ab_measure_request *asked = m->asked;
+    const struct ab_measure_request *asked = &w->asked->measure;
     name_metrics(w, &m->session);
     AB_TRY(ab_selection_parse(asked->backends.names, asked->backends.n, asked->backends.path,
                               &m->selection, err));
@@ -297,7 +297,7 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
     struct work *w = m->work;
     const struct ab_selection *s = &m->selection.items[i];
     w->aged_lists[i].request = s->aging;
-    w->aged_lists[i].request.seed = info->aging.seed = m->asked->settings.seed;
+    w->aged_lists[i].request.seed = info->aging.seed = w->asked->measure.settings.seed;
     if (w->asked->program.wants_own_malloc && i + 1 == m->selection.n) {
         w->cases[i].wanted = w->own.served;
         w->cases[i].wanted.is_own = true;
@@ -328,7 +328,7 @@ static void describe(struct ab_measurement *m)
     s->tape_sha256 = w->work_sha256;
     s->settings = w->settings;
     name_metrics(w, s);
-    s->seed = m->asked->settings.seed;
+    s->seed = w->asked->measure.settings.seed;
     s->n_tape_ops = UINT64_MAX;
     s->phases = phases;
     s->n_phases = 1;
@@ -371,10 +371,9 @@ static bool find_noter(struct work *w)
 /* Prints, once for all allocators, that the program waits and uses no CPU time. */
 static void say_that_it_waits(void *user)
 {
-    const struct ab_measurement *m = user;
-    struct work *w = m->work;
+    struct work *w = user;
     if (!w->has_said_waits)
-        ab_say(&m->asked->talk,
+        ab_say(&w->asked->measure.talk,
                "allocbench: %s runs without using CPU time; to measure a program that does not "
                "end by itself use --server (docs/exec.md)",
                w->name);
@@ -423,7 +422,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
                     .timeout_ns = asked->measure.conditions.timeout_ns,
                     .server = asked->server.is_server ? &w->server : NULL,
                     .waits = say_that_it_waits,
-                    .user = m},
+                    .user = w},
         .cases = w->cases,
         .base = ab_session_base(&m->session),
         .rounds = m->session.n_rounds_planned,
@@ -437,7 +436,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
         .user = &watch,
     };
     if (asked->program.trace != NULL && !m->is_again) {
-        AB_TRY(ab_exec_predict(m, asked->program.trace, &w->prediction, err));
+        AB_TRY(ab_exec_predict(&asked->measure, m, asked->program.trace, &w->prediction, err));
         note_part(w);
     }
     AB_TRY(prove_settings(m, err));
@@ -448,7 +447,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
         plan.wants_sites = asked->program.wants_sites;
     }
     plan.noter = find_noter(w) ? &w->noter : NULL;
-    ab_round_watch_begin(&watch, &m->asked->talk, &m->store, &m->session);
+    ab_round_watch_begin(&watch, &asked->measure.talk, &m->store, &m->session);
     enum ab_status status = ab_program_session_run(&plan, &m->session, &w->summary, err);
     ab_round_watch_end(&watch);
     return status;
@@ -475,13 +474,13 @@ enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, stru
     struct ab_phase phase = {.name = AB_PROGRAM_PHASE, .is_measured = true};
     struct work w = {.asked = asked,
                      .wants_inside = program->wants_inside || program->trace != NULL};
-    struct ab_measurement m = {.asked = &asked->measure,
-                               .engine = &engine,
-                               .work = &w,
-                               .phases = &phase,
-                               .n_phases = 1,
-                               .is_exec = true,
-                               .others = {program->trace, program->stdin_path}};
+    const struct ab_measure_task task = {.asked = &asked->measure,
+                                         .engine = &engine,
+                                         .work = &w,
+                                         .phases = &phase,
+                                         .n_phases = 1,
+                                         .is_exec = true,
+                                         .others = {program->trace, program->stdin_path}};
     if (program->wants_sites && !w.wants_inside)
         return ab_fail(err, AB_USAGE,
                        "--sites requires --inside: it says where the calls come from");
@@ -494,7 +493,7 @@ enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, stru
     for (unsigned k = 0; w.wants_inside && k <= AB_OP_FREE; k++)
         phase.n_ops[k] = 1; /* placeholder; the interposer reports the real counts */
     if (status == AB_OK)
-        status = ab_measure(&m, exit_code, err);
+        status = ab_measure(&task, exit_code, err);
     free(w.server.metrics);
     ab_prediction_fini(&w.prediction);
     free(w.cases);

@@ -115,12 +115,12 @@ static void announce(const struct ab_talk *talk, const struct ab_prediction *p)
                ab_units_count(all, sizeof all, (double)p->n_calls));
 }
 
-enum ab_status ab_exec_predict(struct ab_measurement *m, const char *trace,
-                               struct ab_prediction *out, struct ab_err *err)
+enum ab_status ab_exec_predict(const struct ab_measure_request *asked, struct ab_measurement *m,
+                               const char *trace, struct ab_prediction *out, struct ab_err *err)
 {
     uint64_t began_ns = ab_clock_now_ns(), whole_ns = m->rules.time_budget_ns;
     struct ab_trace_info end;
-    struct ab_measure_request r = request_of(m->asked, &trace);
+    struct ab_measure_request r = request_of(asked, &trace);
     int exit_code = 0;
     out->n_calls = ab_trace_read_end(trace, &end) ? end.events : 0;
     for (unsigned i = 0; i < AB_REPLAY_KINDS; i++) { /* both replays have the same calls */
@@ -129,7 +129,7 @@ enum ab_status ab_exec_predict(struct ab_measurement *m, const char *trace,
             out->n_replayed = n;
     }
     r.most_events = out->n_replayed;
-    announce(&m->asked->talk, out);
+    announce(&asked->talk, out);
     for (; out->n_replays < AB_REPLAY_KINDS; out->n_replays++) {
         r.user = &out->replays[out->n_replays];
         fit_into_time(&r, whole_ns, out->n_replays, m->session.n_backends, out->n_calls);

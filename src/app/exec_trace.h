@@ -29,8 +29,8 @@ void ab_prediction_fini(struct ab_prediction *p);
  * has another number of them. Both together take half of --time-budget, else three minutes, but
  * have at least 6 rounds. If the trace is too long for that, only its beginning is replayed, at
  * least a million calls. */
-enum ab_status ab_exec_predict(struct ab_measurement *m, const char *trace,
-                               struct ab_prediction *out, struct ab_err *err);
+enum ab_status ab_exec_predict(const struct ab_measure_request *asked, struct ab_measurement *m,
+                               const char *trace, struct ab_prediction *out, struct ab_err *err);
 
 /* Adds the numbers of the replays to the results of the program, round by round. The program may
  * have more rounds than a replay. Every round of the program counts n_calls calls; if that is 0, as

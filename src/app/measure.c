@@ -25,13 +25,14 @@
 #include <string.h>
 #include <time.h>
 
-static enum ab_status open_outputs(struct ab_measurement *m, struct ab_err *err)
+static enum ab_status open_outputs(const struct ab_measure_task *task, struct ab_measurement *m,
+                                   struct ab_err *err)
 {
-    const struct ab_measure_request *asked = m->asked;
+    const struct ab_measure_request *asked = task->asked;
     const struct ab_inputs inputs = {
         .files = asked->args,
         .n = asked->n_args,
-        .others = {asked->verdicts.baseline, m->others[0], m->others[1]},
+        .others = {asked->verdicts.baseline, task->others[0], task->others[1]},
         .rules = asked->maps.rules,
         .n_rules = asked->maps.n,
     };
@@ -50,23 +51,24 @@ static void describe_backends(struct ab_measurement *m)
         m->engine->add_case(m, i, &s->backends[i]);
     }
     ab_backends_set_labels(s->backends, s->n_backends);
-    ab_verified_find(&m->asked->store, s);
 }
 
-static enum ab_status read_gates(struct ab_measurement *m, struct ab_err *err)
+static enum ab_status read_gates(const struct ab_measure_task *task, struct ab_measurement *m,
+                                 struct ab_err *err)
 {
+    const struct ab_measure_request *asked = task->asked;
     const char *names[AB_SELECTION_MAX];
     struct ab_gate_source source = {
-        .talk = &m->asked->talk,
-        .gates = m->asked->verdicts.gates,
-        .n_gates = m->asked->verdicts.n_gates,
-        .workload = m->asked->ignores_gates ? NULL : m->workload,
-        .phases = m->phases,
-        .n_phases = m->n_phases,
+        .talk = &asked->talk,
+        .gates = asked->verdicts.gates,
+        .n_gates = asked->verdicts.n_gates,
+        .workload = asked->ignores_gates ? NULL : task->workload,
+        .phases = task->phases,
+        .n_phases = task->n_phases,
         .backends = names,
         .named = m->session.named,
         .n_named = m->session.n_named,
-        .is_exec = m->is_exec,
+        .is_exec = task->is_exec,
     };
     for (size_t i = 0; i < m->selection.n && i < AB_SELECTION_MAX; i++)
         names[source.n_backends++] = m->selection.items[i].name;
@@ -112,7 +114,6 @@ static void describe_session(struct ab_measurement *m)
 {
     struct ab_session *s = &m->session;
     s->start = time(NULL);
-    s->command_line = m->asked->command.kept;
     s->n_rounds_planned = most_rounds(&m->rules);
     s->stopping = (struct ab_stopping){
         .time_budget_s = (double)m->rules.time_budget_ns * 1e-9,
@@ -125,9 +126,10 @@ static void describe_session(struct ab_measurement *m)
 }
 
 /* Makes all checks that are possible before anything runs. */
-static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
+static enum ab_status prepare(const struct ab_measure_task *task, struct ab_measurement *m,
+                              struct ab_err *err)
 {
-    const struct ab_measure_request *asked = m->asked;
+    const struct ab_measure_request *asked = task->asked;
     const struct ab_verdicts_wanted *wanted = &asked->verdicts;
     if (m->rules.shard.count > 0 && (wanted->baseline != NULL || wanted->has_limit))
         return ab_fail(err, AB_USAGE,
@@ -135,10 +137,11 @@ static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
                        wanted->baseline != NULL ? "baseline" : "limit");
     AB_TRY(ab_decision_open(asked, &m->decision, err));
     AB_TRY(m->engine->select(m, err));
-    AB_TRY(open_outputs(m, err));
+    AB_TRY(open_outputs(task, m, err));
     describe_backends(m);
+    ab_verified_find(&asked->store, &m->session);
     AB_TRY(ab_base_name_set(wanted->base, &m->session, err));
-    AB_TRY(read_gates(m, err));
+    AB_TRY(read_gates(task, m, err));
     AB_TRY(check_rule(&m->rules, m->selection.n, err));
     if (m->engine->choose != NULL)
         AB_TRY(m->engine->choose(m, err));
@@ -153,12 +156,12 @@ static enum ab_status prepare(struct ab_measurement *m, struct ab_err *err)
 
 /* Drops the gates and claims of a shard. They are read, so that mistakes show at once, but judged
  * on the merged result. */
-static void set_gates_aside(struct ab_measurement *m)
+static void set_gates_aside(struct ab_measurement *m, const struct ab_talk *talk)
 {
     if (m->session.shard.count == 0)
         return;
     if (m->gates.n_gates > 0)
-        ab_say(&m->asked->talk, "allocbench: gates are judged on the merged result");
+        ab_say(talk, "allocbench: gates are judged on the merged result");
     m->gates.n_gates = m->gates.n_claims = 0;
 }
 
@@ -187,6 +190,7 @@ static void describe_again(struct ab_measurement *again, const bool *is_concerne
  * A row fails only if its second measurement fails too. Not inlined, because the second measurement
  * would take stack space of the first all the time. */
 static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m,
+                                                        const struct ab_talk *talk,
                                                         struct ab_err *err)
 {
     bool is_concerned[AB_COMBINATIONS_MAX] = {false}; /* one per possible row */
@@ -194,14 +198,15 @@ static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m
     uint32_t n = ab_decision_suspicious(&m->decision, &m->session, is_concerned);
     if (n == 0)
         return AB_OK;
-    ab_say(&m->asked->talk, "%u verdict%s to confirm: %u more rounds", n, n == 1 ? "" : "s",
+    ab_say(talk, "%u verdict%s to confirm: %u more rounds", n, n == 1 ? "" : "s",
            m->session.n_rounds);
     ab_store_save(&m->store, &m->session);
     again.rules = (struct ab_stop_rules){.has_rounds = m->rules.has_rounds,
                                          .rounds = m->session.n_rounds};
     again.resumed = NULL;
     again.is_again = true;
-    again.session = (struct ab_session){.base = m->session.base};
+    again.session = (struct ab_session){.base = m->session.base,
+                                        .command_line = m->session.command_line};
     again.store = (struct ab_store){0};
     describe_again(&again, is_concerned);
     enum ab_status status = m->engine->run(&again, err);
@@ -224,17 +229,18 @@ static enum ab_status write_outputs(struct ab_measurement *m, struct ab_err *err
     return status == AB_OK ? written : status;
 }
 
-static void show(const struct ab_measurement *m, enum ab_status status)
+static void show(const struct ab_measure_request *asked, const struct ab_measurement *m,
+                 enum ab_status status)
 {
-    const struct ab_measured measured = {.asked = m->asked,
+    const struct ab_measured measured = {.asked = asked,
                                          .session = &m->session,
                                          .replay = m->replay,
                                          .decision = &m->decision,
                                          .store = &m->store,
                                          .status = status,
                                          .n_left = m->n_left};
-    if (m->asked->show != NULL)
-        m->asked->show(m->asked->user, &measured);
+    if (asked->show != NULL)
+        asked->show(asked->user, &measured);
 }
 
 /* Returns the exit code. A failed back end outweighs a gate, because the gate means nothing without
@@ -244,27 +250,27 @@ static int judge(const struct ab_measurement *m)
     bool has_failed = ab_case_has_failed(&m->session) ||
                       (m->replay != NULL && ab_case_has_failed(m->replay));
     return ab_status_exit_code(has_failed ? AB_BACKEND
-                                          : ab_verdict_status(&m->asked->verdicts, &m->session));
+                                          : ab_verdict_status(m->decision.wanted, &m->session));
 }
 
-/* Judges, confirms, writes and shows the results. Files are written before anything is shown,
- * because the pipe of standard output may close. */
-static enum ab_status conclude(struct ab_measurement *m, enum ab_status status, int *exit_code,
-                               struct ab_err *err)
+/* Judges, confirms and writes the results of a measurement that ended with `status`. */
+static enum ab_status conclude(struct ab_measurement *m, const struct ab_talk *talk,
+                               enum ab_status status, struct ab_err *err)
 {
     struct ab_err why;
-    set_gates_aside(m);
+    set_gates_aside(m, talk);
     ab_decision_make(&m->decision, &m->gates, &m->session);
     if (status == AB_OK)
-        status = confirm(m, err);
-    enum ab_status written = write_outputs(m, status == AB_OK ? err : &why);
-    if (status == AB_OK)
-        status = written;
-    else if (written != AB_OK && status == AB_INTERRUPTED)
-        ab_complain(&m->asked->talk, (ab_err_context(&why, "allocbench: "), why.text));
-    show(m, status);
-    *exit_code = judge(m);
-    return status;
+        status = confirm(m, talk, err);
+    enum ab_status written = write_outputs(m, &why);
+    if (written == AB_OK)
+        return status;
+    if (status == AB_INTERRUPTED)
+        ab_complain(talk, (ab_err_context(&why, "allocbench: "), why.text));
+    if (status != AB_OK)
+        return status;
+    *err = why;
+    return written;
 }
 
 /* ---- interruptions: what is kept, and the command that resumes ---- */
@@ -315,8 +321,10 @@ static void add_rounds(struct ab_text *t, const struct ab_session *s)
 }
 
 /* Sets the text of AB_INTERRUPTED in *err, which is empty under --quiet. */
-static void explain_interruption(const struct ab_measurement *m, struct ab_err *err)
+static void explain_interruption(const struct ab_measure_task *task, const struct ab_measurement *m,
+                                 struct ab_err *err)
 {
+    const struct ab_measure_request *asked = task->asked;
     const struct ab_session *s = &m->session;
     struct ab_text t = {0};
     if (s->n_rounds == s->n_rounds_resumed) {
@@ -325,42 +333,64 @@ static void explain_interruption(const struct ab_measurement *m, struct ab_err *
         add_rounds(&t, s);
         ab_text_add(&t, m->store.name[0] != 0 ? "; what is complete is kept" : "; not stored");
     }
-    if (m->store.name[0] != 0 && !m->is_exec) { /* a program cannot be resumed */
-        add_command(&t, m->asked->store.folder, s, &m->store);
-        add_libraries(&t, m->asked, s, &m->selection);
+    if (m->store.name[0] != 0 && !task->is_exec) { /* a program cannot be resumed */
+        add_command(&t, asked->store.folder, s, &m->store);
+        add_libraries(&t, asked, s, &m->selection);
     }
-    ab_fail(err, AB_INTERRUPTED, "%s", m->asked->talk.is_quiet ? "" : t.s);
+    ab_fail(err, AB_INTERRUPTED, "%s", asked->talk.is_quiet ? "" : t.s);
     ab_text_fini(&t);
 }
 
-enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err)
+static void begin(const struct ab_measure_task *task, struct ab_measurement *m)
 {
-    m->rules = m->asked->rules;
+    *m = (struct ab_measurement){
+        .engine = task->engine,
+        .work = task->work,
+        .n_combinations = task->n_combinations,
+        .resumed = task->resumed,
+        .rules = task->asked->rules,
+        .session.command_line = task->asked->command.kept,
+    };
     ab_supervise_begin(); /* from here on, signals leave nothing behind */
-    enum ab_status status = prepare(m, err);
-    if (status == AB_OK) {
-        status = m->engine->run(m, err);
-        /* Complete rounds are kept even if the rest fails, except rounds that a resumed result
-         * had. */
-        bool is_new = (status == AB_OK && !m->asked->is_trial) ||
-                      m->session.n_rounds > m->session.n_rounds_resumed;
-        if (is_new && m->engine->conclude != NULL)
-            m->engine->conclude(m);
-        if (is_new)
-            ab_session_settle(&m->session);
-        if (is_new && m->asked->take == NULL)
-            status = conclude(m, status, exit_code, err);
-        else if (is_new && status == AB_OK)
-            status = m->asked->take(m->asked->user, &m->session, err);
-        if (status == AB_INTERRUPTED &&
-            (!is_new || (m->asked->take == NULL && !m->session.is_complete)))
-            explain_interruption(m, err);
-    }
+}
+
+static void release(struct ab_measurement *m)
+{
     ab_outputs_abandon(&m->outputs);
     ab_store_close(&m->store);
     ab_decision_close(&m->decision);
     release_session(&m->session);
     ab_selection_list_fini(&m->selection);
     ab_gate_set_fini(&m->gates);
+}
+
+enum ab_status ab_measure(const struct ab_measure_task *task, int *exit_code, struct ab_err *err)
+{
+    const struct ab_measure_request *asked = task->asked;
+    struct ab_measurement m;
+    begin(task, &m);
+    enum ab_status status = prepare(task, &m, err);
+    if (status == AB_OK) {
+        status = m.engine->run(&m, err);
+        /* Complete rounds are kept even if the rest fails, except rounds that a resumed result
+         * had. */
+        bool is_new = (status == AB_OK && !asked->is_trial) ||
+                      m.session.n_rounds > m.session.n_rounds_resumed;
+        if (is_new && m.engine->conclude != NULL)
+            m.engine->conclude(&m);
+        if (is_new)
+            ab_session_settle(&m.session);
+        if (is_new && asked->take == NULL) {
+            status = conclude(&m, &asked->talk, status, err);
+            show(asked, &m, status); /* after all is written: the pipe of the output may close */
+            *exit_code = judge(&m);
+        } else if (is_new && status == AB_OK) {
+            status = asked->take(asked->user, &m.session, err);
+        }
+        if (status == AB_INTERRUPTED &&
+            (!is_new || (asked->take == NULL && !m.session.is_complete)))
+            explain_interruption(task, &m, err);
+    }
+    release(&m);
     return status;
 }

@@ -32,8 +32,8 @@ struct ab_engine {
     void (*conclude)(struct ab_measurement *m);
 };
 
-/* The caller sets the first block; the rest begins as zeroes. */
-struct ab_measurement {
+/* A request, and what is measured for it. */
+struct ab_measure_task {
     const struct ab_measure_request *asked;
     const struct ab_engine *engine;
     void *work;                         /* data of the engine */
@@ -45,7 +45,14 @@ struct ab_measurement {
     bool is_exec;               /* True for a real program */
     struct ab_session *resumed; /* partial session to continue; NULL = none */
     const char *others[2];      /* further files that are read; NULL = none */
+};
 
+/* The state of a task from its preparation to its end. */
+struct ab_measurement {
+    const struct ab_engine *engine;
+    void *work;
+    uint32_t n_combinations;
+    struct ab_session *resumed; /* NULL for the rounds that confirm a verdict */
     struct ab_stop_rules rules; /* those of the request; others for the rounds that confirm */
     struct ab_selection_list selection;
     struct ab_outputs outputs;
@@ -58,9 +65,8 @@ struct ab_measurement {
     bool is_again; /* True for the rounds that confirm a verdict */
 };
 
-/* Measures, writes the results and has them shown. Releases everything that the
- * measurement holds except `work`. Sets *exit_code from failed back ends, else from the
- * verdicts. */
-enum ab_status ab_measure(struct ab_measurement *m, int *exit_code, struct ab_err *err);
+/* Measures, writes the results and has them shown. Sets *exit_code from failed back ends, else from
+ * the verdicts. */
+enum ab_status ab_measure(const struct ab_measure_task *task, int *exit_code, struct ab_err *err);
 
 #endif

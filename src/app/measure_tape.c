@@ -32,6 +32,7 @@
 #define PRECISION_ENOUGH 0.02
 
 struct tape_work {
+    const struct ab_measure_request *asked;
     const struct ab_subject *subject;  /* the first subject; has the data common to all */
     uint32_t n_subjects;               /* combinations of values */
     struct ab_placement_rows *mapped;  /* one per combination */
@@ -54,10 +55,10 @@ static enum ab_status make_mapped(struct ab_measurement *m, struct ab_err *err)
     enum ab_status status = AB_OK;
     for (uint32_t i = 0; i < w->n_subjects && status == AB_OK; i++) {
         m->selection.n = n_before;
-        status = ab_placement_rows_read(m->asked, &w->subject[i], &m->selection, &w->mapped[i],
+        status = ab_placement_rows_read(w->asked, &w->subject[i], &m->selection, &w->mapped[i],
                                         err);
         if (status == AB_OK)
-            status = ab_placement_rows_make(m->asked, &w->mapped[i], &w->subject[i], err);
+            status = ab_placement_rows_make(w->asked, &w->mapped[i], &w->subject[i], err);
     }
     return status;
 }
@@ -65,7 +66,7 @@ static enum ab_status make_mapped(struct ab_measurement *m, struct ab_err *err)
 static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
 {
     struct tape_work *w = m->work;
-    const struct ab_measure_request *asked = m->asked;
+    const struct ab_measure_request *asked = w->asked;
     const struct ab_subject *s = w->subject;
     const struct ab_backend_wish wish = {.asked = &asked->backends,
                                          .listed = s->backends,
@@ -108,8 +109,8 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
 static enum ab_status choose_passes(struct ab_measurement *m, struct ab_err *err)
 {
     struct tape_work *w = m->work;
-    AB_TRY(ab_outputs_check_phase(m->asked->outputs.phase, w->phases, w->n_phases, err));
-    const struct ab_measure_request *asked = m->asked;
+    AB_TRY(ab_outputs_check_phase(w->asked->outputs.phase, w->phases, w->n_phases, err));
+    const struct ab_measure_request *asked = w->asked;
     AB_TRY(ab_pass_choice_make(&asked->passes, asked->conditions.is_strict, &m->gates, m->resumed,
                                &w->passes, err));
     if (asked->conditions.has_between &&
@@ -196,7 +197,8 @@ static void describe_combinations(const struct tape_work *w, struct ab_session *
 /* True if the default precision ends the session. Gates and baselines are judged on all rounds. */
 static bool is_ended_by_default(const struct ab_measurement *m)
 {
-    const struct ab_measure_request *asked = m->asked;
+    const struct tape_work *w = m->work;
+    const struct ab_measure_request *asked = w->asked;
     bool is_judged = m->gates.n_gates + m->gates.n_claims > 0 || asked->verdicts.baseline != NULL;
     bool has_rule = m->rules.time_budget_ns > 0 || m->rules.precision > 0 || m->rules.has_rounds;
     return !is_judged && asked->take == NULL && !has_rule && m->rules.shard.count == 0 &&
@@ -206,7 +208,7 @@ static bool is_ended_by_default(const struct ab_measurement *m)
 static void describe(struct ab_measurement *m)
 {
     struct tape_work *w = m->work;
-    const struct ab_measure_request *asked = m->asked;
+    const struct ab_measure_request *asked = w->asked;
     struct ab_session *session = &m->session;
     describe_tape(w->subject, session);
     if (w->n_subjects > 1)
@@ -250,15 +252,15 @@ static enum ab_status check_cpus(const struct ab_run_conditions *conditions, str
 }
 
 /* Puts the name of the partial result in front of the error text. */
-static enum ab_status name_resumed(const struct ab_measurement *m, struct ab_err *err)
+static enum ab_status name_resumed(const struct tape_work *w, struct ab_err *err)
 {
-    return ab_err_context(err, "%s: ", AB_SHOWN(512, m->asked->resume.path));
+    return ab_err_context(err, "%s: ", AB_SHOWN(512, w->asked->resume.path));
 }
 
 static void plan_runs(const struct ab_measurement *m, struct ab_session_plan *plan)
 {
     const struct tape_work *w = m->work;
-    const struct ab_measure_request *asked = m->asked;
+    const struct ab_measure_request *asked = w->asked;
     *plan = (struct ab_session_plan){
         .cases = w->cases,
         .rounds = m->session.n_rounds_planned,
@@ -303,15 +305,16 @@ static enum ab_status check_times(const struct ab_measurement *m, struct ab_err 
 
 static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
 {
+    const struct tape_work *w = m->work;
     struct ab_round_watch watch;
     struct ab_session_plan plan;
     plan_runs(m, &plan);
     AB_TRY(check_times(m, err));
-    AB_TRY(check_cpus(&m->asked->conditions, err));
+    AB_TRY(check_cpus(&w->asked->conditions, err));
     AB_TRY(ab_shard_check(m->rules.shard, plan.rounds, m->session.n_backends, err));
     if (m->resumed != NULL && ab_resume_check(&m->session, m->resumed, err) != AB_OK)
-        return name_resumed(m, err);
-    if (m->asked->is_trial)
+        return name_resumed(w, err);
+    if (w->asked->is_trial)
         return AB_OK;
     ab_clock_calibrate(&plan.context.clock);
     AB_TRY(ab_gate_set_check_floor(&m->gates, &plan.context.clock, err));
@@ -320,10 +323,10 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     plan.progress = ab_round_watch_progress;
     plan.round_done = ab_round_watch_end_round;
     plan.user = &watch;
-    ab_round_watch_begin(&watch, &m->asked->talk, &m->store, &m->session);
+    ab_round_watch_begin(&watch, &w->asked->talk, &m->store, &m->session);
     enum ab_status status = ab_session_run(&plan, &m->session, err);
     ab_round_watch_end(&watch);
-    return status == AB_USAGE && m->resumed != NULL ? name_resumed(m, err) : status;
+    return status == AB_USAGE && m->resumed != NULL ? name_resumed(w, err) : status;
 }
 
 static void digest_tapes(const struct ab_subject *subjects, uint32_t n,
@@ -366,8 +369,8 @@ enum ab_status ab_measure_tape(const struct ab_measure_request *asked,
                                             .describe = describe,
                                             .run = run};
     const struct ab_tape_map *map = subjects->map;
-    struct tape_work w = {.subject = subjects, .n_subjects = n};
-    struct ab_measurement m = {
+    struct tape_work w = {.asked = asked, .subject = subjects, .n_subjects = n};
+    const struct ab_measure_task task = {
         .asked = asked,
         .engine = &engine,
         .work = &w,
@@ -395,7 +398,7 @@ enum ab_status ab_measure_tape(const struct ab_measure_request *asked,
     for (uint32_t i = 0; i < map->image->n_phases; i++)
         if (map->phases[i].is_measured)
             w.phases[w.n_phases++] = map->phases[i].name;
-    enum ab_status status = ab_measure(&m, exit_code, err);
+    enum ab_status status = ab_measure(&task, exit_code, err);
     for (uint32_t i = 0; i < n; i++)
         ab_placement_rows_fini(&w.mapped[i]);
     free(w.mapped);
