@@ -89,7 +89,8 @@ static ab_ref arena_alloc(struct ab_heap *heap, size_t size)
     return (ab_ref)ab_arena_shared_alloc(&heap->own, size);
 }
 
-/* Aligns every block to at least 16 bytes, because a back end need not pack its blocks. */
+/* Raises the alignments 1, 2, 4 and 8 to 16. ab_arena_alloc_aligned() would pack such blocks, but
+ * the caller of a back end asks for an alignment, not for packing. */
 static ab_ref arena_alloc_aligned(struct ab_heap *heap, size_t align, size_t size)
 {
     bool is_small = align == 1 || align == 2 || align == 4 || align == 8;

@@ -158,8 +158,8 @@ static inline void ab_block_step_in(struct ab_block_list *list, const void *plac
 #pragma weak ab_block_last_id
 uint32_t ab_block_last_id;
 
-/* Opens a list with an id that no other list has. It is neither 0 nor the id of dead memory, which
- * is odd. */
+/* Opens a list with an id that no other list has. Ids are even and not 0, so that none is
+ * AB_GUARD_DEAD_ID, which is odd. */
 static inline void ab_block_list_open(struct ab_block_list *list, const char *name)
 {
     memset(list, 0, sizeof *list);

@@ -475,7 +475,8 @@ private:
     ab_paged_arena *arena_;
 };
 
-// Arenas by name, each with a budget in bytes; 0 = the default budget (paged_ready.h).
+// The three arenas engine, game and scratch (paged_ready.h), each with a budget in bytes; 0 = the
+// default budget.
 class ready : detail::fixed {
 public:
     explicit ready(std::size_t engine = 0, std::size_t game = 0, std::size_t scratch = 0)

@@ -138,8 +138,9 @@ AB_MUST_USE int ab_handle_arena_init_buffer(struct ab_handle_arena *arena, void 
  * unless there was a flush before. */
 void ab_handle_arena_fini(struct ab_handle_arena *arena);
 
-/* Makes the next slot free that was not used since the last flush and has a version left. Returns
- * its index, or AB_HANDLE_END if there is none. */
+/* Finds the next slot that was not used since the last flush and has a version left, and makes it a
+ * free slot without a successor. Returns its index, or AB_HANDLE_END if there is none. Slots whose
+ * versions are used up are retired. */
 uint32_t ab_handle_carve(struct ab_handle_arena *arena);
 /* Inserts like ab_handle_insert; the bytes of the value are zero. Clears only slots that were used
  * before. */

@@ -195,7 +195,8 @@ AB_CHECKED_INLINE static inline void *ab_paged_born(struct ab_paged_arena *a, vo
 #else
     if (AB_MARKS && block != NULL) {
         AB_MARK_DEFINED(block, size);
-        AB_MARK_ALLOC(a->top, block, size); /* each page is a pool of its own to the tools */
+        /* To Valgrind each page is a pool of its own; the block is in the top one. */
+        AB_MARK_ALLOC(a->top, block, size);
     }
     return block;
 #endif

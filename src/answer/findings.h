@@ -26,7 +26,7 @@ struct ab_finding {
     const char *verdict; /* "pass", "not_evaluated", "regressed", "crashed" … */
     /* printable: no control characters, valid UTF-8 */
     struct ab_text title, sentence;
-    struct ab_text file; /* file of the definition; s NULL = none */
+    struct ab_text file; /* file in which the gate is defined; file.s NULL = none */
     uint32_t line, column;
     double seconds;     /* duration of a run of the back end; NaN = not known */
     bool is_shown_only; /* True for a compared number without a limit */

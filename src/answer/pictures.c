@@ -346,7 +346,7 @@ static void add_point(struct ab_latency_curve *c, double q, double ns, bool is_s
         c->n_sure = c->n;
 }
 
-struct walk { /* a position that moves up over the counters */
+struct walk { /* a position in a histogram; it moves up over the counters */
     const struct ab_hdr *hdr;
     uint64_t before; /* values in the counters below i */
     uint32_t i;

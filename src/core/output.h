@@ -38,8 +38,8 @@ enum ab_status ab_output_spare(const struct ab_output *out, const char *path,
                                const char *const *inputs, size_t n, struct ab_err *err);
 void ab_output_abandon(struct ab_output *out);
 
-/* A file that replaces nothing. It has no name until commit_new gives it the first free one of
- * STEM.json, STEM-2.json, … and copies that to `name`. A process that is killed leaves nothing
+/* Opens a file that replaces nothing. It has no name until commit_new gives it the first free one
+ * of STEM.json, STEM-2.json, … and copies that to `name`. A process that is killed leaves nothing
  * behind. Some file systems need a temporary name. ab_output_abandon works as above. */
 enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, struct ab_err *err);
 enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, char *name, size_t cap,

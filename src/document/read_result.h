@@ -35,7 +35,7 @@ enum {
 struct ab_stored {
     struct ab_session session;        /* its strings belong to the document */
     void *document;                   /* for a copy, the list of its strings */
-    enum ab_checksum checksum;        /* an altered result may still be shown */
+    enum ab_checksum checksum;        /* WRONG = altered; such a result may still be shown */
     struct ab_comparison *comparison; /* set by ab_stored_read_checks and
                                          ab_stored_copy, else NULL; likewise compared_with, its
                                          base */

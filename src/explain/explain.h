@@ -43,12 +43,12 @@ struct ab_explanation {
     enum ab_field_better better; /* unit or direction of the number */
 };
 
-/* Walks all of them, the rows of explain.def first; false past the end. */
+/* Sets *out to explanation i of all, the rows of explain.def first. Returns false past the end. */
 bool ab_explain_at(size_t i, struct ab_explanation *out);
-/* By its word, a synonym or the name of a number; upper and lower case, and blanks, '_' and '-',
- * are the same. False when there is none. */
+/* Finds an explanation by its word, a synonym or the name of a number. Upper and lower case are the
+ * same, and so are blanks, '_' and '-'. Returns false if there is none. */
 bool ab_explain_find(const char *word, struct ab_explanation *out);
-/* The nearest spelling of all words, synonyms and numbers; NULL when none is near. */
+/* Returns the nearest spelling of all words, synonyms and numbers; NULL = none is near. */
 const char *ab_explain_nearest(const char *word, char *buf, size_t cap);
 
 #endif

@@ -44,7 +44,8 @@ struct ab_convert_report {
      * way to free */
     uint64_t n_reused;
     uint64_t n_repairs, repair_ticks_max;
-    struct ab_bypass_report bypass; /* details beside info.bypass */
+    /* beside info.bypass: path of the first module that called another malloc, and in which way */
+    struct ab_bypass_report bypass;
     /* calls with a call site; calls with an incomplete stack; different stacks */
     uint64_t n_sites, n_cut_sites, n_stacks;
     /* marks in the trace; marks for which the trace had no room */

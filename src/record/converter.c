@@ -422,7 +422,7 @@ void ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_eve
                            uint64_t call, uint32_t thread)
 {
     struct ab_trace_mark mark = {.call = call, .name = find_name(m, e->size), .thread = thread};
-    if (m->base_stamp != 0) /* otherwise the mark is ahead of the first event */
+    if (m->base_stamp != 0) /* 0: no event came before the mark, whose time stays 0 */
         mark.time_us = ab_convert_marks_time(m, AB_SPOOL_STAMP(e));
     ab_mark_add(&m->table, mark);
 }

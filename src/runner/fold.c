@@ -293,7 +293,7 @@ static void add_known(double *sum, uint64_t n)
     *sum = (isnan(*sum) ? 0 : *sum) + (double)n;
 }
 
-/* Adds the ops of one pass during which the scheduler took the CPU away. */
+/* Adds the ops of one pass that the scheduler interrupted by taking the CPU away. */
 static void add_scheduler(const struct ab_fold *f, struct ab_result *r, const struct ab_tail *tail)
 {
     double longest = (double)ab_fold_ns(f, tail->scheduler_max_ticks);

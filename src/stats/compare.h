@@ -60,7 +60,7 @@ enum ab_status ab_comparison_status(const struct ab_comparison *c);
 
 /* Computes the effect of one metric between a back end of `base` and one of `now`. Rounds are
  * paired if both are one session. Latencies under the clock's floor count as the floor. The ratio
- * is new by base, not inverted. */
+ * is new / base, not inverted. */
 void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
                        const struct ab_session *now, uint32_t backend, const struct ab_metric *m,
                        struct ab_effect *effect);

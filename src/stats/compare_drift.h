@@ -21,7 +21,7 @@ struct ab_drift {
     bool is_unchanged; /* the back end itself has the same build in both */
     uint32_t n_controls;
     char controls[AB_CONTROLS_BYTES]; /* "glibc", "glibc and 2 others" */
-    /* Ratios of times, new by base. With several controls each is the median over them, so that a
+    /* Ratios of times, new / base. With several controls each is the median over them, so that a
      * bound holds for more than half of them. Without a control, ratio is NaN. */
     struct ab_effect machine; /* change of the controls themselves */
     struct ab_effect

@@ -33,7 +33,7 @@ enum ab_effect_method {
 extern const char *const ab_effect_method_names[AB_EFFECT_METHOD_COUNT];
 
 struct ab_effect {
-    double ratio;     /* new by base; NaN = not known */
+    double ratio;     /* new / base; NaN = not known */
     double low, high; /* 90 % interval: each bound is wrong in at most 5 % of cases; NaN = none */
     double sd; /* standard deviation of the log-ratio of one round; for two samples sqrt(var + var)
                   of one round of each; NaN = not known */

@@ -260,7 +260,7 @@ static struct ab_effect turned(const struct ab_metric *m, const struct ab_effect
     return ab_metric_is_rate(m) ? ab_effect_turned(e) : *e;
 }
 
-/* Measures *e, new by base, relative to the control back ends. Percentiles are not made relative,
+/* Measures *e, new / base, relative to the control back ends. Percentiles are not made relative,
  * because they move in steps of the clock. */
 static void measure_change(struct change *c, struct ab_effect *e)
 {

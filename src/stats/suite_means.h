@@ -43,7 +43,7 @@ extern const char *const ab_suite_metric_names[AB_SUITE_METRICS]; /* "time", "me
 
 struct ab_suite_cell {                        /* one back end in one workload */
     double value[AB_SUITE_METRICS];           /* medians: ns of the whole run, bytes; NaN = n/a */
-    struct ab_effect ratio[AB_SUITE_METRICS]; /* new by base; NaN = nothing to compare */
+    struct ab_effect ratio[AB_SUITE_METRICS]; /* back end / base; NaN = nothing to compare */
     const char *failure; /* why it has no numbers: "crashed", "no result"; "" = it has */
 };
 

@@ -548,7 +548,7 @@ struct group {
 
 struct lane_walk {
     uint32_t at;   /* ops before it are done */
-    size_t crest;  /* crest that contains it */
+    size_t crest;  /* index of the crest that contains op `at` */
     uint32_t last; /* index of the last record; NO_RECORD = none */
     int64_t begin; /* level before the phase */
     int64_t most;  /* highest level in the phase */

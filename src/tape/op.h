@@ -38,8 +38,8 @@ enum ab_code {
                                enum ab_reset, the kind of that call */
     AB_CODE_TOUCHED = 8,    /* flag: codes 9 … 12 are 1 … 4 followed by a touch as above */
     AB_CODE_FREE_SIZED = 8, /* free through the function that takes the size, if there is one;
-                               operand: log2 of the requested alignment, else 0. (A free has no
-                               touch) */
+                               operand: log2 of the requested alignment, else 0. It equals the
+                               code of a touched FREE, which does not exist */
     AB_CODE_WAIT = 13,      /* slot AB_SLOT_OF_LANE(l): wait until lane l has published `operand`;
                                AB_SLOT_FRAME: enter frame `operand` of the skew window;
                                AB_SLOT_GROUP: the window binds the lane to group `operand` */
@@ -81,7 +81,7 @@ enum {
 /* Whether a replay touches as much of a large block as the recorded program wrote. Blocks of which
  * this is not known are touched like the others. */
 enum ab_touch_recorded {
-    AB_RECORDED_NOT,  /* no: like other blocks */
+    AB_RECORDED_NOT,  /* no: the touch mode applies to large blocks too */
     AB_RECORDED_AUTO, /* yes; if the trace does not say, zeroed blocks are not touched */
     AB_RECORDED_MUST, /* yes; a trace that does not say is refused */
 };

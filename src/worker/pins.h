@@ -33,8 +33,8 @@ void ab_pins_drop(struct ab_pins *p, uint32_t slot, const struct ab_block_entry 
 uint32_t ab_pins_plan(const struct ab_pins *p, uint32_t clock, uint32_t next);
 /* True if the request asks for a state at this position. */
 bool ab_pins_is_wanted(const struct ab_pins *p, uint32_t clock);
-/* Takes a state if this reading is one of the moments; called at each reading of the pass. `split`
- * is UNKNOWN if the pages were not looked at. */
+/* Takes a state if this reading is one of enum ab_pins_moment; called at each reading of the pass.
+ * `split` is UNKNOWN if the pages were not looked at. */
 void ab_pins_visit(struct ab_memory_pass *m, const struct ab_memory_state *s,
                    const struct ab_page_split *split, bool is_end);
 

@@ -155,7 +155,7 @@ void ab_sites_forget(const void *map)
     }
 }
 
-struct text { /* text of a module, noted eight bytes at a time */
+struct text { /* a module's build id and path, written to the spool eight bytes at a time */
     const struct ab_sites *sites;
     struct ab_spool_tail *tail;
     uint64_t word;

@@ -145,7 +145,8 @@ static uint64_t death_of(struct ab_play *p, const struct ab_model_block *b)
 
 /* ---- parts ---- */
 
-/* Adds the row's blocks to the number that end in the same order and part. */
+/* Adds the row's blocks to n_ends, if they end in an order: to the number of those that end in the
+ * same order in the same part. */
 static void count_ends(struct ab_play *p, const struct ab_model_row *row)
 {
     const struct ab_model_block *b = &p->t->blocks[row->block];
