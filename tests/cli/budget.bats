@@ -164,7 +164,7 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
 @test "what cannot be combined is refused" {
     small -b arena --precision 2%
     expect_code 2
-    expect_error 'it needs two back ends, here is one'
+    expect_error 'it needs at least two back ends'
     small -b arena,slab --precision 2% --rounds 5
     expect_code 2
     expect_error 'needs at least 6 rounds, --rounds allows 5'

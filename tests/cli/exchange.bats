@@ -152,7 +152,7 @@ digest() {
     bench trace import memory-replay "$OUT/two" -o "$OUT/x.abt"
     expect_code 0
     expect_error '20 frees added'
-    expect_error 'does not hold all calls of one process'
+    expect_error 'does not have all calls of one process'
     head -n 20 "$OUT/two" >"$OUT/one"
     bench trace import memory-replay "$OUT/one" -o "$OUT/x.abt"
     expect_code 0

@@ -176,7 +176,7 @@ END
         (map(.object) | unique | length) == 1 and (map(.calls) | add | . > 25000 and . < 40000)' "$OUT/r.json"
     bench exec --sites -b glibc -- "$PROG"
     expect_code 2
-    expect_error '--sites says where the calls of --inside come from'
+    expect_error '--sites requires --inside'
 }
 
 @test "programs that nothing can be preloaded into have the reason" {

@@ -116,7 +116,7 @@ has_recording() {
     env --ignore-signal=INT allocbench exec --litter 0.5 -b glibc --rounds 1 -- sh -c 'sleep 2; true' \
         >"$OUT/stdout" 2>"$OUT/stderr" 3>&- &
     pid=$!
-    wait_until has_litter || fail "no recording"
+    wait_until has_recording || fail "no recording"
     kill -INT "$pid"
     await_bench
     expect_code 0

@@ -238,7 +238,7 @@ END
     wait_until is_gone "$child" || fail "the program does not end"
     bench trace recover "$folder" -o "$OUT/t.abt"
     expect_code 4
-    expect_error 'stopped after [0-9]+ events: .*what came after is lost.*t.abt contains the events before'
+    expect_error 'stopped after [0-9]+ events: .*later events are lost.*t.abt contains the events before'
     expect_clean "$OUT/t.abt"
     bench trace recover --partial "$folder/spool" -o "$OUT/again.abt"
     expect_code 0

@@ -221,9 +221,9 @@ ask() { # N SIZE
     bench exec --timeout 13s --rounds 1 -b glibc -- "$PROG" "unix:$OUT/s"
     wait "$busy" "$turns" || true
     expect_code 4
-    expect_error 'allocbench: prog_server runs and takes no CPU time: .* --server'
+    expect_error 'allocbench: prog_server runs without using CPU time; .* --server'
     for of in busy turns; do # alone; processes that replace one another
         grep -q 'ran longer than' "$OUT/$of" || fail "$of: $(cat "$OUT/$of")"
-        ! grep -q 'takes no CPU time' "$OUT/$of" || fail "$of: $(cat "$OUT/$of")"
+        ! grep -q 'without using CPU time' "$OUT/$of" || fail "$of: $(cat "$OUT/$of")"
     done
 }

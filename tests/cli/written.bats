@@ -57,7 +57,7 @@ expect_written() { # KNOWN WRITTEN
     expect_code 0
     read -r known pages < <(written)
     [ "$known" -le 24 ] && [ "$known" = "$pages" ] || fail "$(written)"
-    allocbench trace info "$OUT/t.abt" | grep -q '^written .*; of another .* it is not known$'
+    allocbench trace info "$OUT/t.abt" | grep -q '^written .*; unknown for another .*$'
 }
 
 @test "written: blocks that live at the end, by exit, _exit and exec, not when it is killed" {
