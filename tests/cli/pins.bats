@@ -201,7 +201,7 @@ live_at_mark() {
     grep -q '^| keep\\_header | glibc | prog\\_pins.c:' result.md
     grep -q 'Who pins the pages at the end' result.html
     # The picture has all that is pinned at its most, by call stack, and lines of main apart.
-    grep -A60 'Flame graph: pinned bytes where they are at their most under glibc' result.html |
+    grep -A60 'Flame graph: pinned bytes at their maximum under glibc' result.html |
         sed -n 's/.*<title>main (prog_pins.c:\([0-9]*\)): .*, \([0-9.]*\) %<.*/\1 \2/p' | sort -u >lines
     [ "$(wc -l <lines)" -ge 2 ] || fail "one box for all lines of main: $(cat lines)"
     awk '{ sum += $2 } END { exit !(sum > 99 && sum < 101) }' lines || fail "not all: $(cat lines)"
