@@ -34,6 +34,15 @@ expect_end() { # MISTAKE ALLOCATOR WHAT
     [ "$(wc -l <"$OUT/stderr")" -eq 1 ] || fail "$1, $2: more than one line"
 }
 
+@test "the checked build visits every live block, the youngest first, with its size" {
+    local sources
+    sources=$(cd "$ROOT" && ls allocators/{common,arena,pool,slab}/*.c | grep -v _backend)
+    # shellcheck disable=SC2086 # words
+    compile_once "$OUT/visits" "${CC:-cc}" -std=c11 -g -O1 -Wall -Wextra -Wpedantic -Werror -I. \
+        -DAB_WITH_CHECKS tests/examples/visits.c $sources -pthread
+    "$OUT/visits" 2>"$OUT/stderr" || fail "$(cat "$OUT/stderr")"
+}
+
 @test "the checked build ends the process at what is done to blocks of pool, slab, paged pool, handle" {
     build_cells -DAB_WITH_CHECKS
     for name in pool slab "paged pool" handle; do
