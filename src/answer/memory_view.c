@@ -398,23 +398,22 @@ bool ab_memory_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
     const struct scale scale = scale_of(most);
     /* The multiple follows from other columns and can be dropped first; "after free" cannot be
      * derived. */
-    *g = (struct ab_grid){
-        .session = v->session,
-        .rows_are = "allocator",
-        .columns = {{"live", 2, "#live"},
-                    {"internal", 2, "#+ internal"},
-                    {"external", 2, "#+ external"},
-                    {"retained", 2, "#+ retained"},
-                    {v->memory.has_aged_heap ? "aged" : NULL, 0,
-                     v->memory.has_aged_heap ? "#+ aged" : NULL},
-                    {v->memory.has_during ? "in calls" : NULL, 0,
-                     v->memory.has_during ? "#+ during calls" : NULL},
-                    {"= peak", 0, "#= peak"},
-                    [MULTIPLE] = {"x live", 3, "#÷ live"},
-                    [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL,
-                                    v->memory.has_aged_heap ? 3 : 1}},
-        .n_columns = GROWTH + 1,
-        .unit = scale.name};
+    *g = (struct ab_grid){.session = v->session,
+                          .rows_are = "allocator",
+                          .columns = {{"live", 2, "#live"},
+                                      {"internal", 2, "#+ internal"},
+                                      {"external", 2, "#+ external"},
+                                      {"retained", 2, "#+ retained"},
+                                      {v->memory.has_aged_heap ? "aged" : NULL, 0,
+                                       v->memory.has_aged_heap ? "#+ aged" : NULL},
+                                      {v->memory.has_during ? "in calls" : NULL, 0,
+                                       v->memory.has_during ? "#+ during calls" : NULL},
+                                      {"= peak", 0, "#= peak"},
+                                      [MULTIPLE] = {"x live", 3, "#÷ live"},
+                                      [AFTER_FREE] = {ranking->has_drain ? "after free" : NULL,
+                                                      v->memory.has_aged_heap ? 3 : 1}},
+                          .n_columns = GROWTH + 1,
+                          .unit = scale.name};
     g->columns[0].signs = AB_SIGN_LIVE;
     g->columns[MULTIPLE].signs = AB_SIGN_MULTIPLE;
     g->columns[AFTER_FREE].signs = AB_SIGN_DRAIN;
