@@ -630,7 +630,7 @@ bool ab_walks_grid(const struct ab_topic_at *at, struct ab_grid *g)
                           .n_columns = N,
                           .is_whole = true};
     g->title = ab_view_texts_addf(
-        &g->texts, "walk / %.200s: cache lines and pages on which its blocks lie", phase);
+        &g->texts, "walk / %.200s: cache lines and pages of its blocks", phase);
     g->caption = ab_view_texts_addf(&g->texts, "Walk, %.64s: what its blocks take up", phase);
     ab_grid_heading(g, phase, "");
     for (uint32_t b = 0; b < s->n_backends; b++) {

@@ -333,7 +333,7 @@ expect_dist() { # PHASE METRIC CONDITION
 @test "a walk reads each block once, and what it touches is counted" {
     bench run "$WORKLOADS/walk.yaml" --rounds 1 -b arena,glibc,handle --json "$OUT/walk.json" --html "$OUT/walk.html"
     expect_code 0
-    grep -q 'walk / walk: cache lines and pages on which its blocks lie' "$OUT/stdout" || fail "no table"
+    grep -q 'walk / walk: cache lines and pages of its blocks' "$OUT/stdout" || fail "no table"
     grep -q 'Walk, walk: what its blocks take up' "$OUT/walk.html" || fail "not in the report"
     python3 "$ROOT/tests/cli/report_values.py" "$OUT/walk.html" "$OUT/walk.json" || fail "other numbers"
     cp "$OUT/walk.json" "$OUT/stdout"

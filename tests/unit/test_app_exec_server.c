@@ -49,6 +49,7 @@ static void what_is_not_given_has_its_default(void **state)
     assert_int_equal(server.rest_ns, UINT64_C(10000000000));
     assert_int_equal(server.ready_timeout_ns, UINT64_C(30000000000));
     assert_int_equal(server.end_signal, SIGINT);
+    free(server.metrics);
     asked.server.has_rest = true; /* 0 is no rest, not the default */
     assert_int_equal(ab_exec_server_read(&asked, &server, &err), AB_OK);
     assert_int_equal(server.rest_ns, 0);

@@ -370,7 +370,8 @@ static void copy_golden(const char *path)
         ab_hdr_record(stored.session.results[i].hdr, 7);
     for (uint32_t i = 0; i < stored.session.n_gates; i++)
         stored.session.gates[i].bound = -1;
-    memset(stored.session.backends, 0, stored.session.n_backends * sizeof(struct ab_backend_info));
+    for (uint32_t i = 0; i < stored.session.n_backends; i++)
+        stored.session.backends[i] = (struct ab_backend_info){.name = ""};
     ab_stored_fini(&stored);
     char *second = fake_capture(write_json, &copy.session, NULL);
     assert_string_equal(original, second);

@@ -457,18 +457,33 @@ static void draw(struct drawing *d, const struct ab_flame_node *n, const struct 
     }
 }
 
-static void put_head(const struct drawing *d, const char *title)
+static void put_caption(const struct drawing *d, const char *title)
 {
     ab_html_f(
         d->h,
         "<figure data-wide>\n<figcaption>%s<details class=\"why\"><summary>?</summary>"
         "<p>The outermost function is at the bottom, and above each those that it called; the "
         "width of a box is its share, with all that it called. Boxes narrower than %.1f pixels "
-        "are not drawn: the box below them has what they have.</p></details></figcaption>\n"
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" role=\"img\" "
-        "aria-label=\"%s\" font-family=\"ui-monospace, monospace\" font-size=\"%d\" "
-        "data-flame=\"%d\">\n",
-        title, d->narrowest, WIDTH, d->rows * ROW + 2, title, FONT, TEXT_GAP);
+        "are not drawn: the box below them has what they have.</p></details></figcaption>\n",
+        title, d->narrowest);
+}
+
+/* Writes the picture; a file of its own has it on white, with its title. */
+static void put_svg(struct drawing *d, const struct ab_flame_node *root, const char *title,
+                    bool is_alone)
+{
+    ab_html_f(d->h,
+              "%s<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %u\" role=\"img\" "
+              "aria-label=\"%s\" font-family=\"ui-monospace, monospace\" font-size=\"%d\" "
+              "data-flame=\"%d\">\n",
+              is_alone ? "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" : "", WIDTH,
+              d->rows * ROW + 2, title, FONT, TEXT_GAP);
+    if (is_alone)
+        ab_html_f(d->h,
+                  "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                  title);
+    draw(d, root, root, MARGIN, 0);
+    ab_html_f(d->h, "</svg>\n");
 }
 
 static void put_figure(struct ab_html *h, const struct ab_flame *flame, bool is_bytes,
@@ -486,9 +501,17 @@ static void put_figure(struct ab_html *h, const struct ab_flame *flame, bool is_
         d.narrowest *= 1.5;
         d.n_boxes = d.rows = 0;
     }
-    put_head(&d, title);
-    draw(&d, root, root, MARGIN, 0);
-    ab_html_f(h, "</svg>\n</figure>\n");
+    FILE *file = h->pictures != NULL ? h->pictures->begin(h->pictures->user, h->page, title) : NULL;
+    struct ab_html alone = {.to = file};
+    if (file == NULL) {
+        put_caption(&d, title);
+        put_svg(&d, root, title, false);
+        ab_html_f(h, "</figure>\n");
+    } else {
+        d.h = &alone;
+        put_svg(&d, root, title, true);
+        h->pictures->end(h->pictures->user);
+    }
 }
 
 void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks, const char *backend)
