@@ -629,8 +629,8 @@ bool ab_walks_grid(const struct ab_topic_at *at, struct ab_grid *g)
                           .rows_are = "back end",
                           .n_columns = N,
                           .is_whole = true};
-    g->title = ab_view_texts_addf(
-        &g->texts, "walk / %.200s: cache lines and pages of its blocks", phase);
+    g->title = ab_view_texts_addf(&g->texts, "walk / %.200s: cache lines and pages of its blocks",
+                                  phase);
     g->caption = ab_view_texts_addf(&g->texts, "Walk, %.64s: what its blocks take up", phase);
     ab_grid_heading(g, phase, "");
     for (uint32_t b = 0; b < s->n_backends; b++) {
