@@ -66,7 +66,7 @@ CPP_FLAGS   = $(AB_CPPFLAGS) $(CPPFLAGS)
 LINK        = $(CC) $(ALL_FLAGS) $(AB_LDFLAGS) $(LDFLAGS)
 LIBS        = $(AB_LDLIBS) $(LDLIBS)
 DEPS        = -MMD -MP -MF $@.d
-# What the result says of its own build; version.c and the JSON sink are its only readers.
+# Flags that a result says of its own build; only session_record.c and version.c read them.
 BUILD_FLAGS = $(filter -O% -f% -g% -m% -std=%,$(ALL_FLAGS))
 $(B)/obj/src/document/session_record.o $(B)/obj/src/cli/version.o: \
   AB_CPPFLAGS += -DAB_FLAGS='"$(BUILD_FLAGS)"'
@@ -594,7 +594,7 @@ clean:
 help:
 	@echo 'make [VARIANT=release|debug|asan|tsan|fuzz|coverage] [WERROR=1] [V=1] TARGET'
 	@echo 'CPPFLAGS, CFLAGS, LDFLAGS and LDLIBS are added to ours'
-	@echo '  all          allocbench, allocbench-worker, their two libraries (default)'
+	@echo '  all          allocbench, allocbench-worker and their libraries (default)'
 	@echo '  quickstart   build, measure configs/quickstart.yaml'
 	@echo '  test         proves the product in some minutes: unit, contract, command line'
 	@echo '  test-full    everything: also slow tests, sanitizers, fuzz inputs'

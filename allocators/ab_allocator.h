@@ -39,9 +39,9 @@ struct ab_allocator {
 #define AB_DELETE_ARRAY(type, n, ptr, allocator) \
     ab_allocator_delete((allocator), (ptr), (n) * sizeof(type), AB_ALIGNOF(type))
 
-/* Returns how many bytes to request beyond a block's size so that it can be aligned to `align`;
- * 0 if every block has that alignment. The block then begins at the next multiple of `align`,
- * and the word before it stores the address that the heap returned. */
+/* Returns how many extra bytes to request so that a block can be moved up to a multiple of `align`;
+ * 0 if the heap's own alignment is enough. The block then begins at the next multiple of `align`
+ * behind the address that the heap returned, and the word before it stores that address. */
 static inline size_t ab_allocator_lead(size_t align)
 {
     return align > AB_ALLOCATOR_ALIGN ? align : 0;
@@ -126,8 +126,8 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
         return resize_; \
     }
 
-/* Returns the size to request from a heap that aligns blocks smaller than two pointers to less than
- * two pointers: at least that many bytes, so that the block has the alignment of `alloc`. */
+/* Returns the size to request so that a block is aligned to two pointers, as `alloc` promises. Some
+ * heaps align smaller blocks to less, so smaller sizes become two pointers. */
 static inline size_t ab_allocator_least(size_t size)
 {
     return size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;

@@ -58,9 +58,8 @@ enum ab_trait {
     /* the same calls give the same addresses, relative to the first block */
     AB_TRAIT_REPEATABLE = 1u << 6,
 
-    /* Reason that requests may begin to fail and then fail for good: */
-
-    /* a slot serves a limited number of blocks, freed or not */
+    /* Limit: each slot serves a limited number of blocks, freed or not. When all slots are used up,
+     * every request fails, even if all blocks are free. */
     AB_TRAIT_WEARS = 1u << 7,
 };
 

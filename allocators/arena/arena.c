@@ -51,8 +51,9 @@ static void arena_demand_open(const struct ab_arena *a)
 
 /* ---- regions ---- */
 
-/* Makes [base, end) the current region. None of its pages is committed
- * yet. A buffer of the caller (page_bytes 0) is committed as a whole. */
+/* Makes the bytes [base, base + bytes) the region that the arena allocates from. Pages of the
+ * system (page_bytes > 0) are not committed yet. A buffer of the caller (page_bytes 0) can be used
+ * at once. */
 static void arena_enter(struct ab_arena *a, char *base, size_t bytes, size_t page_bytes)
 {
     char *limit = page_bytes != 0 ? base : base + bytes;

@@ -38,7 +38,7 @@ void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
                       struct ab_session *session);
 
 /* Marks in is_concerned the back ends that need more rounds to confirm a verdict, as
- * ab_gates_suspicious() does. Returns the number of such verdicts. */
+ * ab_checks_suspicious() does. Returns the number of such verdicts. */
 uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
                                 bool *is_concerned);
 /* Compares the verdicts with new rounds in `again`. A failure that these do not show becomes

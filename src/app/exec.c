@@ -7,14 +7,13 @@
 
 #include "app/backend_choice.h"
 #include "app/call_sites.h"
-#include "app/exec_litter.h"
+#include "app/exec_aging.h"
 #include "app/exec_server.h"
 #include "app/exec_trace.h"
 #include "app/measure.h"
 #include "app/rounds.h"
 #include "app/say.h"
 #include "backend/aged_rows.h"
-#include "base/clock.h"
 #include "core/alloc.h"
 #include "core/elf.h"
 #include "core/file_digest.h"
@@ -32,7 +31,6 @@
 #include <limits.h>
 #include <math.h>
 #include <sha2.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +58,7 @@ struct work {
     struct ab_server server;
     bool has_said_waits;
     struct ab_own_malloc own; /* the program's own malloc; its row is the last, if requested */
-    struct ab_exec_litter aging;
+    struct ab_exec_aging aging;
     struct ab_aging_plan *aged_lists;
     struct ab_program_summary summary;
     struct ab_prediction prediction; /* prediction from the replay of --trace */
@@ -387,7 +385,7 @@ static enum ab_status find_aging(struct ab_measurement *m, struct ab_err *err)
     for (size_t i = 0; i < m->selection.n; i++)
         is_wanted = is_wanted || m->selection.items[i].aging.occupancy > 0;
     if (is_wanted && w->aging.sizes == NULL)
-        AB_TRY(ab_exec_litter_find(w->asked, &w->aging, err));
+        AB_TRY(ab_exec_aging_find(w->asked, &w->aging, err));
     for (size_t i = 0; i < m->selection.n; i++) {
         w->aged_lists[i].sizes = w->aging.sizes;
         w->aged_lists[i].n_sizes = w->aging.n_sizes;
@@ -499,7 +497,7 @@ enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, stru
     free(w.cases);
     free(w.envs);
     free(w.aged_lists);
-    ab_exec_litter_fini(&w.aging);
+    ab_exec_aging_fini(&w.aging);
     for (size_t i = 0; i < w.n_settings; i++)
         free((void *)w.settings[i]);
     return status;

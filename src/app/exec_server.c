@@ -5,7 +5,6 @@
  */
 #include "app/exec_server.h"
 
-#include "base/bits.h"
 #include "core/alloc.h"
 #include "core/text.h"
 #include "result/result_fields.h"

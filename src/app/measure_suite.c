@@ -44,7 +44,6 @@ struct work { /* state of one command */
     uint64_t began_ns;
     double spent_s; /* time spent on the resumed result */
     int worst;
-    bool is_interrupted;
 };
 
 /* ---- names ---- */

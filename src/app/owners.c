@@ -43,6 +43,11 @@ bool ab_owners_are_wanted(const struct ab_measure_request *asked,
     return is_wanted;
 }
 
+bool ab_groups_are_wanted(const struct ab_measure_request *asked)
+{
+    return asked->maps.n > 0 || ab_owners_are_wanted(asked, NULL);
+}
+
 static struct ab_owner_name *add_name(struct ab_owner_list *list, const char *function)
 {
     AB_GROW_ZEROED(list->names, list->cap, list->n);

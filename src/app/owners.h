@@ -34,6 +34,8 @@ struct ab_owner_list { /* begins as {0} */
 /* True if an option or the workload requests owners. `workload` may be NULL. */
 bool ab_owners_are_wanted(const struct ab_measure_request *asked,
                           const struct ab_workload *workload);
+/* True if the sets of blocks are needed, for a mapping or for the owners of pages. */
+bool ab_groups_are_wanted(const struct ab_measure_request *asked);
 /* Finds the owners for a trace in a separate pass over its file. Without call sites, owners are
  * size classes. Sets the calls of `marks`; their positions come from the tape that is made
  * later. */

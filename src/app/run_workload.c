@@ -59,12 +59,6 @@ static void allow_files(uint32_t n)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* True if the sets of blocks are needed, for a mapping or for the owners of pages. */
-static bool wants_groups(const struct ab_measure_request *asked)
-{
-    return asked->maps.n > 0 || ab_owners_are_wanted(asked, NULL);
-}
-
 static enum ab_status make_one(const struct ab_measure_request *asked, const char *path, uint32_t i,
                                struct combinations *c, struct ab_err *err)
 {
@@ -98,7 +92,8 @@ static enum ab_status make_all(const struct ab_measure_request *asked, const cha
                                struct combinations *c, struct ab_err *err)
 {
     struct ab_workload *first = NULL;
-    c->options = ab_workload_options_of(&asked->settings, &asked->conditions, wants_groups(asked));
+    c->options = ab_workload_options_of(&asked->settings, &asked->conditions,
+                                        ab_groups_are_wanted(asked));
     AB_TRY(ab_load_workload(&asked->talk, &c->options, path, &first, err));
     size_t n = ab_workload_combinations(first);
     c->n = (uint32_t)n;

@@ -8,11 +8,12 @@
 #include <stddef.h>
 #include <string.h>
 
-enum ab_malloc_name_flags {                       /* see malloc_names.def */
-                            AB_MALLOC_FAMILY = 1, /* set for every function of the family */
-                            AB_MALLOC_CORE = 2,
-                            AB_MALLOC_RECORDED = 4,
-                            AB_MALLOC_KEEPS = 8,
+/* malloc_names.def says which function has which flag. */
+enum ab_malloc_name_flags {
+    AB_MALLOC_FAMILY = 1, /* set for every function of the family */
+    AB_MALLOC_CORE = 2,
+    AB_MALLOC_RECORDED = 4,
+    AB_MALLOC_KEEPS = 8,
 };
 
 /* Returns the flags of the function that has the first n characters of `name` as its name; 0 = it

@@ -6,6 +6,7 @@
 #include "app/backend_choice.h"
 #include "app/gate_set.h"
 #include "app/one_file.h"
+#include "app/owners.h"
 #include "app/placement_rows.h"
 #include "app/rounds.h"
 #include "base/bits.h"
@@ -358,7 +359,9 @@ static enum ab_status find_combinations(struct check *c, const char *path, struc
 
 static enum ab_status find_all(struct check *c, const char *path, struct ab_err *err)
 {
-    c->how = ab_workload_options_of(&c->options->settings, &c->options->conditions, false);
+    const struct ab_measure_request asked = ab_measure_request_of(c->options);
+    c->how = ab_workload_options_of(&asked.settings, &asked.conditions,
+                                    ab_groups_are_wanted(&asked));
     AB_TRY(ab_load_workload(&c->options->talk, &c->how, path, &c->workload, err));
     AB_TRY(ab_lay_down_workload(&c->options->talk, &c->options->settings, path, c->workload,
                                 &c->tape, err));

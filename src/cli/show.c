@@ -381,7 +381,7 @@ void ab_show_measured(void *user, const struct ab_measured *m)
 {
     const struct ab_options *o = user;
     const struct ab_outputs_wanted *outputs = &m->asked->outputs;
-    bool is_taken = ab_outputs_use_stdout(outputs);
+    bool is_taken = ab_outputs_use_stdout(&o->outputs); /* of the suite too, if this is an item */
     if (o->talk.is_quiet)
         ab_verdicts_tell(m->session, o->verdicts.fails_inconclusive);
     else

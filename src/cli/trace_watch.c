@@ -10,7 +10,7 @@ struct ab_trace_pass ab_trace_pass_of(const struct ab_options *o, const char *pa
     *files = (struct ab_progress_files){.is_quiet = o->talk.is_quiet};
     return (struct ab_trace_pass){
         .path = path,
-        .is_partial = o->is_partial,
+        .is_partial = o->is_partial || o->replay.is_partial, /* advise has the option of replay */
         .begin = o->filter.first_event,
         .end = o->filter.end_event,
         .progress = ab_progress_of_files(files),

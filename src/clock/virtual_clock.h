@@ -12,7 +12,7 @@
  *
  * A library may ask the kernel without the C library, or wait in other ways (futex, poll, timerfd).
  * A seccomp filter turns such a system call into SIGSYS, whose handler answers instead. A wait that
- * the handler does not serve is carried out in real time, and `unserved` has its number.
+ * the handler does not serve is carried out in real time, and `unmanaged` has its number.
  */
 #ifndef AB_CLOCK_VIRTUAL_CLOCK_H
 #define AB_CLOCK_VIRTUAL_CLOCK_H
@@ -28,7 +28,8 @@ struct ab_virtual_clock {
     uint32_t n_short;       /* atomic: allocator threads that sleep in real time */
     uint32_t n_asleep;      /* atomic: allocator threads that sleep in virtual time */
     uint32_t is_filtered;   /* 0 = no filter could be installed, so system calls are not seen */
-    uint32_t unmanaged;     /* atomic: first other system call with a timeout, + 1; 0 = none */
+    uint32_t unmanaged;     /* atomic: number + 1 of the first system call with a timeout that the
+                               handler left to the kernel; 0 = none */
     uint64_t time_ns;       /* atomic: since the process first asked */
     void (*enter)(void);    /* registers the calling thread as the harness's */
     uint64_t (*next)(void); /* returns when the next sleeper is due; UINT64_MAX = none */

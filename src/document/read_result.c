@@ -282,8 +282,12 @@ void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum, st
     struct ab_session *s = &out->session;
     *out = (struct ab_stored){.checksum = checksum, .document = json_array()};
     ab_record_copy(&ab_session_record, from, s, out->document, s);
-    s->start = 0; /* like the stacks not in documents */
+    s->start = 0; /* this and the next ones are not in documents */
     s->stacks = NULL;
+    for (uint32_t i = 0; i < s->n_backends; i++)
+        s->backends[i].is_control = false;
+    for (uint32_t i = 0; i < s->n_nulls; i++)
+        s->nulls[i].iteration_call_ns = NAN;
     ab_session_close_lists(s);
     ab_session_settle(s);
     ab_record_settle(&ab_checks_record, s);

@@ -59,8 +59,8 @@ enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out,
  * versions may be missing. */
 enum ab_status ab_stored_read_checks(const char *path, struct ab_stored *stored,
                                      struct ab_err *err);
-/* Copies a session with its gates and its comparison, as if it were written and read again with
- * ab_stored_read_checks. `out` stays where it is, because the comparison refers to it. */
+/* Copies what a document has of a session, with its gates and its comparison. The copy writes the
+ * same document. `out` stays where it is, because the comparison refers to it. */
 void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum,
                     struct ab_stored *out);
 void ab_stored_fini(struct ab_stored *stored);

@@ -52,7 +52,8 @@ enum {
     /* May be missing in older documents. A missing member is read as null, a missing flag as
      * `unknown`. A PART is missing if its first member is. */
     AB_LATER = 1,
-    AB_SHOWN = 2,        /* written for readers; never read back, rounded or copied */
+    AB_SHOWN = 2,        /* written for readers; never read back or rounded. A list is not copied
+                            either; a PART is */
     AB_OMIT = 4,         /* null or false is not written, and the member may be missing when it is
                             read */
     AB_ZERO = 8,         /* 0 is written as null, and null is read as 0 */

@@ -67,9 +67,11 @@ static void forget(struct ab_suite *s)
 static void digest_works(struct ab_suite *s)
 {
     struct ab_text t = {0};
-    for (uint32_t i = 0; i < s->n; i++)
-        ab_text_addf(&t, "%s %s\n", s->items[i].name,
-                     s->items[i].document != NULL ? s->items[i].stored.session.tape_sha256 : "");
+    for (uint32_t i = 0; i < s->n; i++) {
+        const char *tape = s->items[i].document != NULL ? s->items[i].stored.session.tape_sha256
+                                                        : NULL;
+        ab_text_addf(&t, "%s %s\n", s->items[i].name, tape != NULL ? tape : "");
+    }
     s->sha256 = ab_alloc_zeroed(1, SHA256_DIGEST_STRING_LENGTH);
     SHA256Data((const uint8_t *)t.s, t.n, s->sha256);
     ab_text_fini(&t);
@@ -346,10 +348,10 @@ void ab_suite_write(FILE *to, const struct ab_suite *suite)
 /* Reads the gates into the summary, as if it were a result. */
 static enum ab_status read_gates(const char *path, struct ab_suite *s, struct ab_err *err)
 {
-    struct ab_stored summary = {.session = s->summary, .document = s->document};
-    enum ab_status status = ab_stored_read_checks(path, &summary, err);
-    s->summary = summary.session;
-    return status;
+    struct ab_stored_reader r = {.json = {.file = path, .err = err}, .session = &s->summary};
+    struct ab_json_node document = {.json = s->document};
+    ab_record_read(&r.json, &document, &ab_gates_record, &s->summary, &r);
+    return r.json.status;
 }
 
 enum ab_status ab_suite_read(const char *path, struct ab_suite *out, struct ab_err *err)

@@ -55,8 +55,8 @@ struct ab_run_delay_end { /* a process that was already added and may still exis
     pid_t pid;
     uint64_t start; /* start time of the process, because a later process can have the same id */
 };
-struct
-    ab_run_delays { /* sum over processes that are about to end; zero-initialize it, free `ends` */
+/* Sum over processes that are about to end. Zero-initialize it, free `ends`. */
+struct ab_run_delays {
     double ns;
     struct ab_run_delay_end *ends;
     size_t n, cap;

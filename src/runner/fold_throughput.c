@@ -150,11 +150,9 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f, const struc
     };
 }
 
-/* Copies the slices. The worker is trusted within bounds only. */
 static void copy_slices(struct ab_throughput_run *run, const struct ab_outcome *from)
 {
-    uint32_t n = from->page->report.slices.n < from->cap_slices ? from->page->report.slices.n
-                                                                : from->cap_slices;
+    uint32_t n = ab_outcome_slices(from);
     run->ticks = ab_alloc((n + 1) * sizeof run->ticks[0]);
     run->canary = ab_alloc((n + 1) * sizeof run->canary[0]);
     run->phases = ab_alloc((n + 1) * sizeof run->phases[0]);

@@ -284,9 +284,7 @@ static int prepare(const struct ab_run_context *context, const struct ab_case *c
 
 static void note_quiet(struct ab_outcome *run, uint16_t limit)
 {
-    uint32_t n = run->page->report.slices.n;
-    run->is_quiet = ab_sampling_quiet(run->slices, n < run->cap_slices ? n : run->cap_slices, limit,
-                                      run->n_samples);
+    run->is_quiet = ab_sampling_quiet(run->slices, ab_outcome_slices(run), limit, run->n_samples);
 }
 
 static void draw_samples(const struct ab_run_context *context, struct ab_rng *rng,

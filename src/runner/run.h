@@ -140,6 +140,14 @@ struct ab_outcome {
     uint32_t n_samples, cap_samples;
 };
 
+/* Returns the number of slices that the worker reports, within the room for them, because the
+ * worker is not trusted. */
+static inline uint32_t ab_outcome_slices(const struct ab_outcome *run)
+{
+    uint32_t n = run->page->report.slices.n;
+    return n < run->cap_slices ? n : run->cap_slices;
+}
+
 /* Runs a case in a worker. Returns AB_OK even if the back end failed (see out->status).
  * AB_INTERRUPTED and AB_SYSTEM end the session. After AB_OK always call ab_outcome_fini. */
 enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case *c,

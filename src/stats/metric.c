@@ -76,7 +76,9 @@ bool ab_metric_is(const struct ab_metric *m, enum ab_metric_kind_id id)
 static bool is_without(const char *name, size_t n, const char *whole, const char *part)
 {
     const char *cut = part != NULL ? strstr(whole, part) : NULL;
-    const char *rest = cut != NULL ? cut + strlen(part) : "-";
+    if (cut == NULL)
+        return false;
+    const char *rest = cut + strlen(part);
     size_t head = (size_t)(cut - whole);
     return (rest[0] == 0 || rest[0] == '.') && n == head + strlen(rest) &&
            memcmp(name, whole, head) == 0 && memcmp(name + head, rest, n - head) == 0;

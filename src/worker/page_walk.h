@@ -66,9 +66,9 @@ struct ab_page_tally {
 };
 #define AB_STRETCH_LOG2 21
 
-/* Finds the entry of a stretch in a hash table with `cap` entries of `bytes` each, a power of two,
- * of which *n_used are used. An entry begins with the uint64_t number of its stretch plus one; 0 =
- * unused. Adds the entry if needed; NULL = three quarters of the table are used. */
+/* Finds the entry of a stretch in a hash table with `cap` entries of `bytes` each; `cap` is a power
+ * of two, and *n_used are used. An entry begins with the uint64_t number of its stretch plus one;
+ * 0 = unused. Adds the entry if needed; NULL = three quarters of the table are used. */
 static inline void *ab_stretch_find(void *table, size_t bytes, uint64_t cap, uint64_t *n_used,
                                     uint64_t number)
 {

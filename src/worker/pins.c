@@ -467,9 +467,9 @@ static void gather(struct ab_pins *p)
     }
 }
 
-/* Fills p->keys with the indices of the first n of `sums`, those with the most bytes by `weigh`
- * first (number_of() takes the index from a key). Omits sums with neither blocks nor bytes. Returns
- * the number of keys. */
+/* Sorts the first n of `sums` by the bytes that `weigh` returns, most first, and puts their indices
+ * into p->keys (number_of() takes the index from a key). Omits sums with neither blocks nor bytes.
+ * Returns the number of keys. */
 static uint32_t sort_by_weight(struct ab_pins *p, const struct sum *sums, uint32_t n,
                                uint64_t weigh(const struct ab_pins_row *row))
 {

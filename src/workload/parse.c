@@ -109,9 +109,9 @@ static bool refuse_given(const struct ab_reader *r, const char *name, const stru
     return false;
 }
 
-/* Reads a value. *text becomes a copy of it. The caller must keep the copy as long as *value,
- * because words point into it, and then free it. After an error *value is one that causes no
- * further errors. */
+/* Reads a value of the workload or of --set. *text becomes a copy of its text, which the caller
+ * frees. Words in *value point into the copy, so it must live as long as *value. Reports an invalid
+ * text; *value is then a harmless one, so that later checks report nothing more. */
 static bool read_given(struct ab_reader *r, const char *name, const struct given *g, char **text,
                        struct ab_value *value)
 {

@@ -52,8 +52,9 @@ struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *ma
 void ab_node_hide(struct ab_node *node);
 #define AB_HIDDEN 'X' /* no key begins with this character */
 
-/* Returns the file position of bytes [offset, offset + n) of a scalar's text. If escapes or line
- * folds make them ambiguous, returns the position of the whole scalar. */
+/* Returns where bytes [offset, offset + n) of a scalar's value stand in the workload file, for an
+ * error message. An escape ("\n") or a folded line is longer in the file than in the value; if the
+ * scalar has one, returns the place of the whole scalar. */
 struct ab_place ab_node_place(const struct ab_node *node, size_t offset, size_t n);
 
 #endif

@@ -243,7 +243,7 @@ bench_at() { # PROGRAM ARGUMENT…
     echo 'hello' >other
     bench run other
     expect_code 2
-    ! grep -q 'try: allocbench' "$OUT/stderr"
+    ! grep -q 'try: allocbench' "$OUT/stderr" || fail "a try is offered"
     bench replay other
     expect_code 3
     cp "$WORKLOADS/small.yaml" ./@small.yaml

@@ -98,7 +98,7 @@ expect_notes() {
     grep -Eq "^note +odd.yaml:8:8: region 'r' never resets in bulk, because 'parts' is live at each reset: the region's blocks" "$OUT/stdout"
     odd '{alloc: parts, size: 8}' '{scope: r, do: [{alloc: r, size: 2000, count: 3}]}'
     bench check odd.yaml
-    ! grep -q 'never' "$OUT/stdout" # what is older than the scope is in no heap's way
+    ! grep -q 'never' "$OUT/stdout" || fail "what is older than the scope is in no heap's way"
     odd '{scope: r, do: [{alloc: r, size: 2000, count: 3}, {alloc: parts, size: 8}]}'
     bench check odd.yaml
     grep -q "^note  *odd.yaml:6:8: .* because 'parts' has blocks from within the scope that live on: " "$OUT/stdout"

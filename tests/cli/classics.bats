@@ -13,7 +13,7 @@ FOLDERS="$ROOT/configs/classics $ROOT/configs/fragmentation $ROOT/configs/time"
     python3 "$ROOT/tests/cli/op_counts.py" $(find $FOLDERS -name '*.yaml') >"$OUT/stdout" || fail 'wrong'
     # the test itself: one op more is seen
     sed 's/^\(# Ops of run: .*\)/\1 + 1/' "$ROOT/configs/classics/threadtest.yaml" >off.yaml
-    ! python3 "$ROOT/tests/cli/op_counts.py" off.yaml >"$OUT/stdout"
+    ! python3 "$ROOT/tests/cli/op_counts.py" off.yaml >"$OUT/stdout" || fail "a wrong count passes"
     grep -q 'Ops of run: 2000000, but' "$OUT/stdout"
 }
 

@@ -51,7 +51,7 @@ judge() { # AGREEING NEAR
 @test "a pair agrees where order and ratio do, and is equal within noise where the program has no difference" {
     some_rounds 1 1.2 114
     judge 1 2
-    ! grep -q '^What is not within' doc.txt
+    ! grep -q '^What is not within' doc.txt || fail "says that something is not within"
     [ "$(head -1 doc.txt)" = "$(head -1 "$ROOT/docs/data/faithful.txt")" ]
     ! grep -q '^old$' doc.txt || fail "the old text is still there"
     some_rounds 1 1.4 100 # 2.00 and 1.43

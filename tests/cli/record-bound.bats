@@ -126,7 +126,7 @@ END
     make_works
     record --max-spool 1GiB -- ./works 1 1000
     expect_code 5
-    ! grep -q 'was ended' "$OUT/stderr"
+    ! grep -q 'was ended' "$OUT/stderr" || fail "says that the command was ended"
     [ "$(events "$OUT/t.abt")" = 2001 ] || [ "$(events "$OUT/t.abt")" = 2000 ]
     bench record --max-spool 100k -o "$OUT/x.abt" -- ./works 1 1
     expect_code 2

@@ -350,7 +350,7 @@ until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; }'
     expect_clean "$OUT/t.abt"
     [ "$(tail -n 1 "$OUT/stdout")" = told ] # SIGTERM, which it could answer
     wait_until is_gone "$(head -n 1 "$OUT/stdout")" || fail "its child goes on"
-    ! grep -q 'goes on' "$OUT/stderr"
+    ! grep -q 'goes on' "$OUT/stderr" || fail "says that it goes on"
     expect_nothing_left
 }
 

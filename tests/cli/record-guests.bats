@@ -560,7 +560,7 @@ C
     expect_json '.program_cpu_ns > 0 and .recorder_cpu_ns > 0 and .program_calls == .events'
     record -- "$GUESTS/prog_own_heap" variables
     expect_code 0
-    ! grep -q 'not asked of malloc' "$OUT/stderr"
+    ! grep -q 'not asked of malloc' "$OUT/stderr" || fail "says memory that is not there"
     bench trace info --json - "$OUT/t.abt"
     expect_json '.anonymous_bytes > 8 * 1048576 and .unasked_bytes < 1048576'
 }

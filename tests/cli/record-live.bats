@@ -67,7 +67,7 @@ lines_of() { # NAME
         [ -s "$OUT/$name.abt" ] || fail "$name: $(cat -v "$OUT/$name")"
         ! grep -aq 'recording 0:' "$OUT/$name" || fail "$name: $(cat -v "$OUT/$name")"
     done
-    ! grep -q 'recording 0:' "$OUT/file.err"
+    ! grep -q 'recording 0:' "$OUT/file.err" || fail "progress in a file"
     # what the command wrote is there, whole
     printf 'to standard output\n%.0s' 1 2 | cmp - "$OUT/works.out"
     for name in shown same asked; do

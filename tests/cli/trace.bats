@@ -46,7 +46,7 @@ expect_golden() { # NAME
     [ "$(tail -n 1 "$OUT/stdout")" = 'more: -v (sizes, lifetimes, live memory over time)' ]
     bench trace info -v "$TINY"
     grep -q '^requested sizes: ' "$OUT/stdout"
-    ! grep -q '^more: ' "$OUT/stdout"
+    ! grep -q '^more: ' "$OUT/stdout" || fail "offers more"
     bench trace dump -v "$TINY"
     expect_code 2
     expect_error 'trace dump does not take --verbose'

@@ -33,6 +33,22 @@ static void context_is_put_in_front(void **state)
     assert_string_equal(err.text, "a.abt: bad magic");
 }
 
+static void of_two_exit_codes_the_worse_one_counts(void **state)
+{
+    (void)state;
+    static const int from_good_to_bad[] = {0, 5, 1, 2, 3, 4, 130};
+    for (size_t i = 0; i < sizeof from_good_to_bad / sizeof from_good_to_bad[0]; i++)
+        for (size_t k = i; k < sizeof from_good_to_bad / sizeof from_good_to_bad[0]; k++) {
+            assert_int_equal(ab_exit_code_worse(from_good_to_bad[i], from_good_to_bad[k]),
+                             from_good_to_bad[k]);
+            assert_int_equal(ab_exit_code_worse(from_good_to_bad[k], from_good_to_bad[i]),
+                             from_good_to_bad[k]);
+        }
+    assert_int_equal(ab_status_worse(AB_OK, AB_INPUT), AB_INPUT);
+    assert_int_equal(ab_status_worse(AB_SYSTEM, AB_USAGE), AB_SYSTEM);
+    assert_int_equal(ab_status_worse(AB_OK, AB_OK), AB_OK);
+}
+
 static void texts_that_are_too_long_are_cut_and_terminated(void **state)
 {
     (void)state;
@@ -65,6 +81,7 @@ int main(void)
         cmocka_unit_test(a_failure_fills_the_error_and_returns_its_status),
         cmocka_unit_test(a_system_failure_tells_errno),
         cmocka_unit_test(context_is_put_in_front),
+        cmocka_unit_test(of_two_exit_codes_the_worse_one_counts),
         cmocka_unit_test(texts_that_are_too_long_are_cut_and_terminated),
         cmocka_unit_test(exit_codes_are_those_that_are_documented),
     };

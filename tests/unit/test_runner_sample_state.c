@@ -57,15 +57,19 @@ static struct ab_outcome outcome(unsigned n_quiet)
 static void only_what_is_quiet_on_both_sides_and_uninterrupted_is_quiet(void **state)
 {
     (void)state;
+    struct ab_outcome run = {.page = &page, .slices = slices, .cap_slices = 5};
     const struct ab_slice made[] = {
         {.before = QUIET, .after = LIMIT, .samples_end = 2},
         {.before = QUIET, .after = LIMIT + 1, .samples_end = 4},
         {.before = LOUD, .after = QUIET, .samples_end = 4}, /* without samples */
         {.before = QUIET, .after = QUIET, .n_preempted = 1, .samples_end = 6},
         {.before = QUIET, .after = QUIET, .samples_end = 4000000}, /* forged */
+        {.before = LOUD, .after = LOUD, .samples_end = 9},         /* beyond the room for slices */
     };
     static const bool expected[] = {true, true, false, false, false, false, true, true, true};
-    bool *quiet = ab_sampling_quiet(made, sizeof made / sizeof made[0], LIMIT, 9);
+    memcpy(slices, made, sizeof made);
+    page.report.slices.n = 4000000; /* forged */
+    bool *quiet = ab_sampling_quiet(slices, ab_outcome_slices(&run), LIMIT, 9);
     assert_memory_equal(quiet, expected, sizeof expected);
     free(quiet);
 }

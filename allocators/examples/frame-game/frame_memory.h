@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the frame game's memory comes from, said once: from malloc, or, with
- * -DWITH_ADVICE='"FILE"', from the heaps of the file that `allocbench advise --code FILE` has
- * written; what nothing is advised for stays with malloc. They are macros so that the place of a
- * call is the line that uses one.
+ * Defines which memory the frame game uses: malloc, or, with -DWITH_ADVICE='"FILE"', the heaps of
+ * the file that `allocbench advise --code FILE` has written. Blocks without advice stay in malloc.
+ * These are macros, so that the place of a call is the line that uses one.
  */
 #ifndef FRAME_GAME_FRAME_MEMORY_H
 #define FRAME_GAME_FRAME_MEMORY_H

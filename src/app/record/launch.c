@@ -59,13 +59,23 @@ static void hold_signals(struct ab_launch *l)
     l->is_holding = true;
 }
 
-static void take_held_signals(void)
+/* True if this process ignores the signal, as nohup and `trap '' INT` arrange. */
+static bool is_ignored(int signal)
+{
+    struct sigaction now;
+    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+/* Discards the signals that came meanwhile. Those to a contained recording are for the caller, so
+ * the first of them is noted in l->signal. */
+static void take_held_signals(struct ab_launch *l)
 {
     sigset_t held;
     struct timespec no_time = {0, 0};
     held_signals(&held);
-    while (sigtimedwait(&held, NULL, &no_time) > 0)
-        ;
+    for (int signal; (signal = sigtimedwait(&held, NULL, &no_time)) > 0;)
+        if (l->is_contained && l->signal == 0 && signal != SIGCHLD && !is_ignored(signal))
+            l->signal = signal;
 }
 
 static void give_back_signals(const struct ab_launch *l)
@@ -78,7 +88,7 @@ static void drop_signals(struct ab_launch *l)
 {
     if (!l->is_holding)
         return;
-    take_held_signals();
+    take_held_signals(l);
     give_back_signals(l);
     l->is_holding = false;
 }
@@ -473,13 +483,6 @@ static bool has_ended(const struct ab_launch *l)
            ended.si_pid == l->pid;
 }
 
-/* True if this process ignores the signal, as nohup and `trap '' INT` arrange. */
-static bool is_ignored(int signal)
-{
-    struct sigaction now;
-    return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
 /* Waits until the command has ended or the recording must end. A signal with si_code > 0 comes from
  * the kernel, as ^C does, so the command has received it too. */
 static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
@@ -590,7 +593,7 @@ bool ab_launch_await(struct ab_launch *l)
     ab_live_converter_stop(l->along);
     ab_relay_close(l->relay);
     l->relay = NULL;
-    take_held_signals();
+    take_held_signals(l);
     return why == AB_SPOOL_TIME_UP;
 }
 

@@ -54,8 +54,8 @@ struct ab_launch {
     char inner[1064];    /* `folder`, or a folder in it with an unguessable name */
     char spool[1080];
     char part[1080];     /* the trace converted during the recording */
-    bool takes_children; /* True to record children too; set this and the next eleven before the
-                            start */
+    bool takes_children; /* True to record children too; set this, the next eleven and `watch`
+                            before the start */
     bool is_waiting;     /* True to wait for children that outlive the command */
     uint64_t most_events, duration_ns; /* limits of the recording; 0 = no limit */
     uint64_t most_bytes;               /* limit of the spool; 0 = half of the free disk space */
@@ -105,7 +105,8 @@ void ab_launch_stop(struct ab_launch *l);
 /* Waits for the command if it still runs. Returns the exit code. */
 int ab_launch_finish(struct ab_launch *l);
 
-/* Removes the folder with its files, unless it is kept. Drops signals that are blocked. */
+/* Removes the folder with its files, unless it is kept. Drops signals that are blocked, but notes
+ * the first one to a contained recording in l->signal. */
 void ab_launch_clean(struct ab_launch *l);
 
 #endif

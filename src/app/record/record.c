@@ -55,7 +55,7 @@ static enum ab_status write_traces(struct ab_recording *r, struct ab_output *out
                                    struct ab_err *err)
 {
     enum ab_status status = ab_spool_traces_write(&r->traces, out, err);
-    if (r->traces.n_in_doubt == 0)
+    if (r->traces.n_in_doubt == 0 || r->launch.is_contained)
         return status;
     r->launch.is_kept = true;
     if (status == AB_OK)

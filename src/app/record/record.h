@@ -13,7 +13,8 @@ struct ab_record_request {
     const char *output;      /* trace, or folder of the traces; NULL = named after the command */
     const char *spool_in;    /* folder for the spool, below which it is made; NULL = $TMPDIR */
     bool is_unconverted;     /* True if the spool is the result */
-    bool takes_children, is_waiting, is_contained, marks_frames, has_call_times; /* launch.h */
+    bool takes_children, is_waiting, marks_frames, has_call_times; /* launch.h */
+    bool is_contained; /* launch.h; True also if a spool that cannot be converted is not kept */
     const char *stdin_path;
     uint32_t site_depth;
     uint64_t most_events, most_bytes, duration_ns;
@@ -23,7 +24,7 @@ struct ab_record_request {
     void (*begun)(const char *folder); /* the command runs, its spool is in `folder`; NULL = none */
 };
 
-struct ab_recording { /* begins as {0} */
+struct ab_recording { /* set by ab_record() or ab_recover() */
     struct ab_launch launch;
     struct ab_trace_place place;
     struct ab_spool_traces traces;
@@ -51,8 +52,8 @@ struct ab_recover_request {
 enum ab_status ab_recover(const struct ab_recover_request *r, struct ab_recording *out,
                           struct ab_err *err);
 
-/* Returns what the call sites of the program will have instead of lines, "functions"; NULL = they
- * will have lines, or that is not known. */
+/* Returns what the call sites of the program will have instead of lines: "functions" or
+ * "addresses"; NULL = they will have lines, or that is not known. */
 const char *ab_recording_lineless(const struct ab_recording *r);
 /* Waits for the command if it still runs, and removes the spool unless it is kept. Returns the exit
  * code of the command. */

@@ -54,12 +54,6 @@ static void add_up(const struct ab_spool_traces *t, struct ab_spool_facts *f)
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 const char *ab_spool_facts_why_unseen(const struct ab_unseen *u, struct ab_err *why)
 {
     char path[4096];
@@ -130,8 +124,8 @@ static void find_successor(const struct ab_spool_traces *t, const struct ab_unse
     else if (!has_another_name(t))
         return;
     const char *path = u != NULL ? u->path : silent != NULL ? silent->image.path : t->last_name;
-    bool has_other_name = strcmp(base_name(path), t->main->image.program) != 0;
-    ab_text_printable(f->successor, sizeof f->successor, has_other_name ? base_name(path) : path);
+    bool has_other_name = strcmp(basename(path), t->main->image.program) != 0;
+    ab_text_printable(f->successor, sizeof f->successor, has_other_name ? basename(path) : path);
     snprintf(f->successor_why, sizeof f->successor_why, "%s", reason);
 }
 

@@ -25,10 +25,10 @@ struct ab_trace_scopes { /* begins as {0} */
     struct ab_scopes scopes;
     struct ab_scope_stats stats;
     double median_calls;
-    uint64_t time_us;         /* duration of the trace; 0 = unknown */
-    enum ab_scopes_wish wish; /* set by the caller, as is the next */
-    bool wants_each;          /* True to fill `each` */
-    struct ab_trace_scope {   /* requests within one scope */
+    uint64_t time_us; /* duration of the trace; 0 = unknown */
+    enum ab_scopes_wish wish;
+    bool wants_each;        /* True to fill `each` */
+    struct ab_trace_scope { /* requests within one scope */
         uint64_t allocs, bytes;
     } * each; /* scopes.n of them, if wants_each */
 };

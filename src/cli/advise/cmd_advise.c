@@ -24,6 +24,8 @@ struct work {
     const char *path;
     struct ab_text arguments;           /* the path, and --scope if given */
     struct ab_output rules, code, json; /* opened before anything is measured */
+    struct ab_progress_files files;
+    struct ab_advise_request request;
     struct ab_advising result;
 };
 
@@ -97,7 +99,6 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
 {
     const struct ab_options *o = w->options;
     struct ab_advising *a = &w->result;
-    struct ab_progress_files files;
     struct ab_format_guard guard;
     AB_TRY(ab_one_file(o->args, o->n_args, "a trace", "advise", &w->path, err));
     if (strcmp(w->path, "-") == 0)
@@ -105,10 +106,10 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
             err, AB_USAGE,
             "advise reads a trace several times, standard input comes once; name a file");
     AB_TRY(open_outputs(w, err));
-    const struct ab_advise_request request = {.pass = ab_trace_pass_of(o, w->path, &files),
-                                              .measure = ab_measure_request_of(o),
-                                              .budget_ns = o->budget_ns};
-    AB_TRY(ab_advise_trace(&request, a, err));
+    w->request = (struct ab_advise_request){.pass = ab_trace_pass_of(o, w->path, &w->files),
+                                            .measure = ab_measure_request_of(o),
+                                            .budget_ns = o->budget_ns};
+    AB_TRY(ab_advise_trace(&w->request, a, err));
     const struct ab_advise_view view = {.advice = &a->advice,
                                         .measured = &a->measured,
                                         .trace = basename(w->path),

@@ -3,13 +3,13 @@
  * Determines the litter (aged heap) for a real program: the sizes of its allocations and its peak
  * of live bytes. Both come from its trace, or from a temporary recording.
  */
-#ifndef AB_APP_EXEC_LITTER_H
-#define AB_APP_EXEC_LITTER_H
+#ifndef AB_APP_EXEC_AGING_H
+#define AB_APP_EXEC_AGING_H
 
 #include "app/request.h"
 #include "base/aging.h"
 
-struct ab_exec_litter { /* begins as {0} */
+struct ab_exec_aging { /* begins as {0} */
     uint64_t *sizes;
     uint32_t n_sizes;
     uint64_t live_peak_bytes;
@@ -18,8 +18,8 @@ struct ab_exec_litter { /* begins as {0} */
 
 /* Reads asked->trace, or records asked->measure.args. Fails with AB_USAGE if the program
  * allocates nothing. */
-enum ab_status ab_exec_litter_find(const struct ab_exec_request *asked, struct ab_exec_litter *out,
-                                   struct ab_err *err);
-void ab_exec_litter_fini(struct ab_exec_litter *l);
+enum ab_status ab_exec_aging_find(const struct ab_exec_request *asked, struct ab_exec_aging *out,
+                                  struct ab_err *err);
+void ab_exec_aging_fini(struct ab_exec_aging *l);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Reads the sizes of blocks from a trace. Without a trace, records the program first.
  */
-#include "app/exec_litter.h"
+#include "app/exec_aging.h"
 
 #include "app/record/record.h"
 #include "app/say.h"
@@ -37,7 +37,7 @@ static enum ab_status take(void *user, const struct ab_walk_batch *batch, struct
     return AB_OK;
 }
 
-static enum ab_status read_trace(const char *path, uint64_t seed, struct ab_exec_litter *out,
+static enum ab_status read_trace(const char *path, uint64_t seed, struct ab_exec_aging *out,
                                  struct ab_err *err)
 {
     struct reading r = {.sizes = {.sizes = out->sizes, .cap = AB_AGING_SIZES_MOST}};
@@ -65,12 +65,11 @@ static enum ab_status run_recorder(const struct ab_exec_request *asked,
     struct ab_recording recording;
     int code;
     enum ab_status status = ab_record(request, &recording, &code, err);
-    int signal = recording.launch.signal;
-    if (signal != 0)
+    if (recording.launch.signal != 0)
         ab_launch_stop(&recording.launch);
     code = ab_recording_end(&recording);
-    if (signal != 0)
-        return interrupt(signal, err);
+    if (recording.launch.signal != 0)
+        return interrupt(recording.launch.signal, err);
     if (status == AB_OK && code == 0 && !recording.launch.is_stopped)
         return AB_OK;
     if (status != AB_OK) {
@@ -105,7 +104,7 @@ static enum ab_status record(const struct ab_exec_request *asked, const char *fo
 }
 
 static enum ab_status record_and_read(const struct ab_exec_request *asked,
-                                      struct ab_exec_litter *out, struct ab_err *err)
+                                      struct ab_exec_aging *out, struct ab_err *err)
 {
     struct ab_temporary folder = {.path = ""};
     char trace[sizeof folder.path + 16];
@@ -118,8 +117,8 @@ static enum ab_status record_and_read(const struct ab_exec_request *asked,
     return status;
 }
 
-enum ab_status ab_exec_litter_find(const struct ab_exec_request *asked, struct ab_exec_litter *out,
-                                   struct ab_err *err)
+enum ab_status ab_exec_aging_find(const struct ab_exec_request *asked, struct ab_exec_aging *out,
+                                  struct ab_err *err)
 {
     if (asked->server.is_server)
         return ab_fail(err, AB_USAGE,
@@ -136,8 +135,8 @@ enum ab_status ab_exec_litter_find(const struct ab_exec_request *asked, struct a
                : record_and_read(asked, out, err);
 }
 
-void ab_exec_litter_fini(struct ab_exec_litter *l)
+void ab_exec_aging_fini(struct ab_exec_aging *l)
 {
     free(l->sizes);
-    *l = (struct ab_exec_litter){0};
+    *l = (struct ab_exec_aging){0};
 }
