@@ -41,6 +41,15 @@ TRACE=$ROOT/traces/sqlite-index.abt
 }
 
 # One round has no intervals: nothing is advised, whatever was found.
+@test "a trace without its end is advised on with --partial, and refused without" {
+    head -c $(($(stat -c %s "$TRACE") - 200)) "$TRACE" >"$OUT/partial.abt"
+    bench advise -q "$OUT/partial.abt" --rounds 1 --processes 1
+    expect_code 3
+    expect_error 'without its end mark'
+    bench advise -q --partial "$OUT/partial.abt" -b glibc,arena --rounds 1 --processes 1
+    expect_code 0
+}
+
 @test "an advice by size: rules, JSON and the screen say the same" {
     bench trace cut "$TRACE" --events 0..20000 -o "$OUT/part.abt"
     expect_code 0

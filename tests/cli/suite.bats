@@ -28,6 +28,12 @@ several() { # ARGUMENT…
     bench run "$OUT/a.yaml" "$OUT/b.yaml" -b "${BACKENDS-glibc,slab}" --passes memory:1 --drain 0 "$@"
 }
 
+@test "with -v and a document on standard output, tables stand beside it" {
+    several -v --rounds 1 --no-store --json -
+    expect_code 0
+    expect_json '.schema == "allocbench-suite/1"'
+}
+
 @test "one table and one stored document, whose results are those of one workload alone" {
     several --rounds 6 --results "$OUT/r" --json "$OUT/s.json" --csv "$OUT/s.csv" --markdown "$OUT/s.md" --html "$OUT/s.html"
     expect_code 0
