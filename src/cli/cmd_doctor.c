@@ -3,11 +3,11 @@
  * Implements `doctor`: prints, as text or JSON, what disturbs measurements on this machine. Only
  * reads.
  */
+#include "app/doctor.h"
 #include "cli/commands.h"
 #include "cli/document.h"
 #include "cli/terminal.h"
 #include "core/text.h"
-#include "doctor/doctor.h"
 #include "report/table/table.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Machines that are made up: one on which nothing disturbs, one on which everything does, one that
  * says nothing.
  */
-#include "doctor/doctor.h"
+#include "app/doctor.h"
 #include "support/system_tree.h"
 
 #include <math.h>

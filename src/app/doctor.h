@@ -4,8 +4,8 @@
  * /proc and /sys are those below a root, so that tests can bring their own. Each malloc library
  * that is known by name is one more check.
  */
-#ifndef AB_DOCTOR_DOCTOR_H
-#define AB_DOCTOR_DOCTOR_H
+#ifndef AB_APP_DOCTOR_H
+#define AB_APP_DOCTOR_H
 
 #include "result/result.h"
 

@@ -3,7 +3,7 @@
  * The checks, a function each, and their table in the order of the report. A check that finds
  * nothing out leaves its finding as it is: unknown, because the kernel does not say.
  */
-#include "doctor/doctor.h"
+#include "app/doctor.h"
 
 #include "backend/presets.h"
 #include "backend/selection.h"
