@@ -7,7 +7,7 @@
 #include "worker/aged_heap.h"
 
 #include "base/rng.h"
-#include "worker/memory.h"
+#include "worker/page_walk.h"
 
 #include <string.h>
 
@@ -104,19 +104,6 @@ static void check_frees(struct ab_worker *w, const struct ab_lane *lane)
                        "it cannot free single blocks, so its heap cannot be aged", NULL);
 }
 
-/* Enters the blocks into the book of the memory pass, after the slots of the tape, which are the
- * only ones that free_all visits. */
-static void note(struct ab_worker *w, const struct ab_lane *lane, uint64_t n)
-{
-    for (uint64_t i = 0; i < n && w->memory != NULL; i++) {
-        const struct ab_aging_block *b = &w->aging->blocks[i];
-        struct ab_given given = {.at = (uintptr_t)address_of(lane, b->ref),
-                                 .size = b->size,
-                                 .usable = usable_of(lane, b)};
-        ab_memory_add_aged(w, &given);
-    }
-}
-
 void ab_aged_heap_make(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
@@ -134,5 +121,15 @@ void ab_aged_heap_make(struct ab_lane *lane)
                        ab_worker_number(blocks, count.made_blocks), " blocks of ",
                        ab_worker_number(size, count.made_bytes), " bytes", NULL);
     w->page->report.aging = count;
-    note(w, lane, count.blocks);
+    l->n_blocks = count.blocks;
+}
+
+bool ab_aged_heap_block(const struct ab_worker *w, uint64_t i, struct ab_given *out)
+{
+    const struct ab_lane *lane = &w->lanes[0];
+    if (w->aging == NULL || i >= w->aging->n_blocks)
+        return false;
+    const struct ab_aging_block *b = &w->aging->blocks[i];
+    *out = (struct ab_given){(uintptr_t)address_of(lane, b->ref), b->size, usable_of(lane, b), 0};
+    return true;
 }

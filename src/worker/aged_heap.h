@@ -8,10 +8,13 @@
 
 #include "worker/worker.h"
 
+struct ab_given;
+
 struct ab_aged_heap {
     struct ab_aging_plan plan;
     struct ab_aging_count foreseen;
     struct ab_aging_block *blocks;
+    uint64_t n_blocks;     /* blocks that remain live; 0 until the heap is aged */
     struct ab_facts facts; /* facts of the tape and the aged heap together */
     bool is_made;
 };
@@ -31,5 +34,7 @@ static inline const struct ab_facts *ab_aged_heap_facts(const struct ab_worker *
 }
 /* Ages the heap, once; on the thread of lane 0. */
 void ab_aged_heap_make(struct ab_lane *lane);
+/* Describes the i-th of the blocks that remain live; false past the end. */
+bool ab_aged_heap_block(const struct ab_worker *w, uint64_t i, struct ab_given *out);
 
 #endif

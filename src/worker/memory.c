@@ -386,13 +386,16 @@ void ab_memory_take_base(struct ab_worker *w)
     follow_pages(m);
 }
 
-void ab_memory_add_aged(struct ab_worker *w, const struct ab_given *given)
+/* Enters the blocks of the aged heap into the book, after the slots of the tape, which are the only
+ * ones that free_all visits. They live to the end, belong to no op, and are written as a whole. */
+static void add_aged(const struct ab_worker *w, struct ab_memory_pass *m)
 {
-    struct ab_memory_pass *m = w->memory;
-    uint32_t slot = m->book.n_slots++;
-    ab_book_put(&m->book, slot, given);
-    if (m->book.pages != NULL && given->size > 0)
-        ab_page_ledger_touch(m->book.pages, given->at, given->at + given->size - 1);
+    struct ab_given given;
+    for (uint64_t i = 0; ab_aged_heap_block(w, i, &given); i++) {
+        ab_book_put(&m->book, m->book.n_slots++, &given);
+        if (m->book.pages != NULL && given.size > 0)
+            ab_page_ledger_touch(m->book.pages, given.at, given.at + given.size - 1);
+    }
 }
 
 void ab_memory_begin(struct ab_worker *w)
@@ -400,6 +403,7 @@ void ab_memory_begin(struct ab_worker *w)
     struct ab_memory_pass *m = w->memory;
     if (m == NULL)
         return;
+    add_aged(w, m);
     note_read_peak(m, m->book.requested_bytes);
     begin_phase(m, 0);
     plan_stop(m);

@@ -60,10 +60,7 @@ void ab_memory_after_open(struct ab_worker *w, const struct ab_backend *backend,
 void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function);
 /* Takes the baseline, when all threads exist, before the heap is aged and before the first op. */
 void ab_memory_take_base(struct ab_worker *w);
-/* Adds a block of the aged heap, which lives to the end, belongs to no op, and is written as a
- * whole. */
-void ab_memory_add_aged(struct ab_worker *w, const struct ab_given *given);
-/* Begins the pass, after the heap is aged. */
+/* Begins the pass, after the heap is aged, with the blocks of the aged heap. */
 void ab_memory_begin(struct ab_worker *w);
 
 /* Called after the op at `op` in the tape. `given` is the block that the op gave (at = 0: none).

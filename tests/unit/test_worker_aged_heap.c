@@ -5,6 +5,7 @@
 #include "support/cmocka.h"
 #include "support/worker.h"
 #include "worker/aged_heap.h"
+#include "worker/page_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,11 @@ static void what_is_reported_is_what_the_heap_has(void **state)
     assert_true(count->made_bytes >= 2 * peak && count->made_bytes < 2 * peak + 5000);
     assert_true((double)count->bytes <= 0.75 * (double)count->made_bytes &&
                 (double)count->bytes > 0.75 * (double)count->made_bytes - 5000);
+    struct ab_given given;
+    uint64_t n = 0, bytes = 0;
+    for (; ab_aged_heap_block(&f->w, n, &given); n++)
+        bytes += given.size;
+    assert_true(n == count->blocks && bytes == count->bytes);
     uint64_t allocs = heap.allocs;
     ab_aged_heap_make(&f->w.lanes[0]);
     assert_true(heap.allocs == allocs);
