@@ -11,6 +11,8 @@
 
 #include "result/result.h"
 
+#include <math.h>
+
 struct ab_growth {
     double bytes;    /* per 1,000,000 ops; negative: it shrinks; NaN = n/a */
     double over_ops; /* number of ops that it was observed in (the shortest of the rounds) */
@@ -76,6 +78,23 @@ struct ab_growth_by_time {
     struct ab_growth_site sites[AB_GROWTH_SITES];
     uint32_t n_sites;
 };
+
+struct ab_stretch {
+    uint32_t first, end; /* indices of points or blocks */
+};
+
+/* Live bytes of a stretch; begins as {INFINITY, 0}. */
+struct ab_band {
+    double low, high;
+};
+/* Adds live bytes. Returns true while they count as constant: within a tenth, or within 1 % of the
+ * resident bytes. */
+static inline bool ab_band_takes(struct ab_band *b, double live, double resident)
+{
+    b->low = fmin(b->low, live);
+    b->high = fmax(b->high, live);
+    return !(b->high > fmax(b->low * 1.1, b->low + 0.01 * resident));
+}
 
 #define AB_GROWTH_ALL_ROUNDS UINT32_MAX /* the median over the rounds */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Growth of the footprint at constant live bytes, on time lines made by hand.
+ *
+ * tests: growth.c growth_by_time.c
  */
 #include "stats/growth.h"
 
