@@ -78,9 +78,9 @@ load helpers
     bench explain worse
     [ "$(head -1 "$OUT/stdout")" = worse ]
     grep -q 'never changes' "$OUT/stdout"
-    ! grep -q 'Exit code 1' "$OUT/stdout" || fail "worse has no exit code"
+    ! grep -q 'exit code is 1' "$OUT/stdout" || fail "worse has no exit code"
     bench explain regressed
-    grep -q 'Exit code 1' "$OUT/stdout"
+    grep -q 'exit code is 1' "$OUT/stdout"
     ! grep -qi surely "$OUT/stdout" || fail "nothing is sure"
     for word in ratio interval; do
         bench explain "$word"

@@ -131,8 +131,9 @@ static void terms_are_those_of_explain(void **state)
     assert_false(ab_view_term_add(&t, "no such word"));
     assert_null(t.s);
     ab_view_terms_legend(&t, words);
-    assert_non_null(strstr(t.s, "live: Bytes that the program asked for and holds, on resident "
-                                "pages. retained: Resident pages without any live block"));
+    assert_non_null(strstr(t.s,
+                           "live: The bytes that the program has requested and not freed, "
+                           "on resident pages. retained: Resident pages without any live block"));
     assert_null(strstr(t.s, "The same for every")); /* the second sentence */
     ab_text_fini(&t);
 }
