@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const ab_doctor_state_names[AB_DOCTOR_STATE_COUNT] = {"ok", "note", "warning",
@@ -474,4 +475,13 @@ size_t ab_doctor_run(const struct ab_doctor_view *view, struct ab_doctor_finding
     for (size_t i = 0; n < AB_DOCTOR_MAX && look_at_library(i, &out[n]); i++)
         n++;
     return n;
+}
+
+void ab_diagnosis_make(struct ab_diagnosis *d)
+{
+    const char *root = getenv("ALLOCBENCH_DOCTOR_ROOT"), *path = getenv("PATH");
+    ab_doctor_look(root != NULL ? root : "", path != NULL ? path : "", &d->view);
+    d->n = ab_doctor_run(&d->view, d->findings);
+    for (size_t i = 0; i < d->n; i++)
+        d->counts[d->findings[i].state]++;
 }

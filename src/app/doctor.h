@@ -41,4 +41,12 @@ enum { AB_DOCTOR_MAX = 64 };
 /* All checks; returns how many findings, AB_DOCTOR_MAX at most. */
 size_t ab_doctor_run(const struct ab_doctor_view *view, struct ab_doctor_finding *out);
 
+struct ab_diagnosis {
+    struct ab_doctor_view view;
+    struct ab_doctor_finding findings[AB_DOCTOR_MAX];
+    size_t n, counts[AB_DOCTOR_STATE_COUNT];
+};
+/* Examines the machine; tests supply another root folder and PATH. */
+void ab_diagnosis_make(struct ab_diagnosis *d);
+
 #endif

@@ -11,24 +11,6 @@
 #include "report/table/table.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct diagnosis {
-    struct ab_doctor_view view;
-    struct ab_doctor_finding findings[AB_DOCTOR_MAX];
-    size_t n, counts[AB_DOCTOR_STATE_COUNT];
-};
-
-/* Examines the machine; tests supply another root folder and PATH. */
-static void look(struct diagnosis *d)
-{
-    const char *root = getenv("ALLOCBENCH_DOCTOR_ROOT"), *path = getenv("PATH");
-    ab_doctor_look(root != NULL ? root : "", path != NULL ? path : "", &d->view);
-    d->n = ab_doctor_run(&d->view, d->findings);
-    for (size_t i = 0; i < d->n; i++)
-        d->counts[d->findings[i].state]++;
-}
 
 /* ---- for people ---- */
 
@@ -55,7 +37,7 @@ static void print_finding(const struct ab_doctor_finding *f, struct ab_table_sty
         ab_table_line(stdout, unwrapped(style), AB_PLAIN, line);
 }
 
-static void print_all(const struct diagnosis *d, struct ab_table_style style)
+static void print_all(const struct ab_diagnosis *d, struct ab_table_style style)
 {
     struct ab_text head = {0};
     const struct ab_host *h = &d->view.host;
@@ -85,22 +67,22 @@ AB_TABLE(finding, struct ab_doctor_finding);
 static const struct ab_member document_members[] = {
     AB_FIXED("schema", "allocbench-doctor/1"),
     AB_FIXED("version", AB_VERSION),
-    AB_WHOLE("warnings", struct diagnosis, counts[AB_DOCTOR_WARNING], INT64_MAX, 0),
-    AB_ARRAY("checks", struct diagnosis, findings, n, AB_DOCTOR_MAX, .record = &finding_record),
+    AB_WHOLE("warnings", struct ab_diagnosis, counts[AB_DOCTOR_WARNING], INT64_MAX, 0),
+    AB_ARRAY("checks", struct ab_diagnosis, findings, n, AB_DOCTOR_MAX, .record = &finding_record),
 };
-AB_TABLE(document, struct diagnosis);
+AB_TABLE(document, struct ab_diagnosis);
 
 enum ab_status ab_cmd_doctor(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    static struct diagnosis diagnosis;
-    struct diagnosis *d = &diagnosis;
+    static struct ab_diagnosis diagnosis;
+    struct ab_diagnosis *d = &diagnosis;
     struct ab_format_guard guard;
     if (o->n_args > 0)
         return ab_fail(err, AB_USAGE, "doctor takes no arguments, \"%s\" is given",
                        AB_SHOWN(128, o->args[0]));
     struct ab_table_style style = ab_terminal_style(o);
     ab_format_begin(&guard);
-    look(d);
+    ab_diagnosis_make(d);
     enum ab_status status = ab_document_write(o, ab_record_json(&document_record, d, NULL), 12,
                                               err);
     if (status == AB_OK && ab_document_leaves_stdout(o))

@@ -4,7 +4,7 @@
 # A measurement in parts: --shard runs one, merge joins them. The whole equals one that was never
 # divided in every number that does not depend on the clock; what does not belong together is
 # refused.
-# tests: cmd_merge.c
+# tests: cmd_merge.c merge_results.c
 
 load helpers
 
