@@ -304,28 +304,23 @@ static void put_section(struct ab_grid *g, const struct ab_view *v, unsigned par
 }
 
 /* Fills a section for each part, for terminals. */
-static bool make_sections(const struct ab_view *v, struct ab_grid *g)
+static void make_sections(const struct ab_view *v, struct ab_grid *g)
 {
     *g = (struct ab_grid){.session = v->session, .n_columns = 2};
     g->columns[0].title = ab_grid_median(v->session);
     g->columns[1].title = ab_grid_versus(g, "vs", v->ranking.base, 20);
-    if (!has_inside(v->session))
-        return false;
     for (unsigned i = 0; i < AB_INSIDE_PARTS; i++)
         put_section(g, v, i);
-    return true;
 }
 
 /* Fills a column with bars for each part. Bars show the share of the longest sum, so that inside
  * and outside can be compared. */
-static bool make_columns(const struct ab_view *v, struct ab_grid *g)
+static void make_columns(const struct ab_view *v, struct ab_grid *g)
 {
     double most = 0;
     struct ab_inside_part all[AB_INSIDE_PARTS];
     *g = (struct ab_grid){
         .session = v->session, .rows_are = "allocator", .n_columns = AB_INSIDE_PARTS};
-    if (!has_inside(v->session))
-        return false;
     for (unsigned i = 0; i < AB_INSIDE_PARTS; i++)
         g->columns[i].in_html = parts[i].in_html;
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
@@ -353,7 +348,6 @@ static bool make_columns(const struct ab_view *v, struct ab_grid *g)
                            : interval_of(interval, sizeof interval, value->low, value->high));
         }
     }
-    return true;
 }
 
 /* ---- calls ---- */
@@ -411,8 +405,9 @@ bool ab_inside_grid(const struct ab_topic_at *at, struct ab_grid *g)
     const struct ab_view *v = at->view;
     const bool is_terminal = at->surface == AB_TERMINAL;
     char buf[800];
-    if (!(is_terminal ? make_sections(v, g) : make_columns(v, g)))
+    if (!has_inside(v->session))
         return false;
+    (is_terminal ? make_sections : make_columns)(v, g);
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
         const char *sentence = ab_inside_sentence(v, i, buf, sizeof buf);
         if (sentence != NULL)
@@ -436,6 +431,8 @@ bool ab_inside_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
     const unsigned op = at->number;
     if (at->surface == AB_TERMINAL && !at->is_verbose)
         return false;
+    if (!has_inside(s) || op >= AB_OP_ALL || !ab_session_has_op(s, AB_PROGRAM_PHASE, op))
+        return false;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocator",
                           .columns = {{"calls", 0, "#calls"},
@@ -446,8 +443,6 @@ bool ab_inside_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                       {"faulted", 0, "#faulted or slept"},
                                       {"where max was", 0, "where the longest was"}},
                           .n_columns = 7};
-    if (!has_inside(s) || op >= AB_OP_ALL || !ab_session_has_op(s, AB_PROGRAM_PHASE, op))
-        return false;
     g->caption = ab_view_texts_addf(&g->texts, "Calls of %s in the program", ab_result_op_name(op));
     ab_grid_heading(g, ab_result_op_name(op), "");
     for (uint32_t i = 0; i < v->ranking.n_rows; i++)

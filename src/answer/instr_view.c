@@ -72,6 +72,8 @@ bool ab_program_instr_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
     const struct ab_view_ranking *r = &v->ranking;
+    if (!ab_session_is_exec(v->session) || !v->session->counting.is_asked)
+        return false;
     *g = (struct ab_grid){.session = v->session,
                           .rows_are = "allocator",
                           .columns = {{"instr in", 0, "#instructions in calls"},
@@ -83,8 +85,6 @@ bool ab_program_instr_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                       {"LL in", 0, "#LL misses in calls"},
                                       {"outside", 0, "#outside"}},
                           .n_columns = 2 * EVENTS};
-    if (!ab_session_is_exec(v->session) || !v->session->counting.is_asked)
-        return false;
     ab_grid_heading(g, "under callgrind", "");
     for (uint32_t i = 0; i < r->n_rows; i++) {
         uint32_t b = r->rows[i].backend;

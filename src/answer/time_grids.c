@@ -295,10 +295,10 @@ bool ab_intervals_grid(const struct ab_topic_at *at, struct ab_grid *g)
     const struct ab_session *s = at->view->session;
     const char *phase = at->phase;
     static const double quantiles[] = {0.5, 0.99, 0.999};
-    *g = (struct ab_grid){
-        .session = s, .columns = {{"p50", 2}, {"p99", 0}, {"p99.9", 1}}, .n_columns = 3};
     if (s->n_rounds == 0 || ab_session_is_exec(s))
         return false;
+    *g = (struct ab_grid){
+        .session = s, .columns = {{"p50", 2}, {"p99", 0}, {"p99.9", 1}}, .n_columns = 3};
     g->title = ab_view_texts_addf(&g->texts, "%s: percentiles of %s, 90 %% intervals (by rank)",
                                   phase, s->is_histogram_merged ? "all rounds" : "the first round");
     for (unsigned op = 0; op < AB_OP_KIND_COUNT; op++) {
@@ -389,6 +389,16 @@ static bool is_of(const struct ab_size_class *c, const char *phase, unsigned op)
 static uint64_t n_calls(const struct ab_hdr *hdr)
 {
     return ab_hdr_total(hdr) + hdr->overflow;
+}
+
+/* True if any back end has numbers by size. */
+static bool has_sizes(const struct ab_session *s, const char *phase, unsigned op)
+{
+    for (uint32_t i = 0; i < s->n_size_classes; i++)
+        if (is_of(&s->size_classes[i], phase, op) &&
+            ab_session_has_numbers(s, s->size_classes[i].backend))
+            return true;
+    return false;
 }
 
 static bool sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend)
@@ -528,10 +538,10 @@ static void add_words(struct ab_grid *g, const struct ab_topic_at *at, const cha
                       unsigned op, const struct missing *missing)
 {
     const char *name = ab_result_op_name(op);
-    bool is_first = at->number == 2 * count_parts(g->session) * op;
+    bool is_first = at->surface == AB_TERMINAL && at->number == 2 * count_parts(g->session) * op;
     for (unsigned before = 0; before < op; before++)
-        is_first = is_first && list_backends(at, phase, before, 0).n == 0;
-    if (at->surface == AB_TERMINAL && is_first)
+        is_first = is_first && !has_sizes(g->session, phase, before);
+    if (is_first)
         g->title = ab_view_texts_addf(&g->texts, "%s: latency by size of the request", phase);
     g->fold = phase != NULL ? phase : "all phases";
     g->caption = at->surface == AB_PAGE
@@ -589,17 +599,16 @@ static bool make_sizes(const struct ab_session *s, const char *phase, unsigned o
 }
 
 /* Fills latency by requested size: two tables per op on terminals, one elsewhere. With more than
- * PHASES_MOST phases, pages and summaries have one turn for all of them, so that they stay
+ * AB_PAGE_PHASES phases, pages and summaries have one turn for all of them, so that they stay
  * small. */
 bool ab_sizes_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
-    enum { PHASES_MOST = 8 };
     const struct ab_session *s = at->view->session;
     const bool is_terminal = at->surface == AB_TERMINAL, is_tail = at->number % 2 != 0;
-    const bool is_merged = !is_terminal && s->n_phases > PHASES_MOST;
+    const bool is_merged = !is_terminal && s->n_phases > AB_PAGE_PHASES;
     const unsigned of_op = at->number / 2, op = of_op / count_parts(s);
     const char *phase = is_merged ? NULL : at->phase;
-    if (s->n_size_classes == 0 || (is_merged && at->phase_index > 0) || (is_tail && !is_terminal))
+    if ((is_merged && at->phase_index > 0) || (is_tail && !is_terminal) || !has_sizes(s, phase, op))
         return false;
     struct missing missing = {0};
     struct list list = list_backends(at, phase, op, of_op % count_parts(s));
@@ -677,6 +686,8 @@ bool ab_slow_iterations_grid(const struct ab_topic_at *at, struct ab_grid *g)
     const struct ab_iterations *each = ab_session_iterations(s, s->phases[phase]);
     const struct ab_view_slowest *slow = ab_view_slow_iterations(v);
     unsigned n_shown = 0;
+    if (each == NULL)
+        return false;
     *g = (struct ab_grid){.session = s,
                           .columns = {{"number"},
                                       {ab_grid_median(s)},
@@ -685,8 +696,6 @@ bool ab_slow_iterations_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                       {"budget", 1},
                                       {s->facts.lanes > 1 ? "lane" : NULL, 1}},
                           .n_columns = 6};
-    if (each == NULL)
-        return false;
     g->title = ab_view_texts_addf(&g->texts, "%s: slowest iterations, by their number",
                                   s->phases[phase]);
     ab_grid_heading(g, each->name, "");

@@ -48,7 +48,7 @@ static bool find_topics(struct ab_topic_walk *w)
         if (stands_here(w, &ab_topics[w->end]) && ab_topics[w->end].per != ab_topics[w->first].per)
             break;
     w->topic = w->first;
-    w->turn = w->number = 0;
+    w->turn = w->number = w->n_grids = 0;
     w->is_turn_begun = true;
     return w->first < ab_n_topics;
 }
@@ -94,9 +94,11 @@ static void add_words(const struct ab_topic_walk *w, const struct ab_topic *t, s
 static const struct ab_topic *make(struct ab_topic_walk *w, struct ab_grid *g)
 {
     const struct ab_topic *t = &ab_topics[w->topic];
-    if (!stands_here(w, t) || w->number >= t->count(w->at.view->session) || !is_wanted(w)) {
+    if (w->number == 0 && stands_here(w, t) && is_wanted(w))
+        w->n_grids = t->count(w->at.view->session);
+    if (w->number >= w->n_grids) {
         w->topic++;
-        w->number = 0;
+        w->number = w->n_grids = 0;
         return NULL;
     }
     w->at.number = w->number++;
@@ -114,7 +116,7 @@ static const struct ab_topic *make(struct ab_topic_walk *w, struct ab_grid *g)
 
 const struct ab_topic *ab_topics_next(struct ab_topic_walk *w, struct ab_grid *g)
 {
-    if (w->end == 0 && !find_topics(w))
+    if (w->first == ab_n_topics || (w->end == 0 && !find_topics(w)))
         return NULL;
     do {
         while (set_turn(w)) {
@@ -129,14 +131,4 @@ const struct ab_topic *ab_topics_next(struct ab_topic_walk *w, struct ab_grid *g
         }
     } while (find_topics(w));
     return NULL;
-}
-
-bool ab_topics_has(const struct ab_view *view, enum ab_page_place place)
-{
-    struct ab_topic_walk walk = {.at = {.view = view, .surface = AB_PAGE}, .place = place};
-    struct ab_grid g;
-    bool has_grid = ab_topics_next(&walk, &g) != NULL;
-    if (has_grid)
-        ab_grid_fini(&g);
-    return has_grid;
 }

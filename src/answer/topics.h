@@ -102,15 +102,17 @@ struct ab_topic_walk {
     bool is_turn_begun;
     size_t first, end, topic; /* topics that take turns together: [first, end) */
     uint32_t turn, number;
+    uint32_t n_grids; /* of the topic in this turn; 0 = not counted yet */
 };
-/* Makes the next grid that has something to show; NULL = there is none. The caller ends the grid
- * with ab_grid_fini(). */
+/* Makes the next grid that has something to show; NULL = there is none, and a further call says so
+ * again. The caller ends the grid with ab_grid_fini(). */
 const struct ab_topic *ab_topics_next(struct ab_topic_walk *walk, struct ab_grid *g);
-/* True if a place of pages has a grid. */
-bool ab_topics_has(const struct ab_view *view, enum ab_page_place place);
 
 enum { AB_MEMORY_HALVES = 2 }; /* two tables, so that each fits a terminal of 80 columns */
 enum { AB_SIZES_FEW = 20 };    /* sizes with fewer calls are not shown on pages */
+/* Pages show at most this many phases beside each other; other phases are folded, merged or left to
+ * other forms. */
+enum { AB_PAGE_PHASES = 8 };
 
 #define AB_TOPIC(id, function, ...) bool function(const struct ab_topic_at *at, struct ab_grid *g);
 #include "answer/topics.def"

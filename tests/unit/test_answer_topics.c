@@ -82,8 +82,74 @@ static void only_what_is_asked_for_is_made(void **state)
     struct ab_topic_walk brief = {.at = {.view = &v, .surface = AB_TERMINAL},
                                   .place = AB_TERMINAL_LATENCY};
     assert_null(ab_topics_next(&brief, &g));
-    assert_true(ab_topics_has(&v, AB_PAGE_SUMMARY));
-    assert_false(ab_topics_has(&v, AB_PAGE_PROGRAM));
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
+static void a_walk_that_ended_stays_at_its_end(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_view v;
+    struct ab_grid g;
+    ab_view_make(&f->s, &v);
+    struct ab_topic_walk walk = {.at = {.view = &v, .surface = AB_MARKDOWN},
+                                 .place = AB_MARKDOWN_MORE};
+    while (ab_topics_next(&walk, &g) != NULL)
+        ab_grid_fini(&g);
+    walk.at.phase = "none"; /* a further turn would set it */
+    const struct ab_topic_walk end = walk;
+    for (unsigned i = 0; i < 3; i++)
+        assert_null(ab_topics_next(&walk, &g));
+    assert_true(walk.at.phase == end.at.phase && walk.first == end.first && walk.turn == end.turn);
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
+/* A machine more would be another grid. */
+static void the_grids_of_a_turn_are_counted_once(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_host hosts[2] = {f->s.host, f->s.host};
+    struct ab_view v;
+    struct ab_grid g;
+    unsigned n = 0;
+    ab_view_make(&f->s, &v);
+    f->s.hosts = hosts;
+    f->s.n_hosts = 2;
+    struct ab_topic_walk walk = {.at = {.view = &v, .surface = AB_PAGE},
+                                 .place = AB_PAGE_ENVIRONMENT};
+    for (const struct ab_topic *topic; (topic = ab_topics_next(&walk, &g)) != NULL;) {
+        n += strcmp(topic->id, "machine") == 0;
+        f->s.n_hosts = n > 0 ? 1 : 2;
+        ab_grid_fini(&g);
+    }
+    assert_int_equal(n, 2);
+    f->s.hosts = NULL;
+    f->s.n_hosts = 0;
+    ab_view_fini(&v);
+    fake_session_free(f);
+}
+
+/* A topic that has nothing to show leaves the grid as it is. */
+static void what_shows_nothing_makes_nothing(void **state)
+{
+    static bool (*const of_programs[])(const struct ab_topic_at *, struct ab_grid *) = {
+        ab_inside_grid, ab_inside_calls_grid, ab_program_instr_grid, ab_sizes_grid,
+        ab_slow_iterations_grid};
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_view v;
+    ab_view_make(&f->s, &v);
+    for (unsigned surface = 0; surface < AB_SURFACE_COUNT; surface++)
+        for (size_t i = 0; i < sizeof of_programs / sizeof of_programs[0]; i++) {
+            struct ab_grid g = {0};
+            assert_false(of_programs[i](
+                &(struct ab_topic_at){.view = &v, .surface = surface, .phase = f->s.phases[0]},
+                &g));
+            assert_int_equal(g.n_columns, 0);
+        }
     ab_view_fini(&v);
     fake_session_free(f);
 }
@@ -95,6 +161,9 @@ int main(void)
         cmocka_unit_test(markdown_has_every_topic),
         cmocka_unit_test(a_walk_takes_one_turn_for_each_phase),
         cmocka_unit_test(only_what_is_asked_for_is_made),
+        cmocka_unit_test(a_walk_that_ended_stays_at_its_end),
+        cmocka_unit_test(the_grids_of_a_turn_are_counted_once),
+        cmocka_unit_test(what_shows_nothing_makes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

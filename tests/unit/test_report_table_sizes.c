@@ -3,6 +3,7 @@
  * Latency by size: what overflowed is a call, and its time is not known.
  * tests: time_grids.c
  */
+#include "answer/topics.h"
 #include "report/table/sink_table.h"
 #include "result/numbers.h"
 
@@ -68,6 +69,28 @@ static void the_longest_is_known_where_nothing_overflowed(void **state)
     fake_depth_free(d);
 }
 
+/* No back end has such calls, so the table of pages is not even begun. */
+static void ops_without_sizes_are_passed_over(void **state)
+{
+    (void)state;
+    struct fake_depth *d = depth(0);
+    struct ab_session *s = &d->f->s;
+    struct ab_view view;
+    ab_view_make(s, &view);
+    for (unsigned surface = 0; surface < AB_SURFACE_COUNT; surface++)
+        for (uint32_t i = 0; i < ab_sizes_grids(s); i++) {
+            struct ab_grid g = {0};
+            bool is_there = ab_sizes_grid(
+                &(struct ab_topic_at){
+                    .view = &view, .surface = surface, .phase = s->phases[0], .number = i},
+                &g);
+            assert_int_equal(is_there, g.n_columns > 0);
+            ab_grid_fini(&g);
+        }
+    ab_view_fini(&view);
+    fake_depth_free(d);
+}
+
 static void what_overflowed_is_a_call_of_unknown_length(void **state)
 {
     (void)state;
@@ -101,6 +124,7 @@ static void all_that_overflowed_still_has_a_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ops_without_sizes_are_passed_over),
         cmocka_unit_test(the_longest_is_known_where_nothing_overflowed),
         cmocka_unit_test(what_overflowed_is_a_call_of_unknown_length),
         cmocka_unit_test(all_that_overflowed_still_has_a_row),

@@ -202,9 +202,7 @@ void ab_page_memory(struct ab_html *h, const struct ab_report *report)
         return;
     ab_page_topics(h, report, AB_PAGE_PEAK, NULL, NULL);
     ab_page_topics(h, report, AB_PAGE_PINS, NULL, NULL);
-    if (ab_topics_has(report->view, AB_PAGE_GROWTH))
-        ab_page_courses(h, report);
-    ab_page_topics(h, report, AB_PAGE_GROWTH, NULL, NULL);
+    ab_page_topics(h, report, AB_PAGE_GROWTH, NULL, ab_page_courses);
     ab_page_topics(h, report, AB_PAGE_IDLE, NULL, NULL);
     put_timelines(h, report);
     ab_page_topics(h, report, AB_PAGE_WALKS, NULL, NULL);

@@ -68,6 +68,8 @@ static void put_strip(struct ab_html *h, const struct ab_report *report,
 static void put_strips(struct ab_html *h, const struct ab_report *report)
 {
     const struct ab_view_pictures *all = ab_view_pictures(report->view);
+    if (all->n_strips == 0 || all->strips[0].n == 0)
+        return;
     ab_html_f(h, "<h3>Every round</h3>\n");
     ab_page_figures_begin(h);
     for (unsigned i = 0; i < all->n_strips; i++)
@@ -82,8 +84,7 @@ void ab_page_program(struct ab_html *h, const struct ab_report *report)
     if (!ab_session_is_exec(report->session))
         return;
     ab_page_courses(h, report);
-    if (ab_topics_has(report->view, AB_PAGE_PROGRAM))
-        put_strips(h, report);
+    put_strips(h, report);
     for (unsigned place = AB_PAGE_PROGRAM; place <= AB_PAGE_PREDICTION; place++)
         ab_page_topics(h, report, place, NULL, NULL);
 }

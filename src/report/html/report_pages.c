@@ -334,7 +334,8 @@ static void end_fold(struct ab_html *h)
 }
 
 void ab_page_topics(struct ab_html *h, const struct ab_report *report, enum ab_page_place place,
-                    const char *phase, const char *intro)
+                    const char *phase,
+                    void (*intro)(struct ab_html *h, const struct ab_report *report))
 {
     struct ab_topic_walk walk = {
         .at = {.view = report->view, .surface = AB_PAGE}, .place = place, .phase = phase};
@@ -342,7 +343,7 @@ void ab_page_topics(struct ab_html *h, const struct ab_report *report, enum ab_p
     bool is_begun = false, is_folded = false;
     for (; ab_topics_next(&walk, &g) != NULL; is_begun = true) {
         if (!is_begun && intro != NULL)
-            fprintf(h->to, "<p>%s</p>\n", intro);
+            intro(h, report);
         if (g.fold != NULL && walk.is_new_turn) {
             if (is_folded)
                 end_fold(h);

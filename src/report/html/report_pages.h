@@ -69,9 +69,8 @@ enum { AB_PAGE_OPEN = 6 };
 void ab_page_fold_begin(struct ab_html *h, const char *title, unsigned index);
 void ab_page_fold_end(struct ab_html *h);
 
-/* Wrap the figures of each phase. AB_PAGE_PHASES phases share a group; all groups except the first
- * are folded. */
-enum { AB_PAGE_PHASES = 8 };
+/* Wrap the figures of each phase. AB_PAGE_PHASES (answer/topics.h) phases share a group; all groups
+ * except the first are folded. */
 void ab_page_phases_begin(struct ab_html *h, uint32_t n_phases, uint32_t phase);
 void ab_page_phases_end(struct ab_html *h, uint32_t n_phases, uint32_t phase);
 
@@ -84,9 +83,10 @@ const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns);
 void ab_page_table_end(struct ab_html *h);
 /* Writes the topics of a place (answer/topics.def), with their words below; phase NULL = of all
- * phases. `intro`, markup, stands above the first one; NULL = nothing does. */
+ * phases. If there are any, `intro` writes first; NULL = nothing does. */
 void ab_page_topics(struct ab_html *h, const struct ab_report *report, enum ab_page_place place,
-                    const char *phase, const char *intro);
+                    const char *phase,
+                    void (*intro)(struct ab_html *h, const struct ab_report *report));
 /* Writes a grid as a table. Rows of back ends are in the order of the ranking, unless the grid is a
  * list. `report` NULL = the grid has no rows of back ends. */
 void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
