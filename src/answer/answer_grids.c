@@ -161,19 +161,28 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Makes the heaviest COLUMNS entries of list[0..n) the columns of the grid, in their original
- * order. On a narrow terminal the lightest go first. The names of the entries left out become the
- * note of the grid. */
-static void choose(struct ab_grid *g, struct column *list, uint32_t n)
+/* Makes a note of the names of entries that are no columns. */
+static void note_rest(struct ab_grid *g, const struct column *rest, uint32_t n, bool is_terminal)
 {
-    struct ab_text rest = {0};
-    g->n_columns = n < COLUMNS ? n : COLUMNS;
+    struct ab_text t = {0};
+    for (uint32_t i = 0; i < n; i++)
+        ab_text_addf(&t, "%s%s", i > 0 ? ", " : "", rest[i].name);
+    if (n > 0)
+        g->note = ab_view_texts_addf(
+            &g->texts, is_terminal ? "  (not shown: %s; -v time)" : "(not shown: %s)", t.s);
+    ab_text_fini(&t);
+}
+
+/* Makes the heaviest entries of list[0..n) the columns of the grid, in their original order:
+ * COLUMNS of them on terminals, where the lightest go first if the width is short, and as many as a
+ * grid has room for elsewhere. The names of the others become the note of the grid. */
+static void choose(struct ab_grid *g, struct column *list, uint32_t n, enum ab_surface surface)
+{
+    const bool is_terminal = surface == AB_TERMINAL;
+    const uint32_t most = is_terminal ? COLUMNS : AB_GRID_COLUMNS_MAX;
+    g->n_columns = n < most ? n : most;
     qsort(list, n, sizeof *list, by_weight);
-    for (uint32_t i = g->n_columns; i < n; i++)
-        ab_text_addf(&rest, "%s%s", i == g->n_columns ? "  (not shown: " : ", ", list[i].name);
-    if (rest.n > 0)
-        g->note = ab_view_texts_addf(&g->texts, "%s; -v time)", rest.s);
-    ab_text_fini(&rest);
+    note_rest(g, list + g->n_columns, n - g->n_columns, is_terminal);
     for (unsigned i = 0; i < g->n_columns; i++) /* the rank by weight, because the list is sorted by
                                                    index next */
         list[i].weight = i;
@@ -298,7 +307,7 @@ bool ab_phases_grid(const struct ab_topic_at *at, struct ab_grid *g)
     *g = (struct ab_grid){.session = v->session};
     struct column *list = list_phases(g, v);
     struct ab_text who = {0};
-    choose(g, list, phases->n_phases);
+    choose(g, list, phases->n_phases, at->surface);
     ab_grid_heading(g, "time per op, ns", "");
     add_times(g, v, list);
     add_harness(g, v, list);
@@ -363,7 +372,7 @@ bool ab_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
         return false;
     *g = (struct ab_grid){.session = v->session};
     struct column *list = list_calls(g, v);
-    choose(g, list, latency->n_columns);
+    choose(g, list, latency->n_columns, at->surface);
     ab_grid_heading(g, "p50/p99, ns", "");
     if (v->session->n_phases > 1) {
         ab_grid_heading(g, "", "");

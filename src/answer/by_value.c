@@ -97,18 +97,32 @@ static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_gr
     add_harnesses(g, v, of);
 }
 
-/* Fills one row for each combination, up to ROWS_MOST. */
-static void fill_long(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
+enum { ROWS_MOST = 30 };
+
+/* Notes what is left out, and the forms of the result that have it. */
+static void note_rest(struct ab_grid *g, uint32_t n_values, uint32_t n_backends, bool is_markdown)
 {
-    enum { ROWS_MOST = 30 };
+    if (n_values > 0 || n_backends > 0)
+        g->note = ab_view_texts_addf(&g->texts,
+                                     "(not shown: %u combinations, %u back ends; --csv%s)",
+                                     n_values, n_backends, is_markdown ? "" : ", --markdown");
+}
+
+/* Fills one row for each combination: up to ROWS_MOST, but all in Markdown, which has no width that
+ * limits the columns either. */
+static void fill_long(const struct ab_view *v, struct ab_by_value_of of, bool is_markdown,
+                      struct ab_grid *g)
+{
     const struct ab_view_by_value *b = ab_view_by_value(v);
-    uint32_t names[AB_BY_VALUE_COLUMNS], n_names = 0, left = 0;
+    const uint32_t most_names = is_markdown ? AB_GRID_COLUMNS_MAX : AB_BY_VALUE_COLUMNS;
+    const uint32_t n_rows = is_markdown || b->n_values < ROWS_MOST ? b->n_values : ROWS_MOST;
+    uint32_t names[AB_GRID_COLUMNS_MAX], n_names = 0, left = 0;
     for (uint32_t n = 0; n < b->n_names; n++) {
         const struct ab_backend_info *info = &v->session->backends[b->rows[n * b->n_values]];
         if (info->status == AB_BACKEND_ABSENT)
             continue;
-        left += n_names == AB_BY_VALUE_COLUMNS;
-        if (n_names == AB_BY_VALUE_COLUMNS)
+        left += n_names == most_names;
+        if (n_names == most_names)
             continue;
         const char *name = ab_view_texts_addf(&g->texts, "%s", AB_OWN_LABEL(info));
         g->columns[n_names] = (struct ab_grid_column){
@@ -117,21 +131,19 @@ static void fill_long(const struct ab_view *v, struct ab_by_value_of of, struct 
     }
     g->n_columns = n_names;
     ab_grid_heading(g, "", "");
-    for (uint32_t k = 0; k < b->n_values && k < ROWS_MOST; k++) {
+    for (uint32_t k = 0; k < n_rows; k++) {
         ab_grid_add(g, v->session->combinations[k].values, "");
         for (uint32_t n = 0; n < n_names; n++)
             put(g, n, of, ab_view_by_value_at(v, names[n], k, of));
     }
-    if (b->n_values > ROWS_MOST || left > 0)
-        g->note = ab_view_texts_addf(&g->texts,
-                                     "(not shown: %u combinations, %u back ends; --csv, --html)",
-                                     b->n_values > ROWS_MOST ? b->n_values - ROWS_MOST : 0, left);
+    note_rest(g, b->n_values - n_rows, left, is_markdown);
 }
 
 /* Fills a grid of back ends by param values. With several params or many values, the combinations
  * become the rows and the back ends the columns. */
-static bool make(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
+static bool make(const struct ab_topic_at *at, struct ab_by_value_of of, struct ab_grid *g)
 {
+    const struct ab_view *v = at->view;
     const struct ab_view_by_value *b = ab_view_by_value(v);
     bool is_known = false;
     *g = (struct ab_grid){.session = v->session, .rows_are = "allocator"};
@@ -145,7 +157,7 @@ static bool make(const struct ab_view *v, struct ab_by_value_of of, struct ab_gr
         fill(v, of, g);
     } else {
         g->rows_are = "values";
-        fill_long(v, of, g);
+        fill_long(v, of, at->surface == AB_MARKDOWN, g);
     }
     return true;
 }
@@ -153,22 +165,32 @@ static bool make(const struct ab_view *v, struct ab_by_value_of of, struct ab_gr
 bool ab_by_value_run_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     return at->view->session->n_phases > 1 &&
-           make(at->view, (struct ab_by_value_of){AB_BY_VALUE_RUN, 0}, g);
+           make(at, (struct ab_by_value_of){AB_BY_VALUE_RUN, 0}, g);
 }
 
 /* Returns the number of phases that are shown: on terminals as many as a screen of 40 lines has
- * room for. Nothing says which phases are the heaviest. */
+ * room for, on pages as many as there are pictures, and all in Markdown. Nothing says which phases
+ * are the heaviest. */
 static uint32_t count_phases(const struct ab_topic_at *at)
 {
-    enum { LINES = 26, LINES_BESIDE = 4, PHASES_ELSEWHERE = 8 };
+    enum { LINES = 26, LINES_BESIDE = 4 };
     uint32_t fit = LINES / (ab_view_by_value(at->view)->n_names + LINES_BESIDE);
-    return at->surface != AB_TERMINAL ? PHASES_ELSEWHERE : fit > 0 ? fit : 1;
+    return at->surface == AB_MARKDOWN ? at->view->session->n_phases
+           : at->surface == AB_PAGE   ? AB_PAGE_PHASES
+           : fit > 0                  ? fit
+                                      : 1;
 }
 
 bool ab_by_value_phase_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
-    return at->phase_index < count_phases(at) &&
-           make(at->view, (struct ab_by_value_of){AB_BY_VALUE_PHASE, at->phase_index}, g);
+    const uint32_t n_phases = at->view->session->n_phases, n_shown = count_phases(at);
+    if (at->phase_index >= n_shown ||
+        !make(at, (struct ab_by_value_of){AB_BY_VALUE_PHASE, at->phase_index}, g))
+        return false;
+    if (at->surface == AB_PAGE && at->phase_index + 1 == n_shown && n_shown < n_phases)
+        ab_view_texts_addf(&g->closing, "(not shown: %u other phases; --csv, --markdown)",
+                           n_phases - n_shown);
+    return true;
 }
 
 /* Only a note: where the phases are that the terminal has no room for. */
@@ -181,5 +203,5 @@ bool ab_by_value_others_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 bool ab_by_value_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
-    return make(at->view, (struct ab_by_value_of){AB_BY_VALUE_PEAK, 0}, g);
+    return make(at, (struct ab_by_value_of){AB_BY_VALUE_PEAK, 0}, g);
 }

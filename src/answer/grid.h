@@ -115,15 +115,16 @@ struct ab_grid {                      /* initialize with {.session, .columns, .n
     unsigned n_columns;
     struct ab_grid_row *rows;
     size_t n_rows, cap_rows;
-    const char *title;         /* a line above the table on terminals; NULL = none */
-    const char *caption;       /* title on pages and in Markdown; NULL = that of the topic */
-    const char *fold;          /* pages fold the grids of a turn under this title; NULL = they
+    const char *title;    /* a line above the table on terminals; NULL = none */
+    const char *caption;  /* title on pages and in Markdown; NULL = that of the topic */
+    const char *fold;     /* pages fold the grids of a turn under this title; NULL = they
                                         do not */
-    const char *unit;          /* unit of SCALED */
-    const char *note, *remark; /* lines below the table on terminals, faint and plain; NULL =
-                                        none */
-    unsigned note_column;      /* the note is shown with this column only, plus 1; 0 = always */
-    unsigned signs;            /* bits of enum ab_grid_sign, whatever columns are shown */
+    const char *unit;     /* unit of SCALED */
+    const char *note;     /* faint lines below the table, everywhere; NULL = none */
+    const char *remark;   /* a plain line below the table on terminals, above it in Markdown;
+                                        NULL = none */
+    unsigned note_column; /* the note is shown with this column only, plus 1; 0 = always */
+    unsigned signs;       /* bits of enum ab_grid_sign, whatever columns are shown */
     struct ab_view_texts sentences; /* paragraphs below the table, everywhere */
     struct ab_view_texts closing;   /* faint paragraphs, said once below all tables of the place (of
                                         terminals) or below the table (of pages) */

@@ -129,7 +129,7 @@ static bool fits_answer(const struct ab_session *s)
 /* Adds how to read the columns. */
 static void explain(struct ab_grid *g, const struct ab_topic_at *at, bool is_timed)
 {
-    if (at->surface == AB_TERMINAL && !is_timed)
+    if (at->surface != AB_PAGE && !is_timed) /* a page says it above its tables */
         g->note = "no times: too many calls are shorter than one clock tick.";
     if (at->surface == AB_TERMINAL && at->asked != 0)
         ab_view_texts_addf(&g->closing, "%s",

@@ -105,6 +105,7 @@ static void add_row(struct ab_grid *g, uint32_t backend, const struct place *p,
 bool ab_call_sites_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
+    size_t n_left = 0;
     *g = (struct ab_grid){.session = v->session,
                           .rows_are = "called from",
                           .columns = {[ALLOCATOR] = {.in_html = "allocator"},
@@ -125,7 +126,11 @@ bool ab_call_sites_grid(const struct ab_topic_at *at, struct ab_grid *g)
                             "");
         for (size_t k = 0; k < all.n && k < SHOWN; k++)
             add_row(g, v->ranking.rows[i].backend, &all.items[k], &all);
+        n_left += all.n > SHOWN ? all.n - SHOWN : 0;
         free(all.items);
     }
+    if (n_left > 0)
+        g->note = ab_view_texts_addf(&g->texts, "(not shown: %zu places with less time in malloc)",
+                                     n_left);
     return g->n_rows > 0;
 }

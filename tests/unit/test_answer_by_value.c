@@ -13,6 +13,7 @@
 #include "support/report_session.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct ab_combination combinations[2] = {{.values = "n=10", .n_ops = 5},
@@ -96,6 +97,70 @@ static void a_column_has_the_numbers_of_its_value(void **state)
     release(f);
 }
 
+/* More combinations than a screen or a page has rows for. */
+static void markdown_has_a_row_for_each_combination(void **state)
+{
+    enum { N = 40 };
+    static char values[N][8];
+    static struct ab_combination many[N];
+    struct fake_session *f = make();
+    struct ab_view v;
+    (void)state;
+    for (unsigned i = 0; i < N; i++) {
+        snprintf(values[i], sizeof values[i], "n=%u", i);
+        many[i] = (struct ab_combination){.n_ops = 5};
+        snprintf(many[i].values, sizeof many[i].values, "%s", values[i]);
+    }
+    f->s.combinations = many;
+    f->s.n_combinations = N;
+    ab_view_make(&f->s, &v);
+    for (unsigned surface = 0; surface < AB_SURFACE_COUNT; surface++) {
+        struct ab_grid g;
+        assert_true(ab_by_value_phase_grid(
+            &(struct ab_topic_at){.view = &v, .surface = surface, .phase = f->s.phases[0]}, &g));
+        assert_int_equal(g.n_rows, 1 + (surface == AB_MARKDOWN ? N : 30));
+        if (surface == AB_MARKDOWN)
+            assert_null(g.note);
+        else
+            assert_string_equal(g.note, "(not shown: 10 combinations, 0 back ends; --csv, "
+                                        "--markdown)");
+        ab_grid_fini(&g);
+    }
+    ab_view_fini(&v);
+    release(f);
+}
+
+/* More phases than a page has pictures for. */
+static void markdown_has_a_table_for_each_phase(void **state)
+{
+    static const char *phases[] = {"steady", "fill",   "steady", "fill",   "steady",
+                                   "fill",   "steady", "fill",   "steady", "fill"};
+    enum { N = sizeof phases / sizeof phases[0] };
+    struct fake_session *f = make();
+    struct ab_view v;
+    (void)state;
+    phases[0] = phases[2] = phases[4] = phases[6] = phases[8] = f->s.phases[0];
+    phases[1] = phases[3] = phases[5] = phases[7] = phases[9] = f->s.phases[1];
+    f->s.phases = phases;
+    f->s.n_phases = N;
+    ab_view_make(&f->s, &v);
+    for (unsigned surface = AB_PAGE; surface <= AB_MARKDOWN; surface++)
+        for (uint32_t i = 0; i < N; i++) {
+            struct ab_topic_at at = {
+                .view = &v, .surface = surface, .phase = phases[i], .phase_index = i};
+            struct ab_grid g = {0};
+            assert_int_equal(ab_by_value_phase_grid(&at, &g),
+                             surface == AB_MARKDOWN || i < AB_PAGE_PHASES);
+            assert_int_equal(g.closing.n, surface == AB_PAGE && i == AB_PAGE_PHASES - 1);
+            if (g.closing.n > 0)
+                assert_string_equal(g.closing.items[0],
+                                    "(not shown: 2 other phases; --csv, --markdown)");
+            ab_grid_fini(&g);
+        }
+    ab_view_fini(&v);
+    release(f);
+}
+
 static void the_ranking_goes_by_combination(void **state)
 {
     struct fake_session *f = make();
@@ -149,6 +214,8 @@ int main(void)
         cmocka_unit_test(a_row_has_its_own_name_and_that_of_its_values),
         cmocka_unit_test(the_base_and_the_harness_are_of_the_same_values),
         cmocka_unit_test(a_column_has_the_numbers_of_its_value),
+        cmocka_unit_test(markdown_has_a_row_for_each_combination),
+        cmocka_unit_test(markdown_has_a_table_for_each_phase),
         cmocka_unit_test(the_ranking_goes_by_combination),
         cmocka_unit_test(too_little_work_is_of_one_combination),
         cmocka_unit_test(a_session_without_lists_has_no_such_table),

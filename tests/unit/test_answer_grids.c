@@ -5,6 +5,7 @@
  * tests: cmd_exec.c program_run.c table.c program_session.c
  * tests: grid.c memory_view.c answer_grids.c notes.c sink_table.c
  */
+#include "answer/topics.h"
 #include "report/table/sink_table.h"
 #include "result/numbers.h"
 #include "result/shown.h"
@@ -385,10 +386,49 @@ static void nothing_goes_silently(void **state)
     screen_free(x);
 }
 
+/* Markdown has no width that limits the columns. */
+static void markdown_has_all_columns(void **state)
+{
+    (void)state;
+    static bool (*const grids[])(const struct ab_topic_at *, struct ab_grid *) = {ab_phases_grid,
+                                                                                  ab_calls_grid};
+    static const char *const phases[] = {"a", "b", "c", "d", "e", "f",
+                                         "g", "h", "i", "j", "k", "l"};
+    struct screen *x = screen_new(4);
+    struct ab_format_guard guard;
+    struct ab_view view;
+    struct ab_grid g;
+    for (uint32_t i = 0; i < x->s.n_results; i++)
+        for (uint32_t p = 0; p < 4; p++)
+            if (strcmp(x->results[i].phase, x->s.phases[p]) == 0) {
+                x->results[i].phase = phases[4 * (x->results[i].round % 3) + p];
+                break;
+            }
+    x->s.phases = phases;
+    x->s.n_phases = 12;
+    ab_format_begin(&guard);
+    ab_view_make(&x->s, &view);
+    for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++) {
+        assert_true(grids[i](&(struct ab_topic_at){.view = &view}, &g));
+        assert_int_equal(g.n_columns, 8);
+        assert_memory_equal(g.note, "  (not shown: ", 14);
+        assert_non_null(strstr(g.note, "; -v time)"));
+        ab_grid_fini(&g);
+        assert_true(grids[i](&(struct ab_topic_at){.view = &view, .surface = AB_MARKDOWN}, &g));
+        assert_true(g.n_columns >= 12);
+        assert_null(g.note);
+        ab_grid_fini(&g);
+    }
+    ab_view_fini(&view);
+    ab_format_end(&guard);
+    screen_free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_of_four_by_four),
+        cmocka_unit_test(markdown_has_all_columns),
         cmocka_unit_test(a_sweep_shows_what_stays_after_free),
         cmocka_unit_test(threads),
         cmocka_unit_test(a_replay),

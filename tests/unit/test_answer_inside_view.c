@@ -8,6 +8,7 @@
 #include "result/numbers.h"
 
 #include "answer/answer.h"
+#include "answer/topics.h"
 #include "support/cmocka.h"
 #include "support/report_screen.h"
 
@@ -117,11 +118,44 @@ static void an_interposer_that_changes_the_program_is_named(void **state)
     screen_free(x);
 }
 
+/* Places of calls: the ten with the most time are shown. */
+static void places_that_are_left_out_are_counted(void **state)
+{
+    enum { N = 13 };
+    struct ab_call_site sites[N] = {{.n = 0}};
+    struct ab_view view;
+    struct ab_grid g;
+    (void)state;
+    struct screen *x = screen_new_exec();
+    for (unsigned i = 0; i < N; i++) {
+        sites[i] = (struct ab_call_site){
+            .backend = GLIBC, .line = i + 1, .n = 100, .all_calls = 100, .inside_ns = 1e6};
+        strcpy(sites[i].function, "parse");
+    }
+    x->s.call_sites = sites;
+    ab_view_make(&x->s, &view);
+    for (uint32_t n = 10; n <= N; n += 3) {
+        x->s.n_call_sites = n;
+        assert_true(ab_call_sites_grid(&(struct ab_topic_at){.view = &view}, &g));
+        assert_int_equal(g.n_rows, 11);
+        if (n == 10)
+            assert_null(g.note);
+        else
+            assert_string_equal(g.note, "(not shown: 3 places with less time in malloc)");
+        ab_grid_fini(&g);
+    }
+    x->s.call_sites = NULL;
+    x->s.n_call_sites = 0;
+    ab_view_fini(&view);
+    screen_free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_shown_adds_up),
         cmocka_unit_test(only_what_is_clear_is_claimed),
+        cmocka_unit_test(places_that_are_left_out_are_counted),
         cmocka_unit_test(an_interposer_that_changes_the_program_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,21 @@ static void write_table(FILE *to, const struct ab_session *s, void *user)
     ab_view_fini(&view);
 }
 
+static void write_markdown(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)user;
+    ab_sink_markdown(to, s);
+}
+
+static void the_summary_says_what_was_subtracted(void **state)
+{
+    (void)state;
+    char *text = fake_capture(write_markdown, &f->s, NULL);
+    assert_non_null(strstr(text, "\n\nnet: minus the time of the same calls in the null back end; "
+                                 "missed: more than the budget of 1"));
+    free(text);
+}
+
 static void the_table_says_why_a_number_is_not_there(void **state)
 {
     (void)state;
@@ -135,6 +150,9 @@ static void so_does_the_page(void **state)
             assert_non_null(strstr(pages[i].text, ">1200 (100 %)<"));
             assert_non_null(strstr(pages[i].text, "title=\"no more than the same calls take in the "
                                                   "null back end\">n/a<"));
+            assert_non_null(strstr(pages[i].text,
+                                   "<p class=\"soft\">net: minus the time of the same calls in "
+                                   "the null back end; missed: more than the budget of 1"));
         }
         free(pages[i].text);
     }
@@ -199,6 +217,7 @@ static void points_bound_the_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_summary_says_what_was_subtracted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_table_says_why_a_number_is_not_there, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(so_does_the_page, set_up, tear_down),

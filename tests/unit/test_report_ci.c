@@ -5,6 +5,7 @@
  * tests: sink_github.c sink_junit.c
  */
 #include "answer/findings.h"
+#include "answer/topics.h"
 #include "report/sinks/sinks.h"
 #include "result/numbers.h"
 
@@ -363,6 +364,53 @@ static void titles_are_no_markup_in_markdown(void **state)
     fake_session_free(f);
 }
 
+static char *grid_text(const struct ab_grid *g)
+{
+    struct ab_text t = {0};
+    ab_sinks_markdown_grid(&t, g);
+    return t.s;
+}
+
+static void a_note_stands_below_its_table(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    struct ab_grid g = {.session = &f->s,
+                        .columns = {{"a"}, {NULL}},
+                        .n_columns = 2,
+                        .note = "  not shown: <b>\nsecond line"};
+    ab_grid_add(&g, "row", "");
+    char *text = grid_text(&g);
+    assert_string_equal(text, "|  | a |\n|---|---:|\n| row |  |\n\nnot shown: &lt;b&gt;\n\n"
+                              "second line\n\n");
+    free(text);
+    g.note_column = 2; /* a column that is not shown */
+    text = grid_text(&g);
+    assert_null(strstr(text, "second line"));
+    free(text);
+    ab_grid_fini(&g);
+    fake_session_free(f);
+}
+
+static void no_reading_is_shown_below_the_floor_of_the_clock(void **state)
+{
+    static const enum ab_grid_kind kinds[] = {AB_GRID_NS, AB_GRID_CALL};
+    (void)state;
+    struct fake_session *f = judged_session();
+    f->s.timer.floor_ns = 20;
+    for (size_t i = 0; i < AB_ARRAY_LEN(kinds); i++) {
+        struct ab_grid g = {.session = &f->s, .columns = {{"a"}, {"b"}}, .n_columns = 2};
+        ab_grid_add(&g, "row", "");
+        ab_grid_put(&g, 0, kinds[i], 12, NULL);
+        ab_grid_put(&g, 1, kinds[i], 120, NULL);
+        char *text = grid_text(&g);
+        assert_non_null(strstr(text, "| row | &lt;20 ns | 120 ns |"));
+        free(text);
+        ab_grid_fini(&g);
+    }
+    fake_session_free(f);
+}
+
 static struct ab_checked *many_gates(struct fake_session *f, uint32_t n)
 {
     struct ab_checked *many = calloc(n, sizeof *many);
@@ -403,6 +451,32 @@ static void a_summary_is_never_too_long_for_github(void **state)
     free(text);
     free(many);
     fake_session_free(f);
+}
+
+/* Rows of tables, without their heads and headings. */
+static size_t count_rows(const char *text)
+{
+    return count(text, "\n| ") - count(text, "\n|---") - count(text, "\n| **");
+}
+
+static void what_is_left_out_are_rows(void **state)
+{
+    enum { MANY = 20000 };
+    (void)state;
+    size_t n_rows[2], n_left = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fake_session *f = judged_session();
+        struct ab_checked *many = many_gates(f, i == 0 ? 1 : MANY);
+        char *text = form(f, AB_SINK_MARKDOWN), *left = strstr(text, " rows are left out: ");
+        n_rows[i] = count_rows(text);
+        while (left != NULL && left[-1] >= '0' && left[-1] <= '9')
+            left--;
+        n_left += left != NULL ? strtoul(left, NULL, 10) : 0;
+        free(text);
+        free(many);
+        fake_session_free(f);
+    }
+    assert_int_equal(n_rows[1] + n_left, n_rows[0] + MANY - 1);
 }
 
 static void what_is_not_known_is_left_out(void **state)
@@ -477,6 +551,9 @@ int main(void)
         cmocka_unit_test(hostile_names_break_nothing),
         cmocka_unit_test(a_name_is_no_markup_in_markdown),
         cmocka_unit_test(titles_are_no_markup_in_markdown),
+        cmocka_unit_test(a_note_stands_below_its_table),
+        cmocka_unit_test(what_is_left_out_are_rows),
+        cmocka_unit_test(no_reading_is_shown_below_the_floor_of_the_clock),
         cmocka_unit_test(github_shows_ten_of_a_kind),
         cmocka_unit_test(a_summary_is_never_too_long_for_github),
         cmocka_unit_test(what_is_not_known_is_left_out),

@@ -195,6 +195,24 @@ static void calls_of_a_heap_are_those_of_all_rounds(void **state)
     forget(f);
 }
 
+/* Pages say it above their tables. */
+static void times_that_no_heap_has_are_missed_aloud(void **state)
+{
+    (void)state;
+    struct fake_session *f = make();
+    for (uint32_t i = 0; i < f->s.n_heap_parts; i++)
+        parts[i].time_ns = NAN;
+    for (unsigned surface = 0; surface < AB_SURFACE_COUNT; surface++) {
+        struct ab_grid g;
+        const struct ab_view view = {.session = &f->s};
+        assert_true(ab_heaps_grid(
+            &(struct ab_topic_at){.view = &view, .surface = surface, .phase = f->s.phases[0]}, &g));
+        assert_int_equal(g.note != NULL, surface != AB_PAGE);
+        ab_grid_fini(&g);
+    }
+    forget(f);
+}
+
 static void write_csv(FILE *to, const struct ab_session *s, void *user)
 {
     (void)user;
@@ -224,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_golden_and_fit),
         cmocka_unit_test(calls_of_a_heap_are_those_of_all_rounds),
+        cmocka_unit_test(times_that_no_heap_has_are_missed_aloud),
         cmocka_unit_test(numbers_have_the_name_of_their_heap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

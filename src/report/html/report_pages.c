@@ -293,6 +293,17 @@ static void put_row(struct ab_html *h, const struct ab_report *report, const str
     ab_html_f(h, "</tr>\n");
 }
 
+/* Writes the lines of the note, unless its column is not shown. */
+static void put_note(struct ab_html *h, const struct ab_grid *g)
+{
+    if (g->note == NULL || (g->note_column > 0 && g->columns[g->note_column - 1].in_html == NULL))
+        return;
+    char *lines = ab_strdup(g->note), *rest = lines;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        ab_html_f(h, "<p class=\"soft\">%s</p>\n", line + strspn(line, " "));
+    free(lines);
+}
+
 void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char *caption,
                   const struct ab_grid *g)
 {
@@ -314,6 +325,7 @@ void ab_page_grid(struct ab_html *h, const struct ab_report *report, const char 
                 put_row(h, report, g, &g->rows[r]);
     }
     ab_page_table_end(h);
+    put_note(h, g);
 }
 
 /* ---- topics ---- */

@@ -7,6 +7,7 @@
 #include "answer/findings.h"
 #include "answer/topics.h"
 #include "base/bits.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/ci/series.h"
@@ -20,6 +21,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -131,7 +133,7 @@ static void add_value(struct ab_text *t, const struct ab_grid *g, const struct a
         ab_sparkline_series(text, cell->line, AB_GRID_POINTS, x, true);
     else if (cell->kind == AB_GRID_HISTOGRAM)
         ab_sparkline_hdr(text, cell->hdr, &g->range, AB_GRID_POINTS, true);
-    else if (cell->kind == AB_GRID_NS)
+    else if (cell->kind == AB_GRID_NS || cell->kind == AB_GRID_CALL)
         time_text(text, x, floor_ns);
     else if (cell->kind != AB_GRID_BLANK)
         ab_units_time(text, sizeof text, x);
@@ -201,6 +203,24 @@ static bool has_row(const struct ab_grid *g, size_t row, bool is_terminal)
     return is_terminal || !r->is_terminal_only;
 }
 
+static void add_paragraph(struct ab_text *t, const char *text)
+{
+    ab_sinks_markdown_text(t, text);
+    ab_text_add(t, "\n\n");
+}
+
+/* Adds the lines of the note, unless its column is not shown. */
+static void add_note(struct ab_text *t, const struct ab_grid *g, bool is_terminal)
+{
+    if (g->note == NULL ||
+        (g->note_column > 0 && title_of(g, g->note_column - 1, is_terminal) == NULL))
+        return;
+    char *lines = ab_strdup(g->note), *rest = lines;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        add_paragraph(t, line + strspn(line, " "));
+    free(lines);
+}
+
 void ab_sinks_markdown_grid(struct ab_text *t, const struct ab_grid *g)
 {
     bool is_terminal = has_terminal_columns(g);
@@ -221,12 +241,7 @@ void ab_sinks_markdown_grid(struct ab_text *t, const struct ab_grid *g)
         ab_text_add(t, "\n");
     }
     ab_text_add(t, "\n");
-}
-
-static void add_paragraph(struct ab_text *t, const char *text)
-{
-    ab_sinks_markdown_text(t, text);
-    ab_text_add(t, "\n\n");
+    add_note(t, g, is_terminal);
 }
 
 static void add_list(struct ab_text *t, const struct ab_view_texts *items)
@@ -242,7 +257,7 @@ static void add_topic(struct ab_text *t, const struct ab_grid *g, bool has_title
 {
     if (has_titles && g->caption != NULL)
         add_paragraph(t, g->caption);
-    if (has_titles && g->remark != NULL)
+    if (g->remark != NULL)
         add_paragraph(t, g->remark);
     ab_sinks_markdown_grid(t, g);
     add_list(t, &g->sentences);
@@ -250,12 +265,14 @@ static void add_topic(struct ab_text *t, const struct ab_grid *g, bool has_title
         add_paragraph(t, g->closing.items[i]);
 }
 
-static bool has_rows(const struct ab_grid *g)
+/* Returns the number of rows that the table has, without headings. */
+static size_t count_rows(const struct ab_grid *g)
 {
+    bool is_terminal = has_terminal_columns(g);
+    size_t n = 0;
     for (size_t i = 0; i < g->n_rows; i++)
-        if (!g->rows[i].is_heading)
-            return true;
-    return false;
+        n += !g->rows[i].is_heading && has_row(g, i, is_terminal);
+    return n;
 }
 
 /* Adds the topics of a place. The rows of a table that does not fit are counted. */
@@ -265,10 +282,12 @@ static void add_topics(struct page *page, const struct ab_view *v, enum ab_markd
     struct ab_grid g;
     while (ab_topics_next(&walk, &g) != NULL) {
         struct ab_text table = {0};
-        add_topic(&table, &g, place >= AB_MARKDOWN_PINS);
+        const size_t n_rows = count_rows(&g);
+        if (n_rows > 0)
+            add_topic(&table, &g, place >= AB_MARKDOWN_PINS);
         if (page->text.n + table.n >= MOST_BYTES - RESERVE)
-            page->n_left_out += g.n_rows;
-        else if (has_rows(&g))
+            page->n_left_out += n_rows;
+        else if (n_rows > 0)
             ab_text_add(&page->text, table.s);
         ab_text_fini(&table);
         ab_grid_fini(&g);

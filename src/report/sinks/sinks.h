@@ -53,8 +53,8 @@ extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
  * end of a cell. */
 void ab_sinks_markdown_text(struct ab_text *to, const char *s);
 
-/* Adds a grid as a table. It has the columns of pages, or
- * those of terminals if pages show none or the grid asks for them. */
+/* Adds a grid as a table, and its note below. It has the columns of pages, or those of terminals if
+ * pages show none or the grid asks for them. */
 void ab_sinks_markdown_grid(struct ab_text *to, const struct ab_grid *g);
 
 /* Writes JUnit XML of several results, a testsuite per work. `means`: one more for the gates on
