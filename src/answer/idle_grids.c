@@ -187,7 +187,7 @@ static void put_growth(struct ab_grid *g, const struct ab_growth_by_time *growth
     else if (isfinite(growth->needs_ns))
         ab_grid_say(g, VERDICT, "not known (needs about %s)", SPAN(growth->needs_ns));
     else
-        ab_grid_say(g, VERDICT, "unknown (live bytes vary)");
+        ab_grid_say(g, VERDICT, "not known (%s)", growth->brief);
     ab_grid_put(g, PER_HOUR, AB_GRID_BYTES, growth->bytes_per_hour, why);
     ab_grid_put(g, LOW, AB_GRID_BYTES, growth->low, why);
     ab_grid_put(g, HIGH, AB_GRID_BYTES, growth->high, why);
@@ -197,12 +197,12 @@ static void put_growth(struct ab_grid *g, const struct ab_growth_by_time *growth
         ab_grid_put(g, WINDOW, AB_GRID_TEXT, NAN, why);
 }
 
-/* Sets the remark "live bytes grow in keep (server.c:88) by 12.0 MiB, …" for the first leak whose
- * call sites are known. */
-static void add_sites(struct ab_grid *g, const struct ab_growth_by_time *growth)
+/* Sets the remark, on pages the sentence, "live bytes grow in keep (server.c:88) by 12.0 MiB, …"
+ * for the first leak whose call sites are known. */
+static void add_sites(struct ab_grid *g, const struct ab_growth_by_time *growth, bool is_page)
 {
     struct ab_text t = {0};
-    if (g->remark != NULL || growth->n_sites == 0)
+    if (g->remark != NULL || g->sentences.n > 0 || growth->n_sites == 0)
         return;
     for (uint32_t i = 0; i < growth->n_sites; i++) {
         const struct ab_growth_site *site = &growth->sites[i];
@@ -211,7 +211,9 @@ static void add_sites(struct ab_grid *g, const struct ab_growth_by_time *growth)
             ab_text_addf(&t, " (%s:%u)", site->file, site->line);
         ab_text_addf(&t, " by %s", AB_BYTES(site->bytes));
     }
-    g->remark = ab_view_texts_addf(&g->texts, "%s, in the second half of the time.", t.s);
+    const char *text = ab_view_texts_addf(is_page ? &g->sentences : &g->texts,
+                                          "%s, in the second half of the time.", t.s);
+    g->remark = is_page ? NULL : text;
     ab_text_fini(&t);
 }
 
@@ -238,7 +240,7 @@ bool ab_growth_grid(const struct ab_topic_at *at, struct ab_grid *g)
             ab_grid_heading(g, "growth", "");
         ab_grid_add_backend(g, b);
         put_growth(g, &growth);
-        add_sites(g, &growth);
+        add_sites(g, &growth, at->surface == AB_PAGE);
         is_any_known = is_any_known || isfinite(growth.bytes_per_hour);
     }
     return is_any_known;

@@ -515,21 +515,6 @@ static void add_phase_row(struct ab_grid *g, uint32_t b, const char *phase,
     ab_grid_put(g, FAULTS, AB_GRID_COUNT, MEDIAN(faults_minor, AB_AT_FOOTPRINT_PEAK), NULL);
 }
 
-static void explain_over_ops(struct ab_grid *g)
-{
-    ab_view_texts_addf(&g->closing, "%s",
-                       "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
-                       "most this; max: of 1,000 samples or more; 25.0x: that many times live.");
-}
-
-static bool has_dists(const struct ab_session *s, const char *phase)
-{
-    for (uint32_t i = 0; i < s->n_dists; i++)
-        if (strcmp(s->dists[i].phase, phase) == 0 && ab_session_has_numbers(s, s->dists[i].backend))
-            return true;
-    return false;
-}
-
 /* Adds the meaning of the columns, in the words of `explain`. */
 static void explain_phase(struct ab_grid *g)
 {
@@ -596,8 +581,6 @@ bool ab_memory_phase_grid(const struct ab_topic_at *at, struct ab_grid *g)
             add_phase_row(g, b, phase, m, &scale);
     }
     explain_phase(g);
-    if (at->surface == AB_TERMINAL && has_dists(s, phase))
-        explain_over_ops(g);
     return g->n_rows > 1;
 }
 
@@ -741,6 +724,13 @@ static void put_percent(struct ab_grid *g, unsigned column, const struct ab_memo
         ab_grid_put(g, column, AB_GRID_TIMES, ratio, why);
 }
 
+static void explain_over_ops(struct ab_grid *g)
+{
+    ab_view_texts_addf(&g->closing, "%s",
+                       "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
+                       "most this; max: of 1,000 samples or more; 25.0x: that many times live.");
+}
+
 /* Fills percentiles of the ratios to the live bytes, from the merged histograms of all rounds. */
 bool ab_memory_over_ops_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
@@ -773,7 +763,6 @@ bool ab_memory_over_ops_grid(const struct ab_topic_at *at, struct ab_grid *g)
         free(d[0].hdr);
         free(d[1].hdr);
     }
-    if (at->surface != AB_TERMINAL) /* there, the table of the phase says it */
-        explain_over_ops(g);
+    explain_over_ops(g);
     return g->n_rows > 1;
 }

@@ -74,6 +74,7 @@ struct ab_growth_by_time {
     double needs_ns;                  /* duration that the work would need, roughly; NaN = longer
                                          work would not help */
     const char *why;                  /* static text, why it is not known; "" = it is */
+    const char *brief; /* `why` in a few words, if needs_ns is NaN; "" = it is known */
     /* for LEAKED, if the memory pass recorded owners: n_sites, the largest first */
     struct ab_growth_site sites[AB_GROWTH_SITES];
     uint32_t n_sites;

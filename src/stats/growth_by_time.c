@@ -252,6 +252,7 @@ static void judge(const struct blocks *b, struct ab_stretch w, struct ab_growth_
         g->verdict = AB_GROWTH_STEADY;
     } else if (has_stopped(b, w, s.slope)) {
         g->why = "it grew at first and then no more: longer work would show";
+        g->brief = "it grew, then no more";
     } else {
         g->verdict = name_growth(b, w, s.slope);
     }
@@ -330,14 +331,15 @@ struct ab_growth_by_time ab_growth_by_time(const struct ab_session *s, uint32_t 
                                   .live_bytes = NAN,
                                   .lasts_ns = duration_of(s, backend),
                                   .needs_ns = NAN,
-                                  .why = ""};
+                                  .why = "",
+                                  .brief = ""};
     struct blocks b = {.n = 0};
     if (ab_session_has_numbers(s, backend))
         b = blocks_of(s, backend, round);
     struct ab_stretch constant = constant_blocks(&b),
                       half = second_half((struct ab_stretch){0, b.n});
     if (isnan(g.lasts_ns)) {
-        g.why = "no memory over time was measured";
+        g.why = g.brief = "no memory over time was measured";
     } else if (b.n < LEAST) {
         g.needs_ns = fmax(3 * window_least_ns, 2 * g.lasts_ns);
         g.why = "the work is too short";
@@ -350,6 +352,7 @@ struct ab_growth_by_time ab_growth_by_time(const struct ab_session *s, uint32_t 
         g.why = "the work does not repeat often enough";
     } else {
         g.why = "the live bytes of this work do not stay constant for long enough";
+        g.brief = "live bytes vary";
     }
     if (g.verdict == AB_GROWTH_LEAKED)
         find_sites(s, backend, &g);

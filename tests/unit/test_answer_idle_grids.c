@@ -131,6 +131,87 @@ static void readings_that_no_stretch_has_have_no_column(void **state)
     detach(f);
 }
 
+static void print_markdown(FILE *to, const struct ab_session *s, void *user)
+{
+    (void)user;
+    ab_sink_markdown(to, s);
+}
+
+/* The reason is the true one: live bytes are constant, but jemalloc grows no more at the end. */
+static void growth_that_is_not_known_has_its_reason(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_grid g;
+    attach(&f->s);
+    for (uint32_t i = 0; i < f->s.n_over_time; i++) {
+        uint32_t cycle = i % (CYCLES * PER_CYCLE) / PER_CYCLE;
+        if (rows[i].backend == FAKE_JEMALLOC)
+            rows[i].resident_bytes -= ((cycle > 20 ? cycle - 20 : 0) - (cycle % 3 == 1 ? 0.7 : 0)) *
+                                      0x1p20;
+    }
+    assert_true(make(ab_growth_grid, &f->s, &g));
+    assert_string_equal(g.rows[2].cells[0].text, "not known (it grew, then no more)");
+    ab_grid_fini(&g);
+    for (uint32_t i = 0; i < f->s.n_over_time; i++)
+        if (rows[i].backend == FAKE_JEMALLOC) {
+            rows[i].idle = AB_IDLE_NOT;
+            rows[i].live_bytes = (i % 7 + 1) * 0x1p22;
+        }
+    assert_true(make(ab_growth_grid, &f->s, &g));
+    assert_string_equal(g.rows[2].cells[0].text, "not known (live bytes vary)");
+    ab_grid_fini(&g);
+    detach(f);
+}
+
+/* Live bytes of jemalloc grow, in a place that is known. */
+static void where_it_leaks_is_said_on_each_surface(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_pin pins[2];
+    struct ab_view view;
+    attach(&f->s);
+    for (uint32_t i = 0; i < f->s.n_over_time; i++)
+        if (rows[i].backend == FAKE_JEMALLOC) {
+            double more = i % (CYCLES * PER_CYCLE) / PER_CYCLE * 0x1p20;
+            rows[i].live_bytes += more;
+            rows[i].retained_bytes -= more;
+        }
+    for (unsigned i = 0; i < 2; i++) {
+        pins[i] = (struct ab_pin){.backend = FAKE_JEMALLOC,
+                                  .phase = "drain",
+                                  .group = AB_PIN_SITE,
+                                  .function = "keep",
+                                  .file = "server.c",
+                                  .line = 88,
+                                  .pinned_bytes = 4096,
+                                  .live_bytes = (1 + i) * 0x1p23,
+                                  .blocks = 1};
+        strcpy(pins[i].at, ab_pin_moment_names[i == 0 ? AB_PIN_HALF_TIME : AB_PIN_END]);
+    }
+    f->s.pins = pins;
+    f->s.n_pins = 2;
+    ab_view_make(&f->s, &view);
+    for (unsigned surface = 0; surface < AB_SURFACE_COUNT; surface++) {
+        struct ab_grid g;
+        static const char words[] = "live bytes grow in keep (server.c:88) by 8.00 MiB, in the "
+                                    "second half of the time.";
+        assert_true(ab_growth_grid(&(struct ab_topic_at){.view = &view, .surface = surface}, &g));
+        assert_int_equal(g.remark != NULL, surface != AB_PAGE);
+        assert_int_equal(g.sentences.n, surface == AB_PAGE);
+        assert_string_equal(g.remark != NULL ? g.remark : g.sentences.items[0], words);
+        ab_grid_fini(&g);
+    }
+    char *text = fake_capture(print_markdown, &f->s, NULL);
+    assert_non_null(strstr(text, "live bytes grow in keep (server.c:88) by 8.00 MiB"));
+    free(text);
+    ab_view_fini(&view);
+    f->s.pins = NULL;
+    f->s.n_pins = 0;
+    detach(f);
+}
+
 static void work_without_times_has_neither(void **state)
 {
     (void)state;
@@ -186,6 +267,21 @@ static void the_report_has_the_picture_and_the_tables(void **state)
     detach(f);
 }
 
+/* Growth over less than half a minute is not known. */
+static void the_report_of_short_work_has_no_picture_of_growth(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    attach(&f->s);
+    for (uint32_t i = 0; i < f->s.n_over_time; i++)
+        rows[i].time_ns /= 1000;
+    char *text = fake_capture(print_html, &f->s, NULL);
+    assert_null(strstr(text, "Resident memory over time"));
+    assert_non_null(strstr(text, "Resident memory while idle"));
+    free(text);
+    detach(f);
+}
+
 /* A line for each back end and one of what is live, over ns; of a stretch the largest. */
 static void pictures_have_lines_over_time(void **state)
 {
@@ -209,9 +305,12 @@ int main(void)
         cmocka_unit_test(stretches_have_rows_and_growth_a_verdict),
         cmocka_unit_test(what_an_idle_stretch_holds_is_said_and_split),
         cmocka_unit_test(readings_that_no_stretch_has_have_no_column),
+        cmocka_unit_test(growth_that_is_not_known_has_its_reason),
+        cmocka_unit_test(where_it_leaks_is_said_on_each_surface),
         cmocka_unit_test(work_without_times_has_neither),
         cmocka_unit_test(terminals_and_markdown_show_them),
         cmocka_unit_test(the_report_has_the_picture_and_the_tables),
+        cmocka_unit_test(the_report_of_short_work_has_no_picture_of_growth),
         cmocka_unit_test(pictures_have_lines_over_time),
     };
     return cmocka_run_group_tests_name("idle_grids", tests, NULL, NULL);

@@ -336,6 +336,28 @@ static void memory_over_the_ops_is_told_in_percent_of_the_live_bytes(void **stat
     free(text);
 }
 
+static void forget_memory(struct ab_memory *m)
+{
+    m->phase = "another";
+}
+
+/* Without the table of the phase, that of the ops still has its words, once. */
+static void words_about_the_ops_stand_with_their_table(void **state)
+{
+    static const char words[] = "Over the ops: ";
+    (void)state;
+    has_dists = true;
+    for (unsigned i = 0; i < 2; i++) {
+        char *text = draw(i == 0 ? NULL : forget_memory,
+                          (struct ab_table_style){.width = 100, .topics = AB_TOPIC_MEMORY});
+        char *first = strstr(text, words);
+        expect(text, words);
+        assert_null(strstr(first + 1, words));
+        free(text);
+    }
+    has_dists = false;
+}
+
 static void set_worst(struct fake_session *f, unsigned backend, uint32_t round, uint32_t position,
                       double ns)
 {
@@ -418,6 +440,7 @@ int main(void)
         cmocka_unit_test(what_is_printed_adds_up),
         cmocka_unit_test(no_column_goes_where_the_width_is_short),
         cmocka_unit_test(footprints_are_drawn_over_one_range),
+        cmocka_unit_test(words_about_the_ops_stand_with_their_table),
         cmocka_unit_test(memory_over_the_ops_is_told_in_percent_of_the_live_bytes),
         cmocka_unit_test(sizes_times_and_the_worst_are_told),
         cmocka_unit_test(nothing_wraps_whatever_the_width),
