@@ -101,8 +101,11 @@ struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
     cost.processes_total++; /* pre-flight */
     cost.ns = (double)work->n_backends * backend_ns +
               (work->n_backends > 0 ? null_ns(work, pass_ns) : 0);
-    cost.bytes = ab_estimate_heap_bytes(&tape->image->facts, work->never_frees) +
-                 ab_estimate_harness_bytes(tape);
+    cost.pass_ns = pass_ns;
+    cost.heap_bytes = ab_estimate_heap_bytes(&tape->image->facts, false);
+    cost.unfreed_bytes = ab_estimate_heap_bytes(&tape->image->facts, true);
+    cost.harness_bytes = ab_estimate_harness_bytes(tape);
+    cost.bytes = (work->never_frees ? cost.unfreed_bytes : cost.heap_bytes) + cost.harness_bytes;
     return cost;
 }
 

@@ -50,6 +50,10 @@ struct ab_session_cost {
     uint32_t processes_total; /* for each back end in the whole session, including its pre-flight */
     double ns;
     uint64_t bytes; /* peak: heap and harness of one worker */
+    /* the parts, for one back end and one pass */
+    double pass_ns;
+    uint64_t heap_bytes, unfreed_bytes; /* the second if nothing is freed */
+    uint64_t harness_bytes;
 };
 struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
                                            const struct ab_session_work *work);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Mistakes: one clear error, the right exit code, nothing measured, nothing on standard output.
-# tests: cli/main.c cmd_check.c commands.c one_file.c option_table.c
+# tests: cli/main.c check_workload.c commands.c one_file.c option_table.c
 # tests: options_parse.c cmd_check.c terminal.c version.c
 
 load helpers
