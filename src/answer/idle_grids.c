@@ -13,22 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Writes a span of the work's time: "45 s", "2.5 min", "6 h". Uses hours instead of thousands of
- * seconds. */
-static const char *span_text(char *buf, size_t cap, double ns)
-{
-    static const struct {
-        double ns;
-        const char *name;
-    } units[] = {{24 * AB_HOUR_NS, "days"}, {AB_HOUR_NS, "h"}, {60e9, "min"}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (ns >= 2 * units[i].ns) {
-            snprintf(buf, cap, "%.3g %s", ns / units[i].ns, units[i].name);
-            return buf;
-        }
-    return ab_units_time(buf, cap, ns);
-}
-#define SPAN(ns) span_text((char[32]){0}, 32, ns)
+#define SPAN(ns) ab_units_span((char[32]){0}, 32, ns, false)
 
 /* ---- idle stretches ---- */
 

@@ -56,6 +56,24 @@ const char *ab_units_time(char *buf, size_t cap, double ns)
     return print_scaled(buf, cap, ns, names, AB_ARRAY_LEN(names), 1000);
 }
 
+const struct ab_span_unit ab_span_units[AB_SPAN_UNITS] = {
+    {"days", "d", 24 * 3600e9, 48 * 3600e9, 48 * 3600e9},
+    {"h", "h", 3600e9, 2 * 3600e9, 3600e9},
+    {"min", "min", 60e9, 120e9, 120e9},
+};
+
+const char *ab_units_span(char *buf, size_t cap, double ns, bool is_in_picture)
+{
+    static const char *const names[] = {"ns", "µs", "ms", "s"};
+    for (const struct ab_span_unit *u = ab_span_units; u < ab_span_units + AB_SPAN_UNITS; u++)
+        if (ns >= (is_in_picture ? u->picture_least_ns : u->least_ns)) {
+            snprintf(buf, cap, "%.3g %s", ns / u->ns, is_in_picture ? u->letter : u->name);
+            return buf;
+        }
+    return is_in_picture ? print_scaled(buf, cap, ns, names, AB_ARRAY_LEN(names), 1000)
+                         : ab_units_time(buf, cap, ns);
+}
+
 const char *ab_units_count(char *buf, size_t cap, double n)
 {
     static const char *const names[] = {"", "k", "M", "G", "T"};

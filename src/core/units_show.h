@@ -5,6 +5,7 @@
 #ifndef AB_CORE_UNITS_SHOW_H
 #define AB_CORE_UNITS_SHOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,17 @@ const char *ab_units_exact(char *buf, size_t cap, uint64_t bytes, const char *be
 
 /* Formats a time: "42.1 ns", "1.31 us", "5.00 ms". */
 const char *ab_units_time(char *buf, size_t cap, double ns);
+
+/* Formats a time that may be long, of work or of a program: "45.0 s", "2.5 min", "3 days"; in
+ * pictures "42.1 µs", "3 d". */
+const char *ab_units_span(char *buf, size_t cap, double ns, bool is_in_picture);
+
+/* Units of long times, the longest first, and the times from which they are used. */
+enum { AB_SPAN_UNITS = 3 };
+extern const struct ab_span_unit {
+    const char *name, *letter; /* in words; in pictures */
+    double ns, least_ns, picture_least_ns;
+} ab_span_units[AB_SPAN_UNITS];
 
 /* Formats a count: "12.4 M", "950". */
 const char *ab_units_count(char *buf, size_t cap, double n);

@@ -129,6 +129,10 @@ static void printed_numbers_have_three_significant_digits(void **state)
     assert_string_equal(ab_units_bytes(buf, sizeof buf, 64), "64 B");
     assert_string_equal(ab_units_bytes(buf, sizeof buf, 1536), "1.50 KiB");
     assert_string_equal(ab_units_bytes(buf, sizeof buf, 1023.9 * 1024), "1.00 MiB");
+    assert_string_equal(ab_units_span(buf, sizeof buf, 1310, true), "1.31 µs");
+    assert_string_equal(ab_units_span(buf, sizeof buf, 5400e9, true), "1.5 h");
+    assert_string_equal(ab_units_span(buf, sizeof buf, 5400e9, false), "90 min");
+    assert_string_equal(ab_units_span(buf, sizeof buf, 216000e9, false), "2.5 days");
     assert_string_equal(ab_units_time(buf, sizeof buf, 42.1), "42.1 ns");
     assert_string_equal(ab_units_time(buf, sizeof buf, 1310), "1.31 us");
     assert_string_equal(ab_units_count(buf, sizeof buf, 950), "950");

@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/embed.h"
 #include "core/text.h"
+#include "core/units_show.h"
 #include "report/html/palette.h"
 #include "result/hdr.h"
 
@@ -90,7 +91,11 @@ void ab_frame_document(struct ab_html *h, const char *title, const char *about, 
         if (parts[i].id != NULL)
             ab_frame_write(h, parts[i].write, parts[i].user, &texts[i]);
     put_head(h, title);
-    ab_html_f(h, "<body>\n<header>\n<h1>%s</h1>\n", title);
+    ab_html_f(h, "<body data-spans='[");
+    for (const struct ab_span_unit *u = ab_span_units; u < ab_span_units + AB_SPAN_UNITS; u++)
+        ab_html_f(h, "%s[%.17g,%.17g,\"%s\"]", u > ab_span_units ? "," : "", u->picture_least_ns,
+                  u->ns, u->letter);
+    ab_html_f(h, "]'>\n<header>\n<h1>%s</h1>\n", title);
     if (about != NULL && about[0] != 0)
         ab_html_f(h, "<p class=\"soft\">%s</p>\n", about);
     ab_html_f(h, "</header>\n");

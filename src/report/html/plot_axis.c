@@ -34,31 +34,6 @@ static char *trim(char *s)
     return s;
 }
 
-/* From 2 min on, units are longer; only the time of work or of a program is that long. */
-#define LONG_NS 120e9
-
-static void put_time(char *buf, size_t cap, double ns)
-{
-    char text[64];
-    if (ns >= LONG_NS) {
-        bool is_days = ns >= 48 * 3600e9, is_hours = ns >= 3600e9;
-        snprintf(buf, cap, "%.3g %s",
-                 ns / (is_days    ? 24 * 3600e9
-                       : is_hours ? 3600e9
-                                  : 60e9),
-                 is_days    ? "d"
-                 : is_hours ? "h"
-                            : "min");
-        return;
-    }
-    ab_units_time(text, sizeof text, ns);
-    char *unit = strstr(text, " us");
-    if (unit == NULL)
-        snprintf(buf, cap, "%s", text);
-    else
-        snprintf(buf, cap, "%.*s µs", (int)(unit - text), text);
-}
-
 /* Writes "24.6×" or "3.11 k×". */
 static void put_factor(char *buf, size_t cap, double x)
 {
@@ -84,7 +59,7 @@ const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double v
     if (isnan(value))
         snprintf(buf, cap, "n/a");
     else if (unit == AB_AXIS_TIME)
-        put_time(buf, cap, value);
+        ab_units_span(buf, cap, value, true);
     else if (unit == AB_AXIS_BYTES)
         ab_units_bytes(buf, cap, value);
     else if (unit == AB_AXIS_FACTOR)
@@ -186,7 +161,8 @@ static double least_step(const struct ab_axis *a)
 static void set_linear(struct ab_axis *a, double room, bool is_widened)
 {
     double least = fmax((a->high - a->low) / fmax(2, room), least_step(a));
-    bool is_long = a->unit == AB_AXIS_TIME && a->high >= LONG_NS;
+    bool is_long = a->unit == AB_AXIS_TIME &&
+                   a->high >= ab_span_units[AB_SPAN_UNITS - 1].picture_least_ns;
     double step = is_long ? long_step(least) : step_of(least, a->unit == AB_AXIS_BYTES);
     if (is_widened) {
         a->low = step * floor(a->low / step + 1e-9);

@@ -54,12 +54,13 @@
     return `${+x.toPrecision(3)} ${names[i]}`.trim();
   }
 
+  const spans = JSON.parse(document.body.dataset.spans);
+
   function show(unit, x) {
     switch (unit) {
     case 'time':
-      if (x >= 48 * 3600e9) return `${+(x / 24 / 3600e9).toPrecision(3)} d`;
-      if (x >= 3600e9) return `${+(x / 3600e9).toPrecision(3)} h`;
-      if (x >= 120e9) return `${+(x / 60e9).toPrecision(3)} min`;
+      for (const [least, ns, name] of spans)
+        if (x >= least) return `${+(x / ns).toPrecision(3)} ${name}`;
       return scaled(x, 1000, ['ns', 'µs', 'ms', 's']);
     case 'bytes': return scaled(x, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
     case 'ratio': return show('change', x - 1);
