@@ -79,16 +79,6 @@ static const struct ab_session *baseline_of(const struct ab_decision *d)
     return d->base.label != NULL ? &d->base.stored.session : NULL;
 }
 
-/* Returns the name of an option that asks for a comparison although none will be made; NULL =
- * none. */
-static const char *find_idle(const struct ab_decision *d)
-{
-    const struct ab_verdicts_wanted *wanted = d->wanted;
-    if (wanted->baseline != NULL)
-        return NULL;
-    return wanted->is_strict ? "strict" : wanted->is_joint && !d->is_within ? "jointly" : NULL;
-}
-
 static enum ab_status find_baseline(const struct ab_measure_request *asked, struct ab_base *out,
                                     struct ab_err *err)
 {
@@ -105,10 +95,6 @@ enum ab_status ab_decision_open(const struct ab_measure_request *asked, struct a
     const struct ab_verdicts_wanted *wanted = &asked->verdicts;
     struct ab_decision d = {.wanted = wanted, .talk = &asked->talk};
     d.is_within = wanted->has_limit && wanted->baseline == NULL;
-    const char *idle = find_idle(&d);
-    if (idle != NULL)
-        return ab_fail(err, AB_USAGE, "--%s requires %s--baseline NAME|FILE", idle,
-                       wanted->is_joint && !wanted->is_strict ? "--limit or " : "");
     enum ab_status status = wanted->baseline != NULL ? find_baseline(asked, &d.base, err) : AB_OK;
     if (status == AB_OK && wanted->baseline != NULL)
         status = ab_base_check(&d.base, err);

@@ -479,9 +479,6 @@ enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, stru
                                          .n_phases = 1,
                                          .is_exec = true,
                                          .others = {program->trace, program->stdin_path}};
-    if (program->wants_sites && !w.wants_inside)
-        return ab_fail(err, AB_USAGE,
-                       "--sites requires --inside: it says where the calls come from");
     AB_TRY(find_program(&w, err));
     ab_guardian_begin();
     enum ab_status status = ab_exec_server_read(asked, &w.server, err);

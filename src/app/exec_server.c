@@ -152,18 +152,6 @@ static enum ab_status read_metric(const char *text, struct ab_server_metric *out
 
 /* ---- rules ---- */
 
-/* Returns the first given option that needs --server; NULL = none. */
-static const char *option_of_server(const struct ab_server_wanted *wanted)
-{
-    return wanted->ready != NULL       ? "ready"
-           : wanted->load != NULL      ? "load"
-           : wanted->n_metrics > 0     ? "metric"
-           : wanted->has_rest          ? "rest"
-           : wanted->has_ready_timeout ? "ready-timeout"
-           : wanted->has_end_signal    ? "end-signal"
-                                       : NULL;
-}
-
 static enum ab_status read_metrics(const struct ab_server_wanted *wanted, struct ab_server *server,
                                    struct ab_err *err)
 {
@@ -183,9 +171,8 @@ enum ab_status ab_exec_server_read(const struct ab_exec_request *asked, struct a
                                    struct ab_err *err)
 {
     const struct ab_server_wanted *wanted = &asked->server;
-    const char *option = option_of_server(wanted);
     if (!wanted->is_server)
-        return option == NULL ? AB_OK : ab_fail(err, AB_USAGE, "--%s requires --server", option);
+        return AB_OK;
     if (wanted->ready == NULL || wanted->load == NULL)
         return ab_fail(err, AB_USAGE,
                        "--server requires --%s: allocbench exec --server --ready tcp:PORT --load "
@@ -201,9 +188,8 @@ enum ab_status ab_exec_server_read(const struct ab_exec_request *asked, struct a
             "--instr and --server are mutually exclusive: under callgrind a server is 50 "
             "to 100 times slower, and its load would be another");
     server->load = wanted->load;
-    server->ready_timeout_ns = wanted->has_ready_timeout ? wanted->ready_timeout_ns
-                                                         : UINT64_C(30000000000);
-    server->rest_ns = wanted->has_rest ? wanted->rest_ns : UINT64_C(10000000000);
+    server->ready_timeout_ns = wanted->ready_timeout_ns;
+    server->rest_ns = wanted->rest_ns;
     server->end_signal = numbers[wanted->end_signal];
     AB_TRY(read_ready(wanted->ready, &server->ready, err));
     return read_metrics(wanted, server, err);

@@ -198,7 +198,6 @@ struct ab_server_wanted {
     const char **metrics;     /* --metric */
     size_t n_metrics;
     uint64_t ready_timeout_ns, rest_ns;
-    bool has_ready_timeout, has_rest, has_end_signal;
     uint32_t end_signal; /* index in ab_end_signals */
 };
 

@@ -52,6 +52,7 @@ enum {
     TIME(member, 1, AB_ITERATION_BUDGET_MOST_NS), .range = AB_ITERATION_BUDGET_RANGE
 #define SPECIAL(reader) .type = AB_OPTION_SPECIAL, .read = reader
 #define GIVEN(member) .also = offsetof(struct ab_options, member)
+#define OF_SERVER .needs = {"server"}, RARE
 #define TIMEOUT \
     TIME(conditions.timeout_ns, TIMEOUT_LEAST_NS, UINT64_MAX), .range = "must be at least 10ms"
 
@@ -578,7 +579,8 @@ static const struct ab_option_info table[] = {
     {"inside", NULL, "also time calls in the program: CPU time inside malloc", "What runs", 0, EXEC,
      FLAG(program.wants_inside)},
     {"sites", NULL, "with --inside: calls and their time by the place that calls", "What runs", 0,
-     EXEC, FLAG(program.wants_sites), RARE},
+     EXEC, FLAG(program.wants_sites), .needs = {"inside", "trace"},
+     .lack = "--sites requires --inside: it says where the calls come from", RARE},
     {"server", NULL, "a service: it does not end; with --ready and --load", "What runs", 0, EXEC,
      FLAG(server.is_server),
      .more = "It is started, waited for, loaded, left to rest and asked to\n"
@@ -591,22 +593,21 @@ static const struct ab_option_info table[] = {
     {"ready", "HOW",
      "when the server is ready: tcp:PORT, tcp:HOST:PORT or unix:PATH takes a\n"
      "connection, or cmd:COMMAND of the shell succeeds",
-     "What runs", 0, EXEC, TEXT(server.ready), RARE},
+     "What runs", 0, EXEC, TEXT(server.ready), OF_SERVER},
     {"ready-timeout", "TIME", "how long it may take to be ready (default: 30s)", "How long", 0,
      EXEC, TIME(server.ready_timeout_ns, 1000000, UINT64_MAX), .range = "must be at least 1ms",
-     GIVEN(server.has_ready_timeout), RARE},
+     OF_SERVER},
     {"load", "CMD", "shell command that uses the server, without the allocator", "What runs", 0,
-     EXEC, TEXT(server.load), RARE},
+     EXEC, TEXT(server.load), OF_SERVER},
     {"metric", "NAME=REGEX",
      "a number that the load prints, as the first ( ) of an extended regular\n"
      "expression: 'p99_ms=p99: ([0-9.]+)'; where higher is better NAME+=REGEX;\n"
      "repeatable",
-     "What runs", 0, EXEC, LIST_OF(server.metrics, server.n_metrics), RARE},
+     "What runs", 0, EXEC, LIST_OF(server.metrics, server.n_metrics), OF_SERVER},
     {"rest", "TIME", "how long the server rests after the load (default: 10s)", "How long", 0, EXEC,
-     TIME(server.rest_ns, 0, UINT64_C(3600000000000)), .range = "must be at most 1h",
-     GIVEN(server.has_rest), RARE},
+     TIME(server.rest_ns, 0, UINT64_C(3600000000000)), .range = "must be at most 1h", OF_SERVER},
     {"end-signal", "NAME", "the signal by which it is asked to end (default: TERM)", "What runs", 0,
-     EXEC, WORD(server.end_signal, ab_end_signals), GIVEN(server.has_end_signal), RARE},
+     EXEC, WORD(server.end_signal, ab_end_signals), OF_SERVER},
     {"prepare", "CMD", "shell command that is run before each run, untimed", "What runs", 0, EXEC,
      TEXT(program.prepare)},
     {"backend-path", "DIR:DIR",
@@ -842,12 +843,14 @@ static const struct ab_option_info table[] = {
     {"strict", NULL,
      "fail (exit 1) if base and new were measured on different machines or\n"
      "systems; otherwise verdicts are then advisory",
-     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(verdicts.is_strict), RARE},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(verdicts.is_strict), RARE,
+     .needs = {"baseline"}, .lack = "--strict requires --baseline NAME|FILE"},
     {"jointly", NULL,
      "judge all numbers of the comparison together (Holm's correction): the\n"
      "chance that any is wrongly called worse is then that of one alone;\n"
      "small changes need more rounds",
-     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(verdicts.is_joint), RARE},
+     "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(verdicts.is_joint), RARE,
+     .needs = {"baseline", "limit"}, .lack = "--jointly requires --limit or --baseline NAME|FILE"},
     {"inconclusive", "HOW",
      "when the rounds do not suffice for a verdict: report (default) or fail\n"
      "(exit 5)",

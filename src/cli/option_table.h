@@ -37,6 +37,9 @@ struct ab_option_info {
     const char *const *words; /* allowed values; ends with NULL */
     unsigned rare;            /* commands that list it only in --help-all and the manual page */
     const char *more;         /* further text for these two; NULL = none */
+    /* Options of which one must be given with this one, in commands that have the first. `lack` is
+     * the error text if none is; NULL = "--NAME requires --NEEDS". */
+    const char *needs[2], *lack;
     const char *alias;        /* old name, accepted but not shown; NULL = none */
     /* For options with an optional value: returns true if the next word is the value. Without a
      * value, `read` gets NULL. NULL = the value is mandatory. */

@@ -50,6 +50,8 @@ struct ab_options {
     bool is_verbose, is_ascii, wants_help, wants_help_all;
     bool is_strict_doctor; /* doctor: True to exit with 1 on a warning */
     enum ab_color color;
+    const char **given; /* names of the options that were given */
+    size_t n_given;
 };
 
 #endif

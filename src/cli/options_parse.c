@@ -245,7 +245,27 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
                            info->arg);
         value = argv[++*i];
     }
+    ab_options_add(&o->given, &o->n_given, info->name);
     return apply(info, value, o, err);
+}
+
+/* Refuses an option without those that it depends on. */
+static enum ab_status check_needs(enum ab_command_id command, const struct ab_options *o,
+                                  struct ab_err *err)
+{
+    for (size_t i = 0; i < o->n_given; i++) {
+        const struct ab_option_info *info = ab_options_find(command, o->given[i]);
+        const char *const *needs = info->needs;
+        bool is_met = needs[0] == NULL || ab_options_find(command, needs[0]) == NULL;
+        for (size_t k = 0; k < o->n_given && !is_met; k++)
+            is_met = strcmp(o->given[k], needs[0]) == 0 ||
+                     (needs[1] != NULL && strcmp(o->given[k], needs[1]) == 0);
+        if (!is_met && info->lack != NULL)
+            return ab_fail(err, AB_USAGE, "%s", info->lack);
+        if (!is_met)
+            return ab_fail(err, AB_USAGE, "--%s requires --%s", info->name, needs[0]);
+    }
+    return AB_OK;
 }
 
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
@@ -257,6 +277,8 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
                            .replay.touch = AB_TOUCH_PAGE,
                            .replay.recorded = AB_RECORDED_AUTO,
                            .settings.tape_mem_share = 0.25,
+                           .server.ready_timeout_ns = UINT64_C(30000000000),
+                           .server.rest_ns = UINT64_C(10000000000),
                            .filter.end_event = UINT64_MAX};
     enum ab_status status = AB_OK;
     bool is_rest = false;
@@ -271,6 +293,8 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
                       command == AB_COMMAND_EXEC; /* options of the measured command */
         }
     }
+    if (status == AB_OK && !o.wants_help && !o.wants_help_all)
+        status = check_needs(command, &o, err);
     if (status == AB_OK)
         *out = o;
     else
@@ -290,4 +314,5 @@ void ab_options_fini(struct ab_options *o)
     free(o->server.metrics);
     free(o->filter.sites);
     free(o->args);
+    free(o->given);
 }

@@ -39,23 +39,6 @@ static void a_port_is_tried_on_this_machine(void **state)
     free(server.metrics);
 }
 
-static void what_is_not_given_has_its_default(void **state)
-{
-    (void)state;
-    struct ab_exec_request asked = request("cmd:true");
-    struct ab_server server = {.load = NULL};
-    struct ab_err err;
-    assert_int_equal(ab_exec_server_read(&asked, &server, &err), AB_OK);
-    assert_int_equal(server.rest_ns, UINT64_C(10000000000));
-    assert_int_equal(server.ready_timeout_ns, UINT64_C(30000000000));
-    assert_int_equal(server.end_signal, SIGINT);
-    free(server.metrics);
-    asked.server.has_rest = true; /* 0 is no rest, not the default */
-    assert_int_equal(ab_exec_server_read(&asked, &server, &err), AB_OK);
-    assert_int_equal(server.rest_ns, 0);
-    free(server.metrics);
-}
-
 static void each_name_has_its_signal(void **state)
 {
     (void)state;
@@ -105,7 +88,7 @@ static void a_metric_has_a_name_of_its_own_and_a_number(void **state)
     }
 }
 
-static void its_options_need_it_and_exclude_others(void **state)
+static void it_excludes_others(void **state)
 {
     (void)state;
     struct ab_exec_request asked = request("cmd:true");
@@ -114,19 +97,16 @@ static void its_options_need_it_and_exclude_others(void **state)
     asked.program.trace = NULL;
     asked.measure.passes.wants_instr = true;
     assert_refused(&asked, "--instr and --server are mutually exclusive");
-    asked = (struct ab_exec_request){.server.has_rest = true};
-    assert_refused(&asked, "--rest requires --server");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_port_is_tried_on_this_machine),
-        cmocka_unit_test(what_is_not_given_has_its_default),
         cmocka_unit_test(each_name_has_its_signal),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(a_metric_has_a_name_of_its_own_and_a_number),
-        cmocka_unit_test(its_options_need_it_and_exclude_others),
+        cmocka_unit_test(it_excludes_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,41 @@ static void defaults_are_those_of_the_help(void **state)
     assert_int_equal(o.color, AB_COLOR_AUTO);
     assert_null(o.outputs.sinks[AB_SINK_JSON]);
     ab_options_fini(&o);
+    assert_int_equal(parse(AB_COMMAND_EXEC, WORDS("./app"), &o, &err), AB_OK);
+    assert_int_equal(o.server.rest_ns, UINT64_C(10000000000));
+    assert_int_equal(o.server.ready_timeout_ns, UINT64_C(30000000000));
+    ab_options_fini(&o);
+}
+
+static void an_option_needs_those_it_depends_on(void **state)
+{
+    (void)state;
+    static const struct {
+        enum ab_command_id command;
+        const char *words[5], *why; /* NULL = accepted */
+    } rows[] = {
+        {AB_COMMAND_EXEC, {"--rest", "0", "x"}, "--rest requires --server"},
+        {AB_COMMAND_EXEC, {"--rest=0", "--server", "x"}, NULL},
+        {AB_COMMAND_EXEC, {"--rest", "0", "--help"}, NULL},
+        {AB_COMMAND_EXEC,
+         {"--sites", "x", "--inside"},
+         "--sites requires --inside: it says where the calls come from"},
+        {AB_COMMAND_EXEC, {"--trace", "t.abt", "--sites", "x"}, NULL},
+        {AB_COMMAND_RUN, {"--strict", "--limit", "5%"}, "--strict requires --baseline NAME|FILE"},
+        {AB_COMMAND_RUN, {"--jointly"}, "--jointly requires --limit or --baseline NAME|FILE"},
+        {AB_COMMAND_RUN, {"--jointly", "--limit", "5%"}, NULL},
+        {AB_COMMAND_COMPARE, {"--strict", "--jointly", "a", "b"}, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ab_options o;
+        struct ab_err err = {.text = ""};
+        enum ab_status status = parse(rows[i].command, rows[i].words, &o, &err);
+        assert_int_equal(status, rows[i].why == NULL ? AB_OK : AB_USAGE);
+        if (rows[i].why != NULL)
+            assert_string_equal(err.text, rows[i].why);
+        else
+            ab_options_fini(&o);
+    }
 }
 
 static void the_words_of_a_recorded_command_are_its_own(void **state)
@@ -279,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_in_all_the_usual_ways),
+        cmocka_unit_test(an_option_needs_those_it_depends_on),
         cmocka_unit_test(defaults_are_those_of_the_help),
         cmocka_unit_test(the_words_of_a_recorded_command_are_its_own),
         cmocka_unit_test(mistakes_name_what_is_right),
