@@ -231,14 +231,15 @@ static void offer_values(struct line *l, const struct ab_option_info *o)
  * none. */
 static const struct ab_option_info *option_of(const struct line *l, const char *word, size_t n)
 {
-    const struct ab_option_info *o;
-    for (size_t i = 0; (o = ab_options_info(i)) != NULL; i++)
-        if (ab_options_has(o, l->command) && o->arg != NULL &&
-            ((n == 2 && word[0] == '-' && o->letter != 0 && word[1] == o->letter) ||
-             (n > 2 && strncmp(word, "--", 2) == 0 && strlen(o->name) == n - 2 &&
-              strncmp(word + 2, o->name, n - 2) == 0)))
-            return o;
-    return NULL;
+    const struct ab_option_info *o = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)n, word);
+    if (strncmp(name, "--", 2) == 0)
+        o = ab_options_find(l->command, name + 2);
+    for (size_t i = 0; n == 2 && name[0] == '-' && (o = ab_options_info(i)) != NULL; i++)
+        if (ab_options_has(o, l->command) && o->letter == name[1])
+            break;
+    return o != NULL && o->arg != NULL ? o : NULL;
 }
 
 /* ---- arguments ---- */

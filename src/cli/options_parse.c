@@ -158,12 +158,9 @@ static const struct {
 
 static const char *find_habit(enum ab_command_id command, const char *name)
 {
-    const struct ab_option_info *info;
     for (size_t i = 0; i < AB_ARRAY_LEN(habits); i++)
-        for (size_t k = 0; strcmp(habits[i].name, name) == 0 && (info = ab_options_info(k)) != NULL;
-             k++)
-            if (ab_options_has(info, command) && strcmp(info->name, habits[i].ours) == 0)
-                return habits[i].instead;
+        if (strcmp(habits[i].name, name) == 0 && ab_options_find(command, habits[i].ours) != NULL)
+            return habits[i].instead;
     return NULL;
 }
 
