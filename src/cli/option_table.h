@@ -40,7 +40,7 @@ struct ab_option_info {
     /* Options of which one must be given with this one, in commands that have the first. `lack` is
      * the error text if none is; NULL = "--NAME requires --NEEDS". */
     const char *needs[2], *lack;
-    const char *alias;        /* old name, accepted but not shown; NULL = none */
+    const char *alias; /* old name, accepted but not shown; NULL = none */
     /* For options with an optional value: returns true if the next word is the value. Without a
      * value, `read` gets NULL. NULL = the value is mandatory. */
     bool (*is_value)(const char *word);
