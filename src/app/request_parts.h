@@ -222,7 +222,7 @@ struct ab_recording_wanted {
 
 /* Events and blocks of a trace to read. */
 struct ab_trace_filter {
-    bool has_events, has_live; /* the range [first_event, end_event) */
+    bool has_events; /* the range [first_event, end_event) */
     uint64_t first_event, end_event;
     bool is_dropping_live;         /* cut --live drop */
     bool has_sizes, has_times;     /* filter */

@@ -476,37 +476,11 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,
                                     struct ab_err *err)
 {
-    const struct {
-        const char *name;
-        bool is_given;
-    } options[] = {
-        {"events", o->filter.has_events},
-        {"live", o->filter.has_live},
-        {"partial", o->is_partial},
-        {"digest", o->wants_digest},
-        {"output", o->output != NULL},
-        {"json", o->json != NULL},
-        {"thread", o->filter.n_threads > 0},
-        {"size", o->filter.has_sizes},
-        {"time", o->filter.has_times},
-        {"serial", o->is_serial},
-        {"functions", o->keeps_functions},
-        {"sites", o->sites.is_wanted},
-        {"sort", o->sites.has_order},
-        {"site", o->filter.n_sites > 0},
-        {"scopes", o->wants_scopes},
-        {"flame", o->sites.flame != NULL},
-        {"folded", o->sites.folded != NULL},
-        {"flame-by", o->sites.has_flame_by},
-        {"html", o->outputs.sinks[AB_SINK_HTML] != NULL},
-        {"verbose", o->is_verbose},
-        {"scope", o->scopes_wish != AB_SCOPES_BEST},
-    };
-    for (size_t i = 0; i < AB_ARRAY_LEN(options); i++)
-        if (options[i].is_given && !takes(word, options[i].name))
+    for (size_t i = 0; i < o->n_given; i++)
+        if (!ab_trace_command_takes(word->name, o->given[i]))
             return ab_fail(err, AB_USAGE,
                            "trace %s does not take --%s; see allocbench trace %s --help",
-                           word->name, options[i].name, word->name);
+                           word->name, o->given[i], word->name);
     return AB_OK;
 }
 

@@ -931,7 +931,7 @@ static const struct ab_option_info table[] = {
     {"live", "HOW",
      "cut: start with allocations of the blocks live at A (keep, the default)\n"
      "or omit these blocks and every call on them (drop)",
-     "What is read", 0, TRACE, WORD(filter.is_dropping_live, lives), GIVEN(filter.has_live)},
+     "What is read", 0, TRACE, WORD(filter.is_dropping_live, lives)},
     {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
      0, MERGE, FLAG(is_partial)},
     {"partial", NULL,
