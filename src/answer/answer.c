@@ -47,10 +47,14 @@ static const char *title_of_program(const struct ab_session *s, struct ab_view_t
     const char *bytes = ab_session_setting(s, "output_bytes");
     if (bytes != NULL && s->n_results > 0) /* without results, there is no output */
         snprintf(output, sizeof output, ", identical output (%.24s bytes)", AB_SHOWN(64, bytes));
-    return ab_view_texts_addf(t, "%s: the %s under %u allocator%s%s; %u round%s",
+    const uint32_t n_allocators = count_shown(s) / (s->n_programs > 0 ? s->n_programs : 1);
+    char programs[24] = "the program";
+    if (s->n_programs > 0)
+        snprintf(programs, sizeof programs, "%u programs", s->n_programs);
+    return ab_view_texts_addf(t, "%s: %s under %u allocator%s%s; %u round%s",
                               AB_SHOWN(2000, s->name),
-                              ab_session_is_server(s) ? "server" : "program", count_shown(s),
-                              plural(count_shown(s)), output, s->n_rounds, plural(s->n_rounds));
+                              ab_session_is_server(s) ? "the server" : programs, n_allocators,
+                              plural(n_allocators), output, s->n_rounds, plural(s->n_rounds));
 }
 
 static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct ab_view_texts *t)

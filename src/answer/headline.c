@@ -845,6 +845,6 @@ void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headlin
     if (headline->verdict == AB_VIEW_TOO_NOISY || headline->verdict == AB_VIEW_NO_CLEAR ||
         headline->verdict == AB_VIEW_TOO_FEW)
         add_rounds(s, headline, texts, out);
-    if (headline->verdict == AB_VIEW_FASTER)
+    if (headline->verdict == AB_VIEW_FASTER && s->n_programs == 0) /* else a program has won */
         add_winner(s, headline, ranking, texts, out);
 }

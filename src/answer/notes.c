@@ -353,8 +353,11 @@ void ab_view_names(const struct ab_session *s, struct ab_view_texts *out)
     for (uint32_t i = 0; i < s->n_backends; i++) {
         const struct ab_backend_info *b = &s->backends[i];
         const char *label = AB_OWN_LABEL(b), *means = ab_backend_spelling(b, full);
-        if (b->combination == 0 && strcmp(label, means) != 0)
+        if (b->combination == 0 && b->program[0] == 0 && strcmp(label, means) != 0)
             ab_view_texts_addf(out, "%s: %s", AB_SHOWN(4 * AB_BACKEND_NAME_BYTES, label),
                                AB_SHOWN(4 * AB_BACKEND_FULL_BYTES, means));
     }
+    for (uint32_t i = 0; i < s->n_programs; i++)
+        ab_view_texts_addf(out, "%s: %s", AB_SHOWN(4 * AB_PROGRAM_NAME_BYTES, s->programs[i].name),
+                           AB_SHOWN(2000, s->programs[i].command));
 }

@@ -79,9 +79,12 @@ static bool is_wanted(const struct ab_topic_walk *w)
             ab_session_has_numbers(w->at.view->session, w->at.backend));
 }
 
-/* Adds the title and the remark of the topic, for surfaces that show them. */
+/* Adds the title and the remark of the topic, for surfaces that show them. Where programs are
+ * compared, the rows are no allocators. */
 static void add_words(const struct ab_topic_walk *w, const struct ab_topic *t, struct ab_grid *g)
 {
+    if (g->rows_are != NULL && g->session->n_programs > 0 && strcmp(g->rows_are, "allocator") == 0)
+        g->rows_are = "program";
     if (g->caption == NULL && t->title != NULL && w->at.phase != NULL)
         g->caption = ab_view_texts_addf(&g->texts, "%s: %s", t->title, w->at.phase);
     else if (g->caption == NULL)

@@ -8,6 +8,7 @@
 #include "app/backend_choice.h"
 #include "app/call_sites.h"
 #include "app/exec_aging.h"
+#include "app/exec_programs.h"
 #include "app/exec_server.h"
 #include "app/exec_trace.h"
 #include "app/measure.h"
@@ -22,7 +23,6 @@
 #include "inside/asked.h"
 #include "inside/inside.h"
 #include "program/program.h"
-#include "program/program_file.h"
 #include "program/server.h"
 #include "runner/setting_proof.h"
 #include "runner/supervise.h"
@@ -38,15 +38,17 @@
 
 /* ---- identity of the work: command, arguments and input ---- */
 
-enum { SETTINGS_MAX = 16 + AB_NAMED_MAX };
+enum { SETTINGS_MAX = 16 + AB_NAMED_MAX + 2 * AB_PROGRAMS_MAX };
 
 /* State of `exec`. The program's digest is reported, but is no part of the work's identity, because
  * a changed program may be what is measured. */
 struct work {
     const struct ab_exec_request *asked;
     bool wants_inside; /* True also for --trace, because a replay predicts the times of calls */
-    char program[4096], name[128];
-    char program_sha256[65], work_sha256[65];
+    struct ab_exec_programs programs;
+    struct ab_program_build *builds; /* for results, one for each --program */
+    char name[AB_PROGRAMS_MAX * (AB_PROGRAM_NAME_BYTES + 2)]; /* of the work */
+    char work_sha256[65];
     const char *settings[SETTINGS_MAX + 1]; /* malloc'ed, ends with NULL */
     size_t n_settings;
     struct ab_program_case *cases;
@@ -57,7 +59,6 @@ struct work {
     const char *(*envs)[AB_SELECTION_ENV_MAX + 1];
     struct ab_server server;
     bool has_said_waits;
-    struct ab_own_malloc own; /* the program's own malloc; its row is the last, if requested */
     struct ab_exec_aging aging;
     struct ab_aging_plan *aged_lists;
     struct ab_program_summary summary;
@@ -84,21 +85,43 @@ static bool is_output_free(const struct ab_exec_request *asked)
     return asked->program.is_output_free || asked->server.is_server;
 }
 
-/* Digests the identity of the work. The program counts by its base name, because it may be in
- * another folder. */
+static const char *base_name(const struct ab_exec_program *p)
+{
+    const char *slash = strrchr(p->path, '/');
+    return slash != NULL ? slash + 1 : p->path;
+}
+
+static void digest_text(SHA2_CTX *sha, const char *text)
+{
+    SHA256Update(sha, (const uint8_t *)text, strlen(text) + 1);
+}
+
+/* Digests the identity of the work. A program counts by its name, else by its base name, because it
+ * may be in another folder. */
 static void digest_work(const struct work *w, const char *stdin_sha256, char hex[65])
 {
     const struct ab_exec_request *asked = w->asked;
     SHA2_CTX sha;
     SHA256Init(&sha);
-    SHA256Update(&sha, (const uint8_t *)w->name, strlen(w->name) + 1);
-    for (size_t i = 1; i < asked->measure.n_args; i++)
-        SHA256Update(&sha, (const uint8_t *)asked->measure.args[i],
-                     strlen(asked->measure.args[i]) + 1);
+    for (uint32_t i = 0; i < w->programs.n; i++) {
+        const struct ab_exec_program *p = &w->programs.items[i];
+        digest_text(&sha, p->name[0] != 0 ? p->name : base_name(p));
+        for (const char *const *arg = p->command.argv + 1; *arg != NULL; arg++)
+            digest_text(&sha, *arg);
+    }
     SHA256Update(&sha, (const uint8_t *)stdin_sha256, strlen(stdin_sha256));
     if (asked->server.is_server)
-        SHA256Update(&sha, (const uint8_t *)asked->server.load, strlen(asked->server.load) + 1);
+        digest_text(&sha, asked->server.load);
     SHA256End(&sha, hex);
+}
+
+static void add_prepare(struct work *w, const struct ab_exec_program *p)
+{
+    char name[AB_PROGRAM_NAME_BYTES + 16];
+    if (p->command.prepare == NULL)
+        return;
+    snprintf(name, sizeof name, "prepare%s%s", p->name[0] != 0 ? " " : "", p->name);
+    add_setting(w, name, shown_of(w->asked, p->command.prepare));
 }
 
 static void describe_server(struct work *w)
@@ -114,15 +137,25 @@ static void describe_server(struct work *w)
     add_setting(w, "end_signal", ab_end_signals[server->end_signal]);
 }
 
-/* Describes the work; w->program must be set. Fails with AB_INPUT if --stdin cannot be read. */
+/* Describes the programs of --program, for results. The work is named after all of them. */
+static void describe_programs(struct work *w)
+{
+    w->builds = ab_alloc_zeroed(w->programs.n, sizeof w->builds[0]);
+    for (uint32_t i = 0; i < w->programs.n; i++) {
+        const struct ab_exec_program *p = &w->programs.items[i];
+        ab_text_join(w->name, sizeof w->name, ", ", p->name[0] != 0 ? p->name : base_name(p));
+        w->builds[i].name = p->name;
+        w->builds[i].command = p->text != NULL ? shown_of(w->asked, p->text) : NULL;
+        AB_COPY(w->builds[i].sha256, p->sha256);
+    }
+}
+
+/* Describes the work; its programs must be known. Fails with AB_INPUT if --stdin cannot be read. */
 static enum ab_status describe_work(struct work *w, struct ab_err *err)
 {
     const struct ab_exec_request *asked = w->asked;
     char stdin_sha256[65] = "";
-    const char *slash = strrchr(w->program, '/');
-    AB_COPY(w->name, slash != NULL ? slash + 1 : w->program);
-    if (!ab_file_digest(w->program, w->program_sha256))
-        w->program_sha256[0] = 0;
+    describe_programs(w);
     if (asked->program.stdin_path != NULL &&
         !ab_file_digest(asked->program.stdin_path, stdin_sha256))
         return ab_fail_errno(err, AB_INPUT, "--stdin: cannot read %s",
@@ -130,8 +163,8 @@ static enum ab_status describe_work(struct work *w, struct ab_err *err)
     digest_work(w, stdin_sha256, w->work_sha256);
     if (asked->program.stdin_path != NULL)
         add_setting(w, "stdin", shown_of(asked, asked->program.stdin_path));
-    if (asked->program.prepare != NULL)
-        add_setting(w, "prepare", shown_of(asked, asked->program.prepare));
+    for (uint32_t i = 0; i < w->programs.n; i++)
+        add_prepare(w, &w->programs.items[i]);
     add_setting(w, "check_output", is_output_free(asked) ? "false" : "true");
     if (w->wants_inside)
         add_setting(w, "inside", "true");
@@ -168,25 +201,13 @@ static void note_part(struct work *w)
 
 /* ---- before anything runs ---- */
 
-static enum ab_status find_program(struct work *w, struct ab_err *err)
+static enum ab_status find_programs(struct work *w, struct ab_err *err)
 {
-    static const struct ab_program_use measuring = {
-        .done = "measured",
-        .loaded = "an allocator",
-        .needs = "allocators need glibc",
-    };
-    const struct ab_measure_request *measure = &w->asked->measure;
-    if (measure->n_args == 0)
-        return ab_fail(err, AB_USAGE,
-                       "exec needs a command: allocbench exec -b glibc,jemalloc -- ./app …");
     if (access("/proc/self/maps", R_OK) != 0)
         return ab_fail(err, AB_SYSTEM,
                        "exec needs /proc, which shows what allocator serves a program; it is not "
                        "mounted: mount -t proc proc /proc");
-    if (!ab_program_file_find(measure->args[0], w->program, sizeof w->program))
-        return ab_fail(err, AB_USAGE, "%s: no such program, or it is not executable%s",
-                       AB_SHOWN(512, measure->args[0]), ab_program_file_hint(measure->args[0]));
-    return ab_program_file_check(w->program, &measuring, err);
+    return ab_exec_programs_read(w->asked, &w->programs, err);
 }
 
 /* Refuses back ends that cannot serve a real program: only preloaded mallocs and the C library's
@@ -223,50 +244,29 @@ static void name_metrics(const struct work *w, struct ab_session *s)
         s->named[i] = w->server.metrics[i].field;
 }
 
-/* Adds the program's own malloc to the list, as a row named after the file that provides it. */
-static enum ab_status add_own_malloc(struct work *w, struct ab_selection_list *list,
-                                     struct ab_err *err)
-{
-    const struct ab_own_malloc *own = &w->own;
-    struct ab_elf elf;
-    const char *slash;
-    if (own->served.path == NULL)
-        return ab_fail(
-            err, AB_USAGE,
-            "--own-malloc: %s brings no malloc of its own along: the C library serves it",
-            AB_SHOWN(512, w->program));
-    if (list->n == AB_SELECTION_MAX)
-        return ab_fail(err, AB_USAGE, "--own-malloc: at most %d back ends", AB_SELECTION_MAX);
-    AB_TRY(ab_elf_read(own->path, NULL, 0, &elf, err));
-    list->items = ab_realloc(list->items, list->n + 1, sizeof list->items[0]);
-    struct ab_selection *s = &list->items[list->n++];
-    *s = (struct ab_selection){
-        .source = AB_SOURCE_PRELOAD, .was_named = true, .dev = elf.dev, .ino = elf.ino};
-    slash = strrchr(own->path, '/');
-    snprintf(s->name, sizeof s->name, "own-%.100s", slash != NULL ? slash + 1 : own->path);
-    snprintf(s->path, sizeof s->path, "%s", own->path);
-    snprintf(s->build_id, sizeof s->build_id, "%s", elf.build_id);
-    add_setting(w, "own_malloc", s->name);
-    return AB_OK;
-}
-
 static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *err)
 {
     struct work *w = m->work;
     const struct ab_measure_request *asked = &w->asked->measure;
     name_metrics(w, &m->session);
-    AB_TRY(ab_selection_parse(asked->backends.names, asked->backends.n, asked->backends.path,
-                              &m->selection, err));
+    /* Programs are compared under the allocator of most programs, unless others are named. */
+    const char *const usual[] = {"glibc"};
+    bool is_usual = w->asked->program.n_programs > 0 && asked->backends.n == 0;
+    AB_TRY(ab_selection_parse(is_usual ? usual : asked->backends.names,
+                              is_usual ? 1 : asked->backends.n, asked->backends.path, &m->selection,
+                              err));
     if (!asked->backends.are_stored)
         AB_TRY(ab_case_check_files(&m->selection, err));
     AB_TRY(ab_decision_add_control(&m->decision, &m->selection, err));
     AB_TRY(ab_aged_rows_add(asked->backends.aged_lists, asked->backends.n_aged_lists, &m->selection,
                             err));
-    AB_TRY(ab_own_malloc_find(w->program, asked->args, &w->own, err));
-    if (w->asked->program.wants_own_malloc)
-        AB_TRY(add_own_malloc(w, &m->selection, err));
-    for (size_t i = 0; i < m->selection.n; i++)
+    AB_TRY(ab_exec_programs_make_rows(&w->programs, w->asked->program.wants_own_malloc,
+                                      &m->selection, err));
+    for (size_t i = 0; i < m->selection.n; i++) {
         AB_TRY(check_kind(&m->selection.items[i], err));
+        if (w->programs.rows[i].is_own)
+            add_setting(w, "own_malloc", m->selection.items[i].name);
+    }
     w->cases = ab_alloc_zeroed(m->selection.n + 1, sizeof w->cases[0]);
     w->envs = ab_alloc_zeroed(m->selection.n + 1, sizeof w->envs[0]);
     w->aged_lists = ab_alloc_zeroed(m->selection.n + 1, sizeof w->aged_lists[0]);
@@ -294,19 +294,24 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
 {
     struct work *w = m->work;
     const struct ab_selection *s = &m->selection.items[i];
+    const struct ab_exec_row *row = &w->programs.rows[i];
+    const struct ab_exec_program *p = &w->programs.items[row->program];
     w->aged_lists[i].request = s->aging;
     w->aged_lists[i].request.seed = info->aging.seed = w->asked->measure.settings.seed;
-    if (w->asked->program.wants_own_malloc && i + 1 == m->selection.n) {
-        w->cases[i].wanted = w->own.served;
+    AB_COPY(info->program, p->name);
+    AB_COPY(info->program_sha256, p->sha256);
+    w->cases[i].command = &p->command;
+    if (row->is_own) {
+        w->cases[i].wanted = p->own.served;
         w->cases[i].wanted.is_own = true;
-    } else if (s->source == AB_SOURCE_LIBC && w->own.served.path != NULL && !w->own.is_program) {
-        w->cases[i].wanted = w->own.libc; /* before the malloc that the program brings along */
+    } else if (s->source == AB_SOURCE_LIBC && p->own.served.path != NULL && !p->own.is_program) {
+        w->cases[i].wanted = p->own.libc; /* before the malloc that the program brings along */
     } else if (s->source == AB_SOURCE_PRELOAD) {
         w->cases[i].wanted = (struct ab_proof_wanted){
             .path = s->path, .dev = s->dev, .ino = s->ino};
     }
-    if (w->own.served.path != NULL && w->own.libcxx_path[0] != 0)
-        w->cases[i].wanted.after = w->own.libcxx_path;
+    if (p->own.served.path != NULL && p->own.libcxx_path[0] != 0)
+        w->cases[i].wanted.after = p->own.libcxx_path;
     for (uint32_t k = 0; k < s->n_env; k++)
         w->envs[i][k] = s->env[k];
     w->cases[i].env = w->envs[i];
@@ -320,9 +325,15 @@ static void describe(struct ab_measurement *m)
     s->kind = AB_SESSION_EXEC;
     s->name = w->name;
     s->about = "";
-    s->config_path = w->program;
+    s->config_path = w->programs.items[0].path;
     s->config_text = "";
-    s->config_sha256 = w->program_sha256;
+    s->config_sha256 = w->programs.items[0].sha256;
+    if (w->asked->program.n_programs > 0) {
+        s->n_programs = w->programs.n;
+        s->programs = ab_alloc_zeroed(s->n_programs, sizeof s->programs[0]);
+        memcpy(s->programs, w->builds, s->n_programs * sizeof s->programs[0]);
+        s->base = s->base != NULL ? s->base : s->backends[0].name;
+    }
     s->tape_sha256 = w->work_sha256;
     s->settings = w->settings;
     name_metrics(w, s);
@@ -385,7 +396,7 @@ static enum ab_status find_aging(struct ab_measurement *m, struct ab_err *err)
     for (size_t i = 0; i < m->selection.n; i++)
         is_wanted = is_wanted || m->selection.items[i].aging.occupancy > 0;
     if (is_wanted && w->aging.sizes == NULL)
-        AB_TRY(ab_exec_aging_find(w->asked, &w->aging, err));
+        AB_TRY(ab_exec_aging_find(w->asked, &w->programs.items[0].command, &w->aging, err));
     for (size_t i = 0; i < m->selection.n; i++) {
         w->aged_lists[i].sizes = w->aging.sizes;
         w->aged_lists[i].n_sizes = w->aging.n_sizes;
@@ -414,9 +425,7 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
     const struct ab_exec_request *asked = w->asked;
     struct ab_round_watch watch;
     struct ab_program_plan plan = {
-        .program = {.path = w->program,
-                    .argv = asked->measure.args,
-                    .stdin_path = asked->program.stdin_path,
+        .program = {.stdin_path = asked->program.stdin_path,
                     .timeout_ns = asked->measure.conditions.timeout_ns,
                     .server = asked->server.is_server ? &w->server : NULL,
                     .waits = say_that_it_waits,
@@ -424,7 +433,6 @@ static enum ab_status run(struct ab_measurement *m, struct ab_err *err)
         .cases = w->cases,
         .base = ab_session_base(&m->session),
         .rounds = m->session.n_rounds_planned,
-        .prepare = asked->program.prepare,
         .prepare_fd = STDERR_FILENO,
         .is_output_free = is_output_free(asked),
         .wants_instr = asked->measure.passes.wants_instr,
@@ -479,9 +487,10 @@ enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, stru
                                          .n_phases = 1,
                                          .is_exec = true,
                                          .others = {program->trace, program->stdin_path}};
-    AB_TRY(find_program(&w, err));
+    enum ab_status status = find_programs(&w, err);
     ab_guardian_begin();
-    enum ab_status status = ab_exec_server_read(asked, &w.server, err);
+    if (status == AB_OK)
+        status = ab_exec_server_read(asked, &w.server, err);
     w.server.ready.text = shown_of(asked, asked->server.ready);
     if (status == AB_OK)
         status = describe_work(&w, err);
@@ -491,6 +500,8 @@ enum ab_status ab_exec(const struct ab_exec_request *asked, int *exit_code, stru
         status = ab_measure(&task, exit_code, err);
     free(w.server.metrics);
     ab_prediction_fini(&w.prediction);
+    ab_exec_programs_fini(&w.programs);
+    free(w.builds);
     free(w.cases);
     free(w.envs);
     free(w.aged_lists);

@@ -81,13 +81,14 @@ static enum ab_status run_recorder(const struct ab_exec_request *asked,
                    "a recording with 'allocbench record' and give it by --trace");
 }
 
-/* Records asked->measure.args into the file `trace` and discards the program's standard output.
+/* Records the command into the file `trace` and discards the program's standard output.
  * The spool is made in `folder`, so that it is deleted with `folder` if this process is killed. */
-static enum ab_status record(const struct ab_exec_request *asked, const char *folder,
+static enum ab_status record(const struct ab_exec_request *asked,
+                             const struct ab_program_command *command, const char *folder,
                              const char *trace, struct ab_err *err)
 {
     const struct ab_record_request request = {
-        .args = asked->measure.args,
+        .args = (const char **)command->argv,
         .output = trace,
         .spool_in = folder,
         .is_contained = true,
@@ -97,28 +98,30 @@ static enum ab_status record(const struct ab_exec_request *asked, const char *fo
     };
     ab_say(&asked->measure.talk,
            "allocbench: --aged: recording the program for the sizes of its blocks");
-    if (asked->program.prepare != NULL)
-        AB_TRY(ab_program_prepare(asked->program.prepare, STDERR_FILENO,
+    if (command->prepare != NULL)
+        AB_TRY(ab_program_prepare(command->prepare, STDERR_FILENO,
                                   asked->measure.conditions.timeout_ns, err));
     return run_recorder(asked, &request, err);
 }
 
 static enum ab_status record_and_read(const struct ab_exec_request *asked,
+                                      const struct ab_program_command *command,
                                       struct ab_exec_aging *out, struct ab_err *err)
 {
     struct ab_temporary folder = {.path = ""};
     char trace[sizeof folder.path + 16];
     AB_TRY(ab_temporary_make("litter", &folder, err));
     snprintf(trace, sizeof trace, "%s/program.abt", folder.path);
-    enum ab_status status = record(asked, folder.path, trace, err);
+    enum ab_status status = record(asked, command, folder.path, trace, err);
     if (status == AB_OK)
         status = read_trace(trace, asked->measure.settings.seed, out, err);
     ab_temporary_remove(&folder);
     return status;
 }
 
-enum ab_status ab_exec_aging_find(const struct ab_exec_request *asked, struct ab_exec_aging *out,
-                                  struct ab_err *err)
+enum ab_status ab_exec_aging_find(const struct ab_exec_request *asked,
+                                  const struct ab_program_command *command,
+                                  struct ab_exec_aging *out, struct ab_err *err)
 {
     if (asked->server.is_server)
         return ab_fail(err, AB_USAGE,
@@ -132,7 +135,7 @@ enum ab_status ab_exec_aging_find(const struct ab_exec_request *asked, struct ab
     out->sizes = ab_alloc_zeroed(AB_AGING_SIZES_MOST, sizeof out->sizes[0]);
     return asked->program.trace != NULL
                ? read_trace(asked->program.trace, asked->measure.settings.seed, out, err)
-               : record_and_read(asked, out, err);
+               : record_and_read(asked, command, out, err);
 }
 
 void ab_exec_aging_fini(struct ab_exec_aging *l)

@@ -9,6 +9,8 @@
 #include "app/request.h"
 #include "base/aging.h"
 
+struct ab_program_command;
+
 struct ab_exec_aging { /* begins as {0} */
     uint64_t *sizes;
     uint32_t n_sizes;
@@ -16,10 +18,11 @@ struct ab_exec_aging { /* begins as {0} */
     char library[4096]; /* path of the library that creates the litter */
 };
 
-/* Reads asked->trace, or records asked->measure.args. Fails with AB_USAGE if the program
- * allocates nothing. */
-enum ab_status ab_exec_aging_find(const struct ab_exec_request *asked, struct ab_exec_aging *out,
-                                  struct ab_err *err);
+/* Reads asked->trace, or records the command. Fails with AB_USAGE if the program allocates
+ * nothing. */
+enum ab_status ab_exec_aging_find(const struct ab_exec_request *asked,
+                                  const struct ab_program_command *command,
+                                  struct ab_exec_aging *out, struct ab_err *err);
 void ab_exec_aging_fini(struct ab_exec_aging *l);
 
 #endif

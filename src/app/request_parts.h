@@ -184,12 +184,16 @@ struct ab_resume_wanted {
 };
 
 struct ab_program_wanted {
-    const char *prepare, *stdin_path; /* NULL = none */
-    bool is_output_free;              /* --no-check-output */
-    bool wants_inside;                /* --inside: True to time the calls in the program */
-    bool wants_sites;                 /* --sites: True to name the callers */
-    bool wants_own_malloc; /* --own-malloc: True to add a row for the program's own malloc */
-    const char *trace;     /* NULL = none */
+    const char **programs; /* --program */
+    size_t n_programs;
+    const char **prepares; /* --prepare */
+    size_t n_prepares;
+    const char *stdin_path; /* NULL = none */
+    bool is_output_free;    /* --no-check-output */
+    bool wants_inside;      /* --inside: True to time the calls in the program */
+    bool wants_sites;       /* --sites: True to name the callers */
+    bool wants_own_malloc;  /* --own-malloc: True to add a row for the program's own malloc */
+    const char *trace;      /* NULL = none */
 };
 
 struct ab_server_wanted {

@@ -608,8 +608,17 @@ static const struct ab_option_info table[] = {
      TIME(server.rest_ns, 0, UINT64_C(3600000000000)), .range = "must be at most 1h", OF_SERVER},
     {"end-signal", "NAME", "the signal by which it is asked to end (default: TERM)", "What runs", 0,
      EXEC, WORD(server.end_signal, ab_end_signals), OF_SERVER},
-    {"prepare", "CMD", "shell command that is run before each run, untimed", "What runs", 0, EXEC,
-     TEXT(program.prepare)},
+    {"program", "NAME=COMMAND",
+     "measure several builds of a program beside each other: at least two, each\n"
+     "with a name, in place of the command after --; the first is the base",
+     "What runs", 0, EXEC, LIST_OF(program.programs, program.n_programs),
+     .more = "COMMAND is split into words as a shell does; no shell runs\n"
+             "it. Rows are called NAME, with several allocators\n"
+             "NAME@ALLOCATOR. Without -b all run under glibc."},
+    {"prepare", "CMD",
+     "shell command that is run before each run, untimed; with --program also\n"
+     "NAME=CMD, for that program alone",
+     "What runs", 0, EXEC, LIST_OF(program.prepares, program.n_prepares)},
     {"backend-path", "DIR:DIR",
      "directories searched for libNAME.so or NAME.so when a name is\n"
      "neither built in nor known",

@@ -309,6 +309,8 @@ void ab_options_fini(struct ab_options *o)
     free(o->maps.rules);
     free(o->verdicts.gates);
     free(o->server.metrics);
+    free(o->program.programs);
+    free(o->program.prepares);
     free(o->filter.sites);
     free(o->args);
     free(o->given);

@@ -785,6 +785,14 @@ static void read_metrics(const struct ab_reading *x)
     }
 }
 
+static const struct ab_member build_members[] = {
+    AB_TEXT("name", struct ab_program_build, name, .flags = AB_NEVER_NULL),
+    AB_TEXT("command", struct ab_program_build, command, .flags = AB_NEVER_NULL,
+            .doc = "As given; (left out) with --no-command-line."),
+    AB_CHARS("sha256", struct ab_program_build, sha256, AB_SHA256, .doc = "Of the file."),
+};
+AB_TABLE(build, struct ab_program_build);
+
 static const struct ab_member config_members[] = {
     AB_NAME("kind", struct ab_session, kind, AB_SESSION_KIND_COUNT, .names = ab_session_kind_names,
             .flags = AB_ZERO),
@@ -805,6 +813,10 @@ static const struct ab_member config_members[] = {
             .flags = AB_OMIT,
             .doc = "The work of each combination of values, if params have lists of "
                    "values."),
+    AB_LIST("programs", struct ab_session, programs, n_programs, AB_PROGRAMS_MAX,
+            .record = &build_record, AB_WHEN(struct ab_session, n_programs), .flags = AB_OMIT,
+            .doc = "The builds that are compared (exec --program); path and sha256 are "
+                   "those of the first."),
     TEXTS("phases", phases, .n_offset = offsetof(struct ab_session, n_phases),
           .n_bytes = sizeof(uint32_t), .doc = "The measured phases, in order."),
     TEXTS("settings", settings,
@@ -946,6 +958,22 @@ static const struct ab_member proof_members[] = {
 };
 AB_TABLE(proof, struct ab_setting);
 
+/* Checks that the program of a row is in the list, and copies its digest. */
+static void check_program(const struct ab_reading *x, struct ab_backend_info *b)
+{
+    const struct ab_session *s = session_of(x);
+    const char *sha256 = s->kind == AB_SESSION_EXEC ? s->config_sha256 : NULL;
+    uint32_t i = 0;
+    while (i < s->n_programs && strcmp(s->programs[i].name, b->program) != 0)
+        i++;
+    if (i == s->n_programs && (b->program[0] != 0 || s->n_programs > 0))
+        ab_json_fail(x->r, x->o, "has no program of config.programs");
+    else if (s->n_programs > 0)
+        sha256 = s->programs[i].sha256;
+    if (sha256 != NULL)
+        AB_COPY(b->program_sha256, sha256);
+}
+
 static void check_backend(const struct ab_reading *x)
 {
     struct ab_backend_info *b = x->record, *all = session_of(x)->backends;
@@ -954,6 +982,7 @@ static void check_backend(const struct ab_reading *x)
     if (b->name[0] == 0 || strlen(b->name) >= AB_BACKEND_NAME_BYTES)
         ab_json_fail(x->r, x->o, "has no name, or one of more than %d bytes",
                      AB_BACKEND_NAME_BYTES - 1);
+    check_program(x, b);
     b->combination = stored_combination(x->context, x->o);
     if (session_of(x)->n_combinations > 0)
         ab_backend_set_values(b, session_of(x)->combinations[b->combination].values);
@@ -976,6 +1005,9 @@ static const struct ab_member backend_members[] = {
                     "bg=jemalloc{A=b}; otherwise no such key."),
     AB_RULE("params", struct ab_backend_info, values, .write = write_values, PARAMS,
             .flags = AB_OMIT),
+    AB_CHARS("program", struct ab_backend_info, program, .flags = AB_OMIT,
+             .when = offsetof(struct ab_backend_info, program), .when_bytes = 1,
+             .doc = "Which of config.programs the row runs (exec --program)."),
     AB_CHARS("version", struct ab_backend_info, version,
              .doc = "Of what served the ops, as the worker found it."),
     AB_CHARS("path", struct ab_backend_info, path),

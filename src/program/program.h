@@ -117,6 +117,12 @@ enum ab_status ab_own_malloc_find(const char *program, const char *const *argv,
 /* ---- one run of a program under one allocator: cost, success, and proof of the allocator.
  * Times in ns, sizes in bytes. ---- */
 
+struct ab_program_command { /* strings are borrowed */
+    const char *path;
+    const char *const *argv;
+    const char *prepare; /* shell command to run before each run; NULL = none */
+};
+
 struct ab_program { /* the program to run; strings are borrowed */
     const char *path;
     const char *const *argv;
@@ -133,6 +139,7 @@ struct ab_program { /* the program to run; strings are borrowed */
 };
 
 struct ab_program_case { /* the conditions of a run */
+    const struct ab_program_command *command;
     struct ab_proof_wanted wanted;
     const char *const *env; /* "VARIABLE=VALUE", ends with NULL */
     /* environment variable that tells the interposer where to count; NULL = no interposer */
@@ -244,7 +251,7 @@ enum ab_status ab_instr_count(struct ab_callgrind *callgrind, const struct ab_pr
 void ab_instr_note(const struct ab_instr_counts *counts, struct ab_result *result);
 
 struct ab_program_plan {
-    struct ab_program program;
+    struct ab_program program;           /* without path and argv, which come from the cases */
     const struct ab_program_case *cases; /* one per back end of the session, in the same order */
     /* index of the back end with whose output the others are compared */
     uint32_t base;
@@ -261,8 +268,7 @@ struct ab_program_plan {
     /* Called before the counting with the total time of the programs without callgrind. May be
      * NULL. */
     void (*counting)(void *user, double plain_ns);
-    const char *prepare; /* shell command to run before each run; NULL = none */
-    int prepare_fd;      /* descriptor for the output of that command */
+    int prepare_fd;      /* descriptor for the output of the shell commands before the runs */
     bool is_output_free; /* True if outputs may differ */
     void (*progress)(void *user, const struct ab_progress *p); /* may be NULL */
     bool (*round_done)(void *user, const struct ab_session *session);

@@ -101,17 +101,32 @@ static void show_progress(const struct state *st, enum ab_pass pass, uint32_t ro
         p->progress(p->user, &progress);
 }
 
+/* Returns the program of a case. */
+static struct ab_program program_of(const struct state *st, const struct ab_program_case *c)
+{
+    struct ab_program program = st->plan->program;
+    program.path = c->command->path;
+    program.argv = c->command->argv;
+    return program;
+}
+
+static enum ab_status prepare(const struct state *st, const struct ab_program_case *c,
+                              struct ab_err *err)
+{
+    const struct ab_program_plan *p = st->plan;
+    return c->command->prepare == NULL
+               ? AB_OK
+               : ab_program_prepare(c->command->prepare, p->prepare_fd, p->program.timeout_ns, err);
+}
+
 static enum ab_status run_case(struct state *st, const struct ab_program_case *c, uint32_t round,
                                bool is_preflight, struct ab_program_outcome *out,
                                struct ab_err *err)
 {
-    const struct ab_program_plan *p = st->plan;
-    struct ab_program program = p->program;
-    enum ab_status status = AB_OK;
+    struct ab_program program = program_of(st, c);
     program.is_trial = is_preflight;
     show_progress(st, is_preflight ? AB_PASS_VERIFY : AB_PASS_COUNT, round);
-    if (p->prepare != NULL)
-        status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
+    enum ab_status status = prepare(st, c, err);
     if (status == AB_OK)
         status = run_aged(st, &program, c, out, err);
     if (status == AB_OK && out->passes[0] != 0)
@@ -192,8 +207,9 @@ static enum ab_status blame(struct state *st, uint32_t backend, uint32_t round, 
     if (other->bytes != first->bytes)
         snprintf(sizes, sizeof sizes, "%" PRIu64 " bytes, not %" PRIu64, other->bytes,
                  first->bytes);
-    snprintf(why, sizeof why, "the program printed something else than under %s: %s",
-             st->session->backends[st->reference].name, sizes);
+    snprintf(why, sizeof why, "the program printed something else than %s%s: %s",
+             st->session->n_programs > 0 ? "" : "under ", st->session->backends[st->reference].name,
+             sizes);
     fail_backend(st, backend, AB_BACKEND_FAILED_CHECK, why);
     return AB_OK;
 }
@@ -360,20 +376,20 @@ static enum ab_status count_backend(struct state *st, uint32_t backend, struct a
 {
     const struct ab_program_plan *p = st->plan;
     struct ab_backend_info *b = &st->session->backends[backend];
+    const struct ab_program_case *c = &p->cases[backend];
+    const struct ab_program program = program_of(st, c);
     struct ab_program_outcome run;
-    enum ab_status status = AB_OK;
     st->running = backend;
-    if (p->cases[backend].aging != NULL) { /* the counts would include making the aged heap */
+    if (c->aging != NULL) { /* the counts would include making the aged heap */
         snprintf(b->uncounted, sizeof b->uncounted, "programs are counted on a fresh heap");
         st->done++;
         return AB_OK;
     }
     show_progress(st, AB_PASS_INSTRUCTIONS, 0);
-    if (p->prepare != NULL)
-        status = ab_program_prepare(p->prepare, p->prepare_fd, p->program.timeout_ns, err);
+    enum ab_status status = prepare(st, c, err);
     if (status == AB_OK)
-        status = ab_instr_count(&st->callgrind, &p->program, &p->cases[backend], &st->cache, &run,
-                                &st->counts[backend], b->uncounted, sizeof b->uncounted, err);
+        status = ab_instr_count(&st->callgrind, &program, c, &st->cache, &run, &st->counts[backend],
+                                b->uncounted, sizeof b->uncounted, err);
     st->done++;
     if (status != AB_OK || !st->counts[backend].is_known || p->is_output_free ||
         is_same(&run.output, &st->summary->output))

@@ -68,6 +68,14 @@ enum { AB_SETTINGS_MAX = 16, AB_VERIFY_FAILED_MAX = 32, AB_VERIFY_NAME_BYTES = 4
 
 /* A row of the tables: a back end, or, if parameters of the workload have lists of values, a back
  * end in one combination of them. Only rows of the same combination are compared. */
+enum { AB_PROGRAMS_MAX = 16, AB_PROGRAM_NAME_BYTES = 32 };
+
+struct ab_program_build { /* a program of --program; strings are borrowed */
+    const char *name;     /* NAME, the first part of the names of its rows */
+    const char *command;  /* as given */
+    char sha256[65];      /* digest of its file; "" = unknown */
+};
+
 struct ab_backend_info {
     /* name as requested: "glibc", "slab:threads=sharded", a file's stem; then a blank and the
      * values */
@@ -110,6 +118,8 @@ struct ab_backend_info {
     /* libraries of the program whose calls bypass the preloaded object and go to the C library's
      * malloc; "" = none were seen */
     char deepbound[240];
+    char program[AB_PROGRAM_NAME_BYTES]; /* of --program; "" = all rows run one program */
+    char program_sha256[65]; /* digest of the program's file in exec; "" = unknown, or no program */
     struct ab_aging_request aging; /* occupancy 0 = a fresh heap */
     struct ab_aging_count aged;    /* the aged heap that was really made; zeroes if no run came
                                         that far */
@@ -519,6 +529,10 @@ struct ab_session { /* everything about one command's measurements */
      * Owned */
     struct ab_combination *combinations;
     uint32_t n_combinations;
+    /* n_programs, two or more, if several builds are compared; config_path and config_sha256 are
+     * then those of the first. NULL = one program or none. Owned */
+    struct ab_program_build *programs;
+    uint32_t n_programs;
     struct ab_facts facts;
     uint32_t n_slots;
     uint64_t n_tape_ops;

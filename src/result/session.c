@@ -92,6 +92,7 @@ void ab_session_fini(struct ab_session *s)
     FREE_LIST(hosts)
     FREE_LIST(parts)
     FREE_LIST(combinations)
+    FREE_LIST(programs)
 }
 
 void ab_session_close_lists(struct ab_session *s)

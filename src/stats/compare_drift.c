@@ -26,14 +26,15 @@ bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_back
 {
     return a->build_id[0] != 0 && strcmp(a->build_id, b->build_id) == 0 &&
            strcmp(a->version, b->version) == 0 && strcmp(a->settings, b->settings) == 0 &&
-           strcmp(a->map, b->map) == 0;
+           strcmp(a->map, b->map) == 0 && strcmp(a->program_sha256, b->program_sha256) == 0;
 }
 
 static bool are_twins(const struct ab_backend_info *a, const struct ab_backend_info *b)
 {
-    return a->combination == b->combination && ab_backend_is_comparable(a) &&
-           ab_backend_is_comparable(b) && ab_drift_is_unchanged(a, b) &&
-           a->aging.occupancy == b->aging.occupancy && a->aging.multiple == b->aging.multiple;
+    return a->combination == b->combination && strcmp(a->program, b->program) == 0 &&
+           ab_backend_is_comparable(a) && ab_backend_is_comparable(b) &&
+           ab_drift_is_unchanged(a, b) && a->aging.occupancy == b->aging.occupancy &&
+           a->aging.multiple == b->aging.multiple;
 }
 
 uint32_t ab_drift_twin(const struct ab_session *s, uint32_t backend)

@@ -93,6 +93,19 @@ static void an_unchanged_build_never_regresses_or_improves(void **state)
 }
 
 /* Rounds that vary, of each back end by itself and of both together. */
+static void another_program_is_no_control(void **state)
+{
+    struct fixture *x = *state;
+    set_builds(x, "11aa");
+    strcpy(x->a->backends[FAKE_GLIBC].program_sha256, "11");
+    strcpy(x->b->backends[FAKE_GLIBC].program_sha256, "22");
+    assert_false(ab_drift_is_unchanged(&x->a->backends[FAKE_GLIBC], &x->b->backends[FAKE_GLIBC]));
+    compare_at(x, 1.08, 1.00, 0.05);
+    assert_int_equal(time_of(x, FAKE_GLIBC)->verdict, AB_VERDICT_FAIL);
+    strcpy(x->b->backends[FAKE_GLIBC].program_sha256, "11");
+    assert_true(ab_drift_is_unchanged(&x->a->backends[FAKE_GLIBC], &x->b->backends[FAKE_GLIBC]));
+}
+
 static void make_noisy(struct fake_session *f, struct ab_rng *rng)
 {
     double of_round[ROUNDS][3];
@@ -246,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_changed_build_is_judged_by_its_ratio_to_the_unchanged_one),
         TEST(an_unchanged_build_never_regresses_or_improves),
+        TEST(another_program_is_no_control),
         TEST(the_speed_of_the_machine_changes_no_verdict),
         TEST(of_two_witnesses_both_must_agree),
         TEST(a_slower_cpu_is_no_slower_library),
