@@ -5,9 +5,12 @@
 #include "app/backend_choice.h"
 
 #include "backend/settings.h"
+#include "core/alloc.h"
+#include "core/grow.h"
 #include "tape/tape_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct ab_work work_of(const struct ab_tape_map *tape)
@@ -91,7 +94,7 @@ static void copy(char *dst, size_t cap, const char *src)
     snprintf(dst, cap, "%s", src);
 }
 
-enum ab_backend_status ab_case_status(const struct ab_selection *s)
+static enum ab_backend_status status_of(const struct ab_selection *s)
 {
     return s->state == AB_SELECTION_OK       ? AB_BACKEND_OK
            : s->state == AB_SELECTION_ABSENT ? AB_BACKEND_ABSENT
@@ -114,7 +117,7 @@ void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b)
     b->is_control = s->is_control;
     b->never_frees = s->never_frees;
     b->aging = s->aging;
-    b->status = ab_case_status(s);
+    b->status = status_of(s);
 }
 
 enum ab_status ab_case_check_stranger(const struct ab_selection *s, bool is_of_result,
@@ -188,4 +191,69 @@ void ab_case_make(const struct ab_selection *s, struct ab_case *c)
     c->aging = s->aging;
     for (uint32_t i = 0; i < s->n_env; i++)
         c->env[i] = s->env[i];
+}
+
+/* Functions that turn the names of --sweep into entries of -b. The entries are constants, so the
+ * options own nothing more. */
+
+/* True if -b contains the entry. */
+static bool is_there(const struct ab_backends_wanted *wanted, const char *entry)
+{
+    bool found = false;
+    for (size_t i = 0; i < wanted->n && !found; i++) {
+        char *copy = ab_strdup(wanted->names[i]);
+        for (char *at = copy, *next; at != NULL && !found; at = next) {
+            next = ab_settings_comma(at);
+            if (next != NULL)
+                *next++ = 0;
+            found = strcmp(at, entry) == 0;
+        }
+        free(copy);
+    }
+    return found;
+}
+
+static void add_row(struct ab_backends_wanted *wanted, const char *entry)
+{
+    if (!is_there(wanted, entry))
+        ab_grow_words(&wanted->names, &wanted->n, entry);
+}
+
+static enum ab_status add_rows_of(struct ab_backends_wanted *wanted, const char *name,
+                                  struct ab_err *err)
+{
+    const struct ab_sweep_row *rows;
+    size_t n;
+    AB_TRY(ab_sweep_find(name, &rows, &n, err));
+    for (size_t i = 0; i < n; i++)
+        add_row(wanted, rows[i].spelling);
+    return AB_OK;
+}
+
+/* Adds the default back ends of advise if -b names one back end or none. */
+static void add_defaults(struct ab_backends_wanted *wanted)
+{
+    char *copy = wanted->n == 1 ? ab_strdup(wanted->names[0]) : NULL;
+    bool is_list = wanted->n > 1 || (copy != NULL && ab_settings_comma(copy) != NULL);
+    free(copy);
+    if (is_list)
+        return;
+    if (wanted->n == 0)
+        add_row(wanted, "glibc");
+    add_row(wanted, "libraries");
+}
+
+enum ab_status ab_sweeps_expand(struct ab_backends_wanted *wanted, const char *const *sweeps,
+                                size_t n_sweeps, bool is_beside_defaults, struct ab_err *err)
+{
+    char name[128];
+    if (is_beside_defaults && n_sweeps > 0)
+        add_defaults(wanted);
+    for (size_t i = 0; i < n_sweeps; i++)
+        for (const char *p = sweeps[i]; p != NULL; p = strchr(p, ',')) {
+            p += p > sweeps[i];
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
+            AB_TRY(add_rows_of(wanted, name, err));
+        }
+    return AB_OK;
 }

@@ -34,8 +34,6 @@ void ab_backend_choice_say(const struct ab_backend_wish *wish, const struct ab_s
 
 /* Turns a selection of -b into a case to run and its description in the result. */
 
-enum ab_backend_status ab_case_status(const struct ab_selection *s); /* status before the first
-                                                                        run */
 void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b);
 /* Refuses a back end that a workload or a stored result may not choose by itself. These are
  * libraries named by a path, whose code would run, and environment variables that could name a
@@ -54,5 +52,11 @@ bool ab_case_is_error(const struct ab_backend_info *b);
 bool ab_case_has_failed(const struct ab_session *s);
 /* Makes a case to run from `s`. The case borrows strings of `s`. */
 void ab_case_make(const struct ab_selection *s, struct ab_case *c);
+
+/* Appends the rows of --sweep (n_sweeps lists of names) to those of -b, without duplicates. If
+ * is_beside_defaults and -b is no list, first adds glibc (unless another is named) and the
+ * libraries. Fails with AB_USAGE for a name without rows. */
+enum ab_status ab_sweeps_expand(struct ab_backends_wanted *wanted, const char *const *sweeps,
+                                size_t n_sweeps, bool is_beside_defaults, struct ab_err *err);
 
 #endif

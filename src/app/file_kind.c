@@ -5,6 +5,8 @@
  */
 #include "app/file_kind.h"
 
+#include "exchange/intake.h"
+
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -112,4 +114,12 @@ enum ab_file_kind ab_file_kind_of(const char *path)
         got = read(fd, head + n, HEAD_MOST - n);
     close(fd);
     return kind_of_text(head, n);
+}
+
+const char *ab_foreign_format_of(const char *path)
+{
+    struct stat st;
+    bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    const struct ab_format *format = is_file ? ab_format_recognize(path) : NULL;
+    return format != NULL ? format->name : NULL;
 }

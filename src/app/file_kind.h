@@ -25,4 +25,7 @@ enum ab_file_kind ab_file_kind_of(const char *path);
 /* "a workload", "a trace", …; "" for AB_FILE_UNKNOWN. */
 extern const char *const ab_file_kind_names[AB_FILE_KINDS];
 
+/* Returns the name of the format of a file of another tool; NULL = none. */
+const char *ab_foreign_format_of(const char *path);
+
 #endif

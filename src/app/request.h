@@ -13,6 +13,7 @@ typedef enum ab_status ab_take_session(void *user, const struct ab_session *sess
                                        struct ab_err *err);
 
 struct ab_measured;
+struct ab_verify_session;
 
 struct ab_measure_request {
     struct ab_talk talk;
@@ -59,6 +60,8 @@ struct ab_verification_request {
     uint64_t mem_limit_bytes; /* 0 = default */
     uint64_t timeout_ns;      /* 0 = from the estimate */
     bool writes_json;         /* True if the verdicts are written as JSON (--json) */
+    enum ab_status (*show)(void *user, const struct ab_verify_session *session, struct ab_err *err);
+    void *user; /* argument of `show` */
 };
 
 #endif

@@ -268,8 +268,8 @@ static enum ab_status fail_few(const char *folder, unsigned back, size_t n, size
                    n == 1 ? "is" : "are", n, n == 1 ? "" : "s", shown);
 }
 
-/* Finds a result as ab_last_result() does. Sets *n_empty to the number of newer results that were
- * skipped. */
+/* Finds the result `back` places before the newest. Sets *n_empty to the number of newer results
+ * that were skipped. */
 static enum ab_status find(const struct ab_store_wanted *wanted, unsigned back, char **out,
                            size_t *n_empty, struct ab_err *err)
 {
@@ -291,19 +291,6 @@ static enum ab_status find(const struct ab_store_wanted *wanted, unsigned back, 
     return AB_OK;
 }
 
-enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
-                              unsigned back, char **out, struct ab_err *err)
-{
-    size_t n_empty = 0;
-    AB_TRY(find(wanted, back, out, &n_empty, err));
-    if (n_empty > 0)
-        ab_say(talk,
-               "allocbench: note: %zu newer result%s left out, in which every back end failed; "
-               "this is %s",
-               n_empty, n_empty == 1 ? " was" : "s were", AB_SHOWN(512, *out));
-    return AB_OK;
-}
-
 enum ab_status ab_last_result_strictly(const struct ab_store_wanted *wanted, char **out,
                                        struct ab_err *err)
 {
@@ -320,7 +307,7 @@ enum ab_status ab_last_result_strictly(const struct ab_store_wanted *wanted, cha
     return status;
 }
 
-enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_err *err)
+static enum ab_status parse_last(const char *text, unsigned *back, struct ab_err *err)
 {
     static const char name[] = "@last";
     size_t n = sizeof name - 1;
@@ -338,6 +325,22 @@ enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_
                    "%s is no stored result: @last is the newest, @last~1 the one before it; "
                    "a file of this name is ./%s",
                    AB_SHOWN(256, text), AB_SHOWN(256, text));
+}
+
+enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
+                              const char *text, char **out, struct ab_err *err)
+{
+    size_t n_empty = 0;
+    unsigned back = 0;
+    AB_TRY(parse_last(text, &back, err));
+    AB_TRY(find(wanted, back, out, &n_empty, err));
+    if (n_empty > 0)
+        ab_say(talk,
+               "allocbench: note: %zu newer result%s left out, in which every back end failed; "
+               "this is %s",
+               n_empty, n_empty == 1 ? " was" : "s were", AB_SHOWN(512, *out));
+    ab_say(talk, "%s: %s", text, AB_SHOWN(512, *out));
+    return AB_OK;
 }
 
 /* Files of verified libraries, named by build id. A file is empty if the library passed, else it

@@ -57,18 +57,14 @@ void ab_store_stem(const struct ab_session *session, time_t when, char *buf, siz
 /* @last, @last~1, … name the results that were stored last, newest first. The time when the file
  * was last written counts, so a resumed result is new again. */
 
-/* Finds the result `back` places before the newest, in ab_store_folder() without regard to
- * --no-store. *out is malloc'ed. Fails with AB_INPUT if there are fewer results, with AB_USAGE if
- * there is no folder. Calibrations, baselines and other JSON files do not count. */
+/* Finds the result that `text` names, in ab_results_folder(), and says its path. *out is
+ * malloc'ed. Fails with AB_INPUT if there are fewer results, with AB_USAGE if there is no folder or
+ * for another text. Calibrations, baselines and other JSON files do not count. */
 enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
-                              unsigned back, char **out, struct ab_err *err);
+                              const char *text, char **out, struct ab_err *err);
 /* Finds the newest result. Fails with AB_BACKEND if every back end failed in a newer one. */
 enum ab_status ab_last_result_strictly(const struct ab_store_wanted *wanted, char **out,
                                        struct ab_err *err);
-
-/* Parses "@last" or "@last~N" and sets *back. Fails with AB_USAGE for other texts that begin with
- * '@'. */
-enum ab_status ab_last_result_parse(const char *text, unsigned *back, struct ab_err *err);
 
 /* Results of `verify` are stored as RESULTS/verified/BUILD-ID, so that a later run of the same
  * library can show which checks it failed, or that it passed. */

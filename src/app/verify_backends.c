@@ -10,18 +10,37 @@
 #include "app/one_file.h"
 #include "app/result_store.h"
 #include "app/say.h"
+#include "backend/selection.h"
 #include "base/nearest.h"
 #include "core/alloc.h"
 #include "core/text.h"
 #include "runner/estimate.h"
+#include "runner/run_checks.h"
 #include "runner/supervise.h"
 #include "symbols/symbols.h"
+#include "tape/tape_file.h"
 #include "trace_tools/to_tape.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct verification {
+    const struct ab_verification_request *asked;
+    const char **names; /* names of back ends */
+    size_t n_names;
+    const char *work; /* path of a workload or trace; NULL = none */
+    struct ab_selection_list selection;
+    struct ab_tape tape;
+    struct ab_tape_map map;
+    struct ab_verify_plan plan;
+    struct ab_verify_session session;
+    struct ab_backend_info *infos;
+    struct ab_verify_line *lines;
+    char worker_path[PATH_MAX];
+};
 
 /* Recognizes a trace by its suffix or its magic bytes, because any file name is allowed. */
 static bool is_trace(const char *path)
@@ -34,7 +53,7 @@ static bool is_work(const char *path)
     return is_trace(path) || ab_text_ends_with(path, ".yaml") || ab_text_ends_with(path, ".yml");
 }
 
-static enum ab_status sort_arguments(struct ab_verification *v, struct ab_err *err)
+static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
 {
     const struct ab_verification_request *asked = v->asked;
     v->names = ab_alloc_zeroed(asked->n_args + 1, sizeof v->names[0]);
@@ -109,7 +128,7 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
 }
 
 /* Checks that --no-fork has a single back end and a single check, because it is for a debugger. */
-static enum ab_status check_alone(const struct ab_verification *v, struct ab_err *err)
+static enum ab_status check_alone(const struct verification *v, struct ab_err *err)
 {
     const char *only = v->asked->checks.only;
     if (!v->asked->checks.is_alone)
@@ -143,7 +162,7 @@ static enum ab_status make_nothing(struct ab_tape *out, struct ab_err *err)
     return status;
 }
 
-static enum ab_status load_work(struct ab_verification *v, struct ab_err *err)
+static enum ab_status load_work(struct verification *v, struct ab_err *err)
 {
     struct ab_workload *workload = NULL;
     struct ab_trace_info info;
@@ -167,7 +186,7 @@ static enum ab_status load_work(struct ab_verification *v, struct ab_err *err)
     return status;
 }
 
-static void prepare(struct ab_verification *v)
+static void prepare(struct verification *v)
 {
     const struct ab_verification_request *asked = v->asked;
     v->plan = (struct ab_verify_plan){
@@ -198,7 +217,7 @@ static void prepare(struct ab_verification *v)
 }
 
 /* Runs the check in this process. Fails if the back end is missing. */
-static enum ab_status run_alone(struct ab_verification *v, struct ab_err *err)
+static enum ab_status run_alone(struct verification *v, struct ab_err *err)
 {
     const struct ab_backend_info *info = &v->infos[0];
     struct ab_case c = {.path = NULL};
@@ -321,7 +340,7 @@ static void explain_line(struct ab_verify_line *line, struct ab_symbols *symbols
         add_source_line(&line->crash, symbols);
 }
 
-static void explain_failures(struct ab_verification *v)
+static void explain_failures(struct verification *v)
 {
     for (uint32_t i = 0; i < v->session.n_backends; i++) {
         struct ab_verify_backend *b = &v->session.backends[i];
@@ -338,7 +357,7 @@ static void explain_failures(struct ab_verification *v)
 }
 
 /* Adds, to each crash, timeout and failed check, the command that repeats it under a debugger. */
-static void add_repeats(struct ab_verification *v)
+static void add_repeats(struct verification *v)
 {
     for (uint32_t i = 0; i < v->session.n_backends; i++) {
         struct ab_verify_backend *b = &v->session.backends[i];
@@ -352,7 +371,7 @@ static void add_repeats(struct ab_verification *v)
     }
 }
 
-static void free_repeats(struct ab_verification *v)
+static void free_repeats(struct verification *v)
 {
     for (uint32_t i = 0; i < v->session.n_backends; i++) {
         free(v->session.backends[i].repeat);
@@ -361,7 +380,7 @@ static void free_repeats(struct ab_verification *v)
     }
 }
 
-static enum ab_status run_all(struct ab_verification *v, struct ab_err *err)
+static enum ab_status run_all(struct verification *v, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     for (size_t i = 0; i < v->selection.n && status == AB_OK; i++) {
@@ -377,7 +396,7 @@ static enum ab_status run_all(struct ab_verification *v, struct ab_err *err)
 }
 
 /* Stores the verdicts for later runs, if all checks ran, for libraries given as files. */
-static void keep(const struct ab_verification *v)
+static void keep(const struct verification *v)
 {
     const struct ab_verification_request *asked = v->asked;
     for (uint32_t i = 0;
@@ -386,7 +405,7 @@ static void keep(const struct ab_verification *v)
             ab_verified_keep(&asked->store, &v->session.backends[i], v->session.n_lines);
 }
 
-static bool has_failed(const struct ab_verification *v)
+static bool has_failed(const struct verification *v)
 {
     for (uint32_t i = 0; i < v->session.n_backends; i++)
         if (v->infos[i].status != AB_BACKEND_OK || v->session.backends[i].n_failed > 0)
@@ -394,10 +413,9 @@ static bool has_failed(const struct ab_verification *v)
     return false;
 }
 
-enum ab_status ab_verify(const struct ab_verification_request *asked, struct ab_verification *v,
-                         int *exit_code, struct ab_err *err)
+static enum ab_status verify(struct verification *v, struct ab_err *err)
 {
-    *v = (struct ab_verification){.asked = asked};
+    const struct ab_verification_request *asked = v->asked;
     ab_supervise_begin();
     AB_TRY(ab_companion_path(AB_WORKER_NAME, v->worker_path, sizeof v->worker_path, err));
     AB_TRY(sort_arguments(v, err));
@@ -412,11 +430,10 @@ enum ab_status ab_verify(const struct ab_verification_request *asked, struct ab_
     add_repeats(v);
     explain_failures(v);
     keep(v);
-    *exit_code = has_failed(v) ? ab_status_exit_code(AB_BACKEND) : 0;
     return AB_OK;
 }
 
-void ab_verification_fini(struct ab_verification *v)
+static void release(struct verification *v)
 {
     free_repeats(v);
     ab_tape_map_close(&v->map);
@@ -426,4 +443,17 @@ void ab_verification_fini(struct ab_verification *v)
     free(v->session.backends);
     free(v->infos);
     free(v->names);
+}
+
+enum ab_status ab_verify(const struct ab_verification_request *asked, int *exit_code,
+                         struct ab_err *err)
+{
+    struct verification v = {.asked = asked};
+    enum ab_status status = verify(&v, err);
+    if (status == AB_OK) {
+        *exit_code = has_failed(&v) ? ab_status_exit_code(AB_BACKEND) : 0;
+        status = asked->show(asked->user, &v.session, err);
+    }
+    release(&v);
+    return status;
 }

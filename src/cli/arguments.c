@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
  * Table of the kinds of files that each command takes. It resolves names with '@', refuses files of
- * another kind with the name of the right command, and turns --sweep into rows of -b.
+ * another kind with the name of the right command.
  */
 #include "cli/arguments.h"
 
-#include "allocators/builtin.h"
+#include "app/backend_choice.h"
+#include "app/catalogue.h"
 #include "app/file_kind.h"
 #include "app/named_workload.h"
 #include "app/result_store.h"
-#include "app/say.h"
-#include "backend/presets.h"
-#include "backend/settings.h"
 #include "base/bits.h"
 #include "cli/options.h"
-#include "cli/options_parse.h"
 #include "core/alloc.h"
 #include "core/grow.h"
 #include "core/text.h"
-#include "exchange/intake.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum role {
@@ -110,16 +105,13 @@ static const char *right_command(enum ab_command_id command, enum ab_file_kind k
 static enum ab_status check_foreign(enum ab_command_id command, const char *path,
                                     struct ab_err *err)
 {
-    struct stat st;
-    bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
-    const struct ab_format *format = is_file ? ab_format_recognize(path) : NULL;
+    const char *format = ab_foreign_format_of(path);
     if (format == NULL)
         return AB_OK;
     return ab_fail(err, AB_USAGE,
                    "%s: %s is in the format %s, no trace of allocbench; import it first: "
                    "allocbench trace import %s -o OUT.abt",
-                   ab_commands[command].name, AB_SHOWN(512, path), format->name,
-                   AB_SHOWN(512, path));
+                   ab_commands[command].name, AB_SHOWN(512, path), format, AB_SHOWN(512, path));
 }
 
 static enum ab_status check_kind(enum ab_command_id command, enum role role, const char *path,
@@ -160,8 +152,7 @@ static bool is_without_end(enum role role, const char *text, const char **end)
 static enum ab_status refuse_backend(enum ab_command_id command, const struct ab_options *o,
                                      const char *text, struct ab_err *err)
 {
-    bool is_backend = ab_builtin_find(text) != NULL || ab_preset_find(text) != NULL;
-    if (!is_backend || access(text, F_OK) == 0)
+    if (!ab_catalogue_has(AB_NAMES_BACKENDS, text) || access(text, F_OK) == 0)
         return AB_OK;
     const char *list = o->backends.n > 0 ? o->backends.names[o->backends.n - 1] : "";
     int n = (int)strlen(list);
@@ -222,16 +213,6 @@ static enum ab_status find_trace(const char *text, char **out, struct ab_err *er
 
 /* ---- names ---- */
 
-static enum ab_status find_result(const struct ab_options *o, const char *text, char **out,
-                                  struct ab_err *err)
-{
-    unsigned back;
-    AB_TRY(ab_last_result_parse(text, &back, err));
-    AB_TRY(ab_last_result(&o->store, &o->talk, back, out, err));
-    ab_say(&o->talk, "%s: %s", text, AB_SHOWN(512, *out));
-    return AB_OK;
-}
-
 static enum ab_status settle(enum ab_command_id command, const struct ab_options *o, enum role role,
                              const char **text, struct ab_arguments *out, struct ab_err *err)
 {
@@ -242,78 +223,11 @@ static enum ab_status settle(enum ab_command_id command, const struct ab_options
         AB_TRY(check_there(command, role, *text, err));
         return check_kind(command, role, *text, err);
     }
-    AB_TRY(role == RESULT || role == BASE ? find_result(o, *text, &path, err)
+    AB_TRY(role == RESULT || role == BASE ? ab_last_result(&o->store, &o->talk, *text, &path, err)
            : role == TRACE                ? find_trace(*text, &path, err)
                                           : ab_named_find(AB_NAMED_WORKLOAD, *text, &path, err));
     AB_GROW(out->owned, out->cap, out->n);
     *text = out->owned[out->n++] = path;
-    return AB_OK;
-}
-
-/* Functions that turn the names of --sweep into entries of -b. The entries are constants, so the
- * options own nothing more. */
-
-/* True if -b contains the entry. */
-static bool is_there(const struct ab_options *o, const char *entry)
-{
-    bool found = false;
-    for (size_t i = 0; i < o->backends.n && !found; i++) {
-        char *copy = ab_strdup(o->backends.names[i]);
-        for (char *at = copy, *next; at != NULL && !found; at = next) {
-            next = ab_settings_comma(at);
-            if (next != NULL)
-                *next++ = 0;
-            found = strcmp(at, entry) == 0;
-        }
-        free(copy);
-    }
-    return found;
-}
-
-static void add_row(struct ab_options *o, const char *entry)
-{
-    if (!is_there(o, entry))
-        ab_options_add(&o->backends.names, &o->backends.n, entry);
-}
-
-static enum ab_status add_rows_of(struct ab_options *o, const char *name, struct ab_err *err)
-{
-    const struct ab_sweep_row *rows;
-    size_t n;
-    AB_TRY(ab_sweep_find(name, &rows, &n, err));
-    for (size_t i = 0; i < n; i++)
-        add_row(o, rows[i].spelling);
-    return AB_OK;
-}
-
-/* Adds the default back ends of advise if -b names one back end or none. */
-static void add_defaults(struct ab_options *o)
-{
-    char *copy = o->backends.n == 1 ? ab_strdup(o->backends.names[0]) : NULL;
-    bool is_list = o->backends.n > 1 || (copy != NULL && ab_settings_comma(copy) != NULL);
-    free(copy);
-    if (is_list)
-        return;
-    if (o->backends.n == 0)
-        add_row(o, "glibc");
-    add_row(o, "libraries");
-}
-
-/* Appends the rows of o->sweeps to those of -b, without duplicates. If is_beside_defaults and -b is
- * no list, first adds glibc (unless another is named) and the libraries. Fails with AB_USAGE for a
- * name without rows. */
-static enum ab_status sweep_rows_expand(struct ab_options *o, bool is_beside_defaults,
-                                        struct ab_err *err)
-{
-    char name[128];
-    if (is_beside_defaults && o->n_sweeps > 0)
-        add_defaults(o);
-    for (size_t i = 0; i < o->n_sweeps; i++)
-        for (const char *p = o->sweeps[i]; p != NULL; p = strchr(p, ',')) {
-            p += p > o->sweeps[i];
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
-            AB_TRY(add_rows_of(o, name, err));
-        }
     return AB_OK;
 }
 
@@ -333,11 +247,11 @@ static enum ab_status expand_groups(enum ab_command_id command, struct ab_option
         for (size_t k = 0; k < n; k++) {
             AB_GROW(out->owned, out->cap, out->n);
             out->owned[out->n++] = paths[k];
-            ab_options_add(&args, &n_args, paths[k]);
+            ab_grow_words(&args, &n_args, paths[k]);
         }
         o->is_group = o->is_group || n > 0;
         if (n == 0)
-            ab_options_add(&args, &n_args, o->args[i]);
+            ab_grow_words(&args, &n_args, o->args[i]);
         free(paths);
     }
     free(o->args);
@@ -349,7 +263,8 @@ static enum ab_status expand_groups(enum ab_command_id command, struct ab_option
 enum ab_status ab_arguments_settle(enum ab_command_id command, struct ab_options *o,
                                    struct ab_arguments *out, struct ab_err *err)
 {
-    AB_TRY(sweep_rows_expand(o, command == AB_COMMAND_ADVISE, err));
+    AB_TRY(
+        ab_sweeps_expand(&o->backends, o->sweeps, o->n_sweeps, command == AB_COMMAND_ADVISE, err));
     AB_TRY(expand_groups(command, o, out, err));
     bool takes_backends = command == AB_COMMAND_RUN || command == AB_COMMAND_CHECK ||
                           command == AB_COMMAND_REPLAY || command == AB_COMMAND_EXEC;

@@ -3,24 +3,18 @@
  * Implements `list`: prints a topic, or the list of topics.
  */
 #include "cli/cmd_list.h"
-#include "allocators/builtin.h"
-#include "app/backend_choice.h"
+#include "app/catalogue.h"
 #include "app/named_workload.h"
-#include "backend/presets.h"
 #include "base/bits.h"
 #include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/document.h"
 #include "cli/options.h"
-#include "core/grow.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "document/session_record.h"
 #include "report/table/table.h"
-#include "result/memory_dist.h"
-#include "result/result_fields.h"
-#include "stats/metric.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -123,15 +117,6 @@ static const char *allowed_text(char *buf, size_t cap, const struct ab_param *p)
     return buf;
 }
 
-/* Returns the rule by which a built-in is measured by default; NULL = none. */
-static const char *default_of(const char *name)
-{
-    for (size_t i = 0; i < ab_default_count(); i++)
-        if (strcmp(ab_default_at(i)->name, name) == 0)
-            return ab_default_at(i)->rule;
-    return NULL;
-}
-
 static json_t *write_default(const struct ab_writing *x)
 {
     char text[64];
@@ -209,64 +194,26 @@ static const struct ab_member sweep_members[] = {
 };
 AB_TABLE(sweep, struct ab_sweep_row);
 
-struct entry { /* a library or a built-in */
-    const char *name, *kind, *boundary, *status;
-    const struct ab_selection *found;
-    const struct ab_preset *preset;
-    const struct ab_backend *builtin;
-    const char *by_default; /* whether it is measured if no back end is named */
-    const struct ab_sweep_row *sweep;
-    size_t n_sweep;
-};
-
-#define ENTRY(member) AB_TEXT(#member, struct entry, member)
+#define ENTRY(member) AB_TEXT(#member, struct ab_listed_backend, member)
 #define PART(member, table) \
-    AB_MEMBER(PART, NULL, struct entry, member, .record = (table), .flags = AB_POINTER)
+    AB_MEMBER(PART, NULL, struct ab_listed_backend, member, .record = (table), .flags = AB_POINTER)
 
 static const struct ab_member entry_members[] = {
     AB_EACH(ENTRY, name, kind, boundary, status),
     PART(found, &found_record),
     PART(preset, &preset_record),
     PART(builtin, &builtin_record),
-    AB_TEXT("default", struct entry, by_default),
-    AB_LIST("sweep", struct entry, sweep, n_sweep, UINT32_MAX, .record = &sweep_record),
+    AB_TEXT("default", struct ab_listed_backend, by_default),
+    AB_LIST("sweep", struct ab_listed_backend, sweep, n_sweep, UINT32_MAX, .record = &sweep_record),
 };
-AB_TABLE(entry, struct entry);
+AB_TABLE(entry, struct ab_listed_backend);
 
-static void append_entry(json_t *list, struct entry e, const char *otherwise)
+static json_t *backends_document(const struct ab_backend_list *list)
 {
-    const char *rule = default_of(e.name);
-    if (e.by_default == NULL)
-        e.by_default = rule != NULL ? rule : otherwise;
-    e.sweep = ab_sweep_rows(e.name, &e.n_sweep);
-    ab_json_append(list, ab_record_json(&entry_record, &e, NULL));
-}
-
-static json_t *backends_document(const struct ab_selection_list *libraries)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < ab_preset_count(); i++) {
-        const struct ab_preset *p = ab_preset_at(i);
-        const struct ab_selection *s = &libraries[i].items[0];
-        struct entry e = {.name = p->name,
-                          .kind = "library",
-                          .boundary = ab_boundary_names[AB_BOUNDARY_MALLOC],
-                          .status = ab_backend_status_name(ab_case_status(s)),
-                          .found = s,
-                          .preset = p,
-                          .by_default = ab_default_has_library(p) ? "where it is installed" : NULL};
-        append_entry(list, e, "in place of another");
-    }
-    for (size_t i = 0; i < ab_builtin_count(); i++) {
-        const struct ab_backend *b = ab_builtin_at(i);
-        struct entry e = {.name = b->name,
-                          .kind = "builtin",
-                          .boundary = ab_boundary_names[AB_BOUNDARY_HEAP],
-                          .status = ab_backend_status_name(AB_BACKEND_OK),
-                          .builtin = b};
-        append_entry(list, e, "never");
-    }
-    return ab_document_list("allocbench-backends/1", "backends", list);
+    json_t *items = json_array();
+    for (size_t i = 0; i < list->n; i++)
+        ab_json_append(items, ab_record_json(&entry_record, &list->items[i], NULL));
+    return ab_document_list("allocbench-backends/1", "backends", items);
 }
 
 /* Begins a further line about the back end above. */
@@ -276,19 +223,19 @@ static void print_label(const char *label)
 }
 
 /* Prints the rows that --sweep makes of a back end. */
-static void print_sweep(const char *name)
+static void print_sweep(const struct ab_listed_backend *e)
 {
-    size_t n;
-    const struct ab_sweep_row *rows = ab_sweep_rows(name, &n);
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 1; i < e->n_sweep; i++) {
         print_label(i == 1 ? "sweep" : "");
-        printf("%s: %s\n", rows[i].settings, rows[i].says);
+        printf("%s: %s\n", e->sweep[i].settings, e->sweep[i].says);
     }
 }
 
-static void print_library(const struct ab_preset *p, const struct ab_selection *s, bool is_verbose)
+static void print_library(const struct ab_listed_backend *e, bool is_verbose)
 {
     char path[4096 + 64];
+    const struct ab_preset *p = e->preset;
+    const struct ab_selection *s = e->found;
     ab_text_printable(path, sizeof path, s->path);
     printf("  %-*s ", NAME_WIDTH, p->name);
     if (s->state == AB_SELECTION_ABSENT)
@@ -310,7 +257,7 @@ static void print_library(const struct ab_preset *p, const struct ab_selection *
     }
     print_label("settings");
     printf("'%s{VARIABLE=VALUE;…}'\n", p->name);
-    print_sweep(p->name);
+    print_sweep(e);
 }
 
 static void print_traits(const struct ab_backend *b)
@@ -356,54 +303,57 @@ static void print_params(const struct ab_backend *b)
 }
 
 /* Prints the rule for back ends that are measured if none is named. */
-static void print_default(void)
+static void print_default(const struct ab_backend_list *list)
 {
     char text[1024];
     puts("\nwithout -b (and without a list in the workload)");
     puts("  each installed library; tcmalloc_minimal only where there is no other tcmalloc");
-    for (size_t i = 0; i < ab_default_count(); i++) {
-        const struct ab_default *d = ab_default_at(i);
+    for (size_t i = 0; i < list->n_defaults; i++) {
+        const struct ab_default *d = &list->defaults[i];
         snprintf(text, sizeof text, "  %s: %s%s", d->name, d->is_suited != NULL ? "where " : "",
                  d->rule);
         ab_table_prose(stdout, (struct ab_table_style){.width = 80}, AB_PLAIN, text);
     }
 }
 
-static void print_backends(const struct ab_selection_list *libraries, bool is_verbose)
+static void print_builtin(const struct ab_listed_backend *e, bool is_verbose)
 {
+    printf("  %-*s %s\n", NAME_WIDTH, e->name, e->builtin->summary);
+    if (!is_verbose)
+        return;
+    print_traits(e->builtin);
+    print_missing(e->builtin);
+    print_params(e->builtin);
+    print_sweep(e);
+}
+
+static void print_backends(const struct ab_backend_list *list, bool is_verbose)
+{
+    size_t i = 0;
     puts("libraries (malloc boundary)");
-    for (size_t i = 0; i < ab_preset_count(); i++)
-        print_library(ab_preset_at(i), &libraries[i].items[0], is_verbose);
+    for (; i < list->n && list->items[i].preset != NULL; i++)
+        print_library(&list->items[i], is_verbose);
     puts("\nbuilt in (heap boundary)");
-    for (size_t i = 0; i < ab_builtin_count(); i++) {
-        const struct ab_backend *b = ab_builtin_at(i);
-        printf("  %-*s %s\n", NAME_WIDTH, b->name, b->summary);
-        if (is_verbose) {
-            print_traits(b);
-            print_missing(b);
-            print_params(b);
-            print_sweep(b->name);
-        }
-    }
-    print_default();
+    for (; i < list->n; i++)
+        print_builtin(&list->items[i], is_verbose);
+    print_default(list);
     puts("\nand any library by its path: one that defines the malloc family, or " AB_BACKEND_SYMBOL
          ",\nor the same functions with a prefix: ./libmi.so:prefix=mi_");
 }
 
+static enum ab_status show_backends(void *user, const struct ab_backend_list *list,
+                                    struct ab_err *err)
+{
+    const struct ab_options *o = user;
+    AB_TRY(ab_document_write(o, backends_document(list), 0, err));
+    if (ab_document_leaves_stdout(o))
+        print_backends(list, o->is_verbose);
+    return AB_OK;
+}
+
 static enum ab_status list_backends(const struct ab_options *o, struct ab_err *err)
 {
-    struct ab_selection_list libraries[32] = {
-        {0}}; /* one list with one item per preset, as in presets.def */
-    enum ab_status status = AB_OK;
-    for (size_t i = 0; i < ab_preset_count() && status == AB_OK; i++)
-        status = ab_selection_parse(&ab_preset_at(i)->name, 1, NULL, &libraries[i], err);
-    if (status == AB_OK)
-        status = ab_document_write(o, backends_document(libraries), 0, err);
-    if (status == AB_OK && ab_document_leaves_stdout(o))
-        print_backends(libraries, o->is_verbose);
-    for (size_t i = 0; i < ab_preset_count(); i++)
-        ab_selection_list_fini(&libraries[i]);
-    return status;
+    return ab_backends_list(show_backends, (void *)(uintptr_t)o, err);
 }
 
 /* ---- metrics ----
@@ -411,85 +361,26 @@ static enum ab_status list_backends(const struct ab_options *o, struct ab_err *e
 
 enum { DOC_COLUMN = 6 };
 
-struct metric { /* one row */
-    const char *group, *name, *unit, *doc;
-    enum ab_field_better better;
-    char gate[96];
-};
-
-struct metrics {
-    struct metric *items;
-    size_t n, cap;
-};
-
-static struct metric *add_metric(struct metrics *list, struct metric m)
-{
-    AB_GROW(list->items, list->cap, list->n);
-    list->items[list->n] = m;
-    return &list->items[list->n++];
-}
-
 static const char *const directions[] = {
     [AB_FIELD_LOWER] = "lower", [AB_FIELD_HIGHER] = "higher", [AB_FIELD_NEITHER] = ""};
 
 static const struct ab_member metric_members[] = {
-    AB_TEXT("name", struct metric, name),
-    AB_TEXT("group", struct metric, group),
-    AB_TEXT("unit", struct metric, unit),
-    AB_NAME("better", struct metric, better, AB_ARRAY_LEN(directions), .names = directions),
-    AB_CHARS("gate", struct metric, gate),
-    AB_TEXT("meaning", struct metric, doc),
+    AB_TEXT("name", struct ab_listed_metric, name),
+    AB_TEXT("group", struct ab_listed_metric, group),
+    AB_TEXT("unit", struct ab_listed_metric, unit),
+    AB_NAME("better", struct ab_listed_metric, better, AB_ARRAY_LEN(directions),
+            .names = directions),
+    AB_CHARS("gate", struct ab_listed_metric, gate),
+    AB_TEXT("meaning", struct ab_listed_metric, doc),
 };
-AB_TABLE(metric, struct metric);
+AB_TABLE(metric, struct ab_listed_metric);
 
-static void add_fields(struct metrics *list)
-{
-    static const char *const forms[AB_FIELD_GROUP_COUNT] = {
-        [AB_FIELD_EACH] = "PHASE/OP/",       [AB_FIELD_QUANTILE] = "PHASE/OP/",
-        [AB_FIELD_TAIL] = "PHASE/OP/",       [AB_FIELD_ALL] = "PHASE/all/",
-        [AB_FIELD_PROGRAM] = "program/all/", [AB_FIELD_INSIDE] = "program/OP/",
-    };
-    for (size_t i = 0; i < ab_field_count; i++) {
-        const struct ab_field *f = &ab_fields[i];
-        const char *group = f->group == AB_FIELD_PROGRAM || f->group == AB_FIELD_INSIDE
-                                ? "program"
-                                : "time and ops";
-        struct metric *m = add_metric(
-            list, (struct metric){group, f->name, f->unit, f->doc, f->better, ""});
-        snprintf(m->gate, sizeof m->gate, "%s%s", forms[f->group], f->name);
-    }
-}
-
-/* Adds the metrics of a kind. Gates may omit parts of their names. */
-static void add_kind(struct metrics *list, const struct ab_metric_kind *kind)
-{
-    for (size_t i = 0; i < kind->n; i++) {
-        const struct ab_number_field *f = &kind->fields[i];
-        const char *optional = kind->optional[false];
-        const char *cut = optional != NULL ? strstr(f->name, optional) : NULL;
-        int n = cut != NULL ? (int)(cut - f->name) : (int)strlen(f->name);
-        struct metric *m = add_metric(
-            list, (struct metric){kind->title, f->name, f->unit, f->doc, f->better, ""});
-        snprintf(m->gate, sizeof m->gate, "PHASE/%s/%.*s%s",
-                 kind->place != NULL ? kind->place : "ITERATION", n, f->name,
-                 cut != NULL ? cut + strlen(optional) : "");
-    }
-}
-
-static void add_all(struct metrics *list)
-{
-    add_fields(list);
-    for (size_t i = 0; i < ab_metric_kind_count; i++)
-        if (ab_metric_kinds[i].title != NULL)
-            add_kind(list, &ab_metric_kinds[i]);
-}
-
-static void print_metrics(const struct metrics *list, bool is_verbose)
+static void print_metrics(const struct ab_metric_list *list, bool is_verbose)
 {
     const char *group = NULL;
     printf("  %-41s %-14s %s\n", "as a gate names it", "unit", "better is");
     for (size_t i = 0; i < list->n; i++) {
-        const struct metric *m = &list->items[i];
+        const struct ab_listed_metric *m = &list->items[i];
         if (group == NULL || strcmp(group, m->group) != 0)
             printf("%s%s\n", group != NULL ? "\n" : "", m->group);
         group = m->group;
@@ -502,7 +393,7 @@ static void print_metrics(const struct metrics *list, bool is_verbose)
          "with --each. allocbench run my.yaml --gate 'serve/alloc/p99 < 2us'");
 }
 
-static json_t *metrics_document(const struct metrics *list)
+static json_t *metrics_document(const struct ab_metric_list *list)
 {
     json_t *items = json_array();
     for (size_t i = 0; i < list->n; i++)
@@ -512,8 +403,8 @@ static json_t *metrics_document(const struct metrics *list)
 
 static enum ab_status list_metrics(const struct ab_options *o, struct ab_err *err)
 {
-    struct metrics list = {0};
-    add_all(&list);
+    struct ab_metric_list list = {0};
+    ab_metrics_list(&list);
     if (ab_document_leaves_stdout(o))
         print_metrics(&list, o->is_verbose);
     enum ab_status status = ab_document_write(o, metrics_document(&list), 0, err);
@@ -684,29 +575,22 @@ static enum ab_status list_schema(const struct ab_options *o, struct ab_err *err
     return ab_document_write(o, schema, 0, err);
 }
 
-/* Topics; each function prints on standard output and writes --json. */
-static const struct {
-    const char *name, *what;
-    enum ab_status (*list)(const struct ab_options *o, struct ab_err *err);
-} topics[] = {
+const struct ab_list_topic ab_list_topics[] = {
     {"backends", "allocators that can be measured here", list_backends},
     {"workloads", "those that come with allocbench", list_workloads},
     {"metrics", "units, and how gates name them", list_metrics},
     {"schema", "JSON Schema of results: every key, and what it means", list_schema},
 };
 
-const char *ab_list_topic(size_t i)
-{
-    return i < AB_ARRAY_LEN(topics) ? topics[i].name : NULL;
-}
+const size_t ab_list_topic_count = AB_ARRAY_LEN(ab_list_topics);
 
 enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    const char *names[AB_ARRAY_LEN(topics)];
+    const char *names[AB_ARRAY_LEN(ab_list_topics)];
     (void)exit_code;
     if (o->n_args == 0 && o->json == NULL) {
-        for (size_t i = 0; i < AB_ARRAY_LEN(topics); i++)
-            printf("allocbench list %-11s %s\n", topics[i].name, topics[i].what);
+        for (size_t i = 0; i < AB_ARRAY_LEN(ab_list_topics); i++)
+            printf("allocbench list %-11s %s\n", ab_list_topics[i].name, ab_list_topics[i].what);
         return AB_OK;
     }
     if (o->n_args != 1)
@@ -714,10 +598,10 @@ enum ab_status ab_cmd_list(const struct ab_options *o, int *exit_code, struct ab
                        "list takes one topic: allocbench list backends|workloads|metrics|schema");
     if (strcmp(o->args[0], "allocators") == 0)
         return list_backends(o, err);
-    for (size_t i = 0; i < AB_ARRAY_LEN(topics); i++)
-        if (strcmp(o->args[0], names[i] = topics[i].name) == 0)
-            return topics[i].list(o, err);
-    const char *nearest = ab_text_nearest(o->args[0], names, AB_ARRAY_LEN(topics));
+    for (size_t i = 0; i < AB_ARRAY_LEN(ab_list_topics); i++)
+        if (strcmp(o->args[0], names[i] = ab_list_topics[i].name) == 0)
+            return ab_list_topics[i].list(o, err);
+    const char *nearest = ab_text_nearest(o->args[0], names, AB_ARRAY_LEN(ab_list_topics));
     const char *shown = AB_SHOWN(128, o->args[0]);
     if (nearest != NULL)
         return ab_fail(err, AB_USAGE, "list: \"%s\" is not a topic of list; did you mean \"%s\"?",

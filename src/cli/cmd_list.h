@@ -5,9 +5,17 @@
 #ifndef AB_CLI_CMD_LIST_H
 #define AB_CLI_CMD_LIST_H
 
+#include "cli/options.h"
+
 #include <stddef.h>
 
-/* Returns the i-th topic, such as "backends"; NULL past the end. */
-const char *ab_list_topic(size_t i);
+struct ab_list_topic {
+    const char *name, *what;
+    /* Prints on standard output, and writes --json. */
+    enum ab_status (*list)(const struct ab_options *o, struct ab_err *err);
+};
+
+extern const struct ab_list_topic ab_list_topics[];
+extern const size_t ab_list_topic_count;
 
 #endif

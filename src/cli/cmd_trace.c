@@ -3,6 +3,7 @@
  * Table of the subcommands of `allocbench trace`, with their options and numbers of files, and all
  * subcommands except `info`.
  */
+#include "app/catalogue.h"
 #include "app/trace/trace_dump.h"
 #include "app/trace/trace_making.h"
 #include "app/trace/trace_modeling.h"
@@ -289,17 +290,14 @@ static enum ab_status trace_import(const struct ab_options *o, int *exit_code, s
     struct ab_progress_files files;
     struct ab_new_trace request;
     union ab_new_trace_report report;
-    const struct ab_format *format = NULL;
     size_t file = o->n_args - 1;
     (void)exit_code;
-    if (file > 1)
-        AB_TRY(ab_format_find(o->args[1], &format, err));
-    else if (ab_format_find(o->args[1], &format, &(struct ab_err){0}) == AB_OK)
-        return ab_fail(err, AB_USAGE, "trace import %s needs a FILE to read", format->name);
+    if (file == 1 && ab_catalogue_has(AB_NAMES_FORMATS, o->args[1]))
+        return ab_fail(err, AB_USAGE, "trace import %s needs a FILE to read", o->args[1]);
     AB_TRY(request_of(o, AB_NEW_TRACE_IMPORT, "import", file, &files, &request, err));
-    request.format = format;
+    request.format = file > 1 ? o->args[1] : NULL;
     AB_TRY(ab_new_trace_write(&request, &report, err));
-    if (!o->talk.is_quiet && format == NULL)
+    if (!o->talk.is_quiet && request.format == NULL)
         fprintf(stderr, "allocbench: %s: recognized as %s\n", AB_SHOWN(600, request.pass.path),
                 report.import.format->name);
     if (!o->talk.is_quiet)

@@ -21,21 +21,40 @@ static void tell_failure(const char *backend, const char *what, const char *why)
 }
 
 /* Prints one line for each failure: the only part of the table that -q keeps. */
-static void tell_failures(const struct ab_verification *v)
+static void tell_failures(const struct ab_verify_session *v)
 {
-    for (uint32_t i = 0; i < v->session.n_backends; i++) {
-        const struct ab_verify_backend *b = &v->session.backends[i];
+    for (uint32_t i = 0; i < v->n_backends; i++) {
+        const struct ab_verify_backend *b = &v->backends[i];
         if (b->info->status != AB_BACKEND_OK)
             tell_failure(b->info->name, ab_backend_status_name(b->info->status), b->info->reason);
-        for (uint32_t k = 0; k < v->session.n_lines; k++)
+        for (uint32_t k = 0; k < v->n_lines; k++)
             if (ab_verify_verdict_fails(b->lines[k].verdict))
                 tell_failure(b->info->name, b->lines[k].check, b->lines[k].text);
     }
 }
 
-static struct ab_verification_request request_of(const struct ab_options *o)
+struct show {
+    const struct ab_options *options;
+    struct ab_output json;
+};
+
+static enum ab_status show(void *user, const struct ab_verify_session *v, struct ab_err *err)
 {
-    return (struct ab_verification_request){
+    struct show *to = user;
+    if (to->options->talk.is_quiet)
+        tell_failures(v);
+    else if (ab_document_leaves_stdout(to->options))
+        ab_verify_table(stdout, v, ab_terminal_style(to->options));
+    if (to->json.to == NULL)
+        return AB_OK;
+    ab_verify_json(to->json.to, v);
+    return ab_output_commit(&to->json, err);
+}
+
+enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err)
+{
+    struct show to = {.options = o};
+    const struct ab_verification_request request = {
         .talk = o->talk,
         .args = o->args,
         .n_args = o->n_args,
@@ -46,26 +65,12 @@ static struct ab_verification_request request_of(const struct ab_options *o)
         .mem_limit_bytes = o->conditions.mem_limit_bytes,
         .timeout_ns = o->conditions.timeout_ns,
         .writes_json = o->json != NULL,
+        .show = show,
+        .user = &to,
     };
-}
-
-enum ab_status ab_cmd_verify(const struct ab_options *o, int *exit_code, struct ab_err *err)
-{
-    struct ab_verification v;
-    struct ab_output json = {0};
     if (o->json != NULL && !o->checks.is_alone)
-        AB_TRY(ab_output_open(o->json, &json, err));
-    const struct ab_verification_request request = request_of(o);
-    enum ab_status status = ab_verify(&request, &v, exit_code, err);
-    if (status == AB_OK && o->talk.is_quiet)
-        tell_failures(&v);
-    else if (status == AB_OK && ab_document_leaves_stdout(o))
-        ab_verify_table(stdout, &v.session, ab_terminal_style(o));
-    if (status == AB_OK && json.to != NULL) {
-        ab_verify_json(json.to, &v.session);
-        status = ab_output_commit(&json, err);
-    }
-    ab_output_abandon(&json);
-    ab_verification_fini(&v);
+        AB_TRY(ab_output_open(o->json, &to.json, err));
+    enum ab_status status = ab_verify(&request, exit_code, err);
+    ab_output_abandon(&to.json);
     return status;
 }

@@ -4,7 +4,7 @@
  */
 #include "cli/commands.h"
 
-#include "exchange/formats.def"
+#include "app/catalogue.h"
 
 #define AB_FORMAT_LINE(id, name, ...) "                   " name "\n"
 

@@ -6,10 +6,9 @@
  */
 #include "cli/complete.h"
 
-#include "allocators/builtin.h"
 #include "app/baselines.h"
+#include "app/catalogue.h"
 #include "app/named_workload.h"
-#include "backend/presets.h"
 #include "base/bits.h"
 #include "cli/cmd_list.h"
 #include "cli/option_table.h"
@@ -17,11 +16,7 @@
 #include "cli/trace.h"
 #include "core/embed.h"
 #include "core/text.h"
-#include "exchange/intake.h"
 #include "explain/explain.h"
-#include "result/result_fields.h"
-#include "runner/run_checks.h"
-#include "stats/metric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +59,13 @@ static void begin_element(struct offer *o)
         o->begin = comma + 1;
 }
 
+static void offer_names(struct offer *o, enum ab_names what)
+{
+    const char *name;
+    for (size_t i = 0; (name = ab_catalogue_name(what, i)) != NULL; i++)
+        offer(o, name, "");
+}
+
 static void offer_backends(struct offer *o, bool has_words)
 {
     begin_element(o);
@@ -71,17 +73,13 @@ static void offer_backends(struct offer *o, bool has_words)
         offer(o, "all", "");
         offer(o, "libraries", "");
     }
-    for (size_t i = 0; i < ab_preset_count(); i++)
-        offer(o, ab_preset_at(i)->name, "");
-    for (size_t i = 0; i < ab_builtin_count(); i++)
-        offer(o, ab_builtin_at(i)->name, "");
+    offer_names(o, AB_NAMES_BACKENDS);
 }
 
 static void offer_sweeps(struct offer *o)
 {
     begin_element(o);
-    for (size_t i = 0; ab_sweep_name(i) != NULL; i++)
-        offer(o, ab_sweep_name(i), "");
+    offer_names(o, AB_NAMES_SWEEPS);
 }
 
 static void offer_checks(struct offer *o)
@@ -90,8 +88,7 @@ static void offer_checks(struct offer *o)
     offer(o, "required", "");
     offer(o, "info", "");
     offer(o, "work", "");
-    for (uint32_t i = 0; ab_verify_check_name(i) != NULL; i++)
-        offer(o, ab_verify_check_name(i), "");
+    offer_names(o, AB_NAMES_CHECKS);
 }
 
 static void offer_baselines(struct offer *o)
@@ -121,57 +118,9 @@ static void offer_phases(struct offer *o, enum ab_command_id command)
         offer(o, AB_PROGRAM_PHASE, "/");
 }
 
-static bool is_op(const char *op, size_t n)
+static void offer_word_of_gate(void *user, const char *word, const char *end)
 {
-    for (unsigned k = 0; k <= AB_OP_ALL; k++)
-        if (strlen(ab_result_op_name(k)) == n && strncmp(op, ab_result_op_name(k), n) == 0)
-            return true;
-    return false;
-}
-
-static void offer_ops(struct offer *o)
-{
-    for (unsigned op = 0; op <= AB_OP_ALL; op++)
-        offer(o, ab_result_op_name(op), "/");
-    offer(o, "memory", "/");
-    for (size_t k = 0; k < ab_metric_kind_count; k++)
-        if (ab_metric_kinds[k].place != NULL && !ab_metric_kinds[k].is_of_memory)
-            offer(o, ab_metric_kinds[k].place, "/");
-}
-
-static bool is_memory_op(const char *op, size_t n)
-{
-    for (unsigned at = 0; at < AB_AT_COUNT; at++)
-        if (strlen(ab_memory_at_names[at]) == n && strncmp(op, ab_memory_at_names[at], n) == 0)
-            return true;
-    return n == strlen("memory") && strncmp(op, "memory", n) == 0;
-}
-
-static void offer_results(struct offer *o, bool is_all)
-{
-    for (size_t i = 0; i < ab_field_count; i++)
-        if (is_all ||
-            (ab_fields[i].group != AB_FIELD_ALL && ab_fields[i].group != AB_FIELD_PROGRAM))
-            offer(o, ab_fields[i].name, "");
-}
-
-/* Offers the fields of the kinds that may follow the op. A word that is no op is the name of
- * iterations. */
-static void offer_numbers(struct offer *o, const char *op, size_t n)
-{
-    bool is_any = false;
-    for (size_t k = 0; k <= ab_metric_kind_count; k++) {
-        const struct ab_metric_kind *kind =
-            &ab_metric_kinds[k < ab_metric_kind_count ? k : AB_METRIC_ITERATION];
-        bool follows = k == ab_metric_kind_count ? !is_any
-                       : kind->place == NULL     ? false
-                       : kind->is_of_memory
-                           ? is_memory_op(op, n)
-                           : strlen(kind->place) == n && strncmp(op, kind->place, n) == 0;
-        is_any = is_any || follows;
-        for (size_t i = 0; follows && i < kind->n; i++)
-            offer(o, kind->fields[i].name, "");
-    }
+    offer(user, word, end);
 }
 
 static void offer_gate(struct offer *o, enum ab_command_id command)
@@ -183,17 +132,9 @@ static void offer_gate(struct offer *o, enum ab_command_id command)
         offer_phases(o, command);
         return;
     }
-    if (number == NULL) {
-        o->begin = op + 1;
-        offer_ops(o);
-        return;
-    }
-    size_t n_op = (size_t)(number - op - 1);
-    o->begin = number + 1;
-    if (is_op(op + 1, n_op))
-        offer_results(o, n_op == 3 && strncmp(op + 1, "all", 3) == 0);
-    else
-        offer_numbers(o, op + 1, n_op);
+    o->begin = number != NULL ? number + 1 : op + 1;
+    ab_gate_words(number != NULL ? op + 1 : NULL, number != NULL ? (size_t)(number - op - 1) : 0,
+                  offer_word_of_gate, o);
 }
 
 /* ---- options ---- */
@@ -263,9 +204,8 @@ static void offer_trace(struct offer *o, int place, const char *first)
 {
     for (size_t i = 0; place == 0 && ab_trace_command_name(i) != NULL; i++)
         offer(o, ab_trace_command_name(i), "");
-    bool has_format = place == 1 && strcmp(first, "import") == 0;
-    for (size_t i = 0; has_format && ab_format_at(i) != NULL; i++)
-        offer(o, ab_format_at(i)->name, "");
+    if (place == 1 && strcmp(first, "import") == 0)
+        offer_names(o, AB_NAMES_FORMATS);
 }
 
 static void offer_words(struct offer *o)
@@ -310,8 +250,8 @@ static void offer_arguments(struct line *l)
         offer_baseline(&l->offer, place);
         break;
     case AB_COMMAND_LIST:
-        for (size_t i = 0; place == 0 && ab_list_topic(i) != NULL; i++)
-            offer(&l->offer, ab_list_topic(i), "");
+        for (size_t i = 0; place == 0 && i < ab_list_topic_count; i++)
+            offer(&l->offer, ab_list_topics[i].name, "");
         break;
     case AB_COMMAND_INIT:
         for (size_t i = 0; place == 0 && i < ab_scaffold_count; i++)

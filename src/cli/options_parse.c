@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "cli/option_table.h"
-#include "core/alloc.h"
+#include "core/grow.h"
 #include "core/text.h"
 
 #include <ctype.h>
@@ -43,13 +43,6 @@ static const char *read_number(const struct ab_option_info *info, const char *va
     return n.whole < info->min || n.whole > info->max ? info->range : NULL;
 }
 
-void ab_options_add(const char ***list, size_t *n, const char *value)
-{
-    *list = ab_realloc(*list, *n + 2, sizeof(*list)[0]);
-    (*list)[(*n)++] = value;
-    (*list)[*n] = NULL;
-}
-
 static enum ab_status apply(const struct ab_option_info *info, const char *value,
                             struct ab_options *o, struct ab_err *err)
 {
@@ -59,7 +52,7 @@ static enum ab_status apply(const struct ab_option_info *info, const char *value
     size_t word = 0;
     switch (info->type) {
     case AB_OPTION_LIST:
-        ab_options_add(member, also, value);
+        ab_grow_words(member, also, value);
         return AB_OK;
     case AB_OPTION_TEXT:
         *(const char **)member = value;
@@ -242,7 +235,7 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
                            info->arg);
         value = argv[++*i];
     }
-    ab_options_add(&o->given, &o->n_given, info->name);
+    ab_grow_words(&o->given, &o->n_given, info->name);
     return apply(info, value, o, err);
 }
 
@@ -285,7 +278,7 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
         else if (!is_rest && argv[i][0] == '-' && argv[i][1] != 0)
             status = parse_option(command, argc, argv, &i, &o, err);
         else {
-            ab_options_add(&o.args, &o.n_args, argv[i]);
+            ab_grow_words(&o.args, &o.n_args, argv[i]);
             is_rest = is_rest || command == AB_COMMAND_RECORD ||
                       command == AB_COMMAND_EXEC; /* options of the measured command */
         }

@@ -13,8 +13,6 @@
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err);
 
-/* Appends to a list of struct ab_options and keeps its final NULL. */
-void ab_options_add(const char ***list, size_t *n, const char *value);
 /* Frees the lists, not their strings. */
 void ab_options_fini(struct ab_options *o);
 

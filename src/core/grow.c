@@ -37,3 +37,10 @@ void *ab_grow_anew(void *buffer, size_t *cap, size_t n)
     *cap = n;
     return ab_alloc(n);
 }
+
+void ab_grow_words(const char ***list, size_t *n, const char *word)
+{
+    *list = ab_realloc(*list, *n + 2, sizeof(*list)[0]);
+    (*list)[(*n)++] = word;
+    (*list)[*n] = NULL;
+}

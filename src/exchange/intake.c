@@ -396,9 +396,10 @@ enum ab_status ab_import(const struct ab_import *import, struct ab_intake_report
                          struct ab_err *err)
 {
     struct ab_intake in = {.to = import->to, .progress = import->progress, .user = import->user};
+    if (import->format != NULL)
+        AB_TRY(ab_format_find(import->format, &in.report.format, err));
     AB_TRY(ab_feed_open(import->path, import->is_partial, &in.from, err));
     struct ab_feed *from = in.from;
-    in.report.format = import->format;
     enum ab_status status = settle_format(from, &in.report.format, err);
     if (status == AB_OK)
         status = in.report.format->read(from, &in, err);

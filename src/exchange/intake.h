@@ -117,8 +117,8 @@ enum ab_status ab_format_find(const char *name, const struct ab_format **out, st
 const struct ab_format *ab_format_recognize(const char *path);
 
 struct ab_import {
-    const struct ab_format *format; /* NULL = recognize it */
-    const char *path;               /* "-" = standard input; plain, gzip or zstd */
+    const char *format; /* name; NULL = recognize it */
+    const char *path;   /* "-" = standard input; plain, gzip or zstd */
     /* True if a truncated file is accepted, up to its last complete line or record */
     bool is_partial;
     FILE *to;

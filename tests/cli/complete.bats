@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Completion: what is offered, and that bash, zsh and fish offer it.
-# tests: complete.c
+# tests: complete.c catalogue.c
 
 load helpers
 

@@ -35,7 +35,8 @@ static bool import(const struct ab_format *format, const char *path, bool is_par
     FILE *trace = tmpfile();
     if (trace == NULL)
         abort();
-    struct ab_import job = {.format = format, .path = path, .is_partial = is_partial, .to = trace};
+    struct ab_import job = {
+        .format = format->name, .path = path, .is_partial = is_partial, .to = trace};
     enum ab_status status = ab_import(&job, &report, &err);
     if (status == AB_OK)
         check_trace(trace, &report);

@@ -32,8 +32,8 @@ struct ab_new_trace {
     size_t n;
     struct ab_trace_pass pass; /* over the input */
     const struct ab_trace_filter *keep;
-    bool is_serial;                 /* merge: True to append traces, not to interleave them */
-    const struct ab_format *format; /* import; NULL = recognize it */
+    bool is_serial;     /* merge: True to append traces, not to interleave them */
+    const char *format; /* import: its name; NULL = recognize it */
     struct ab_sharing sharing;
 };
 
