@@ -247,9 +247,7 @@ static const char *read_threads(const char **value, struct ab_options *o)
 /* Reads "virtual" or "10x". */
 static const char *read_pace(const char **value, struct ab_options *o)
 {
-    static const char wrong[] =
-        "must be virtual, or how many times as fast as the times of the work, "
-        "1x to 1000x";
+    static const char wrong[] = "must be virtual, or a speed from 1x (real time) to 1000x";
     struct ab_number times;
     const size_t n = strlen(*value);
     o->conditions.pace = 0;
@@ -269,12 +267,12 @@ static const char *read_shard(const char **value, struct ab_options *o)
     struct ab_number index, count;
     const char *slash = strchr(*value, '/'), *bad = NULL;
     if (slash == NULL || slash == *value || slash[1] == 0)
-        return "expected a part of a number, such as 1/4 to 4/4";
+        return "expected I/N, such as 1/4 for the first of four parts";
     if ((bad = ab_units_parse(*value, (size_t)(slash - *value), AB_UNIT_COUNT, &index)) != NULL ||
         (bad = ab_units_parse(slash + 1, strlen(slash + 1), AB_UNIT_COUNT, &count)) != NULL)
         return bad;
     if (count.whole == 0 || count.whole > AB_SHARDS_MAX)
-        return "the second number is how many shards there are, 1 to 10000";
+        return "the second number, the number of shards, must be from 1 to 10000";
     if (index.whole == 0 || index.whole > count.whole)
         return "the first number must be from 1 to the second";
     o->rules.shard = (struct ab_run_shard){(uint32_t)index.whole, (uint32_t)count.whole};
@@ -294,7 +292,7 @@ static const char *read_span(const char *value, enum ab_unit_kind unit, const ch
     if (bad == NULL && dots[2] != 0)
         bad = ab_units_parse(dots + 2, strlen(dots + 2), unit, &end);
     if (bad == NULL && first.whole >= end.whole)
-        bad = "the second number must be greater than the first: A..B excludes B";
+        bad = "the second number must be greater than the first, because A..B excludes B";
     *out = (struct ab_extent){first.whole, end.whole};
     return bad;
 }
@@ -366,7 +364,7 @@ static const char *read_pass(const char *s, size_t n, size_t name, enum ab_pass 
         rounds.whole == 0 || rounds.whole > AB_ROUNDS_MAX)
         return "expected NAME, NAME:all or NAME:N with N from 1 to 1000";
     if (pass == AB_PASS_THROUGHPUT)
-        return "throughput runs in every round";
+        return "the throughput pass always runs in every round";
     *out = (uint32_t)rounds.whole;
     return NULL;
 }
@@ -390,7 +388,8 @@ static const char *find_pass(const char *word, enum ab_pass *out)
     }
     const char *near = ab_text_nearest(word, names, AB_ARRAY_LEN(names));
     snprintf(why, sizeof why,
-             "%s%s%sexpected some of throughput, latency, tail and memory, separated by commas",
+             "%s%s%sexpected one or more of throughput, latency, tail and memory, separated by "
+             "commas",
              near != NULL ? "did you mean " : "", near != NULL ? near : "",
              near != NULL ? "? " : "");
     return why;
@@ -508,105 +507,105 @@ static bool are_topics(const char *word)
 /* An option has several rows if its help differs between commands. */
 static const struct ab_option_info table[] = {
     {"backend", "LIST",
-     BACKENDS "(default: the workload's, else the installed libraries and what suits the work)",
+     BACKENDS "(default: those of the workload, otherwise the installed libraries and suitable "
+              "built-in allocators)",
      "What runs", 'b', RUN | CHECK, LIST_OF(backends.names, backends.n), BACKENDS_MORE},
-    {"backend", "LIST", BACKENDS "(default: the installed libraries and what suits the work)",
+    {"backend", "LIST",
+     BACKENDS "(default: the installed libraries and suitable built-in "
+              "allocators)",
      "What runs", 'b', REPLAY, LIST_OF(backends.names, backends.n), BACKENDS_MORE},
     {"backend", "LIST",
-     "allocators (back ends) that can be preloaded, by name or path (default:\n"
-     "libraries, all that are installed)",
+     "preloadable allocators (back ends) to measure, by name or path (default: all installed "
+     "malloc libraries)",
      "What runs", 'b', EXEC, LIST_OF(backends.names, backends.n),
      .more = "jemalloc{A=1;B=2}: with environment variables;\n"
              "bg=jemalloc{A=1}, mine=./lib.so: under a short name"},
     {"sweep", "LIST",
-     "measure the usual settings of these allocators, a row for each, beside\n"
-     "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb, arena,\n"
-     "pool, slab, paged (list backends -v says what each does); without -b these\n"
-     "rows only",
+     "also measure each of these allocators with its usual settings, one row per setting: glibc, "
+     "jemalloc, tcmalloc, mimalloc, scudo, tbb, arena, pool, slab, paged (list backends -v shows "
+     "the settings); without -b, only these rows are measured",
      "What runs", 0, RUN | REPLAY | CHECK, LIST_OF(sweeps, n_sweeps), RARE},
     {"sweep", "LIST",
-     "measure the usual settings of these allocators, a row for each, beside\n"
-     "those of -b: glibc, jemalloc, tcmalloc, mimalloc, scudo, tbb\n"
-     "(list backends -v says what each does); without -b these rows only",
+     "also measure each of these allocators with its usual settings, one row per setting: glibc, "
+     "jemalloc, tcmalloc, mimalloc, scudo, tbb (list backends -v shows the settings); without -b, "
+     "only these rows are measured",
      "What runs", 0, EXEC, LIST_OF(sweeps, n_sweeps), RARE},
     {"aged", "LIST",
-     "add a row of each back end on an aged heap: OCC or OCCxMULT, as\n"
-     "0,0.25,0.75x2; 0 is the fresh heap. Before the work, blocks of its own sizes\n"
-     "are allocated, MULT (default 1) times its peak of live bytes, and freed in\n"
-     "random order, except for the part OCC (0.01 to 0.95) of the bytes, which\n"
-     "stays. Such a row is named NAME:litter=OCC. Same as --litter",
+     "also measure each back end on an aged heap, in a row named NAME:litter=OCC. LIST has "
+     "entries OCC or OCCxMULT, such as 0,0.25,0.75x2; 0 is a fresh heap. Before the work, blocks "
+     "of the sizes of the work are allocated, MULT (default 1) times its peak of live bytes. They "
+     "are then freed in random order, except for the share OCC (0.01 to 0.95) of the bytes. Same "
+     "as --litter",
      "What runs", 0, RUN | REPLAY, LIST_OF(backends.aged_lists, backends.n_aged_lists), RARE,
      .alias = "litter"},
     {"aged", "LIST",
-     "add a row of each allocator on an aged heap: OCC or OCCxMULT, as\n"
-     "0,0.25,0.75x2; 0 is the fresh heap. Before main, blocks of the program's own\n"
-     "sizes (of --trace, else of a recording that is made first) are allocated,\n"
-     "MULT (default 1) times its peak of live bytes, and freed in random order,\n"
-     "except for the part OCC (0.01 to 0.95) of the bytes, which stays. Such a row\n"
-     "is named NAME:litter=OCC. Same as --litter",
+     "also measure each allocator on an aged heap, in a row named NAME:litter=OCC. LIST has "
+     "entries OCC or OCCxMULT, such as 0,0.25,0.75x2; 0 is a fresh heap. Before main, blocks of "
+     "the sizes of the program (from --trace, otherwise from a recording that is made first) are "
+     "allocated, MULT (default 1) times its peak of live bytes. They are then freed in random "
+     "order, except for the share OCC (0.01 to 0.95) of the bytes. Same as --litter",
      "What runs", 0, EXEC, LIST_OF(backends.aged_lists, backends.n_aged_lists), RARE,
      .alias = "litter"},
     {"map", "RULES",
-     "serve each request by one of several back ends, as a row @map beside those\n"
-     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
-     "first that fits decides. KEY: a set of the workload, size:64, size:1-64,\n"
-     "lane:0, several joined by &, * for the rest (default: glibc); replaces the\n"
-     "workload's `via`",
+     "also measure a row @map in which several back ends share the requests. RULES is "
+     "KEY=BACKEND,... or @FILE with one rule per line; the first rule that matches a request "
+     "decides. A KEY is a set of the workload, size:64, size:1-64, lane:0, several of these "
+     "joined by &, or * for the rest (default: glibc). The rules replace the workload's `via`; "
+     "repeatable",
      "What runs", 0, RUN, LIST_OF(maps.rules, maps.n), RARE},
     {"map", "RULES",
-     "serve each request by one of several back ends, as a row @map beside those\n"
-     "of -b; repeatable. RULES: KEY=BACKEND,... or @FILE with a rule a line; the\n"
-     "first that fits decides. KEY: site:FUNCTION, site:FILE:LINE[:COLUMN],\n"
-     "site:MODULE+0xADDRESS, scope (dies before its scope ends), size:64,\n"
-     "size:1-64, lane:0, several joined by &; * for the rest (default: glibc).\n"
-     "2*BACKEND: two heaps, taken in turn by scopes",
+     "also measure a row @map in which several back ends share the requests. RULES is "
+     "KEY=BACKEND,... or @FILE with one rule per line; the first rule that matches a request "
+     "decides. A KEY is site:FUNCTION, site:FILE:LINE[:COLUMN], site:MODULE+0xADDRESS, scope "
+     "(freed before its scope ends), size:64, size:1-64, lane:0, several of these joined by &, or "
+     "* for the rest (default: glibc). 2*BACKEND stands for two heaps, which successive scopes "
+     "use in turn; repeatable",
      "What runs", 0, REPLAY, LIST_OF(maps.rules, maps.n), RARE},
     {"at", "MOMENT",
-     "who pins the pages at this moment, too (-v pins shows it), a number of ops (1.5M)\n"
+     "also find out who pins the pages at this moment (-v pins shows it): a number of ops (1.5M) "
      "or a time of the work (30s); repeatable",
      "What runs", 0, RUN, LIST_OF(passes.moments, passes.n_moments), RARE},
     {"at", "MOMENT",
-     "who pins the pages at this moment, too (-v pins shows it), a number of ops (1.5M),\n"
-     "a time of the work (30s), the last mark of a name, or its N-th (NAME#N);\n"
-     "repeatable; the last marks of eight names always are",
+     "also find out who pins the pages at this moment (-v pins shows it): a number of ops (1.5M), "
+     "a time of the work (30s), or a mark (NAME for the last of this name, NAME#N for the N-th); "
+     "repeatable. The last marks of eight names are always included",
      "What runs", 0, REPLAY, LIST_OF(passes.moments, passes.n_moments), RARE},
-    {"stdin", "FILE", "standard input of the command (default: empty)", "What runs", 0, EXEC,
-     TEXT(program.stdin_path)},
+    {"stdin", "FILE", "file for standard input of the command (default: empty)", "What runs", 0,
+     EXEC, TEXT(program.stdin_path)},
     {"trace", "TRACE.abt",
-     "a recording of the same command: it is replayed too, and what the replay\n"
-     "predicts for each back end is shown beside what calls take (--inside)",
+     "recording of the same command: exec also replays it, and shows the time per call that the "
+     "replay predicts beside the measured one (--inside)",
      "What runs", 0, EXEC, TEXT(program.trace)},
-    {"inside", NULL, "also time calls in the program: CPU time inside malloc", "What runs", 0, EXEC,
+    {"inside", NULL, "also measure the CPU time inside malloc and free", "What runs", 0, EXEC,
      FLAG(program.wants_inside)},
-    {"sites", NULL, "with --inside: calls and their time by the place that calls", "What runs", 0,
-     EXEC, FLAG(program.wants_sites), .needs = {"inside", "trace"},
+    {"sites", NULL, "with --inside: also show the calls and their time for each call site",
+     "What runs", 0, EXEC, FLAG(program.wants_sites), .needs = {"inside", "trace"},
      .lack = "--sites requires --inside: it says where the calls come from", RARE},
-    {"server", NULL, "a service: it does not end; with --ready and --load", "What runs", 0, EXEC,
+    {"server", NULL, "the command is a server; needs --ready and --load", "What runs", 0, EXEC,
      FLAG(server.is_server),
-     .more = "It is started, waited for, loaded, left to rest and asked to\n"
-             "end. The time is that of the load, CPU time and memory are\n"
-             "those of the server alone."},
+     .more = "exec starts the server, waits until it is ready, runs the\n"
+             "load, lets the server rest, and asks it to end. The time is\n"
+             "that of the load; CPU time and memory are those of the\n"
+             "server alone."},
     {"own-malloc", NULL,
-     "a row also of the malloc that the program brings along (linked to it, or\n"
-     "in its file), as own-FILE",
+     "also measure the malloc that the program is linked to or contains, in a row named own-FILE",
      "What runs", 0, EXEC, FLAG(program.wants_own_malloc), RARE},
     {"ready", "HOW",
-     "when the server is ready: tcp:PORT, tcp:HOST:PORT or unix:PATH takes a\n"
-     "connection, or cmd:COMMAND of the shell succeeds",
+     "how to see that the server is ready: tcp:PORT, tcp:HOST:PORT or unix:PATH accepts a "
+     "connection, or the shell command of cmd:COMMAND succeeds",
      "What runs", 0, EXEC, TEXT(server.ready), OF_SERVER},
-    {"ready-timeout", "TIME", "how long it may take to be ready (default: 30s)", "How long", 0,
-     EXEC, TIME(server.ready_timeout_ns, 1000000, UINT64_MAX), .range = "must be at least 1ms",
-     OF_SERVER},
-    {"load", "CMD", "shell command that uses the server, without the allocator", "What runs", 0,
-     EXEC, TEXT(server.load), OF_SERVER},
+    {"ready-timeout", "TIME", "how long the server may take to become ready (default: 30s)",
+     "How long", 0, EXEC, TIME(server.ready_timeout_ns, 1000000, UINT64_MAX),
+     .range = "must be at least 1ms", OF_SERVER},
+    {"load", "CMD", "shell command that uses the server; it runs with the system's malloc",
+     "What runs", 0, EXEC, TEXT(server.load), OF_SERVER},
     {"metric", "NAME=REGEX",
-     "a number that the load prints, as the first ( ) of an extended regular\n"
-     "expression: 'p99_ms=p99: ([0-9.]+)'; where higher is better NAME+=REGEX;\n"
-     "repeatable",
+     "read a number from the output of the load: the first ( ) of an extended regular expression, "
+     "as in 'p99_ms=p99: ([0-9.]+)'. Write NAME+=REGEX if a higher number is better; repeatable",
      "What runs", 0, EXEC, LIST_OF(server.metrics, server.n_metrics), OF_SERVER},
     {"rest", "TIME", "how long the server rests after the load (default: 10s)", "How long", 0, EXEC,
      TIME(server.rest_ns, 0, UINT64_C(3600000000000)), .range = "must be at most 1h", OF_SERVER},
-    {"end-signal", "NAME", "the signal by which it is asked to end (default: TERM)", "What runs", 0,
+    {"end-signal", "NAME", "signal that asks the server to end (default: TERM)", "What runs", 0,
      EXEC, WORD(server.end_signal, ab_end_signals), OF_SERVER},
     {"program", "NAME=COMMAND",
      "measure several builds of a program beside each other: at least two, each\n"
@@ -615,232 +614,220 @@ static const struct ab_option_info table[] = {
      .more = "COMMAND is split into words as a shell does; no shell runs\n"
              "it. Rows are called NAME, with several allocators\n"
              "NAME@ALLOCATOR. Without -b all run under glibc."},
-    {"prepare", "CMD",
-     "shell command that is run before each run, untimed; with --program also\n"
-     "NAME=CMD, for that program alone",
-     "What runs", 0, EXEC, LIST_OF(program.prepares, program.n_prepares)},
+    {"prepare", "CMD", "shell command to run before each run; it is not timed", "What runs", 0,
+     EXEC, LIST_OF(program.prepares, program.n_prepares)},
     {"backend-path", "DIR:DIR",
-     "directories searched for libNAME.so or NAME.so when a name is\n"
-     "neither built in nor known",
+     "directories in which to look for libNAME.so or NAME.so, if a name is neither a built-in nor "
+     "a known allocator",
      "What runs", 0, RUN | REPLAY | ADVISE | EXEC | CHECK | VERIFY, TEXT(backends.path), RARE},
     {"set", "NAME=VALUE",
-     "override a param of the workload; with\n"
-     "NAME=VALUE,VALUE… run measures each of them",
+     "override a param of the workload; with NAME=VALUE,VALUE… run measures each value",
      "What runs", 0, RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(settings.sets, settings.n_sets)},
     {"allow-plugins", NULL,
-     "allow libraries that the workload names by path (their code is run) and\n"
-     "any variable of their environment (it may name files to be written);\n"
-     "not needed for what -b names",
+     "allow libraries that the workload names by path (their code is run), and any environment "
+     "variable for them (it may make them write files); not needed for libraries that -b names",
      "What runs", 0, RUN | CHECK, FLAG(backends.allows_plugins), RARE},
     {"check", "LIST",
-     "run these checks only, or a group: required, info; \"work\": only run the\n"
-     "workload or replay the trace",
+     "run only these checks, or a group of them (required, info); \"work\" only runs the workload "
+     "or trace through the checker",
      "What runs", 0, VERIFY, TEXT(checks.only)},
     {"no-fork", NULL,
-     "for a debugger: become the process that runs the one check of --check\n"
-     "NAME on the one back end, without a limit of time or memory; a\n"
-     "failure aborts it",
+     "for use in a debugger: run the check of --check NAME on the one back end in this process, "
+     "without limits of time and memory; a failure calls abort",
      "What runs", 0, VERIFY, FLAG(checks.is_alone), RARE},
     {"touch", "HOW",
-     "which bytes of a new block are written: none, first(N), ends, page, line,\n"
-     "all, apart, N% or recorded (default: auto)",
+     "bytes of a new block to write: none, first(N), ends, page, line, all, apart, N% or recorded "
+     "(default: auto)",
      "What runs", 0, REPLAY, SPECIAL(read_touch), GIVEN(replay.has_touch), .words = touches,
-     .more = "page: one byte per page; line: one per cache line;\n"
-             "apart: as page, while the clock stands still;\n"
-             "5%: as page, in the first 5 % of the block, one page at least;\n"
-             "recorded: as page, but of blocks of 64 KiB or more as many pages as\n"
-             "the program wrote; recorded,apart: both;\n"
-             "auto: recorded where the trace says it, else page, and zeroed\n"
-             "blocks of 64 KiB or more are left alone"},
+     .more = "page: one byte of each page; line: one byte of each cache line;\n"
+             "apart: like page, but the writes are not timed;\n"
+             "5%: like page, in the first 5 % of the block, at least one page;\n"
+             "recorded: like page, but only as many pages of a block of 64 KiB or more\n"
+             "as the program wrote; recorded,apart: both;\n"
+             "auto: recorded if the trace has that, otherwise page; zeroed blocks of\n"
+             "64 KiB or more are then not written"},
     {"each", "WHAT",
-     "scope: also time the allocator's calls in each scope of the trace, a\n"
-     "frame or a request, as its marks say or else as it is found; back ends\n"
-     "with save points go back to one at its end (default: nothing)",
+     "scope: also measure the time of the allocator's calls in each scope of the trace (a frame, "
+     "a request), as its marks or the lifetimes of its blocks show; back ends with save points "
+     "reset at the end of a scope (default: off)",
      "What runs", 0, REPLAY, WORD(replay.has_each_scope, eaches),
-     .range = "must be scope, whatever the marks of the trace are called", RARE},
+     .range = "must be the word scope, not the name of a mark", RARE},
     {"scope", "WHICH",
-     "where the trace has no marks and scopes within scopes are found: take the\n"
-     "nested (the smallest) or the outer ones (default: best, whose blocks are\n"
-     "gone best)",
+     "for traces without marks, if the scopes found contain smaller ones: use the nested "
+     "(smallest) or the outer scopes, or best, those by whose end most of their blocks are freed "
+     "(default: best)",
      "What runs", 0, ADVISE | REPLAY, WORD(scopes_wish, scope_wishes),
      .range = "must be best, nested or outer", RARE},
     {"budget", "TIME",
-     "with --each: count the scopes in which the allocator's calls took more\n"
-     "than this, 1ns to 60s",
+     "with --each: count the scopes in which the allocator's calls took more than this time, 1ns "
+     "to 60s",
      "What runs", 0, REPLAY, BUDGET(replay.each_budget_ns), RARE},
     {"threads", "N",
-     "worker threads (\"lanes\") that replay the recorded ones: 1 to 256\n"
-     "(default: recorded, the most in parallel)",
+     "number of worker threads (\"lanes\"), 1 to 256 (default: recorded, as many as ran at the "
+     "same time)",
      "What runs", 0, REPLAY, COUNT(replay.n_lanes, 1, AB_LANES_MAX), .zero = "recorded",
      .range = "must be from 1 to 256, or 'recorded'",
-     .more = "with 1 all calls run in the recorded order"},
+     .more = "With 1, all calls run in the recorded order."},
     {"burst", "N",
-     "replay in bursts of N calls, 256 to 2^30; each is loaded while nothing is\n"
-     "measured; 0: load the whole trace (default: see --tape-mem)",
+     "replay in bursts of N calls, 256 to 2^30; each burst is loaded while nothing is measured; 0 "
+     "loads the whole trace (default: see --tape-mem)",
      "What runs", 0, REPLAY | ADVISE, COUNT(replay.burst_events, AB_BURST_LEAST, AB_BURST_MAX),
      .zero = "0", GIVEN(replay.has_burst), .range = "must be 0, or from 256 to 2^30", RARE},
     {"tape-mem", "SIZE|N%",
-     "memory for the prepared work, about 8 bytes per call; what is longer runs\n"
-     "in bursts of this size, from a file in $TMPDIR or /var/tmp\n"
-     "(default: 25% of available memory)",
+     "memory for the prepared work, about 8 bytes per call; longer work runs in bursts of this "
+     "size, from a file in $TMPDIR or /var/tmp (default: 25% of available memory)",
      "What runs", 0, RUN | CHECK | REPLAY | ADVISE, SPECIAL(read_tape_mem), RARE},
     {"rounds", "N",
-     "number of rounds, each of every back end in random order; below 6 no\n"
-     "confidence interval is possible (default: 6 to 10, until the intervals are\n"
-     "within 2 %)",
+     "number of rounds; each runs every back end, in random order; below 6 there are no "
+     "confidence intervals (default: 6 to 10, until the intervals are within 2 %)",
      "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(rules.rounds, 1, AB_ROUNDS_MAX),
      .range = "must be from 1 to 1000", GIVEN(rules.has_rounds), .alias = "reps"},
     {"rounds", "N", "number of rounds to measure (default: 20)", "How long", 0, CALIBRATE,
      COUNT(rules.rounds, 2, AB_ROUNDS_MAX), .range = "must be from 2 to 1000",
      GIVEN(rules.has_rounds)},
     {"instr", NULL,
-     "also run the program once under callgrind with each allocator: instructions\n"
-     "and cache misses inside malloc and outside (package valgrind; slow)",
+     "also run the program once under callgrind with each allocator, to count instructions and "
+     "cache misses inside and outside of malloc (needs the package valgrind; slow)",
      "What runs", 0, EXEC, FLAG(passes.wants_instr), RARE},
     {"instr", NULL,
-     "also count instructions and system calls of each back end, in runs of\n"
-     "their own, once: by the processor's counter, or under callgrind (package\n"
-     "valgrind) on the first ops (--instr-ops)",
+     "also count the instructions and system calls of each back end, in one separate run each: by "
+     "the processor's counter, or under callgrind (package valgrind) for the first ops "
+     "(--instr-ops)",
      "Measurement", 0, RUN | REPLAY, FLAG(passes.wants_instr), RARE},
-    {"instr-ops", "N", "how many ops of the work callgrind runs, at least 1000 (default: 500k)",
+    {"instr-ops", "N",
+     "number of ops of the work to run under callgrind, at least 1000 (default: "
+     "500k)",
      "Measurement", 0, RUN | REPLAY, COUNT(passes.instr_ops, 1000, UINT32_MAX),
      .range = "must be at least 1000", RARE},
     {"processes", "N",
-     "measure the throughput of each back end in N processes a round\n"
-     "(default: 3 to 10, more the shorter the work)",
+     "measure the throughput of each back end in N processes per round (default: 3 to 10, more "
+     "for shorter work)",
      "How long", 0, RUN | REPLAY | CHECK | ADVISE, COUNT(passes.processes, 1, 100),
      .range = "must be from 1 to 100", RARE},
     {"passes", "LIST",
-     "what is measured besides throughput, which always is: latency, tail,\n"
-     "memory; NAME:N in the first N rounds, NAME:all in every round (default:\n"
-     "latency, tail, memory, each as often as it needs: tail and memory in 6\n"
-     "rounds, in all where a gate is on them)",
+     "which passes to run besides throughput, which always runs: latency, tail, memory. NAME:N "
+     "runs a pass in the first N rounds, NAME:all in every round (default: all three; tail and "
+     "memory in 6 rounds, or in every round if a gate needs them)",
      "How long", 0, RUN | REPLAY | CHECK, SPECIAL(read_passes), GIVEN(passes.is_given), RARE},
     {"time-budget", "TIME",
-     "run as many rounds as fit into this time, at least 6, at most --rounds\n"
-     "(then 100 by default)",
+     "run as many rounds as fit into this time: at least 6, at most --rounds (then 100 by default)",
      "How long", 0, RUN | REPLAY | EXEC,
      TIME(rules.time_budget_ns, TIME_BUDGET_LEAST_NS, UINT64_MAX), .range = "must be at least 1s",
-     .more = "Several files share it."},
+     .more = "Several files share this time."},
     {"precision", "N%",
-     "stop when every interval of a ratio of whole runs is within N% of the\n"
-     "ratio; after 6 rounds at the earliest, --rounds at the latest (then 100\n"
-     "by default)",
+     "stop when the interval of every ratio of whole runs is within N% of the ratio: after 6 "
+     "rounds at the earliest, after --rounds at the latest (then 100 by default)",
      "How long", 0, RUN | REPLAY | EXEC, SPECIAL(read_precision), RARE},
     {"base", "NAME",
-     "the back end that the others are compared with, as the tables name it\n"
-     "(default: glibc, else the first)",
+     "back end to compare the others with, by its name in the tables (default: glibc if it is "
+     "measured, otherwise the first)",
      "Measurement", 0, RUN | REPLAY | EXEC | REPORT, TEXT(verdicts.base),
      RARE_IN(RUN | REPLAY | EXEC)},
     {"rounds", "N",
-     "number of rounds, each of every back end in random order; no confidence\n"
-     "interval below 6 (default: 10)",
+     "number of rounds; each runs every back end, in random order (default: 10; below 6 there are "
+     "no intervals)",
      "How long", 0, EXEC, COUNT(rules.rounds, 1, AB_ROUNDS_MAX), .range = "must be from 1 to 1000",
      GIVEN(rules.has_rounds), .alias = "reps"},
-    {"no-check-output", NULL, "standard output may differ between back ends", "What runs", 0, EXEC,
-     FLAG(program.is_output_free), RARE},
-    {"seed", "N", "seed of the order in each round", "Measurement", 0, EXEC,
+    {"no-check-output", NULL, "do not compare the program's standard output between back ends",
+     "What runs", 0, EXEC, FLAG(program.is_output_free), RARE},
+    {"seed", "N", "seed of the random order of the back ends in each round", "Measurement", 0, EXEC,
      COUNT(settings.seed, 0, UINT64_MAX), GIVEN(settings.has_seed), RARE},
     {"timeout", "TIME", "time limit of each run, at least 10ms (default: none)", "How long", 0,
      EXEC, TIMEOUT},
     {"resume", "RESULT.json",
-     "resume an interrupted run: only the missing rounds are run;\n"
-     "unspecified options are taken from the result. Of several files: the\n"
-     "same command line again, with the result of all",
+     "resume an interrupted run: measure only the missing rounds; options that are not given are "
+     "taken from the result. For a run of several files, repeat its command line and add --resume "
+     "with its result",
      "How long", 0, RUN | REPLAY, TEXT(resume.path), RARE},
     {"shard", "I/N",
-     "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins\n"
-     "them. A part has whole rounds: I, I + N, …; with more parts than rounds\n"
-     "a round is divided by back ends, and only those of one part get ratios.\n"
-     "Gates are judged by merge (see docs/cluster.md)",
+     "run the I-th of N parts (1/4, 2/4 …), each on any machine; merge joins them and judges the "
+     "gates. A part has the whole rounds I, I + N, …; if there are more parts than rounds, the "
+     "back ends of a round are divided among parts, and only back ends of the same part get "
+     "ratios (see docs/cluster.md)",
      "Measurement", 0, RUN | REPLAY, SPECIAL(read_shard), RARE},
-    {"seed", "N", "seed of all random choices: sizes, positions, samples, orders", "Measurement", 0,
-     RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(settings.seed, 0, UINT64_MAX),
+    {"seed", "N", "seed of all random choices: sizes, positions, samples, order of back ends",
+     "Measurement", 0, RUN | REPLAY | CHECK | VERIFY | ADVISE, COUNT(settings.seed, 0, UINT64_MAX),
      GIVEN(settings.has_seed), RARE_IN(~(unsigned)VERIFY)},
     {"cpus", "LIST",
-     "CPU affinity: pin the worker threads, one CPU after the other, to a\n"
-     "list such as 1 or 0,2-3 (default: none)",
+     "pin the worker threads to these CPUs in turn, such as 1 or 0,2-3 (default: not pinned)",
      "Measurement", 0, RUN | REPLAY | CALIBRATE | ADVISE, SPECIAL(read_cpus),
      RARE_IN(REPLAY | ADVISE)},
     {"order", "HOW",
-     "of several threads: free (in parallel, within --window) or strict (one\n"
-     "at a time in the exact order: for memory and debugging, no latencies)",
+     "order of the calls of several threads: free (in parallel, within --window) or strict (one "
+     "at a time in the exact order, for memory and debugging; no latencies)",
      "Measurement", 0, RUN | REPLAY, WORD(conditions.is_strict, ab_order_names), RARE},
     {"window", "N",
-     "how many ops a thread may run ahead of the common order, at most\n"
-     "1048576; 0: no limit (default: the most that keeps the live bytes within\n"
-     "10 % of their peak)",
+     "number of ops that a thread may run ahead of the common order, at most 1048576; 0 means no "
+     "limit (default: as many as keep the live bytes within 10 % of their peak)",
      "Measurement", 0, RUN | REPLAY | CHECK, COUNT(conditions.window, 0, WINDOW_MOST),
-     GIVEN(conditions.has_window), .range = "must be at most 1048576 (2^20); 0 for any number",
+     GIVEN(conditions.has_window), .range = "must be at most 1048576 (2^20); 0 means no limit",
      RARE},
     {"thp", "HOW",
      "transparent huge pages of the measured process: default (the system's\n"
      "setting) or never",
      "Measurement", 0, RUN | REPLAY | CALIBRATE, WORD(conditions.is_thp_off, thps), RARE},
     {"mem-limit", "SIZE",
-     "stop a back end that uses more; do not start one that would (default:\n"
-     "70 % of available memory)",
+     "memory limit: stop a back end that uses more, and do not start one that would need more "
+     "(default: 70 % of available memory)",
      "Measurement", 0, RUN | REPLAY | VERIFY | ADVISE,
      BYTES(conditions.mem_limit_bytes, 1, UINT64_MAX), RARE},
     {"timeout", "TIME",
-     "time limit of each run, at least 10ms, and of reading and preparing the\n"
-     "workload or trace (default: from the estimated cost; none for reading)",
+     "time limit of each run, and of reading and preparing the workload or trace, at least 10ms "
+     "(default: estimated from the work; no limit for reading)",
      "How long", 0, RUN | REPLAY, TIMEOUT, RARE},
     {"timeout", "TIME", "time limit of each check, at least 10ms (default: 5 or 10 s)", "How long",
      0, VERIFY, TIMEOUT},
     {"allow-broken", NULL, "also measure back ends that fail their checks; they are not compared",
      "Measurement", 0, RUN | REPLAY, FLAG(backends.allows_broken), RARE},
     {"drain", "TIME",
-     "memory pass: after everything is freed, wait this long for memory to be\n"
-     "returned to the system, at most 10s (default: 0.1s)",
+     "after the memory pass has freed everything, wait this long for memory to be returned to the "
+     "system, at most 10s (default: 0.1s)",
      "How long", 0, RUN | REPLAY, TIME(conditions.drain_ns, 0, DRAIN_MOST_NS),
      .range = "must be at most 10s", RARE},
     {"pace", "HOW",
-     "of work with times, in the memory pass: virtual (an hour takes seconds: the\n"
-     "allocator's clock follows the work), or real time, 1x, or up to 1000\n"
-     "times as fast (default: virtual)",
+     "speed of time in the memory pass, for work with times: virtual (the allocator's clock is "
+     "set to the times of the work, so that an hour takes seconds), 1x (real time), or up to "
+     "1000x (default: virtual)",
      "Measurement", 0, RUN | REPLAY, SPECIAL(read_pace), RARE},
     {"between", "N",
-     "before each op that the latency pass times, run other code as a program\n"
-     "does between calls: N small functions (0 to 10000), and a read of the\n"
-     "block that is to be freed or resized (default: neither)",
+     "before each op that the latency pass times, run other code, as a program does between "
+     "calls: N small functions (0 to 10000), and a read of the block that is freed or resized "
+     "next (default: neither)",
      "Measurement", 0, REPLAY, COUNT(conditions.between, 0, AB_BETWEEN_MOST),
      .range = "must be at most 10000", GIVEN(conditions.has_between), RARE},
     {"gate", "TEXT",
-     "a bound on a measured value; the run fails (exit 1) if it does not hold:\n"
-     "'PHASE/alloc/p99 < 2us', 'PHASE/memory/rss_peak < 1.5x live',\n"
-     "'arena:PHASE/all/ns_per_op < 0.5x glibc'; repeatable",
+     "limit on a measured value; the run fails (exit 1) if it is exceeded: 'PHASE/alloc/p99 < "
+     "2us', 'PHASE/memory/rss_peak < 1.5x live', 'arena:PHASE/all/ns_per_op < 0.5x glibc'; "
+     "repeatable",
      "Gates and CI", 0, RUN, LIST_OF(verdicts.gates, verdicts.n_gates),
-     .more = "Over several workloads: 'mean/all/ns_per_op < 1.05x base'.\n"
+     .more = "For several workloads: 'mean/all/ns_per_op < 1.05x base'.\n"
              "A gate that cannot be evaluated fails too (configs/README.md)."},
-    {"gate", "TEXT", "read this gate too, as run would; may be repeated", "Gates and CI", 0, CHECK,
+    {"gate", "TEXT", "also check this gate, as run would; repeatable", "Gates and CI", 0, CHECK,
      LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"gate", "TEXT",
-     "a bound on a value of the merged result, beside those of its workload;\n"
-     "merge fails (exit 1) if it does not hold; may be repeated\n"
-     "(see configs/README.md)",
+     "limit on a value of the merged result, in addition to the gates of its workload; merge "
+     "fails (exit 1) if it is exceeded; repeatable (see configs/README.md)",
      "Gates and CI", 0, MERGE, LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"gate", "TEXT",
-     "a bound on a measured value; the replay fails (exit 1) if it does not\n"
-     "hold: 'replay/alloc/p99 < 2us', 'replay/memory/rss_peak < 1.5x live',\n"
-     "'arena:replay/all/ns_per_op < 0.5x glibc'; repeatable",
+     "limit on a measured value; the replay fails (exit 1) if it is exceeded: 'replay/alloc/p99 < "
+     "2us', 'replay/memory/rss_peak < 1.5x live', 'arena:replay/all/ns_per_op < 0.5x glibc'; "
+     "repeatable",
      "Gates and CI", 0, REPLAY, LIST_OF(verdicts.gates, verdicts.n_gates),
      .more = "A gate that cannot be evaluated fails too (configs/README.md)."},
     {"gate", "TEXT",
-     "a bound on a change, as in 'PHASE/alloc/p99 < +10% floor 2ns' or\n"
-     "'*/all/ops_per_s > -5%', or any other gate on the new result; may be\n"
-     "repeated (see configs/README.md)",
+     "limit on a change, such as 'PHASE/alloc/p99 < +10% floor 2ns' or '*/all/ops_per_s > -5%', "
+     "or any other gate on the new result; repeatable (see configs/README.md)",
      "Gates and CI", 0, COMPARE, LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"baseline", "NAME|FILE",
      "compare with this baseline or stored result and fail (exit 1) if the run\n"
      "is slower by more than --limit",
      "Gates and CI", 0, RUN | REPLAY | EXEC, TEXT(verdicts.baseline), RARE_IN(EXEC),
-     .more = "What fails is confirmed by more rounds first. Baselines:\n"
-             "allocbench baseline save."},
+     .more = "A failure is first confirmed by more rounds. allocbench baseline save\n"
+             "makes a baseline."},
     {"limit", "N%",
-     "how much longer the whole run may take than that of the --base, or than in\n"
-     "the --baseline (then 5% by default); the command fails (exit 1) if one\n"
-     "does, which is confirmed by more rounds first",
+     "how much longer the whole run may take than that of the --base, or than in the --baseline "
+     "(then 5% by default); if a back end takes longer, and more rounds confirm that, the command "
+     "fails (exit 1)",
      "Gates and CI", 0, RUN | REPLAY, SPECIAL(read_limit), GIVEN(verdicts.has_limit), RARE},
     {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
      "Gates and CI", 0, COMPARE, SPECIAL(read_limit), GIVEN(verdicts.has_limit)},
@@ -848,111 +835,111 @@ static const struct ab_option_info table[] = {
      "fail (exit 1) if the program takes longer (wall time) by more than this\n"
      "than under the base, or than in the --baseline (then 5% by default)",
      "Gates and CI", 0, EXEC, SPECIAL(read_limit), GIVEN(verdicts.has_limit),
-     .more = "What fails is confirmed by more rounds first."},
+     .more = "A failure is first confirmed by more rounds."},
     {"strict", NULL,
-     "fail (exit 1) if base and new were measured on different machines or\n"
-     "systems; otherwise verdicts are then advisory",
+     "fail (exit 1) if base and new were measured on different machines or systems; without this "
+     "option verdicts are only advisory then",
      "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(verdicts.is_strict), RARE,
      .needs = {"baseline"}, .lack = "--strict requires --baseline NAME|FILE"},
     {"jointly", NULL,
-     "judge all numbers of the comparison together (Holm's correction): the\n"
-     "chance that any is wrongly called worse is then that of one alone;\n"
-     "small changes need more rounds",
+     "correct for the number of comparisons (Holm): the chance that any number at all is wrongly "
+     "called worse is then that of a single one; small changes need more rounds",
      "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC, FLAG(verdicts.is_joint), RARE,
      .needs = {"baseline", "limit"}, .lack = "--jointly requires --limit or --baseline NAME|FILE"},
     {"inconclusive", "HOW",
-     "when the rounds do not suffice for a verdict: report (default) or fail\n"
-     "(exit 5)",
+     "what to do if there are too few rounds for a verdict: report (default) or fail (exit 5)",
      "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC,
      WORD(verdicts.fails_inconclusive, inconclusives), RARE},
     {"gate", "TEXT",
-     "a bound on a measured value; the command fails (exit 1) if it does not\n"
-     "hold: 'jemalloc:program/all/wall_ns < 1.05x glibc' or\n"
-     "'program/all/resident_peak_bytes < 200MiB'; repeatable",
+     "limit on a measured value; the command fails (exit 1) if it is exceeded: "
+     "'jemalloc:program/all/wall_ns < 1.05x glibc' or 'program/all/resident_peak_bytes < 200MiB'; "
+     "repeatable",
      "Gates and CI", 0, EXEC, LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"backend", "NAME",
-     "the general malloc to compare with, and for what stays in malloc (default:\n"
-     "glibc); further ones are measured for everything (default: the installed\n"
-     "libraries)",
+     "general malloc to compare with, which also serves the calls that get no heap (default: "
+     "glibc); any further ones are measured with all calls (default: the installed libraries)",
      "What runs", 'b', ADVISE, LIST_OF(backends.names, backends.n)},
     {"sweep", "LIST",
-     "measure the usual settings of these allocators for everything too: glibc,\n"
-     "jemalloc, tcmalloc, mimalloc, scudo, tbb (list backends -v says what each\n"
-     "does)",
+     "also measure each of these allocators, with its usual settings, with all calls: glibc, "
+     "jemalloc, tcmalloc, mimalloc, scudo, tbb (list backends -v shows the settings)",
      "What runs", 0, ADVISE, LIST_OF(sweeps, n_sweeps), RARE},
     {"limit", "N%",
-     "keep malloc unless the heaps together take less memory, or are significantly\n"
-     "faster by at least this (default: 5%)",
+     "advise to keep malloc unless the heaps together take less memory, or are faster by clearly "
+     "more than this (default: 5%)",
      "What runs", 0, ADVISE, SPECIAL(read_limit), RARE},
     {"budget", "TIME",
-     "time that a scope (a frame, a request) may take, 1ns to 60s, as 16.67ms: says\n"
-     "what share of it goes into allocation, on average and in the worst one. Of\n"
-     "scopes that are not marked it needs --scope",
+     "time that a scope (a frame, a request) may take, 1ns to 60s, such as 16.67ms: show what "
+     "share of it allocation takes, on average and in the worst scope. Scopes that are not marked "
+     "need --scope as well",
      "Output", 0, ADVISE, BUDGET(budget_ns)},
     {"output", "FILE", "write the advice as rules for replay --map @FILE", "Output", 'o', ADVISE,
      TEXT(output)},
     {"code", "FILE",
-     "write C for the heaps that are advised, and std::pmr resources for C++; - is\n"
-     "standard output",
+     "write C code for the advised heaps, with std::pmr resources for C++; - is standard output",
      "Output", 0, ADVISE, TEXT(code)},
     {"json", "FILE", "write the advice as JSON; - is standard output", "Output", 0, ADVISE,
      TEXT(json)},
     {"quiet", NULL, "print only errors; files are still written", "Output", 'q', ADVISE,
      FLAG(talk.is_quiet)},
-    {"events", "A..B", "dump, cut: events A to B - 1; filter: blocks allocated there",
+    {"events", "A..B", "dump, cut: events A to B - 1; filter: blocks allocated by these events",
      "What is read", 0, TRACE, SPECIAL(read_events), GIVEN(filter.has_events)},
-    {"thread", "LIST", "filter: blocks allocated by these: 0,2-5", "What is read", 0, TRACE,
-     SPECIAL(read_threads)},
+    {"thread", "LIST", "filter: blocks allocated by these threads, such as 0,2-5", "What is read",
+     0, TRACE, SPECIAL(read_threads)},
     {"site", "PATTERN",
-     "filter: blocks allocated from there: FUNCTION (a pattern such as 'parse_*'),\n"
-     "FILE:LINE, FILE:LINE:COLUMN or MODULE+0xADDRESS, in any frame of the stack;\n"
-     "repeatable",
+     "filter: blocks allocated from this call site: FUNCTION (a pattern such as 'parse_*'), "
+     "FILE:LINE, FILE:LINE:COLUMN or MODULE+0xADDRESS, in any frame of the stack; repeatable",
      "What is read", 0, TRACE, LIST_OF(filter.sites, filter.n_sites)},
     {"size", "A..B", "filter: blocks of A to B - 1 bytes", "What is read", 0, TRACE,
      SPECIAL(read_sizes), GIVEN(filter.has_sizes)},
-    {"time", "A..B", "filter: blocks allocated then: 0..16ms", "What is read", 0, TRACE,
-     SPECIAL(read_times), GIVEN(filter.has_times)},
-    {"serial", NULL, "merge: one trace after the other, not side by side", "What is read", 0, TRACE,
-     FLAG(is_serial)},
-    {"functions", NULL, "share: keep the call sites, as names of functions", "What is read", 0,
-     TRACE, FLAG(keeps_functions)},
+    {"time", "A..B", "filter: blocks allocated in this span of time, such as 0..16ms",
+     "What is read", 0, TRACE, SPECIAL(read_times), GIVEN(filter.has_times)},
+    {"serial", NULL, "merge: put the traces one after the other, not side by side", "What is read",
+     0, TRACE, FLAG(is_serial)},
+    {"functions", NULL, "share: keep the call sites, but only as names of functions",
+     "What is read", 0, TRACE, FLAG(keeps_functions)},
     {"scopes", NULL,
-     "info: the scopes of the program (frames, requests), by its marks or as they\n"
-     "are found; reads the file up to four times more",
+     "info: show the scopes of the program (frames, requests), from its marks or from the "
+     "lifetimes of its blocks; reads the file up to four more times",
      "What is read", 0, TRACE, FLAG(wants_scopes)},
     {"scope", "WHICH",
-     "info --scopes: where scopes within scopes are found, take the nested (the\n"
-     "smallest) or the outer ones (default: best, whose blocks are gone best)",
+     "info --scopes: if the scopes found contain smaller ones, use the nested (smallest) or the "
+     "outer scopes, or best, those by whose end most of their blocks are freed (default: best)",
      "What is read", 0, TRACE, WORD(scopes_wish, scope_wishes),
      .range = "must be best, nested or outer", RARE},
     {"folded", "FILE",
-     "info --sites: also the stacks as lines, as tools for flame graphs read them:\n"
+     "info --sites: also write the stacks as lines that tools for flame graphs read, such as "
      "main;parse;strdup 120",
      "Output", 0, TRACE, TEXT(sites.folded)},
-    {"flame", "FILE.svg", "info --sites: also a flame graph of the stacks", "Output", 0, TRACE,
+    {"flame", "FILE.svg", "info --sites: also draw a flame graph of the stacks", "Output", 0, TRACE,
      TEXT(sites.flame)},
     {"html", "FILE",
-     "info: also a page with pictures: live memory, call sites, flame graphs, scopes;\n"
-     "one HTML file that needs no network. Reads the file up to four times more",
+     "info: also write an HTML page with pictures of live memory, call sites, flame graphs and "
+     "scopes; one file that needs no network. Reads the trace up to four more times",
      "Output", 0, TRACE, TEXT(outputs.sinks[AB_SINK_HTML])},
-    {"flame-by", "KEY", "--flame, --folded: by calls (default), bytes, or live: bytes at the peak",
+    {"flame-by", "KEY",
+     "--flame, --folded: width of the boxes by calls (default), bytes, or live "
+     "bytes at the peak",
      "Output", 0, TRACE, WORD(sites.flame_by, flame_keys), GIVEN(sites.has_flame_by)},
     {"live", "HOW",
-     "cut: start with allocations of the blocks live at A (keep, the default)\n"
-     "or omit these blocks and every call on them (drop)",
+     "cut: begin with allocations of the blocks that are live at A (keep, the default), or leave "
+     "out these blocks and all calls on them (drop)",
      "What is read", 0, TRACE, WORD(filter.is_dropping_live, lives)},
-    {"partial", NULL, "merge what there is; the result is marked as incomplete", "What is merged",
-     0, MERGE, FLAG(is_partial)},
+    {"partial", NULL, "merge an incomplete set of parts; the result is marked as incomplete",
+     "What is merged", 0, MERGE, FLAG(is_partial)},
     {"partial", NULL,
-     "accept a file whose end is missing; read up to its last complete chunk or line",
+     "accept a file whose end is missing, and read it up to its last complete chunk or line",
      "What is read", 0, TRACE, FLAG(is_partial)},
-    {"partial", NULL, "accept a trace whose end is missing; read up to its last complete chunk",
+    {"partial", NULL,
+     "accept a trace whose end is missing, and read it up to its last complete "
+     "chunk",
      "What is read", 0, REPLAY | ADVISE, FLAG(replay.is_partial), RARE},
     {"digest", NULL, "info: print the digest of the events", "What is read", 0, TRACE,
      FLAG(wants_digest)},
-    {"sites", "[N]", "info: the N call sites (default 20) that did most (record --sites)",
+    {"sites", "[N]",
+     "info: show the N top call sites (default 20) of a trace made with record "
+     "--sites",
      "What is read", 0, TRACE, SPECIAL(read_sites), GIVEN(sites.is_wanted), .is_value = is_count},
-    {"sort", "KEY", "info --sites: by calls (default), bytes, peak, never-freed or temporary",
+    {"sort", "KEY", "info --sites: order by calls (default), bytes, peak, never-freed or temporary",
      "What is read", 0, TRACE, WORD(sites.order, ab_option_site_orders), GIVEN(sites.has_order)},
     {"follow", NULL, "also record child processes, one trace each: app.PID.abt", "What is recorded",
      0, RECORD, FLAG(recording.is_following)},
@@ -965,36 +952,34 @@ static const struct ab_option_info table[] = {
      "per thread may be recorded); the command continues",
      "What is recorded", 0, RECORD, COUNT(recording.most_events, 1, UINT64_MAX), RARE},
     {"max-spool", "SIZE",
-     "stop recording before the spool is larger than this (1 MiB or more;\n"
-     "default: half of what is free on its disk; see traces/README.md); the\n"
-     "command continues",
+     "stop recording before the raw recording (the spool) is larger than this, at least 1 MiB "
+     "(default: half of the free space on its disk; see traces/README.md); the command continues",
      "What is recorded", 0, RECORD, BYTES(recording.most_spool_bytes, 1 << 20, UINT64_MAX),
      .range = "must be at least 1MiB", RARE},
     {"duration", "TIME",
-     "stop recording after this time and write the traces; the command\n"
-     "continues, and record waits for its end, unless --stop is given",
+     "stop recording after this time and write the traces; the command continues, and record "
+     "waits for its end, unless --stop is given",
      "What is recorded", 0, RECORD, TIME(recording.duration_ns, 1, UINT64_MAX)},
     {"stop", NULL,
-     "with --duration: end the processes then, by SIGTERM and\n"
-     "after 5 s SIGKILL; exit code 0 if the trace is whole",
+     "with --duration: when the time is over, end the processes with SIGTERM, and after 5 s with "
+     "SIGKILL; the exit code is 0 if the trace is complete",
      "What is recorded", 0, RECORD, FLAG(recording.stops_command)},
     {"sites", "[DEPTH]",
-     "also where each allocation is called from: its caller, and callers of these,\n"
-     "DEPTH in all (1 to 64, default 8). Functions and lines are found later, by\n"
+     "also record the call site of each allocation: its caller and the callers of that, DEPTH "
+     "frames in all (1 to 64, default 8). Functions and lines are found afterwards, from the "
      "debug information (-g)",
      "What is recorded", 0, RECORD, SPECIAL(read_site_depth), .is_value = is_count},
     {"marks", NULL,
-     "also mark each presented frame: each call of SDL_GL_SwapWindow,\n"
-     "SDL_RenderPresent, glfwSwapBuffers, glXSwapBuffers and eglSwapBuffers by a\n"
-     "program or library that is linked with them. Marks that the program sets\n"
-     "(allocbench/mark.h) are always recorded",
+     "also mark each presented frame: each call of SDL_GL_SwapWindow, SDL_RenderPresent, "
+     "glfwSwapBuffers, glXSwapBuffers or eglSwapBuffers by a program or library that is linked "
+     "with them. Marks that the program sets (allocbench/mark.h) are always recorded",
      "What is recorded", 0, RECORD, FLAG(recording.marks_frames)},
     {"time", NULL,
-     "also when each call was made, in microseconds; costs a reading of the\n"
-     "clock for each, also where there is only one thread",
+     "also record the time of each call in microseconds, at the cost of reading the clock in each "
+     "call",
      "What is recorded", 0, RECORD, FLAG(recording.has_call_times)},
-    {"output", "FILE", "trace to write, or a folder for it (default: COMMAND.abt)", "Output", 'o',
-     RECORD, TEXT(output)},
+    {"output", "FILE", "file for the trace, or a folder for it (default: COMMAND.abt)", "Output",
+     'o', RECORD, TEXT(output)},
     {"no-convert", NULL,
      "keep the raw recording (the spool) in the new folder given by -o\n"
      "(default: COMMAND.spool); allocbench trace recover converts it later",
@@ -1003,28 +988,29 @@ static const struct ab_option_info table[] = {
      "show progress on the terminal even if the command writes there too\n"
      "(default: only when the command's output goes elsewhere)",
      "Output", 0, RECORD, FLAG(recording.shows_progress), RARE},
-    {"output", "FILE", "trace or file to write; recover: or a folder for it", "Output", 'o', TRACE,
-     TEXT(output)},
-    {"output", "FILE", "result to write, or a folder (DIR/) in which it gets a name", "Output", 'o',
-     MERGE, TEXT(output)},
+    {"output", "FILE", "file for the trace or text; recover also takes a folder", "Output", 'o',
+     TRACE, TEXT(output)},
+    {"output", "FILE",
+     "file for the result, or a folder (DIR/), in which allocbench chooses the "
+     "name",
+     "Output", 'o', MERGE, TEXT(output)},
     {"results", "DIR",
-     "store the result in this folder (default: $ALLOCBENCH_RESULTS, else\n"
-     "results/)",
-     "Output", 0, RUN | REPLAY | MERGE | EXEC, TEXT(store.folder), RARE_IN(RUN | REPLAY | EXEC)},
+     "store the result in this folder (default: $ALLOCBENCH_RESULTS, otherwise results/)", "Output",
+     0, RUN | REPLAY | MERGE | EXEC, TEXT(store.folder), RARE_IN(RUN | REPLAY | EXEC)},
     {"results", "DIR",
-     "baselines are in DIR/baselines (default: $ALLOCBENCH_RESULTS, else\n"
-     "results/)",
-     "Output", 0, BASELINE, TEXT(store.folder)},
+     "keep baselines in DIR/baselines (default: $ALLOCBENCH_RESULTS, otherwise results/)", "Output",
+     0, BASELINE, TEXT(store.folder)},
     {"results", "DIR",
-     "store the calibration in this folder (default: $ALLOCBENCH_RESULTS, else\n"
-     "results/)",
+     "store the calibration in this folder (default: $ALLOCBENCH_RESULTS, otherwise results/)",
      "Output", 0, CALIBRATE, TEXT(store.folder)},
     {"no-command-line", NULL,
-     "keep neither the command line nor, of exec, the values of --load, --ready,\n"
-     "--prepare and --stdin in the result: arguments may be secret",
+     "keep the command line out of the result, and with exec also the values of --load, --ready, "
+     "--prepare and --stdin, because arguments may be secret",
      "Output", 0, RUN | REPLAY | EXEC, FLAG(command.is_hidden), RARE},
-    {"no-store", NULL, "do not store the result; --json, --csv and the like still write", "Output",
-     0, RUN | REPLAY | EXEC, FLAG(store.is_off), RARE},
+    {"no-store", NULL,
+     "do not store the result; files of --json, --csv and similar options are "
+     "still written",
+     "Output", 0, RUN | REPLAY | EXEC, FLAG(store.is_off), RARE},
 #define AB_SINK(id, name, arg, help, write, write_suite, help_of) \
     OUTPUT(name, arg, help, RUN | REPLAY | REPORT, TEXT(outputs.sinks[AB_SINK_##id]), \
            RARE_IN(HIDES_##help_of)),
@@ -1047,19 +1033,18 @@ static const struct ab_option_info table[] = {
     JSON("write the verdicts", VERIFY),
     JSON("write the findings", DOCTOR),
     JSON("write the explanation", EXPLAIN),
-    JSON("write plan, notes and cost", CHECK),
+    JSON("write the plan, the notes and the cost", CHECK),
     {"embed", "HOW",
-     "what --html keeps of the result within the report, for report and\n"
-     "compare to read: merged (default; histograms of all rounds together),\n"
-     "full or none",
+     "how much of the result --html embeds in the page, for report and compare to read: merged "
+     "(default; one histogram for all rounds), full or none",
      "Output", 0, RESULTS, WORD(outputs.embed, embeds), RARE},
     JSON("write the comparison", COMPARE),
     {"json", "FILE", "write the result as JSON; - is standard output", "Output", 0, EXEC,
      TEXT(outputs.sinks[AB_SINK_JSON])},
     {"csv", "FILE", "write the result as CSV; - is standard output", "Output", 0, EXEC,
      TEXT(outputs.sinks[AB_SINK_CSV])},
-    {"color", "WHEN", "auto, always or never (default: auto; honors NO_COLOR)", "Output", 0,
-     RUN | REPLAY | EXEC | REPORT | MERGE | VERIFY | COMPARE | BASELINE | DOCTOR,
+    {"color", "WHEN", "use colors: auto, always or never (default: auto; honors NO_COLOR)",
+     "Output", 0, RUN | REPLAY | EXEC | REPORT | MERGE | VERIFY | COMPARE | BASELINE | DOCTOR,
      WORD(color, whens), RARE},
     {"ascii", NULL, "print ASCII characters only", "Output", 0,
      RUN | REPLAY | EXEC | REPORT | MERGE | TRACE | VERIFY | COMPARE | BASELINE | DOCTOR,
@@ -1069,22 +1054,22 @@ static const struct ab_option_info table[] = {
     {"quiet", NULL, "print only errors; the calibration is still stored", "Output", 'q', CALIBRATE,
      FLAG(talk.is_quiet)},
     {"quiet", NULL, "print only errors", "Output", 'q', RECORD, FLAG(talk.is_quiet)},
-    {"quiet", NULL, "no progress and no summary on standard error", "Output", 'q', TRACE,
+    {"quiet", NULL, "print no progress and no summary on standard error", "Output", 'q', TRACE,
      FLAG(talk.is_quiet)},
     {"verbose", "[TOPIC,TOPIC]",
-     "also print time, size, worst, memory, percentiles or all; phase=NAME: all\n"
-     "of one phase; pins: who holds the pages (default: time,worst,memory)",
+     "also print time, size, worst, memory, percentiles, pins (who pins the pages) or all; "
+     "phase=NAME prints all of one phase (default: time,worst,memory)",
      "Output", 'v', RUN | REPLAY | REPORT | BASELINE, SPECIAL(read_topics), .is_value = are_topics,
      .words = ab_topic_words},
-    {"verbose", NULL, "also print percentiles that do not clearly differ", "Output", 'v', COMPARE,
+    {"verbose", NULL, "also print percentiles that do not differ clearly", "Output", 'v', COMPARE,
      FLAG(is_verbose)},
     {"verbose", NULL, "print details of each", "Output", 'v', LIST, FLAG(is_verbose)},
     {"verbose", NULL, "describe each check", "Output", 'v', VERIFY, FLAG(is_verbose)},
-    {"verbose", NULL, "info: also sizes, lifetimes, threads and live memory over time", "Output",
-     'v', TRACE, FLAG(is_verbose)},
+    {"verbose", NULL, "info: also print sizes, lifetimes, threads and live memory over time",
+     "Output", 'v', TRACE, FLAG(is_verbose)},
     {"verbose", NULL, "print all metrics", "Output", 'v', CALIBRATE, FLAG(is_verbose)},
     {"verbose", NULL, "print why each check matters", "Output", 'v', DOCTOR, FLAG(is_verbose)},
-    {"strict", NULL, "exit with 1 when there is a warning", "Output", 0, DOCTOR,
+    {"strict", NULL, "exit with 1 if there is a warning", "Output", 0, DOCTOR,
      FLAG(is_strict_doctor)},
     {"help", NULL, "print the usual options", "Output", 'h', ~0u, FLAG(wants_help)},
     {"help-all", NULL, "print all options", "Output", 0, ~0u, FLAG(wants_help_all)},

@@ -13,15 +13,14 @@ enum { HELP_COLUMN = 25 };
 
 const char ab_options_exit_codes[] =
     "  0  ok\n"
-    "  1  a gate failed or was not evaluated; a comparison found a regression\n"
-    "  2  bad command line or workload; results of different work\n"
-    "  3  unreadable, altered or incomplete input\n"
-    "  4  a back end asked for by name is missing, crashed, timed out or failed a\n"
-    "     check; or a system error\n"
+    "  1  a gate failed or was not evaluated, or a comparison found a regression\n"
+    "  2  bad command line or workload, or the results are of different work\n"
+    "  3  the input is unreadable, altered or incomplete\n"
+    "  4  a back end that was named is missing, crashed, timed out or failed a check,\n"
+    "     or a system error occurred\n"
     "  5  a verdict is inconclusive, with --inconclusive=fail\n"
     "  130, 143  interrupted\n"
-    "record passes on the exit status of the command; its own failures are 125 to\n"
-    "127.\n";
+    "record exits with the status of the command; its own failures are 125 to 127.\n";
 
 /* Prints one option. A name too long for its column gets its own line. `word` is the label for a
  * text that applies only to this subcommand of `trace`. */
@@ -120,8 +119,8 @@ void ab_options_print_help(FILE *to, enum ab_command_id command, const char *wor
         fprintf(to, "usage: allocbench %s %s\n\n%s\n\nExamples:\n%s", c->name, c->synopsis,
                 c->summary, c->examples);
     if (is_trace && word == NULL && !is_all) {
-        fputs("\nOptions of one of them: allocbench trace COMMAND --help; of all: allocbench\n"
-              "trace --help-all\n",
+        fputs("\nTo see the options of one command: allocbench trace COMMAND --help\n"
+              "To see all options: allocbench trace --help-all\n",
               to);
         return;
     }
@@ -150,11 +149,11 @@ void ab_options_print_overview(FILE *to)
     for (size_t i = 0; i < AB_COMMAND_COUNT; i++)
         fprintf(to, "  %-*s  %s\n", widest, ab_commands[i].name, ab_commands[i].summary);
     fputs("\n"
-          "Options of a command: allocbench help COMMAND, or all of them: allocbench\n"
-          "COMMAND --help-all. What a word means: allocbench explain. This build:\n"
-          "allocbench version. Manual page: allocbench --man allocbench-run | man -l -\n"
-          "(make install installs them). Documentation: share/doc/allocbench, or docs/\n"
-          "in the source tree.\n"
+          "allocbench help COMMAND shows the usual options of a command, and allocbench\n"
+          "COMMAND --help-all shows all of them. allocbench explain WORD explains a word,\n"
+          "allocbench version describes this build. Manual pages: allocbench --man\n"
+          "allocbench-run | man -l - (make install installs them). Documentation:\n"
+          "share/doc/allocbench, or docs/ in the source tree.\n"
           "\n"
           "Exit codes:\n",
           to);

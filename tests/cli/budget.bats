@@ -73,12 +73,12 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
         expect_error "$2"
     }
     expect_refused latncy 'did you mean latency\?'
-    expect_refused '' 'expected some of throughput, latency, tail and memory'
-    expect_refused latency,,tail 'expected some of'
+    expect_refused '' 'expected one or more of throughput, latency, tail and memory'
+    expect_refused latency,,tail 'expected one or more of'
     expect_refused memory:0 'NAME:N with N from 1 to 1000'
     expect_refused memory: 'NAME:N with N from 1 to 1000'
     expect_refused memory:many 'NAME:N with N from 1 to 1000'
-    expect_refused throughput:3 'throughput runs in every round'
+    expect_refused throughput:3 'the throughput pass always runs in every round'
     small -b arena --order strict --passes tail
     expect_code 2
     expect_error 'tail cannot be measured with --order strict'

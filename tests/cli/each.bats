@@ -208,7 +208,7 @@ write_trace() {
     expect_error '--budget needs --each scope'
     bench replay none.abt -b glibc --each frame
     expect_code 2
-    expect_error '--each frame: must be scope, whatever the marks of the trace are called'
+    expect_error '--each frame: must be the word scope, not the name of a mark'
     for budget in 0 61s; do
         bench replay none.abt --each scope --budget $budget
         expect_error 'must be from 1ns to 60s'

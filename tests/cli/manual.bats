@@ -52,7 +52,7 @@ make_pages() {
         grep -qF "\\fB$command\\fR" "$OUT/stdout" || fail "$command"
         grep -qF "allocbench\\-$command (1)" "$OUT/stdout" || fail "no reference to $command"
     done
-    grep -q 'altered or incomplete input' "$OUT/stdout"
+    grep -q 'the input is unreadable, altered or incomplete' "$OUT/stdout"
 }
 
 @test "a page that is not there gets the nearest" {
