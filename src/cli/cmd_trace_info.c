@@ -16,6 +16,7 @@
 #include "report/flame.h"
 #include "report/table/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,7 +315,7 @@ static const struct ab_member facts_members[] = {
 };
 AB_TABLE(facts, struct ab_trace_facts);
 
-/* Text of the facts of a trace: the totals, then three small charts. */
+/* ---- text: the totals, then three small charts ---- */
 
 enum { CURVE_COLUMNS = 60, BAR_COLUMNS = 30, THREADS_SHOWN = 8, NAMES_SHOWN = 8 };
 
@@ -336,74 +337,60 @@ static void print_bypass(FILE *to, const struct ab_trace_bypass *b)
 
 static void print_time(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
 {
-    char a[32];
-    fprintf(to, "\ntime       %s", ab_units_time(a, sizeof a, (double)i->time_us * 1e3));
+    fprintf(to, "\ntime       %s", AB_TIME((double)i->time_us * 1e3));
     if (s->n_idle > 0)
-        fprintf(to, ", idle for %s of it, in %llu stretch%s of a second or more",
-                ab_units_time(a, sizeof a, (double)s->idle_us * 1e3), (unsigned long long)s->n_idle,
-                s->n_idle == 1 ? "" : "es");
+        fprintf(to, ", idle for %s of it, in %" PRIu64 " stretch%s of a second or more",
+                AB_TIME((double)s->idle_us * 1e3), s->n_idle, s->n_idle == 1 ? "" : "es");
 }
 
 /* Prints which share of its large blocks the program wrote. */
 static void print_written(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
 {
-    char a[32], b[32], c[32];
-    if (s->large_bytes == 0)
+    const uint64_t large = s->large_bytes, known = i->written_known_bytes;
+    if (large > 0 && !i->has_written)
+        fprintf(
+            to, "written    not known of the %s in blocks of 64 KiB or more: %s\n", AB_BYTES(large),
+            i->is_written_unread ? "that needs a file, not a pipe" : "the recording does not say");
+    if (large == 0 || !i->has_written)
         return;
-    ab_units_bytes(c, sizeof c, (double)s->large_bytes);
-    if (!i->has_written) {
-        fprintf(to, "written    not known of the %s in blocks of 64 KiB or more: %s\n", c,
-                i->is_written_unread ? "that needs a file, not a pipe"
-                                     : "the recording does not say");
-        return;
-    }
     fprintf(to, "written    %s of %s in blocks of 64 KiB or more (%.3g %%)",
-            ab_units_bytes(a, sizeof a, (double)i->written_bytes),
-            ab_units_bytes(b, sizeof b, (double)i->written_known_bytes),
-            share(i->written_bytes, i->written_known_bytes));
-    if (i->written_known_bytes < s->large_bytes / 100 * 99)
-        fprintf(to, "; unknown for another %s",
-                ab_units_bytes(c, sizeof c, (double)(s->large_bytes - i->written_known_bytes)));
+            AB_BYTES(i->written_bytes), AB_BYTES(known), share(i->written_bytes, known));
+    if (known < large / 100 * 99)
+        fprintf(to, "; unknown for another %s", AB_BYTES(large - known));
     fputc('\n', to);
 }
 
 static void print_totals(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
 {
-    char a[32];
     fprintf(to, "program    %s%s\n", i->program[0] != 0 ? AB_SHOWN(1024, i->program) : "unknown",
             i->is_partial ? " (partial: the end of the file is missing)" : "");
-    fprintf(to, "events     %llu in %s", (unsigned long long)i->events,
-            ab_units_bytes(a, sizeof a, (double)i->file_bytes));
+    fprintf(to, "events     %" PRIu64 " in %s", i->events, AB_BYTES(i->file_bytes));
     if (i->events > 0)
         fprintf(to, " (%.3f bytes each)", (double)i->file_bytes / (double)i->events);
-    fputc('\n', to);
-    fprintf(to, "threads    %llu", (unsigned long long)i->threads);
+    fprintf(to, "\nthreads    %" PRIu64, i->threads);
     if (i->thread_ends > 0)
-        fprintf(to, ", %llu ended", (unsigned long long)i->thread_ends);
+        fprintf(to, ", %" PRIu64 " ended", i->thread_ends);
     if (i->has_time)
         print_time(to, i, s);
     fputc('\n', to);
     for (unsigned k = 0; k < AB_EVENT_KIND_COUNT; k++)
         if (i->ops[k] > 0)
-            fprintf(to, "%-14s %llu\n", ab_event_kind_names[k], (unsigned long long)i->ops[k]);
+            fprintf(to, "%-14s %" PRIu64 "\n", ab_event_kind_names[k], i->ops[k]);
     if (i->inherited > 0)
-        fprintf(to, "inherited  %llu: the first events are the blocks live at the fork\n",
-                (unsigned long long)i->inherited);
+        fprintf(to, "inherited  %" PRIu64 ": the first events are the blocks live at the fork\n",
+                i->inherited);
     if (i->bypass.is_there)
         print_bypass(to, &i->bypass);
     if (i->failed > 0)
-        fprintf(to, "failed     %llu of these\n", (unsigned long long)i->failed);
-    fprintf(to, "live peak  %s", ab_units_bytes(a, sizeof a, (double)i->live_peak_bytes));
-    fprintf(to, " (%llu bytes), at most %llu block%s\n", (unsigned long long)i->live_peak_bytes,
-            (unsigned long long)i->live_peak_blocks, i->live_peak_blocks == 1 ? "" : "s");
-    fprintf(to, "never freed  %s in %llu block%s",
-            ab_units_bytes(a, sizeof a, (double)i->live_end_bytes),
-            (unsigned long long)i->live_end_blocks, i->live_end_blocks == 1 ? "" : "s");
+        fprintf(to, "failed     %" PRIu64 " of these\n", i->failed);
+    fprintf(to, "live peak  %s (%" PRIu64 " bytes), at most %" PRIu64 " block%s\n",
+            AB_BYTES(i->live_peak_bytes), i->live_peak_bytes, i->live_peak_blocks,
+            i->live_peak_blocks == 1 ? "" : "s");
+    fprintf(to, "never freed  %s in %" PRIu64 " block%s", AB_BYTES(i->live_end_bytes),
+            i->live_end_blocks, i->live_end_blocks == 1 ? "" : "s");
     if (i->live_end_bytes > 0)
-        fprintf(to, ", %.3g %% of the live peak",
-                100.0 * (double)i->live_end_bytes / (double)i->live_peak_bytes);
-    fputc('\n', to);
-    fprintf(to, "requested  %s in total\n", ab_units_bytes(a, sizeof a, (double)i->total_bytes));
+        fprintf(to, ", %.3g %% of the live peak", share(i->live_end_bytes, i->live_peak_bytes));
+    fprintf(to, "\nrequested  %s in total\n", AB_BYTES(i->total_bytes));
     print_written(to, i, s);
     if (i->has_sites)
         fputs("call sites recorded (--sites shows them)\n", to);
@@ -412,10 +399,9 @@ static void print_totals(FILE *to, const struct ab_trace_info *i, const struct a
 /* Prints CPU time and memory of the whole program, as far as the trace has them. */
 static void print_whole(FILE *to, const struct ab_trace_whole *w)
 {
-    char a[32];
     if (w->cpu_ns != AB_WHOLE_UNKNOWN)
-        fprintf(to, "CPU time   %s of the program, in which it made %llu calls\n",
-                ab_units_time(a, sizeof a, (double)w->cpu_ns), (unsigned long long)w->calls);
+        fprintf(to, "CPU time   %s of the program, in which it made %" PRIu64 " calls\n",
+                AB_TIME((double)w->cpu_ns), w->calls);
     if (ab_whole_is_unasked(w)) {
         fputs("memory     ", to);
         ab_whole_print_unasked(to, w);
@@ -427,22 +413,20 @@ static void print_requests(FILE *to, const struct ab_mark_table *t,
                            const struct ab_mark_stats *stats)
 {
     for (size_t i = 0; i < t->n_names; i++)
-        fprintf(to, "%s%s: %llu%s", i == 0 ? "asked too  " : ", ",
-                AB_SHOWN(1024, t->names[stats[i].name]), (unsigned long long)stats[i].n,
+        fprintf(to, "%s%s: %" PRIu64 "%s", i == 0 ? "asked too  " : ", ",
+                AB_SHOWN(1024, t->names[stats[i].name]), stats[i].n,
                 i + 1 == t->n_names ? "\n" : "");
 }
 
 static void print_mark(FILE *to, const struct ab_mark_table *t, const struct ab_mark_stats *s)
 {
-    char a[32];
-    fprintf(to, "marks      %s: %llu", AB_SHOWN(1024, t->names[s->name]), (unsigned long long)s->n);
+    fprintf(to, "marks      %s: %" PRIu64, AB_SHOWN(1024, t->names[s->name]), s->n);
     if (s->n > 1)
         fprintf(to, ", calls between: median %.10g (%.10g to %.10g)", s->calls.median, s->calls.min,
                 s->calls.max);
-    if (!isnan(s->us.median)) {
-        fprintf(to, "; time: median %s", ab_units_time(a, sizeof a, s->us.median * 1e3));
-        fprintf(to, ", longest %s", ab_units_time(a, sizeof a, s->us.max * 1e3));
-    }
+    if (!isnan(s->us.median))
+        fprintf(to, "; time: median %s, longest %s", AB_TIME(s->us.median * 1e3),
+                AB_TIME(s->us.max * 1e3));
     fputc('\n', to);
 }
 
@@ -489,12 +473,10 @@ static void print_remote(FILE *to, const struct ab_survey *s)
 {
     if (s->n_threads < 2)
         return;
-    fprintf(to, "freed by another thread  %llu of %llu blocks (%.1f %%)\n",
-            (unsigned long long)s->n_remote_frees, (unsigned long long)s->n_frees,
-            share(s->n_remote_frees, s->n_frees));
+    fprintf(to, "freed by another thread  %" PRIu64 " of %" PRIu64 " blocks (%.1f %%)\n",
+            s->n_remote_frees, s->n_frees, share(s->n_remote_frees, s->n_frees));
     if (s->n_remote_resizes > 0)
-        fprintf(to, "resized by another thread  %llu blocks\n",
-                (unsigned long long)s->n_remote_resizes);
+        fprintf(to, "resized by another thread  %" PRIu64 " blocks\n", s->n_remote_resizes);
 }
 
 static void print_threads(FILE *to, const struct ab_survey *s)
@@ -503,11 +485,11 @@ static void print_threads(FILE *to, const struct ab_survey *s)
         return;
     fprintf(to, "\n%-10s %12s %12s %12s %14s\n", "thread", "events", "allocs", "frees",
             "remote frees");
-    for (size_t i = 0; i < s->n_threads && i < THREADS_SHOWN; i++)
-        fprintf(to, "%-10zu %12llu %12llu %12llu %14llu\n", i,
-                (unsigned long long)s->threads[i].events, (unsigned long long)s->threads[i].allocs,
-                (unsigned long long)s->threads[i].frees,
-                (unsigned long long)s->threads[i].remote_frees);
+    for (size_t i = 0; i < s->n_threads && i < THREADS_SHOWN; i++) {
+        const struct ab_survey_thread *t = &s->threads[i];
+        fprintf(to, "%-10zu %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %14" PRIu64 "\n", i,
+                t->events, t->allocs, t->frees, t->remote_frees);
+    }
     if (s->n_threads > THREADS_SHOWN)
         fprintf(to, "and %zu more\n", s->n_threads - THREADS_SHOWN);
 }
@@ -668,16 +650,7 @@ static enum ab_status write_flame(const struct ab_trace_facts *f, enum ab_flame_
     return ab_output_commit(folded, err);
 }
 
-/* ---- telling ---- */
-
-enum { JSON, FLAME, FOLDED, HTML, OUTPUTS };
-
-struct telling {
-    const struct ab_options *o;
-    struct ab_output out[OUTPUTS];
-    bool is_text; /* True to print text on stdout, which no output uses */
-    json_t *list; /* facts of each file; NULL = no JSON requested */
-};
+/* ---- text: sizes against lifetimes ---- */
 
 /* Four classes of lifetimes share one column, which is a power of 16. */
 
@@ -760,6 +733,17 @@ static void trace_print_lives(FILE *to, const struct ab_site_stats *s)
         fputc('\n', to);
     }
 }
+
+/* ---- telling ---- */
+
+enum { JSON, FLAME, FOLDED, HTML, OUTPUTS };
+
+struct telling {
+    const struct ab_options *o;
+    struct ab_output out[OUTPUTS];
+    bool is_text; /* True to print text on stdout, which no output uses */
+    json_t *list; /* facts of each file; NULL = no JSON requested */
+};
 
 static void tell_text(FILE *to, const struct ab_sites_wanted *sites, bool is_verbose,
                       const struct ab_trace_facts *f, struct ab_table_style style)
