@@ -176,6 +176,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 
 # What the assembler includes, -MMD does not see.
 $(B)/obj/src/report/html/assets.o: src/report/html/report.css src/report/html/report.js
+$(B)/obj/src/app/calibrate.o: configs/churn.yaml
 $(B)/obj/src/cli/cmd_init.o: $(wildcard configs/init/*)
 $(B)/obj/src/cli/complete.o: $(wildcard src/cli/completion.*)
 

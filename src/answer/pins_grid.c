@@ -27,19 +27,19 @@ static void add_row(struct ab_grid *g, uint32_t backend, const struct ab_pin *pi
         ab_grid_say(g, PLACE, "%s", pin->file);
 }
 
-static const char *title_of(const char *at, struct ab_view_texts *texts)
+static const char *moment_of(const char *at, struct ab_view_texts *texts)
 {
-    static const char *const titles[AB_PIN_MOMENT_COUNT] = {
-        [AB_PIN_RESIDENT_PEAK] = "who pins the pages at the peak of resident memory",
-        [AB_PIN_LIVE_PEAK] = "who pins the pages at the peak of live bytes",
-        [AB_PIN_WORST] = "who pins the pages at the most external bytes",
-        [AB_PIN_END] = "who pins the pages at the end",
-        [AB_PIN_HALF_TIME] = "who pins the pages at half of the time of the work",
+    static const char *const moments[AB_PIN_MOMENT_COUNT] = {
+        [AB_PIN_RESIDENT_PEAK] = "at the peak of resident memory",
+        [AB_PIN_LIVE_PEAK] = "at the peak of live bytes",
+        [AB_PIN_WORST] = "at the most external bytes",
+        [AB_PIN_END] = "at the end",
+        [AB_PIN_HALF_TIME] = "at half of the time of the work",
     };
     for (unsigned i = 0; i < AB_PIN_MOMENT_COUNT; i++)
         if (strcmp(at, ab_pin_moment_names[i]) == 0)
-            return titles[i];
-    return ab_view_texts_addf(texts, "who pins the pages at %s", at);
+            return moments[i];
+    return ab_view_texts_addf(texts, "at %s", at);
 }
 
 static bool has_places(const struct ab_session *s)
@@ -189,7 +189,8 @@ bool ab_pins_grid(const struct ab_topic_at *topic, struct ab_grid *g)
                                       [THREAD] = {"thread", 5, "thread"}},
                           .n_columns = COLUMNS,
                           .is_list = true};
-    g->title = title_of(at, &g->texts);
+    const char *moment = moment_of(at, &g->texts);
+    g->title = ab_view_texts_addf(&g->texts, "who pins the pages %s", moment);
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct ab_pins_of m;
         if (ab_view_shows(s, b) && ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m))
@@ -197,7 +198,7 @@ bool ab_pins_grid(const struct ab_topic_at *topic, struct ab_grid *g)
     }
     const char *sentence = g->n_rows > 0 ? sentence_of(s, at, &g->texts) : NULL;
     if (topic->surface == AB_PAGE) {
-        g->caption = ab_view_texts_addf(&g->texts, "W%s", g->title + 1);
+        g->caption = ab_view_texts_addf(&g->texts, "Who pins the pages %s", moment);
         if (sentence != NULL)
             ab_view_texts_addf(&g->sentences, "%s", sentence);
     } else {

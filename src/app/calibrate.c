@@ -7,12 +7,16 @@
 #include "app/result_store.h"
 #include "app/run_workload.h"
 #include "app/say.h"
+#include "core/alloc.h"
+#include "core/embed.h"
 #include "core/output.h"
 #include "core/text.h"
 #include "runner/setting_proof.h"
 #include "tape/tape_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,23 +25,7 @@
 static const char *const twins[] = {"glibc{" AB_TWIN_VARIABLE "=a}",
                                     "glibc{" AB_TWIN_VARIABLE "=b}"};
 
-/* Workload of configs/churn.yaml with half the ops. */
-static const char churn[] = "allocbench: 1\n"
-                            "name: churn\n"
-                            "seed: 7\n"
-                            "params: [{name: slots, value: 1000}, {name: ops, value: 1M}]\n"
-                            "sizes: [{name: small, dist: \"uniform(64, 256)\"}]\n"
-                            "sets: [{name: heap, count: $slots}]\n"
-                            "phases:\n"
-                            "  - name: fill\n"
-                            "    measure: false\n"
-                            "    do: [{alloc: heap, size: small, count: all, touch: first(16)}]\n"
-                            "  - name: churn\n"
-                            "    until: ops($ops)\n"
-                            "    do: [{replace: heap, at: random, size: small, touch: none}]\n"
-                            "  - name: drain\n"
-                            "    measure: false\n"
-                            "    do: [{free: heap, count: all}]\n";
+AB_EMBED(churn, "configs/churn.yaml")
 
 enum { ROUNDS_MEASURED = 2 * AB_ROUNDS_DEFAULT };
 
@@ -79,13 +67,13 @@ static enum ab_status check_folder(const struct ab_store_wanted *store, struct a
     return status;
 }
 
-/* Calibrates with the workload that was named, else with the built-in churn, passed as an unnamed
- * file (memfd). */
+/* Calibrates with the workload that was named, else with half the ops of configs/churn.yaml, passed
+ * as an unnamed file (memfd). */
 enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_calibration *out,
                             int *exit_code, struct ab_err *err)
 {
     char path[64];
-    const char *named = path;
+    const char *named = path, **sets = NULL;
     int fd = -1;
     AB_TRY(check_folder(&asked->store, err));
     struct ab_measure_request both = {
@@ -107,16 +95,24 @@ enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_ca
     for (unsigned pass = 0; pass < AB_PASS_COUNT; pass++)
         both.passes.plan.rounds[pass] = AB_EVERY_ROUND;
     if (asked->n_args == 0) {
-        fd = ab_memfd("allocbench-churn", sizeof churn - 1);
-        if (fd < 0 || pwrite(fd, churn, sizeof churn - 1, 0) != (ssize_t)sizeof churn - 1)
+        const size_t n = strlen(churn);
+        fd = ab_memfd("allocbench-churn", n);
+        if (fd < 0 || pwrite(fd, churn, n, 0) != (ssize_t)n)
             return ab_fail_errno(err, AB_SYSTEM, "cannot make the workload");
         snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
         both.args = &named;
         both.n_args = 1;
+        sets = ab_alloc_zeroed(asked->settings.n_sets + 2, sizeof sets[0]); /* ends with NULL */
+        sets[0] = "ops=1M"; /* those that were given come later, and win */
+        for (size_t i = 0; i < asked->settings.n_sets; i++)
+            sets[i + 1] = asked->settings.sets[i];
+        both.settings.sets = sets;
+        both.settings.n_sets++;
     }
     enum ab_status status = ab_run_workload(&both, exit_code, err);
     if (fd >= 0)
         close(fd);
+    free(sets);
     return status;
 }
 

@@ -47,17 +47,6 @@ struct ab_aging_count ab_aging_foresee(const struct ab_aging_plan *plan)
     return count;
 }
 
-/* Shuffles x; every order is equally likely (Fisher and Yates, 1938). */
-static void shuffle(struct ab_rng *rng, struct ab_aging_block *x, uint64_t n)
-{
-    for (; n > 1; n--) {
-        uint64_t k = ab_rng_below(rng, n);
-        struct ab_aging_block moved = x[k];
-        x[k] = x[n - 1];
-        x[n - 1] = moved;
-    }
-}
-
 struct ab_aging_count ab_aging_make(const struct ab_aging_plan *plan,
                                     const struct ab_aging_calls *calls,
                                     struct ab_aging_block *blocks)
@@ -78,7 +67,7 @@ struct ab_aging_count ab_aging_make(const struct ab_aging_plan *plan,
     if (ref == 0)
         return count;
     ab_rng_init(&order, plan->request.seed, ORDER_STREAM);
-    shuffle(&order, blocks, count.blocks);
+    AB_RNG_SHUFFLE(&order, blocks, count.blocks);
     const double kept = plan->request.occupancy * (double)count.made_bytes;
     while (count.blocks > 0 && (double)count.bytes > kept) {
         const struct ab_aging_block *b = &blocks[--count.blocks];

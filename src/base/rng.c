@@ -53,12 +53,3 @@ double ab_rng_unit(struct ab_rng *rng)
 {
     return (double)(ab_rng_next(rng) >> 11) * 0x1p-53;
 }
-
-void ab_rng_shuffle(struct ab_rng *rng, uint32_t *x, uint32_t n)
-{
-    for (uint32_t i = n; i > 1; i--) {
-        uint32_t j = (uint32_t)ab_rng_below(rng, i), t = x[i - 1];
-        x[i - 1] = x[j];
-        x[j] = t;
-    }
-}

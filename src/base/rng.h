@@ -25,7 +25,15 @@ uint64_t ab_rng_below(struct ab_rng *rng, uint64_t n);
 /* Returns a uniform number in [0, 1), with 53 bits. */
 double ab_rng_unit(struct ab_rng *rng);
 
-/* Shuffles x; every order is equally likely (Fisher and Yates, 1938). */
-void ab_rng_shuffle(struct ab_rng *rng, uint32_t *x, uint32_t n);
+/* Shuffles the array x; every order is equally likely (Fisher and Yates, 1938). */
+#define AB_RNG_SHUFFLE(rng, x, n) \
+    do \
+        for (uint64_t i_ = (n); i_ > 1; i_--) { \
+            uint64_t k_ = ab_rng_below((rng), i_); \
+            __typeof__((x)[0]) moved_ = (x)[k_]; \
+            (x)[k_] = (x)[i_ - 1]; \
+            (x)[i_ - 1] = moved_; \
+        } \
+    while (0)
 
 #endif

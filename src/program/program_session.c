@@ -431,7 +431,7 @@ static enum ab_status run_round(struct state *st, uint32_t round, struct ab_err 
         if (is_running(st, i))
             order[n++] = i;
     ab_rng_init(&rng, s->seed, STREAM(round));
-    ab_rng_shuffle(&rng, order, n);
+    AB_RNG_SHUFFLE(&rng, order, n);
     s->rounds[s->n_rounds++] = (struct ab_round){.index = round, .order = order, .n_order = n};
     for (uint32_t i = 0; i < n && status == AB_OK; i++) {
         status = run_checked(st, order[i], round, false, &run, err);

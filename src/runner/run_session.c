@@ -619,7 +619,7 @@ static enum ab_status run_round(struct state *st, uint32_t index, struct ab_err 
     for (uint32_t i = 0; i < s->n_backends; i++)
         if (is_running(st, i))
             order[n_all++] = i;
-    ab_rng_shuffle(&st->rng, order, n_all);
+    AB_RNG_SHUFFLE(&st->rng, order, n_all);
     for (uint32_t i = 0; i < n_all; i++) /* of all, so that a shard keeps the order of the whole */
         if (is_ours(st, order[i]))
             order[n++] = order[i];

@@ -25,19 +25,17 @@ void ab_memory_enter(struct ab_lane *lane)
 {
     struct ab_memory_pass *m = lane->w->memory;
     struct ab_memory_time *t = &m->time;
-    if (t->n > 0) {
-        t->lanes[lane->index] = (pid_t)syscall(SYS_gettid);
-        struct ab_virtual_clock *clock = m->report->pace != 0
-                                             ? NULL
-                                             : dlsym(RTLD_DEFAULT, AB_VIRTUAL_CLOCK_NAME);
-        if (m->report->pace == 0 && (clock == NULL || clock->version != AB_VIRTUAL_CLOCK_VERSION))
-            ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "the virtual clock was not loaded", NULL);
-        if (clock != NULL) {
-            clock->enter();
-            ab_clock_ask_kernel();
-        }
-        t->clock = clock;
-    }
+    if (t->n == 0)
+        return;
+    t->lanes[lane->index] = (pid_t)syscall(SYS_gettid);
+    if (m->report->pace != 0)
+        return;
+    struct ab_virtual_clock *clock = dlsym(RTLD_DEFAULT, AB_VIRTUAL_CLOCK_NAME);
+    if (clock == NULL || clock->version != AB_VIRTUAL_CLOCK_VERSION)
+        ab_worker_fail(lane->w, AB_FAILURE_SYSTEM, "the virtual clock was not loaded", NULL);
+    clock->enter();
+    ab_clock_ask_kernel();
+    t->clock = clock;
 }
 
 static void begin(struct ab_memory_time *t)

@@ -45,7 +45,14 @@ calibrated() {
 @test "without a workload it measures a churn of its own" {
     bench calibrate --rounds 2 --results "$OUT/results"
     expect_code 0
-    expect_json '.workload == "churn"' "$OUT"/results/calibration-*.json
+    expect_json '.workload == "churn" and (.tape_sha256 | startswith("74e6ef24827c0d65"))' \
+        "$OUT"/results/calibration-*.json
+}
+
+@test "a param of that churn can be set" {
+    bench calibrate --rounds 2 --set ops=20000 --results "$OUT/results"
+    expect_code 0
+    expect_json '.tape_sha256 | startswith("cf834954eb99687d")' "$OUT"/results/calibration-*.json
 }
 
 @test "a gate that is narrower than twice the noise warns, in one line; a wider one does not" {
