@@ -573,8 +573,8 @@ static const struct ab_option_info table[] = {
     {"stdin", "FILE", "file for standard input of the command (default: empty)", "What runs", 0,
      EXEC, TEXT(program.stdin_path)},
     {"trace", "TRACE.abt",
-     "recording of the same command: exec also replays it, and shows the time per call that the "
-     "replay predicts beside the measured one (--inside)",
+     "recording of the command: also replay it, and compare its prediction with the time that "
+     "calls take (--inside)",
      "What runs", 0, EXEC, TEXT(program.trace)},
     {"inside", NULL, "also measure the CPU time inside malloc and free", "What runs", 0, EXEC,
      FLAG(program.wants_inside)},
@@ -608,8 +608,8 @@ static const struct ab_option_info table[] = {
     {"end-signal", "NAME", "signal that asks the server to end (default: TERM)", "What runs", 0,
      EXEC, WORD(server.end_signal, ab_end_signals), OF_SERVER},
     {"program", "NAME=COMMAND",
-     "measure several builds of a program beside each other: at least two, each\n"
-     "with a name, in place of the command after --; the first is the base",
+     "measure several builds of a program, in place of the command after --; the first is the "
+     "base; repeatable",
      "What runs", 0, EXEC, LIST_OF(program.programs, program.n_programs),
      .more = "COMMAND is split into words as a shell does; no shell runs\n"
              "it. Rows are called NAME, with several allocators\n"
@@ -832,8 +832,8 @@ static const struct ab_option_info table[] = {
     {"limit", "N%", "how much longer the whole run may take than in the base (default: 5%)",
      "Gates and CI", 0, COMPARE, SPECIAL(read_limit), GIVEN(verdicts.has_limit)},
     {"limit", "N%",
-     "fail (exit 1) if the program takes longer (wall time) by more than this\n"
-     "than under the base, or than in the --baseline (then 5% by default)",
+     "fail (exit 1) if the wall time is N% above that of the base, or of the --baseline (then 5% "
+     "by default)",
      "Gates and CI", 0, EXEC, SPECIAL(read_limit), GIVEN(verdicts.has_limit),
      .more = "A failure is first confirmed by more rounds."},
     {"strict", NULL,
@@ -851,9 +851,8 @@ static const struct ab_option_info table[] = {
      "Gates and CI", 0, RUN | REPLAY | COMPARE | EXEC,
      WORD(verdicts.fails_inconclusive, inconclusives), RARE},
     {"gate", "TEXT",
-     "limit on a measured value; the command fails (exit 1) if it is exceeded: "
-     "'jemalloc:program/all/wall_ns < 1.05x glibc' or 'program/all/resident_peak_bytes < 200MiB'; "
-     "repeatable",
+     "limit on a value; the command fails (exit 1) beyond it: 'jemalloc:program/all/wall_ns < "
+     "1.05x glibc' or 'program/all/resident_peak_bytes < 200MiB'; repeatable",
      "Gates and CI", 0, EXEC, LIST_OF(verdicts.gates, verdicts.n_gates)},
     {"backend", "NAME",
      "general malloc to compare with, which also serves the calls that get no heap (default: "
