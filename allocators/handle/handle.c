@@ -10,8 +10,6 @@
 #include "../common/checked.h"
 #include "../common/pages.h"
 
-#include <string.h>
-
 enum { CACHE_LINE_BYTES = 64 };
 
 static uint32_t larger(uint32_t a, uint32_t b)

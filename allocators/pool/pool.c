@@ -11,7 +11,6 @@
 #include "../common/pages.h"
 
 #include <errno.h>
-#include <string.h>
 
 static const size_t first_chunk_bytes = (size_t)64 << 10;
 enum { FIRST_CHUNK_SLOTS = 8 };

@@ -11,7 +11,6 @@
 #include "base/bits.h"
 #include "core/alloc.h"
 #include "core/text.h"
-#include "symbols/site_match.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -356,19 +355,17 @@ static void name_backend(struct ab_advice_heap *h)
     const char *threads = ab_advice_is_shared(h) || !h->is_local ? ":threads=local" : "";
     switch (h->kind) {
     case AB_ADVICE_POOL:
-        snprintf(h->backend, sizeof h->backend, "pool:slot=%llu%s",
-                 (unsigned long long)h->size_most, threads);
+        AB_FIT(h->backend, "pool:slot=%llu%s", (unsigned long long)h->size_most, threads);
         break;
     case AB_ADVICE_SLAB:
-        snprintf(h->backend, sizeof h->backend, "slab%s", threads);
+        AB_FIT(h->backend, "slab%s", threads);
         break;
     case AB_ADVICE_STACK:
-        snprintf(h->backend, sizeof h->backend, "arena%s", threads);
+        AB_FIT(h->backend, "arena%s", threads);
         break;
     default:
-        snprintf(h->backend, sizeof h->backend, "%sarena:keep=%lluKiB%s",
-                 h->kind == AB_ADVICE_DOUBLE ? "2*" : "",
-                 (unsigned long long)(h->capacity_bytes >> 10), threads);
+        AB_FIT(h->backend, "%sarena:keep=%lluKiB%s", h->kind == AB_ADVICE_DOUBLE ? "2*" : "",
+               (unsigned long long)(h->capacity_bytes >> 10), threads);
     }
 }
 
@@ -480,7 +477,7 @@ static void sort_heaps(struct ab_advice *a)
     for (uint32_t i = 0; i < a->n_heaps; i++) {
         sorted[i] = a->heaps[order[i]];
         new_[order[i]] = i;
-        snprintf(sorted[i].name, sizeof sorted[i].name, "%c", (char)('A' + (int)i));
+        AB_FIT(sorted[i].name, "%c", (char)('A' + (int)i));
     }
     for (size_t i = 0; i < a->n_heaps; i++)
         a->heaps[i] = sorted[i];
@@ -627,7 +624,7 @@ static void finish(struct survey *s)
             g->scope_most_bytes = o->scope_most_bytes;
         }
         if (s->groups->of_site == NULL && g->n_sizes == 1)
-            snprintf(g->key, sizeof g->key, "size:%llu", (unsigned long long)g->size_most);
+            AB_FIT(g->key, "size:%llu", (unsigned long long)g->size_most);
     }
 }
 

@@ -581,13 +581,13 @@ static void add_numbers(struct ab_text *out, const struct ab_advice_heap *heap, 
     if (needs_align(heap))
         add_number(out, heap, name, "ALIGN", align_of(heap), "");
     if (is_arena(heap)) {
-        snprintf(why, sizeof why, "measured: %" PRIu64 " %s", heap->most_bytes,
-                 heap->kind == AB_ADVICE_STACK    ? "at a time"
-                 : heap->kind == AB_ADVICE_NESTED ? "in one nested scope"
-                                                  : "in one scope");
+        AB_FIT(why, "measured: %" PRIu64 " %s", heap->most_bytes,
+               heap->kind == AB_ADVICE_STACK    ? "at a time"
+               : heap->kind == AB_ADVICE_NESTED ? "in one nested scope"
+                                                : "in one scope");
         add_number(out, heap, name, "BYTES", arena_bytes(heap), why);
     } else if (heap->kind == AB_ADVICE_POOL) {
-        snprintf(why, sizeof why, "measured: %" PRIu64 " at a time", heap->most_blocks);
+        AB_FIT(why, "measured: %" PRIu64 " at a time", heap->most_blocks);
         add_number(out, heap, name, "SLOT", heap->size_most, "");
         add_number(out, heap, name, "SLOTS", heap->capacity_blocks, why);
     } else {
@@ -688,7 +688,7 @@ static void add_objects(struct ab_text *out, const struct ab_advice_heap *heap, 
         const char *end = strchr(line, ';') + 1;
         char text[96];
         line += strncmp(line, "extern ", 7) == 0 ? 7 : 0;
-        snprintf(text, sizeof text, "%.*s\n", (int)(end - line), line);
+        AB_FIT(text, "%.*s\n", (int)(end - line), line);
         add(out, heap, name, text);
         line = strchr(end, '\n') + 1;
     }

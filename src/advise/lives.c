@@ -6,7 +6,7 @@
 #include "advise/lives.h"
 
 #include "base/bits.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,6 @@
 #include "advise/lives.h"
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "trace_tools/scope_search.h"
 
 #include <math.h>

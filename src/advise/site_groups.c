@@ -10,12 +10,10 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "symbols/site_match.h"
 #include "trace_tools/walk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -297,11 +295,9 @@ static bool is_text(const char *s)
 static void name_group(struct ab_advice_group *g, bool is_mixed)
 {
     if (g->file[0] != 0 && g->line > 0 && !is_mixed && is_text(g->file))
-        snprintf(g->key, sizeof g->key, g->column > 0 ? "site:%s:%d:%d" : "site:%s:%d", g->file,
-                 g->line, g->column);
+        AB_FIT(g->key, g->column > 0 ? "site:%s:%d:%d" : "site:%s:%d", g->file, g->line, g->column);
     else if (g->module[0] != 0 && is_text(g->module))
-        snprintf(g->key, sizeof g->key, "site:%s+0x%llx", g->module,
-                 (unsigned long long)g->address);
+        AB_FIT(g->key, "site:%s+0x%llx", g->module, (unsigned long long)g->address);
 }
 
 /* Notes in the group how the stack requests memory. `own` is the depth of the requesting frame. */
@@ -378,8 +374,7 @@ static void name_class(unsigned class, struct ab_advice_group *g)
         low = (UINT64_C(1) << octave) + quarter * step + 1;
         high = low + step - 1;
     }
-    snprintf(g->key, sizeof g->key, "size:%llu-%llu", (unsigned long long)low,
-             (unsigned long long)high);
+    AB_FIT(g->key, "size:%llu-%llu", (unsigned long long)low, (unsigned long long)high);
 }
 
 uint32_t ab_site_groups_of(struct ab_site_groups *g, const struct ab_event *e)

@@ -5,7 +5,6 @@
 #include "answer/findings.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "result/shown.h"
 #include "stats/compare.h"
 

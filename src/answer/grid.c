@@ -5,7 +5,6 @@
 #include "answer/grid.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "result/session.h"
 #include "result/shown.h"
 #include "stats/aggregate.h"

@@ -7,7 +7,6 @@
 #include "answer/latency.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/median.h"
 #include "result/numbers.h"
 #include "result/passes.h"

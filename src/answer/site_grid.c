@@ -3,7 +3,7 @@
  * Call sites of a real program that call the allocator, with their calls and time, over all rounds.
  */
 #include "answer/topics.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 #include "result/shown.h"
 
 #include <math.h>

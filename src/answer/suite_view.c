@@ -8,7 +8,6 @@
 #include "answer/findings.h"
 #include "answer/words.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "result/shown.h"

@@ -8,7 +8,6 @@
 #include "answer/answer.h"
 #include "answer/program_view.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/median.h"
 #include "core/text.h"
 #include "core/units_show.h"

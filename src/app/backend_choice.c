@@ -6,7 +6,6 @@
 
 #include "backend/settings.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "tape/tape_file.h"
 
 #include <stdio.h>

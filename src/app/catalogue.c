@@ -8,7 +8,6 @@
 #include "app/backend_choice.h"
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "exchange/intake.h"
 #include "result/memory_dist.h"
 #include "runner/run_checks.h"

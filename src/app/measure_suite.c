@@ -20,7 +20,6 @@
 #include "base/clock.h"
 #include "core/alloc.h"
 #include "core/command_line.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "report/suite/suite_forms.h"
 #include "runner/supervise.h"

@@ -7,7 +7,6 @@
 
 #include "base/nearest.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 
 #include <dirent.h>

@@ -9,7 +9,6 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/style.h"

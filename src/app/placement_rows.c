@@ -8,7 +8,6 @@
 #include "app/backend_choice.h"
 #include "base/nearest.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "placement/placement.h"
 #include "placement/rules.h"

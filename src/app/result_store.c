@@ -9,7 +9,6 @@
 #include "app/say.h"
 #include "base/clock.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/output.h"
 #include "core/text.h"
 #include "document/read_result.h"

@@ -7,7 +7,6 @@
 #include "core/alloc.h"
 #include "core/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +67,7 @@ void ab_aged_rows_judge(struct ab_selection *s)
     if (why == NULL || s->state != AB_SELECTION_OK)
         return;
     s->state = AB_SELECTION_ABSENT;
-    snprintf(s->reason, sizeof s->reason, "%s", why);
+    AB_COPY(s->reason, why);
 }
 
 /* Adds the setting to a name: "glibc:trim=2s{A=b}" becomes "glibc:trim=2s:litter=0.75{A=b}". */
@@ -117,7 +116,7 @@ static enum ab_status add_rows(const char *text, const struct ab_selection *from
     for (const char *p = text; p != NULL; p = strchr(p, ',')) {
         char said[32];
         p += p > text;
-        snprintf(said, sizeof said, "%.*s", (int)strcspn(p, ","), p);
+        AB_FIT(said, "%.*s", (int)strcspn(p, ","), p);
         AB_TRY(add_row(list, from, said, err));
     }
     return AB_OK;

@@ -165,9 +165,9 @@ static void consider_pattern(struct search *s, const char *pattern)
     const char *arch = strstr(pattern, "ARCH");
     glob_t matches;
     if (arch != NULL)
-        snprintf(text, sizeof text, "%.*s" ARCH "%s", (int)(arch - pattern), pattern, arch + 4);
+        AB_FIT(text, "%.*s" ARCH "%s", (int)(arch - pattern), pattern, arch + 4);
     else
-        snprintf(text, sizeof text, "%s", pattern);
+        AB_COPY(text, pattern);
     if (glob(text, GLOB_NOSORT, NULL, &matches) != 0)
         return;
     for (size_t round = 0; round < matches.gl_pathc && !s->is_right; round++) {

@@ -183,8 +183,8 @@ static void classify_prefix(const char *path, struct ab_selection *s)
     const char *const wanted[] = {names[0], names[1]};
     struct ab_elf elf;
     struct ab_err err;
-    snprintf(names[0], sizeof names[0], "%smalloc", s->prefix);
-    snprintf(names[1], sizeof names[1], "%sfree", s->prefix);
+    AB_FIT(names[0], "%smalloc", s->prefix);
+    AB_FIT(names[1], "%sfree", s->prefix);
     s->source = AB_SOURCE_PREFIX;
     if (ab_elf_read(path, wanted, 2, &elf, &err) == AB_OK && elf.defined == 3)
         return;
@@ -274,16 +274,16 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
 {
     char path[sizeof s->path];
     AB_TRY(ab_settings_purge(params, p->files[0] == NULL, s, err));
-    snprintf(s->package, sizeof s->package, "%s", p->package);
+    AB_COPY(s->package, p->package);
     if (p->files[0] == NULL) {
         s->source = AB_SOURCE_LIBC;
-        snprintf(s->version, sizeof s->version, "%s", gnu_get_libc_version());
+        AB_COPY(s->version, gnu_get_libc_version());
         return AB_OK;
     }
     s->source = AB_SOURCE_PRELOAD;
     if (!ab_preset_locate(p, NULL, path, sizeof path)) {
         s->state = AB_SELECTION_ABSENT;
-        snprintf(s->reason, sizeof s->reason, "is not installed (Debian package %s)", p->package);
+        AB_FIT(s->reason, "is not installed (Debian package %s)", p->package);
         return AB_OK;
     }
     library_classify(path, s);
@@ -302,7 +302,7 @@ static enum ab_status select_file(const char *path, const char *params, struct a
         return ab_settings_purge(params, false, s, err);
     }
     if (s->state == AB_SELECTION_ABSENT)
-        snprintf(s->reason, sizeof s->reason, "no such file: %s", AB_SHOWN(512, path));
+        AB_FIT(s->reason, "no such file: %s", AB_SHOWN(512, path));
     return AB_OK;
 }
 
@@ -443,10 +443,10 @@ static enum ab_status name_selection(const struct ab_spelling *spelling, const c
     if (spelling->own[0] == 0)
         return spell_out(spelling, decorator, is_file, s->name, sizeof s->name, err);
     char params[256], aging[32];
-    snprintf(params, sizeof params, "%s", spelling->params);
+    AB_COPY(params, spelling->params);
     bool has_aged_heap = take_param(params, "litter=", aging, sizeof aging);
-    snprintf(s->name, sizeof s->name, "%s%s%s%s", decorator, spelling->own,
-             has_aged_heap ? ":litter=" : "", has_aged_heap ? aging : "");
+    AB_FIT(s->name, "%s%s%s%s", decorator, spelling->own, has_aged_heap ? ":litter=" : "",
+           has_aged_heap ? aging : "");
     if (is_file && spelling->params[0] == 0 && spelling->env[0] == 0)
         return AB_OK;
     return spell_out(spelling, decorator, is_file, s->full_name, sizeof s->full_name, err);
@@ -555,7 +555,7 @@ enum ab_status ab_selection_add(struct ab_selection_list *list, const char *name
     for (size_t i = 0; i < list->n; i++)
         if (strcmp(list->items[i].name, name) == 0)
             return AB_OK;
-    snprintf(text, sizeof text, "%s", name);
+    AB_COPY(text, name);
     AB_TRY(add(list, text, false, NULL, err));
     struct ab_selection *s = &list->items[list->n - 1];
     s->was_named = false;

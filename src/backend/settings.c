@@ -118,7 +118,7 @@ static enum ab_status add_variable(const char *text, size_t n, struct ab_selecti
                                    struct ab_err *err)
 {
     char setting[256];
-    snprintf(setting, sizeof setting, "%.*s", (int)n, text);
+    AB_FIT(setting, "%.*s", (int)n, text);
     size_t name = strcspn(setting, "=");
     if (n >= sizeof s->env[0])
         return ab_fail(err, AB_USAGE, "%s: a setting in braces has at most %zu characters", s->name,
@@ -256,7 +256,7 @@ static enum ab_status check_form(const char *params, const struct ab_selection *
     char one[256];
     for (const char *p = params; *p != 0; p += setting_length(p) + (p[setting_length(p)] == ':')) {
         size_t n = setting_length(p), name = strcspn(p, "=");
-        snprintf(one, sizeof one, "%.*s", (int)n, p);
+        AB_FIT(one, "%.*s", (int)n, p);
         if (name == 0 || name >= n)
             return ab_fail(err, AB_USAGE, "%s: \"%s\" is not of the form PARAM=VALUE", s->name,
                            AB_SHOWN(256, one));
@@ -418,9 +418,9 @@ static enum ab_status fail_range(const struct setting *s, struct ab_err *err)
 {
     enum ab_unit_kind kind = s->param->type == AB_PARAM_BYTES ? AB_UNIT_BYTES : AB_UNIT_COUNT;
     char why[128], least[32], most[32];
-    snprintf(why, sizeof why, "%s%s to %s", ab_param_no_range,
-             show_bound(least, sizeof least, kind, s->param->min),
-             show_bound(most, sizeof most, kind, s->param->max));
+    AB_FIT(why, "%s%s to %s", ab_param_no_range,
+           show_bound(least, sizeof least, kind, s->param->min),
+           show_bound(most, sizeof most, kind, s->param->max));
     return fail_value(s, why, err);
 }
 

@@ -13,7 +13,6 @@
 #include "base/bits.h"
 #include "cli/options.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 
 #include <stdio.h>

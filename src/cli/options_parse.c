@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "cli/option_table.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 #include "core/text.h"
 
 #include <ctype.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of the parent. If the system has none, the process ends: it removes temporary files, ends
- * the worker, prints one line with the requested size, and exits with the code for a refused
- * resource. So none of these functions returns NULL. A size that an untrusted input claims must be
- * checked before it gets here, because a wrong input is an error of its own.
+ * Memory of the parent, and arrays that grow by doubling. If the system has no memory, the process
+ * ends: it removes temporary files, ends the worker, prints one line with the requested size, and
+ * exits with the code for a refused resource. So none of these functions returns NULL. A size that
+ * an untrusted input claims must be checked before it gets here, because a wrong input is an error
+ * of its own.
  */
 #ifndef AB_CORE_ALLOC_H
 #define AB_CORE_ALLOC_H
@@ -28,5 +29,29 @@ void ab_memory_end(size_t bytes) __attribute__((noreturn, cold));
 /* Sets the function that is called before the process ends for lack of memory; NULL = none. `end`
  * ends child processes, must not allocate, and may end the process itself. */
 void ab_memory_at_end(void (*end)(void));
+
+/* Makes room for items[n] in an array with room for `cap` items (a size_t). New items are
+ * uninitialized with AB_GROW, and 0 with AB_GROW_ZEROED. */
+#define AB_GROW(items, cap, n) \
+    do { \
+        if ((n) >= (cap)) \
+            ab_grow(&(items), &(cap), (n), sizeof *(items)); \
+    } while (0)
+#define AB_GROW_ZEROED(items, cap, n) \
+    do { \
+        if ((n) >= (cap)) \
+            ab_grow_zeroed(&(items), &(cap), (n), sizeof *(items)); \
+    } while (0)
+
+/* Grow the array whose pointer is at the address `items`, so that items[n] exists. */
+void ab_grow(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));
+void ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));
+
+/* Returns a buffer with room for n bytes. If *cap is too small, makes a new one, without the old
+ * contents. */
+void *ab_grow_anew(void *buffer, size_t *cap, size_t n);
+
+/* Appends a word, which is borrowed, to a malloc'ed list of *n words that ends with NULL. */
+void ab_grow_words(const char ***list, size_t *n, const char *word);
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/anonymous.h"
 
 #include "core/system_file.h"
+#include "core/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 uint64_t ab_anonymous_bytes(pid_t pid)
 {
     char path[64], status[AB_SYSTEM_FILE_BYTES], resident[64] = "0", swapped[64] = "0";
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    AB_FIT(path, "/proc/%d/status", (int)pid);
     ab_system_file("", path, status);
     ab_system_file_value(resident, sizeof resident, status, "RssAnon", ':');
     ab_system_file_value(swapped, sizeof swapped, status, "VmSwap", ':');
@@ -42,12 +43,12 @@ struct walk {
 static void find_stacks(pid_t pid, struct walk *l)
 {
     char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    AB_FIT(path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     for (struct dirent *e;
          tasks != NULL && l->n_stacks < STACKS_MOST && (e = readdir(tasks)) != NULL;) {
         unsigned long long sp, pc;
-        snprintf(path, sizeof path, "/proc/%d/task/%.20s/syscall", (int)pid, e->d_name);
+        AB_FIT(path, "/proc/%d/task/%s/syscall", (int)pid, e->d_name);
         FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "re");
         const char *last = NULL;
         if (f != NULL && fgets(line, sizeof line, f) != NULL)
@@ -139,9 +140,9 @@ bool ab_anonymous_look(pid_t pid, const struct ab_anonymous_look *look)
 {
     struct walk l = {.look = look};
     char path[64], line[PATH_MAX + 128];
-    snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
+    AB_FIT(path, "/proc/%d/pagemap", (int)pid);
     l.pagemap = open(path, O_RDONLY | O_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
+    AB_FIT(path, "/proc/%d/smaps", (int)pid);
     FILE *smaps = l.pagemap < 0 ? NULL : fopen(path, "re");
     if (smaps != NULL) {
         find_stacks(pid, &l);

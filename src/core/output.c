@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -165,7 +163,7 @@ static void temporary_remove(int directory, const char *temporary)
 static int link_nameless(int fd, int directory, const char *name)
 {
     char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    AB_FIT(self, "/proc/self/fd/%d", fd);
     return linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
@@ -347,7 +345,7 @@ static int rename_old(const struct ab_output *out)
     const char *name = base_name(out->path);
     if (faccessat(out->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
         return 0;
-    snprintf(old, sizeof old, "%s.old", name);
+    AB_FIT(old, "%s.old", name);
     *out->has_old = renameat(out->directory, name, out->directory, old) == 0;
     return *out->has_old ? 0 : errno;
 }
@@ -367,7 +365,7 @@ enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err)
     if (reason == 0)
         reason = temporary_replace(fileno(out->to), out->directory, out->temporary,
                                    base_name(out->path));
-    snprintf(what, sizeof what, "write '%s'", out->path);
+    AB_FIT(what, "write '%s'", out->path);
     return end_file(out, reason, what, err);
 }
 
@@ -428,7 +426,7 @@ enum ab_status ab_output_commit_new(struct ab_output *out, const char *stem, cha
             snprintf(name, cap, "%s-%d.json", stem, i);
         reason = name_new(out, name);
     }
-    snprintf(what, sizeof what, "store the result in '%s'", out->path);
+    AB_FIT(what, "store the result in '%s'", out->path);
     return end_file(out, reason, what, err);
 }
 
@@ -438,7 +436,7 @@ enum ab_status ab_output_commit_as(struct ab_output *out, const char *name, stru
     int reason = flush_file(out);
     if (reason == 0)
         reason = name_new(out, name);
-    snprintf(what, sizeof what, "write %s in '%s'", name, out->path);
+    AB_FIT(what, "write %s in '%s'", name, out->path);
     return end_file(out, reason, what, err);
 }
 
@@ -448,7 +446,7 @@ enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, st
     int reason = flush_file(out);
     if (reason == 0)
         reason = temporary_replace(fileno(out->to), out->directory, out->temporary, name);
-    snprintf(what, sizeof what, "write %s in '%s'", name, out->path);
+    AB_FIT(what, "write %s in '%s'", name, out->path);
     return end_file(out, reason, what, err);
 }
 

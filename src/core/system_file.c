@@ -236,13 +236,13 @@ bool ab_process_stat(const char *folder, struct ab_process_stat *out)
                                     .children_faults = fields[CHILDREN_FAULTS],
                                     .children_ticks = fields[USER] + fields[SYSTEM],
                                     .start_ticks = fields[START]};
-    snprintf(out->name, sizeof out->name, "%.*s", (int)(end - name - 1), name + 1);
+    AB_FIT(out->name, "%.*s", (int)(end - name - 1), name + 1);
     return true;
 }
 
 bool ab_process_stat_of(pid_t pid, struct ab_process_stat *out)
 {
     char folder[32];
-    snprintf(folder, sizeof folder, "/proc/%d", (int)pid);
+    AB_FIT(folder, "/proc/%d", (int)pid);
     return ab_process_stat(folder, out);
 }

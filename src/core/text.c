@@ -4,7 +4,7 @@
  */
 #include "core/text.h"
 
-#include "core/grow.h"
+#include "core/alloc.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,6 +69,14 @@ bool ab_text_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), n_end = strlen(end);
     return n >= n_end && strcmp(s + n - n_end, end) == 0;
+}
+
+void ab_text_format(char *dst, size_t cap, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(dst, cap, fmt, args);
+    va_end(args);
 }
 
 void ab_text_copy(char *dst, size_t cap, const char *s)

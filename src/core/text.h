@@ -35,6 +35,11 @@ void ab_text_copy(char *dst, size_t cap, const char *s);
 /* Does the same for an array, with its size. */
 #define AB_COPY(array, s) ab_text_copy(array, sizeof(array), s)
 
+/* Formats into an array, with its size; cuts a longer text at its end. */
+#define AB_FIT(array, ...) ab_text_format(array, sizeof(array), __VA_ARGS__)
+void ab_text_format(char *dst, size_t cap, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Copies `s`; control characters, characters that change the direction of text, and invalid UTF-8
  * become \xNN. So hostile names cannot move the cursor or look like other names. Always terminates;
  * returns dst. */

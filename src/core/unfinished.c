@@ -216,7 +216,7 @@ enum ab_status ab_temporary_make(const char *use, struct ab_temporary *out, stru
     const char *in = ab_temporary_place();
     if (strlen(in) + sizeof t.name + 1 > sizeof t.path || !make_in(in, use, &t))
         return ab_fail_errno(err, AB_SYSTEM, "cannot make a folder in %s", AB_SHOWN(512, in));
-    snprintf(t.path, sizeof t.path, "%.900s/%s", in, t.name);
+    AB_FIT(t.path, "%s/%s", in, t.name);
     t.lock = ab_temporary_own(t.path);
     *out = t;
     return AB_OK;
@@ -282,7 +282,7 @@ static void clear(int parent, const char *name, int folder, const char *kept,
                   void (*visit)(const char *path, void *user), void *user)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.1500s/%s", ab_temporary_place(), name);
+    AB_FIT(path, "%s/%s", ab_temporary_place(), name);
     if (find(dup(folder), kept, DEPTH_MOST, path))
         visit(path, user);
     else

@@ -6,6 +6,7 @@
 #include "core/units_show.h"
 
 #include "base/bits.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static char *print_scaled(char *buf, size_t cap, double v, const char *const *na
     }
     int decimals = i == 0 && v == nearbyint(v) ? 0 : fabs(v) < 9.995 ? 2 : fabs(v) < 99.95 ? 1 : 0;
     char number[400];
-    snprintf(number, sizeof number, "%.*f", decimals, v);
+    AB_FIT(number, "%.*f", decimals, v);
     size_t digits = strspn(number, "-0123456789");
     /* replaces the locale's radix character, of any length */
     if (number[digits] != 0 && isfinite(v)) {

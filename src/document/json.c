@@ -75,7 +75,7 @@ static json_t *param_json(const char *text)
 json_t *ab_json_params(const char *values)
 {
     char text[AB_VALUES_BYTES], *rest = NULL;
-    snprintf(text, sizeof text, "%s", values);
+    AB_COPY(text, values);
     json_t *o = text[0] != 0 ? json_object() : NULL;
     for (char *p = strtok_r(text, " ", &rest); p != NULL; p = strtok_r(NULL, " ", &rest)) {
         size_t n = strcspn(p, "=");
@@ -135,7 +135,7 @@ enum ab_checksum ab_checksum_take(json_t *document)
     if (value == NULL)
         return AB_CHECKSUM_NONE;
     if (json_string_value(value) != NULL)
-        snprintf(said, sizeof said, "%s", json_string_value(value));
+        AB_COPY(said, json_string_value(value));
     json_object_del(document, AB_CHECKSUM_KEY);
     ab_checksum_make(document, is);
     return strcmp(is, said) == 0 ? AB_CHECKSUM_GOOD : AB_CHECKSUM_WRONG;

@@ -171,7 +171,7 @@ static enum ab_status load_page(const char *path, size_t cap_bytes, size_t cap_m
     struct text page = {0}, result = {0}, document = {0};
     char shown[512], what[600];
     ab_text_printable(shown, sizeof shown, path);
-    snprintf(what, sizeof what, "%s: embedded result", shown);
+    AB_FIT(what, "%s: embedded result", shown);
     enum ab_status status = ab_json_read_file(path, cap_bytes, &page.s, &page.n, err);
     if (status == AB_OK && (status = find_result(&page, shown, &result, err)) == AB_OK &&
         (status = decode(&result, shown, err)) == AB_OK &&

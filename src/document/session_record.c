@@ -89,7 +89,7 @@ static bool values_text(const json_t *params, const char *like, char out[AB_VALU
     void *at = json_object_iter((json_t *)(uintptr_t)params);
     while (like[0] != 0 ? *like != 0 : at != NULL) {
         size_t n_name = strcspn(like, "=");
-        snprintf(name, sizeof name, "%.*s", (int)n_name, like);
+        AB_FIT(name, "%.*s", (int)n_name, like);
         key = like[0] != 0 ? name : json_object_iter_key(at);
         value = json_object_get(params, key);
         if (value == NULL || strpbrk(key, " =") != NULL || !value_text(value, text, sizeof text) ||
@@ -637,7 +637,7 @@ static json_t *write_shard(const struct ab_writing *x)
 {
     const struct ab_run_shard *shard = x->p;
     char text[32];
-    snprintf(text, sizeof text, "%u/%u", shard->index, shard->count);
+    AB_FIT(text, "%u/%u", shard->index, shard->count);
     return shard->count > 0 ? ab_json_string(text) : json_null();
 }
 
@@ -650,7 +650,7 @@ static void read_shard(const struct ab_reading *x)
         return;
     if (sscanf(text, "%5u/%5u", &shard.index, &shard.count) == 2 && shard.index >= 1 &&
         shard.index <= shard.count && shard.count <= AB_SHARDS_MAX)
-        snprintf(again, sizeof again, "%u/%u", shard.index, shard.count);
+        AB_FIT(again, "%u/%u", shard.index, shard.count);
     if (strcmp(again, text) != 0)
         ab_json_fail(x->r, &x->at, "must be a part of a number, such as \"1/4\"");
     else
@@ -862,7 +862,7 @@ static void append_parts(json_t *list, const char *s, size_t n, char separator)
     for (size_t i = 0, begin = 0; i <= n; i++) {
         if (i < n && s[i] != separator)
             continue;
-        snprintf(part, sizeof part, "%.*s", (int)(i - begin), s + begin);
+        AB_FIT(part, "%.*s", (int)(i - begin), s + begin);
         if (i > begin)
             ab_json_append(list, ab_json_string(part));
         begin = i + 1;
@@ -977,8 +977,7 @@ static void check_program(const struct ab_reading *x, struct ab_backend_info *b)
 static void check_backend(const struct ab_reading *x)
 {
     struct ab_backend_info *b = x->record, *all = session_of(x)->backends;
-    snprintf(b->settings, sizeof b->settings, "%s",
-             ab_backend_settings(b->full_name[0] != 0 ? b->full_name : b->name));
+    AB_COPY(b->settings, ab_backend_settings(b->full_name[0] != 0 ? b->full_name : b->name));
     if (b->name[0] == 0 || strlen(b->name) >= AB_BACKEND_NAME_BYTES)
         ab_json_fail(x->r, x->o, "has no name, or one of more than %d bytes",
                      AB_BACKEND_NAME_BYTES - 1);

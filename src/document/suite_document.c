@@ -90,8 +90,8 @@ static void summarize(struct ab_suite *s)
     to->n_backends = s->figures.n_rows;
     for (uint32_t r = 0; r < s->figures.n_rows; r++) {
         struct ab_backend_info *b = &to->backends[r];
-        snprintf(b->name, sizeof b->name, "%s", s->figures.rows[r].name);
-        snprintf(b->full_name, sizeof b->full_name, "%s", s->figures.rows[r].full_name);
+        AB_COPY(b->name, s->figures.rows[r].name);
+        AB_COPY(b->full_name, s->figures.rows[r].full_name);
         b->status = s->figures.rows[r].is_compared ? AB_BACKEND_OK : AB_BACKEND_ABSENT;
     }
     ab_backends_set_labels(to->backends, to->n_backends);
@@ -297,8 +297,7 @@ static void read_result(const struct ab_reading *x)
     char shown[600];
     if (x->r->status != AB_OK || json_is_null(node.json))
         return;
-    snprintf(shown, sizeof shown, "%.400s, %.160s", x->r->file,
-             item->name != NULL ? item->name : "");
+    AB_FIT(shown, "%s, %s", x->r->file, item->name != NULL ? item->name : "");
     x->r->status = read_item(item, node.json, shown, x->r->err);
 }
 

@@ -15,7 +15,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -351,7 +350,7 @@ enum ab_status ab_feed_odd_line(struct ab_feed *s, const char *line, const char 
     char start[SHOWN_BYTES + 1];
     if (s->is_unended)
         return end_within(s, "line", err);
-    snprintf(start, sizeof start, "%s", line);
+    AB_COPY(start, line);
     return ab_feed_bad(s, err, "found \"%s%s\"; expected %s", AB_SHOWN(4 * SHOWN_BYTES + 1, start),
                        strlen(line) > SHOWN_BYTES ? "…" : "", expected);
 }

@@ -10,10 +10,10 @@
  * The header of a trace says whether it has times, so that calls before the first "c" are held
  * back.
  */
+#include "core/text.h"
 #include "exchange/intake.h"
 
-#include "core/grow.h"
-#include "core/text.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,7 +212,7 @@ static void take_program(struct heap *h, const char *command)
         command += folder;
         n -= folder;
     }
-    snprintf(h->to->program, sizeof h->to->program, "%.*s", (int)(n < 255 ? n : 255), command);
+    AB_FIT(h->to->program, "%.*s", (int)(n < 255 ? n : 255), command);
 }
 
 static enum ab_status take_time(struct heap *h, const char *line, struct ab_err *err)

@@ -6,7 +6,6 @@
  */
 #include "inside/inside_sites.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>

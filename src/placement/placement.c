@@ -8,8 +8,6 @@
 #include "base/bits.h"
 #include "base/save_points.h"
 #include "core/alloc.h"
-#include "core/grow.h"
-#include "tape/tape_file.h"
 
 #include <sha2.h>
 #include <stdlib.h>

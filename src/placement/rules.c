@@ -11,7 +11,6 @@
 #include "core/alloc.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +69,7 @@ static enum ab_status read_number(const struct parser *p, const char *key, const
     struct ab_number number;
     char alone[64];
     const char *wrong = ab_units_parse(text, n, unit, &number);
-    snprintf(alone, sizeof alone, "%.*s", (int)n, text);
+    AB_FIT(alone, "%.*s", (int)n, text);
     if (wrong != NULL)
         return ab_fail(p->err, AB_USAGE, "%s: '%s': '%s': %s", p->where, SHOWN(key), SHOWN(alone),
                        wrong);
@@ -390,7 +389,7 @@ static enum ab_status add_rule(struct parser *p, char *entry)
     if (asks_nothing) {
         p->has_rest = true;
         p->rest = *rule;
-        snprintf(p->rest_text, sizeof p->rest_text, "%s", value);
+        AB_COPY(p->rest_text, value);
         return AB_OK;
     }
     out->n_rules++;
@@ -430,7 +429,7 @@ static void name_after(struct ab_placement_rules *out, const char *path)
     char *dot = strrchr(stem, '.');
     if (dot != NULL && dot != stem)
         *dot = 0;
-    snprintf(out->name, sizeof out->name, "@%s", stem);
+    AB_FIT(out->name, "@%s", stem);
 }
 
 /* Reads a file with one or several rules per line. Ignores empty lines and text after '#'. */
@@ -444,7 +443,7 @@ static enum ab_status add_file(struct parser *p, const char *path)
     if (f == NULL)
         return ab_fail_errno(p->err, AB_INPUT, "cannot read %s", SHOWN(path));
     while (status == AB_OK && fgets(line, sizeof line, f) != NULL) {
-        snprintf(where, sizeof where, "%s:%zu", SHOWN(path), ++n);
+        AB_FIT(where, "%s:%zu", SHOWN(path), ++n);
         p->where = where;
         if (strchr(line, '\n') == NULL && !feof(f))
             status = ab_fail(p->err, AB_USAGE, "%s: a line must be text of at most %zu characters",

@@ -10,7 +10,7 @@
 #include "base/malloc_names.h"
 #include "core/alloc.h"
 #include "core/elf.h"
-#include "core/grow.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static bool is_of_allocator(struct ab_grind_sum *sum, const char *path)
             return sum->objects[i].is_allocator;
     AB_GROW(sum->objects, sum->cap, sum->n);
     struct ab_grind_object *o = &sum->objects[sum->n++];
-    snprintf(o->path, sizeof o->path, "%s", path);
+    AB_COPY(o->path, path);
     o->is_allocator = is_allocator(sum->wanted, path);
     return o->is_allocator;
 }

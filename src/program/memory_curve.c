@@ -5,7 +5,6 @@
 #include "program/memory_curve.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 
 #include <math.h>
 

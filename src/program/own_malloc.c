@@ -10,8 +10,6 @@
 #include "runner/supervise.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -75,20 +73,20 @@ static void take_line(const char *line, size_t n, struct ab_own_malloc *own)
     const char *slash = memchr(line, '/', n), *end = memchr(line, '(', n);
     if (slash == NULL || end == NULL || end < slash + 2)
         return;
-    snprintf(path, sizeof path, "%.*s", (int)(end - 1 - slash), slash);
+    AB_FIT(path, "%.*s", (int)(end - 1 - slash), slash);
     if (ab_elf_read(path, names, 2, &elf, NULL) != AB_OK)
         return;
     if (strncmp(elf.soname, "libstdc++.so", 12) == 0)
-        snprintf(own->libcxx_path, sizeof own->libcxx_path, "%s", path);
+        AB_COPY(own->libcxx_path, path);
     if ((elf.defined & 1) == 0)
         return;
     if ((elf.defined & 2) != 0) {
-        snprintf(own->libc_path, sizeof own->libc_path, "%s", path);
+        AB_COPY(own->libc_path, path);
         own->libc = of_file(own->libc_path, &elf);
     } else if (own->served.path == NULL && own->libc.path == NULL &&
                /* a malloc behind the C library is never called */
                strncmp(elf.soname, "ld-linux", 8) != 0) {
-        snprintf(own->path, sizeof own->path, "%s", path);
+        AB_COPY(own->path, path);
         own->served = of_file(own->path, &elf);
     }
 }
@@ -114,7 +112,7 @@ enum ab_status ab_own_malloc_find(const char *program, const char *const *argv,
     ab_text_fini(&listed);
     if ((elf.defined & 1) != 0) {
         out->is_program = true;
-        snprintf(out->path, sizeof out->path, "%s", program);
+        AB_COPY(out->path, program);
         out->served = of_file(out->path, &elf);
     }
     return AB_OK;

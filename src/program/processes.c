@@ -5,8 +5,9 @@
  */
 #include "program/processes.h"
 
-#include "core/grow.h"
+#include "core/alloc.h"
 #include "core/system_file.h"
+#include "core/text.h"
 #include "runner/supervise.h"
 
 #include <dirent.h>
@@ -41,7 +42,7 @@ static void add(struct ab_processes *t, pid_t pid, uint64_t now_ns)
 static void add_children(struct ab_processes *t, const char *task, uint64_t now_ns)
 {
     char path[PATH_MAX], text[1 << 16];
-    snprintf(path, sizeof path, "%s/children", task);
+    AB_FIT(path, "%s/children", task);
     if (ab_system_file_read(path, text, sizeof text) == 0)
         t->is_blind = t->is_blind || access(path, F_OK) != 0;
     char *s = text, *end;
@@ -54,11 +55,11 @@ static void add_children(struct ab_processes *t, const char *task, uint64_t now_
 static void list_children(struct ab_processes *t, pid_t parent, uint64_t now_ns)
 {
     char path[64], task[sizeof path + NAME_MAX + 2];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    AB_FIT(path, "/proc/%d/task", (int)parent);
     DIR *tasks = opendir(path);
     for (struct dirent *e; tasks != NULL && (e = readdir(tasks)) != NULL;)
         if (e->d_name[0] != '.') {
-            snprintf(task, sizeof task, "%s/%s", path, e->d_name);
+            AB_FIT(task, "%s/%s", path, e->d_name);
             add_children(t, task, now_ns);
         }
     if (tasks != NULL)
@@ -94,7 +95,7 @@ static bool add_resident(pid_t pid, double *bytes)
 {
     char path[64], text[128];
     unsigned long long size, resident;
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    AB_FIT(path, "/proc/%d/statm", (int)pid);
     if (ab_system_file_read(path, text, sizeof text) == 0 ||
         sscanf(text, "%llu %llu", &size, &resident) != 2)
         return false;
@@ -144,7 +145,7 @@ static bool has_ended(pid_t pid)
 {
     char folder[64];
     pid_t parent;
-    snprintf(folder, sizeof folder, "/proc/%d", (int)pid);
+    AB_FIT(folder, "/proc/%d", (int)pid);
     char state = state_of(folder, &parent);
     return state == 0 || state == 'Z' || state == 'X';
 }
@@ -153,7 +154,7 @@ static bool has_ended(pid_t pid)
 static bool has_no_other(const struct ab_processes *t, const char *task, pid_t child)
 {
     char path[PATH_MAX], text[4096], *end;
-    snprintf(path, sizeof path, "%s/children", task);
+    AB_FIT(path, "%s/children", task);
     size_t n = ab_system_file_read(path, text, sizeof text);
     if (n + 1 >= sizeof text)
         return false;
@@ -172,12 +173,12 @@ static bool waits_for(const struct ab_processes *t, pid_t parent, pid_t child, c
     char path[64], task[sizeof path + NAME_MAX + 2];
     bool waits = true;
     pid_t ignored;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    AB_FIT(path, "/proc/%d/task", (int)parent);
     DIR *tasks = opendir(path);
     for (struct dirent *e; waits && tasks != NULL && (e = readdir(tasks)) != NULL;) {
         if (e->d_name[0] == '.')
             continue;
-        snprintf(task, sizeof task, "%s/%s", path, e->d_name);
+        AB_FIT(task, "%s/%s", path, e->d_name);
         char state = state_of(task, &ignored);
         waits = (parent == getpid() || (state != 0 && strchr(states, state) != NULL)) &&
                 has_no_other(t, task, child);
@@ -195,7 +196,7 @@ bool ab_processes_wait_for(const struct ab_processes *t, pid_t pid, pid_t root)
     for (int i = 0; pid != root && i < ANCESTORS_MOST; i++, states = "S") {
         char folder[64];
         pid_t parent = 0;
-        snprintf(folder, sizeof folder, "/proc/%d", (int)pid);
+        AB_FIT(folder, "/proc/%d", (int)pid);
         if (state_of(folder, &parent) == 0 || parent == getpid() ||
             !waits_for(t, parent, pid, states))
             return false;
@@ -212,7 +213,7 @@ static double delay_of_thread(const char *task)
 {
     char path[PATH_MAX], text[128];
     unsigned long long cpu_ns, delay_ns, n_slices;
-    snprintf(path, sizeof path, "%s/schedstat", task);
+    AB_FIT(path, "%s/schedstat", task);
     if (ab_system_file_read(path, text, sizeof text) == 0 ||
         sscanf(text, "%llu %llu %llu", &cpu_ns, &delay_ns, &n_slices) != 3 || n_slices == 0)
         return NAN;
@@ -224,11 +225,11 @@ double ab_run_delay_ns(pid_t pid)
     char path[64], task[sizeof path + NAME_MAX + 2];
     double ns = 0;
     unsigned n = 0;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    AB_FIT(path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     for (struct dirent *e; tasks != NULL && (e = readdir(tasks)) != NULL;)
         if (e->d_name[0] != '.') {
-            snprintf(task, sizeof task, "%s/%s", path, e->d_name);
+            AB_FIT(task, "%s/%s", path, e->d_name);
             ns += delay_of_thread(task);
             n++;
         }

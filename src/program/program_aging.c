@@ -6,11 +6,11 @@
  */
 #include "program/program_aging.h"
 
+#include "core/text.h"
 #include "inside/aging_library.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ enum ab_status ab_program_aging_open(const struct ab_aging_plan *plan,
     r.file->live_peak_bytes = plan->live_peak_bytes;
     r.file->n_sizes = plan->n_sizes < AB_AGING_SIZES_MOST ? plan->n_sizes : AB_AGING_SIZES_MOST;
     memcpy(r.file->sizes, plan->sizes, r.file->n_sizes * sizeof plan->sizes[0]);
-    snprintf(r.path, sizeof r.path, AB_AGING_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r.fd);
+    AB_FIT(r.path, AB_AGING_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), r.fd);
     *out = r;
     return AB_OK;
 }
@@ -43,7 +43,7 @@ static void fail(struct ab_program_outcome *o, enum ab_backend_status status, co
     if (o->status != AB_BACKEND_OK)
         return;
     o->status = status;
-    snprintf(o->reason, sizeof o->reason, "%s", why);
+    AB_COPY(o->reason, why);
 }
 
 struct ab_aging_count ab_program_aging_take(const struct ab_program_aging_run *run,
@@ -55,9 +55,8 @@ struct ab_aging_count ab_program_aging_take(const struct ab_program_aging_run *r
         fail(o, AB_BACKEND_WRONG_LIBRARY,
              "the library that ages the heap did not run in the program: LD_PRELOAD was removed");
     if (f.count.made_blocks < f.foreseen.made_blocks) {
-        snprintf(why, sizeof why,
-                 "the allocator returned NULL while its heap was aged, after %" PRIu64 " blocks",
-                 f.count.made_blocks);
+        AB_FIT(why, "the allocator returned NULL while its heap was aged, after %" PRIu64 " blocks",
+               f.count.made_blocks);
         fail(o, AB_BACKEND_OOM, why);
     }
     o->wall_ns = fmax(0, o->wall_ns - (double)f.wall_ns);

@@ -7,7 +7,6 @@
 #include "core/elf.h"
 #include "core/text.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -45,7 +44,7 @@ bool ab_program_file_find(const char *command, char *out, size_t cap)
 const char *ab_program_file_hint(const char *command)
 {
     char first[PATH_MAX], found[PATH_MAX];
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(command, " "), command);
+    AB_FIT(first, "%.*s", (int)strcspn(command, " "), command);
     bool has_arguments = strchr(command, ' ') != NULL;
     return has_arguments && ab_program_file_find(first, found, sizeof found)
                ? ": leave out the quotes around the program and its arguments"
@@ -108,7 +107,7 @@ enum ab_status ab_program_file_check(const char *path, const struct ab_program_u
     struct ab_elf elf;
     struct ab_err why;
     ab_text_printable(shown, sizeof shown, path);
-    snprintf(real, sizeof real, "%s", path);
+    AB_COPY(real, path);
     for (int depth = 0; read_interpreter(real, real, sizeof real); depth++) {
         if (depth == SCRIPT_DEPTH_MAX)
             return ab_fail(err, AB_USAGE, "%s: nested scripts", shown);

@@ -3,17 +3,16 @@
  * Converts what the interposer counted into results. The program can write to that memory, so
  * only counters are used, and none of them as an index.
  */
+#include "core/text.h"
 #include "inside/inside.h"
 #include "program/program.h"
 #include "result/numbers.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "result/result_fields.h"
 #include "result/session.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,8 +238,7 @@ static void name_site(const struct ab_inside_sites *f, uint64_t key, struct ab_c
 {
     uint64_t object = (key >> 48) - 1;
     if (object < AB_INSIDE_OBJECTS)
-        snprintf(to->object, sizeof to->object, "%.*s", AB_INSIDE_PATH - 1,
-                 f->objects[object].path);
+        AB_FIT(to->object, "%.*s", AB_INSIDE_PATH - 1, f->objects[object].path);
     to->offset = key & AB_INSIDE_OFFSETS;
 }
 

@@ -4,6 +4,7 @@
  * a count that does not depend on time is the same in each run. Each process writes its own file
  * into one folder; the files are added up.
  */
+#include "core/text.h"
 #include "program/callgrind_file.h"
 #include "program/program.h"
 #include "result/numbers.h"
@@ -61,8 +62,8 @@ static void add_files(const struct ab_callgrind *g, struct ab_grind_sum *sum)
     for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
         if (strncmp(e->d_name, "n.", 2) != 0)
             continue;
-        snprintf(path, sizeof path, "%s/%s", g->folder.path, e->d_name);
-        snprintf(maps, sizeof maps, "%s/maps.%ld", g->folder.path, strtol(e->d_name + 2, NULL, 10));
+        AB_FIT(path, "%s/%s", g->folder.path, e->d_name);
+        AB_FIT(maps, "%s/maps.%ld", g->folder.path, strtol(e->d_name + 2, NULL, 10));
         ab_grind_add(sum, path, maps);
     }
     if (folder != NULL)

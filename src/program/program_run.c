@@ -6,7 +6,7 @@
  */
 #include "base/bits.h"
 #include "base/clock.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 #include "core/status.h"
 #include "core/system_file.h"
 #include "core/text.h"
@@ -18,12 +18,10 @@
 #include "program/unasked.h"
 #include "runner/supervise.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <math.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -97,7 +95,7 @@ static uint64_t status_value(const char *text, const char *key)
 static void doubt(struct watched *w, const char *why)
 {
     if (w->doubt[0] == 0)
-        snprintf(w->doubt, sizeof w->doubt, "%s", why);
+        AB_COPY(w->doubt, why);
 }
 
 static void look_at_memory(struct watched *w, uint64_t now)
@@ -126,9 +124,9 @@ static double cpu_ns_of(pid_t pid)
 static void keep_maps(const char *folder, pid_t pid)
 {
     char path[PATH_MAX], buf[1 << 16];
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    AB_FIT(path, "/proc/%d/maps", (int)pid);
     int from = open(path, O_RDONLY | O_CLOEXEC);
-    snprintf(path, sizeof path, "%s/maps.%d", folder, (int)pid);
+    AB_FIT(path, "%s/maps.%d", folder, (int)pid);
     int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     ssize_t n = 0;
     while (from >= 0 && to >= 0 && (n = read(from, buf, sizeof buf)) > 0)
@@ -161,7 +159,7 @@ static void read_library_name(pid_t thread, uint64_t handle, char name[PATH_MAX]
 {
     char path[64];
     uint64_t at;
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)thread);
+    AB_FIT(path, "/proc/%d/mem", (int)thread);
     int memory = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = 0;
     if (memory >= 0 && pread(memory, &at, sizeof at,
@@ -197,7 +195,7 @@ static pid_t look_at_close(struct watched *w, const struct ab_notice *notice)
 static pid_t look_at_end(struct watched *w, pid_t thread)
 {
     char path[64], text[4096], why[700];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
+    AB_FIT(path, "/proc/%d/status", (int)thread);
     ab_system_file_read(path, text, sizeof text);
     pid_t pid = (pid_t)status_value(text, "\nTgid:");
     w->own_peak_bytes = fmax(w->own_peak_bytes, (double)status_value(text, "\nVmHWM:") * 1024);
@@ -292,7 +290,7 @@ static void look_before_end(struct watched *w, uint64_t now)
     for (size_t i = 0; i < w->processes.n; i++) {
         struct ab_process *p = &w->processes.items[i];
         bool is_root = p->pid == w->started.pid;
-        snprintf(path, sizeof path, "/proc/%d/status", (int)p->pid);
+        AB_FIT(path, "/proc/%d/status", (int)p->pid);
         ab_system_file_read(path, text, sizeof text);
         w->own_peak_bytes = fmax(w->own_peak_bytes, (double)status_value(text, "\nVmHWM:") * 1024);
         ab_run_delays_add(&w->run_delays, p->pid);
@@ -402,11 +400,11 @@ static void set_status(struct ab_program_outcome *o, enum ab_backend_status stat
     char says[AB_OUTPUT_TAIL * 4];
     o->status = status;
     ab_program_output_says(&w->errors, says, sizeof says);
-    snprintf(o->reason, sizeof o->reason, "%s%s%.500s", why,
-             says[0] == 0              ? ""
-             : w->server.asked != NULL ? "; the last words of the server: "
-                                       : "; its last words: ",
-             says);
+    AB_FIT(o->reason, "%s%s%s", why,
+           says[0] == 0              ? ""
+           : w->server.asked != NULL ? "; the last words of the server: "
+                                     : "; its last words: ",
+           says);
 }
 
 static void judge(const struct watched *w, const struct ab_ending *e, const struct ab_program *p,
@@ -418,28 +416,27 @@ static void judge(const struct watched *w, const struct ab_ending *e, const stru
                                            ? ab_server_judge(&w->server, status, why, sizeof why)
                                            : AB_BACKEND_OK;
     if (e->end == AB_END_DEADLINE) {
-        snprintf(why, sizeof why, "ran longer than --timeout %s and was stopped%s",
-                 AB_TIME((double)p->timeout_ns), e->ignored_term ? "; it ignored SIGTERM" : "");
+        AB_FIT(why, "ran longer than --timeout %s and was stopped%s",
+               AB_TIME((double)p->timeout_ns), e->ignored_term ? "; it ignored SIGTERM" : "");
         set_status(o, AB_BACKEND_TIMEOUT, why, w);
     } else if (of_server != AB_BACKEND_OK) {
         set_status(o, e->oom_killed ? AB_BACKEND_OOM : of_server, why, w);
     } else if (w->server.asked == NULL && WIFSIGNALED(status)) {
-        snprintf(why, sizeof why, "the program was ended by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
+        AB_FIT(why, "the program was ended by signal %d (%s)", WTERMSIG(status),
+               strsignal(WTERMSIG(status)));
         set_status(o, e->oom_killed ? AB_BACKEND_OOM : AB_BACKEND_CRASHED, why, w);
     } else if (w->server.asked == NULL && WEXITSTATUS(status) != 0) {
-        snprintf(why, sizeof why, "the program failed: exit status %d", WEXITSTATUS(status));
+        AB_FIT(why, "the program failed: exit status %d", WEXITSTATUS(status));
         set_status(o, AB_BACKEND_FAILED_CHECK, why, w);
     } else if (w->doubt[0] != 0) {
         o->status = AB_BACKEND_WRONG_LIBRARY;
-        snprintf(o->reason, sizeof o->reason, "%s", w->doubt);
+        AB_COPY(o->reason, w->doubt);
     } else if (!w->is_root_proven) {
         o->status = AB_BACKEND_WRONG_LIBRARY;
-        snprintf(o->reason, sizeof o->reason,
-                 "not proven: the program ended before it could be seen which allocator it had "
-                 "loaded%s",
-                 w->started.listener < 0 ? " (this system does not let us stop it at its end)"
-                                         : "");
+        AB_FIT(o->reason,
+               "not proven: the program ended before it could be seen which allocator it had "
+               "loaded%s",
+               w->started.listener < 0 ? " (this system does not let us stop it at its end)" : "");
     }
 }
 

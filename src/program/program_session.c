@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "core/alloc.h"
-#include "core/grow.h"
+#include "core/text.h"
 #include "inside/inside.h"
 #include "program/program_aging.h"
 #include "program/unasked.h"
@@ -58,7 +58,7 @@ static void fail_backend(struct state *st, uint32_t backend, enum ab_backend_sta
 {
     struct ab_session *s = st->session;
     s->backends[backend].status = status;
-    snprintf(s->backends[backend].reason, sizeof s->backends[backend].reason, "%s", reason);
+    AB_COPY(s->backends[backend].reason, reason);
     ab_fold_drop(s, backend, AB_FOLD_ANY);
 }
 
@@ -152,8 +152,7 @@ static enum ab_status fail_unsteady(const struct state *st, const struct ab_outp
     const struct ab_output_digest *first = &st->summary->output;
     char sizes[80] = "different bytes of the same length";
     if (again->bytes != first->bytes)
-        snprintf(sizes, sizeof sizes, "%" PRIu64 " bytes, then %" PRIu64, first->bytes,
-                 again->bytes);
+        AB_FIT(sizes, "%" PRIu64 " bytes, then %" PRIu64, first->bytes, again->bytes);
     return ab_fail(
         err, AB_BACKEND,
         "the program's output differed between two runs under %s (%s): it does not depend "
@@ -205,11 +204,10 @@ static enum ab_status blame(struct state *st, uint32_t backend, uint32_t round, 
     if (again.status == AB_BACKEND_OK && !is_same(&again.output, first))
         return fail_unsteady(st, &again.output, err);
     if (other->bytes != first->bytes)
-        snprintf(sizes, sizeof sizes, "%" PRIu64 " bytes, not %" PRIu64, other->bytes,
-                 first->bytes);
-    snprintf(why, sizeof why, "the program printed something else than %s%s: %s",
-             st->session->n_programs > 0 ? "" : "under ", st->session->backends[st->reference].name,
-             sizes);
+        AB_FIT(sizes, "%" PRIu64 " bytes, not %" PRIu64, other->bytes, first->bytes);
+    AB_FIT(why, "the program printed something else than %s%s: %s",
+           st->session->n_programs > 0 ? "" : "under ", st->session->backends[st->reference].name,
+           sizes);
     fail_backend(st, backend, AB_BACKEND_FAILED_CHECK, why);
     return AB_OK;
 }
@@ -309,7 +307,7 @@ static enum ab_status open_inside(double ns_per_tick, bool wants_sites, struct i
     m.file = p;
     m.file->sites.is_wanted = wants_sites;
     m.file->ns_per_tick_32 = (uint64_t)(ns_per_tick * 4294967296.0);
-    snprintf(m.path, sizeof m.path, AB_INSIDE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), m.fd);
+    AB_FIT(m.path, AB_INSIDE_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), m.fd);
     *out = m;
     return AB_OK;
 fail:
@@ -329,7 +327,7 @@ static void leave_inside(struct state *st, uint32_t backend, const char *why)
 {
     struct ab_backend_info *b = &st->session->backends[backend];
     st->is_inside[backend] = false;
-    snprintf(b->not_inside, sizeof b->not_inside, "%s", why);
+    AB_COPY(b->not_inside, why);
 }
 
 /* Takes the numbers of a run with the interposer; all other numbers come from the plain run. */
@@ -381,7 +379,7 @@ static enum ab_status count_backend(struct state *st, uint32_t backend, struct a
     struct ab_program_outcome run;
     st->running = backend;
     if (c->aging != NULL) { /* the counts would include making the aged heap */
-        snprintf(b->uncounted, sizeof b->uncounted, "programs are counted on a fresh heap");
+        AB_FIT(b->uncounted, "programs are counted on a fresh heap");
         st->done++;
         return AB_OK;
     }
@@ -395,8 +393,7 @@ static enum ab_status count_backend(struct state *st, uint32_t backend, struct a
         is_same(&run.output, &st->summary->output))
         return status;
     st->counts[backend].is_known = false;
-    snprintf(b->uncounted, sizeof b->uncounted,
-             "under callgrind the program printed something else");
+    AB_FIT(b->uncounted, "under callgrind the program printed something else");
     return AB_OK;
 }
 
@@ -406,11 +403,10 @@ static enum ab_status count_all(struct state *st, struct ab_err *err)
     enum ab_status status = AB_OK;
     *of = (struct ab_counting){.is_asked = true};
     if (!ab_callgrind_open(&st->callgrind)) {
-        snprintf(of->reason, sizeof of->reason, "there is no valgrind: install the package %s",
-                 AB_CALLGRIND_PACKAGE);
+        AB_FIT(of->reason, "there is no valgrind: install the package %s", AB_CALLGRIND_PACKAGE);
         return AB_OK;
     }
-    snprintf(of->method, sizeof of->method, "callgrind");
+    AB_FIT(of->method, "callgrind");
     if (st->plan->counting != NULL)
         st->plan->counting(st->plan->user, st->plain_ns);
     for (uint32_t i = 0; i < st->session->n_backends && status == AB_OK; i++)

@@ -8,7 +8,6 @@
 
 #include "core/alloc.h"
 #include "core/elf.h"
-#include "core/grow.h"
 #include "core/system_file.h"
 #include "core/text.h"
 #include "inside/asked.h"
@@ -178,7 +177,7 @@ static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
     char path[64];
     char *text = ab_alloc(MAPS_BYTES);
     struct mapping x;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    AB_FIT(path, "/proc/%d/maps", (int)pid);
     size_t n = ab_system_file_read(path, text, MAPS_BYTES);
     char *next = text;
     for (char *line = text; n > 0 && *line != 0; line = next) {
@@ -221,7 +220,7 @@ static void list_mappings(struct ab_proof_cache *c, pid_t pid, const struct ab_p
 {
     char path[64], *text = ab_alloc(MAPS_BYTES), *next = text;
     struct mapping x;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    AB_FIT(path, "/proc/%d/maps", (int)pid);
     ab_system_file_read(path, text, MAPS_BYTES);
     for (char *line = text; *line != 0; line = next) {
         size_t length = strcspn(line, "\n");
@@ -300,7 +299,7 @@ void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_pr
 static void name_process(pid_t pid, char *name, size_t cap)
 {
     char path[64], text[64];
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    AB_FIT(path, "/proc/%d/comm", (int)pid);
     ab_system_file_read(path, text, sizeof text);
     text[strcspn(text, "\n")] = 0;
     ab_text_printable(name, cap, text[0] != 0 ? text : "a process");
@@ -312,7 +311,7 @@ static bool is_of_program(struct ab_proof_cache *c, pid_t pid)
 {
     char link[64];
     struct stat st;
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid); /* the link leads to the file itself */
+    AB_FIT(link, "/proc/%d/exe", (int)pid); /* the link leads to the file itself */
     if (stat(link, &st) != 0)
         return false;
     const struct ab_proof_file *known = find_known(c, st.st_dev, st.st_ino);

@@ -307,9 +307,8 @@ static enum ab_server_event await_ready(struct ab_server_run *run)
     }
     if (now - run->since_ns < run->asked->ready_timeout_ns)
         return AB_SERVER_NOTHING;
-    snprintf(why, sizeof why, "not ready after %s (--ready-timeout): --ready '%s' does not succeed",
-             AB_TIME((double)run->asked->ready_timeout_ns),
-             AB_SHOWN(SHOWN, run->asked->ready.text));
+    AB_FIT(why, "not ready after %s (--ready-timeout): --ready '%s' does not succeed",
+           AB_TIME((double)run->asked->ready_timeout_ns), AB_SHOWN(SHOWN, run->asked->ready.text));
     fail_run(run, why);
     return AB_SERVER_NOTHING;
 }
@@ -356,8 +355,7 @@ static const char *find_number(const struct ab_server_metric *m, const char *pri
     if (at[1].rm_so < 0)
         return "matches, but not what is in ( )";
     size_t n = (size_t)(at[1].rm_eo - at[1].rm_so);
-    snprintf(number, sizeof number, "%.*s", (int)(n < sizeof number ? n : sizeof number - 1),
-             printed + at[1].rm_so);
+    AB_FIT(number, "%.*s", (int)(n < sizeof number ? n : sizeof number - 1), printed + at[1].rm_so);
     *out = strtod(number, &end);
     if (number[0] != 0 && *end == 0 && n < sizeof number && isfinite(*out) && *out >= 0)
         return NULL;
@@ -379,8 +377,8 @@ static void read_metrics(struct ab_server_run *run)
             run->values[ab_named_slot(m->field)] = value;
             continue;
         }
-        snprintf(why, sizeof why, "--metric '%s' %s (%zu bytes)", AB_SHOWN(SHOWN, m->text), wrong,
-                 run->printed.n);
+        AB_FIT(why, "--metric '%s' %s (%zu bytes)", AB_SHOWN(SHOWN, m->text), wrong,
+               run->printed.n);
         fail_run(run, why);
         return;
     }
@@ -393,10 +391,10 @@ static const char *load_failure(struct ab_server_run *run, int wait_status, char
     if (wait_status == 0)
         return NULL;
     if (WIFSIGNALED(wait_status))
-        snprintf(how, sizeof how, "it was ended by signal %d (%s)", WTERMSIG(wait_status),
-                 strsignal(WTERMSIG(wait_status)));
+        AB_FIT(how, "it was ended by signal %d (%s)", WTERMSIG(wait_status),
+               strsignal(WTERMSIG(wait_status)));
     else
-        snprintf(how, sizeof how, "exit status %d", WEXITSTATUS(wait_status));
+        AB_FIT(how, "exit status %d", WEXITSTATUS(wait_status));
     ab_program_output_says(&run->errors, says, sizeof says);
     snprintf(why, cap, "the load failed: %s%s%.400s", how, says[0] != 0 ? "; its last words: " : "",
              says);
@@ -496,8 +494,7 @@ enum ab_backend_status ab_server_judge(const struct ab_server_run *run, int wait
     char ended[60] = "";
     bool is_crash = WIFSIGNALED(wait_status) && !is_asked_for(run, wait_status);
     if (WIFEXITED(wait_status) && !is_asked_for(run, wait_status))
-        snprintf(ended, sizeof ended, "; the server ended with exit status %d",
-                 WEXITSTATUS(wait_status));
+        AB_FIT(ended, "; the server ended with exit status %d", WEXITSTATUS(wait_status));
     if (run->was_killed)
         snprintf(why, cap, "the server did not end within %s of signal %d (%s)",
                  AB_TIME((double)END_MOST_NS), run->asked->end_signal,

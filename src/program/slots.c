@@ -10,12 +10,10 @@
 #include "base/bits.h"
 #include "base/malloc_names.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -162,7 +160,7 @@ static void judge_slot(const struct walk *w, const char *name, uint64_t target)
     if (to->is_wanted && !to->is_behind)
         w->out->n_wanted += is_core(name);
     else if ((to->is_foreign || is_other) && w->out->why[0] == 0)
-        snprintf(w->out->why, sizeof w->out->why, "calls %s of %s", name, to->name);
+        AB_FIT(w->out->why, "calls %s of %s", name, to->name);
 }
 
 /* Copies `n` bytes of the process. Returns NULL if they cannot be read, or are too many. */
@@ -212,7 +210,7 @@ static void note_slots(const struct relocations *r, const Elf64_Sym *symbols, co
         const uint64_t name = symbols[ELF64_R_SYM(r->items[i].r_info)].st_name;
         struct ab_slots_entry entry = {.offset = r->items[i].r_offset};
         if (name < n_string_bytes)
-            snprintf(entry.name, sizeof entry.name, "%s", strings + name);
+            AB_COPY(entry.name, strings + name);
         if (!is_core(entry.name) && !is_more(entry.name))
             continue;
         AB_GROW(to->items, to->cap, to->n);
@@ -277,7 +275,7 @@ bool ab_slots_read(pid_t pid, struct ab_slots_mapping *mappings, size_t n, struc
 {
     char path[64];
     struct walk w = {.mappings = mappings, .n = n, .out = out};
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    AB_FIT(path, "/proc/%d/mem", (int)pid);
     int memory = open(path, O_RDONLY | O_CLOEXEC);
     *out = (struct ab_slots){.n_wanted = 0};
     if (memory < 0)

@@ -126,7 +126,7 @@ static bool is_young_orphan(const struct found *s)
     if (s->start_ns < known->began_ns ||
         (s->stat.parent != known->parent && s->stat.parent != getppid()))
         return false;
-    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)s->pid);
+    AB_FIT(path, "/proc/%d/oom_score_adj", (int)s->pid);
     return ab_system_file_read(path, text, sizeof text) > 0 &&
            strtol(text, NULL, 10) == score_of_ours(known->parent);
 }

@@ -8,9 +8,8 @@
 
 #include "core/alloc.h"
 #include "core/anonymous.h"
-#include "core/grow.h"
+#include "core/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -38,7 +37,7 @@ bool ab_unasked_open(struct ab_unasked *out)
         return false;
     }
     u.head = p;
-    snprintf(u.path, sizeof u.path, AB_ASKED_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), u.fd);
+    AB_FIT(u.path, AB_ASKED_VARIABLE "=/proc/%d/fd/%d", (int)getpid(), u.fd);
     *out = u;
     return true;
 }

@@ -10,13 +10,12 @@
 #include "base/bits.h"
 #include "base/malloc_names.h"
 #include "core/anonymous.h"
+#include "core/text.h"
 #include "record/elf_module.h"
 #include "trace/format.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -264,7 +263,7 @@ static void take_line(const char *line, struct ab_bypass_report *report,
     if (report->path[0] != 0)
         return;
     report->kind = (enum ab_bypass_kind)kind;
-    snprintf(report->path, sizeof report->path, "%s", path);
+    AB_COPY(report->path, path);
 }
 
 void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
@@ -276,8 +275,7 @@ void ab_bypass_read(const char *folder, const struct ab_spool_entry *image,
     report->path[0] = 0;
     report->kind = AB_BYPASS_LIBRARY;
     *out = (struct ab_trace_bypass){.most_bytes = AB_BYPASS_UNKNOWN};
-    snprintf(path, sizeof path, "%s/" AB_BYPASS_FILE ".%u.%u", folder, image->image.pid,
-             image->generation);
+    AB_FIT(path, "%s/" AB_BYPASS_FILE ".%u.%u", folder, image->image.pid, image->generation);
     FILE *f = fopen(path, "re");
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
         line[strcspn(line, "\n")] = 0;

@@ -10,7 +10,6 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "record/spool_reader.h"
 #include "trace/format.h"
 

@@ -35,7 +35,7 @@ static void sum_up(struct ab_converter *c)
         site_ticks += lane->stream.site_ticks;
         n_timed_sites += lane->stream.n_timed_sites;
         if (lane->stream.is_cut && r->stop == AB_SPOOL_RUNNING && r->damage[0] == 0)
-            snprintf(r->damage, sizeof r->damage, "part of the spool cannot be read");
+            AB_FIT(r->damage, "part of the spool cannot be read");
     }
     r->is_short = r->stop != AB_SPOOL_RUNNING || r->damage[0] != 0;
     r->n_threads = c->n_threads;
@@ -106,8 +106,7 @@ static void tell_asked(const struct ab_mark_table *t, char *out, size_t cap)
     ab_mark_stats(t, stats);
     for (size_t i = 0; i < t->n_names; i++) {
         char one[300];
-        snprintf(one, sizeof one, "%s: %llu", t->names[stats[i].name],
-                 (unsigned long long)stats[i].n);
+        AB_FIT(one, "%s: %llu", t->names[stats[i].name], (unsigned long long)stats[i].n);
         ab_text_join(out, cap, ", ", one);
     }
     free(stats);

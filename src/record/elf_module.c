@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
+#include "core/text.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -82,11 +82,11 @@ bool ab_modules_open(pid_t pid, struct ab_modules *out)
     size_t cap = 0;
     bool is_whole = true;
     *out = (struct ab_modules){.n = 0};
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    AB_FIT(path, "/proc/%d/mem", (int)pid);
     out->memory = open(path, O_RDONLY | O_CLOEXEC);
     if (out->memory < 0)
         return false;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    AB_FIT(path, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(path, "re");
     while (maps != NULL && is_whole && getline(&line, &cap, maps) > 0)
         is_whole = take_line(out, line);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "core/alloc.h"
+#include "core/text.h"
 #include "record/bypass.h"
 
 #include <dirent.h>
@@ -152,7 +153,7 @@ static enum ab_spool_stop serve_request(const struct ab_relay *r,
         return save_slot(r, name);
     if (request->kind == AB_SPOOL_MAKE)
         return make(r, name, request->bytes);
-    snprintf(bypass, sizeof bypass, AB_BYPASS_FILE ".%s", name);
+    AB_FIT(bypass, AB_BYPASS_FILE ".%s", name);
     if (request->kind == AB_SPOOL_LOOK || request->kind == AB_SPOOL_LOOK_AT_END)
         ab_bypass_look((pid_t)request->pid, request->kind == AB_SPOOL_LOOK_AT_END, r->folder,
                        bypass);
@@ -188,7 +189,7 @@ static void sample_image(void *file, void *user)
     char name[48];
     if (image->magic != AB_SPOOL_MAGIC || image->has_exited != 0)
         return;
-    snprintf(name, sizeof name, AB_BYPASS_FILE ".%u.%u", image->pid, image->generation);
+    AB_FIT(name, AB_BYPASS_FILE ".%u.%u", image->pid, image->generation);
     ab_bypass_sample((pid_t)image->pid, r->folder, name, &image->sampled_bytes);
 }
 

@@ -10,7 +10,6 @@
 #include "record/preload/spool.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct ab_relay;
 

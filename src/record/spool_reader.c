@@ -5,9 +5,8 @@
  */
 #include "record/spool_reader.h"
 
-#include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
+#include "core/text.h"
 #include "record/preload/spool_codec.h"
 
 #include <dirent.h>
@@ -55,7 +54,7 @@ static bool read_head(const char *folder, uint32_t pid, uint32_t generation,
                       struct ab_spool_image *out)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%u.%u", folder, pid, generation);
+    AB_FIT(path, "%s/%u.%u", folder, pid, generation);
     if (!read_at(path, out, sizeof *out, 0) || out->magic != AB_SPOOL_MAGIC || out->pid != pid)
         return false;
     out->program[sizeof out->program - 1] = 0;
@@ -131,7 +130,7 @@ struct ab_spool_control *ab_spool_read_control(const char *folder)
 {
     char path[PATH_MAX];
     struct ab_spool_control *control = ab_alloc(sizeof *control);
-    snprintf(path, sizeof path, "%s/" AB_SPOOL_CONTROL, folder);
+    AB_FIT(path, "%s/" AB_SPOOL_CONTROL, folder);
     if (read_at(path, control, sizeof *control, 0) && control->magic == AB_SPOOL_MAGIC)
         return control;
     free(control);
@@ -163,7 +162,7 @@ static void count(struct ab_unseen *all, size_t *n, const struct ab_spool_start 
         i++;
     if (i == *n) {
         all[i] = (struct ab_unseen){.why = start->why, .user = start->user};
-        snprintf(all[i].path, sizeof all[i].path, "%s", start->path);
+        AB_COPY(all[i].path, start->path);
         ++*n;
     }
     all[i].n++;

@@ -6,7 +6,6 @@
 #ifndef AB_REPORT_FLAME_H
 #define AB_REPORT_FLAME_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -12,7 +12,6 @@
 #include <sched.h>
 #include <sha256.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/utsname.h>
@@ -36,9 +35,8 @@ static void read_kernel(struct ab_host *host)
 {
     struct utsname u;
     if (uname(&u) == 0)
-        snprintf(host->kernel, sizeof host->kernel, "%.40s %.60s %.20s", u.sysname, u.release,
-                 u.machine);
-    snprintf(host->libc, sizeof host->libc, "glibc %s", gnu_get_libc_version());
+        AB_FIT(host->kernel, "%s %s %s", u.sysname, u.release, u.machine);
+    AB_FIT(host->libc, "glibc %s", gnu_get_libc_version());
 }
 
 static void read_governor(const char *root, struct ab_host *host)
@@ -54,7 +52,7 @@ static void read_virt(struct ab_host *host)
 #if defined(__x86_64__)
     unsigned a, b, c, d;
     char name[13] = "";
-    snprintf(host->virt, sizeof host->virt, "none");
+    AB_FIT(host->virt, "none");
     if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c >> 31 & 1) == 0)
         return;
     __cpuid(0x40000000, a, b, c, d);
@@ -65,7 +63,7 @@ static void read_virt(struct ab_host *host)
     if (strcmp(host->virt, "KVMKVMKVM") == 0)
         host->virt[3] = 0; /* the CPU's text is padded to twelve characters */
     if (host->virt[0] == 0)
-        snprintf(host->virt, sizeof host->virt, "unnamed hypervisor");
+        AB_FIT(host->virt, "unnamed hypervisor");
 #else
     host->virt[0] = 0;
 #endif
@@ -99,7 +97,7 @@ static void read_aslr(const char *root, struct ab_host *host)
     }
     if (persona >= 0 && (persona & ADDR_NO_RANDOMIZE) != 0)
         name = "off";
-    snprintf(host->aslr, sizeof host->aslr, "%s", name);
+    AB_COPY(host->aslr, name);
 }
 
 static void read_os(const char *root, struct ab_host *host)

@@ -14,7 +14,6 @@
 
 #include <malloc.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* AB_HDR_BUCKETS is the smallest number that reaches the highest value, as HdrHistogram counts

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 const struct ab_memory_dist_kind_info ab_memory_dists[AB_DIST_COUNT] = {
 #define AB_MEMORY_DIST(id, n, u, s, d) [AB_DIST_##id] = {.name = n, .unit = u, .doc = d, .step = s},

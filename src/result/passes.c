@@ -7,7 +7,6 @@
 #include "result/numbers.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const char *const ab_pass_names[AB_PASS_COUNT + 1] = {[AB_PASS_VERIFY] = "pre-flight",
                                                       [AB_PASS_THROUGHPUT] = "throughput",

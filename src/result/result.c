@@ -5,6 +5,7 @@
 #include "result/result.h"
 
 #include "base/bits.h"
+#include "core/text.h"
 #include "result/numbers.h"
 #include "tape/op.h"
 
@@ -173,13 +174,13 @@ static void set_label(struct ab_backend_info *list, uint32_t n, uint32_t at)
 {
     struct ab_backend_info *b = &list[at];
     char label[AB_BACKEND_NAME_BYTES];
-    snprintf(label, sizeof label, "%s", AB_OWN_NAME(b));
+    AB_COPY(label, AB_OWN_NAME(b));
     if (strlen(label) > LABEL_BYTES && ab_backend_settings(label)[0] != 0) {
         shorten(list, n, at, label, sizeof label);
         if (strlen(label) > LABEL_BYTES || is_taken(list, n, at, label))
             number(list, n, at, label, sizeof label);
     }
-    snprintf(b->label, sizeof b->label, "%s", label);
+    AB_COPY(b->label, label);
 }
 
 void ab_backends_set_labels(struct ab_backend_info *list, uint32_t n)
@@ -209,9 +210,9 @@ const char *ab_backend_own_label(const struct ab_backend_info *b, char buf[AB_BA
 void ab_backend_set_values(struct ab_backend_info *b, const char *values)
 {
     char own[AB_BACKEND_NAME_BYTES];
-    snprintf(own, sizeof own, "%.*s", AB_BACKEND_NAME_BYTES - 1, b->name);
-    snprintf(b->values, sizeof b->values, "%s", values);
-    snprintf(b->name, sizeof b->name, "%s%s%s", own, values[0] != 0 ? " " : "", b->values);
+    AB_FIT(own, "%.*s", AB_BACKEND_NAME_BYTES - 1, b->name);
+    AB_COPY(b->values, values);
+    AB_FIT(b->name, "%s%s%s", own, values[0] != 0 ? " " : "", b->values);
 }
 
 const char *ab_backend_spelling(const struct ab_backend_info *b, char buf[AB_BACKEND_FULL_BYTES])

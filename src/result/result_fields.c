@@ -5,10 +5,10 @@
 #include "result/result_fields.h"
 
 #include "base/bits.h"
+#include "core/text.h"
 #include "result/numbers.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const struct ab_field ab_fields[] = {
@@ -69,7 +69,7 @@ const struct ab_field *ab_named_field(const char *name, enum ab_field_better bet
             return &named[i];
     if (n_named == AB_NAMED_MAX || !is_name(name))
         return NULL;
-    snprintf(names[n_named], sizeof names[n_named], "%s", name);
+    AB_COPY(names[n_named], name);
     named[n_named] = (struct ab_field){.name = names[n_named],
                                        .json_key = names[n_named],
                                        .unit = unit_of_name(name),

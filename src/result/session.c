@@ -6,10 +6,10 @@
 
 #include "core/alloc.h"
 #include "core/median.h"
+#include "core/text.h"
 #include "result/numbers.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ double ab_number_settle(double x)
     char digits[32];
     if (!isfinite(x) || (fabs(x) < 0x1p53 && x == nearbyint(x)))
         return x;
-    snprintf(digits, sizeof digits, "%.12g", x);
+    AB_FIT(digits, "%.12g", x);
     return strtod(digits, NULL);
 }
 

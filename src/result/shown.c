@@ -5,12 +5,10 @@
  */
 #include "result/shown.h"
 
-#include "base/units.h"
 #include "core/text.h"
 #include "core/units_show.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>

@@ -4,6 +4,7 @@
  */
 #include "runner/callgrind.h"
 
+#include "core/text.h"
 #include "wire/run_page.h"
 
 #include <dirent.h>
@@ -36,8 +37,8 @@ bool ab_callgrind_open(struct ab_callgrind *g)
     *g = (struct ab_callgrind){.program = ""};
     if (!find_program(g) || ab_temporary_make("counts", &g->folder, NULL) != AB_OK)
         return false;
-    snprintf(g->out_file, sizeof g->out_file, "--callgrind-out-file=%s/n", g->folder.path);
-    snprintf(g->log_file, sizeof g->log_file, "--log-file=%s/log", g->folder.path);
+    AB_FIT(g->out_file, "--callgrind-out-file=%s/n", g->folder.path);
+    AB_FIT(g->log_file, "--log-file=%s/log", g->folder.path);
     const char *const arguments[] = {g->program,
                                      "--tool=callgrind",
                                      "--command-line-only=yes", /* ignore the user's .valgrindrc */
@@ -93,7 +94,7 @@ void ab_callgrind_take(const struct ab_callgrind *g, uint64_t *n, uint32_t n_pha
     DIR *folder = opendir(g->folder.path);
     for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
         char path[sizeof g->folder.path + sizeof e->d_name + 2];
-        snprintf(path, sizeof path, "%s/%s", g->folder.path, e->d_name);
+        AB_FIT(path, "%s/%s", g->folder.path, e->d_name);
         if (e->d_name[0] != '.')
             take_file(path, &wanted);
     }
@@ -105,7 +106,7 @@ void ab_callgrind_take(const struct ab_callgrind *g, uint64_t *n, uint32_t n_pha
 void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap)
 {
     char path[sizeof g->folder.path + 8], line[300];
-    snprintf(path, sizeof path, "%s/log", g->folder.path);
+    AB_FIT(path, "%s/log", g->folder.path);
     FILE *f = fopen(path, "re");
     buf[0] = 0;
     while (f != NULL && buf[0] == 0 && fgets(line, sizeof line, f) != NULL) {

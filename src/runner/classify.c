@@ -6,7 +6,6 @@
 #include "runner/classify.h"
 
 #include "base/bits.h"
-#include "base/units.h"
 #include "core/elf.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -215,7 +214,7 @@ static size_t add_block(char *buf, size_t cap, const struct ab_crash_report *c)
     char of[96];
     const struct ab_near_block *b = &c->block;
     uint64_t end = b->at + b->size;
-    snprintf(of, sizeof of, "block of %" PRIu64 " bytes at 0x%" PRIx64, b->size, b->at);
+    AB_FIT(of, "block of %" PRIu64 " bytes at 0x%" PRIx64, b->size, b->at);
     switch (b->near) {
     case AB_NEAR_INSIDE:
         return (size_t)snprintf(buf, cap, "byte %" PRIu64 " of the live %s", c->address - b->at,
@@ -256,7 +255,7 @@ static bool read_line(const char *line, size_t n, struct ab_code_map *m)
                m->perms, &m->offset, &path) < 4)
         return false;
     if (path > 0 && text[path] == '/')
-        snprintf(m->file, sizeof m->file, "%s", text + path);
+        AB_COPY(m->file, text + path);
     return true;
 }
 
@@ -446,7 +445,7 @@ static void classify_death(const struct ab_evidence *e, struct ab_outcome *out)
         const char *name = sigabbrev_np(WTERMSIG(status));
         const char *means = e->is_check ? crash_meaning(WTERMSIG(status)) : NULL;
         if (means != NULL)
-            snprintf(meaning, sizeof meaning, "(%s) ", means);
+            AB_FIT(meaning, "(%s) ", means);
         if (WTERMSIG(status) == SIGKILL && e->ending->oom_killed)
             verdict(out, AB_BACKEND_OOM, "killed by the OOM killer %s", where);
         else
@@ -467,14 +466,14 @@ static enum ab_status classify_failure(const struct ab_evidence *e, struct ab_ou
     ab_text_printable(reason, sizeof reason, raw);
     switch (e->report->failure) {
     case AB_FAILURE_LIBRARY:
-        verdict(out, AB_BACKEND_WRONG_LIBRARY, "%.900s", reason);
+        verdict(out, AB_BACKEND_WRONG_LIBRARY, "%s", reason);
         break;
     case AB_FAILURE_NULL:
-        verdict(out, AB_BACKEND_OOM, "%.900s", reason);
+        verdict(out, AB_BACKEND_OOM, "%s", reason);
         break;
     case AB_FAILURE_OPEN:
     case AB_FAILURE_CHECK:
-        verdict(out, AB_BACKEND_FAILED_CHECK, "%.900s", reason);
+        verdict(out, AB_BACKEND_FAILED_CHECK, "%s", reason);
         break;
     default:
         return ab_fail(err, AB_SYSTEM, "internal worker error: %s", reason);

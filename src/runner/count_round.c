@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Callgrind is about 50 times slower and has bookkeeping of its own in memory. */
 enum { SLOWER = 80, START_NS = 1000000000, BOOKS_BYTES = 512 << 20 };
@@ -135,9 +134,8 @@ static enum ab_status run_backend(struct counter *c, uint32_t backend, struct ab
     if (status == AB_OK && b->uncounted[0] == 0 &&
         !ab_fold_instructions(&fold, &c->sample, &run, &c->counts,
                               &c->nulls[ab_session_harness(plan->session, backend)]))
-        snprintf(b->uncounted, sizeof b->uncounted,
-                 "the first %u ops do not reach every phase (--instr-ops)",
-                 c->sample.image->n_counted);
+        AB_FIT(b->uncounted, "the first %u ops do not reach every phase (--instr-ops)",
+               c->sample.image->n_counted);
     ab_outcome_fini(&run);
     return status;
 }
@@ -162,8 +160,8 @@ static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t
     }
     status = run_nulls(c, counting->reason, sizeof counting->reason, err);
     if (status == AB_OK && counting->reason[0] == 0) {
-        snprintf(counting->method, sizeof counting->method, "%s",
-                 counter == AB_COUNTER_CALLGRIND ? "callgrind" : "cpu counter");
+        AB_FIT(counting->method, "%s",
+               counter == AB_COUNTER_CALLGRIND ? "callgrind" : "cpu counter");
         counting->n_ops = c->sample.image->n_counted;
     } else {
         ab_tape_map_close(&c->sample);
@@ -180,10 +178,10 @@ static enum ab_status choose(struct counter *c, struct ab_err *err)
         return status;
     if (ab_callgrind_open(&c->callgrind))
         return begin(c, AB_COUNTER_CALLGRIND, c->plan->sample_ops, err);
-    snprintf(counting->reason, sizeof counting->reason,
-             "the processor's counter cannot be read, and there is no valgrind: install the "
-             "package %s",
-             AB_CALLGRIND_PACKAGE);
+    AB_FIT(counting->reason,
+           "the processor's counter cannot be read, and there is no valgrind: install the "
+           "package %s",
+           AB_CALLGRIND_PACKAGE);
     return AB_OK;
 }
 
@@ -192,10 +190,10 @@ static enum ab_status count_instructions(struct counter *c, struct ab_err *err)
     struct ab_counting *counting = &c->plan->session->counting;
     uint32_t n_lanes = c->plan->context->tape->image->n_lanes;
     if (n_lanes != 1) {
-        snprintf(counting->reason, sizeof counting->reason,
-                 "instructions are counted of one thread, the work has %u (replay --threads 1 "
-                 "runs all in one)",
-                 n_lanes);
+        AB_FIT(counting->reason,
+               "instructions are counted of one thread, the work has %u (replay --threads 1 "
+               "runs all in one)",
+               n_lanes);
         return AB_OK;
     }
     enum ab_status status = choose(c, err);

@@ -5,7 +5,6 @@
 #include "runner/estimate.h"
 
 #include "core/system_file.h"
-#include "core/units_show.h"
 #include "result/passes.h"
 #include "runner/sampling.h"
 

@@ -6,13 +6,10 @@
 #include "runner/fold.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "result/numbers.h"
 #include "result/passes.h"
-#include "result/session.h"
 #include "runner/fold_samples.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "runner/fold.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "runner/fold_samples.h"
 #include "runner/sampling.h"
 

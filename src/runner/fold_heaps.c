@@ -8,14 +8,12 @@
 #include "runner/fold.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "placement/placement.h"
 #include "runner/fold_samples.h"
 #include "runner/sampling.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct pile { /* samples of one heap and kind */
     struct ab_hdr *hdr;

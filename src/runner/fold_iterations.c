@@ -4,17 +4,16 @@
  * timing them thousands of times. The null back end makes the same calls in the same pass, and its
  * time of one call is subtracted for each.
  */
+#include "core/text.h"
 #include "runner/fold.h"
 
 #include "base/search.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/median.h"
 #include "result/merge/merge_rounds.h"
 #include "result/session.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,14 +202,14 @@ static void fold_phase(const struct ab_fold *f, const struct ab_outcome *run, ui
     struct walk walk = begin(f, run, p);
     out->call_ns = null != NULL ? null->iteration_call_ns : (double)NAN;
     if (isnan(out->call_ns)) {
-        snprintf(out->reason, sizeof out->reason, "what timing a call takes is not known");
+        AB_FIT(out->reason, "what timing a call takes is not known");
         return;
     }
     set_stretches(out, &walk.at);
     for (const struct ab_iteration *i; (i = next(&walk)) != NULL;)
         add(out, i, &walk);
     if (out->n == 0)
-        snprintf(out->reason, sizeof out->reason, "no iteration that the scheduler left alone");
+        AB_FIT(out->reason, "no iteration that the scheduler left alone");
     ab_iterations_summarise(out);
 }
 
@@ -229,7 +228,7 @@ void ab_fold_iterations(const struct ab_fold *f, const struct ab_outcome *run)
             .hdr = ab_hdr_new(),
         };
         AB_GROW(s->iterations, s->cap_iterations, s->n_iterations);
-        snprintf(x.name, sizeof x.name, "%s", phase->iteration);
+        AB_COPY(x.name, phase->iteration);
         ab_iterations_summarise(&x);
         fold_phase(f, run, p, &x);
         s->iterations[s->n_iterations++] = x;

@@ -3,17 +3,15 @@
  * Makes the records and the timeline of the memory pass, after judging which of the reported
  * numbers are credible.
  */
+#include "core/text.h"
 #include "result/numbers.h"
 #include "runner/fold.h"
 
-#include "base/units.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/units_show.h"
 #include "result/memory_dist.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +36,7 @@ void ab_fold_memory_reason(struct ab_memory *m, const char *what, const char *wh
 {
     char text[AB_MEMORY_REASON_BYTES];
     size_t n = strlen(m->reason);
-    snprintf(text, sizeof text, "%s: %s", what, why);
+    AB_FIT(text, "%s: %s", what, why);
     if (strstr(m->reason, text) != NULL || n + strlen(text) + 2 >= sizeof m->reason)
         return;
     if (n > 0)
@@ -109,8 +107,7 @@ static void judge_footprint(const struct judge *j, const struct ab_memory_state 
                                   "the kernel counts pages in batches: exact at checkpoints only");
     } else if (fabs(statm - exact) > tolerance) {
         m->footprint_bytes = NAN;
-        snprintf(text, sizeof text, "statm reports %s, smaps_rollup %s", AB_BYTES(statm),
-                 AB_BYTES(exact));
+        AB_FIT(text, "statm reports %s, smaps_rollup %s", AB_BYTES(statm), AB_BYTES(exact));
         ab_fold_memory_reason(m, AB_WHY_FOOTPRINT, text);
     } else if (isnan(statm)) {
         ab_fold_memory_reason(m, AB_WHY_FOOTPRINT, "not measured");
@@ -245,8 +242,8 @@ static void fill(const struct ab_fold *f, const struct ab_outcome *run, uint32_t
     }
     for (unsigned k = 0; k < AB_DIST_COUNT; k++)
         if (ab_hdr_total(dists[k].hdr) + dists[k].hdr->overflow < dists[k].n_ops)
-            snprintf(dists[k].reason, sizeof dists[k].reason, "%s",
-                     gap(run->memory, (enum ab_memory_dist_kind)k, has_usable));
+            AB_FIT(dists[k].reason, "%s",
+                   gap(run->memory, (enum ab_memory_dist_kind)k, has_usable));
 }
 
 static void fold_phase(const struct ab_fold *f, const struct ab_outcome *run, uint32_t index,
@@ -261,7 +258,7 @@ static void fold_phase(const struct ab_fold *f, const struct ab_outcome *run, ui
                                            .kind = (enum ab_memory_dist_kind)k,
                                            .n_ops = ab_phase_ops(phase)};
         if (why != NULL)
-            snprintf(dists[k].reason, sizeof dists[k].reason, "%s", why);
+            AB_COPY(dists[k].reason, why);
         else
             dists[k].hdr = ab_memory_dist_histogram();
     }

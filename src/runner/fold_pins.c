@@ -3,13 +3,12 @@
  * Makes records of the bytes that the memory pass distributed among owners of blocks, after
  * checking that each moment adds up.
  */
+#include "core/text.h"
 #include "runner/fold.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,8 +95,8 @@ static struct ab_pin *add_pin(const struct moment *m, const char *function)
                            .median_age = NAN,
                            .is_age_in_seconds = m->f->tape->image->n_steps > 0,
                            .lane = AB_PIN_SEVERAL};
-    snprintf(pin->at, sizeof pin->at, "%s", name_moment(m));
-    snprintf(pin->function, sizeof pin->function, "%s", function);
+    AB_COPY(pin->at, name_moment(m));
+    AB_COPY(pin->function, function);
     return pin;
 }
 

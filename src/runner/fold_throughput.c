@@ -5,12 +5,10 @@
 #include "runner/fold.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/median.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Fraction of a phase's time in quiet slices; with less, the estimate would be a guess. */
 #define QUIET_SHARE_MIN 0.05

@@ -9,7 +9,6 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TRIED_CPUS = 8, READINGS = 48, VALUES = AB_CANARY_MAX + 1 };
 

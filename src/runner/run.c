@@ -6,7 +6,6 @@
 #include "runner/run.h"
 
 #include "base/bits.h"
-#include "base/clock.h"
 #include "core/alloc.h"
 #include "runner/classify.h"
 #include "runner/estimate.h"

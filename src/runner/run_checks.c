@@ -6,6 +6,7 @@
 
 #include "allocators/builtin.h"
 #include "backend/settings.h"
+#include "core/text.h"
 #include "worker/checks/checks.h"
 
 #include <signal.h>
@@ -56,7 +57,7 @@ static void set_verdict(struct ab_verify_line *line, enum ab_verify_verdict verd
                         const char *text)
 {
     line->verdict = verdict;
-    snprintf(line->text, sizeof line->text, "%s", text);
+    AB_COPY(line->text, text);
 }
 
 /* True if the process ended deliberately. An abort is a valid answer to some checks, and not the
@@ -87,7 +88,7 @@ static void judge_failure(struct ab_verify_line *line, const struct ab_outcome *
 static void judge_end(struct ab_verify_line *line, const struct ab_verify_report *r, uint64_t floor)
 {
     char text[sizeof r->text + 1];
-    snprintf(text, sizeof text, "%.*s", (int)sizeof r->text - 1, r->text);
+    AB_FIT(text, "%.*s", (int)sizeof r->text - 1, r->text);
     switch (r->answer) {
     case AB_ANSWER_SKIPPED:
         set_verdict(line, AB_VERIFY_SKIPPED, text);
@@ -96,17 +97,17 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
         set_verdict(line, AB_VERIFY_INFO, text);
         break;
     case AB_ANSWER_BROKEN:
-        snprintf(line->text, sizeof line->text,
-                 "contradicts its own claim: %s: "
-                 "%s",
-                 line->rule, text);
+        AB_FIT(line->text,
+               "contradicts its own claim: %s: "
+               "%s",
+               line->rule, text);
         line->verdict = AB_VERIFY_FAILED;
         break;
     default:
         line->verdict = line->work < floor ? AB_VERIFY_NOT_PROVEN : AB_VERIFY_OK;
         if (line->verdict == AB_VERIFY_NOT_PROVEN)
-            snprintf(line->text, sizeof line->text, "%s: %llu; at least %llu are needed",
-                     line->unit, (unsigned long long)line->work, (unsigned long long)floor);
+            AB_FIT(line->text, "%s: %llu; at least %llu are needed", line->unit,
+                   (unsigned long long)line->work, (unsigned long long)floor);
     }
 }
 
@@ -121,8 +122,7 @@ static bool is_hopeless(const struct ab_outcome *run)
 static void note_identity(struct ab_backend_info *info, const struct ab_run_report *r)
 {
     if (info->version[0] == 0)
-        snprintf(info->version, sizeof info->version, "%.*s", (int)sizeof r->version - 1,
-                 r->version);
+        AB_FIT(info->version, "%.*s", (int)sizeof r->version - 1, r->version);
 }
 
 /* ---- capacities ---- */
@@ -157,10 +157,10 @@ static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *r
     bool is_claimed = (run->page->report.traits & AB_TRAIT_DETECTS_MISUSE) != 0;
     char blocks[32] = "";
     if (n > 0)
-        snprintf(blocks, sizeof blocks, "%u block%s: ", n, n == 1 ? "" : "s");
+        AB_FIT(blocks, "%u block%s: ", n, n == 1 ? "" : "s");
     line->verdict = line->is_info && !is_claimed ? AB_VERIFY_SKIPPED : AB_VERIFY_NOT_PROVEN;
-    snprintf(line->text, sizeof line->text,
-             "capacity: %s%.900s; with the default settings the check passes", blocks, run->reason);
+    AB_FIT(line->text, "capacity: %s%.900s; with the default settings the check passes", blocks,
+           run->reason);
 }
 
 /* Judges a failed allocation. If it was the only error and does not occur without the user's

@@ -6,7 +6,6 @@
 #include "runner/run_session.h"
 
 #include "base/bits.h"
-#include "base/units.h"
 #include "core/alloc.h"
 #include "core/text.h"
 #include "core/units_show.h"
@@ -184,15 +183,13 @@ static void note_identity(struct state *st, uint32_t backend, const struct ab_ou
     const struct ab_run_report *r = &run->page->report;
     st->starts[backend] = (struct start){r->start_file_bytes, r->start_private_bytes};
     if (r->version[0] != 0)
-        snprintf(b->version, sizeof b->version, "%.*s", (int)sizeof r->version - 1, r->version);
+        AB_FIT(b->version, "%.*s", (int)sizeof r->version - 1, r->version);
     if (r->identity.build_id[0] != 0)
         AB_COPY(b->build_id, r->identity.build_id);
     if (b->path[0] == 0 && r->identity.path[0] == '/')
-        snprintf(b->path, sizeof b->path, "%.*s", (int)sizeof r->identity.path - 1,
-                 r->identity.path);
+        AB_FIT(b->path, "%.*s", (int)sizeof r->identity.path - 1, r->identity.path);
     if (b->sized_free[0] == 0)
-        snprintf(b->sized_free, sizeof b->sized_free, "%.*s", (int)sizeof r->sized_free - 1,
-                 r->sized_free);
+        AB_FIT(b->sized_free, "%.*s", (int)sizeof r->sized_free - 1, r->sized_free);
     note_libraries(st->plan->cases[backend].placement, r, b);
     b->never_frees = (r->traits & AB_TRAIT_NO_FREE) != 0;
     b->has_reset = (r->hooks >> AB_OP_RESET & 1) != 0;
@@ -206,13 +203,13 @@ static void note_conduct(struct state *st, uint32_t backend, const struct ab_out
 {
     struct ab_backend_info *b = &st->session->backends[backend];
     const char *caveat = run->page->report.caveat;
-    snprintf(b->caveat, sizeof b->caveat, "%.*s", (int)sizeof b->caveat - 1, caveat);
+    AB_FIT(b->caveat, "%.*s", (int)sizeof b->caveat - 1, caveat);
     if (run->status != AB_BACKEND_OK) {
         b->status = AB_BACKEND_NONCONFORMING;
         memcpy(b->reason, run->reason, sizeof b->reason);
     } else if (is_decorated(st, backend)) {
         b->status = AB_BACKEND_DECORATED;
-        snprintf(b->reason, sizeof b->reason, "not timed: decorated");
+        AB_FIT(b->reason, "not timed: decorated");
     }
 }
 
@@ -225,9 +222,8 @@ static bool fits_memory(struct state *st, uint32_t backend)
     if (bytes <= st->context.memory_limit_bytes)
         return true;
     b->status = AB_BACKEND_OOM;
-    snprintf(b->reason, sizeof b->reason,
-             "would need about %s%s, more than --mem-limit %s; not run", AB_BYTES(bytes),
-             b->never_frees ? " (it never frees)" : "", AB_BYTES(st->context.memory_limit_bytes));
+    AB_FIT(b->reason, "would need about %s%s, more than --mem-limit %s; not run", AB_BYTES(bytes),
+           b->never_frees ? " (it never frees)" : "", AB_BYTES(st->context.memory_limit_bytes));
     return false;
 }
 
@@ -418,12 +414,11 @@ static void note_clock(struct state *st, uint32_t backend, const struct ab_memor
     struct ab_backend_info *b = &st->session->backends[backend];
     if (r->clock >= AB_ARRAY_LEN(names) || b->clock_reason[0] != 0)
         return;
-    snprintf(b->clock, sizeof b->clock, "%s", names[r->clock]);
+    AB_COPY(b->clock, names[r->clock]);
     if (r->clock == AB_CLOCK_REAL && st->context.pace != 0)
-        snprintf(b->clock_reason, sizeof b->clock_reason, "--pace %ux", st->context.pace);
+        AB_FIT(b->clock_reason, "--pace %ux", st->context.pace);
     else
-        snprintf(b->clock_reason, sizeof b->clock_reason, "%.*s", (int)sizeof r->clock_reason - 1,
-                 r->clock_reason);
+        AB_FIT(b->clock_reason, "%.*s", (int)sizeof r->clock_reason - 1, r->clock_reason);
 }
 
 /* Runs the memory pass once with the current marks; its peaks become the new marks. */
@@ -762,7 +757,7 @@ static enum ab_status judge(struct ab_differences *d, struct ab_err *err)
     if (d->text.n > 0)
         status = ab_fail(err, AB_USAGE,
                          "cannot be resumed, the conditions differ: "
-                         "%.900s",
+                         "%s",
                          d->text.s);
     ab_text_fini(&d->text);
     return status;
@@ -847,7 +842,7 @@ enum ab_status ab_resume_check_backends(const struct ab_session *session,
     char label[sizeof session->backends->name + 32];
     for (uint32_t i = 0; i < session->n_backends; i++) {
         const struct ab_backend_info *b = &session->backends[i], *was = &old->backends[i];
-        snprintf(label, sizeof label, "the status of %s", b->name);
+        AB_FIT(label, "the status of %s", b->name);
         ab_differences_add(&d, label, ab_backend_status_name(b->status),
                            ab_backend_status_name(was->status));
         if (ab_backend_status_has_numbers(was->status))

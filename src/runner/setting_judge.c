@@ -342,7 +342,7 @@ static void judge_jemalloc(const struct ab_setting_evidence *e, struct item *it)
 {
     const struct listing l = {e->said, "  opt.", ": "};
     char pair[400], near[128], in_force[128];
-    snprintf(pair, sizeof pair, "%s:%s", it->name, it->value);
+    AB_FIT(pair, "%s:%s", it->name, it->value);
     bool is_listed = find_value(&l, it->name, in_force, sizeof in_force);
     if (it->value[0] == 0)
         decide(it, AB_SETTING_IGNORED, "it is not of the form NAME:VALUE");
@@ -375,10 +375,10 @@ static void judge_mimalloc(const struct ab_setting_evidence *e, struct item *it)
     const struct listing l = {e->complaints, "mimalloc: option '", "': "};
     const size_t n_prefix = strlen("mimalloc_");
     char name[128], near[128], refused[200];
-    snprintf(name, sizeof name, "%s", it->name + n_prefix);
+    AB_COPY(name, it->name + n_prefix);
     for (char *p = name; *p != 0; p++)
         *p = (char)tolower((unsigned char)*p);
-    snprintf(refused, sizeof refused, "option mimalloc_%s has an invalid value", name);
+    AB_FIT(refused, "option mimalloc_%s has an invalid value", name);
     if (strstr(e->complaints, l.prefix) == NULL)
         leave_unproven(it);
     else if (strstr(e->complaints, refused) != NULL)
@@ -416,7 +416,7 @@ static void judge_extension(const struct ab_setting_evidence *e, struct item *it
 static void judge_scudo(const struct ab_setting_evidence *e, struct item *it)
 {
     char flag[400];
-    snprintf(flag, sizeof flag, "    %s=%s", it->name, it->value);
+    AB_FIT(flag, "    %s=%s", it->name, it->value);
     if (complains(e->complaints, "", flag))
         decide(it, AB_SETTING_IGNORED, "it has no option \"%s\"", it->name);
     else
@@ -474,7 +474,7 @@ static void judge(const struct ab_setting_evidence *e, struct item *it)
 {
     const char *tunable = tunable_of(it->variable);
     if (tunable != NULL && e->serves != AB_SERVES_ANOTHER)
-        snprintf(it->name, sizeof it->name, "%s", tunable);
+        AB_COPY(it->name, tunable);
     if (strcmp(it->variable, "GLIBC_TUNABLES") == 0 ||
         (tunable != NULL && e->serves != AB_SERVES_ANOTHER))
         judge_tunable(e, it);
@@ -520,14 +520,14 @@ static void judge_part(const struct ab_setting_evidence *e, const char *variable
     size_t n = strcspn(part, (char[]){ends_name, 0});
     if (b->n_proofs == AB_SETTINGS_MAX)
         return;
-    snprintf(it.name, sizeof it.name, "%.*s", is_one ? 127 : (int)n, is_one ? variable : part);
-    snprintf(it.value, sizeof it.value, "%s", is_one ? part : part[n] != 0 ? part + n + 1 : "");
+    AB_FIT(it.name, "%.*s", is_one ? 127 : (int)n, is_one ? variable : part);
+    AB_COPY(it.value, is_one ? part : part[n] != 0 ? part + n + 1 : "");
     it.to = &b->proofs[b->n_proofs++];
     *it.to = (struct ab_setting){.state = AB_SETTING_UNPROVEN};
-    snprintf(it.to->text, sizeof it.to->text, "%s=%s", variable, part);
+    AB_FIT(it.to->text, "%s=%s", variable, part);
     judge(e, &it);
     if (it.to->state == AB_SETTING_IGNORED && b->reason[0] == 0)
-        snprintf(b->reason, sizeof b->reason, "did not take %s: %s", it.to->text, it.to->why);
+        AB_FIT(b->reason, "did not take %s: %s", it.to->text, it.to->why);
 }
 
 void ab_setting_judge(const struct ab_setting_evidence *e, const char *setting,
@@ -535,7 +535,7 @@ void ab_setting_judge(const struct ab_setting_evidence *e, const char *setting,
 {
     char variable[256], part[256], ends_name;
     size_t n = strcspn(setting, "=");
-    snprintf(variable, sizeof variable, "%.*s", (int)n, setting);
+    AB_FIT(variable, "%.*s", (int)n, setting);
     const char *at = setting + n + (setting[n] == '='), *between;
     between = separators(e, variable, &ends_name);
     if (*between == 0) {
@@ -544,7 +544,7 @@ void ab_setting_judge(const struct ab_setting_evidence *e, const char *setting,
     }
     for (at += strspn(at, between); *at != 0; at += strspn(at, between)) {
         n = strcspn(at, between);
-        snprintf(part, sizeof part, "%.*s", (int)n, at);
+        AB_FIT(part, "%.*s", (int)n, at);
         judge_part(e, variable, part, b);
         at += n;
     }

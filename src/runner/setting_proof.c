@@ -18,7 +18,6 @@
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -119,8 +118,7 @@ static void add_words_of_library(const struct ab_case *c, struct ab_text *out)
         return;
     const char *slash = strrchr(c->path, '/');
     add_words_of(c->path, out);
-    snprintf(beside, sizeof beside, "%.*s/libtbbmalloc.so.2",
-             slash != NULL ? (int)(slash - c->path) : 0, c->path);
+    AB_FIT(beside, "%.*s/libtbbmalloc.so.2", slash != NULL ? (int)(slash - c->path) : 0, c->path);
     if (strstr(c->path, "libtbbmalloc_proxy") != NULL)
         add_words_of(beside, out);
 }

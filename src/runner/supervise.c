@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "core/alloc.h"
 #include "core/system_file.h"
+#include "core/text.h"
 #include "core/unfinished.h"
 #include "wire/run_page.h"
 
@@ -75,7 +76,7 @@ int ab_supervise_signal(void)
 static uint64_t resident_bytes(pid_t pid)
 {
     char path[64], text[128];
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    AB_FIT(path, "/proc/%d/statm", (int)pid);
     unsigned long long size = 0, resident = 0, shared = 0;
     ab_system_file_read(path, text, sizeof text);
     if (sscanf(text, "%llu %llu %llu", &size, &resident, &shared) != 3 || shared > resident)
@@ -490,10 +491,9 @@ static void add_tunables(struct environment *e, const char *users, bool is_plugi
 {
     const char *name = "GLIBC_TUNABLES=", *tls = "glibc.rtld.optional_static_tls=32768";
     if (users != NULL)
-        snprintf(e->tunables, sizeof e->tunables, "%s%s%s", users, is_plugin ? ":" : "",
-                 is_plugin ? tls : "");
+        AB_FIT(e->tunables, "%s%s%s", users, is_plugin ? ":" : "", is_plugin ? tls : "");
     else if (is_plugin)
-        snprintf(e->tunables, sizeof e->tunables, "%s%s", name, tls);
+        AB_FIT(e->tunables, "%s%s", name, tls);
     if (e->tunables[0] != 0)
         add_variable(e, e->tunables);
 }

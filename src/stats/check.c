@@ -4,6 +4,8 @@
  */
 #include "stats/check.h"
 
+#include "core/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -171,11 +173,11 @@ void ab_checks_confirm(struct ab_checked *list, uint32_t n, const struct ab_chec
             continue;
         c->verdict = AB_VERDICT_INCONCLUSIVE;
         c->status = c->status == AB_OK ? AB_OK : AB_INCONCLUSIVE;
-        snprintf(c->reason, sizeof c->reason,
-                 is_gate ? "%.3gx at first, %.3gx in %u more rounds: not confirmed"
-                         : "%+.1f %% at first, %+.1f %% in %u more rounds: not confirmed",
-                 is_gate ? first : 100 * (first - 1), is_gate ? c->confirm : 100 * (c->confirm - 1),
-                 c->n_confirm);
+        AB_FIT(c->reason,
+               is_gate ? "%.3gx at first, %.3gx in %u more rounds: not confirmed"
+                       : "%+.1f %% at first, %+.1f %% in %u more rounds: not confirmed",
+               is_gate ? first : 100 * (first - 1), is_gate ? c->confirm : 100 * (c->confirm - 1),
+               c->n_confirm);
     }
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "core/units_show.h"
 #include "result/session.h"
@@ -167,9 +166,9 @@ static void note_library(struct ab_comparison *c, const struct ab_backend_info *
 {
     char what[200], name[160];
     ab_text_printable(name, sizeof name, b->name);
-    snprintf(what, sizeof what, "%s, version", name);
+    AB_FIT(what, "%s, version", name);
     note_text(c, what, a->version, b->version);
-    snprintf(what, sizeof what, "%s, build id", name);
+    AB_FIT(what, "%s, build id", name);
     note_text(c, what, a->build_id, b->build_id);
     if (strcmp(a->settings, b->settings) != 0)
         note(c, "%s, settings: %.90s, now %.90s", name, a->settings[0] != 0 ? a->settings : "none",
@@ -366,8 +365,7 @@ static void forgive(const struct pair *p, struct ab_checked *cell)
 {
     if (fabs(cell->now - cell->base) < ab_compare_step_ns(p->c->base, p->c->now) &&
         !isnan(cell->effect.low))
-        snprintf(cell->reason, sizeof cell->reason,
-                 "the difference is below two steps of the clock");
+        AB_FIT(cell->reason, "the difference is below two steps of the clock");
 }
 
 void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
@@ -384,7 +382,7 @@ static void set_equal(struct ab_checked *cell)
 {
     cell->effect.ratio = cell->effect.low = cell->effect.high = 1;
     cell->effect.method = AB_EFFECT_EXACT;
-    snprintf(cell->reason, sizeof cell->reason, "0 on both sides");
+    AB_FIT(cell->reason, "0 on both sides");
 }
 
 static struct ab_checked *add_number(const struct pair *p, const struct ab_metric *m)
@@ -418,7 +416,7 @@ static void add_metric(const struct pair *p, const struct ab_metric *m)
     else if (ab_metric_is(m, AB_METRIC_ITERATION) && cell->base == 0 && cell->now == 0)
         set_equal(cell);
     else if (is_counted(m) && fabs(cell->effect.ratio - 1) < least_count_change)
-        snprintf(cell->reason, sizeof cell->reason, "the difference is below 0.1 %%");
+        AB_FIT(cell->reason, "the difference is below 0.1 %%");
 }
 
 /* ---- the whole run ---- */
@@ -437,10 +435,10 @@ static void judge(struct ab_checked *cell, double limit)
     cell->bound = limit;
     if (isnan(e->ratio)) {
         cell->verdict = AB_VERDICT_NOT_EVALUATED;
-        snprintf(cell->reason, sizeof cell->reason, "no time was measured on %s side",
-                 isnan(cell->base) && isnan(cell->now) ? "either"
-                 : isnan(cell->base)                   ? "the base's"
-                                                       : "the new");
+        AB_FIT(cell->reason, "no time was measured on %s side",
+               isnan(cell->base) && isnan(cell->now) ? "either"
+               : isnan(cell->base)                   ? "the base's"
+                                                     : "the new");
         return;
     }
     cell->verdict = ab_verdict_of(e, limit); /* with too few rounds there is no interval */
@@ -448,9 +446,9 @@ static void judge(struct ab_checked *cell, double limit)
         return;
     cell->rounds_needed = ab_effect_rounds_needed(e, limit);
     if (least < AB_EFFECT_MIN_ROUNDS)
-        snprintf(cell->reason, sizeof cell->reason,
-                 "too few rounds: the base has %u, the new result %u, at least %d are needed",
-                 e->n_base, e->n_new, AB_EFFECT_MIN_ROUNDS);
+        AB_FIT(cell->reason,
+               "too few rounds: the base has %u, the new result %u, at least %d are needed",
+               e->n_base, e->n_new, AB_EFFECT_MIN_ROUNDS);
     bool is_unknown = cell->rounds_needed == UINT32_MAX ||
                       cell->rounds_needed < AB_EFFECT_MIN_ROUNDS;
     if (least < AB_EFFECT_MIN_ROUNDS && is_unknown) /* then not even the noise is known */
@@ -472,9 +470,8 @@ static void judge_both(struct ab_checked *cell, const struct ab_effect *estimate
         return;
     cell->verdict = AB_VERDICT_INCONCLUSIVE;
     cell->rounds_needed = ab_effect_rounds_needed(estimate, limit);
-    snprintf(cell->reason, sizeof cell->reason,
-             "estimated from all rounds it is %+.1f %%, within the limit",
-             100 * (estimate->ratio - 1));
+    AB_FIT(cell->reason, "estimated from all rounds it is %+.1f %%, within the limit",
+           100 * (estimate->ratio - 1));
 }
 
 static void add_time(const struct pair *p)
@@ -511,9 +508,8 @@ static bool judge_beside(const struct ab_drift *d, struct ab_checked *cell)
     cell->rounds_needed = ab_effect_rounds_needed(&d->relative, cell->bound);
     if (is_change(cell->verdict) && ab_verdict_of(&d->relative, cell->bound) != cell->verdict) {
         cell->verdict = AB_VERDICT_INCONCLUSIVE;
-        snprintf(cell->reason, sizeof cell->reason,
-                 "estimated from all rounds it is %+.1f %%, within the limit",
-                 100 * (d->relative.ratio - 1));
+        AB_FIT(cell->reason, "estimated from all rounds it is %+.1f %%, within the limit",
+               100 * (d->relative.ratio - 1));
     }
     return true;
 }
@@ -538,9 +534,9 @@ static void weigh_drift(const struct pair *p, struct ab_checked *cell)
                              is_change(cell->verdict), cell->reason, sizeof cell->reason))
         withhold(cell);
     if (d.n_controls == 0 && cell->reason[0] == 0)
-        snprintf(cell->reason, sizeof cell->reason,
-                 "no witness: no other library is the same build in both, so it may be the machine "
-                 "that changed");
+        AB_FIT(cell->reason,
+               "no witness: no other library is the same build in both, so it may be the machine "
+               "that changed");
 }
 
 /* ---- phases and ops ---- */
@@ -634,8 +630,7 @@ static void add_failure(struct ab_comparison *c, const struct ab_backend_info *b
     cell->metric = "time";
     cell->unit = "ns";
     cell->verdict = AB_VERDICT_NOT_EVALUATED;
-    snprintf(cell->reason, sizeof cell->reason, "%s %s%s%.100s", of, what,
-             b->reason[0] != 0 ? ": " : "", b->reason);
+    AB_FIT(cell->reason, "%s %s%s%s", of, what, b->reason[0] != 0 ? ": " : "", b->reason);
 }
 
 /* True if both results left the back end out for the same reason: not installed, or not able to do
@@ -657,12 +652,12 @@ static void add_back_end(const struct pair *p)
         return;
     }
     if (is_out_of_both(base, now)) {
-        note(p->c, "%.120s is %s in both results: not compared", now->name,
+        note(p->c, "%s is %s in both results: not compared", now->name,
              ab_backend_status_name(now->status));
         return;
     }
     bool is_base = !ab_backend_is_comparable(base);
-    snprintf(what, sizeof what, "is %s", ab_backend_status_name((is_base ? base : now)->status));
+    AB_FIT(what, "is %s", ab_backend_status_name((is_base ? base : now)->status));
     add_failure(p->c, is_base ? base : now,
                 p->is_paired ? "it"
                 : is_base    ? "in the base it"
@@ -677,7 +672,7 @@ static void note_missing(struct ab_comparison *c)
         const struct ab_backend_info *b = &c->base->backends[i];
         if (ab_backend_is_null(b) || ab_session_backend(c->now, b->name) != UINT32_MAX)
             continue;
-        note(c, "%.120s of the base was not run: not compared", b->name);
+        note(c, "%s of the base was not run: not compared", b->name);
     }
 }
 
@@ -690,9 +685,9 @@ static void fill(struct ab_comparison *c, double limit)
         if (ab_backend_is_null(b))
             continue;
         if (p.base == UINT32_MAX)
-            note(c, "%.120s is not in the base: not compared", b->name);
+            note(c, "%s is not in the base: not compared", b->name);
         else if (c->now->n_combinations > 0 && !ab_session_is_same_work(c->base, p.base, c->now, i))
-            note(c, "%.120s did other work in the base (digest %.12s, now %.12s): not compared",
+            note(c, "%s did other work in the base (digest %.12s, now %.12s): not compared",
                  b->name, ab_session_digest(c->base, p.base), ab_session_digest(c->now, i));
         else if (strcmp(c->base->backends[p.base].map, b->map) != 0)
             note_rules(c, &c->base->backends[p.base], b);
@@ -729,7 +724,7 @@ void ab_compare_backends(const struct ab_session *session, uint32_t base, double
         if (i == of_row || ab_backend_is_null(b))
             continue;
         if (of_row == UINT32_MAX || is_left_out(b))
-            note(out, "%.120s is %s: not compared", b->name, ab_backend_status_name(b->status));
+            note(out, "%s is %s: not compared", b->name, ab_backend_status_name(b->status));
         else
             add_back_end(&p);
     }
@@ -779,8 +774,7 @@ static void join(struct family *f)
             continue;
         if (f->is_judged)
             cell->verdict = AB_VERDICT_INCONCLUSIVE;
-        snprintf(cell->reason, sizeof cell->reason,
-                 "significant alone, not after correction for %zu comparisons", f->n);
+        AB_FIT(cell->reason, "significant alone, not after correction for %zu comparisons", f->n);
     }
 }
 

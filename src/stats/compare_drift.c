@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/median.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -159,10 +160,9 @@ static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
     out->machine = agree(machine, n, room);
     out->relative = agree(relative, n, room);
     free(room);
-    snprintf(out->controls, sizeof out->controls, "%.60s", first);
+    AB_FIT(out->controls, "%.60s", first);
     if (n > 1)
-        snprintf(out->controls, sizeof out->controls, "%.60s and %u other%s", first, n - 1,
-                 n > 2 ? "s" : "");
+        AB_FIT(out->controls, "%.60s and %u other%s", first, n - 1, n > 2 ? "s" : "");
 }
 
 void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out)

@@ -5,8 +5,8 @@
  */
 #include "stats/gate.h"
 
-#include "base/bits.h"
 #include "core/alloc.h"
+#include "core/text.h"
 #include "core/units_show.h"
 #include "result/numbers.h"
 #include "result/session.h"
@@ -17,7 +17,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool ab_gate_is_below(const struct ab_gate *gate, double floor_ns, char *why, size_t cap)
@@ -40,10 +39,10 @@ static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_
         return;
     r->verdict = low != high ? AB_VERDICT_NOT_EVALUATED : low ? AB_VERDICT_PASS : AB_VERDICT_FAIL;
     if (low != high)
-        snprintf(r->reason, sizeof r->reason,
-                 "inconclusive: below the timer floor; gate "
-                 "%s/all/ns_per_op instead",
-                 g->metric.phase);
+        AB_FIT(r->reason,
+               "inconclusive: below the timer floor; gate "
+               "%s/all/ns_per_op instead",
+               g->metric.phase);
 }
 
 /* True if the back end can be judged; else writes the reason, "jemalloc is absent: not
@@ -52,14 +51,14 @@ static bool is_judgeable(const struct ab_session *s, uint32_t backend, const cha
                          struct ab_checked *r)
 {
     if (backend >= s->n_backends) {
-        snprintf(r->reason, sizeof r->reason, "this run has no %s", name);
+        AB_FIT(r->reason, "this run has no %s", name);
         return false;
     }
     const struct ab_backend_info *b = &s->backends[backend];
     if (ab_backend_is_comparable(b))
         return true;
-    snprintf(r->reason, sizeof r->reason, "%.100s is %s%s%.100s", b->name,
-             ab_backend_status_name(b->status), b->reason[0] != 0 ? ": " : "", b->reason);
+    AB_FIT(r->reason, "%s is %s%s%s", b->name, ab_backend_status_name(b->status),
+           b->reason[0] != 0 ? ": " : "", b->reason);
     return false;
 }
 
@@ -73,10 +72,10 @@ static void judge_untold(const struct ab_session *s, const struct ab_gate *g, ui
         return;
     decide(g, (struct ab_interval){0, most}, r);
     r->effect.ratio = most;
-    snprintf(r->reason, sizeof r->reason,
-             "%sno more than the same calls take in the null back end; shown: the most that timing "
-             "them takes",
-             r->verdict == AB_VERDICT_NOT_EVALUATED ? "inconclusive: " : "");
+    AB_FIT(r->reason,
+           "%sno more than the same calls take in the null back end; shown: the most that timing "
+           "them takes",
+           r->verdict == AB_VERDICT_NOT_EVALUATED ? "inconclusive: " : "");
 }
 
 /* ---- calls that the scheduler interrupted ---- */
@@ -93,9 +92,9 @@ static void doubt(const struct ab_gate *g, double low, double high, struct ab_ch
     if (g->against == AB_AGAINST_NOTHING && strcmp(r->unit, "ns") == 0)
         ab_units_time(text, sizeof text, high);
     else
-        snprintf(text, sizeof text, "%.4g", high);
-    snprintf(
-        r->reason, sizeof r->reason,
+        AB_FIT(text, "%.4g", high);
+    AB_FIT(
+        r->reason,
         "the scheduler interrupted calls, which are not in it: by the CPU time that they used the "
         "number is at least %s",
         text);
@@ -134,7 +133,7 @@ static void forgive(double floor, struct ab_interval a, struct ab_interval b, st
     if (r->verdict == AB_VERDICT_PASS || !(apart < floor))
         return;
     r->verdict = AB_VERDICT_PASS;
-    snprintf(r->reason, sizeof r->reason, "the difference is below the floor");
+    AB_FIT(r->reason, "the difference is below the floor");
 }
 
 static bool is_upper(const struct ab_gate *g)
@@ -188,7 +187,7 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
     if (!is_judgeable(s, other, g->other_name, r))
         return;
     if (!ab_metric_iterations_have_ratio(s, other, m, s, backend)) {
-        snprintf(r->reason, sizeof r->reason, "%s", untold_rounds);
+        AB_COPY(r->reason, untold_rounds);
         return;
     }
     struct ab_ratio ratio = ab_metric_ratio(s, backend, other, m);
@@ -198,7 +197,7 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
     if (ratio.range.n > 0)
         forgive(g->floor, ab_metric_interval(s, m, a), ab_metric_interval(s, m, b), r);
     else if (a < 0 || b < 0)
-        snprintf(r->reason, sizeof r->reason, "no ratio of negative values");
+        AB_FIT(r->reason, "no ratio of negative values");
     else
         ab_metric_why_missing(s, isnan(a) ? backend : other, m, true, r->reason, sizeof r->reason);
     doubt_ratio(g, ab_metric_by_cpu(s, backend, m, false), ab_metric_by_cpu(s, other, m, false), r);
@@ -214,19 +213,18 @@ static uint32_t find_in_baseline(const struct ab_session *base, const struct ab_
         if (strcmp(b->name, name) != 0)
             continue;
         if (!ab_session_is_same_work(base, i, s, backend)) {
-            snprintf(r->reason, sizeof r->reason, "in the baseline %.100s did other work", b->name);
+            AB_FIT(r->reason, "in the baseline %s did other work", b->name);
             return UINT32_MAX;
         }
         if (ab_backend_is_comparable(b))
             return i;
-        snprintf(r->reason, sizeof r->reason, "in the baseline %.100s is %s", b->name,
-                 ab_backend_status_name(b->status));
+        AB_FIT(r->reason, "in the baseline %s is %s", b->name, ab_backend_status_name(b->status));
         return UINT32_MAX;
     }
     if (base == NULL)
-        snprintf(r->reason, sizeof r->reason, "there is no baseline: --baseline NAME|FILE");
+        AB_FIT(r->reason, "there is no baseline: --baseline NAME|FILE");
     else
-        snprintf(r->reason, sizeof r->reason, "the baseline has no %.100s", name);
+        AB_FIT(r->reason, "the baseline has no %s", name);
     return UINT32_MAX;
 }
 
@@ -236,13 +234,13 @@ static void explain_change(const struct ab_session *s, uint32_t backend, const s
 {
     uint32_t n = e->n_base < e->n_new ? e->n_base : e->n_new;
     if (n > 0)
-        snprintf(r->reason, sizeof r->reason,
-                 "too few rounds: the baseline has %u, this run %u, at least %d are needed",
-                 e->n_base, e->n_new, AB_EFFECT_MIN_ROUNDS);
+        AB_FIT(r->reason,
+               "too few rounds: the baseline has %u, this run %u, at least %d are needed",
+               e->n_base, e->n_new, AB_EFFECT_MIN_ROUNDS);
     else
         ab_metric_why_missing(s, backend, m, true, r->reason, sizeof r->reason);
     if (r->reason[0] == 0)
-        snprintf(r->reason, sizeof r->reason, "no ratio: a value is 0 or missing on one side");
+        AB_FIT(r->reason, "no ratio: a value is 0 or missing on one side");
 }
 
 /* ---- changes against a baseline: library or machine (stats/compare_drift.h) ---- */
@@ -281,8 +279,8 @@ static bool is_of_machine(const struct ab_drift *d, double limit, double sign, s
 {
     if (d->n_controls == 0 || sign * log(d->relative.ratio) > log1p(limit))
         return false;
-    snprintf(r->reason, sizeof r->reason, "relative to %s, the same build in both, it is %+.1f %%",
-             d->controls, 100 * (d->relative.ratio - 1));
+    AB_FIT(r->reason, "relative to %s, the same build in both, it is %+.1f %%", d->controls,
+           100 * (d->relative.ratio - 1));
     return true;
 }
 
@@ -301,8 +299,7 @@ static bool is_doubtful(const struct change *c, const struct ab_gate *g, const s
     if (!is_change && (r->verdict != AB_VERDICT_PASS || !c->is_relative))
         return false;
     if (is_change && c->drift.is_unchanged) {
-        snprintf(r->reason, sizeof r->reason,
-                 "machine drift: it is the same build in both; measure both in one run");
+        AB_FIT(r->reason, "machine drift: it is the same build in both; measure both in one run");
         return true;
     }
     if (is_change && ab_metric_is_latency(m) && is_of_machine(&c->drift, limit, sign, r))
@@ -322,12 +319,10 @@ static void weigh_drift(const struct change *c, const struct ab_gate *g, const s
     if (r->verdict == AB_VERDICT_PASS || r->reason[0] != 0)
         return;
     if (c->is_relative)
-        snprintf(r->reason, sizeof r->reason,
-                 "relative to %s, the same build in both, which took %+.1f %% time", d->controls,
-                 100 * (d->machine.ratio - 1));
+        AB_FIT(r->reason, "relative to %s, the same build in both, which took %+.1f %% time",
+               d->controls, 100 * (d->machine.ratio - 1));
     else if (!d->is_unchanged && d->n_controls == 0 && r->verdict == AB_VERDICT_FAIL)
-        snprintf(r->reason, sizeof r->reason,
-                 "no witness: no other library is the same build in both");
+        AB_FIT(r->reason, "no witness: no other library is the same build in both");
 }
 
 static void judge_change(const struct ab_session *s, const struct ab_session *base,
@@ -337,14 +332,14 @@ static void judge_change(const struct ab_session *s, const struct ab_session *ba
     struct ab_effect e;
     uint32_t other = find_in_baseline(base, s, backend, r);
     if (other != UINT32_MAX && !ab_compare_is_alike(base, s, m)) {
-        snprintf(r->reason, sizeof r->reason, "%s",
-                 ab_metric_is_by_position(m)
-                     ? "the baseline counted operations otherwise (config.tape.counts)"
-                 : ab_metric_pass(m) == AB_PASS_LATENCY
-                     ? "the baseline was replayed with another --between"
-                 : ab_metric_is(m, AB_METRIC_ITERATION)
-                     ? "the baseline counts iterations that miss another budget"
-                     : "instructions were not counted alike: another counter, or of other ops");
+        AB_FIT(r->reason, "%s",
+               ab_metric_is_by_position(m)
+                   ? "the baseline counted operations otherwise (config.tape.counts)"
+               : ab_metric_pass(m) == AB_PASS_LATENCY
+                   ? "the baseline was replayed with another --between"
+               : ab_metric_is(m, AB_METRIC_ITERATION)
+                   ? "the baseline counts iterations that miss another budget"
+                   : "instructions were not counted alike: another counter, or of other ops");
         return;
     }
     if (other == UINT32_MAX)
@@ -388,11 +383,10 @@ static void doubt_little_memory(const struct ab_session *s, const struct ab_gate
         r->against == AB_AGAINST_NOTHING || !is_judged || !ab_session_has_little_memory(s))
         return;
     r->verdict = AB_VERDICT_INCONCLUSIVE;
-    snprintf(r->reason, sizeof r->reason,
-             "inconclusive: at most %" PRIu64
-             " bytes are live, less than a page: a ratio of memory "
-             "says nothing",
-             s->facts.live_peak_bytes);
+    AB_FIT(r->reason,
+           "inconclusive: at most %" PRIu64 " bytes are live, less than a page: a ratio of memory "
+           "says nothing",
+           s->facts.live_peak_bytes);
 }
 
 /* Returns a check with the properties of its gate, and without numbers. */
@@ -440,7 +434,7 @@ static enum ab_status status_of(const struct judgement *j, const struct ab_gate 
     if (g->against == AB_AGAINST_BASELINE && is_bad &&
         (j->baseline->host.fingerprint[0] == 0 ||
          strcmp(j->baseline->host.fingerprint, j->session->host.fingerprint) != 0)) {
-        snprintf(r->reason, sizeof r->reason, "advisory: the baseline is of another machine");
+        AB_FIT(r->reason, "advisory: the baseline is of another machine");
         return AB_OK;
     }
     return r->verdict == AB_VERDICT_INCONCLUSIVE ? AB_INCONCLUSIVE : AB_GATE;
@@ -470,7 +464,7 @@ static void judge(const struct judgement *j, const struct ab_gate *g, uint32_t b
         if (r->verdict == AB_VERDICT_NOT_EVALUATED && r->reason[0] == 0)
             ab_metric_why_missing(s, backend, &g->metric, false, r->reason, sizeof r->reason);
         if (r->verdict == AB_VERDICT_NOT_EVALUATED && r->reason[0] == 0)
-            snprintf(r->reason, sizeof r->reason, "no such value");
+            AB_FIT(r->reason, "no such value");
     }
     r->status = status_of(j, g, r);
 }
@@ -554,9 +548,9 @@ static bool can_claim(const struct ab_session *s, uint32_t backend, const char *
 {
     if (backend < s->n_backends && ab_backend_is_comparable(&s->backends[backend]))
         return true;
-    snprintf(r->reason, sizeof r->reason, "%.100s %s", name,
-             backend < s->n_backends ? ab_backend_status_name(s->backends[backend].status)
-                                     : "not in this run");
+    AB_FIT(r->reason, "%s %s", name,
+           backend < s->n_backends ? ab_backend_status_name(s->backends[backend].status)
+                                   : "not in this run");
     return false;
 }
 
@@ -606,7 +600,7 @@ static void measure_claim(const struct ab_session *s, const struct ab_gate *g, u
         return;
     struct ab_ratio ratio = ab_metric_ratio(s, backend, other, &g->metric);
     if (ratio.range.n > 0 && ratio.median.low < ratio.median.high) {
-        snprintf(r->reason, sizeof r->reason, "below the timer floor");
+        AB_FIT(r->reason, "below the timer floor");
     } else if (ratio.range.n > 0) {
         r->effect = ratio.effect;
         r->effect.ratio = ratio.range.median;
@@ -618,7 +612,7 @@ static void measure_claim(const struct ab_session *s, const struct ab_gate *g, u
     } else {
         ab_metric_why_missing(s, backend, &g->metric, true, r->reason, sizeof r->reason);
         if (r->reason[0] == 0)
-            snprintf(r->reason, sizeof r->reason, "no such value");
+            AB_FIT(r->reason, "no such value");
     }
 }
 

@@ -82,7 +82,7 @@ static bool is_word(struct span x, const char *word)
 static const char *shown(char buf[WORD_BYTES], struct span x)
 {
     char word[SHOWN_MOST + 1];
-    snprintf(word, sizeof word, "%.*s", (int)(x.n < SHOWN_MOST ? x.n : SHOWN_MOST), x.s);
+    AB_FIT(word, "%.*s", (int)(x.n < SHOWN_MOST ? x.n : SHOWN_MOST), x.s);
     return ab_text_printable(buf, WORD_BYTES, word);
 }
 /* Shows a span in a message; the text lives as long as the enclosing block. */
@@ -117,7 +117,7 @@ static const char *find_near(const char *word, const struct names *names)
         char stem[WORD_BYTES];
         size_t n = strlen(names->items[i]), end = strlen("_bytes");
         if (n > end && strcmp(names->items[i] + n - end, "_bytes") == 0) {
-            snprintf(stem, sizeof stem, "%.*s", (int)(n - end), names->items[i]);
+            AB_FIT(stem, "%.*s", (int)(n - end), names->items[i]);
             near = ab_text_nearest(word, (const char *const[]){stem}, 1) != NULL ? names->items[i]
                                                                                  : NULL;
         }
@@ -132,7 +132,7 @@ static bool fail_unknown(struct parser *p, struct span at, const char *what,
                          const struct names *names)
 {
     char word[WORD_BYTES], list[LIST_BYTES];
-    snprintf(word, sizeof word, "%.*s", (int)(at.n < WORD_BYTES ? at.n : WORD_BYTES - 1), at.s);
+    AB_FIT(word, "%.*s", (int)(at.n < WORD_BYTES ? at.n : WORD_BYTES - 1), at.s);
     const char *near = find_near(word, names);
     list_names(list, names);
     if (near == NULL)
@@ -564,7 +564,7 @@ static bool read_pins(struct parser *p, struct span metric, struct span at)
     if (cut_last(head, ':', &name, &moment) &&
         !read_backend(p, name, &p->gate.backend, p->gate.name))
         return false;
-    snprintf(m->pattern, sizeof m->pattern, "%.*s", (int)pattern.n, pattern.s);
+    AB_FIT(m->pattern, "%.*s", (int)pattern.n, pattern.s);
     return read_moment(p, moment) && read_pin_stat(p, stat);
 }
 
@@ -863,8 +863,8 @@ bool ab_gate_parse_each(const char *text, const struct ab_gate_scope *scope, str
             return false;
         bool is_each = p.star.n > 0;
         if (is_each && !p.is_absent && !is_repeated(scope, i)) {
-            snprintf(p.gate.spelt, sizeof p.gate.spelt, "%.*s%.100s%s", (int)(p.star.s - text),
-                     text, scope->phases[i].name, p.star.s + p.star.n);
+            AB_FIT(p.gate.spelt, "%.*s%s%s", (int)(p.star.s - text), text, scope->phases[i].name,
+                   p.star.s + p.star.n);
             out[used++] = p.gate;
         } else if (!is_each) {
             out[used++] = p.gate;

@@ -8,7 +8,6 @@
 #include "core/median.h"
 #include "result/session.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { POINTS_LEAST = 8, POINTS_MOST = 200 };

@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "base/units.h"
 #include "core/alloc.h"
+#include "core/text.h"
 #include "result/numbers.h"
 #include "result/session.h"
 #include "stats/growth.h"
@@ -593,7 +594,7 @@ const struct ab_number_field ab_pin_fields[AB_PIN_FIELDS] = {
 static bool fits(const struct ab_pin *pin, const char *pattern)
 {
     char place[160];
-    snprintf(place, sizeof place, "%s:%u", pin->file, pin->line);
+    AB_FIT(place, "%s:%u", pin->file, pin->line);
     return fnmatch(pattern, pin->function, 0) == 0 ||
            (pin->line > 0 && fnmatch(pattern, place, 0) == 0);
 }

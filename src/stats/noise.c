@@ -7,10 +7,10 @@
 #include "base/rng.h"
 #include "core/alloc.h"
 #include "core/median.h"
+#include "core/text.h"
 #include "stats/metric.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,8 +62,8 @@ static void keep(struct ab_noise_levels *noise, const char *op, const char *metr
         return;
     struct ab_noise_entry *e = &noise->entries[i];
     if (i == noise->n) {
-        snprintf(e->op, sizeof e->op, "%s", op);
-        snprintf(e->metric, sizeof e->metric, "%s", metric);
+        AB_COPY(e->op, op);
+        AB_COPY(e->metric, metric);
         noise->n++;
     }
     e->p95 = e->p95 > p95 ? e->p95 : p95;

@@ -5,7 +5,6 @@
 #include "stats/over_time.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/median.h"
 #include "result/session.h"
 

@@ -6,6 +6,7 @@
 #include "stats/suite_means.h"
 
 #include "core/alloc.h"
+#include "core/text.h"
 #include "result/session.h"
 #include "stats/metric.h"
 
@@ -44,7 +45,7 @@ static uint32_t add_row(struct ab_suite_figures *f, const char *name, const char
 {
     struct ab_suite_row *row = &f->rows[f->n_rows];
     *row = (struct ab_suite_row){0};
-    snprintf(row->name, sizeof row->name, "%s", name);
+    AB_COPY(row->name, name);
     row->full_name = full_name;
     return f->n_rows++;
 }
@@ -338,12 +339,11 @@ bool ab_suite_gate_parse(const char *text, const char *const *known, size_t n_kn
                    is_of(&gate, "rss_peak_bytes");
     *error = (struct ab_gate_error){.n = strlen(text)};
     if (!is_mean)
-        snprintf(error->text, sizeof error->text,
-                 "a mean over workloads is of " AB_SUITE_MEAN "/all/ns_per_op or " AB_SUITE_MEAN
-                 "/memory/peak_bytes");
+        AB_FIT(error->text, "a mean over workloads is of " AB_SUITE_MEAN
+                            "/all/ns_per_op or " AB_SUITE_MEAN "/memory/peak_bytes");
     else if (gate.against != AB_AGAINST_BACKEND)
-        snprintf(error->text, sizeof error->text,
-                 "a mean over workloads is a ratio: write a bound such as 1.05x " AB_SUITE_BASE);
+        AB_FIT(error->text,
+               "a mean over workloads is a ratio: write a bound such as 1.05x " AB_SUITE_BASE);
     if (error->text[0] != 0)
         return false;
     *out = gate;
@@ -363,9 +363,9 @@ static void judge_mean(const struct ab_suite_figures *f, const struct ab_gate *g
     e.method = isnan(m->ratio) ? AB_EFFECT_NONE : isnan(m->low) ? AB_EFFECT_FEW : AB_EFFECT_PAIRED;
     c->effect = e;
     if (isnan(m->ratio))
-        snprintf(c->reason, sizeof c->reason, "no workload counts: %.180s",
-                 row->is_compared ? f->n_works > 0 ? f->why[0] : "there is none"
-                                  : "it has no numbers to compare");
+        AB_FIT(c->reason, "no workload counts: %s",
+               row->is_compared ? f->n_works > 0 ? f->why[0] : "there is none"
+                                : "it has no numbers to compare");
     else if (isnan(m->low))
         c->verdict = ab_check_holds(g->compare, m->ratio, g->bound) ? AB_VERDICT_PASS
                                                                     : AB_VERDICT_FAIL;
@@ -421,8 +421,8 @@ static uint32_t judge_gate(const struct ab_suite_figures *f, const struct ab_gat
     }
     if (n == 0) {
         out[0] = mean_check(g);
-        snprintf(out[0].reason, sizeof out[0].reason, "there is no %.100s in these workloads",
-                 is_each ? "other back end" : g->name);
+        AB_FIT(out[0].reason, "there is no %s in these workloads",
+               is_each ? "other back end" : g->name);
         n = 1;
     }
     ab_suite_figures_fini(&by);

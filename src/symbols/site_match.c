@@ -5,7 +5,6 @@
 #include "symbols/site_match.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 
 #include <errno.h>

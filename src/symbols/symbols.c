@@ -6,7 +6,6 @@
 #include "symbols/symbols.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

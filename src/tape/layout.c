@@ -9,9 +9,8 @@
 
 #include "base/search.h"
 #include "core/alloc.h"
-#include "core/grow.h"
+#include "core/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,7 +177,7 @@ void ab_tape_each(struct ab_tape_builder *b, const char *name, uint64_t budget_n
 {
     if (b->phase == NULL)
         return;
-    snprintf(b->phase->iteration, sizeof b->phase->iteration, "%s", name);
+    AB_COPY(b->phase->iteration, name);
     b->phase->budget_ns = budget_ns;
     b->has_places[AB_PLACE_ITERATION] = true;
 }

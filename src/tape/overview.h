@@ -8,7 +8,6 @@
 
 #include "base/bits.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {

@@ -8,7 +8,7 @@
 #include "tape/slot_pool.h"
 
 #include "base/bits.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 

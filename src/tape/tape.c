@@ -7,11 +7,9 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "tape/layout.h"
 
 #include <sha2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

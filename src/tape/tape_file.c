@@ -7,11 +7,10 @@
 #include "base/bits.h"
 #include "base/search.h"
 #include "core/alloc.h"
-#include "core/grow.h"
+#include "core/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -306,7 +305,7 @@ enum ab_status ab_shared_file_protect(struct ab_shared_file *f, uint64_t bytes, 
                    ? AB_OK
                    : ab_fail_errno(err, AB_SYSTEM, "cannot seal %s", f->what);
     }
-    snprintf(path, sizeof path, "/proc/self/fd/%d", f->fd);
+    AB_FIT(path, "/proc/self/fd/%d", f->fd);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot open the file of %s to read", f->what);

@@ -5,10 +5,8 @@
  */
 #include "trace/chunk.h"
 
-#include "base/bits.h"
 #include "base/bytes.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "trace/format.h"
 
 #include <stdlib.h>

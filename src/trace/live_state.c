@@ -4,9 +4,7 @@
  */
 #include "trace/live_state.h"
 
-#include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "tape/op.h"
 #include "trace/format.h"
 

@@ -8,7 +8,6 @@
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/median.h"
 #include "trace/format.h"
 

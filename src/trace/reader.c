@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "trace/chunk.h"
 #include "trace/compress.h"

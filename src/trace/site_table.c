@@ -6,8 +6,6 @@
 
 #include "base/bytes.h"
 #include "core/alloc.h"
-#include "core/grow.h"
-#include "trace/format.h"
 
 #include <stdlib.h>
 #include <string.h>

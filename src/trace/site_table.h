@@ -7,7 +7,6 @@
 #ifndef AB_TRACE_SITE_TABLE_H
 #define AB_TRACE_SITE_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -8,8 +8,6 @@
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "core/alloc.h"
-#include "core/grow.h"
-#include "trace/format.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  */
 #include "trace_tools/origins.h"
 
-#include "core/grow.h"
+#include "core/alloc.h"
 
 #include <stdlib.h>
 

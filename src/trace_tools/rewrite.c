@@ -7,7 +7,6 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -131,8 +130,7 @@ static uint32_t know_name(struct marks *m, uint32_t name, struct ab_mark_table *
     char anonymous[32];
     AB_GROW_ZEROED(m->numbers, m->cap_numbers, name);
     if (m->numbers[name] == 0) {
-        snprintf(anonymous, sizeof anonymous, out->is_of_requests ? "call_%u" : "mark-%u",
-                 name + 1);
+        AB_FIT(anonymous, out->is_of_requests ? "call_%u" : "mark-%u", name + 1);
         m->numbers[name] =
             ab_mark_know_name(out, hides_name(m, name) ? anonymous : m->from.names[name]) + 1;
     }

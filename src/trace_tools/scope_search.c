@@ -8,7 +8,6 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,13 +9,10 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/median.h"
-#include "core/text.h"
 #include "core/units_show.h"
 #include "trace_tools/scope_search.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -165,7 +162,7 @@ static void hand_over(struct names *s, const struct ab_mark_table *t, struct ab_
     *out = chosen->scopes;
     chosen->scopes = (struct ab_scopes){0};
     out->from = AB_SCOPES_MARKS;
-    snprintf(out->mark, sizeof out->mark, "%s", t->names[chosen->name]);
+    AB_COPY(out->mark, t->names[chosen->name]);
     for (size_t k = 0; k < s->n; k++)
         for (size_t i = 0; i < s->names[k].scopes.n; i++) {
             AB_GROW(out->more, cap, out->n_more);

@@ -6,12 +6,10 @@
 #include "trace_tools/to_tape.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
-#include "trace/reader.h"
+#include "core/text.h"
 #include "trace_tools/trace_stats.h"
 
 #include <sha2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -512,8 +510,7 @@ enum ab_status ab_trace_feed_open(const char *path, const struct ab_trace_feed_o
     strcpy(f->phase.name, AB_TRACE_PHASE);
     f->phase.is_measured = true;
     if (options->tape.scopes != NULL)
-        snprintf(f->phase.iteration, sizeof f->phase.iteration, "%.*s", AB_PHASE_NAME_MAX,
-                 iteration_name(options->tape.scopes));
+        AB_FIT(f->phase.iteration, "%.*s", AB_PHASE_NAME_MAX, iteration_name(options->tape.scopes));
     f->phase.budget_ns = options->tape.budget_ns;
     f->total.phases = &f->phase;
     f->total.n_phases = 1;

@@ -7,7 +7,6 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "tape/tape_file.h"
 #include "trace/model_tables.h"
 

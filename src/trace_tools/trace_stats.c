@@ -5,7 +5,6 @@
 #include "trace_tools/trace_stats.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "tape/tape.h"
 
 #include <stdbool.h>

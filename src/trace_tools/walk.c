@@ -6,7 +6,6 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/text.h"
 #include "trace/format.h"
 #include "trace/reader.h"

@@ -7,7 +7,6 @@
 
 #include "base/digits.h"
 #include "worker/crash/crash.h"
-#include "worker/preflight.h"
 
 #include <signal.h>
 #include <stdarg.h>

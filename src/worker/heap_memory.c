@@ -5,7 +5,6 @@
  */
 #include "worker/heap_memory.h"
 
-#include "base/bits.h"
 #include "worker/memory_pass.h"
 #include "worker/page_walk.h"
 #include "worker/placed.h"

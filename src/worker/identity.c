@@ -15,7 +15,6 @@
 #include <link.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const names[AB_SERVED_COUNT] = {
 #define AB_MALLOC_SERVED(name, flags) #name,

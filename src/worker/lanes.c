@@ -5,15 +5,12 @@
  */
 #include "worker/lanes.h"
 
-#include "base/bits.h"
 #include "base/clock.h"
 #include "base/search.h"
-#include "worker/meters.h"
 #include "worker/placed.h"
 #include "worker/wait.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>

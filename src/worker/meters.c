@@ -5,8 +5,6 @@
  */
 #include "worker/meters.h"
 
-#include "base/clock.h"
-
 #include <string.h>
 
 static void read_thread(struct ab_phase_meter *m)

@@ -4,7 +4,6 @@
  */
 #include "worker/page_ledger.h"
 
-#include "base/bits.h"
 #include "worker/page_walk.h"
 
 #include <string.h>

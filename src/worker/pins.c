@@ -5,7 +5,6 @@
  */
 #include "worker/pins.h"
 
-#include "base/bits.h"
 #include "wire/pins_report.h"
 #include "worker/memory_pass.h"
 #include "worker/sort.h"

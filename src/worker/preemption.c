@@ -4,7 +4,6 @@
  */
 #include "worker/preemption.h"
 
-#include "base/clock.h"
 #include "worker/lanes.h"
 
 #include <sys/resource.h>

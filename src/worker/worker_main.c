@@ -17,7 +17,6 @@
 #include "worker/worker.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>

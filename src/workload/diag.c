@@ -7,7 +7,7 @@
 #include "workload/diag.h"
 
 #include "base/bits.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "workload/model.h"
 
 #include "base/bits.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 #include "tape/tape.h"
 #include "workload/dist.h"
 

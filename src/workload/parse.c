@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/nearest.h"
 #include "core/alloc.h"
-#include "core/grow.h"
+#include "core/text.h"
 #include "tape/tape.h"
 
 #include <stdlib.h>
@@ -154,10 +154,9 @@ static void check_listed(struct ab_reader *r, const char *name, const struct giv
     add_value(&text, v);
     ab_text_add(&text, " ");
     if (v->kind == AB_VALUE_TEXT)
-        snprintf(error.text, sizeof error.text, "in a list each value must be a number or a word");
+        AB_FIT(error.text, "in a list each value must be a number or a word");
     else if (before->s != NULL && strstr(before->s, text.s) != NULL)
-        snprintf(error.text, sizeof error.text, "the value%.*s occurs twice in the list",
-                 (int)text.n - 1, text.s);
+        AB_FIT(error.text, "the value%.*s occurs twice in the list", (int)text.n - 1, text.s);
     if (error.text[0] != 0)
         refuse_given(r, name, g, &error);
     ab_text_add(before, text.s);

@@ -7,7 +7,6 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 
 #include <fcntl.h>
 #include <stdio.h>

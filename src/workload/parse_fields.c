@@ -3,6 +3,7 @@
  * Checks values against the needs of fields, which their grammar does not know. Each mistake has
  * one sentence, in one form: what is required, and what was found.
  */
+#include "core/text.h"
 #include "workload/parse.h"
 
 #include "base/bits.h"
@@ -72,8 +73,8 @@ static void describe_range(struct ab_limits range, char *buf, size_t cap)
 {
     char min[32], max[32];
     const char *what = range.unit == AB_UNIT_BYTES ? "a size" : "a whole number";
-    snprintf(min, sizeof min, "%llu", (unsigned long long)range.min);
-    snprintf(max, sizeof max, "%llu", (unsigned long long)range.max);
+    AB_FIT(min, "%llu", (unsigned long long)range.min);
+    AB_FIT(max, "%llu", (unsigned long long)range.max);
     if (range.unit == AB_UNIT_BYTES) {
         ab_units_exact(min, sizeof min, range.min, "");
         ab_units_exact(max, sizeof max, range.max, "");

@@ -7,7 +7,7 @@
 #include "workload/values.h"
 
 #include "base/nearest.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 #include "core/text.h"
 #include "workload/diag.h"
 
@@ -264,10 +264,10 @@ static size_t find_selected(struct parser *p, const struct ab_value *call)
     const struct ab_value *word = &call->args[0].first;
     struct ab_text list = {0};
     size_t n = call->n_args - 1;
-    snprintf(wanted, sizeof wanted, "%.*s", (int)word->n_text, word->text);
+    AB_FIT(wanted, "%.*s", (int)word->n_text, word->text);
     for (size_t i = 0; i < n; i++) {
         const struct ab_value *v = &call->args[i + 1].first;
-        snprintf(words[i], sizeof words[i], "%.*s", (int)v->n_text, v->text);
+        AB_FIT(words[i], "%.*s", (int)v->n_text, v->text);
         names[i] = words[i];
         if (v->n_text == word->n_text && memcmp(v->text, word->text, v->n_text) == 0) {
             ab_text_fini(&list);

@@ -3,7 +3,6 @@
  * The tables of the language: verbs, words, and the keys of each kind of map.
  */
 #include "base/bits.h"
-#include "base/limits.h"
 #include "workload/config.h"
 
 const struct ab_verb_def ab_verbs[] = {

@@ -8,7 +8,6 @@
 #include "workload/yaml_index.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

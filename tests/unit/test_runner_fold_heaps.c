@@ -3,7 +3,7 @@
  * The samples of a mapped row, heap by heap: against a second way to find the heap of each op, by a
  * walk of its own over the tape; and with one heap they are the row's.
  */
-#include "core/grow.h"
+#include "core/alloc.h"
 #include "result/numbers.h"
 #include "runner/fold.h"
 #include "runner/fold_samples.h"

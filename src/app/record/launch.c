@@ -7,7 +7,7 @@
 
 #include "app/record/descendants.h"
 #include "base/clock.h"
-#include "core/grow.h"
+#include "core/alloc.h"
 #include "core/system_file.h"
 #include "core/text.h"
 #include "core/unfinished.h"

@@ -7,7 +7,6 @@
 #ifndef AB_REPORT_HTML_HTML_H
 #define AB_REPORT_HTML_HTML_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #include "report/html/latency_curve.h"
 
 #include "core/alloc.h"
-#include "report/html/report_pages.h"
+#include "core/text.h"
 #include "result/numbers.h"
 #include "result/session.h"
 #include "result/shown.h"
@@ -39,8 +39,7 @@ static void latency_draw_budget(struct ab_plot *p, double budget_ns)
         return;
     struct ab_paint paint = {.colour = AB_COLOUR_BAD, .width = 1.2};
     const struct ab_point line[] = {{p->x.low, budget_ns}, {p->x.high, budget_ns}};
-    snprintf(label, sizeof label, "budget %s",
-             ab_axis_tick(text, sizeof text, AB_AXIS_TIME, budget_ns));
+    AB_FIT(label, "budget %s", ab_axis_tick(text, sizeof text, AB_AXIS_TIME, budget_ns));
     paint.title = label;
     ab_plot_line(p, paint, line, 2);
     struct ab_point below = {p->x.low, budget_ns * pow(p->y.low / p->y.high, 0.05)};
@@ -146,9 +145,8 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
     struct ab_plot p = {0};
     char title[200], description[300], band[120], floor_text[64];
     set_axes(panel, floor_ns, &p);
-    snprintf(title, sizeof title, "%.150s: %s", phase, ab_result_op_name(op));
-    snprintf(description, sizeof description, "Latency of %s in %.150s by percentile",
-             ab_result_op_name(op), phase);
+    AB_FIT(title, "%s: %s", phase, ab_result_op_name(op));
+    AB_FIT(description, "Latency of %s in %s by percentile", ab_result_op_name(op), phase);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = title,
                                       .description = description,
@@ -157,8 +155,8 @@ static void draw_panel(struct ab_html *h, const struct panel *panel, double floo
                                       .legend = panel->paints,
                                       .n_legend = panel->n});
     if (floor_ns > 0) {
-        snprintf(band, sizeof band, "below the clock's floor (%s)",
-                 ab_axis_tick(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
+        AB_FIT(band, "below the clock's floor (%s)",
+               ab_axis_tick(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
         ab_plot_band_y(&p, AB_COLOUR_FLOOR, p.y.low, floor_ns, band);
     }
     for (size_t i = 0; i < panel->n; i++)
@@ -288,9 +286,8 @@ static void draw(struct ab_html *h, const struct phase *x, const char *phase)
     page_iterations_set_axes(x, &p);
     if (!(p.y.high > 0) || !isfinite(p.y.low))
         return;
-    snprintf(title, sizeof title, "%.100s: per %.60s", phase, x->any->name);
-    snprintf(description, sizeof description,
-             "Time in the allocator per %.60s in %.100s by percentile", x->any->name, phase);
+    AB_FIT(title, "%s: per %s", phase, x->any->name);
+    AB_FIT(description, "Time in the allocator per %s in %s by percentile", x->any->name, phase);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = title,
                                       .description = description,
@@ -339,8 +336,8 @@ static void put_slowest(struct ab_plot *p, const struct ab_report *report, const
         if (c->backend != x->backends[of] || !c->repeats ||
             strcmp(report->session->phases[c->phase], x->any->phase) != 0)
             continue;
-        snprintf(title, sizeof title, "%.60s %u: %s, %u of %u", x->any->name, c->iteration,
-                 ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, slow->n_rounds);
+        AB_FIT(title, "%s %u: %s, %u of %u", x->any->name, c->iteration,
+               ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, slow->n_rounds);
         paint.title = title;
         ab_plot_mark(p, paint, (struct ab_point){c->iteration, fmax(c->ns, 1)}, 3.5);
         n++;
@@ -351,7 +348,7 @@ static void draw_series(struct ab_html *h, const struct ab_report *report, const
                         const struct series *series)
 {
     char title[200], description[300], number[100];
-    snprintf(number, sizeof number, "number of the %.60s", x->any->name);
+    AB_FIT(number, "number of the %s", x->any->name);
     struct ab_plot p = {.x = {AB_SCALE_LINEAR, 1,
                               fmax(2, (double)x->timed->n_stretches * x->timed->stretch), number,
                               AB_AXIS_COUNT},
@@ -364,10 +361,9 @@ static void draw_series(struct ab_html *h, const struct ab_report *report, const
     if (!(p.y.high > 0))
         return;
     show_budget(&p, x);
-    snprintf(title, sizeof title, "%.100s: one %.60s after the other", x->any->phase, x->any->name);
-    snprintf(description, sizeof description,
-             "Longest time in the allocator of a %.60s in each stretch of %.100s", x->any->name,
-             x->any->phase);
+    AB_FIT(title, "%s: one %s after the other", x->any->phase, x->any->name);
+    AB_FIT(description, "Longest time in the allocator of a %s in each stretch of %s", x->any->name,
+           x->any->phase);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){
                       .title = title,

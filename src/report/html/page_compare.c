@@ -3,17 +3,16 @@
  * The page about a comparison of results: a chart of the changes with intervals and limits, a table
  * of all changes, and the latencies of both results over each other.
  */
+#include "core/text.h"
 #include "report/html/latency_curve.h"
 
 #include "answer/verdicts.h"
 #include "answer/words.h"
 #include "base/bits.h"
-#include "core/units_show.h"
 #include "stats/metric.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CHART_ROWS = 40, ROW_PX = 24, CHART_LEFT = 300, NAME_CHARS = 38, TABLE_ROWS = 500 };
@@ -115,8 +114,8 @@ static void draw_row(struct ab_plot *p, const struct ab_report *report, const st
     char label[400], cut[4 * NAME_CHARS + 8], text[440];
     struct ab_paint paint = ab_report_paint(report, c->backend), mark = paint;
     name_cell(text, sizeof text, c);
-    snprintf(label, sizeof label, "%.120s: %.120s%s%.100s", c->backend, text,
-             e == &c->effect ? "" : ", relative to ", e == &c->effect ? "" : c->controls);
+    AB_FIT(label, "%s: %s%s%s", c->backend, text, e == &c->effect ? "" : ", relative to ",
+           e == &c->effect ? "" : c->controls);
     ab_page_cut(cut, sizeof cut, label, NAME_CHARS);
     ab_plot_text(p, AB_COLOUR_INK, p->x.from - 10, ab_axis_at(&p->y, y) + 4, "end", cut);
     paint.title = label;
@@ -134,7 +133,7 @@ static void draw_row(struct ab_plot *p, const struct ab_report *report, const st
                                                {1 + c->bound - shift, y + 0.32}},
                      2);
     }
-    snprintf(text, sizeof text, "%s, %.30s", label, ab_check_word(c));
+    AB_FIT(text, "%s, %s", label, ab_check_word(c));
     paint.title = text;
     ab_plot_mark(p, paint, (struct ab_point){e->ratio - shift, y}, 5);
 }

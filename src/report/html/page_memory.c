@@ -11,7 +11,6 @@
 #include "stats/metric.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {

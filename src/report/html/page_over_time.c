@@ -3,6 +3,7 @@
  * The page about latency over time: a map for each back end, of ops by when they ran and how long
  * they took.
  */
+#include "core/text.h"
 #include "report/html/plot.h"
 #include "report/html/report_pages.h"
 #include "result/shown.h"
@@ -53,8 +54,8 @@ static void put_key(struct ab_html *h, double floor_ns)
                   (i + 1.0) / AB_HEAT_SHADES);
     ab_html_f(h, "</g></svg>100 %% of the calls of a stretch</span></li>");
     if (isfinite(floor_ns)) {
-        snprintf(text, sizeof text, "below the clock's floor (%s)",
-                 ab_axis_tick(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
+        AB_FIT(text, "below the clock's floor (%s)",
+               ab_axis_tick(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));
         ab_page_key(h, AB_COLOUR_FLOOR, text);
     }
     ab_html_f(h, "</ul>\n");

@@ -3,10 +3,10 @@
  * The page about a real program under each allocator: resident memory over time, every run of every
  * round, other numbers of the runs, the replay's prediction, and the allocators that served it.
  */
+#include "core/text.h"
 #include "report/html/report_pages.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { ROW_PX = 26, LEFT = 176, NAME_CHARS = 17 };
 
@@ -50,8 +50,7 @@ static void put_strip(struct ab_html *h, const struct ab_report *report,
                               .unit = strip->kind == AB_GRID_TIME ? AB_AXIS_TIME : AB_AXIS_BYTES},
                         .y = {.low = 0, .high = strip->n},
                         .is_y_exact = true};
-    snprintf(description, sizeof description, "%s of each run, in a row for each allocator",
-             strip->title);
+    AB_FIT(description, "%s of each run, in a row for each allocator", strip->title);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = strip->title,
                                       .description = description,

@@ -3,15 +3,14 @@
  * The page about the slowest calls, matched across rounds: their position in the work, and in how
  * many rounds they were slow.
  */
+#include "core/text.h"
 #include "report/html/report_pages.h"
 
 #include "answer/answer.h"
-#include "core/units_show.h"
 #include "stats/metric.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MARKS_MOST = 40 }; /* for each back end */
@@ -34,9 +33,9 @@ static void put_repeated(struct ab_plot *plot, const struct ab_report *report,
     const struct ab_backend_info *b = &report->session->backends[c->backend];
     struct ab_paint paint = ab_report_paint(report, b->name);
     char title[256], time[48];
-    snprintf(title, sizeof title, "%.100s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32,
-             ab_backend_label(b), ab_result_op_name(c->op), c->position,
-             ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, x->n_rounds);
+    AB_FIT(title, "%s: %s at %" PRIu32 ", %s, %" PRIu32 " of %" PRIu32, ab_backend_label(b),
+           ab_result_op_name(c->op), c->position,
+           ab_axis_text(time, sizeof time, AB_AXIS_TIME, c->ns), c->n_seen, x->n_rounds);
     paint.title = title;
     ab_plot_mark(plot, paint, (struct ab_point){c->position, c->ns}, 4);
 }

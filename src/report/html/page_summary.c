@@ -2,6 +2,7 @@
  *
  * The first page: the verdict, the ranking, speed against memory, warnings, gates.
  */
+#include "core/text.h"
 #include "report/html/report_pages.h"
 
 #include "core/alloc.h"
@@ -11,7 +12,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,12 +73,11 @@ static void put_scatter(struct ab_html *h, const struct ab_report *report)
     if (!(r->figure_ends.high > 0))
         return;
     bool is_left = ab_metric_better(&r->subject.metric) != AB_FIELD_HIGHER;
-    snprintf(title, sizeof title, "%.100s, log scale (%s is %s)", r->subject.noun,
-             is_left ? "left" : "right", r->subject.is_named ? "better" : "faster");
-    snprintf(description, sizeof description,
-             "%c%.100s and peak of resident memory of each allocator",
-             r->subject.is_named ? r->subject.noun[0] : toupper((unsigned char)r->subject.noun[0]),
-             &r->subject.noun[1]);
+    AB_FIT(title, "%s, log scale (%s is %s)", r->subject.noun, is_left ? "left" : "right",
+           r->subject.is_named ? "better" : "faster");
+    AB_FIT(description, "%c%s and peak of resident memory of each allocator",
+           r->subject.is_named ? r->subject.noun[0] : toupper((unsigned char)r->subject.noun[0]),
+           &r->subject.noun[1]);
     set_axes(&p, r, title);
     ab_plot_begin(
         &p, h,

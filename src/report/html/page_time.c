@@ -2,6 +2,7 @@
  *
  * The page about time per operation, phase by phase: bars with intervals and numbers.
  */
+#include "core/text.h"
 #include "report/html/report_pages.h"
 
 #include "result/shown.h"
@@ -9,8 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ROW_PX = 22, LEFT = 176, NAME_CHARS = 17, TITLE_BYTES = 200, TITLE_CHARS = 70 };
 #define ROOM 1.3 /* multiple of the longest bar, so that the number fits beside it */
@@ -38,8 +37,8 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
     double ns = t->ns_per_op.median, high = ns;
     char cut[120], title[300], value[64], label[sizeof b->name + 32];
     struct ab_paint paint = ab_report_paint(report, b->name);
-    snprintf(title, sizeof title, "%s: %s per operation", ab_format_backend(label, sizeof label, b),
-             ab_axis_text(value, sizeof value, AB_AXIS_TIME, ns));
+    AB_FIT(title, "%s: %s per operation", ab_format_backend(label, sizeof label, b),
+           ab_axis_text(value, sizeof value, AB_AXIS_TIME, ns));
     paint.title = title;
     ab_plot_text(p, AB_COLOUR_INK, p->x.from - 7, ab_axis_at(&p->y, y) + 4, "end",
                  ab_page_cut(cut, sizeof cut, label, NAME_CHARS));
@@ -57,8 +56,8 @@ static void draw_bar(struct ab_plot *p, const struct ab_report *report, uint32_t
 static void draw_harness(struct ab_plot *p, double ns, double low, double high)
 {
     char title[120], value[64];
-    snprintf(title, sizeof title, "harness alone: %s per operation",
-             ab_axis_text(value, sizeof value, AB_AXIS_TIME, ns));
+    AB_FIT(title, "harness alone: %s per operation",
+           ab_axis_text(value, sizeof value, AB_AXIS_TIME, ns));
     if (isfinite(ns))
         ab_plot_bar(p, (struct ab_paint){.colour = AB_COLOUR_FLOOR, .title = title},
                     (struct ab_point){0, low}, (struct ab_point){ns, high}, 1);
@@ -116,8 +115,7 @@ static void put_phase(struct ab_html *h, const struct ab_report *report, uint32_
     p.x.high *= ROOM;
     p.y = (struct ab_axis){.low = 0, .high = n};
     p.is_y_exact = true;
-    snprintf(description, sizeof description, "Time per operation in %.150s",
-             ph->phases[phase].name);
+    AB_FIT(description, "Time per operation in %s", ph->phases[phase].name);
     ab_plot_begin(&p, h,
                   &(struct ab_figure){.title = ph->phases[phase].name,
                                       .description = description,

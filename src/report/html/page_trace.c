@@ -7,6 +7,7 @@
 #include "report/html/page_trace.h"
 
 #include "base/bits.h"
+#include "core/text.h"
 #include "core/units_show.h"
 #include "report/html/frame.h"
 #include "report/html/plot.h"
@@ -15,7 +16,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---- sizes and lifetimes ---- */
 
@@ -263,8 +263,8 @@ static void put_numbers(struct ab_html *h, const struct ab_trace_report_site *s)
     put_bytes(h, s->bytes);
     put_bytes(h, s->peak_bytes);
     put_bytes(h, s->live_bytes);
-    snprintf(temporary, sizeof temporary, s->calls > 0 ? "%llu (%.1f %%)" : "n/a",
-             (unsigned long long)s->temporary, 100 * (double)s->temporary / (double)s->calls);
+    AB_FIT(temporary, s->calls > 0 ? "%llu (%.1f %%)" : "n/a", (unsigned long long)s->temporary,
+           100 * (double)s->temporary / (double)s->calls);
     ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%s</td>", (unsigned long long)s->temporary,
               temporary);
     if (s->median_life != UINT64_MAX)
@@ -435,7 +435,7 @@ static void put_box(struct drawing *d, const struct ab_flame_node *n,
     if (d->is_bytes)
         ab_units_bytes(value, sizeof value, (double)n->value);
     else
-        snprintf(value, sizeof value, "%llu calls", (unsigned long long)n->value);
+        AB_FIT(value, "%llu calls", (unsigned long long)n->value);
     ab_html_f(d->h,
               "<g><title>%s: %s, %.2f %%</title><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" "
               "height=\"%d\" fill=\"%s\"/>",
@@ -522,8 +522,7 @@ void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks, const c
     put_figure(h, stacks->by_peak, true, "Flame graph: live bytes at the peak, by call site");
     if (backend == NULL)
         return;
-    snprintf(title, sizeof title,
-             "Flame graph: pinned bytes at their maximum under %s, by call site",
-             AB_SHOWN(128, backend));
+    AB_FIT(title, "Flame graph: pinned bytes at their maximum under %s, by call site",
+           AB_SHOWN(128, backend));
     put_figure(h, stacks->by_pinned, true, title);
 }

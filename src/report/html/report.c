@@ -5,7 +5,6 @@
 #include "report/html/report.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/output.h"
 #include "core/text.h"
 #include "document/read_result.h"
@@ -19,7 +18,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,10 +122,9 @@ static void put_document(FILE *to, const struct ab_report *report)
             n++;
         }
     parts[n++] = (struct ab_frame_part){.write = put_data, .user = s};
-    snprintf(title, sizeof title, "%.300s", s->name);
+    AB_COPY(title, s->name);
     if (c != NULL && c->base_label != NULL && c->now_label != NULL)
-        snprintf(title, sizeof title, "%.300s: %.300s against %.300s", s->name, c->now_label,
-                 c->base_label);
+        AB_FIT(title, "%s: %s against %s", s->name, c->now_label, c->base_label);
     ab_frame_document(&h, title, s->about, s->tool.version, parts, n);
     free(pages);
     free(parts);

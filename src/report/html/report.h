@@ -12,7 +12,6 @@
 #include "result/result.h"
 #include "stats/compare.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* Returns the pages of a report one by one, ab_n_pages of them (report_pages.h). Their pictures go

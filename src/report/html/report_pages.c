@@ -142,7 +142,7 @@ void ab_page_phases_begin(struct ab_html *h, uint32_t n_phases, uint32_t phase)
     uint32_t end = phase + AB_PAGE_PHASES < n_phases ? phase + AB_PAGE_PHASES : n_phases;
     if (phase % AB_PAGE_PHASES != 0)
         return;
-    snprintf(title, sizeof title, "phases %u to %u of %u", phase + 1, end, n_phases);
+    AB_FIT(title, "phases %u to %u of %u", phase + 1, end, n_phases);
     if (phase > 0)
         ab_page_fold_begin(h, title, AB_PAGE_OPEN);
     ab_page_figures_begin(h);
@@ -265,7 +265,7 @@ static void put_cell(struct ab_html *h, const struct ab_report *report, const st
         ab_html_f(h, " title=\"%s\"", cell->why);
     if (interval != NULL) {
         char value[AB_CELL_BYTES];
-        snprintf(value, sizeof value, "%.*s", (int)(interval - text), text);
+        AB_FIT(value, "%.*s", (int)(interval - text), text);
         ab_html_f(h, ">%s <span class=\"soft\">%s</span>", value, interval + 1);
     } else {
         ab_html_f(h, cell->kind == AB_GRID_CODE ? "><code>%s</code>" : ">%s", text);

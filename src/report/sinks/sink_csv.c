@@ -3,6 +3,7 @@
  * Writes CSV in long form: one row per number, so that a new number needs no new column. Numbers of
  * a memory record have the moment of the reading in the column `op`.
  */
+#include "core/text.h"
 #include "report/sinks/sinks.h"
 #include "result/numbers.h"
 
@@ -112,8 +113,7 @@ static void put_of_heap(FILE *to, const struct row *row, uint32_t heap, const ch
                         double value, const char *unit)
 {
     char metric[192];
-    snprintf(metric, sizeof metric, "heap:%s:%s",
-             row->session->backends[row->backend].heaps[heap].name, key);
+    AB_FIT(metric, "heap:%s:%s", row->session->backends[row->backend].heaps[heap].name, key);
     put_number(to, row, metric, value, unit);
 }
 
@@ -144,7 +144,7 @@ static void put_heap_memory(FILE *to, const struct row *row, const struct ab_mem
 #undef PUT
         for (unsigned i = 0; i < AB_DRAIN_COUNT; i++) {
             char key[32];
-            snprintf(key, sizeof key, "drained_%s", ab_drain_names[i]);
+            AB_FIT(key, "drained_%s", ab_drain_names[i]);
             put_of_heap(to, row, h, key, x->drained_bytes[i], "bytes");
         }
     }
@@ -172,8 +172,7 @@ static void put_dist(FILE *to, const struct ab_session *s, const struct ab_memor
     struct row row = row_of(s, d->backend, d->round, d->phase, "ops");
     for (unsigned i = 0; i < AB_DIST_STATS; i++) {
         char metric[48];
-        snprintf(metric, sizeof metric, "%s.%s", ab_memory_dists[d->kind].name,
-                 ab_dist_stat_names[i]);
+        AB_FIT(metric, "%s.%s", ab_memory_dists[d->kind].name, ab_dist_stat_names[i]);
         put_number(to, &row, metric, ab_memory_dist_value(d, i), ab_memory_dists[d->kind].unit);
     }
 }
@@ -210,7 +209,7 @@ static void put_pin(FILE *to, const struct ab_session *s, const struct ab_pin *p
     struct row row = row_of(s, pin->backend, pin->round, pin->phase, pin->at);
     ab_pin_name(pin, what, sizeof what);
     for (size_t i = 0; i < AB_PIN_FIELDS; i++) {
-        snprintf(name, sizeof name, "%s/%s", what, ab_pin_fields[i].name);
+        AB_FIT(name, "%s/%s", what, ab_pin_fields[i].name);
         put_number(to, &row, name,
                    *(const double *)(const void *)((const char *)pin + ab_pin_fields[i].offset),
                    ab_pin_fields[i].unit);

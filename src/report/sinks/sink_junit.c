@@ -4,6 +4,7 @@
  * of a failure has the whole sentence, because GitLab shows only that. Message and type are for
  * Jenkins.
  */
+#include "core/text.h"
 #include "report/sinks/sinks.h"
 
 #include "answer/findings.h"
@@ -60,8 +61,8 @@ static void put_property(FILE *to, const char *name, const char *value)
 static void put_properties(FILE *to, const struct ab_session *s)
 {
     char seed[24], rounds[16];
-    snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
-    snprintf(rounds, sizeof rounds, "%" PRIu32, s->n_rounds);
+    AB_FIT(seed, "%" PRIu64, s->seed);
+    AB_FIT(rounds, "%" PRIu32, s->n_rounds);
     fputs("    <properties>\n", to);
     put_property(to, "allocbench", s->tool.version != NULL ? s->tool.version : AB_VERSION);
     put_property(to, "command", s->command_line);

@@ -124,11 +124,11 @@ static void add_value(struct ab_text *t, const struct ab_grid *g, const struct a
     else if (cell->kind == AB_GRID_COUNT)
         ab_format_count(text, x);
     else if (cell->kind == AB_GRID_PORTION)
-        snprintf(text, sizeof text, "%.0f (%.3g %%)", x, 100 * cell->share);
+        AB_FIT(text, "%.0f (%.3g %%)", x, 100 * cell->share);
     else if (cell->kind == AB_GRID_TIMES)
-        snprintf(text, sizeof text, "%.40sx", ab_format_ratio(second, x));
+        AB_FIT(text, "%sx", ab_format_ratio(second, x));
     else if (cell->kind == AB_GRID_SCALED)
-        snprintf(text, sizeof text, g->unit != NULL ? "%.40s %.20s" : "%.40s", cell->text, g->unit);
+        AB_FIT(text, g->unit != NULL ? "%s %s" : "%s", cell->text, g->unit);
     else if (cell->kind == AB_GRID_LINE)
         ab_sparkline_series(text, cell->line, AB_GRID_POINTS, x, true);
     else if (cell->kind == AB_GRID_HISTOGRAM)
@@ -433,7 +433,7 @@ static void add_fact(struct page *page, const char *what, const char *text)
 static void add_conditions(struct page *page, const struct ab_session *s)
 {
     char rounds[64];
-    snprintf(rounds, sizeof rounds, "%" PRIu32 " of %" PRIu32, s->n_rounds, s->n_rounds_planned);
+    AB_FIT(rounds, "%" PRIu32 " of %" PRIu32, s->n_rounds, s->n_rounds_planned);
     begin_details(page, "Machine and command");
     ab_text_add(&page->text, "| | |\n|---|---|\n");
     add_fact(page, "command", s->command_line);

@@ -4,6 +4,7 @@
  * timelines and latency windows. Also writes iterations, by number, and memory over the time of the
  * work, in ns.
  */
+#include "core/text.h"
 #include "report/sinks/sinks.h"
 
 #include "report/csv.h"
@@ -68,7 +69,7 @@ static void put_window(const struct rows *rows, const struct ab_window *w)
 static void put_iterations(const struct rows *rows, const struct ab_iterations *x)
 {
     char most[AB_PHASE_NAME_MAX + 32], lane[AB_PHASE_NAME_MAX + 32];
-    snprintf(most, sizeof most, "%s/iteration_max", x->phase);
+    AB_FIT(most, "%s/iteration_max", x->phase);
     for (uint32_t i = 0; i < x->n_stretches; i++)
         if (x->stretches[i] != AB_NO_TIME)
             put_row(rows, most, i * x->stretch + 1, (double)x->stretches[i], "ns");

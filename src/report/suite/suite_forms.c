@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char reading[] = "Ratios to the base: below 1 is faster, or smaller.";
 static const char unclear[] = "~: not clearly different. [low, high]: 90 % interval.";

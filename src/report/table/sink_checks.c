@@ -17,7 +17,6 @@
 #include "result/shown.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,13 +95,13 @@ static void split(struct line *x)
     const char *text = x->gate->text, *slash = strchr(text, '/'), *end = text + strlen(text);
     size_t n = 0;
     if (x->gate->backend != NULL) {
-        snprintf(x->name, sizeof x->name, "%s", x->gate->backend);
+        AB_COPY(x->name, x->gate->backend);
         n = strlen(x->name);
         n = strncmp(text, x->name, n) == 0 && text[n] == ':' ? n + 1 : 0;
     } else { /* the session does not have the back end */
         for (size_t i = 0; slash != NULL && text + i < slash; i++)
             n = text[i] == ':' ? i + 1 : n;
-        snprintf(x->name, sizeof x->name, "%.*s", (int)(n > 0 ? n - 1 : 0), text);
+        AB_FIT(x->name, "%.*s", (int)(n > 0 ? n - 1 : 0), text);
     }
     for (x->limit = end; x->limit > text + n && !is_comparison(x->limit);)
         x->limit--;
@@ -204,7 +203,7 @@ static void add_gate_row(struct ab_table *t, const struct line *x, bool is_first
     char label[TEXT_BYTES];
     if (is_first)
         ab_table_add(t, x->name, true);
-    snprintf(label, sizeof label, "%.*s", (int)x->n_what, x->what);
+    AB_FIT(label, "%.*s", (int)x->n_what, x->what);
     struct ab_table_row *row = ab_table_add(t, label, false);
     row->emphasis = x->gate->status != AB_OK ? AB_STRONG : AB_PLAIN;
     format_value(row->cells[GATE_VALUE], x->gate, x->gate->effect.ratio, true);
@@ -305,8 +304,8 @@ static void add_claim(struct ab_table *t, const struct ab_checked *c, bool has_n
 {
     char label[AB_TABLE_LABEL_BYTES];
     uint32_t n = c->effect.n_new;
-    snprintf(label, sizeof label, is_throughput(c) ? "%.120s %.64s" : "%.120s %.64s %s %s",
-             c->backend, c->phase, c->op, c->metric);
+    AB_FIT(label, is_throughput(c) ? "%s %s" : "%s %s %s %s", c->backend, c->phase, c->op,
+           c->metric);
     struct ab_table_row *row = ab_table_add(t, label, false);
     unsigned of = has_net ? 4 : 3;
     ab_format_label(row->cells[0], AB_CELL_BYTES, c->base_backend, 12, utf8);
@@ -502,8 +501,8 @@ static void add_heading(struct ab_table *t, const struct ab_checked *cell)
 {
     char label[300];
     bool is_one = strcmp(cell->backend, cell->base_backend) == 0;
-    snprintf(label, sizeof label, "%s%s%s", cell->backend, is_one ? "" : " against ",
-             is_one ? "" : cell->base_backend);
+    AB_FIT(label, "%s%s%s", cell->backend, is_one ? "" : " against ",
+           is_one ? "" : cell->base_backend);
     ab_table_add(t, label, true);
 }
 

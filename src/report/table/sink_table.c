@@ -6,15 +6,10 @@
  */
 #include "report/table/sink_table.h"
 
-#include "answer/topics.h"
-#include "base/bits.h"
-#include "core/alloc.h"
 #include "core/text.h"
-#include "report/table/table.h"
 #include "result/numbers.h"
 #include "result/shown.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- places: how the grids of each stand below each other ---- */

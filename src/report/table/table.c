@@ -6,14 +6,10 @@
 
 #include "answer/sparkline.h"
 #include "core/alloc.h"
-#include "core/grow.h"
-#include "core/text.h"
 #include "core/units_show.h"
 
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -386,8 +382,7 @@ void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_ta
             continue;
         char line[AB_FOOTNOTE_BYTES * 4 + 32], shown[AB_FOOTNOTE_BYTES * 4], mark[16];
         format_mark(mark, sizeof mark, i + 1, style.utf8);
-        snprintf(line, sizeof line, "%s %s", mark,
-                 ab_text_printable(shown, sizeof shown, notes->texts[i]));
+        AB_FIT(line, "%s %s", mark, ab_text_printable(shown, sizeof shown, notes->texts[i]));
         ab_table_prose(to, style, AB_FAINT, line);
     }
 }
@@ -495,7 +490,7 @@ static struct ab_table_row *add_row(struct ab_table *t, const struct ab_grid *g,
     if (from->tail[0] == 0)
         return ab_table_add(t, from->label, from->is_heading);
     ab_format_name(name, sizeof name, from->label, NAME_COLUMNS, utf8);
-    snprintf(label, sizeof label, "%s%s", name, from->tail);
+    AB_FIT(label, "%s%s", name, from->tail);
     row = ab_table_add(t, label, from->is_heading);
     return row;
 }
@@ -572,7 +567,7 @@ void ab_table_names(FILE *to, const struct ab_session *s, struct ab_table_style 
         size_t lead = 0, width = width_of(style);
         for (const char *text = names.items[i]; *text != 0; lead = INDENT) {
             size_t n = settings_that_fit(text, width - lead);
-            snprintf(line, sizeof line, "%*s%.*s", (int)lead, "", (int)n, text);
+            AB_FIT(line, "%*s%.*s", (int)lead, "", (int)n, text);
             ab_table_line(to, style, AB_FAINT, line);
             text += n;
         }

@@ -5,7 +5,6 @@
  */
 #include "report/table/verify_table.h"
 #include "base/bits.h"
-#include "core/alloc.h"
 #include "core/text.h"
 #include "report/table/table.h"
 #include "result/shown.h"
@@ -213,9 +212,8 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
     ab_text_printable(name, sizeof name, b->info->name);
     if (!is_verified(b)) {
         char reason[1100];
-        snprintf(line, sizeof line, "%s: not verified: %s: %s", name,
-                 ab_backend_status_name(b->info->status),
-                 ab_text_printable(reason, sizeof reason, b->info->reason));
+        AB_FIT(line, "%s: not verified: %s: %s", name, ab_backend_status_name(b->info->status),
+               ab_text_printable(reason, sizeof reason, b->info->reason));
         ab_table_prose(to, style, AB_BAD, line);
         print_crash(to, &b->crash, true, b->repeat, style);
         return;
@@ -226,9 +224,9 @@ static void print_verdict(FILE *to, const struct ab_verify_session *v,
     }
     char not_proven[48] = "";
     if (b->n_not_proven > 0)
-        snprintf(not_proven, sizeof not_proven, "%u not proven, ", b->n_not_proven);
-    snprintf(line, sizeof line, "%s: %s: %u ok, %u failed, %s%u skipped", name, verdict_word(b),
-             n_held, b->n_failed - b->n_not_proven, not_proven, n_skipped);
+        AB_FIT(not_proven, "%u not proven, ", b->n_not_proven);
+    AB_FIT(line, "%s: %s: %u ok, %u failed, %s%u skipped", name, verdict_word(b), n_held,
+           b->n_failed - b->n_not_proven, not_proven, n_skipped);
     ab_table_prose(to, style, b->n_failed == 0 ? AB_GOOD : AB_BAD, line);
 }
 
@@ -237,7 +235,7 @@ static void explain(FILE *to, const struct ab_verify_session *v, struct ab_table
     char text[400];
     fputc('\n', to);
     for (uint32_t k = 0; k < v->n_lines && line_of(v, k) != NULL; k++) {
-        snprintf(text, sizeof text, "%s: %s", line_of(v, k)->check, line_of(v, k)->rule);
+        AB_FIT(text, "%s: %s", line_of(v, k)->check, line_of(v, k)->rule);
         ab_table_prose(to, style, AB_FAINT, text);
     }
 }

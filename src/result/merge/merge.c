@@ -7,7 +7,6 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/text.h"
 #include "result/merge/shard_part.h"
 #include "result/numbers.h"
 #include "result/passes.h"
@@ -220,7 +219,7 @@ static enum ab_status check_conditions(const struct ab_merge *m, uint32_t part)
     char a[256], b[256];
     ab_conditions_compare(&d, m->parts[part].session, m->parts[0].session);
     if (d.text.n > 0)
-        status = ab_fail(m->err, AB_USAGE, "%s is not of the same measurement as %s: %.600s",
+        status = ab_fail(m->err, AB_USAGE, "%s is not of the same measurement as %s: %s",
                          shown(a, m->parts[part].file), shown(b, m->parts[0].file), d.text.s);
     ab_text_fini(&d.text);
     return status;
@@ -240,8 +239,7 @@ static enum ab_status check_builds(const struct ab_merge *m, uint32_t part, uint
     if (ab_host_is_same(&x->host, &y->host))
         ab_differences_add(&d, "THP", x->host.thp, y->host.thp);
     if (d.text.n > 0)
-        status = ab_fail(m->err, AB_USAGE,
-                         "%s did not measure under the same conditions as %s: %.600s",
+        status = ab_fail(m->err, AB_USAGE, "%s did not measure under the same conditions as %s: %s",
                          shown(a, m->parts[part].file), shown(b, m->parts[with].file), d.text.s);
     ab_text_fini(&d.text);
     return status;
@@ -438,7 +436,7 @@ static void merge_backend(const struct ab_merge *m, uint32_t i, struct ab_backen
         const struct ab_backend_info *x = &m->parts[p].session->backends[i];
         if (x->status == AB_BACKEND_OK || !ab_session_has_numbers(m->out, i))
             continue;
-        snprintf(reason, sizeof reason, "in %s: %.700s", shown(name, m->parts[p].file), x->reason);
+        AB_FIT(reason, "in %s: %s", shown(name, m->parts[p].file), x->reason);
         b->status = x->status;
         memcpy(b->reason, ab_backend_status_has_numbers(x->status) ? x->reason : reason,
                sizeof b->reason);
@@ -583,7 +581,7 @@ void ab_differences_add(struct ab_differences *d, const char *what, const char *
 {
     char a[96], b[96];
     if (strcmp(or_unknown(now), or_unknown(was)) != 0)
-        ab_text_addf(&d->text, "%s%s is %.64s, %s %.64s", d->text.n > 0 ? "; " : "", what,
+        ab_text_addf(&d->text, "%s%s is %s, %s %s", d->text.n > 0 ? "; " : "", what,
                      ab_text_printable(a, sizeof a, or_unknown(now)), d->word,
                      ab_text_printable(b, sizeof b, or_unknown(was)));
 }
@@ -592,8 +590,8 @@ static void differences_add_number(struct ab_differences *d, const char *what, u
                                    uint64_t was)
 {
     char a[32], b[32];
-    snprintf(a, sizeof a, "%" PRIu64, now);
-    snprintf(b, sizeof b, "%" PRIu64, was);
+    AB_FIT(a, "%" PRIu64, now);
+    AB_FIT(b, "%" PRIu64, was);
     ab_differences_add(d, what, now == UINT64_MAX ? "" : a, was == UINT64_MAX ? "" : b);
 }
 
@@ -711,7 +709,7 @@ void ab_conditions_compare_build(struct ab_differences *d, const struct ab_backe
                 {"the file", now->path, was->path}};
     char label[sizeof now->name + 32];
     for (unsigned i = 0; i < 2u + with_path; i++) {
-        snprintf(label, sizeof label, "%s of %s", rows[i].what, now->name);
+        AB_FIT(label, "%s of %s", rows[i].what, now->name);
         ab_differences_add(d, label, rows[i].now, rows[i].was);
     }
 }

@@ -4,7 +4,6 @@
  */
 #include "worker/checks/shadow.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 enum { NONE = 0, FIRST_CAP = 4096 }; /* index 0 = no node */

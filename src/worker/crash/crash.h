@@ -9,7 +9,6 @@
 #include "wire/crash_report.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Installs the handlers; once in a process, as early as possible. */
 void ab_fault_watch(struct ab_crash_report *report);

@@ -15,7 +15,6 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/system_file.h"
 #include "core/text.h"
 #include "core/units_show.h"

@@ -8,7 +8,6 @@
  */
 #include "base/search.h"
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "workload/generate/generate.h"
 #include "workload/model.h"
 

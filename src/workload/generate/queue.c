@@ -6,7 +6,6 @@
 #include "workload/generate/queue.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,6 @@
 #include "workload/generate/generate.h"
 
 #include "core/alloc.h"
-#include "core/grow.h"
 #include "core/units_show.h"
 
 #include <stdarg.h>
@@ -39,7 +38,7 @@ enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, cons
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
     if (g->lane != NULL && g->phase->n_lanes > 1)
-        snprintf(lane, sizeof lane, " (in lane %u)", g->lane->index);
+        AB_FIT(lane, " (in lane %u)", g->lane->index);
     ab_text_addf(&out, "%s:%u:%u: %s%s\n", AB_SHOWN(300, g->w->file), at.line, at.col, message,
                  lane);
     ab_diag_excerpt(&out, &source, at);
