@@ -208,7 +208,7 @@ static bool arena_enter_region(struct ab_arena *a, struct ab_arena_region *heade
 }
 
 /* Releases a region, with the unused page after it. That page keeps the end of a region different
- * from the begin of any other. */
+ * from the beginning of any other. */
 static void arena_release(void *region, size_t bytes)
 {
     ab_pages_release(region, bytes + ab_page_size());
@@ -641,8 +641,8 @@ static size_t arena_position_of(const struct ab_arena *a, const char *to)
 }
 
 /* Ends a scope when it needs more than an assignment. `to` and `packed` are `next` and `packed` of
- * the arena at the begin of the scope. If blocks were packed then, restores the exact end, which is
- * below `to`; otherwise forgets that any are packed. */
+ * the arena at the beginning of the scope. If blocks were packed then, restores the exact end,
+ * which is below `to`; otherwise forgets that any are packed. */
 __attribute__((noinline)) void ab_arena_scope_end_slow(struct ab_arena *a, char *to, char *packed)
 {
     size_t left = (size_t)(to - packed);

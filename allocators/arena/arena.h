@@ -387,7 +387,7 @@ struct ab_arena_scope {
 #ifdef AB_WITH_CHECKS
     struct ab_arena_mark mark;
 #else
-    char *to, *packed; /* `next` and `packed` of the arena at the begin of the scope */
+    char *to, *packed; /* `next` and `packed` of the arena at the beginning of the scope */
 #endif
 };
 

@@ -116,7 +116,7 @@ static inline size_t ab_pool_live(const struct ab_pool *pool)
     return pool->n_live;
 }
 
-/* True if p is the begin of a slot that is or was handed out. */
+/* True if p is the beginning of a slot that is or was handed out. */
 static inline bool ab_pool_owns(const struct ab_pool *pool, const void *p)
 {
     const char *top = pool->next > pool->top ? pool->next : pool->top;

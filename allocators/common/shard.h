@@ -54,7 +54,8 @@ enum { AB_SHARDS_LOCAL_USUAL = 64, AB_SHARDS_SHARDED_USUAL = 8 };
  * the system refuses. */
 #define AB_SHARDS_SPAN_BYTES ((size_t)1 << 34)
 
-/* The options that are the same for every group. All zero means one heap with a lock. */
+/* Options that the groups of pools, slabs and arenas have in common. All zero means one heap with a
+ * lock. */
 struct ab_shards_options {
     enum ab_shards_mode mode;
     /* local: maximum number of threads with a heap of their own at a time; other threads share the

@@ -62,8 +62,8 @@ static bool measure(const struct layout *l, uint64_t capacity, size_t *before_va
     return true;
 }
 
-/* Returns the number of values that fit in so many bytes; 0 if not even one does. The first
- * estimate is too high only by the rounding to pages and to the alignment. */
+/* Returns the number of values that fit in `bytes` bytes; 0 if none fits. The first estimate
+ * ignores only the rounding to pages and to the alignment, so the loop takes few steps. */
 static uint64_t capacity_in(const struct layout *l, size_t bytes)
 {
     size_t most = bytes < PTRDIFF_MAX ? bytes : PTRDIFF_MAX, before, all;

@@ -110,10 +110,11 @@ struct ab_handle_options {
      * its own, far from those of earlier arenas. Handles of an arena with another base are stale
      * here, until a slot has held as many values as the bases are apart. */
     uint32_t version_base;
-    /* The capacity is what fits in so many bytes, with the words of the slots. */
+    /* The capacity is the number of values that fit in this many bytes together with the words of
+     * their slots. */
     size_t capacity_bytes;
-    /* The capacity is what fits in so many bytes, without the words: a million dense values of one
-     * byte per MB. */
+    /* The capacity is the number of values that fit in this many bytes, without the words: a
+     * million dense values of one byte per MB. */
     size_t values_bytes;
     /* True if values are placed as in an array, value_bytes apart. They are aligned to the largest
      * power of two that divides value_bytes, at most AB_HANDLE_ALIGN. */

@@ -98,7 +98,7 @@ static void forget_tagged(struct ab_paged_arena *a, const char *from, const char
     }
 }
 
-/* Puts a page of so many bytes on top, with its header. Returns false if the pool has none. */
+/* Puts a page of `bytes` bytes on top, with its header. Returns false if the pool has none. */
 static bool page_push(struct ab_paged_arena *a, size_t bytes)
 {
     void *block = ab_paged_pool_alloc(a->pool, bytes, a->pool_tag);
@@ -346,8 +346,9 @@ static unsigned add_tag(struct ab_paged_arena *a)
     return AB_PAGED_TAGS + a->n_more++;
 }
 
-/* Returns the first tag below AB_PAGED_TAGS without a name and a block, or adds a tag; 0 if there
- * is no memory. */
+/* Returns a tag for a new name: the first below AB_PAGED_TAGS that has neither a name nor a block,
+ * as long as no tag was added; otherwise adds one. Returns 0 if there is no memory, or if there are
+ * AB_PAGED_TAGS_MAX names. */
 static unsigned unused_tag(struct ab_paged_arena *a)
 {
     for (unsigned tag = 1; tag < AB_PAGED_TAGS && a->n_more == 0; tag++)

@@ -466,7 +466,7 @@ void ab_paged_pool_visit(struct ab_paged_pool *pool,
 
 /* ---- the checked build: the functions that programs call, over the plain pool ---- */
 
-enum { LINKS_BYTES = 16 }; /* at the begin of a dead block */
+enum { LINKS_BYTES = 16 }; /* at the beginning of a dead block */
 
 int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes)
 {

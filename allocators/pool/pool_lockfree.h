@@ -87,7 +87,7 @@ bool ab_pool_lockfree_owns(const struct ab_pool_lockfree *pool, const void *p);
 void ab_pool_lockfree_reset(struct ab_pool_lockfree *pool);
 /* Gives all pages back if no slot is live. */
 void ab_pool_lockfree_purge(struct ab_pool_lockfree *pool);
-/* Returns the number of live slots. Walks the list of free ones. */
+/* Returns the number of live slots. It takes time, because it walks the list of free slots. */
 size_t ab_pool_lockfree_live(const struct ab_pool_lockfree *pool);
 
 /* With the interface of ab_allocator.h, from any thread. Returns NULL for requests larger than a

@@ -409,7 +409,7 @@ void ab_slabs_let_go(struct ab_slabs *s)
 }
 
 /* Ends the process if dead memory of the slab was written to; only in the checked build. All of a
- * used slab is filled with 0xDD, except live blocks and the links at the begin of dead ones. */
+ * used slab is filled with 0xDD, except live blocks and the links at the beginning of dead ones. */
 static void slab_demand_dead(const struct ab_slabs *s, const struct ab_slab *slab)
 {
     (void)s, (void)slab;

@@ -85,7 +85,8 @@ struct ab_slab_shared *ab_slab_shared_open(const struct ab_slab_shared_options *
 
 #ifdef AB_WITH_CHECKS
 
-/* Returns the heap that has the block, or with is_dead had it; NULL if there is none. */
+/* Returns the heap that owns the block, or, if is_dead, the heap that owned it before it was freed;
+ * NULL = none. */
 static struct ab_slab_shared *find_heap(struct ab_shards *shards, const void *block, bool is_dead)
 {
     for (uint32_t i = 0; i < shards->n_shards; i++) {

@@ -40,9 +40,10 @@ struct ab_slab_shared_options {
     struct ab_shards_options threads;
 };
 
-struct ab_slab_shared_sums {                    /* sums over all heaps, in bytes */
-    uint32_t n_heaps;                           /* number of heaps that were ever used */
-    size_t reserved, committed, live, metadata; /* committed: memory that may have pages */
+struct ab_slab_shared_sums { /* sums over all heaps, in bytes */
+    uint32_t n_heaps;        /* number of heaps that were ever used */
+    /* committed: the part of reserved that may have pages */
+    size_t reserved, committed, live, metadata;
     uint64_t n_os_calls;
 };
 

@@ -107,7 +107,7 @@ void *ab_block_alloc_aligned(size_t align, size_t size)
 /* ---- find ---- */
 
 /* Returns the slab or run of a block; NULL for a mapping or a foreign pointer. Ends the process if
- * p is in our memory but is not the begin of a live block. */
+ * p is in our memory but is not the beginning of a live block. */
 static struct ab_span *find(const void *p)
 {
     if (!ab_region_is_ours(p))

@@ -39,7 +39,8 @@ struct maker {
     const struct ab_advise_plan *plan;
     struct ab_site_table *table;
     struct place *places; /* indexed by frame */
-    uint32_t *named;      /* indexes in `symbols` */
+    /* the functions of all frames, frame after frame, as indexes in `symbols` */
+    uint32_t *named;
     struct symbol *symbols;
     size_t n_named, n_symbols, cap_symbols;
     uint32_t *hashed; /* hash table by file and line: index in `symbols` + 1; 0 = free */

@@ -14,7 +14,7 @@
 enum { ALLOCATOR, CALLS, A_CALL, INSIDE, SHARE, COLUMNS };
 enum { SHOWN = 10 };
 
-struct place { /* a call site under one back end; sums over rounds */
+struct place { /* A call site under one back end. The numbers are sums over the rounds. */
     const struct ab_call_site *site;
     double calls;
     double inside_ns, timed_calls; /* only rounds whose time is known */

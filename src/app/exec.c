@@ -47,7 +47,8 @@ struct work {
     bool wants_inside; /* True also for --trace, because a replay predicts the times of calls */
     struct ab_exec_programs programs;
     struct ab_program_build *builds; /* for results, one for each --program */
-    char name[AB_PROGRAMS_MAX * (AB_PROGRAM_NAME_BYTES + 2)]; /* of the work */
+    /* name of the work: the names of its programs, ", " between them */
+    char name[AB_PROGRAMS_MAX * (AB_PROGRAM_NAME_BYTES + 2)];
     char work_sha256[65];
     const char *settings[SETTINGS_MAX + 1]; /* malloc'ed, ends with NULL */
     size_t n_settings;

@@ -17,7 +17,8 @@ struct ab_stacks;
 struct ab_subject {            /* a workload or trace to measure; its strings are borrowed */
     enum ab_session_kind kind; /* a workload or a trace */
     const char *name, *about, *path, *text;
-    const char *file;            /* path to read the trace again, if `path` cannot be; else NULL */
+    /* path of a copy that can be read again, if `path` is standard input; else NULL */
+    const char *file;
     const char *const *settings; /* ends with NULL */
     const char *const *backends; /* n_backends names that the workload gives */
     size_t n_backends;

@@ -12,7 +12,7 @@
 
 struct ab_histogram_files { /* for a sink that writes a file per histogram */
     char *folder;           /* NULL = not requested */
-    char *prefix;           /* begin of file names in `folder`: "" or "PREFIX." */
+    char *prefix;           /* beginning of file names in `folder`: "" or "PREFIX." */
 };
 
 struct ab_outputs { /* each sink uses files or histograms */

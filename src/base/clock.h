@@ -25,7 +25,7 @@ static inline uint64_t ab_tick_begin(void)
 }
 
 /* Closes a timed interval: waits until everything inside it has finished. Also serves as the
- * chained reading of the tail pass, in which the end of one op is the begin of the next. */
+ * chained reading of the tail pass, in which the end of one op is the beginning of the next. */
 static inline uint64_t ab_tick_end(void)
 {
     unsigned cpu;

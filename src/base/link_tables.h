@@ -46,7 +46,8 @@ static inline const ElfW(Sym) * defined_symbol(const struct link_map *map, const
     return NULL;
 }
 
-/* _DYNAMIC is that of the library that names it */
+/* Returns the link map of the library that this code is compiled into, because in each library
+ * _DYNAMIC means its own table. NULL if it is not in the list. */
 static inline const struct link_map *own_map(void)
 {
     const struct link_map *map = _r_debug.r_map;

@@ -24,7 +24,9 @@ struct compare_run {
     struct ab_base base;
     size_t n; /* number of new results */
     struct ab_base *news;
-    struct ab_base *bases;   /* bases of suites, one per new result; NULL = `base` for all */
+    /* if suites are compared: for each new result its base, from the base suite; NULL = `base` for
+     * all */
+    struct ab_base *bases;
     struct ab_suite *suites; /* n_suites suites that they come from */
     size_t n_suites;
     struct ab_comparison *comparisons;

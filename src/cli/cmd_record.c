@@ -21,7 +21,8 @@
 
 struct live_line {
     struct ab_progress_line line;
-    uint64_t looked_ns, n_calls; /* when it was drawn last, and the calls until then */
+    /* time since the start at which the line was last drawn, and the number of calls by then */
+    uint64_t looked_ns, n_calls;
 };
 
 static bool is_same_terminal(void)

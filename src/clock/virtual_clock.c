@@ -108,7 +108,7 @@ static uint64_t real_ns(clockid_t id)
     return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Notes the begin of all clocks, once. It cannot be a constructor, because the allocator's
+/* Notes the beginning of all clocks, once. It cannot be a constructor, because the allocator's
  * constructors run before those of a library preloaded ahead of it. */
 static void begin_clocks(void)
 {

@@ -326,7 +326,7 @@ static enum ab_status end_file(struct ab_output *out, int reason, const char *wh
 {
     enum ab_status status = AB_OK;
     if (reason == 0) {
-        free(out->temporary); /* no longer a temporary name; abandon then only closes */
+        free(out->temporary); /* the file keeps its name, so that abandon only closes it */
         out->temporary = NULL;
         reason = out->is_draft || sync_directory(out->directory) ? 0 : errno;
     }

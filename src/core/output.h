@@ -57,7 +57,7 @@ enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, st
  * Without memory, stdout stays as it was. */
 void ab_standard_output_begin(void);
 
-/* Flushes stdout. Returns AB_SYSTEM with the reason if anything was lost since the begin. */
+/* Flushes stdout. Returns AB_SYSTEM with the reason if anything was lost since the beginning. */
 enum ab_status ab_standard_output_flush(struct ab_err *err);
 
 #endif

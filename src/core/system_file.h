@@ -23,7 +23,7 @@ const char *ab_system_file(const char *root, const char *path, char buf[AB_SYSTE
 bool ab_system_file_exists(const char *root, const char *path);
 /* Reads the file's text, trimmed and printable; text that does not fit is cut off. */
 const char *ab_system_file_text(const char *root, const char *path, char *dst, size_t cap);
-/* Returns the number at the begin of the file; NaN = none. */
+/* Returns the number at the beginning of the file; NaN = none. */
 double ab_system_file_number(const char *root, const char *path);
 
 /* Copies [s, s+n), at most 255 bytes, trimmed of blanks and quotes, printable. */
@@ -31,7 +31,7 @@ void ab_system_file_trim(char *dst, size_t cap, const char *s, size_t n);
 /* Copies the value of the first line of `text` that starts with `key`, after `separator`. Leaves
  * dst untouched if there is no such line. */
 void ab_system_file_value(char *dst, size_t cap, const char *text, const char *key, char separator);
-/* Returns the decimal number at the begin of s; NaN = none. */
+/* Returns the decimal number at the beginning of s; NaN = none. */
 double ab_system_file_parse(const char *s);
 
 /* Fields of /proc/PID/stat (proc(5)). */

@@ -147,8 +147,8 @@ const char *ab_temporary_place(void)
     return path != NULL && path[0] == '/' ? path : "/tmp";
 }
 
-/* Writes the host name, which the lock file contains, because locks do not reach other hosts.
- * Returns its length. */
+/* Writes the line of the lock file that names this host, which is needed because locks do not reach
+ * other hosts. Returns its length. */
 static size_t host_line(char line[80])
 {
     struct utsname host = {.nodename = ""};

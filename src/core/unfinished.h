@@ -32,7 +32,7 @@ const char *ab_temporary_place(void);
 struct ab_temporary { /* {0}: no folder */
     char path[1024];
     char name[64]; /* the last part of `path` */
-    int parent;    /* descriptor of the folder above it */
+    int parent;    /* descriptor of its parent folder */
     int lock;      /* descriptor of the lock file; -1 = the file system has no locks */
 };
 

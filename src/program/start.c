@@ -62,7 +62,7 @@ struct found {
     uint64_t start_ns; /* since boot */
 };
 
-static pid_t marks[MARKS]; /* processes found and stopped */
+static pid_t marks[MARKS]; /* ids of the processes that were found and stopped */
 static size_t n_marks;
 
 static uint64_t boot_ns(void)

@@ -326,7 +326,8 @@ static void look_again(struct ab_converter *c, uint32_t i)
         c->limit = lane->stamp;
 }
 
-/* Reads new events. Reads the time first. */
+/* Reads new events. The time is read before them, so that events older than the limit are already
+ * stored. */
 enum ab_status ab_converter_refresh(struct ab_converter *c, struct ab_spool_entry *image,
                                     struct ab_err *err)
 {

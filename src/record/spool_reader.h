@@ -76,8 +76,10 @@ struct ab_stream {
     struct ab_spool_event *half;     /* AB_SPOOL_HALF_EVENTS events of half n_loaded - 1 */
     uint64_t n_loaded;
     uint32_t n_taken;
-    uint64_t freed_bytes; /* the first bytes of the chunks in the file, whose space was freed */
-    uint8_t *window;      /* buffered chunks: window_bytes from window_at on */
+    /* number of bytes at the start of the file's chunks whose disk space was given back */
+    uint64_t freed_bytes;
+    /* buffered chunks: window_bytes bytes from window_at on, a position like chunks_read */
+    uint8_t *window;
     uint64_t window_at, window_bytes;
     uint64_t n_unwritten; /* places that were taken and never filled */
     uint64_t n_moved;     /* events of these places that were written to another place */
@@ -96,7 +98,8 @@ static inline void ab_stream_next(struct ab_stream *s)
 }
 void ab_stream_close(struct ab_stream *s);
 
-/* Opens a live stream. The slot need not exist yet; sets is_done. */
+/* Opens a live stream. Reads nothing yet, so the slot need not exist; is_done is true until
+ * ab_stream_seek finds an event. */
 void ab_stream_open_live(struct ab_stream *s, const char *folder,
                          const struct ab_spool_entry *image, uint32_t slot);
 /* Lets the stream be read to its end, from its current position on. */

@@ -197,7 +197,7 @@ struct ab_window {
     uint32_t backend;
     const char *phase;
     uint32_t round;
-    uint32_t begin, end;  /* ops done: the op clock */
+    uint32_t begin, end;  /* on the op clock: numbers of ops done when the window begins and ends */
     uint64_t n;           /* ops timed in the latency pass */
     double p50, p99, max; /* ns; NaN if too few ops were timed */
     /* timed ops by ns; the index is that of ab_window_bin(). All 0 = not known */
@@ -385,8 +385,9 @@ struct ab_null_cost {
     double ns_per_op, wall_ns_per_op, latency_pass_ns_per_op;
     double floor_ns, floor_mean_ns; /* median and trimmed mean of its timed ops; NaN = not known */
     double instr_per_op;            /* from the first round, with --instr */
-    double iteration_call_ns;       /* ns of one call in iterations, tail pass; NaN = not known. Not
-                                 stored in files */
+    /* time of one call in ns, median over the iterations of the tail pass; NaN = not known. Not
+     * stored in files */
+    double iteration_call_ns;
 };
 
 struct ab_host { /* facts of a machine that decide whether numbers are comparable; "" = unknown */

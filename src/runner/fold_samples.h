@@ -18,8 +18,10 @@ struct ab_sample {
     unsigned kind;
     unsigned size_log2; /* size class, < AB_SIZE_CLASS_COUNT */
     uint64_t ns;        /* UINT64_MAX = too long to be stored; histograms count an overflow */
-    bool is_fair;       /* member of the sample in which every op of the phase is equally likely */
-    bool is_left_out;   /* dropped: something else used the core, and enough other samples were
+    /* True if it is also in the fair sample, which takes every op of the phase with the same
+     * probability */
+    bool is_fair;
+    bool is_left_out; /* dropped: something else used the core, and enough other samples were
                            quiet */
 };
 

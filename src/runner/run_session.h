@@ -29,14 +29,15 @@ struct ab_combination_work {
 };
 
 struct ab_session_plan {
-    struct ab_run_context context;           /* `tape` is taken from works */
-    const struct ab_combination_work *works; /* by combination; all have the same phases */
-    const struct ab_case *cases;             /* one for each back end of the session, same order */
-    uint32_t rounds;                         /* upper limit */
-    uint32_t instr_ops;         /* --instr: ops of the tape whose instructions callgrind counts; 0
+    struct ab_run_context context; /* `tape` is taken from works */
+    /* one for each combination, in their order; all have the same phases */
+    const struct ab_combination_work *works;
+    const struct ab_case *cases; /* one for each back end of the session, same order */
+    uint32_t rounds;             /* upper limit */
+    uint32_t instr_ops;          /* --instr: ops of the tape whose instructions callgrind counts; 0
                                     = nothing is counted */
-    bool allows_broken;         /* measure back ends that fail their checks */
-    struct ab_session *resumed; /* result whose rounds are taken over, so that only the rest runs;
+    bool allows_broken;          /* measure back ends that fail their checks */
+    struct ab_session *resumed;  /* result whose rounds are taken over, so that only the rest runs;
                                     NULL = run all. It has passed ab_resume_check */
     /* called between runs only; may be NULL */
     void (*progress)(void *user, const struct ab_progress *p);

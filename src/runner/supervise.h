@@ -133,9 +133,9 @@ void ab_notice_go_on(int listener, const struct ab_notice *notice);
  * and expands '$'. */
 bool ab_spawn_needs_alias(const char *path);
 
-/* Raises the soft stack limit, which workers inherit, to the minimum of allocbench and a worker.
- * With less their own code would crash, and the back end would be blamed. Returns AB_SYSTEM if the
- * hard limit is lower. */
+/* Raises the soft stack limit, which workers inherit, to the least that allocbench and a worker
+ * need. With less, their own code would crash, and the back end would be blamed. Returns AB_SYSTEM
+ * if the hard limit is lower. */
 enum ab_status ab_spawn_fit_stack(struct ab_err *err);
 
 #endif

@@ -70,7 +70,7 @@ struct ab_checked {
      * both (stats/compare_drift.h). The verdict is then that of `relative`. In claims: the ratio
      * without the harness, see ab_claims_measure. Else its ratio is NaN or 0. */
     struct ab_effect relative;
-    double machine_ratio; /* change of the control back ends themselves, new / base */
+    double machine_ratio; /* factor by which the control back ends changed, new / base */
     char controls[AB_CONTROLS_BYTES];
     bool is_drift;         /* inconclusive because of the machine, see `reason` */
     uint32_t n_confirm;    /* rounds that were run to confirm a failure; 0 = none */

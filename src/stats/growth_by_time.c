@@ -21,8 +21,9 @@ enum { LEAST = AB_GROWTH_BLOCKS_LEAST, LAST_LEAST = 4 };
 static const double z99 = 2.5758, window_least_ns = 30e9;
 static const double steady_share =
     0.01; /* share of the live bytes per hour that still counts as steady */
-static const double wide_share = 0.05; /* of the resident bytes, per hour: a wider interval is
-                                            inconclusive */
+/* share of the resident bytes, per hour: an interval from 0 or less to more than this is
+ * inconclusive */
+static const double wide_share = 0.05;
 static const double correlation_most = 0.7;
 
 struct blocks { /* means over stretches of time */

@@ -214,8 +214,8 @@ double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
 
 /* Returns the iterations of a phase, of any back end; NULL = the phase has none. */
 const struct ab_iterations *ab_session_iterations(const struct ab_session *s, const char *phase);
-/* True if missed iterations of both are counted against the same budget, or if the metric does not
- * count them. */
+/* True if both sessions count missed iterations against the same budget, if the metric does not
+ * count them, or if a session has no iterations of the phase. */
 bool ab_metric_iterations_are_alike(const struct ab_session *base, const struct ab_session *now,
                                     const struct ab_metric *m);
 

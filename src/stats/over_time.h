@@ -29,7 +29,7 @@ static inline double ab_over_time_area(const struct ab_over_time *a, const struc
 struct ab_idle { /* one idle stretch of a back end */
     const char *phase;
     double begin_ns, end_ns;
-    double live_bytes; /* at the begin; constant during the stretch */
+    double live_bytes; /* at the beginning; constant during the stretch */
     double begin_bytes, at_1s_bytes, at_10s_bytes, at_60s_bytes, end_bytes; /* resident */
     /* smallest resident bytes */
     double floor_bytes;

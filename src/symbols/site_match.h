@@ -29,9 +29,10 @@ struct ab_site_names {
     } * modules;
     struct ab_site_named {
         struct ab_symbol *items;
-        size_t n;                   /* 0 = not looked up yet */
-    } * frames;                     /* by index, because a frame is in many stacks */
-    size_t cap_modules, cap_frames; /* the table can grow */
+        size_t n; /* 0 = not looked up yet */
+    } * frames;   /* by index, because a frame is in many stacks */
+    /* capacities of `modules` and `frames`, which follow the table of sites, because it can grow */
+    size_t cap_modules, cap_frames;
 };
 
 void ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table);

@@ -697,7 +697,7 @@ static int64_t worst_of(const struct chooser *c, uint32_t group)
 {
     const struct group *g = &c->groups[group];
     struct holding h = {0};
-    size_t before = 0, last = 0; /* begin of the records of frames f − 2 and f − 1 */
+    size_t before = 0, last = 0; /* beginning of the records of frames f − 2 and f − 1 */
     int64_t worst;
     for (uint32_t l = 0; l < c->b->n_lanes; l++)
         if (c->window->group[l] == group)

@@ -41,7 +41,8 @@ struct ab_slot_pool {
         uint32_t head, tail; /* slots freed by others: oldest and youngest */
         uint32_t next, end;  /* unused rest of the line that it took last */
     } of[AB_LANES_MAX];
-    uint64_t barrier; /* ops at the begin of the phase: slots freed before it need not stay idle */
+    /* ops at the beginning of the phase: slots freed before it need not stay idle */
+    uint64_t barrier;
 };
 
 void ab_slot_pool_init(struct ab_slot_pool *pool, uint32_t first);

@@ -114,7 +114,7 @@ EACH_OP uint64_t weigh(uint64_t blocks, uint64_t bytes)
     return bytes + blocks * AB_BLOCK_WEIGHT;
 }
 
-/* Records the position of each lane at the begin of phase `index`. */
+/* Records the position of each lane at the beginning of phase `index`. */
 static void note_starts(struct ab_tape_builder *b, uint32_t index)
 {
     size_t wanted = ((size_t)index + 1) * AB_LANES_MAX;

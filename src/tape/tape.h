@@ -70,10 +70,10 @@ struct ab_turn {
 #define AB_LANES_MAX 256
 
 /* A step in the time of the work, while ops themselves take no time. Before the op at `position` of
- * the common order, the time becomes time_ns, counted from the begin of the tape. Guards count as
- * positions where they are met, as in the memory pass. All three members are ascending. At the same
- * position, steps of a phase come before those of the next one, so that a phase may consist of time
- * alone. Only the memory pass uses steps. */
+ * the common order, the time becomes time_ns, counted from the beginning of the tape. Guards count
+ * as positions where they are met, as in the memory pass. All three members are ascending. At the
+ * same position, steps of a phase come before those of the next one, so that a phase may consist of
+ * time alone. Only the memory pass uses steps. */
 struct ab_time_step {
     uint32_t position;
     uint16_t flags, phase; /* enum ab_step_flag; index of the phase in which the time passes */
@@ -176,8 +176,8 @@ enum ab_status ab_tape_time_at(struct ab_tape_builder *b, uint32_t n, uint64_t t
                                unsigned flags, struct ab_err *err);
 uint32_t ab_tape_pushed(const struct ab_tape_builder *b);
 /* Converts values of ab_tape_pushed to positions in the common order, as the memory pass counts,
- * for a tape that is laid out. Each value is at the begin of one of n items of `stride` bytes; they
- * are ascending. */
+ * for a tape that is laid out. Each value is at the beginning of one of n items of `stride` bytes;
+ * they are ascending. */
 void ab_tape_place(const struct ab_tape *tape, void *items, size_t stride, uint32_t n);
 
 /* Sets a bit at the position where each operation of the tape (ab_op_is_counted) is done, including

@@ -39,8 +39,8 @@ struct ab_tape_image {
     uint64_t total_bytes;
     /* phases_offset: the phases of the whole tape; each burst has phases of its own too */
     uint64_t phases_offset, bursts_offset;
-    uint64_t most_bytes; /* size of the largest burst; at least so many bytes follow every burst's
-                            offset */
+    /* size of the largest burst; at least this many bytes follow every burst's offset */
+    uint64_t most_bytes;
     uint32_t n_ops, n_phases, n_slots, n_lanes; /* of all bursts */
     uint32_t window;
     uint32_t n_bursts;

@@ -36,7 +36,7 @@ struct ab_trace_writer {
     struct ab_marks_done marks_done, requests_done;
     const struct ab_trace_whole *whole;
     struct ab_written_table written; /* written pages of blocks */
-    size_t written_done;             /* number of those already stored */
+    size_t written_done;             /* number of entries of `written` that are already stored */
     uint8_t *raw, *stored;           /* buffers for optional chunks; NULL = not needed yet */
     uint64_t n_events;               /* in chunks already stored */
     uint64_t file_bytes;

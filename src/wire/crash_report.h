@@ -93,7 +93,8 @@ struct ab_crash_report {
     uint32_t n_stack;
     uint64_t address; /* si_addr; 0 if the signal has none */
     uint64_t pc, sp;
-    /* nearest mappings around `address`: end of the one below, begin of the one above; 0 = none */
+    /* nearest mappings around `address`: end of the one below, beginning of the one above; 0 =
+     * none */
     uint64_t below_end, above_begin;
     struct ab_near_block block;
     uint64_t stack[AB_CRASH_STACK]; /* words from `sp` on */

@@ -193,7 +193,10 @@ struct ab_iteration {     /* one iteration of a lane; accesses are not calls */
     uint32_t n_scheduler; /* further calls, during which the thread was preempted */
 };
 
-struct ab_phase_report { /* sums over all lanes, except wall_ticks and process_cpu_ns */
+/* sums over all lanes, except: wall_ticks, path_ticks, begin_tick and end_tick span the lanes;
+ * process_cpu_ns is that of the whole process; is_crowded and live_peak_blocks are those of the
+ * whole phase; maxima are the maximum of all lanes */
+struct ab_phase_report {
     uint64_t wall_ticks; /* first lane's begin to last lane's end */
     uint64_t begin_tick, end_tick;
     uint64_t lane_ticks;     /* time of the lanes, waits included */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Marks the begin and the end of measured phases for callgrind, for the processor's counter, or for
- * the parent that is notified of system calls.
+ * Marks the beginning and the end of measured phases for callgrind, for the processor's counter, or
+ * for the parent that is notified of system calls.
  */
 #include "worker/counts.h"
 

@@ -181,7 +181,8 @@ static void add_sample(struct ab_memory_pass *m, const struct ab_memory_state *s
     m->sampled_to = m->clock;
 }
 
-/* Compares the ledger with the walk over all blocks, and counts disagreements. */
+/* Compares the contents of the pages by the ledger (`split`) with those that a walk over the list
+ * of live blocks finds (`s`), and counts a disagreement. */
 static void dispute(struct ab_memory_pass *m, const struct ab_memory_state *s,
                     const struct ab_page_split *split)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Readings at the begin and the end of a phase: clocks and counters. Also the sums within a phase:
- * time of iterations, and time of writes apart from the calls.
+ * Readings at the beginning and the end of a phase: clocks and counters. Also the sums within a
+ * phase: time of iterations, and time of writes apart from the calls.
  */
 #include "worker/meters.h"
 

@@ -14,7 +14,7 @@ static struct {
     uint64_t outside;     /* ticks of the phase that are in no slice */
     uint64_t canary;      /* part of `outside`: ticks of the canary, which are CPU time */
     uint64_t in_slices;   /* ticks of all slices in the run */
-    uint64_t apart;       /* lane->apart_ticks at the begin of the slice */
+    uint64_t apart;       /* lane->apart_ticks at the beginning of the slice */
     uint16_t quiet;       /* canary reading that the request calls quiet, else the lowest so far */
     uint16_t last;        /* canary reading since the last slice; 0 = none */
     uint64_t n_gaps;      /* n_gaps at the last reading of the CPU time */

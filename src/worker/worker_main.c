@@ -131,7 +131,7 @@ static void check_load(void)
  * nothing in measuring passes, whose start must stay as it is without allocbench. */
 static void watch_constructors(void)
 {
-    struct { /* the begin of struct ab_run_page, which is too large for a small stack */
+    struct { /* the beginning of struct ab_run_page, which is too large for a small stack */
         uint32_t magic, size;
         struct ab_run_request request;
     } head;
@@ -163,7 +163,7 @@ static void map_tape(void)
     if (worker.iteration_reports != NULL)
         memset(worker.iteration_reports, 0, p->n_iterations * sizeof *worker.iteration_reports);
     for (uint64_t at = p->phases_offset; at < p->total_bytes;
-         at += 4096) /* the tables at the begin of bursts */
+         at += 4096) /* the tables at the beginning of bursts */
         (void)((const volatile char *)p)[at];
     if (!ab_worker_enter_burst(&worker, 0))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "cannot read the tape", NULL);

@@ -29,7 +29,7 @@ enum { AB_ADVISED_LESS_BYTES = 1 << 16, AB_ADVISED_LESS_PART = 64 };
 /* Call sites that pin pages in the general malloc, at the moment when it has the most external
  * bytes. */
 struct ab_advised_pins { /* begins as {0}; release with free(pins) */
-    struct ab_pin *pins; /* NULL = unknown; the numbers are unknown too then */
+    struct ab_pin *pins; /* NULL = unknown; then all other fields are unknown too */
     uint32_t n, position;
     double resident_bytes, pinned_bytes;
 };

@@ -12,7 +12,7 @@
 struct making { /* a trace being written */
     struct ab_output out;
     const struct ab_new_trace *request;
-    struct ab_walk walk; /* pass over the first input */
+    struct ab_walk walk; /* how the first input is read */
 };
 
 /* Opens a file for writing, unless it is one of the inputs. After a failure there is nothing to

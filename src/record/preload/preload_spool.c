@@ -412,7 +412,7 @@ static bool start_image(const struct fork_point *from)
                                                     : NULL;
     if (image == NULL) {
         if (why != AB_SPOOL_FULL &&
-            why != AB_SPOOL_SHARE) /* otherwise the recording was already over */
+            why != AB_SPOOL_SHARE) /* with these two the recording is over: its limit was reached */
             ab_exec_note(ab_process_id(), ab_program_name(), why);
         return false;
     }

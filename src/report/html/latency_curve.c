@@ -225,7 +225,9 @@ void ab_page_latency(struct ab_html *h, const struct ab_report *report)
 
 /* Curves of one phase; arrays have room for all back ends. */
 struct phase {
-    const struct ab_iterations *any, *timed; /* timed: iterations with stretches; NULL = none */
+    /* any: a record of the phase, for its name and budget; timed: its first record with times per
+     * stretch, NULL = none */
+    const struct ab_iterations *any, *timed;
     struct ab_latency_curve *curves;
     struct ab_paint *paints;
     uint32_t *backends;

@@ -14,7 +14,7 @@
 
 struct record { /* key of a record without its round */
     const char *phase;
-    uint64_t kind; /* op, op and size class, or begin of a window */
+    uint64_t kind; /* op, op and size class, or beginning of a window */
     uint32_t backend, index;
 };
 

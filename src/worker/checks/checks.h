@@ -62,7 +62,7 @@ uint64_t ab_trial_live_bytes(const struct ab_trial *t);
 
 struct ab_check {
     const char *name, *rule; /* name, such as "alignment"; the proven rule in one line */
-    const char *unit;        /* unit of the work: "blocks" */
+    const char *unit;        /* unit of the work, such as "blocks" */
     uint64_t floor;          /* least work for a proof */
     bool is_info;            /* True if informational, else the check is required. */
     bool may_abort;          /* True if ending the process is a valid answer too. */
@@ -95,8 +95,8 @@ void ab_check_run(const struct ab_check *check, struct ab_trial *t);
  * that the heap is full rather than broken. */
 _Noreturn void ab_trial_null(struct ab_trial *t, const char *text);
 void ab_trial_prove_full(struct ab_trial *t);
-/* Fails the check if too few blocks could be allocated again (`again`) after n blocks were freed
- * behind a NULL. */
+/* For a heap that had returned NULL, after which n blocks were freed: fails the check if `again`,
+ * the number of blocks that could then be allocated, is 0 or less than n / 8. */
 void ab_trial_expect_again(struct ab_trial *t, uint32_t n, uint32_t again);
 
 #endif

@@ -96,15 +96,15 @@ struct ab_generator {
     uint64_t until; /* value of the phase's counter that ends it */
     bool is_done;
     bool is_final; /* the bodies have ended, and `finally` runs */
-    /* progress of the phase's counter: value at the begin, highest value since, iterations since
-     * that was reached, and ops of the tape at that time */
+    /* progress of the phase's counter: value at the beginning, highest value since, iterations
+     * since that was reached, and ops of the tape at that time */
     uint64_t start, highest, stalled, highest_at;
     uint64_t begin,
-        probe_at; /* ops of the tape at the begin of the phase, and at the next check of its
-                     progress */
+        /* ops of the tape at the beginning of the phase, and at the next check of its progress */
+        probe_at;
     uint64_t n_turns;
     struct ab_clock {              /* time of the work */
-        uint64_t now_ns, begin_ns; /* begin of the phase's repetition */
+        uint64_t now_ns, begin_ns; /* beginning of the phase's repetition */
         uint64_t n_bodies;         /* runs of the body in it, over all lanes */
         struct ab_pace {           /* positions of the phase's ops, for `over` */
             uint32_t pushed, n_ops;

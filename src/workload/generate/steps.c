@@ -99,8 +99,8 @@ static uint32_t pick_bin(struct ab_generator_lane *lane, const struct ab_verb *v
     return bin->begin + (uint32_t)ab_rng_below(&lane->positions, bin->end - bin->begin);
 }
 
-/* Returns the begin of a lane's part of a shared set, or of the part `after` it. The n positions
- * are divided among the lanes of the role. */
+/* Returns the beginning of a lane's part of a shared set, or of the part `after` it. The n
+ * positions are divided among the lanes of the role. */
 static uint32_t own_begin(const struct ab_generator_lane *lane, uint32_t n, uint32_t after)
 {
     uint64_t part = lane->index - lane->role->first_lane + after;
@@ -110,7 +110,7 @@ static uint32_t own_begin(const struct ab_generator_lane *lane, uint32_t n, uint
 /* Returns a number below n from a cursor and advances the cursor by `step`, cyclically. */
 static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
 {
-    uint64_t now = *cursor % n; /* a list may have become shorter */
+    uint64_t now = *cursor % n; /* the list may have become shorter since the last call */
     *cursor = (now + step) % n;
     return (uint32_t)now;
 }
