@@ -382,7 +382,7 @@ enum { MEDIAN, VERSUS };
 struct ab_grid_cell *ab_program_put(struct ab_grid *g, unsigned column,
                                     const struct ab_field *field, double value, const char *why)
 {
-    double ns = strcmp(field->unit, "ns") == 0 ? 1 : ab_format_ns_of_unit(field->unit);
+    double ns = ab_format_ns_of_unit(field->unit);
     enum ab_grid_kind kind = ns > 0                              ? AB_GRID_TIME
                              : strcmp(field->unit, "bytes") == 0 ? AB_GRID_BYTES
                                                                  : AB_GRID_AMOUNT;

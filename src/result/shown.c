@@ -129,7 +129,8 @@ const char *ab_format_share(char buf[AB_CELL_BYTES], double share, const char *b
 
 double ab_format_ns_of_unit(const char *unit)
 {
-    return strcmp(unit, "us") == 0   ? 1e3
+    return strcmp(unit, "ns") == 0   ? 1
+           : strcmp(unit, "us") == 0 ? 1e3
            : strcmp(unit, "ms") == 0 ? 1e6
            : strcmp(unit, "s") == 0  ? 1e9
                                      : 0;
@@ -140,8 +141,6 @@ const char *ab_format_value(char buf[AB_CELL_BYTES], double value, const char *u
     char ratio[AB_CELL_BYTES];
     if (!isfinite(value))
         snprintf(buf, AB_CELL_BYTES, "-");
-    else if (strcmp(unit, "ns") == 0)
-        ab_units_time(buf, AB_CELL_BYTES, value);
     else if (ab_format_ns_of_unit(unit) > 0)
         ab_units_time(buf, AB_CELL_BYTES, value * ab_format_ns_of_unit(unit));
     else if (strcmp(unit, "bytes") == 0)

@@ -37,8 +37,7 @@ const char *ab_format_count(char buf[AB_CELL_BYTES], double n);
 /* Writes a share in [0, 1] as "12.5%" or "<0.1%"; "-" for NaN. `between` stands before the per cent
  * sign. */
 const char *ab_format_share(char buf[AB_CELL_BYTES], double share, const char *between);
-/* Returns the nanoseconds in "us", "ms" or "s", the units of metrics that a user names; 0 for any
- * other unit. */
+/* Returns the nanoseconds in "ns", "us", "ms" or "s", the units of times; 0 for any other unit. */
 double ab_format_ns_of_unit(const char *unit);
 /* Writes a number with its unit, that of a metric or a gate: "126 ns", "64.0 MiB", "3.04x"; "-" for
  * NaN. */

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "core/text.h"
 #include "result/numbers.h"
+#include "result/shown.h"
 #include "stats/gate.h"
 #include "stats/metric.h"
 
@@ -671,12 +672,13 @@ struct unit {
 static struct unit unit_of(const struct parser *p)
 {
     static const struct unit units[] = {
-        {"ns", AB_UNIT_TIME_REAL, 1},     {"us", AB_UNIT_TIME_REAL, 1e3},
-        {"ms", AB_UNIT_TIME_REAL, 1e6},   {"s", AB_UNIT_TIME_REAL, 1e9},
         {"bytes", AB_UNIT_BYTES_REAL, 1}, {"bytes/h", AB_UNIT_BYTES_REAL, 1},
         {"percent", AB_UNIT_FRACTION, 1}, {"x live", AB_UNIT_FRACTION, 1},
         {"MiB h", AB_UNIT_FRACTION, 1},   {"number", AB_UNIT_FRACTION, 1},
     };
+    const double ns = ab_format_ns_of_unit(ab_metric_unit(&p->gate.metric));
+    if (ns > 0)
+        return (struct unit){NULL, AB_UNIT_TIME_REAL, ns};
     for (size_t i = 0; i < AB_ARRAY_LEN(units); i++)
         if (has_unit(p, units[i].name))
             return units[i];
