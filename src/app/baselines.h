@@ -8,6 +8,7 @@
 
 #include "app/request_parts.h"
 #include "document/read_result.h"
+#include "document/suite_document.h"
 
 enum { AB_BASELINE_NAME_MAX = 64 };
 #define AB_BASELINE_LABEL "baseline " /* prefix of a label if the baseline was found by name */
@@ -24,38 +25,60 @@ struct ab_base { /* a stored result that others are compared with */
  * results. */
 enum ab_status ab_baseline_folder(const struct ab_store_wanted *store, char **out,
                                   struct ab_err *err);
-/* Fails with AB_USAGE unless the name has 1 to 64 letters, digits, '.', '_' and '-', and begins
- * with a letter or digit. */
-enum ab_status ab_baseline_check_name(const char *name, struct ab_err *err);
-/* Returns FOLDER/NAME.json, malloc'ed. */
-char *ab_baseline_path(const char *folder, const char *name);
+/* Sets *out to the file of a baseline, malloc'ed. Fails with AB_USAGE unless the name has 1 to 64
+ * letters, digits, '.', '_' and '-', and begins with a letter or digit. */
+enum ab_status ab_baseline_path(const struct ab_store_wanted *store, const char *name, char **out,
+                                struct ab_err *err);
 /* Lists the names in the folder, sorted; release them with ab_baseline_names_fini(). A missing
  * folder has no names. */
 enum ab_status ab_baseline_names(const char *folder, char ***out, size_t *n, struct ab_err *err);
 void ab_baseline_names_fini(char **names, size_t n);
-/* Fails with AB_INPUT: no such baseline. The error suggests the nearest name. */
-enum ab_status ab_baseline_fail_missing(const char *folder, const char *name, struct ab_err *err);
-
 /* Prints a note if the result is unsealed: it has no checksum, or was made from a result without
  * one. */
 void ab_unsealed_tell(const struct ab_talk *talk, const char *shown, enum ab_checksum checksum,
                       bool is_unsealed);
-/* Reads a result for a comparison. Fails with AB_INPUT if it is unreadable or was altered after it
- * was written. Prints a note if it is unsealed. */
-enum ab_status ab_base_read(const struct ab_talk *talk, const char *path, struct ab_base *out,
-                            struct ab_err *err);
-/* True if the text is a file and not the name of a baseline: it contains '/' or ends in .json or
- * .html. */
-bool ab_base_is_file(const char *name_or_file);
 /* Reads the result of one workload, `item`, from a stored suite. `of` names the suite in the
  * label. */
 struct ab_base ab_base_of_item(const struct ab_suite_item *item, const char *of);
-/* Reads a baseline by its name, or a file, as ab_base_read() does. */
+/* Reads a baseline by its name, or a file. Fails with AB_INPUT if it is missing, unreadable or was
+ * altered after it was written. Prints a note if it is unsealed. */
 enum ab_status ab_base_find(const struct ab_store_wanted *store, const struct ab_talk *talk,
                             const char *name_or_file, struct ab_base *out, struct ab_err *err);
 /* Fails with AB_INPUT if the result is incomplete or has too few rounds for any verdict, with
  * AB_BACKEND if it has no numbers. */
 enum ab_status ab_base_check(const struct ab_base *base, struct ab_err *err);
 void ab_base_fini(struct ab_base *base);
+
+/* True if the file is a suite. The name of a baseline is allowed too. */
+bool ab_base_is_suite(const struct ab_store_wanted *store, const char *name_or_file);
+/* Reads that suite. Fails if it was altered after it was written. */
+enum ab_status ab_base_find_suite(const struct ab_store_wanted *store, const struct ab_talk *talk,
+                                  const char *name_or_file, struct ab_suite *out,
+                                  struct ab_err *err);
+
+struct ab_kept_baseline {
+    const char *path, *from;      /* its file, and the result that it is a copy of */
+    const struct ab_base *base;   /* NULL = a suite */
+    bool has_control;             /* True if a library of the system is in it */
+    const struct ab_suite *suite; /* with n_results of them; NULL = a single result */
+    uint32_t n_results;
+};
+
+struct ab_baseline_request {
+    struct ab_talk talk;
+    struct ab_store_wanted store;
+    const char *name, *result; /* result NULL = the newest */
+    bool is_new;               /* False to replace a baseline */
+    double limit;              /* of the comparison with the one that it replaces */
+    /* Shows that comparison before the baseline is replaced; NULL = cannot be made, `why`. */
+    void (*show_change)(void *user, const struct ab_comparison *c, const struct ab_err *why);
+    void (*show_kept)(void *user, const struct ab_kept_baseline *kept);
+    void *user;
+};
+/* Stores a copy of a result under the name, with a checksum. Refuses the newest result if a named
+ * back end failed in it. */
+enum ab_status ab_baseline_keep(const struct ab_baseline_request *r, struct ab_err *err);
+enum ab_status ab_baseline_drop(const struct ab_store_wanted *store, const char *name,
+                                struct ab_err *err);
 
 #endif

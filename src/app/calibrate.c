@@ -67,11 +67,26 @@ static enum ab_status check_folder(const struct ab_store_wanted *store, struct a
     return status;
 }
 
+static enum ab_status store(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
+                            const struct ab_calibration *c, struct ab_err *err)
+{
+    char path[4300], name[64];
+    struct ab_output file;
+    ab_calibration_name(c->fingerprint, name, sizeof name);
+    snprintf(path, sizeof path, "%.4200s/%s", ab_store_folder(wanted), name);
+    AB_TRY(ab_output_open(path, &file, err));
+    ab_calibration_write(file.to, c);
+    AB_TRY(ab_output_commit(&file, err));
+    ab_say(talk, "Stored: %s", AB_SHOWN(512, path));
+    return AB_OK;
+}
+
 /* Calibrates with the workload that was named, else with half the ops of configs/churn.yaml, passed
  * as an unnamed file (memfd). */
-enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_calibration *out,
+enum ab_status ab_calibrate(const struct ab_measure_request *asked, ab_show_calibration *show,
                             int *exit_code, struct ab_err *err)
 {
+    static struct ab_calibration found;
     char path[64];
     const char *named = path, **sets = NULL;
     int fd = -1;
@@ -90,7 +105,7 @@ enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_ca
         .store = {.is_part = true},
         .ignores_gates = true,
         .take = take,
-        .user = out,
+        .user = &found,
     };
     for (unsigned pass = 0; pass < AB_PASS_COUNT; pass++)
         both.passes.plan.rounds[pass] = AB_EVERY_ROUND;
@@ -113,19 +128,8 @@ enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_ca
     if (fd >= 0)
         close(fd);
     free(sets);
-    return status;
-}
-
-enum ab_status ab_calibration_store(const struct ab_store_wanted *store, const struct ab_talk *talk,
-                                    const struct ab_calibration *c, struct ab_err *err)
-{
-    char path[4300], name[64];
-    struct ab_output file;
-    ab_calibration_name(c->fingerprint, name, sizeof name);
-    snprintf(path, sizeof path, "%.4200s/%s", ab_store_folder(store), name);
-    AB_TRY(ab_output_open(path, &file, err));
-    ab_calibration_write(file.to, c);
-    AB_TRY(ab_output_commit(&file, err));
-    ab_say(talk, "Stored: %s", AB_SHOWN(512, path));
-    return AB_OK;
+    if (status != AB_OK || *exit_code != 0)
+        return status;
+    show(asked->user, &found);
+    return store(&asked->store, &asked->talk, &found, err);
 }

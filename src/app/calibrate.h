@@ -9,12 +9,10 @@
 #include "app/request.h"
 #include "document/calibration.h"
 
-/* Calibrates with the workload asked->args[0], else with a built-in one. Sets *out only if
- * *exit_code is 0. */
-enum ab_status ab_calibrate(const struct ab_measure_request *asked, struct ab_calibration *out,
+typedef void ab_show_calibration(void *user, const struct ab_calibration *c);
+/* Calibrates with the workload asked->args[0], else with a built-in one. If *exit_code is 0, shows
+ * the calibration with asked->user, and stores it in the folder for results. */
+enum ab_status ab_calibrate(const struct ab_measure_request *asked, ab_show_calibration *show,
                             int *exit_code, struct ab_err *err);
-/* Stores the calibration in the folder for results. */
-enum ab_status ab_calibration_store(const struct ab_store_wanted *store, const struct ab_talk *talk,
-                                    const struct ab_calibration *c, struct ab_err *err);
 
 #endif

@@ -233,47 +233,6 @@ enum ab_status ab_suite_outputs(const struct ab_outputs_wanted *wanted,
 
 /* ---- a result that goes on, a baseline ---- */
 
-/* Returns the path of a baseline or file, malloc'ed; NULL = no such name. */
-static char *path_of(const struct ab_store_wanted *store, const char *name_or_file)
-{
-    struct ab_err ignored;
-    char *folder = NULL, *path;
-    if (ab_base_is_file(name_or_file))
-        return ab_strdup(name_or_file);
-    if (ab_baseline_check_name(name_or_file, &ignored) != AB_OK ||
-        ab_baseline_folder(store, &folder, &ignored) != AB_OK)
-        return NULL;
-    path = ab_baseline_path(folder, name_or_file);
-    free(folder);
-    return path;
-}
-
-bool ab_suite_is_file(const struct ab_store_wanted *store, const char *name_or_file)
-{
-    char *path = path_of(store, name_or_file);
-    bool is = path != NULL && ab_file_kind_of(path) == AB_FILE_SUITE;
-    free(path);
-    return is;
-}
-
-enum ab_status ab_suite_find_file(const struct ab_store_wanted *store, const struct ab_talk *talk,
-                                  const char *name_or_file, struct ab_suite *out,
-                                  struct ab_err *err)
-{
-    char *path = path_of(store, name_or_file);
-    bool is = path != NULL && ab_file_kind_of(path) == AB_FILE_SUITE;
-    enum ab_status status =
-        is ? ab_suite_read_unaltered(path, out, err)
-           : ab_fail(err, path != NULL && access(path, R_OK) != 0 ? AB_INPUT : AB_USAGE,
-                     "%s is not the result of several workloads, as of run FILE FILE or run "
-                     "@GROUP",
-                     AB_SHOWN(512, name_or_file));
-    if (status == AB_OK)
-        ab_unsealed_tell(talk, AB_SHOWN(512, name_or_file), out->checksum, out->is_unsealed);
-    free(path);
-    return status;
-}
-
 /* Reads the baseline and the suite to resume. The time that its results took counts. */
 static enum ab_status read_others(struct work *w, struct ab_err *err)
 {
@@ -282,7 +241,7 @@ static enum ab_status read_others(struct work *w, struct ab_err *err)
         return ab_fail(err, AB_USAGE, "--shard is of one %s, %zu are given",
                        ab_session_kind_names[w->kind], asked->n_args);
     if (asked->verdicts.baseline != NULL)
-        AB_TRY(ab_suite_find_file(&asked->store, &asked->talk, asked->verdicts.baseline,
+        AB_TRY(ab_base_find_suite(&asked->store, &asked->talk, asked->verdicts.baseline,
                                   &w->baseline, err));
     if (asked->resume.path == NULL)
         return AB_OK;
@@ -290,7 +249,7 @@ static enum ab_status read_others(struct work *w, struct ab_err *err)
         return ab_fail(err, AB_USAGE,
                        "--resume of several goes on with the same command line: give the files "
                        "again, and their options");
-    AB_TRY(ab_suite_find_file(&asked->store, &asked->talk, asked->resume.path, &w->resumed, err));
+    AB_TRY(ab_base_find_suite(&asked->store, &asked->talk, asked->resume.path, &w->resumed, err));
     for (uint32_t i = 0; i < w->resumed.n; i++)
         if (w->resumed.items[i].document != NULL)
             w->spent_s += w->resumed.items[i].stored.session.stopping.spent_s;

@@ -25,13 +25,6 @@ enum ab_status ab_suite_measure(const struct ab_measure_request *asked, enum ab_
                                 struct ab_suite_run *run, int *exit_code, struct ab_err *err);
 void ab_suite_run_fini(struct ab_suite_run *run);
 
-/* True if the file is a suite. The name of a baseline is allowed too. */
-bool ab_suite_is_file(const struct ab_store_wanted *store, const char *name_or_file);
-/* Reads that suite. Fails if it was altered after it was written. */
-enum ab_status ab_suite_find_file(const struct ab_store_wanted *store, const struct ab_talk *talk,
-                                  const char *name_or_file, struct ab_suite *out,
-                                  struct ab_err *err);
-
 /* Opens, writes and closes the outputs that show the suite as a whole. */
 enum ab_status ab_suite_outputs(const struct ab_outputs_wanted *wanted,
                                 const struct ab_inputs *inputs, const struct ab_suite *suite,

@@ -23,8 +23,11 @@ static bool is_usual(const struct ab_noise_entry *level)
     return false;
 }
 
-static void print(const struct ab_calibration *c, bool is_verbose)
+static void print(void *user, const struct ab_calibration *c)
 {
+    const struct ab_options *o = user;
+    if (o->talk.is_quiet)
+        return;
     uint32_t n_hidden = 0;
     const struct ab_noise_levels *n = &c->noise;
     char shown[300];
@@ -33,8 +36,8 @@ static void print(const struct ab_calibration *c, bool is_verbose)
            "differ by less than\n\n",
            ab_text_printable(shown, sizeof shown, c->workload), n->rounds, n->n_rounds);
     for (uint32_t i = 0; i < n->n; i++) {
-        n_hidden += !is_verbose && !is_usual(&n->entries[i]);
-        if (!is_verbose && !is_usual(&n->entries[i]))
+        n_hidden += !o->is_verbose && !is_usual(&n->entries[i]);
+        if (!o->is_verbose && !is_usual(&n->entries[i]))
             continue;
         snprintf(shown, sizeof shown, "%s/%s", n->entries[i].op, n->entries[i].metric);
         printf("  %-32s %6.2f %%\n", shown, 100 * n->entries[i].p95);
@@ -43,17 +46,11 @@ static void print(const struct ab_calibration *c, bool is_verbose)
         printf("  (-v: %u more metrics)\n", n_hidden);
     printf("\nallocbench explain METRIC says what one is, as ns_per_op.");
     printf("\nrun, replay, exec and compare warn of limits narrower than twice that.\n");
+    fflush(stdout);
 }
 
 enum ab_status ab_cmd_calibrate(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
-    static struct ab_calibration found;
     const struct ab_measure_request request = ab_measure_request_of(o);
-    AB_TRY(ab_calibrate(&request, &found, exit_code, err));
-    if (*exit_code != 0)
-        return AB_OK;
-    if (!o->talk.is_quiet)
-        print(&found, o->is_verbose);
-    fflush(stdout);
-    return ab_calibration_store(&o->store, &o->talk, &found, err);
+    return ab_calibrate(&request, print, exit_code, err);
 }

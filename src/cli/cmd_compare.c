@@ -46,7 +46,7 @@ static enum ab_status check_arguments(const struct ab_options *o, struct ab_err 
     if (o->n_args > 2 && output != NULL)
         return ab_fail(err, AB_USAGE, "--%s takes one new result, %zu are given", output,
                        o->n_args - 1);
-    if (output != NULL && ab_suite_is_file(&o->store, o->args[0]))
+    if (output != NULL && ab_base_is_suite(&o->store, o->args[0]))
         return ab_fail(err, AB_USAGE, "--%s is of one workload; of several there is --json",
                        output);
     if (o->json != NULL && strcmp(o->json, "-") == 0 && ab_outputs_use_stdout(&o->outputs))
@@ -113,7 +113,7 @@ static enum ab_status read_suites(struct compare_run *r, struct ab_err *err)
     size_t most = 0;
     r->suites = ab_alloc_zeroed(o->n_args, sizeof r->suites[0]);
     for (; r->n_suites < o->n_args; r->n_suites++) {
-        AB_TRY(ab_suite_find_file(&o->store, &o->talk, o->args[r->n_suites],
+        AB_TRY(ab_base_find_suite(&o->store, &o->talk, o->args[r->n_suites],
                                   &r->suites[r->n_suites], err));
         most += r->suites[r->n_suites].n;
     }
@@ -130,7 +130,7 @@ static enum ab_status read_suites(struct compare_run *r, struct ab_err *err)
 static enum ab_status read_results(struct compare_run *r, struct ab_err *err)
 {
     const struct ab_options *o = r->options;
-    if (ab_suite_is_file(&o->store, o->args[0]))
+    if (ab_base_is_suite(&o->store, o->args[0]))
         return read_suites(r, err);
     r->n = o->n_args - 1;
     make_room(r, r->n);

@@ -192,7 +192,7 @@ enum ab_status ab_cmd_report(const struct ab_options *o, int *exit_code, struct 
     for (size_t i = 0; i < o->n_args && status == AB_OK; i++) {
         if (i > 0 && !o->talk.is_quiet)
             fputc('\n', stdout);
-        status = (ab_suite_is_file(&o->store, o->args[i]) ? ab_report_suite
+        status = (ab_base_is_suite(&o->store, o->args[i]) ? ab_report_suite
                                                           : report_one)(o, o->args[i], err);
     }
     *exit_code = 0;
