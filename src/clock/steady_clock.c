@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The clock while instructions are counted. Some allocators work by the clock (jemalloc purges
- * after a number of milliseconds), so their instruction counts would vary. In valgrind, and nowhere
- * else, this function replaces libc's clock_gettime, because valgrind looks for names of this form
- * in every program. The clock advances by a step with each reading.
+ * The clock in the pass that counts instructions with callgrind. Some allocators work by the clock
+ * (jemalloc purges after a number of milliseconds), so their instruction counts would vary. In
+ * valgrind, and nowhere else, the function below replaces libc's clock_gettime, because valgrind
+ * looks for names of this form in every program. The clock advances by a fixed step with each
+ * reading.
  */
 #include <stdint.h>
 #include <time.h>

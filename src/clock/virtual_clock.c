@@ -29,7 +29,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define SECOND_NS UINT64_C(1000000000)
-#define SHORT_NS UINT64_C(1000000) /* shorter sleeps are in real time */
+#define SHORT_NS UINT64_C(1000000) /* sleeps shorter than this are in real time */
 #define NEVER_NS UINT64_MAX
 
 static void enter(void), set_time(uint64_t time_ns);
@@ -47,11 +47,11 @@ static struct ab_virtual_clock *const state = &ab_clock_v2;
 
 /* ---- system calls of this library ---- */
 
-/* Makes a system call, the only place of this library that does: the filter lets calls from this
- * address through. Returns the kernel's result, an error as its negative number; errno is
- * unchanged. */
+/* Makes a system call; no other function of this library does. The seccomp filter lets calls from
+ * this address through. Returns the kernel's result: on failure the negative error number. Leaves
+ * errno unchanged. */
 long ab_clock_call(long number, long a, long b, long c, long d, long e, long f);
-extern const char ab_clock_called[]; /* return address of these calls */
+extern const char ab_clock_called[]; /* return address of these system calls */
 #if defined(__x86_64__)
 __asm__(".text\n.hidden ab_clock_call\n.globl ab_clock_call\n.type ab_clock_call, @function\n"
         ".hidden ab_clock_called\n.globl ab_clock_called\n"
@@ -108,8 +108,8 @@ static uint64_t real_ns(clockid_t id)
     return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
 }
 
-/* Notes the beginning of all clocks, once. It cannot be a constructor, because the allocator's
- * constructors run before those of a library preloaded ahead of it. */
+/* Notes the values at which all clocks begin, once. This cannot be a constructor, because the
+ * allocator's constructors run before those of a library that is preloaded ahead of it. */
 static void begin_clocks(void)
 {
     uint32_t fresh = FRESH;
@@ -146,7 +146,7 @@ static struct timespec to_timespec(uint64_t ns)
     return (struct timespec){(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
 }
 
-/* Converts to nanoseconds; NEVER_NS = too far away for the type. */
+/* Converts to nanoseconds; returns NEVER_NS if the time is too far away for the type. */
 static uint64_t of_timespec(const struct timespec *t)
 {
     if (t->tv_sec < 0)
@@ -161,14 +161,14 @@ static bool is_valid(const struct timespec *t)
     return t->tv_nsec >= 0 && t->tv_nsec < (long)SECOND_NS;
 }
 
-/* Returns the time from now until clock `id` shows `at`. */
+/* Returns the nanoseconds from now until clock `id` shows `at`. */
 static uint64_t until(clockid_t id, const struct timespec *at)
 {
     uint64_t ns = of_timespec(at), now = time_now() + begin[id];
     return ns == NEVER_NS ? NEVER_NS : ns > now ? ns - now : 0;
 }
 
-/* ---- the functions below return 0 or the negative number of an error, as the kernel does ---- */
+/* ---- functions that return 0 or a negative error number, as the kernel does ---- */
 static long serve_clock_gettime(clockid_t id, struct timespec *out)
 {
     if (!tells_time(id))
@@ -196,7 +196,7 @@ static long serve_time(time_t *out)
     return now;
 }
 
-/* Converts a result of the kernel to that of the C library, setting errno. */
+/* Converts a result of the kernel to a result of the C library, and sets errno on failure. */
 static long returned(long result)
 {
     if (result >= 0 || result < -4095)
@@ -227,13 +227,16 @@ enum { FREE, TAKEN, ASLEEP };
 
 static struct sleeper {
     _Alignas(64) uint32_t state; /* atomic */
-    uint32_t is_woken;           /* atomic: used if there is no condition */
+    /* atomic: tells the sleeper to get up; used if it waits neither on a condition nor in a system
+     * call */
+    uint32_t is_woken;
     uint64_t due_ns;
     pthread_cond_t *condition;
-    pid_t thread; /* sleeps in a system call, which a signal ends; 0 = sleeps in another way */
+    /* thread that sleeps in a system call, which a signal ends; 0 = it sleeps in another way */
+    pid_t thread;
 } sleepers[SLEEPERS_MAX];
 
-/* Makes the pages of the table resident before the baseline is taken. */
+/* Makes the pages of the table resident before the memory pass takes its baseline. */
 static void touch_sleepers(void)
 {
     for (unsigned i = 0; i < SLEEPERS_MAX; i++)
@@ -269,16 +272,16 @@ static void get_up(struct sleeper *s)
 
 enum { TIMERS_MAX = 64 };
 
-/* A timerfd that a thread of the allocator has set. The kernel's timer is not set. When the virtual
- * clock reaches `due_ns`, the kernel's timer is set to expire at once. */
+/* A timerfd that a thread of the allocator has set. The kernel's timer behind it stays off until
+ * the virtual clock reaches `due_ns`; then it is set to expire at once. */
 static struct timer {
-    _Alignas(64) uint32_t state; /* atomic: FREE, TAKEN, or ASLEEP while it is set */
+    _Alignas(64) uint32_t state; /* atomic: FREE, TAKEN, or ASLEEP while the timer is set */
     int fd;
     uint64_t due_ns, interval_ns;
-    bool has_expired; /* the kernel's timer was set; the reader may not have run yet */
+    bool has_expired; /* the kernel's timer has expired; the reading thread may not have run yet */
 } timers[TIMERS_MAX];
 
-/* Returns the entry of `fd`, or a new one, as TAKEN by the caller; NULL = the table is full. */
+/* Returns the entry of `fd`, or a free one, and marks it TAKEN; NULL = the table is full. */
 static struct timer *take_timer(int fd)
 {
     struct timer *free_one = NULL;
@@ -374,7 +377,7 @@ static uint32_t wake_due(void)
 }
 
 static __thread __attribute__((tls_model("initial-exec"))) bool is_of_harness;
-/* True while the thread waits in real time in a function of the C library. */
+/* True while the thread is in a timed wait of the C library that runs in real time. */
 static __thread __attribute__((tls_model("initial-exec"))) bool waits_really;
 
 static void enter(void)
@@ -382,13 +385,14 @@ static void enter(void)
     is_of_harness = true;
 }
 
-/* True in a thread of the harness. The first thread runs the constructors, and is the harness's. */
+/* True in a thread of the harness. The process's first thread is one, even while it runs
+ * constructors. */
 static bool is_harness(void)
 {
     return is_of_harness || is_first_thread();
 }
 
-/* True if the sleep is in real time. */
+/* True if a sleep of `ns` by this thread is in real time. */
 static bool sleeps_really(uint64_t ns)
 {
     return ns < SHORT_NS || is_harness();
@@ -399,8 +403,8 @@ static void begin_short(void)
     __atomic_add_fetch(&state->n_short, !is_of_harness, __ATOMIC_RELAXED);
 }
 
-/* Advances the clock by a sleep of the harness. Sleeps of other threads do not advance it, because
- * several may sleep at once. */
+/* Ends a sleep in real time of `slept_ns`. A sleep of the harness advances the virtual clock.
+ * Sleeps of other threads do not, because several threads may sleep at once. */
 static void end_short(uint64_t slept_ns)
 {
     if (is_harness())
@@ -408,7 +412,8 @@ static void end_short(uint64_t slept_ns)
     __atomic_sub_fetch(&state->n_short, !is_of_harness, __ATOMIC_RELAXED);
 }
 
-/* Sleeps in real time. Returns 0 or an error number, and writes the remaining time to *left. */
+/* Sleeps in real time. Returns 0 or an error number; on an error, writes the remaining time to
+ * *left. */
 static int sleep_really(uint64_t ns, struct timespec *left)
 {
     struct timespec t = to_timespec(ns < NEVER_NS ? ns : (uint64_t)INT64_MAX), rest = {0, 0};
@@ -434,7 +439,7 @@ static int sleep_for(uint64_t ns, struct timespec *left)
     return 0;
 }
 
-/* Returns 0 or an error number. */
+/* Sleeps in virtual or real time, as nanosleep does. Returns 0 or an error number. */
 static int serve_nanosleep(const struct timespec *t, struct timespec *left)
 {
     return is_valid(t) && t->tv_sec >= 0 ? sleep_for(of_timespec(t), left) : EINVAL;
@@ -501,8 +506,8 @@ static int wait_for(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t 
                                                                        : 0;
 }
 
-/* Returns the clock that a condition's deadline is by. Only the C library knows it, but the two
- * clocks are decades apart, so the deadline itself shows it. */
+/* Returns the clock of a condition's deadline. Only the C library knows which one it is. But the
+ * two clocks are decades apart, so the deadline itself shows it. */
 static clockid_t clock_of(const struct timespec *at)
 {
     uint64_t ns = of_timespec(at), middle = begin[CLOCK_REALTIME] / 2 + begin[CLOCK_MONOTONIC] / 2;
@@ -538,7 +543,7 @@ static long pass_on(const struct trapped *t)
     return CALL(t->number, t->a[0], t->a[1], t->a[2], t->a[3], t->a[4], t->a[5]);
 }
 
-/* Carries the call out in real time, because the virtual clock does not serve it. */
+/* Makes the system call in real time, because the virtual clock does not serve it. */
 static long leave_to_kernel(const struct trapped *t)
 {
     uint32_t none = 0;
@@ -548,9 +553,9 @@ static long leave_to_kernel(const struct trapped *t)
     return pass_on(t);
 }
 
-/* Waits until `ns` have passed, by `forever`, which is the call without its timeout. Returns the
- * kernel's result, or `timed_out`. `really` is the call with its timeout, for threads that sleep in
- * real time. */
+/* Waits until `ns` of virtual time have passed. Sleeps in the call `forever`, which has no timeout.
+ * A thread that must sleep in real time makes the call `really`, which has the timeout. Returns the
+ * kernel's result, or `timed_out`. */
 static long wait_in(const struct trapped *forever, const struct trapped *really, uint64_t ns,
                     long timed_out)
 {
@@ -587,7 +592,7 @@ static long serve_futex(const struct trapped *t)
     return wait_in(&forever, &really, ns, -ETIMEDOUT);
 }
 
-/* Serves a call whose argument `k` is a timeout in milliseconds. */
+/* Serves a system call whose argument `k` is a timeout in milliseconds. */
 static long serve_ms(const struct trapped *t, int k)
 {
     struct trapped forever = *t;
@@ -596,7 +601,7 @@ static long serve_ms(const struct trapped *t, int k)
     return ms <= 0 ? pass_on(t) : wait_in(&forever, t, (uint64_t)ms * (SECOND_NS / 1000), 0);
 }
 
-/* Serves a call whose argument `k` points to a timespec, or (select) to a timeval. */
+/* Serves a system call whose argument `k` points to a timespec, or (select) to a timeval. */
 static long serve_span(const struct trapped *t, int k, bool is_timeval)
 {
     struct trapped forever = *t;
@@ -689,7 +694,7 @@ static void on_trap(int signal, siginfo_t *info, void *user)
     ucontext_t *context = user;
     (void)signal;
     if (info->si_code != 1 /* SYS_SECCOMP */)
-        return; /* sent only to end a wait */
+        return; /* the signal was sent only to end a wait */
     int before = errno;
     struct trapped t = {.number = info->si_syscall};
 #if defined(__x86_64__)
@@ -713,13 +718,13 @@ static void on_trap(int signal, siginfo_t *info, void *user)
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
 #define TRAP(number) SKIP_UNLESS(number, 1), RETURN(SECCOMP_RET_TRAP)
 
-/* Installs a filter that raises SIGSYS for system calls that tell the time or wait for it, in all
- * threads. Calls of this library and those with the harness's mark pass. Returns false if that is
- * forbidden. */
+/* Installs a filter in all threads that raises SIGSYS for system calls that tell the time or wait
+ * with a timeout. Calls of this library, and calls marked AB_CALL_OF_OURS, pass. Returns false if
+ * the system forbids the filter. */
 static bool install_filter(void)
 {
     const uint64_t ours = (uint64_t)(uintptr_t)ab_clock_called;
-    /* Both supported machines are little-endian: half 0 is the low one. */
+    /* Both supported processors are little-endian: half 0 is the low one. */
     struct sock_filter rules[] = {
         LOAD_HALF(arch, 0),
         SKIP_IF(MACHINE, 1),
@@ -734,7 +739,8 @@ static bool install_filter(void)
         RETURN(SECCOMP_RET_ALLOW),
         LOAD_HALF(nr, 0),
         SKIP_UNLESS(SYS_futex, 13),
-        /* futex: only operations with a timeout; elsewhere the argument has another meaning */
+        /* futex: only operations that take a timeout, because in others this argument means
+         * something else */
         LOAD_HALF(args[1], 0),
         BPF_STMT(BPF_ALU | BPF_AND | BPF_K, (uint32_t)FUTEX_CMD_MASK),
         SKIP_IF(FUTEX_WAIT, 4),
@@ -784,8 +790,8 @@ static bool install_filter(void)
                 0) == 0;
 }
 
-/* Keeps SIGSYS unblocked in a thread that blocks all signals, as those of some allocators do, so
- * that it can be woken. */
+/* Changes the signal mask, but never blocks SIGSYS. Some allocators' threads block all signals, and
+ * could not be woken otherwise. */
 static int mask_signals(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t but_ours;

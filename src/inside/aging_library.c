@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded ahead of the allocator by `exec --aged`. Before main and the constructors of the
- * program, the first process makes the aged heap through the next allocator. Defines no malloc
- * function, and nothing of it runs or stays after its constructor.
+ * liballocbench-litter.so, which `exec --aged` preloads ahead of the allocator. Before main and the
+ * constructors of the program, the first process makes the aged heap with the next library's malloc
+ * and free. This library defines no malloc function, and does nothing after its constructor.
  */
 #include "inside/aging_library.h"
 
@@ -16,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* functions of the next library, so that an interposer ahead of it counts none of these calls */
+/* malloc and free of the next library, so that an interposer ahead of this library counts none of
+ * these calls */
 struct next {
     void *(*malloc)(size_t);
     void (*free)(void *);
@@ -58,8 +59,8 @@ static uint64_t time_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
 }
 
-/* Resets the peak of resident memory, because making the heap may have needed more than the
- * result. */
+/* Resets the kernel's peak of resident memory, because making the aged heap may have needed more
+ * memory than the heap then has. */
 static void forget_peak(void)
 {
     int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
@@ -81,7 +82,7 @@ static void note_cost(struct ab_aging_file *f, const struct rusage *before, uint
     f->wall_ns = now_ns() - begun_ns;
 }
 
-/* Makes the aged heap. Unmaps the table of blocks afterwards, because nobody frees them. */
+/* Makes the aged heap. Unmaps the table of blocks afterwards, because nobody frees these blocks. */
 static void age_heap(struct ab_aging_file *f, struct next *next)
 {
     const struct ab_aging_plan plan = {

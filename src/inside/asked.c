@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * liballocbench-asked.so, preloaded ahead of the C library's malloc in the first, untimed run of
- * `exec`. Notes the places of memory in which blocks have been. Calls neither malloc nor stdio and
- * takes no lock. A forked child notes in its parent's map.
+ * `exec`. Notes the places (64 KiB of addresses each) in which blocks have been. Calls neither
+ * malloc nor stdio and takes no lock. A forked child notes in its parent's map.
  */
 #include "inside/asked.h"
 
@@ -95,7 +95,8 @@ EXPORT void free(void *p)
         real.free(p);
 }
 
-/* Moves an early block to the real allocator when it is resized. */
+/* Resizes a block. An early block, given before the real allocator was found, moves to the real
+ * allocator. */
 EXPORT void *realloc(void *p, size_t size)
 {
     if (p == NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file in which liballocbench-asked.so notes, for `exec`, the places in which blocks of a
- * program have been. After a header there is one map per process, with one bit for each place of
- * 64 KiB in its address space. Most of the file is holes.
+ * The file in which liballocbench-asked.so notes for `exec` where blocks of a program have been.
+ * After a header there is one bitmap per process, with one bit for each place: 64 KiB of its
+ * address space. Most of the file is holes.
  */
 #ifndef AB_INSIDE_ASKED_H
 #define AB_INSIDE_ASKED_H
@@ -20,9 +20,10 @@ _Static_assert(UINT64_C(1) << (47 - AB_PLACE_LOG2) == UINT64_C(8) * AB_ASKED_MAP
                "a bit for each place");
 
 struct ab_asked_head {
-    uint32_t n_maps; /* atomic: maps in use; may exceed AB_ASKED_MAPS */
-    int32_t pids
-        [AB_ASKED_MAPS]; /* atomic: the process of each map; after an exec it takes another map */
+    /* atomic: number of processes that asked for a map; may exceed AB_ASKED_MAPS */
+    uint32_t n_maps;
+    /* atomic: process of each map; a process that calls exec takes another map */
+    int32_t pids[AB_ASKED_MAPS];
 };
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * liballocbench-closes.so, preloaded behind the allocator in the untimed runs of `exec`, in which
- * `exec` looks at the loaded libraries of each process. Before a library is closed, the process
- * stops for such a look: a munmap of 0 bytes at the library's address is caught by the filter of
- * system calls that `exec` has installed (program/start.c). Without the filter this call fails and
- * does nothing.
+ * liballocbench-closes.so, preloaded behind the allocator in the untimed runs of `exec`, which
+ * looks at the loaded libraries of each process. Before a library is closed, the process stops so
+ * that `exec` can look: dlclose first calls munmap with the library's handle as address and 0
+ * bytes, which the seccomp filter of `exec` catches (program/start.c). Without the filter this
+ * munmap fails and does nothing.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SHOWN_MOST = 10000 }; /* per process, because a program may close libraries all the time */
+/* most stops of a process, because a program may close libraries all the time */
+enum { SHOWN_MOST = 10000 };
 
 __attribute__((visibility("default"))) int dlclose(void *library)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interposer of `exec --inside`, preloaded in front of the allocator: counts each call,
- * times one random call in 128, and passes all on. Calls neither malloc nor stdio and takes no
- * lock. Counts and samples are in a mapping that all processes share, so that none are lost when
- * a process ends.
+ * liballocbench-inside.so, the interposer of `exec --inside`, preloaded ahead of the allocator.
+ * Counts each call, times on average one call in 128, chosen at random, and passes all calls on.
+ * Calls neither malloc nor stdio and takes no lock. Counts and samples are in a mapping that all
+ * processes share, so that none are lost when a process ends.
  *
- * A C++ operator may call malloc, or a function that we do not interpose. While it runs, calls
- * of its thread are passed on without being counted.
+ * A "look" is a reading of the thread's context switches and page faults (getrusage). It shows
+ * whether the thread lost the CPU or slept during a timed call.
+ *
+ * A C++ operator may call malloc, or a function that is not interposed. While an operator runs,
+ * calls of its thread are passed on without being counted.
  */
 #include "inside/inside.h"
 
@@ -32,30 +35,30 @@
 /* ---- the state of a thread ---- */
 
 static __thread struct {
-    struct ab_inside_slot *slot; /* NULL = none yet, a shared one, or inside a C++ operator */
-    struct ab_inside_slot *own;  /* the slot itself, even inside an operator */
+    struct ab_inside_slot *slot; /* NULL = no slot yet, the shared slot, or inside a C++ operator */
+    struct ab_inside_slot *own;  /* slot of the thread, also inside an operator; NULL = none yet */
     uint32_t countdown, random;
     uint32_t n_samples;
-    uint32_t nested; /* C++ operators in progress */
-    bool is_armed;   /* True if the call before took a fresh look, so that this one is timed */
+    uint32_t nested; /* number of C++ operators in progress */
+    bool is_armed;   /* True if the drawn call took a look, so that the next call is timed */
     uint64_t looked; /* ticks of the last look */
-    /* True while the longest call or a site is written, so that signal handlers leave them
-     * alone */
+    /* True while the longest call or a call site is written, so that a signal handler's call does
+     * not write too */
     bool is_noting;
     struct seen {
         long involuntary, voluntary, faults;
-    } seen; /* numbers at the last look */
+    } seen; /* values at the last look */
 } me;
 
 static struct ab_inside_file *file; /* NULL = nothing is counted */
-/* a sample of at least this many ticks may include a loss of the CPU */
+/* after a timed call of at least this many ticks, a look shows whether the thread lost the CPU */
 static uint32_t ticks_look;
-/* after this many ticks, a look is too old for a sample */
+/* a look older than this many ticks is too old for a timed call */
 static uint64_t ticks_fresh = UINT64_MAX;
-static struct ab_inside_slot own; /* slot to use when nothing is counted */
+static struct ab_inside_slot own; /* slot of all threads when nothing is counted */
 
-/* Points into a page that every kind of fork zeroes in the child, because a slot belongs to one
- * process. */
+/* Points to 1 in the process that took the slot. Every kind of fork zeroes the page in the child,
+ * because a slot belongs to one process. */
 static uint32_t *is_same_process;
 
 static enum { FRESH, RESOLVING, READY } stage;
@@ -70,8 +73,8 @@ static inline unsigned class_of(size_t size)
     return size <= 1 ? 0 : 64u - (unsigned)__builtin_clzll(size - 1);
 }
 
-/* Counts a call in one instruction, so that an allocating signal handler comes before or after
- * it. Slots shared by threads need an atomic add. */
+/* Counts a call. On x86-64 this takes one instruction, so that a signal handler that allocates
+ * comes before or after it. Not for the shared slot, which needs an atomic add. */
 static inline void count(struct ab_inside_slot *slot, unsigned kind, unsigned class)
 {
 #if defined(__x86_64__)
@@ -81,7 +84,7 @@ static inline void count(struct ab_inside_slot *slot, unsigned kind, unsigned cl
 #endif
 }
 
-/* Draws from 1 to 2 * AB_INSIDE_EVERY - 1. */
+/* Draws the number of calls until the next sample: from 1 to 2 * AB_INSIDE_EVERY - 1. */
 static inline uint32_t draw(void)
 {
     uint32_t x = me.random;
@@ -92,7 +95,7 @@ static inline uint32_t draw(void)
     return 1 + (uint32_t)((uint64_t)x * (2 * AB_INSIDE_EVERY - 1) >> 32);
 }
 
-/* Returns the increase of each number since the last look. */
+/* Takes a look. Returns the increase of each number since the last look. */
 static struct seen look(void)
 {
     struct rusage usage;
@@ -138,7 +141,8 @@ static void note_histogram(struct ab_hdr *h, uint64_t ns)
     while (ns > seen && !__atomic_compare_exchange_n(&h->max, &seen, ns, true, __ATOMIC_RELAXED,
                                                      __ATOMIC_RELAXED)) {
     }
-    seen = __atomic_load_n(&h->min, __ATOMIC_RELAXED); /* holds min + 1; 0 = none yet */
+    /* the field holds the minimum + 1; 0 = none yet */
+    seen = __atomic_load_n(&h->min, __ATOMIC_RELAXED);
     while ((seen == 0 || ns + 1 < seen) &&
            !__atomic_compare_exchange_n(&h->min, &seen, ns + 1, true, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
@@ -151,8 +155,8 @@ static void add_sum(struct ab_inside_sum *s, uint64_t ticks)
     add(&s->ticks, ticks);
 }
 
-/* Notes the longest call. If a signal ends the process meanwhile, there is no entry rather than
- * half of one. */
+/* Notes the longest call. `ticks` is 0 while the entry is written, so a process that a signal ends
+ * meanwhile leaves no half-written entry. */
 static void note_longest(unsigned kind, unsigned class, uint64_t ticks)
 {
     struct ab_inside_longest *l = &me.own->longest[kind];
@@ -169,7 +173,7 @@ static void note_longest(unsigned kind, unsigned class, uint64_t ticks)
     me.is_noting = false;
 }
 
-/* Notes a timed call. Reads context switches only after a long sample. */
+/* Notes a timed call. Takes a look only after a long call. */
 static __attribute__((noinline)) void note(unsigned kind, unsigned class, uint64_t ticks,
                                            const void *return_address)
 {
@@ -205,9 +209,9 @@ static __attribute__((noinline)) void note_look(unsigned kind)
         add(&file->entered[kind], 1);
 }
 
-/* Decides whether the drawn call is timed. After an old look, a context switch could be of any
- * time since. Then this call takes a new look, which its own time would include, and the next
- * call is timed. */
+/* Decides whether the drawn call is timed. If the last look is too old, a context switch could have
+ * happened long before the call. Then this call takes a look instead, and the next call is
+ * timed. */
 static __attribute__((noinline)) bool draw_again(void)
 {
     me.is_armed = !me.is_armed && ab_tick_end() - me.looked > ticks_fresh;
@@ -219,8 +223,8 @@ static __attribute__((noinline)) bool draw_again(void)
     return !me.is_armed;
 }
 
-/* Counts the first call of a thread or forked process, and all calls in a shared slot. Returns
- * true if the call is timed. */
+/* Counts a call that enter() could not count: the first one of a thread or forked process, and all
+ * calls in the shared slot. Returns true if the call is timed. */
 static __attribute__((noinline)) bool enter_slowly(unsigned kind, unsigned class)
 {
     if (me.nested > 0)
@@ -253,8 +257,8 @@ static bool is_of_sample(enum way way, unsigned kind, unsigned class)
     return way == PLAIN ? false : way == DRAWN ? draw_again() : enter_slowly(kind, class);
 }
 
-/* Makes a sampled call with return address `from`: times it, or looks at it. A look costs two
- * system calls, which must not be part of a timed call. */
+/* Makes a sampled call with return address `from`: times it, or takes a look before and after it. A
+ * look costs a system call, which must not be part of a timed call. */
 #define TIMED(kind, class, from, call) \
     do { \
         if (++me.n_samples % AB_INSIDE_LOOK == 0) { \
@@ -269,7 +273,7 @@ static bool is_of_sample(enum way way, unsigned kind, unsigned class)
         } \
     } while (0)
 
-/* ---- own cost ---- */
+/* ---- cost of the interposer itself ---- */
 
 static __attribute__((noinline)) void *null_function(size_t size)
 {
@@ -296,7 +300,7 @@ static __attribute__((noinline)) void *null_through_us(size_t size)
                                 : null_rarely(size, way, __builtin_return_address(0));
 }
 
-/* Times an empty call in the way of a sampled call. */
+/* Times an empty call in the same way as a sampled call. */
 static __attribute__((noinline)) void time_empty_call(size_t size)
 {
     void *p;
@@ -311,7 +315,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Lowers *to, the minimum over all processes; 0 = none yet. */
+/* Lowers *to, the minimum over all processes, to `value` if that is less; *to = 0 means none
+ * yet. */
 static void note_least(uint64_t *to, uint64_t value)
 {
     uint64_t seen = __atomic_load_n(to, __ATOMIC_RELAXED);
@@ -402,7 +407,8 @@ static __attribute__((noinline)) void start(void)
     errno = saved;
 }
 
-/* True if the real functions are known. Calls with a slot need not ask. */
+/* True if the real functions are known; finds them first if needed. Calls of a thread with a slot
+ * need not ask. */
 static bool is_ready(void)
 {
     if (stage == FRESH)
@@ -480,7 +486,8 @@ EXPORT void free(void *p)
         free_rarely(p, way, __builtin_return_address(0));
 }
 
-/* Moves an early block to the real allocator when it is resized. */
+/* Resizes an early block, given before the real allocator was found, by moving it to the real
+ * allocator. */
 static __attribute__((noinline)) void *resize_early(void *p, size_t size)
 {
     size_t old_size = early_size(p);
@@ -514,8 +521,8 @@ EXPORT void *realloc(void *p, size_t size)
                                 : realloc_rarely(p, size, way, __builtin_return_address(0));
 }
 
-/* Not forwarded, because the C library's reallocarray calls realloc, which is ours, and one call
- * would be counted twice. */
+/* Calls realloc itself. The C library's reallocarray would call the interposed realloc, and one
+ * call would be counted twice. */
 EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;
@@ -576,7 +583,7 @@ EXPORT size_t malloc_usable_size(void *p)
 
 /* ---- C++ operators ---- */
 
-/* Restores the slot, also after an exception. */
+/* Leaves a C++ operator: restores the slot, also after an exception. */
 static void leave(struct ab_inside_slot **slot)
 {
     me.nested--;
@@ -588,7 +595,7 @@ static void leave(struct ab_inside_slot **slot)
     me.nested++; \
     me.slot = NULL
 
-/* Operators of libraries that are loaded later are not interposed (next_operators.h). */
+/* C++ libraries that a C program loads later keep their own operators (next_operators.h). */
 #define DEFINE_NEW(name, parameters, arguments, align) \
     EXPORT void *name parameters; \
     EXPORT void *name parameters \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory that the interposer of `exec --inside` shares with its parent: one mapping for all
- * processes of a run, zeroed at first. Each thread counts in its own page. Samples are rare, so
- * that all threads add theirs to the same sums.
+ * processes of a run, zeroed at first. Each thread has counters of its own. Samples are rare, so
+ * all threads add them to the same sums.
  */
 #ifndef AB_INSIDE_INSIDE_H
 #define AB_INSIDE_INSIDE_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define AB_INSIDE_NAME "liballocbench-inside.so"
-#define AB_CLOSES_NAME "liballocbench-closes.so" /* src/inside/closes.c */
+#define AB_CLOSES_NAME "liballocbench-closes.so" /* made from src/inside/closes.c */
 #define AB_INSIDE_VARIABLE "ALLOCBENCH_INSIDE"   /* path of the mapping */
 #define AB_INSIDE_MEMORY "allocbench-inside"     /* name of the mapping for memfd_create */
 
@@ -31,16 +31,16 @@ enum ab_inside_kind {
 enum {
     AB_INSIDE_CLASSES = 65, /* class i: sizes in (2^(i − 1), 2^i] bytes; frees have class 0 */
     AB_INSIDE_EVERY = 128,  /* one call in this many is timed, on average */
-    AB_INSIDE_LOOK = 16,    /* one timed call in this many is looked at instead */
+    AB_INSIDE_LOOK = 16,    /* in one of this many samples, a look (inside.c) replaces the timing */
     AB_INSIDE_SLOTS =
         16384, /* threads with counters of their own; later threads share the last slot */
 };
-#define AB_INSIDE_NULL_SCALE 1024 /* the cost of a call is in units of 1/1024 tick */
+#define AB_INSIDE_NULL_SCALE 1024 /* costs of a call are in units of 1/1024 tick */
 
-struct ab_inside_longest { /* longest of the timed calls of a kind in a thread */
-    uint64_t ticks;        /* 0 = none, or being written */
-    uint64_t call, class;  /* call: number among the calls of its kind in its thread, from 1 */
-    uint64_t at_ticks;     /* since the start of the first process */
+struct ab_inside_longest { /* the longest timed call of one kind in one thread */
+    uint64_t ticks;        /* 0 = no call yet, or the entry is being written */
+    uint64_t call, class;  /* call: its number among the calls of its kind in its thread, from 1 */
+    uint64_t at_ticks;     /* time of the call since the start of the first process */
 };
 
 struct ab_inside_slot {
@@ -51,26 +51,29 @@ struct ab_inside_slot {
 struct ab_inside_file {
     uint64_t
         ns_per_tick_32;   /* ns per tick, fixed point with 32 fractional bits; set by the parent */
-    uint32_t n_slots;     /* threads that asked for a slot; may exceed AB_INSIDE_SLOTS */
-    uint32_t n_processes; /* processes that measured the cost of the interposer */
-    /* sum of its cost per call, in units of 1/AB_INSIDE_NULL_SCALE tick */
+    uint32_t n_slots;     /* number of slots that were asked for; may exceed AB_INSIDE_SLOTS */
+    uint32_t n_processes; /* number of processes that measured the cost of the interposer */
+    /* sum over these processes: the interposer's cost per call, in units of 1/AB_INSIDE_NULL_SCALE
+     * tick */
     uint64_t null_call;
-    /* looks ahead of timed calls; sum of the ticks of one look per process */
+    /* n_looks: looks taken so that the next call can be timed; null_look: ticks of one look, summed
+     * over the processes */
     uint64_t n_looks, null_look;
-    uint64_t start_ns;    /* CPU time of the interposer's start, sum of all processes */
-    uint64_t begin_ticks; /* start of the first process; 0 = not yet */
+    uint64_t start_ns;    /* CPU time of the interposer's start, summed over all processes */
+    uint64_t begin_ticks; /* tick at which the first process started; 0 = not yet */
     /* least cost of an empty call, in units of 1/AB_INSIDE_NULL_SCALE tick; 0 = not known */
     uint64_t empty_call;
-    struct ab_hdr empty_ticks; /* timings of empty calls, in ticks; min and max are unused */
-    /* Calls that were looked at instead of timed, and those of them with a page fault or a
-     * sleep. */
+    /* histogram of timed empty calls, in ticks; min and max are unused */
+    struct ab_hdr empty_ticks;
+    /* looked: samples with a look instead of a timing; entered: those of them with a page fault or
+     * a sleep */
     uint64_t looked[AB_INSIDE_KINDS], entered[AB_INSIDE_KINDS];
     struct ab_inside_sum sampled[AB_INSIDE_KINDS][AB_INSIDE_CLASSES];
-    /* calls in which the thread lost the CPU; counted only here */
+    /* timed calls in which the thread lost the CPU; in no other sum of samples */
     struct ab_inside_sum taken[AB_INSIDE_KINDS];
-    /* calls in which the thread slept; not in `sampled` */
+    /* timed calls in which the thread slept; not in `sampled` */
     struct ab_inside_sum blocked[AB_INSIDE_KINDS];
-    /* ns of sampled and blocked calls; min is stored plus 1 */
+    /* ns of the calls in `sampled` and `blocked`; min is stored plus 1 */
     struct ab_hdr hdrs[AB_INSIDE_KINDS];
     struct ab_inside_sites sites;
     struct ab_inside_slot slots[AB_INSIDE_SLOTS];

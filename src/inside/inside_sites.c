@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the call site of a timed call: the object that contains the return address, and the
- * address relative to its file, so that all processes of a run find the same entry. Uses no lock
- * and no malloc. Calls without room in the table count as unknown.
+ * Finds the call site of a timed call: the object that contains the return address, and the address
+ * relative to that object's file. So all processes of a run find the same entry. Uses no lock and
+ * no malloc. Calls without room in the table are counted in `unknown`.
  */
 #include "inside/inside_sites.h"
 
@@ -13,7 +13,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-enum { FREE, WRITTEN, COMPLETE }; /* states of an object */
+enum { FREE, WRITTEN, COMPLETE }; /* states of an entry of the table of objects */
 
 #if __GLIBC_PREREQ(2, 35)
 
@@ -22,7 +22,7 @@ enum { FREE, WRITTEN, COMPLETE }; /* states of an object */
 /* Object of the last timed call of this thread. */
 static __thread struct {
     uintptr_t begin, end, base;
-    uint32_t object; /* its place + 1; 0 = no room */
+    uint32_t object; /* index in the table of objects + 1; 0 = no room */
 } last;
 
 static uint32_t find_place(struct ab_inside_sites *to, const char *path)
@@ -42,7 +42,8 @@ static uint32_t find_place(struct ab_inside_sites *to, const char *path)
     return 0;
 }
 
-/* Reads the path of an object. The program itself has no name in the dynamic linker's list. */
+/* Reads the path of an object into `path`. For the program itself, which has no name in the dynamic
+ * linker's list, reads /proc/self/exe. Returns false if the path does not fit. */
 static bool read_path(const struct link_map *map, char path[AB_INSIDE_PATH])
 {
     if (map->l_name[0] != 0) {
@@ -99,13 +100,13 @@ static struct ab_inside_site *find_site(struct ab_inside_sites *to, uint64_t key
             (seen == 0 && __atomic_compare_exchange_n(&s->key, &seen, key, false, __ATOMIC_RELAXED,
                                                       __ATOMIC_RELAXED)))
             return s;
-        if (seen == key) /* added by another thread */
+        if (seen == key) /* another thread has just added the site */
             return s;
     }
     return NULL;
 }
 
-/* Notes the call at return_address - 1, which is inside the call instruction. */
+/* Looks up the address return_address - 1, because it is inside the call instruction. */
 HIDDEN void ab_inside_note_site(struct ab_inside_sites *to, const void *return_address,
                                 uint64_t ticks)
 {

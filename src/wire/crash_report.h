@@ -84,22 +84,23 @@ struct ab_near_block {
 enum { AB_CRASH_STACK = 1024, AB_CRASH_MAPS = 16384 };
 
 struct ab_crash_report {
-    /* atomic; is_taken: set by the first thread that fails; is_whole: the report is complete */
+    /* atomic; is_taken: the first thread that fails sets it; is_whole: the report is complete */
     uint32_t is_taken, is_whole;
     int32_t signal, code; /* si_signo, si_code */
     int32_t pid;
     uint32_t access; /* enum ab_fault_kind */
-    uint32_t note;   /* 1 + index of the thread's note; 0 = no note */
+    uint32_t note;   /* 1 + index of the thread's note in ab_call_log.notes; 0 = no note */
     uint32_t n_stack;
     uint64_t address; /* si_addr; 0 if the signal has none */
     uint64_t pc, sp;
-    /* nearest mappings around `address`: end of the one below, beginning of the one above; 0 =
-     * none */
+    /* below_end: end of the nearest mapping below `address`; above_begin: beginning of the nearest
+     * mapping above it; 0 = none */
     uint64_t below_end, above_begin;
     struct ab_near_block block;
-    uint64_t stack[AB_CRASH_STACK]; /* words from `sp` on */
+    uint64_t stack[AB_CRASH_STACK]; /* n_stack words of the stack, from `sp` upwards */
     uint32_t maps_bytes, reserved;
-    char maps[AB_CRASH_MAPS]; /* /proc/self/maps: code, and mappings of address and sp */
+    /* lines of /proc/self/maps: mappings of code, and those that hold `address` or `sp` */
+    char maps[AB_CRASH_MAPS];
 };
 
 #endif

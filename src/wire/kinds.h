@@ -12,7 +12,8 @@ enum ab_boundary {
     AB_BOUNDARY_HEAP,   /* functions like alloc(heap, n): struct ab_backend */
     AB_BOUNDARY_INLINE, /* the back end is compiled into the loop, without a call; one lane only */
     AB_BOUNDARY_CURSOR, /* INLINE with a cursor in registers for allocations */
-    AB_BOUNDARY_PLACED, /* several heaps; each request goes to one of them (placement_file.h) */
+    /* a placement: several heaps, and each request goes to one of them (placement_file.h) */
+    AB_BOUNDARY_PLACED,
     AB_BOUNDARY_COUNT
 };
 
@@ -51,9 +52,10 @@ enum ab_pass {
     AB_PASS_VERIFY,     /* pre-flight: proves contents, alignment and zeroing; nothing is timed */
     AB_PASS_THROUGHPUT, /* ops are not timed singly; wall and CPU time of each phase */
     AB_PASS_LATENCY,    /* sampled ops are timed between two fences */
-    AB_PASS_TAIL,       /* every op is timed by one chained tick reading; only slow ops are kept */
-    AB_PASS_MEMORY,     /* footprint beside live bytes; nothing is timed, lanes in strict order */
-    AB_PASS_CHECK,      /* one check of `verify` instead of a tape */
+    /* every op is timed from the tick reading after the op before; only slow ops are kept */
+    AB_PASS_TAIL,
+    AB_PASS_MEMORY,       /* footprint beside live bytes; nothing is timed, lanes in strict order */
+    AB_PASS_CHECK,        /* one check of `verify` instead of a tape */
     AB_PASS_INSTRUCTIONS, /* counts the instructions of each phase; one lane only */
     AB_PASS_SYSTEM_CALLS, /* the parent is notified of each system call */
     AB_PASS_SETTINGS,     /* no tape: the library reports the settings that are in force */
@@ -69,6 +71,7 @@ enum ab_memory_at {
     AB_AT_COUNT
 };
 
-#define AB_DRAIN_COUNT 5 /* readings after the last free; result/result.h names them */
+/* number of footprint readings after the last free; result/result.h names them */
+#define AB_DRAIN_COUNT 5
 
 #endif

@@ -18,14 +18,15 @@
 
 enum ab_pins_by {
     AB_PINS_BY_SIZE, /* the owner is the size class, ab_size_class_log2 */
-    /* the owner, or its stack if n_stacks > 0, is in the file AB_WORKER_FD_OWNERS */
+    /* the file AB_WORKER_FD_OWNERS has the owner of each block, or its call stack if n_stacks >
+     * 0 */
     AB_PINS_BY_FILE,
 };
 
 enum ab_pins_moment {
-    AB_PINS_RESIDENT_PEAK, /* highest footprint of the measured phases */
+    AB_PINS_RESIDENT_PEAK, /* highest footprint in the measured phases */
     AB_PINS_LIVE_PEAK,
-    AB_PINS_WORST, /* most external bytes of the measured phases */
+    AB_PINS_WORST, /* most external bytes in the measured phases */
     AB_PINS_END,   /* end of a measured phase */
     AB_PINS_ASKED, /* a position that the user asked for */
     AB_PINS_MOMENT_COUNT
@@ -33,13 +34,14 @@ enum ab_pins_moment {
 
 struct ab_pins_row {
     uint32_t owner;
-    uint32_t lane; /* lane that allocated all its live blocks; AB_PINS_SEVERAL = more than one */
+    /* lane that allocated all live blocks of the owner; AB_PINS_SEVERAL = more than one lane */
+    uint32_t lane;
     uint64_t live, internal, external, retained; /* bytes on resident pages */
     /* external bytes, counted by aligned stretches of 2 MiB instead of pages */
     uint64_t external_2m;
-    uint64_t blocks, pages; /* live blocks; pages with a live block */
-    uint64_t median_size;   /* bytes; over its live blocks, as the next field */
-    uint32_t median_birth;  /* position */
+    uint64_t blocks, pages; /* number of live blocks; number of pages with a live block */
+    uint64_t median_size;   /* median size of the owner's live blocks, in bytes */
+    uint32_t median_birth;  /* median of the positions at which these live blocks were allocated */
     uint32_t reserved;
 };
 #define AB_PINS_SEVERAL UINT32_MAX
@@ -71,29 +73,32 @@ enum {
 struct ab_pins_state {
     uint32_t moment;          /* enum ab_pins_moment */
     uint32_t asked;           /* AB_PINS_ASKED: index in ab_pins_report.asked */
-    uint32_t phase, position; /* AB_MEMORY_NEVER = no such state */
+    uint32_t phase, position; /* position: AB_MEMORY_NEVER = the moment did not occur */
     uint32_t n_rows, reserved;
     uint64_t footprint;                             /* bytes; UINT64_MAX = not known */
     uint64_t live, internal, external, external_2m; /* sums over `rows` and `rest` */
     struct ab_pins_row rest;                        /* all owners without a row of their own */
-    /* rows with the most external, internal or retained bytes */
+    /* owners with the most external, internal or retained bytes */
     struct ab_pins_row rows[AB_PINS_ROWS_MOST];
 };
 
 struct ab_pins_report {
     /* ---- from the parent ---- */
-    uint32_t by, n_owners;                       /* owners are below n_owners */
+    uint32_t by, n_owners;                       /* numbers of owners are below n_owners */
     uint32_t asked[AB_PINS_ASKED_MOST], n_asked; /* positions */
     uint32_t n_stacks; /* number of stacks; 0 = the file has owners, not stacks */
-    uint64_t map_at;   /* offset in the owners file of the table stack -> owner, 32 bits each */
+    /* offset in the owners file of a table with the owner of each stack, 32 bits each */
+    uint64_t map_at;
     /* ---- from the worker ---- */
-    uint32_t is_lost; /* 1 = later states are missing: blocks overlap, or lie too far apart */
+    /* 1 = later states are missing, because blocks overlap or lie too far apart */
+    uint32_t is_lost;
     uint32_t n_states, n_stack_rows;
     uint32_t seen_worst; /* position of the most external bytes, for a later run */
     uint64_t seen_external;
     struct ab_pins_stack
-        stacks[AB_PINS_STACKS_MOST]; /* AB_PINS_WORST: the most external bytes first */
-    /* the first three are indexed by their moment */
+        /* stacks at the moment AB_PINS_WORST; the one with the most external bytes is first */
+        stacks[AB_PINS_STACKS_MOST];
+    /* the first three states are at the index of their enum ab_pins_moment */
     struct ab_pins_state states[AB_PINS_STATES_MOST];
 };
 

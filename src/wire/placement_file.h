@@ -5,17 +5,18 @@
  * the heaps, the offset of each burst's part, then the parts. A part is read into memory together
  * with its burst. It begins on a page of its own, and has:
  *
- *   offsets  64 bits for each stretch of the part: each lane's choices, each lane's resets, each
+ *   offsets  64 bits for each list of the part: each lane's choices, each lane's resets, each
  *            heap's lives
  *   choices  one byte (the heap) for each allocation and resize of the lane, refused ones included,
  *            in the order of its ops
- *   resets   a mask of 16 bits for each RESET with blocks or of a scope. Its heaps hold the blocks
- *            that die and nothing else, so that a bulk reset of each heap does the same; 0 = free
- *            one by one. The RESET that ends a scope (AB_RESET_DEPTH) has a second mask: heaps in
- *            which all blocks since the scope's save point die. If both are 0, blocks are freed one
- *            by one. Each MARK has the second mask of the RESET that will end its scope.
- *   lives    32 bits each, for a heap that is renewed: the number of frees after which the heap is
- *            empty, first from the begin of the burst, then from each emptying on.
+ *   resets   a mask of heaps, 16 bits, for each RESET that frees blocks or ends a scope. The heaps
+ *            of the mask hold only blocks that this RESET frees, so each of them may be reset in
+ *            bulk; 0 = free the blocks one by one. The RESET that ends a scope (AB_RESET_DEPTH) has
+ *            a second mask: heaps in which all blocks since the scope's save point are freed. If
+ *            both masks are 0, blocks are freed one by one. Each MARK has the second mask of the
+ *            RESET that will end its scope.
+ *   lives    for a heap that is renewed, numbers of 32 bits: after how many frees the heap becomes
+ *            empty, counted from the beginning of the burst, then from each time it became empty.
  *            AB_PLACEMENT_NEVER ends the list.
  */
 #ifndef AB_WIRE_PLACEMENT_FILE_H
@@ -29,8 +30,8 @@
 #define AB_PLACEMENT_HEAPS_MAX 16
 #define AB_PLACEMENT_RULES_MAX 64
 
-/* Allocator that the loop has compiled in for a heap. In a placement with such a heap, one lane
- * makes all requests. */
+/* Allocator of a heap that is compiled into the loop; CALLED = none is compiled in. In a placement
+ * with a compiled-in heap, one lane makes all requests. */
 enum ab_placement_inlined {
     AB_PLACEMENT_CALLED,
     AB_PLACEMENT_ARENA,
@@ -44,30 +45,34 @@ struct ab_placement_heap {
     uint64_t want_dev, want_ino;
     uint64_t n_remote; /* frees and resizes by another lane than the one that allocated the block */
     char name[128];    /* name in messages */
-    /* same meaning as in struct ab_run_request */
+    /* builtin, prefix, params, path, values: same meaning as in struct ab_run_request */
     char builtin[65], prefix[32], params[256], path[4096];
     uint64_t values[AB_PARAMS_MAX];
-    /* facts of the requests that it serves; `lanes` is the tape's, or 1 if `narrows` */
+    /* facts of the requests that the heap serves; `lanes` is that of the tape, or 1 if `narrows` */
     struct ab_facts facts;
     uint32_t renews;  /* 1 = reset in bulk each time its last block is freed */
     uint32_t narrows; /* 1 = opened for a single lane, because only one lane uses it */
-    uint32_t inlined; /* enum ab_placement_inlined; a null has that of the heap it stands for */
+    /* enum ab_placement_inlined; a null heap has the value of the heap that it stands for */
+    uint32_t inlined;
     uint32_t reserved;
-    uint64_t n_lives; /* number of times that it becomes empty */
+    uint64_t n_lives; /* number of times that the heap becomes empty */
 };
 
 struct ab_placement_image {
     uint32_t magic, size;
     uint64_t total_bytes;
     uint32_t n_heaps, n_lanes;
-    uint32_t is_null; /* null back end of a placement: a resize from heap to heap copies nothing */
+    /* 1 = the placement is a null back end: a resize from one heap to another copies nothing */
+    uint32_t is_null;
     uint32_t n_bursts;
     uint64_t heaps_offset;
-    uint64_t parts_offset; /* table of 64-bit offsets: each burst's part */
-    /* bytes of the largest part; the file has this many behind every part's offset */
+    uint64_t parts_offset; /* offset of a table of 64-bit offsets, one for each burst's part */
+    /* bytes of the largest part; behind the offset of every part, the file has at least this many
+     * bytes */
     uint64_t most_bytes;
 };
-#define AB_PLACEMENT_NEVER UINT32_MAX  /* the heap does not become empty again */
+/* number of frees in `lives`: the heap does not become empty again */
+#define AB_PLACEMENT_NEVER UINT32_MAX
 #define AB_PLACEMENT_MAGIC 0x31724241u /* "ABr1" */
 
 static inline const struct ab_placement_heap *ab_placement_heap_at(
@@ -85,7 +90,8 @@ static inline uint64_t ab_placement_part(const struct ab_placement_image *image,
     return ((const uint64_t *)(const void *)(file + image->parts_offset))[burst];
 }
 
-/* Returns the number of stretches of a part: two for each lane, one for each heap. */
+/* Returns the number of offsets at the beginning of a part: two for each lane, one for each
+ * heap. */
 static inline uint32_t ab_placement_part_offsets(const struct ab_placement_image *image)
 {
     return 2 * image->n_lanes + image->n_heaps;
