@@ -92,11 +92,12 @@ static bool is_known(const struct ab_grid *g, unsigned column)
 static void explain(struct ab_grid *g, bool is_exec)
 {
     ab_view_texts_addf(&g->closing,
-                       "~: not distinguishable from the base. In brackets: 90 %% interval. %s",
-                       is_exec ? "peak: most resident memory of all its processes."
-                               : "p99 and p99.9: over the calls that return a block; <: below "
-                                 "what the clock resolves. peak: largest increase of resident "
-                                 "memory.");
+                       "~: no clear difference from the base. [low, high]: 90 %% interval. %s",
+                       is_exec ? "peak: most resident memory of all processes of the program "
+                                 "together."
+                               : "p99 and p99.9: percentiles of the calls that return a block; <: "
+                                 "shorter than the clock can resolve. peak: largest increase of "
+                                 "resident memory.");
 }
 
 /* Fills the ranking, in its order, including a row for each back end that failed. Only Markdown has
@@ -232,7 +233,7 @@ static void add_times(struct ab_grid *g, const struct ab_view *v, const struct c
                        ab_session_phase_ops(v->session, AB_EVERY_COMBINATION,
                                             phases->phases[list[c].index].name) == 0
                            ? "no calls in this phase"
-                           : "no round of this phase");
+                           : "this phase was not measured");
         }
     }
 }

@@ -241,7 +241,7 @@ static void add_backend(const struct ab_session *s, uint32_t i, struct ab_findin
         say(&f->sentence, " was not measured (%s)", status);
     } else {
         f->seconds = time.median / 1e9;
-        say(&f->sentence, " was measured: %s for a run, median of %u round%s",
+        say(&f->sentence, " was measured: a run takes %s, the median of %u round%s",
             ab_format_value(cell, time.median, "ns"), time.n, time.n == 1 ? "" : "s");
         if (b->status != AB_BACKEND_OK)
             say(&f->sentence, "; it is %s and not compared", status);

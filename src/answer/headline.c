@@ -238,7 +238,7 @@ static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
     case AB_VIEW_TOO_FEW:
         ab_text_addf(
             &w->text,
-            "No verdict: %u round%s cannot distinguish a difference from noise, at least %u are "
+            "No verdict: %u round%s cannot distinguish a difference from noise; at least %u are "
             "needed",
             w->out->speed.n_new, w->out->speed.n_new == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
         end_sentence(w);
@@ -289,7 +289,7 @@ static void add_fastest_that_frees(struct writer *w, uint32_t first, uint32_t ba
         ab_text_addf(&w->text, "; only %s does", NAME(best));
     } else if (best != UINT32_MAX) {
         struct ab_effect speed = ab_session_lead(w->s, best, base);
-        ab_text_addf(&w->text, "; the fastest that does is %s", NAME(best));
+        ab_text_addf(&w->text, "; the fastest one that frees is %s", NAME(best));
         if (best != base && ab_effect_is_clear(&speed)) {
             ab_text_add(&w->text, ", ");
             add_speed(w, &speed);
@@ -385,7 +385,7 @@ static void compare_combinations(struct writer *w)
             return;
     }
     if (n_said == SAID_MOST && n > SAID_MOST) {
-        ab_text_addf(&w->text, "%u more combinations of values: see the tables", n - SAID_MOST);
+        ab_text_addf(&w->text, "The tables show %u more combinations of values", n - SAID_MOST);
         end_sentence(w);
     }
     w->out->verdict = n_said == 0 ? AB_VIEW_NOTHING : is_one ? AB_VIEW_FASTER : AB_VIEW_NO_CLEAR;
@@ -419,8 +419,8 @@ static void add_idle(struct writer *w, const struct ab_idle *x)
     ab_text_addf(&w->text, "%s", AB_BYTES(x->end_bytes));
     if (isfinite(x->end_retained_bytes))
         ab_text_addf(&w->text,
-                     ": %s are free pages, which a trim returns, and %s are pages that blocks pin "
-                     "(%s live)",
+                     ": %s are free pages, which a trim returns, and %s are pages that contain "
+                     "live blocks (%s live)",
                      AB_BYTES(x->end_retained_bytes),
                      AB_BYTES(fmax(0, x->end_bytes - x->end_retained_bytes)),
                      AB_BYTES(x->live_bytes));
@@ -457,7 +457,7 @@ static void say_idle(struct writer *w)
         if (!(of_least.end_bytes < of_base.end_bytes * (1 - memory_worth_saying)))
             return;
     }
-    ab_text_addf(&w->text, "Least memory there: %s holds ", NAME(least));
+    ab_text_addf(&w->text, "%s keeps the least memory there, ", NAME(least));
     add_idle(w, &of_least);
     end_sentence(w);
 }
@@ -501,8 +501,8 @@ static void say_moment(struct writer *w, const char *field_name, const char *whe
     if (least == most || !(low > 0))
         ab_text_addf(&w->text, "Memory %s: %s %s", when, NAME(least), AB_BYTES(low));
     else if (!(high > low * (1 + memory_worth_saying)))
-        ab_text_addf(&w->text, "About the same memory %s under all (%s to %s)", when, AB_BYTES(low),
-                     AB_BYTES(high));
+        ab_text_addf(&w->text, "Memory %s is about the same under all (%s to %s)", when,
+                     AB_BYTES(low), AB_BYTES(high));
     else
         ab_text_addf(&w->text, "Least memory %s: %s (%s; %s %s)", when, NAME(least), AB_BYTES(low),
                      NAME(most), AB_BYTES(moment_of(w, most, field)));
@@ -606,7 +606,8 @@ static void say_share(struct writer *w)
         return;
     char a[32], b[32];
     ab_text_addf(&w->text,
-                 "These calls: %s of %s of the program's CPU time (%.2g %%; estimated from %s)",
+                 "The replayed calls take %s of %s of the program's CPU time (%.2g %%; estimated "
+                 "from %s)",
                  ab_units_time(a, sizeof a, ns), ab_units_time(b, sizeof b, whole),
                  100 * ns / whole, NAME(base));
     end_sentence(w);
@@ -618,11 +619,11 @@ static void say_unasked(struct writer *w)
     if (s->anonymous_bytes == 0 || s->unasked_bytes < UINT64_C(8) << 20 ||
         s->unasked_bytes < s->anonymous_bytes / 10)
         return;
-    ab_text_addf(&w->text, "%s of %s of the program's %s were not asked of malloc: %s",
+    ab_text_addf(&w->text, "%s of %s of the program's %s did not come from malloc: %s",
                  AB_BYTES((double)s->unasked_bytes), AB_BYTES((double)s->anonymous_bytes),
                  ab_session_is_exec(s) ? "anonymous memory" : "memory",
-                 ab_session_is_exec(s) ? "the allocators serve only the rest"
-                                       : "the replay has none of it");
+                 ab_session_is_exec(s) ? "allocators change only the rest"
+                                       : "the replay does not contain it");
     end_sentence(w);
 }
 
@@ -665,16 +666,16 @@ void ab_view_headline_make(const struct ab_session *s, const struct ab_view_rank
     if (s->n_combinations > 1 && ranking->n_ranked > 0) {
         compare_combinations(&w);
     } else if (n == 0 && ab_view_program_fails(s)) {
-        ab_text_add(&w.text, "The program itself fails, in the same way under every allocator: it "
-                             "has to succeed alone first");
+        ab_text_add(&w.text, "The program itself fails, in the same way under every allocator: "
+                             "first make it succeed without allocbench");
         end_sentence(&w);
     } else if (n == 0 && are_all_checked(s)) {
-        ab_text_add(&w.text,
-                    "All calls were right: every one was checked, and nothing was measured");
+        ab_text_add(&w.text, "All calls were correct: each was checked, and nothing was timed");
         end_sentence(&w);
     } else if (n == 0) {
         ab_text_add(&w.text, is_mostly_waiting(s)
-                                 ? "No time is known: threads wait for each other most of the time"
+                                 ? "No time is known, because the threads wait for each other "
+                                   "most of the time"
                                  : "No back end has comparable results");
         end_sentence(&w);
     } else if (n == 1) {
@@ -713,7 +714,7 @@ static void add_rounds(const struct ab_session *s, const struct ab_view_headline
     bool is_over = n > 10 * (s->n_rounds > 10 ? s->n_rounds : 10);
     if (headline->verdict == AB_VIEW_TOO_FEW)
         add(out, ab_session_is_exec(s) ? "--rounds 20" : "--rounds 10",
-            "there is no interval below 6");
+            "intervals need at least 6 rounds");
     else if (n == 0 || is_over)
         return;
     else
@@ -793,7 +794,7 @@ static void add_exec(const struct ab_session *s, const struct ab_view_rank *best
     add(out,
         ab_view_texts_addf(texts, "allocbench exec -b %s%s,%s%s -- %s ...", quote, name, other,
                            quote, program),
-        "measures the program; a replay has its calls alone");
+        "measures the whole program; a replay contains only its calls");
 }
 
 /* Suggests to start a program with the library. If the library is untested or known to be wrong,
@@ -807,7 +808,7 @@ static void add_start(const struct ab_backend_info *b, struct ab_view_texts *tex
                                AB_SHOWN(128, ab_backend_label(b))));
     else if (b->path[0] == '/' && is_plain(b->path, strlen(b->path), "@,"))
         add(out, ab_view_texts_addf(texts, "allocbench verify %s", b->path),
-            "before a program runs with it");
+            "tests the library before programs use it");
 }
 
 /* Suggests the fastest back end that can be preloaded. Others need a program that calls their

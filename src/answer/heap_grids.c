@@ -133,10 +133,11 @@ static void explain(struct ab_grid *g, const struct ab_topic_at *at, bool is_tim
         g->note = "no times: too many calls are shorter than one clock tick.";
     if (at->surface == AB_TERMINAL && at->asked != 0)
         ab_view_texts_addf(&g->closing, "%s",
-                           "calls, time: shares of the row; serves: the rules of the heap; calls, "
-                           "live peak: of the work, exact; time: of the timed calls, without the "
-                           "clock's own; p50, p99: of all calls; held: resident, at the peak of "
-                           "the row; a resize from heap to heap is the new one's.");
+                           "calls, time: share of this heap in the row. serves: rules that choose "
+                           "the heap. calls, live peak: exact, from the work. time: of the timed "
+                           "calls, without reading the clock. p50, p99: of all calls. held: "
+                           "resident memory at the peak of the row. A resize that moves a block "
+                           "to another heap counts for the new heap.");
 }
 
 /* Fills what each heap of a mapped row served in a phase, the heap with the most calls first. */
@@ -330,9 +331,10 @@ static void add_titles(struct ab_grid *g, const struct ab_topic_at *at, uint32_t
                                   at->phase);
     if (at->surface == AB_TERMINAL)
         ab_view_texts_addf(&g->closing, "%s",
-                           "By heap: held: resident pages that hold a block of the heap or held "
-                           "one last; of none alone: pages that never held a block. committed: as "
-                           "the heap reports it, written to or not.");
+                           "held: resident pages that contain a block of the heap, or whose last "
+                           "block was one of this heap. of none alone: pages that never contained "
+                           "a block. committed: memory that the heap may write to, as it reports "
+                           "itself.");
 }
 
 /* Fills the bytes of each heap of a row; in a turn per phase the number is that of the row. They

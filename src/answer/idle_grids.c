@@ -58,7 +58,7 @@ static void put_stretch(struct ab_grid *g, const struct ab_idle *x, uint32_t i, 
     for (unsigned c = 0; c < sizeof bytes / sizeof bytes[0]; c++)
         ab_grid_put(g, BEGIN + c, AB_GRID_BYTES, bytes[c], "the stretch is shorter");
     const char *why = isnan(x->freed_bytes) ? "nothing was freed before it"
-                                            : "not that much was given back";
+                                            : "less than that was given back";
     ab_grid_put(g, HALF_BACK, AB_GRID_TIME, x->half_back_ns, why);
     ab_grid_put(g, MOST_BACK, AB_GRID_TIME, x->most_back_ns, why);
     if (isfinite(x->area))

@@ -161,8 +161,9 @@ static void say_parts(struct ab_text *t, const struct ab_inside_part *all)
         return;
     }
     if (!is_in && !is_out) {
-        ab_text_add(t, ab_inside_is_clear(sum) ? ", clear neither in malloc nor outside alone"
-                                               : ", nor in malloc or outside alone");
+        ab_text_add(t, ab_inside_is_clear(sum) ? ", but no clear difference inside or outside of "
+                                                 "malloc alone"
+                                               : ", nor inside or outside of malloc alone");
         return;
     }
     for (unsigned i = AB_INSIDE_IN; i <= AB_INSIDE_OUT; i++) {
@@ -256,8 +257,9 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
         return NULL;
     }
     int done = snprintf(buf, cap,
-                        "The interposer took up to %s per run (%s per call, including its "
-                        "start), %.2g %% of the CPU time; neither part includes it.",
+                        "The interposer, which times the calls, took up to %s per run (%s per "
+                        "call, including its start). This is %.2g %% of the CPU time and is in "
+                        "neither part.",
                         AB_TIME(most), AB_TIME(most_a_call), 100 * most_share);
     if (beyond.n > 0)
         snprintf(buf + done, cap - (size_t)done,
@@ -267,7 +269,8 @@ const char *ab_inside_check(const struct ab_view *v, char *buf, size_t cap)
                  beyond.s);
     else if (n > 0)
         snprintf(buf + done, cap - (size_t)done,
-                 " The two add up to the CPU time of the plain runs, within 2 %% or the interval.");
+                 " The time inside and the time outside of malloc add up to the CPU time of the "
+                 "plain runs, within 2 %% or the interval.");
     ab_text_fini(&beyond);
     return buf;
 }
@@ -371,7 +374,7 @@ static void put_place(struct ab_grid *g, unsigned column, const struct ab_result
 {
     char size[40] = "";
     if (r == NULL || !isfinite(r->max_call)) {
-        ab_grid_put(g, column, AB_GRID_TEXT, NAN, "the call could not be noted");
+        ab_grid_put(g, column, AB_GRID_TEXT, NAN, "the call could not be recorded");
         return;
     }
     if (isfinite(r->max_size_bytes))
@@ -416,8 +419,8 @@ bool ab_inside_grid(const struct ab_topic_at *at, struct ab_grid *g)
     const char *check = ab_inside_check(v, buf, sizeof buf);
     ab_view_texts_addf(&g->closing, "%s%s",
                        is_terminal ? ""
-                                   : "Medians of the rounds; below them the difference to the base "
-                                     "with its 90 % interval. ",
+                                   : "Each number is the median of the rounds; below it stands "
+                                     "the difference from the base, with its 90 % interval. ",
                        check != NULL ? check : "");
     return true;
 }

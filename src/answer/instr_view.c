@@ -53,8 +53,9 @@ static void put_note(const struct ab_view *v, struct ab_grid *g)
 {
     const struct ab_session *s = v->session;
     struct ab_text t = {0};
-    ab_text_add(&t, "counted once under callgrind, in calls to the allocator and outside of them; "
-                    "L1 and LL: misses of simulated caches");
+    ab_text_add(&t, "counted in one run under callgrind, inside and outside of calls to the "
+                    "allocator; L1 and LL: misses of the simulated first-level and last-level "
+                    "caches");
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
         uint32_t b = v->ranking.rows[i].backend;
         char why[600];

@@ -36,11 +36,12 @@ static void add_words(struct ab_grid *g, const struct ab_iterations *any, uint64
     g->caption = ab_view_texts_addf(&g->texts, "per %.60s, budget: %.*s%s", any->name,
                                     us != NULL ? (int)(us - budget) : (int)strlen(budget), budget,
                                     us != NULL ? " \u00b5s" : "");
-    ab_text_add(&t, "net: minus the time of the same calls in the null back end");
+    ab_text_add(&t, "net: the time of the same calls in the null back end is subtracted");
     if (has_budget)
-        ab_text_addf(&t, "; missed: more than the budget of %s", AB_TIME(any->budget_ns));
+        ab_text_addf(&t, "; missed: iterations that took more than the budget of %s",
+                     AB_TIME(any->budget_ns));
     if (n_scheduler > 0)
-        ab_text_addf(&t, "; left out: %llu in which the scheduler took the CPU",
+        ab_text_addf(&t, "; left out: %llu iterations in which the scheduler took the CPU",
                      (unsigned long long)n_scheduler);
     g->note = ab_view_texts_addf(&g->texts, "%s", t.s);
     ab_text_fini(&t);

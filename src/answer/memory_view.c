@@ -347,7 +347,9 @@ static const char *name_libraries(const struct ab_session *s, char *buf, size_t 
         const struct ab_backend_info *b = &s->backends[i];
         if (b->library_bytes > 0 && ab_session_has_numbers(s, i))
             ab_text_addf(&t, "%s%s %s (%s private)",
-                         t.n == 0 ? "Before their first block, in no row above: " : ", ",
+                         t.n == 0 ? "Memory that libraries take before their first block, which "
+                                    "no row above includes: "
+                                  : ", ",
                          ab_backend_label(b), AB_BYTES(b->library_bytes),
                          AB_BYTES(b->library_private_bytes));
     }
@@ -614,7 +616,8 @@ bool ab_walks_grid(const struct ab_topic_at *at, struct ab_grid *g)
                           .is_whole = true};
     g->title = ab_view_texts_addf(&g->texts, "walk / %.200s: cache lines and pages of its blocks",
                                   phase);
-    g->caption = ab_view_texts_addf(&g->texts, "Walk, %.64s: what its blocks take up", phase);
+    g->caption = ab_view_texts_addf(&g->texts, "Walk, %.64s: cache lines and pages of its blocks",
+                                    phase);
     ab_grid_heading(g, phase, "");
     for (uint32_t b = 0; b < s->n_backends; b++) {
         double blocks = MEDIAN(walk_blocks, AB_AT_END), lines = MEDIAN(walk_lines, AB_AT_END);
@@ -622,7 +625,7 @@ bool ab_walks_grid(const struct ab_topic_at *at, struct ab_grid *g)
             continue;
         ab_grid_add_backend(g, b);
         ab_grid_put(g, TIME, AB_GRID_TIME, is_only ? ab_session_ns_per_op(s, b, phase).median : NAN,
-                    "the phase does other things as well");
+                    "the phase does not only walk");
         ab_grid_put(g, BLOCKS, AB_GRID_COUNT, blocks, NULL);
         ab_grid_put(g, LINES, AB_GRID_COUNT, lines, NULL);
         ab_grid_put_fixed(g, LINES_EACH, 2, lines / blocks);
@@ -727,8 +730,9 @@ static void put_percent(struct ab_grid *g, unsigned column, const struct ab_memo
 static void explain_over_ops(struct ab_grid *g)
 {
     ab_view_texts_addf(&g->closing, "%s",
-                       "Over the ops: for half, 90 % and 99 % of the ops of the phase it was at "
-                       "most this; max: of 1,000 samples or more; 25.0x: that many times live.");
+                       "half, 90 %, 99 %: for that share of the ops of the phase, the number was "
+                       "at most the value shown; max: largest of 1,000 or more samples; 25.0x: 25 "
+                       "times the live bytes.");
 }
 
 /* Fills percentiles of the ratios to the live bytes, from the merged histograms of all rounds. */

@@ -103,7 +103,10 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out)
         break;
     case AB_ENDED_ROUNDS:
         if (s->n_rounds < rule->n_rounds_most)
-            ab_text_addf(out, "stopped after %u rounds: there is no ratio to narrow", s->n_rounds);
+            ab_text_addf(out,
+                         "stopped after %u rounds: there is no ratio whose interval could "
+                         "narrow",
+                         s->n_rounds);
         else
             ab_text_addf(out, "stopped at the limit of %u rounds", s->n_rounds);
         add_width(s, out);
@@ -122,13 +125,13 @@ static void add_slices(const struct ab_noise *n, struct ab_text *note)
     ab_units_time(waited, sizeof waited, n->waited_s * 1e9);
     if (quiet < 5)
         ab_text_addf(note,
-                     "others used the CPU core all the time, so times are those of a shared "
-                     "core (spent %s waiting for an idle one)",
+                     "other programs used the CPU core all the time, so times are those of a "
+                     "shared core (waited %s for an idle one)",
                      waited);
     else
         ab_text_addf(note,
-                     "others used the CPU core in %.0f %% of the throughput runs; that is "
-                     "left out (waited %s)",
+                     "other programs used the CPU core in %.0f %% of the throughput runs; that "
+                     "part is left out (waited %s)",
                      100 - quiet, waited);
     ab_text_addf(note, "; %.0f interruption%s", n->interruptions, n->interruptions == 1 ? "" : "s");
 }
@@ -190,7 +193,8 @@ void ab_view_noise(const struct ab_session *s, struct ab_text *note)
     if (n->slices_s > 0)
         add_slices(n, note);
     else
-        ab_text_addf(note, "use of the CPU core by others not known (several threads)");
+        ab_text_addf(note, "whether other programs used the CPU core is not known (several "
+                           "threads)");
     ab_text_addf(note, "; %.0f involuntary context switch%s; CPU time %.1f %% of wall time",
                  n->switches_involuntary, n->switches_involuntary == 1 ? "" : "es",
                  100 * n->cpu_s / n->wall_s);
@@ -241,7 +245,7 @@ static void add_clock(const struct ab_session *s, struct ab_view_texts *out)
     char cell[AB_CELL_BYTES];
     double floor_ns = s->timer.floor_ns;
     if (isfinite(floor_ns))
-        ab_text_addf(&note, "timer floor %s; smaller values print as <%s.",
+        ab_text_addf(&note, "timer floor: %s; smaller values are shown as <%s.",
                      ab_units_time(cell, sizeof cell, floor_ns), cell);
     else
         ab_text_add(&note, "timer floor unknown.");
@@ -256,13 +260,13 @@ static void add_clock(const struct ab_session *s, struct ab_view_texts *out)
 static void add_meanings(const struct ab_session *s, const char *spread, struct ab_view_texts *out)
 {
     struct ab_text note = {0};
-    ab_text_add(&note, "n: number of timed ops (a random sample, all rounds); a percentile is "
-                       "shown only with at least 10 samples above it. max: of all ops; !: it "
-                       "repeats in no other round at its place, and may be an interruption.");
+    ab_text_add(&note, "n: number of timed ops (a random sample, all rounds). A percentile is "
+                       "shown only with at least 10 samples above it. max: slowest of all ops; !: "
+                       "the op was slow in one round only, and may have been interrupted.");
     if (ab_session_base(s) != UINT32_MAX)
         ab_text_addf(&note,
-                     " Ratios: of time per op; [low, high]: 90 %% interval, with %u "
-                     "rounds or more; ~: not clearly different from 1.",
+                     " Ratios compare the time per op; [low, high]: 90 %% interval, from %u "
+                     "rounds on; ~: not clearly different from 1.",
                      AB_EFFECT_MIN_ROUNDS);
     ab_text_addf(&note, " %s: half of (max - min) over the rounds.", spread);
     add(out, &note);
@@ -280,7 +284,8 @@ static void add_conditions(const struct ab_session *s, struct ab_view_texts *out
         ab_text_addf(&note, "; CPU affinity: %d", (int)s->cpu);
     else
         ab_text_addf(&note, "; CPU affinity: %s",
-                     s->noise.slices_s > 0 ? "the quietest before each throughput run" : "none");
+                     s->noise.slices_s > 0 ? "the quietest one, chosen before each throughput run"
+                                           : "none");
     ab_text_addf(&note, "; %u of %u rounds, seed %llu, tape %.12s, THP %s", s->n_rounds,
                  s->n_rounds_planned, (unsigned long long)s->seed,
                  s->tape_sha256 != NULL ? s->tape_sha256 : "unknown",

@@ -313,19 +313,19 @@ static void explain_prediction(struct ab_grid *g, enum ab_surface surface, uint3
     if (surface == AB_TERMINAL)
         ab_view_texts_addf(
             &g->closing, "%s",
-            "What a call costs with the base, and how much more (+) or less (-) with the others: as "
-            "two replays of the trace predict it, from a warm one, with the allocator always in the "
-            "caches, to a cold one, with other code between its calls, and as the calls in the "
-            "program take it; last column: whether that agrees. Not measurable: the interval of "
-            "the measured difference contains 0.");
+            "The time of a call with the base, and how much longer (+) or shorter (-) it is with "
+            "the others. replay: as two replays of the trace predict it; the warm one keeps the "
+            "allocator in the caches, the cold one runs other code between calls. inside: as "
+            "measured in the program. prediction: whether the two agree. Not measurable: the "
+            "interval of the measured difference contains 0.");
     else
         ab_view_texts_addf(
             &g->closing,
-            "How much more (+) or less (-) a call costs than with %s, with 90 %% intervals: as two "
-            "replays predict it, from a warm one, with the allocator always in the caches, to a "
-            "cold one, with other code between its calls, as the calls in the program take it, and "
-            "as the whole program has it, from its CPU time by the calls in the trace. Not "
-            "measurable: the interval inside contains 0.",
+            "How much longer (+) or shorter (-) a call takes than with %s, with 90 %% intervals. "
+            "Replay: as two replays of the trace predict it; the warm one keeps the allocator in "
+            "the caches, the cold one runs other code between calls. Inside: as measured in the "
+            "program. Program: the CPU time of the whole program, divided by the calls in the "
+            "trace. Not measurable: the interval of the difference inside contains 0.",
             ab_backend_label(&g->session->backends[base]));
 }
 
@@ -374,7 +374,7 @@ static const struct {
     {"switches_voluntary", "voluntary context switches", true},
     {"switches_involuntary", "involuntary context switches", true},
     {"run_delay_ns", "waits for a CPU", true},
-    {"ready_ns", "start, until it is ready", true},
+    {"ready_ns", "start until ready", true},
 };
 
 enum { MEDIAN, VERSUS };
@@ -552,8 +552,9 @@ static void explain_columns(struct ab_grid *g, uint32_t base)
     if (base != UINT32_MAX && g->n_rows > 1)
         ab_view_texts_addf(
             &g->closing,
-            "Medians of the rounds; below them how much more or less than under %s, "
-            "with the 90 %% interval of the pairs of rounds. ~: no clear difference.",
+            "Each number is the median of the rounds; below it stands how much it is above or "
+            "below that of %s, with the 90 %% interval from pairs of rounds. ~: no clear "
+            "difference.",
             ab_backend_label(&g->session->backends[base]));
     else
         ab_view_texts_addf(&g->closing, "Medians of the rounds.");

@@ -115,7 +115,7 @@ bool ab_call_sites_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                       [SHARE] = {"of all", 0, "#of all"}},
                           .n_columns = COLUMNS,
                           .is_list = true,
-                          .title = "calls by the place that makes them, means of the rounds"};
+                          .title = "calls by call site, means of the rounds"};
     for (uint32_t i = 0; i < v->ranking.n_rows; i++) {
         struct places all;
         if (v->ranking.rows[i].standing == AB_VIEW_FAILED)

@@ -269,7 +269,7 @@ static void say_fastest(struct ab_suite_view *v)
     if (f->base == UINT32_MAX || f->n_rows < 2)
         return;
     if (f->n_counted[AB_SUITE_TIME] == 0) {
-        ab_text_addf(&t, "No %s was finished by every compared row, so there is no mean.",
+        ab_text_addf(&t, "There is no mean, because no %s was completed by every compared row.",
                      ab_session_kind_names[v->suite->kind]);
         say(v, &t);
         return;
@@ -320,7 +320,8 @@ static void say_left_out(struct ab_suite_view *v)
     if (n_memory == 0 && n_time > 0)
         ab_text_add(&t, "Memory: no mean, because no workload has a peak for every row.");
     else if (n_memory < n_time)
-        ab_text_addf(&t, "Memory: the mean of %u of them, whose peak is known.", n_memory);
+        ab_text_addf(&t, "Memory: the mean covers only the %u of them whose peak is known.",
+                     n_memory);
     say(v, &t);
 }
 

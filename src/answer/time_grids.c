@@ -226,8 +226,8 @@ static void explain_counts(struct ab_grid *g)
     else
         ab_view_texts_addf(
             &g->closing,
-            "instructions: by %s, %s of %s ops; those of the null back end (the "
-            "harness) are subtracted from instr/op. System calls: of the whole phase",
+            "Instructions are counted by %s in %s of %s ops; those of the null back end (the "
+            "harness) are subtracted from instr/op. System calls are those of the whole phase",
             ab_text_printable(shown, sizeof shown, c->method),
             ab_format_count(ops, (double)c->n_ops), ab_format_count(all, (double)s->n_tape_ops));
     for (uint32_t i = 0; i < s->n_backends; i++)
@@ -554,7 +554,8 @@ static void add_words(struct ab_grid *g, const struct ab_topic_at *at, const cha
         ab_view_texts_addf(&g->closing, "-: too few calls of this size; a percentile needs at "
                                         "least 10 slower calls.");
     if (missing->has_overflow)
-        ab_view_texts_addf(&g->closing, "-: calls of more than a minute, which are in no counter.");
+        ab_view_texts_addf(&g->closing, "-: some calls took more than a minute, which no counter "
+                                        "can hold.");
 }
 
 static bool make_sizes(const struct ab_session *s, const char *phase, unsigned op,
@@ -667,14 +668,16 @@ bool ab_slow_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                       {"seen in"},
                                       {each != NULL ? each->name : NULL, 1}},
                           .n_columns = 5};
-    g->title = ab_view_texts_addf(&g->texts, "%s: slowest calls, by their place in the work",
+    g->title = ab_view_texts_addf(&g->texts, "%s: slowest calls, by their position in the work",
                                   s->phases[phase]);
     ab_grid_heading(g, "slowest calls", "");
     for (uint32_t b = 0; b < s->n_backends; b++)
         if (ab_session_has_numbers(s, b))
             add_slowest(g, v, b, phase);
-    g->note = "Repeats at one op: the allocator. Once: probably an interruption. op: counted "
-              "from 0 over all phases, also unmeasured ones, with the waits of threads.";
+    g->note = "A call that is slow at the same op in several rounds is slow because of the "
+              "allocator; one that is slow once was probably interrupted. op: position in the "
+              "work, counted from 0 over all phases, including those not measured, and waits of "
+              "threads.";
     return g->n_rows > 1;
 }
 
@@ -716,8 +719,8 @@ bool ab_slow_iterations_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                                       : "kept");
         ab_grid_say(g, 5, "%u", x->op);
     }
-    g->note = "Among the slowest in more than half of the rounds; median and worst: of all "
-              "rounds. number: from 1 on. --csv-timeline has those of each round.";
+    g->note = "These were among the slowest in more than half of the rounds; median and worst are "
+              "over all rounds. number: counted from 1. --csv-timeline lists those of each round.";
     return g->n_rows > 1;
 }
 

@@ -115,10 +115,10 @@ static void add_preemption(const struct ab_session *s, struct ab_view_texts *t,
     warning_list_add(
         w, "preempted", AB_VIEW_WARNING,
         ab_view_texts_addf(t,
-                           "%u of %u runs of a phase were preempted (wall time up to %.1fx the CPU "
-                           "time): the times of these are too long",
+                           "%u of %u runs of a phase were preempted (wall time up to %.1fx the "
+                           "CPU time): their times are too long",
                            n_hit, n, most),
-        "--cpus N pins to one CPU");
+        "--cpus N pins the run to one CPU");
 }
 
 /* Returns the time that the program waits anyway, for a disk or a timer: at most the waits of the
@@ -201,7 +201,8 @@ static void add_held_up(const struct ab_session *s, struct ab_view_texts *t,
                                  h.n_hit, h.n, h.most);
     w->is_noisy = true;
     warning_list_add(w, "preempted", AB_VIEW_WARNING, text,
-                     "allocbench doctor says what disturbs this machine; CPU time suffers less");
+                     "allocbench doctor lists what disturbs this machine; CPU time is affected "
+                     "less than wall time");
 }
 
 static void add_shared_core(const struct ab_session *s, struct ab_view_texts *t,
@@ -298,8 +299,8 @@ static void add_machines(const struct ab_session *s, struct ab_view_texts *t,
     if (s->n_hosts < 2)
         return;
     ab_text_addf(&text,
-                 "measured on %u machines: times, percentiles and ranges mix them, ratios are the "
-                 "median of single rounds, each on one machine",
+                 "measured on %u machines: times, percentiles and ranges mix these; a ratio is "
+                 "the median of single rounds, each on one machine",
                  s->n_hosts);
     for (uint32_t i = 0; i < s->n_hosts; i++)
         add_machine(s, i, &text);
@@ -354,7 +355,7 @@ static void add_waits(const struct ab_session *s, struct ab_view_texts *t,
     if (n_waiting > 0)
         ab_text_addf(&text,
                      "in %u of %u measured phases threads waited for each other, up to %.0f %% of "
-                     "their time; times and ratios leave this out (wall_ns_per_op has it)",
+                     "their time; times and ratios exclude this (wall_ns_per_op includes it)",
                      n_waiting, n, most);
     add_note(w, "waits", t, &text);
 }
@@ -375,9 +376,10 @@ static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
     if (n > 0)
         ab_text_addf(
             &text,
-            "%u of %u times per op (phases and rounds of each row) are left out: waits and "
-            "writing that are subtracted took more than half of the threads' time in a row of "
-            "that round, or less than the harness's own time was left. CPU time per op, ns:",
+            "%u of %u times per op (phases and rounds of each row) are left out, because waiting "
+            "and writing to blocks, which are subtracted, took more than half of the threads' "
+            "time in a row of that round, or because less than the harness's own time was left. "
+            "CPU time per op, ns:",
             n, n_all);
     for (uint32_t b = 0; b < s->n_backends && n > 0; b++) {
         char name[NAME_BYTES];
@@ -414,9 +416,9 @@ static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
         w, "crowd", AB_VIEW_WARNING,
         ab_view_texts_addf(
             t,
-            "of %u threads on %u CPU%s only %.1f were ready to run at the same time, the "
-            "others waited for blocks of each other: fewer of them contend for the "
-            "locks of an allocator than in a program, where an op may take longer",
+            "of %u threads on %u CPU%s only %.1f were ready to run at the same time, and the "
+            "others waited for blocks of other threads: fewer threads compete for the locks of an "
+            "allocator than in a program, where an op may take longer",
             s->facts.lanes, n_cpus, n_cpus == 1 ? "" : "s", least),
         "allocbench exec measures the program itself");
 }
@@ -475,11 +477,11 @@ static void add_untouched(const struct ab_session *s, struct ab_view_texts *t,
     const char *text = ab_view_texts_addf(
         t,
         "zeroed blocks of 64 KiB or more, up to %s live (%.0f %% of the live peak), were not "
-        "written to: the trace does not say how much of them the program writes",
+        "written to, because the trace does not say how much of them the program writes",
         ab_units_bytes(bytes, sizeof bytes, left), 100 * left / live);
     warning_list_add(w, "untouched", AB_VIEW_WARNING, text,
-                     "record the program again (traces say it now), or choose --touch page; "
-                     "exec measures the memory of the program itself");
+                     "record the program again (new traces say it), or choose --touch page; exec "
+                     "measures the memory of the program itself");
 }
 
 static double of_all(const struct ab_session *s, uint32_t backend, const char *phase,
@@ -504,8 +506,8 @@ static bool are_worth_saying(const struct ab_session *s, const char *phase,
 static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
                        struct ab_view_warnings *w)
 {
-    const char *between = "page faults of first touches count in the time per op, not in "
-                          "latencies; faults per op: ";
+    const char *between = "page faults of the first writes to new memory count in the time per "
+                          "op, not in latencies; faults per op: ";
     struct ab_text text = {0};
     const char *touch = ab_session_setting(s, "touch");
     if (touch != NULL && strstr(touch, "apart") != NULL)
@@ -544,7 +546,7 @@ static void say_thread_ends(const struct ab_session *s, const char *phase, struc
     }
     if (!isfinite(range.low))
         return;
-    ab_text_addf(text, "%s%s: %.0f %s, each followed by a fresh one, which takes %s (%s)",
+    ab_text_addf(text, "%s%s: %.0f %s; ending one and starting the next takes %s (%s)",
                  text->s != NULL ? "; " : "", AB_SHOWN(600, phase), n,
                  n == 1 ? "thread ends" : "threads end", AB_TIME(range.low),
                  AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[range.of_low])));
@@ -571,8 +573,8 @@ static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
         ab_text_addf(
             &left,
             "%" PRIu64
-            " %s of the program did not end in the replay, because %u %s at the same time: "
-            "allocators keep what they cache for them. --threads sets how many lanes there are",
+            " %s of the program did not end in the replay, because %u %s at the same time: the "
+            "allocators keep the caches of these threads. --threads sets the number of lanes",
             n, n == 1 ? "thread" : "threads", s->facts.lanes,
             s->facts.lanes == 1 ? "lane plays several threads" : "lanes play several threads");
     add_note(w, "thread-ends", t, &left);
@@ -603,12 +605,12 @@ static void add_trims(const struct ab_session *s, struct ab_view_texts *t,
                          AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[b])));
     }
     if (n > 0)
-        ab_text_addf(&text, ": malloc_trim was called %.0f %s, as by the program", n,
+        ab_text_addf(&text, ": malloc_trim was called %.0f %s, as in the program", n,
                      n == 1 ? "time" : "times");
     if (n_without > 0)
         ab_text_addf(&text,
-                     "%s%s: %.0f %s of malloc_trim had no effect, because the function does not "
-                     "exist",
+                     "%s%s: %.0f %s of malloc_trim had no effect, because the library does not "
+                     "have this function",
                      n > 0 ? "; " : "", without.s, n_without, n_without == 1 ? "call" : "calls");
     add_note(w, "trims", t, &text);
     ab_text_fini(&without);
@@ -622,10 +624,10 @@ static void add_inlined(const struct ab_session *s, struct ab_view_texts *t,
     struct ab_text text = {0};
     for (uint32_t i = 0; i < s->n_backends && text.s == NULL; i++)
         if (ab_backend_is_inlined(&s->backends[i]))
-            ab_text_add(&text, "inline+NAME is compiled into the measuring loop, without a call "
-                               "(cursor+NAME allocates through its cursor); the others are called: "
-                               "a ratio between the two applies only to programs that inline the "
-                               "allocator so");
+            ab_text_add(&text, "inline+NAME is compiled into the measuring loop (cursor+NAME "
+                               "allocates through its cursor), and the other back ends are "
+                               "called: a ratio between the two kinds applies only to programs "
+                               "that inline the allocator in the same way");
     add_note(w, "inline", t, &text);
 }
 
@@ -640,7 +642,7 @@ static void add_resets(const struct ab_session *s, struct ab_view_texts *t,
         has_any = has_any || ab_session_did_reset(s, i);
     for (int bulk = 1; bulk >= 0 && has_any; bulk--) {
         const char *between = !bulk      ? "; individual frees: "
-                              : is_trace ? "back to a save point after each scope: "
+                              : is_trace ? "reset to a save point after each scope: "
                                          : "bulk reset: ";
         for (uint32_t i = 0; i < s->n_backends; i++) {
             if (!ab_session_has_numbers(s, i) || ab_session_did_reset(s, i) != bulk)
@@ -680,8 +682,8 @@ static void add_little_work(const struct ab_session *s, struct ab_view_texts *t,
         w, "little-work", AB_VIEW_WARNING,
         describe_little(t, s->n_combinations > 0 ? s->combinations[k].values : "", ops, longest),
         is_replay ? "record more of the program, with its child processes: allocbench record "
-                    "--follow; one with an allocator of its own asks malloc for little"
-                  : "more operations in the measured phases: until: ops(N), count");
+                    "--follow; a program with an allocator of its own makes few calls to malloc"
+                  : "use more operations in the measured phases: until: ops(N), or count");
 }
 
 static void view_warnings_work(const struct ab_session *s, struct ab_view_texts *texts,
@@ -835,8 +837,8 @@ static void add_caveat(const struct ab_session *s, uint32_t i, struct ab_view_te
     if (b->status == AB_BACKEND_OK && b->caveat[0] != 0)
         add(w, i, "caveat", AB_VIEW_NOTE,
             ab_view_texts_addf(t,
-                               "%s: deviates from the standards where this work does not depend "
-                               "on them: %s",
+                               "%s deviates from the standards, in ways that this work does not "
+                               "depend on: %s",
                                AB_SHOWN(SHOWN_BYTES, ab_backend_label(b)),
                                AB_SHOWN(4 * sizeof b->caveat, b->caveat)),
             "");
@@ -862,8 +864,8 @@ static void add_sized_frees(const struct ab_session *s, struct ab_view_texts *t,
                          ab_view_texts_addf(t, "sized frees: %s%s%s%s", own.n > 0 ? own.s : "",
                                             own.n > 0 && plain.n > 0 ? "; " : "",
                                             plain.n > 0 ? plain.s : "",
-                                            plain.n > 0 ? " by plain free, because it has no "
-                                                          "other"
+                                            plain.n > 0 ? " by plain free, because there is no "
+                                                          "sized one"
                                                         : ""),
                          "");
     ab_text_fini(&own);
@@ -970,12 +972,12 @@ static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_vi
         warning_list_add(
             w, "deepbind", AB_VIEW_WARNING,
             ab_view_texts_addf(t,
-                               "calls of %s go to the C library's malloc%s: loaded with "
+                               "calls of %s go to the C library's malloc%s, because of "
                                "RTLD_DEEPBIND or dlmopen%s%s",
                                AB_SHOWN(4 * sizeof s->backends->deepbound, files),
                                past.n > 0 ? past.s : "",
                                has_inside(s) ? "; --inside does not count them" : "",
-                               crashes ? "; where the allocator is given such a block to free, the "
+                               crashes ? "; if the allocator has to free such a block, the "
                                          "program crashes"
                                        : ""),
             "preload the library: LD_PRELOAD=LIBRARY allocbench exec ... (does not help with dlmopen)");
@@ -995,9 +997,9 @@ static void add_deepbind(const struct ab_session *s, struct ab_view_texts *t,
     if (add_deepbound(s, crashes, t, w) || !crashes)
         return;
     warning_list_add(w, "deepbind", AB_VIEW_NOTE,
-                     "a program that crashes under preloaded allocators alone may load "
-                     "libraries with RTLD_DEEPBIND: they go on calling glibc's malloc, and "
-                     "the allocator is given their blocks to free",
+                     "if a program crashes only under preloaded allocators, it may load libraries "
+                     "with RTLD_DEEPBIND: these still call glibc's malloc, and the allocator then "
+                     "has to free their blocks",
                      "allocbench record names such libraries");
 }
 
@@ -1052,8 +1054,8 @@ static void add_proof_beside(const struct ab_session *s, struct ab_view_texts *t
         warning_list_add(
             w, "proof", AB_VIEW_WARNING,
             ab_view_texts_addf(t,
-                               "parallel processes waited at their end until their allocator was "
-                               "proven: that may be up to %.2g %% of a wall time",
+                               "parallel processes waited at their end while their allocator was "
+                               "checked: that may be up to %.2g %% of a wall time",
                                100 * fmin(most, 1)),
             "CPU time is not affected");
 }
@@ -1067,8 +1069,8 @@ static void add_real_clock(const struct ab_session *s, uint32_t i, struct ab_vie
     if (strcmp(b->clock, "real") == 0 && strncmp(b->clock_reason, "--pace", 6) != 0)
         add(w, i, "real-clock", AB_VIEW_WARNING,
             ab_view_texts_addf(t,
-                               "not in virtual time (%s): its memory over time is not that of a "
-                               "service",
+                               "did not run in virtual time (%s), so its memory over time is not "
+                               "that of a service",
                                AB_SHOWN(SHOWN_BYTES, b->clock_reason)),
             "--pace 1x");
 }

@@ -303,7 +303,7 @@ END
     expect_json '.results[0].program | .proof_beside_ns > 0 and .proof_ns != null' "$OUT/r.json"
     jq '.results[0].program.proof_beside_ns = .results[0].program.wall_ns / 2 | del(.checksum)' "$OUT/r.json" >"$OUT/half.json"
     bench report "$OUT/half.json"
-    grep -q 'parallel processes waited at their end until their allocator was proven: that may be up to 50 % of a wall time' <(tr -s '\n ' '  ' <"$OUT/stdout") ||
+    grep -q 'parallel processes waited at their end while their allocator was checked: that may be up to 50 % of a wall time' <(tr -s '\n ' '  ' <"$OUT/stdout") ||
         fail "$(cat "$OUT/stdout")"
 }
 
@@ -637,7 +637,7 @@ END
         execute -b "glibc,toy=$TOY" --json "$OUT/$kind.json" -- "$GUESTS/prog_own_heap" $kind
         expect_code 0
         tr -s ' \n' ' ' <"$OUT/stdout" |
-            grep -qE ' [1-4][0-9.]* MiB of [1-5][0-9.]* MiB of the program.s anonymous memory were not asked of malloc: the' ||
+            grep -qE ' [1-4][0-9.]* MiB of [1-5][0-9.]* MiB of the program.s anonymous memory did not come from malloc: allocators' ||
             fail "$(cat "$OUT/stdout")"
     done
     expect_json '.config.unasked_bytes > 47 * 1048576 and .config.unasked_bytes < 49 * 1048576

@@ -90,7 +90,7 @@ END
     tr -s '\n ' '  ' <"$OUT/stdout" >"$OUT/words"
     grep -qE "$said" "$OUT/words" || fail "$(cat "$OUT/stdout")"
     grep -qE 'in malloc, in all glibc .* slow [0-9.]+ ms \[.*\] [0-9.]+ ms more \[' "$OUT/words" || fail "$(cat "$OUT/stdout")"
-    grep -qE 'The interposer took up to [0-9.]+ us per run \([0-9.]+ ns per call, including its start\), [0-9.]+ % of the CPU time' "$OUT/words" || fail "$(cat "$OUT/stdout")"
+    grep -qE 'The interposer, which times the calls, took up to [0-9.]+ us per run \([0-9.]+ ns per call, including its start\). This is [0-9.]+ % of the CPU time' "$OUT/words" || fail "$(cat "$OUT/stdout")"
     tr -d '\\' <"$OUT/r.md" | grep -qE "^- $said" || fail "$(cat "$OUT/r.md")"
     grep -qF '| allocator | in malloc, a call | in malloc | outside | together |' "$OUT/r.md" || fail "$(cat "$OUT/r.md")"
     grep -qE "<p>$said" "$OUT/r.html" || fail "no sentence in the page"

@@ -105,7 +105,7 @@ counts() { # OPTIONS OF RUN
     need_valgrind
     counts -b glibc --instr-ops 1000 --set n=200000
     expect_code 0
-    grep -q 'instructions: by' "$OUT/stdout"
+    grep -q 'Instructions are counted by' "$OUT/stdout"
     bench run "$WORKLOADS/small.yaml" --instr-ops 10
     expect_code 2
     expect_error 'at least 1000'

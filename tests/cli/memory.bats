@@ -153,7 +153,7 @@ Y
         and (.backends[] | select(.name == "heavy") | (.library_private_bytes - 8 * 1048576 | fabs) < 1048576
             and .library_bytes >= .library_private_bytes)
         and ([.memory[] | select(.backend == "heavy") | .peak_bytes] | max < 4 * 1048576)' "$OUT/result.json"
-    grep -Eq 'Before their first block, in no row above: heavy [0-9.]+ MiB' "$OUT/stdout" || fail "not said"
+    grep -Eq 'Memory that libraries take before their first block, which no row above includes: heavy [0-9.]+ MiB' "$OUT/stdout" || fail "not said"
     # Of a program it is in the peak already.
     bench exec -b "glibc,$GUESTS/libheavy.so" --rounds 1 --no-store --json "$OUT/exec.json" -- true
     expect_json '[.backends[].library_bytes] | all(. == null)' "$OUT/exec.json"
@@ -334,7 +334,7 @@ expect_dist() { # PHASE METRIC CONDITION
     bench run "$WORKLOADS/walk.yaml" --rounds 1 -b arena,glibc,handle --json "$OUT/walk.json" --html "$OUT/walk.html"
     expect_code 0
     grep -q 'walk / walk: cache lines and pages of its blocks' "$OUT/stdout" || fail "no table"
-    grep -q 'Walk, walk: what its blocks take up' "$OUT/walk.html" || fail "not in the report"
+    grep -q 'Walk, walk: cache lines and pages of its blocks' "$OUT/walk.html" || fail "not in the report"
     python3 "$ROOT/tests/cli/report_values.py" "$OUT/walk.html" "$OUT/walk.json" || fail "other numbers"
     cp "$OUT/walk.json" "$OUT/stdout"
     expect_json '[.results[] | select(.op == "all") | .n_ops] | all(. == 60000)'

@@ -305,7 +305,7 @@ on_node() { # NAME COMMAND…
     bench report "$OUT/merged.json"
     expect_code 0
     tr -s ' \n' ' ' <"$OUT/stdout" >"$OUT/line"
-    grep -q 'measured on 3 machines: times, percentiles and ranges mix them' "$OUT/line" || fail "no warning"
+    grep -q 'measured on 3 machines: times, percentiles and ranges mix these' "$OUT/line" || fail "no warning"
     grep -q 'node2 (' "$OUT/line" || fail "no names"
     bench report "$OUT/merged.json" --json "$OUT/again.json"
     cmp "$OUT/merged.json" "$OUT/again.json" || fail "another document"

@@ -104,15 +104,15 @@ trace() {
     bench replay --rounds 3 -b glibc --json "$OUT/r.json" "$ROOT/tests/golden/traces/good/requests.abt"
     expect_code 0
     tr -s ' \n' '  ' <"$OUT/stdout" >"$OUT/flat"
-    grep -qE 'These calls: [0-9.]+ [mu]s of 137 ms of the program.s CPU time \([0-9.]+ %; estimated from glibc\)' "$OUT/flat"
-    grep -q "142 MiB of 144 MiB of the program's memory were not asked of malloc: the replay has none of it" "$OUT/flat"
+    grep -qE 'The replayed calls take [0-9.]+ [mu]s of 137 ms of the program.s CPU time \([0-9.]+ %; estimated from glibc\)' "$OUT/flat"
+    grep -q "142 MiB of 144 MiB of the program's memory did not come from malloc: the replay does not contain it" "$OUT/flat"
     expect_json '.config | .program_cpu_ns == 137000000 and .program_calls == 3000 and
         .anonymous_bytes == 151000000 and .unasked_bytes == 149000000' "$OUT/r.json"
     # Read back, it says the same.
     bench report "$OUT/r.json"
     tr -s ' \n' '  ' <"$OUT/stdout" | grep -q 'of 137 ms of the program.s CPU time'
     bench replay --rounds 3 -b glibc --json "$OUT/r.json" "$ROOT/tests/golden/traces/good/mixed.abt"
-    ! grep -qE 'These calls|not asked of malloc' "$OUT/stdout" || fail "shares of a program that is not known"
+    ! grep -qE 'The replayed calls|not come from malloc' "$OUT/stdout" || fail "shares of a program that is not known"
     expect_json '.config | has("program_cpu_ns") or has("unasked_bytes") | not' "$OUT/r.json"
 }
 

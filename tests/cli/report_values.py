@@ -455,7 +455,7 @@ def check_walks(body, r):
     for phase in r["config"]["phases"]:
         ends = {name: [m for m in r["memory"] if m["backend"] == name and m["phase"] == phase and
                        m["at"] == "end" and m.get("walk_blocks")] for name in r["names"]}
-        rows = shown.pop("Walk, %s: what its blocks take up" % phase, [])
+        rows = shown.pop("Walk, %s: cache lines and pages of its blocks" % phase, [])
         require("memory", sorted(row[0].split(" (")[0] for row in rows) ==
                 sorted(name for name in ends if ends[name]), "walk %s: other rows" % phase)
         for row in rows:

@@ -251,7 +251,7 @@ YAML
     [ "$(cat "$OUT/stdout" "$OUT/stderr" | grep -c 'exit status 3')" = 2 ] || fail "$(cat "$OUT/stdout" "$OUT/stderr")"
     bench run "$WORKLOADS/small.yaml" --rounds 1 --no-store -b checked+slab
     expect_code 0
-    grep -q '^All calls were right: every one was checked' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    grep -q '^All calls were correct: each was checked' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     ! grep -q 'No back end has comparable' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
 }
 

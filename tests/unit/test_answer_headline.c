@@ -57,7 +57,7 @@ static void the_winner_and_its_price_are_named(void **state)
     assert_says(
         f, AB_VIEW_FASTER,
         "arena is 6.15x [6.15, 6.15] faster than glibc over the whole run, but takes 9.50x the "
-        "memory at the peak. arena never frees; the fastest that does is jemalloc, 1.41x "
+        "memory at the peak. arena never frees; the fastest one that frees is jemalloc, 1.41x "
         "[1.41, 1.41] faster than glibc, but takes 10 % more memory at the peak. Left out: "
         "pool (partial), broken (crashed).");
     fake_session_free(f);
@@ -261,7 +261,7 @@ static void too_few_rounds_are_no_verdict(void **state)
     fake_session_keep(f, FAKE_ARENA);
     assert_says(
         f, AB_VIEW_TOO_FEW,
-        "No verdict: 5 rounds cannot distinguish a difference from noise, at least 6 are needed. "
+        "No verdict: 5 rounds cannot distinguish a difference from noise; at least 6 are needed. "
         "So far jemalloc is ahead of glibc in the time of the whole run (33.2 ms vs. 46.6 ms).");
     fake_session_free(f);
 }
@@ -357,7 +357,7 @@ static void a_third_one_is_compared_with_one_of_a_build(void **state)
     struct fake_session *f = fake_session_of(8);
     make_one_build(f);
     assert_mentions(f, "arena is 6.15x [6.15, 6.15] faster than glibc", true);
-    assert_mentions(f, "the fastest that does is jemalloc", false);
+    assert_mentions(f, "the fastest one that frees is jemalloc", false);
     assert_mentions(f, "are the same build", true);
     fake_session_free(f);
 }

@@ -108,7 +108,7 @@ static void what_an_idle_stretch_holds_is_said_and_split(void **state)
         is_said = is_said || strcmp(ab_view_sentences(&v)->headline.sentences[i],
                                     "At the end of the longest idle stretch glibc holds 60.0 MiB: "
                                     "48.0 MiB are free pages, which a trim returns, and 12.0 MiB "
-                                    "are pages that blocks pin (10.0 MiB live).") == 0;
+                                    "are pages that contain live blocks (10.0 MiB live).") == 0;
     assert_true(is_said);
     ab_view_fini(&v);
     detach(f);

@@ -83,7 +83,7 @@ static void only_what_is_clear_is_claimed(void **state)
         {-5e6, 0, " less in malloc, outside no clear difference."},
         {0, 5e6, ": in malloc no clear difference, "},
         {-5e6, 5e6, "no clear difference in CPU time: "},
-        {0, 0, "no clear difference in CPU time, nor in malloc or outside alone."},
+        {0, 0, "no clear difference in CPU time, nor inside or outside of malloc alone."},
     };
     char buf[600];
     (void)state;
@@ -109,7 +109,7 @@ static void an_interposer_that_changes_the_program_is_named(void **state)
     set_inside(x, -5e6, -3e6, 1e5, 1.01);
     assert_non_null(sentence_of(x, buf, sizeof buf, true));
     assert_non_null(
-        strstr(buf, "up to 2.00 ms per run (2 ns per call, including its start), 2.2 %"));
+        strstr(buf, "up to 2.00 ms per run (2 ns per call, including its start). This is 2.2 %"));
     assert_non_null(strstr(buf, "within 2 % or the interval"));
     set_inside(x, -5e6, -3e6, 1e5, 0.95);
     assert_non_null(strstr(sentence_of(x, buf, sizeof buf, true), "jemalloc 5.3 % more ["));

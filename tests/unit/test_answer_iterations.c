@@ -79,8 +79,9 @@ static void the_summary_says_what_was_subtracted(void **state)
 {
     (void)state;
     char *text = fake_capture(write_markdown, &f->s, NULL);
-    assert_non_null(strstr(text, "\n\nnet: minus the time of the same calls in the null back end; "
-                                 "missed: more than the budget of 1"));
+    assert_non_null(strstr(text,
+                           "\n\nnet: the time of the same calls in the null back end is "
+                           "subtracted; missed: iterations that took more than the budget of 1"));
     free(text);
 }
 
@@ -150,9 +151,10 @@ static void so_does_the_page(void **state)
             assert_non_null(strstr(pages[i].text, ">1200 (100 %)<"));
             assert_non_null(strstr(pages[i].text, "title=\"no more than the same calls take in the "
                                                   "null back end\">n/a<"));
-            assert_non_null(strstr(pages[i].text,
-                                   "<p class=\"soft\">net: minus the time of the same calls in "
-                                   "the null back end; missed: more than the budget of 1"));
+            assert_non_null(strstr(
+                pages[i].text,
+                "<p class=\"soft\">net: the time of the same calls in the "
+                "null back end is subtracted; missed: iterations that took more than the budget of 1"));
         }
         free(pages[i].text);
     }

@@ -169,7 +169,7 @@ static void the_page_has_memory_over_time_and_every_round(void **state)
     char *text = report_of(&x->s);
     assert_non_null(strstr(text, "<section id=\"program\">"));
     assert_null(strstr(text, "Resident memory over time"));
-    assert_null(strstr(text, "Beside the replay"));
+    assert_null(strstr(text, "Compared with the replay"));
     assert_non_null(strstr(text, "Ranking by CPU time"));
     char *data = strstr(text, "id=\"allocbench-result\""); /* base64, in which any word may be */
     assert_non_null(data);
@@ -186,7 +186,7 @@ static void the_page_has_memory_over_time_and_every_round(void **state)
     set_prediction(x, -4);
     text = report_of(&x->s);
     assert_non_null(strstr(text, "Resident memory over time"));
-    assert_non_null(strstr(text, "Beside the replay"));
+    assert_non_null(strstr(text, "Compared with the replay"));
     assert_non_null(strstr(text, "<td>agrees</td>"));
     assert_null(strstr(text, "<section id=\"memory\">")); /* that one is over operations */
     free(text);
@@ -389,7 +389,7 @@ static void memory_of_a_server_is_named_by_its_moment(void **state)
     assert_says(x, "Least memory after the rest: jemalloc (11.4 MiB; glibc 43.6 MiB).");
     for (uint32_t i = 0; i < x->s.n_results; i++)
         x->results[i].resident_rested_bytes = 11 << 20;
-    assert_says(x, "About the same memory after the rest under all (11.0 MiB to 11.0 MiB).");
+    assert_says(x, "Memory after the rest is about the same under all (11.0 MiB to 11.0 MiB).");
     screen_free(x);
 }
 

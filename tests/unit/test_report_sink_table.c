@@ -348,11 +348,10 @@ static void the_scheduler_is_not_blamed_on_the_allocator(void **state)
     f->s.facts.lanes = 1;
     expect(f, 400, "preempted", false);
     throughput_of(f, FAKE_GLIBC, 1)->cpu_ns_per_op = 10; /* 1 switch, 21.7 ns of wall time */
-    expect(
-        f, 400,
-        "warning: 1 of 24 runs of a phase were preempted (wall time up to 2.2x the CPU time): the "
-        "times of these are too long -> --cpus N pins to one CPU\n",
-        true);
+    expect(f, 400,
+           "warning: 1 of 24 runs of a phase were preempted (wall time up to 2.2x the CPU time): "
+           "their times are too long -> --cpus N pins the run to one CPU\n",
+           true);
     fake_session_free(f);
 }
 
@@ -450,7 +449,7 @@ static void phases_that_were_waited_through_are_told(void **state)
     throughput_of(f, FAKE_BROKEN, 1)->wait_percent = 99; /* it has no numbers */
     expect(f, 400,
            "note: in 2 of 24 measured phases threads waited for each other, up to 67 % of their "
-           "time; times and ratios leave this out (wall_ns_per_op has it)\n",
+           "time; times and ratios exclude this (wall_ns_per_op includes it)\n",
            true);
     assert_int_equal(count_in_json(f, "\"is_waiting\": true"), 2);
     fake_session_free(f);

@@ -344,7 +344,7 @@ static void forget_memory(struct ab_memory *m)
 /* Without the table of the phase, that of the ops still has its words, once. */
 static void words_about_the_ops_stand_with_their_table(void **state)
 {
-    static const char words[] = "Over the ops: ";
+    static const char words[] = "half, 90 %, 99 %: ";
     (void)state;
     has_dists = true;
     for (unsigned i = 0; i < 2; i++) {
@@ -387,7 +387,7 @@ static void sizes_times_and_the_worst_are_told(void **state)
     expect(text, "\n  33 - 64 B ");
     expect(text, "over the ops of the phase");
     expect(text, "400"); /* the largest of the stretches */
-    expect(text, "slowest calls, by their place in the work");
+    expect(text, "slowest calls, by their position in the work");
     free(text);
     detach(&f->s, n);
     fake_session_free(f);

@@ -38,9 +38,10 @@ static void what_neighbours_did_is_left_out_and_said(void **state)
                                       .waited_s = 1.5,
                                       .interruptions = 1,
                                       .switches_involuntary = 12};
-    expect("noise: others used the CPU core in 18 % of the throughput runs; that is left out "
-           "(waited 1.50 s); 1 interruption; 12 involuntary context switches; CPU time 99.0 % of "
-           "wall time");
+    expect(
+        "noise: other programs used the CPU core in 18 % of the throughput runs; that part is left out "
+        "(waited 1.50 s); 1 interruption; 12 involuntary context switches; CPU time 99.0 % of "
+        "wall time");
 }
 
 static void never_quiet_is_a_shared_core(void **state)
@@ -54,8 +55,8 @@ static void never_quiet_is_a_shared_core(void **state)
                                       .waited_s = 6,
                                       .switches_involuntary = 1};
     expect(
-        "noise: others used the CPU core all the time, so times are those of a shared core "
-        "(spent 6.00 s waiting for an idle one); 0 interruptions; 1 involuntary context switch; CPU time "
+        "noise: other programs used the CPU core all the time, so times are those of a shared core "
+        "(waited 6.00 s for an idle one); 0 interruptions; 1 involuntary context switch; CPU time "
         "100.0 % of wall time");
 }
 
@@ -76,20 +77,22 @@ static void what_is_in_no_percentile_is_said_once(void **state)
     session = (struct ab_session){
         .noise = {.runs = 3, .wall_s = 2, .cpu_s = 2}, .results = results, .n_results = 3};
     expect(
-        "noise: use of the CPU core by others not known (several threads); 0 involuntary "
+        "noise: whether other programs used the CPU core is not known (several threads); 0 involuntary "
         "context switches; CPU time 100.0 % of wall time; 5.0 % of the timed ops are left out of "
         "the percentiles; the scheduler ran something else during 1 op, up to 4.00 ms: "
         "percentiles exclude them, max counts their CPU time");
     results[0] = results[1];
     results[2].n_left_out = results[2].n_scheduler = 0;
     results[2].latency_quiet_percent = 12;
-    expect("noise: use of the CPU core by others not known (several threads); 0 involuntary "
-           "context switches; CPU time 100.0 % of wall time; in 1 of 1 phases the core was hardly "
-           "ever free: their percentiles are those of a shared core");
+    expect(
+        "noise: whether other programs used the CPU core is not known (several threads); 0 involuntary "
+        "context switches; CPU time 100.0 % of wall time; in 1 of 1 phases the core was hardly "
+        "ever free: their percentiles are those of a shared core");
     results[0].n_scheduler = results[1].n_scheduler = NAN; /* of an older result */
     results[2].latency_quiet_percent = results[2].n_scheduler = NAN;
-    expect("noise: use of the CPU core by others not known (several threads); 0 involuntary "
-           "context switches; CPU time 100.0 % of wall time");
+    expect(
+        "noise: whether other programs used the CPU core is not known (several threads); 0 involuntary "
+        "context switches; CPU time 100.0 % of wall time");
     session = (struct ab_session){0};
 }
 
@@ -97,8 +100,9 @@ static void of_several_threads_it_is_not_known(void **state)
 {
     (void)state;
     session.noise = (struct ab_noise){.runs = 3, .wall_s = 2, .cpu_s = 1};
-    expect("noise: use of the CPU core by others not known (several threads); 0 involuntary "
-           "context switches; CPU time 50.0 % of wall time");
+    expect(
+        "noise: whether other programs used the CPU core is not known (several threads); 0 involuntary "
+        "context switches; CPU time 50.0 % of wall time");
 }
 
 int main(void)
