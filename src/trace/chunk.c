@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts chunks to columns and back. Encoding and decoding share the order of events by
- * threads.
+ * Converts chunks to columns and back. Encoding and decoding use the same order of events: thread
+ * by thread.
  */
 #include "trace/chunk.h"
 
@@ -40,7 +40,7 @@ static inline void add_run(struct ab_chunk_codec *c, uint32_t thread, uint32_t n
     c->runs[c->n_runs++] = (struct ab_chunk_run){thread, n};
 }
 
-/* Counts the events of each thread in `end`. */
+/* Makes a group for each thread of the runs, and counts its events in `end`. */
 static void count_groups(struct ab_chunk_codec *c)
 {
     c->n_groups = 0;
@@ -76,9 +76,9 @@ static void chunk_order(struct ab_chunk_codec *c)
 
 /* ---- decoding ----
  *
- * Columns have no lengths, because the kinds determine the number of their values. The values
- * are counted and skipped first. So each column is known to end with the last byte of a varint,
- * and reading it cannot pass its end. */
+ * The lengths of columns are not stored, because the kinds determine the number of their values.
+ * Before reading, all values are counted and skipped. Each column is then known to end with the
+ * last byte of a varint, so that reading values cannot pass its end. */
 
 enum { AT_ONCE = 512 };
 
@@ -110,7 +110,7 @@ static inline uint64_t take(const uint8_t **p, bool *has_failed)
     return (low & 0x7f) | ((high << 7) & -is_two);
 }
 
-/* Returns the end of n varints; NULL if `end` comes first. */
+/* Returns the end of n varints; NULL if `end` comes before it. */
 static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t n)
 {
     for (; n >= 8 && end - p >= 8; p += 8) {
@@ -123,8 +123,8 @@ static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t 
     return n == 0 ? p : NULL;
 }
 
-/* Decodes the runs of threads and moves *p behind them. Returns false if they do not match n
- * events. */
+/* Decodes the runs of threads and moves *p behind them. Returns false if they are malformed, or do
+ * not cover exactly n events. */
 static bool decode_runs(struct ab_chunk_codec *c, const uint8_t **p, const uint8_t *end, size_t n)
 {
     struct ab_cursor lengths = {*p, end, false};
@@ -232,7 +232,7 @@ static inline struct ab_event decode_event(struct ab_chunk_columns *c, unsigned 
     return r;
 }
 
-/* Decodes n events of a chunk of one thread. `place` is that of the first in the column of
+/* Decodes n events of a chunk of one thread. `place` is the index of the first one in the column of
  * kinds. */
 static void decode_one_thread(struct ab_chunk_codec *codec, struct ab_event *r, size_t n,
                               size_t place)
@@ -249,8 +249,8 @@ static void decode_one_thread(struct ab_chunk_codec *codec, struct ab_event *r, 
     codec->columns = c;
 }
 
-/* Numbers new blocks in the order of the events, which is not that of the columns. Returns the
- * number of new blocks. */
+/* Sets c->numbers. New blocks are numbered in the order of the events, which is not that of the
+ * columns. Returns the number of new blocks. */
 static uint32_t number_blocks(struct ab_chunk_codec *c, const uint8_t *kinds, size_t n)
 {
     uint32_t number = 0;
@@ -354,16 +354,16 @@ static uint8_t *encode_threads(const struct ab_chunk_codec *c, uint8_t *p)
     return p;
 }
 
-/* Columns after the kinds. While they are filled, each has room for its longest possible values,
- * directly after the room of the one before; then they are moved together. The room suffices,
- * because an event has at most 20 bytes in them. */
+/* Columns after the column of kinds. While they are filled, each has room for its longest possible
+ * values, directly after the room of the column before; then they are moved together. `raw` has
+ * enough room, because an event has at most 20 bytes in these columns. */
 enum column { SIZES, NEW_SIZES, FREES, RESIZES, ALIGNS, COLUMNS };
 
 struct columns {
     uint8_t *begin[COLUMNS], *end[COLUMNS];
 };
 
-/* Returns an event of the chunk by its place in the columns. */
+/* Returns the event at index `place` of the columns. */
 static inline const struct ab_chunk_event *at(const struct ab_chunk_codec *c,
                                               const struct ab_chunk_event *r, size_t place)
 {
@@ -412,8 +412,8 @@ static inline uint8_t *put_varint(uint8_t *p, uint64_t v)
     return ab_put_varint(p, v);
 }
 
-/* Encodes one call. A call refers to its block by the distance from the block of the thread's
- * last call. Returns the base for the next call. */
+/* Encodes one call. A block is stored as its distance from `base`, the block of the thread's last
+ * call. Returns the base for the next call. */
 static inline uint64_t encode_call(struct columns *columns, const struct ab_chunk_event *e,
                                    uint64_t base)
 {
@@ -440,7 +440,8 @@ static inline uint64_t encode_call(struct columns *columns, const struct ab_chun
 static void encode_calls(struct ab_chunk_codec *c, const struct ab_chunk_event *r, size_t n,
                          struct columns *columns)
 {
-    struct columns own = *columns; /* a copy, so that it is not reloaded after each byte */
+    /* a local copy, so that its pointers are not reloaded after each byte written */
+    struct columns own = *columns;
     uint64_t base = c->next_number;
     uint32_t thread = at(c, r, 0)->thread;
     for (size_t i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts the events of one chunk to columns of raw bytes and back. Kinds, sizes, references,
- * alignments and times are separate columns, because each column alone is far more regular than
- * the calls. Within a column the events of one thread are together, for the same reason.
+ * Converts the events of one chunk to columns of raw bytes and back. Kinds, sizes, references to
+ * blocks, alignments and times are separate columns, because each column alone is far more regular
+ * than the calls. Within a column, the events of one thread are together, for the same reason.
  */
 #ifndef AB_TRACE_CHUNK_H
 #define AB_TRACE_CHUNK_H
@@ -18,11 +18,11 @@ enum { AB_CHUNK_COLUMNS = 8 };
 
 struct ab_stored_chunk { /* chunk as stored in a file, without its header */
     const uint8_t *bytes;
-    size_t n_bytes, n_raw, n_events; /* n_events 0 = no chunk */
+    size_t n_bytes, n_raw, n_events; /* n_events: 0 = no chunk */
 };
 
-/* Codes of four bits in the column of kinds: enum ab_event_kind, with bit 3 set for a failed
- * call. 6 is a resize to size 0 that released its block. */
+/* Codes of four bits in the column of kinds: enum ab_event_kind, with bit 3 set for a failed call.
+ * Code 6 is a resize to size 0 that released its block. */
 enum { AB_KIND_RELEASED = 6, AB_KIND_FAILED = 8 };
 
 /* Valid codes, as a bit mask. */
@@ -59,7 +59,7 @@ struct ab_chunk_run { /* successive events of one thread */
 };
 
 struct ab_chunk_group {
-    uint32_t thread, end; /* end of its events in the columns */
+    uint32_t thread, end; /* end: index in the columns behind the last event of the thread */
 };
 
 struct ab_chunk_columns { /* next unread value of each column */
@@ -67,42 +67,46 @@ struct ab_chunk_columns { /* next unread value of each column */
     bool has_failed; /* True after a varint that exceeds 64 bits or is not in its shortest form */
 };
 
-/* state that continues from chunk to chunk, and buffers; zero-initialize it */
+/* state that continues from chunk to chunk, and buffers; zero-initialize the codec */
 struct ab_chunk_codec {
     bool has_time;
     uint64_t next_number; /* number of the next allocation that gives a block */
     uint64_t time_us;     /* time of the last event */
     bool has_begun;       /* True after the first event */
-    size_t cap;           /* capacity in events */
+    size_t cap;           /* capacity of the arrays, in events */
     struct ab_chunk_run *runs;
     size_t n_runs;
-    uint32_t *order;               /* index of an event in the chunk, by its place in the columns */
-    struct ab_chunk_group *groups; /* events of one thread each, in the order of the columns */
+    uint32_t *order; /* index of an event in the chunk, by its place in the columns */
+    /* one for each thread of the chunk, in the order of the columns */
+    struct ab_chunk_group *groups;
     size_t n_groups;
-    uint32_t *group_of; /* by thread: number of its group in this chunk + 1; all 0 between chunks */
+    /* number of a thread's group in this chunk + 1, by thread; all 0 between chunks */
+    uint32_t *group_of;
     size_t cap_group_of;
-    /* by event: number of earlier events in the chunk that gave a block */
+    /* number of earlier events in the chunk that gave a block, by event */
     uint32_t *numbers;
     struct ab_chunk_columns columns; /* columns of the chunk being decoded */
-    size_t n_events, n_left;         /* events of that chunk; events not taken yet */
-    uint64_t base;                   /* block of the last call, in a chunk of one thread */
+    /* n_events: events in the chunk being decoded; n_left: events of it not yet taken */
+    size_t n_events, n_left;
+    /* block number of the last call; used if the chunk has one thread */
+    uint64_t base;
 };
 
 void ab_chunk_codec_fini(struct ab_chunk_codec *c);
-/* Makes room for chunks of n events. Call it before the first of them. */
+/* Makes room for chunks of n events. Call it before the first such chunk. */
 void ab_chunk_codec_fit(struct ab_chunk_codec *c, size_t n);
 
-/* Encodes n ≤ AB_TRACE_CHUNK_EVENTS_MAX events to `raw`, which has AB_TRACE_RAW_MAX bytes. Reads
- * `times`, which must not decrease, only if the codec has times. Sets ends[] to the end of each
- * column. */
+/* Encodes n ≤ AB_TRACE_CHUNK_EVENTS_MAX events to `raw`, which has room for AB_TRACE_RAW_MAX bytes.
+ * Reads `times`, which must not decrease, only if the codec has times. Sets ends[] to the ends of
+ * the columns in `raw`. */
 void ab_chunk_encode(struct ab_chunk_codec *c, const struct ab_chunk_event *events,
                      const uint64_t *times, size_t n, uint8_t *raw, size_t ends[AB_CHUNK_COLUMNS]);
 
 /* Begins to decode a chunk of exactly n events from raw[0..bytes), which must stay valid; the
  * byte after them must be readable. Returns NULL, or what is wrong as the end of a sentence. */
 const char *ab_chunk_open(struct ab_chunk_codec *c, const uint8_t *raw, size_t bytes, size_t n);
-/* Returns the number of events that the next ab_chunk_take gives; 0 = end of chunk. Small
- * batches keep events in the cache, but a chunk of several threads is decoded at once. */
+/* Returns the number of events that the next ab_chunk_take returns; 0 = end of chunk. Small batches
+ * keep events in the cache, but a chunk of several threads is decoded at once. */
 size_t ab_chunk_next(const struct ab_chunk_codec *c);
 const char *ab_chunk_take(struct ab_chunk_codec *c, struct ab_event *events);
 

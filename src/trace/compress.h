@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compresses chunks of events. The whole file is one zstd stream; each chunk has a piece of it
- * that ends with a flush. A chunk repeats earlier chunks more often than itself: with a stream
- * per chunk, a python trace would be three times as large.
+ * Compresses chunks of events. All chunks of a file are one zstd stream; each chunk is a piece of
+ * the stream that ends with a flush. Chunks repeat data of earlier chunks more often than their
+ * own: with a stream per chunk, a python trace would be three times as large.
  */
 #ifndef AB_TRACE_COMPRESS_H
 #define AB_TRACE_COMPRESS_H
@@ -16,7 +16,7 @@
 
 /* Makes a compressor for traces. Free it with ZSTD_freeCCtx. */
 ZSTD_CCtx *ab_packer_new(void);
-/* Compresses raw[0..ends[n_columns - 1]) to `stored`, which has AB_TRACE_STORED_MAX bytes.
+/* Compresses raw[0..ends[n_columns - 1]) to `stored`, which has room for AB_TRACE_STORED_MAX bytes.
  * Flushes at the end of each column, so that zstd has separate statistics for each. */
 enum ab_status ab_packer_take(ZSTD_CCtx *p, const uint8_t *raw, const size_t *ends,
                               size_t n_columns, uint8_t *stored, size_t *n_stored,
@@ -29,8 +29,9 @@ ZSTD_DCtx *ab_unpacker_new(void);
 const char *ab_unpacker_take(ZSTD_DCtx *u, const uint8_t *stored, size_t n_stored, uint8_t *raw,
                              size_t n_raw);
 
-/* Optional chunks are one zstd frame each. `stored` has AB_TRACE_STORED_MAX bytes.
- * ab_optional_unpack returns false if the frame does not have n_raw bytes. */
+/* Compress and decompress an optional chunk, which is a zstd frame of its own. ab_optional_pack
+ * needs room for AB_TRACE_STORED_MAX bytes in `stored`. ab_optional_unpack returns false if the
+ * frame does not have exactly n_raw bytes. */
 enum ab_status ab_optional_pack(const uint8_t *raw, size_t n_raw, uint8_t *stored, size_t *n_stored,
                                 struct ab_err *err);
 bool ab_optional_unpack(const uint8_t *stored, size_t n_stored, uint8_t *raw, size_t n_raw);

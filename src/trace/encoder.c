@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Encodes and compresses a batch on a thread while the next one is filled; without a thread, in
- * place.
+ * Encodes and compresses a batch on a separate thread while the next batch is filled. Without the
+ * thread, encodes when the batch is passed on.
  */
 #include "trace/encoder.h"
 
@@ -26,7 +26,7 @@ struct ab_encoder {
     struct ab_err err;
     bool has_thread;
     pthread_t thread;
-    /* protects the state; while it is ASKED, the thread owns everything else */
+    /* protects `state`; while the state is ASKED, the thread owns everything else */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     enum state state;
@@ -52,7 +52,7 @@ static void change(struct ab_encoder *e, enum state state)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Waits until the state is not `state`. Returns the new state. */
+/* Waits until e->state differs from `state`. Returns the new state. */
 static enum state wait_while(struct ab_encoder *e, enum state state)
 {
     pthread_mutex_lock(&e->lock);

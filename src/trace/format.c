@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* for a state on the stack; uses only functions of the library's ABI */
+/* allows the XXH64 state to be on the stack; uses only functions of the library's ABI */
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 

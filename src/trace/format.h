@@ -7,8 +7,8 @@
 
 #include "trace/event.h"
 
-/* Begins with a byte above 127 and has both line ends, so that damage by a text filter is
- * noticed. */
+/* The magic number of a trace file. It begins with a byte above 127 and has both kinds of line
+ * ends, so that damage by a text filter is noticed. */
 #define AB_TRACE_MAGIC \
     "\x89" \
     "ABT\r\n\x1a\n"
@@ -17,7 +17,7 @@ enum {
     AB_TRACE_VERSION = 1,
 
     /* file header: magic, u32 version, u32 header bytes, u64 flags, u32 program bytes, u32 0,
-     * program, u64 checksum of all before */
+     * program, u64 checksum of everything before */
     AB_TRACE_HEADER_FIXED = 32,
     AB_TRACE_PROGRAM_MAX = 255,
     AB_TRACE_HEADER_MAX = AB_TRACE_HEADER_FIXED + AB_TRACE_PROGRAM_MAX + 8,
@@ -43,11 +43,13 @@ enum {
     AB_TRACE_WHOLE_BYTES = 8 * 5,
 };
 
-/* Readers skip chunks of unknown kinds with this bit. */
+/* Bit in the kind of an optional chunk. Readers skip an optional chunk if they do not know its
+ * kind. */
 #define AB_TRACE_CHUNK_OPTIONAL UINT32_C(0x80000000)
 #define AB_TRACE_CHUNK_INHERITED UINT32_C(0x80000001)
-#define AB_TRACE_CHUNK_SITES UINT32_C(0x80000002)       /* definitions */
-#define AB_TRACE_CHUNK_SITE_COLUMN UINT32_C(0x80000003) /* sites of the next chunk of events */
+#define AB_TRACE_CHUNK_SITES UINT32_C(0x80000002) /* definitions of call sites */
+/* call sites of the events in the next chunk of events */
+#define AB_TRACE_CHUNK_SITE_COLUMN UINT32_C(0x80000003)
 #define AB_TRACE_CHUNK_BYPASS UINT32_C(0x80000004)
 #define AB_TRACE_CHUNK_MARKS UINT32_C(0x80000005)
 #define AB_TRACE_CHUNK_WRITTEN UINT32_C(0x80000007)
@@ -71,8 +73,8 @@ size_t ab_event_canonical(const struct ab_event *e, bool has_time,
 
 /* ---- totals in the end mark: AB_TRACE_SUMMARY_BYTES of little-endian u64 ---- */
 
-/* X(field of struct ab_trace_info, name in messages), in the order of the file. The time of the
- * last event follows. */
+/* X(field of struct ab_trace_info, name in messages), in the order of the file. In the file, the
+ * time of the last event follows these totals. */
 #define AB_TRACE_TOTALS(X) \
     X(events, "events") \
     X(threads, "threads") \
@@ -94,15 +96,16 @@ void ab_trace_summary_encode(const struct ab_trace_info *info, uint8_t *out);
 /* ---- the chunk about calls that bypassed the recorder ---- */
 enum { AB_TRACE_BYPASS_FIXED = 24, AB_TRACE_BYPASS_MAX = 24 + AB_TRACE_BYPASS_NAMES_MAX };
 
-/* Adds the base name of a module that called another malloc. Only counts it if there is no room. */
+/* Counts a module that called another malloc, and stores its base name if there is room for it. */
 void ab_bypass_add_module(struct ab_trace_bypass *b, const char *name);
 
 /* Encodes the chunk and returns its size. */
 size_t ab_bypass_encode(const struct ab_trace_bypass *b, uint8_t out[AB_TRACE_BYPASS_MAX]);
 
-/* Decodes the chunk. Returns NULL, or what is wrong. */
+/* Decodes the chunk to *out. Returns NULL, or what is wrong. */
 const char *ab_bypass_decode(const uint8_t *bytes, size_t n, struct ab_trace_bypass *out);
-/* Decodes a stored chunk. *out must be zero unless the trace had such a chunk before. */
+/* Decodes the chunk as stored in a file. Returns an error if *out already has the contents of
+ * another such chunk, so that *out must be zero before the first. */
 const char *ab_bypass_take(const uint8_t *stored, size_t n_stored, size_t n_raw,
                            struct ab_trace_bypass *out);
 

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PREFETCH = 12 }; /* events ahead: early enough for memory, late enough for the cache */
+/* number of events between a prefetch and its use: early enough for memory, late enough for the
+ * cache */
+enum { PREFETCH = 12 };
 
-/* Inlined into one function, because every call goes through it. */
+/* Inlines a function into its caller, because it runs for every call of the trace. */
 #define EACH_CALL static inline __attribute__((always_inline))
 
 void ab_account_init(struct ab_account *a)
@@ -30,8 +32,8 @@ void ab_account_fini(struct ab_account *a)
     *a = (struct ab_account){0};
 }
 
-/* Checks a size. A block that was given has a size that a process can have, and sums must stay
- * exact. */
+/* Checks a new size. A process cannot have blocks larger than INT64_MAX, and the sums of sizes must
+ * not overflow. */
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
                                    bool is_new)
 {
@@ -199,7 +201,8 @@ const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint
 void ab_account_end_known(struct ab_account *a)
 {
     if (a->live.young.places == NULL)
-        a->info.slots = a->info.live_peak_blocks; /* the caller needs as many slots */
+        /* the caller needs one slot for each block live at the peak */
+        a->info.slots = a->info.live_peak_blocks;
 }
 
 /* ---- map of live blocks by allocation number ---- */
@@ -229,7 +232,8 @@ void ab_live_map_grow(struct ab_live_map *m)
     m->young = make_table(was.places == NULL ? LEAST_PLACES : (was.mask + 1) * 2);
     m->young.n = was.n;
     for (size_t i = 0; was.places != NULL && i <= was.mask; i++)
-        if (was.places[i].number != 0) /* no collision, because there was none in half the room */
+        /* blocks cannot collide here: they did not in a table of half the size */
+        if (was.places[i].number != 0)
             m->young.places[(was.places[i].number - 1) & m->young.mask] = was.places[i];
     free(was.places);
 }

@@ -14,43 +14,46 @@
 #include <stdint.h>
 
 /* Map of live blocks by allocation number; memory O(live peak). Numbers come in order and most
- * blocks die young, so that a block starts at the place given by its number. That needs no
- * search, and neighbours in time are neighbours in memory. If a later number needs the place of
- * a living block, that block moves to the table of old blocks (open addressing, backward-shift
- * deletion). */
+ * blocks die young, so that the number of a block gives its first place in the table of young
+ * blocks. That place is found without a search, and blocks allocated one after the other are
+ * neighbours in memory. If a later number needs the place of a living block, that block moves to
+ * the table of old blocks (open addressing, backward-shift deletion). */
 
 struct ab_live {
     uint64_t slot : 28;
-    uint64_t number : 36; /* allocation number + 1; 0 = empty */
+    uint64_t number : 36; /* allocation number + 1; 0 = the entry is empty */
     uint64_t size;
 };
 #define AB_LIVE_NUMBERS ((UINT64_C(1) << 36) - 1)
 
 struct ab_live_table {
-    struct ab_live *places; /* mask + 1 places; of `old`, at most half are used */
+    /* array of mask + 1 places; at most half of the places of `old` are used */
+    struct ab_live *places;
     size_t n, mask;
 };
 
 struct ab_live_map {
-    struct ab_live_table young, old; /* young.n counts all live blocks, old ones too */
+    struct ab_live_table young, old; /* young.n counts all live blocks, including those in `old` */
 };
 
 void ab_live_map_fini(struct ab_live_map *m);
-/* Makes room for one more young block. */
+/* Makes the table of young blocks larger. */
 void ab_live_map_grow(struct ab_live_map *m);
-/* Moves a young block to the table of old ones. */
+/* Copies a young block to the table of old blocks, so that its place can be overwritten. */
 void ab_live_map_age(struct ab_live_map *m, struct ab_live *young);
 struct ab_live *ab_live_map_find_old(const struct ab_live_map *m, uint64_t number);
 void ab_live_map_remove_old(struct ab_live_map *m, struct ab_live *found);
 
-/* Returns the first place of an old block. A multiplicative hash spreads numbers well, and files
- * cannot choose colliding ones, because the reader counts them itself. */
+/* Returns the index in the table of old blocks at which the search for `number` begins. A
+ * multiplicative hash spreads numbers well. Files cannot choose colliding numbers, because the
+ * reader numbers the blocks itself. */
 static inline size_t ab_live_home(const struct ab_live_table *old, uint64_t number)
 {
     return (size_t)(number * 0x9e3779b97f4a7c15u >> 20) & old->mask;
 }
 
-/* Returns NULL if the block is not live. The pointer is valid until the next add or remove. */
+/* Returns the entry of a live block; NULL if the block is not live. The pointer is valid until the
+ * next add or remove. */
 static inline struct ab_live *ab_live_map_find(const struct ab_live_map *m, uint64_t number)
 {
     if (m->young.places == NULL || number >= AB_LIVE_NUMBERS)
@@ -86,8 +89,8 @@ static inline void ab_live_map_remove(struct ab_live_map *m, struct ab_live *fou
         ab_live_map_remove_old(m, found);
 }
 
-/* Prefetches the places of a number that is needed soon. Always inline, because gcc drops a call
- * to a function that only prefetches. */
+/* Prefetches the places in both tables of a block that is needed soon. Always inline, because gcc
+ * drops a call to a function that only prefetches. */
 static inline __attribute__((always_inline)) void ab_live_map_prefetch(const struct ab_live_map *m,
                                                                        uint64_t number)
 {
@@ -98,37 +101,40 @@ static inline __attribute__((always_inline)) void ab_live_map_prefetch(const str
 }
 
 struct ab_account {
-    struct ab_trace_info info; /* live_end_…: blocks that live now */
+    struct ab_trace_info info; /* totals so far; live_end_…: blocks that are live now */
     struct ab_live_map live;
     uint64_t next_number;
     uint32_t *free_slots; /* stack: the last freed slot is reused first */
     size_t n_free_slots, cap_free_slots;
-    uint8_t *ended; /* one bit per thread; NULL until a thread ends */
+    uint8_t *ended; /* one bit per thread that has ended; NULL until a thread ends */
     uint64_t live_blocks_max, live_bytes_max;
 };
 
 void ab_account_init(struct ab_account *a);
 void ab_account_fini(struct ab_account *a);
 
-/* Takes one event: checks it against the live blocks and sets its block and slot. Returns NULL,
- * or what is wrong as the end of a sentence. */
+/* Checks one event against the live blocks, adds it to the totals, and sets its block and slot.
+ * Returns NULL, or what is wrong as the end of a sentence. */
 const char *ab_account_take(struct ab_account *a, struct ab_event *e);
 
-/* Takes n events and copies them to `out`. Returns how many were taken: n, or the number before
- * the first wrong one. */
+/* Takes n events and copies them to `out`. Returns the number of events taken: n, or the number of
+ * events before the first wrong one, for which *wrong says what is wrong. */
 size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, size_t n,
                            struct ab_event *out, const char **wrong);
 
 /* ---- for a caller who tracks the live blocks ----
  *
- * The caller knows live blocks, their sizes and the threads. `live` stays empty, and no slots
- * are given. Inline, because conversion calls this for each event. */
+ * The caller passes the old size of a block, and numbers threads in the right order. The map `live`
+ * stays empty, and no slots are given. Inline, because conversion calls these functions for each
+ * event. */
 
-/* Returns what is wrong with a new block (is_new) or a new size; NULL = nothing. */
+/* Checks a new block of new_size bytes (is_new), or a block that is resized from old_size to
+ * new_size. Returns NULL, or what is wrong. */
 const char *ab_account_check_known(const struct ab_account *a, uint64_t old_size, uint64_t new_size,
                                    bool is_new);
 
-/* Takes any event; sets the block of an event that gives a new one. */
+/* Adds an event of any kind to the totals, and numbers the block that an allocation gives. Returns
+ * NULL, or what is wrong. */
 const char *ab_account_take_known(struct ab_account *a, struct ab_event *e, uint64_t old_size);
 /* Completes the totals after the last event. */
 void ab_account_end_known(struct ab_account *a);
@@ -146,8 +152,9 @@ static inline void ab_account_drop_known(struct ab_account *a, uint64_t old_size
     a->info.live_end_bytes -= old_size;
 }
 
-/* True if the new size is allowed. The sum of all sizes ever requested is never less than that
- * of the live blocks, so that one check covers both. */
+/* True if a block of old_size (0 = new) may get new_size bytes. The sum of all sizes ever requested
+ * is never less than the sum of the live blocks, so that checking the former for overflow covers
+ * both. */
 static inline bool ab_account_has_room(const struct ab_account *a, uint64_t old_size,
                                        uint64_t new_size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of marks. There are only a few names, so that they are searched linearly, the last
- * one first.
+ * The table of marks. Names are searched linearly from the last to the first, because there are
+ * only a few.
  */
 #include "trace/mark_table.h"
 
@@ -82,10 +82,10 @@ const char *ab_mark_table_check(const struct ab_mark_table *t, uint64_t n_calls,
 
 /* ---- chunks ----
  *
- * Calls and times are stored as differences from the mark before, even across chunks; arguments
- * are not. */
+ * Calls and times are stored as differences from the mark before, even across chunks; arguments of
+ * requests are stored as they are. */
 
-enum { /* per chunk: at most 2,048 × 257 + 65,536 × 28 bytes */
+enum { /* limits per chunk; such a chunk has at most 2,048 × 257 + 65,536 × 28 bytes */
        NAMES_MOST = 2048,
        MARKS_MOST = 65536,
 };
@@ -110,7 +110,7 @@ static uint8_t *put_names(const struct ab_mark_table *t, size_t *n_done, uint8_t
     return at;
 }
 
-/* Counts the marks whose names have been stored. */
+/* Counts the next marks that can be stored now, because their names are stored already. */
 static size_t count_marks(const struct ab_mark_table *t, const struct ab_marks_done *done)
 {
     size_t n = 0;
@@ -158,7 +158,7 @@ static const char *too_many(const struct ab_mark_table *t)
                              : "more marks than a trace can have";
 }
 
-/* True for the name of a function, which can be printed as it is. */
+/* True if the name can be one of a function, so that it can be printed as it is. */
 static bool is_symbol(const uint8_t *name, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
@@ -224,7 +224,7 @@ const char *ab_mark_decode(struct ab_mark_table *t, uint64_t n_calls, const uint
     return c.has_failed || c.at != c.end ? malformed(t) : NULL;
 }
 
-/* ---- statistics: one pass to count, then one per name to sort the distances ---- */
+/* ---- statistics: marks are grouped by name, then distances are sorted for each name ---- */
 
 static struct ab_mark_spread spread_of(double *x, size_t n)
 {
@@ -240,7 +240,7 @@ static struct ab_mark_spread spread_of(double *x, size_t n)
 /* Marks grouped by name, in order within each group. */
 struct groups {
     const struct ab_trace_mark **marks;
-    size_t *ends; /* by name */
+    size_t *ends; /* end of the group in `marks`, by name */
     double *between;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words and column heads of the two tables of a model, as `trace model` writes them and a set of
- * kind `model` reads them. workload/model.h explains the columns.
+ * Words and column heads of the two tables of a workload model. `trace model` writes these tables,
+ * and a workload set of kind `model` reads them. workload/model.h explains the columns.
  */
 #ifndef AB_TRACE_MODEL_TABLES_H
 #define AB_TRACE_MODEL_TABLES_H
@@ -10,7 +10,8 @@
     "size,align,zeroed,lane,freed_by,resizes,last_size,grown,ends,life,from,to"
 #define AB_MODEL_SEQUENCE_HEAD "part,state,block,next,count"
 
-/* Ends of a block: identifier, word. From `fifo` on it is in a later part. */
+/* When a block is freed: identifier, word in the table. For `fifo` and the ones after it, the block
+ * is freed in a later part of the run (workload/model.h). */
 #define AB_BLOCK_ENDS(X) \
     X(NEVER, never) X(CALLS, calls) X(FIFO, fifo) X(LIFO, lifo) X(RANDOM, random)
 
@@ -21,7 +22,8 @@ enum ab_block_end {
 };
 
 #define AB_END_WORD(id, word) #word,
-static const char *const ab_block_end_words[] = {AB_BLOCK_ENDS(AB_END_WORD)}; /* by ab_block_end */
+/* indexed by enum ab_block_end */
+static const char *const ab_block_end_words[] = {AB_BLOCK_ENDS(AB_END_WORD)};
 #undef AB_END_WORD
 
 #endif

@@ -28,7 +28,7 @@
 struct ab_site_reader { /* zero-initialize it */
     uint32_t *column;
     size_t n, at;
-    bool has_column; /* True while the events of the column are being read */
+    bool has_column; /* True until the column's last event has been read */
 };
 
 /* ---- columns of sites and their events ---- */
@@ -53,8 +53,8 @@ static const char *take_column(struct ab_site_reader *r, const struct ab_site_ta
     return ab_site_decode_column(table, raw, bytes, r->column, AB_TRACE_CHUNK_EVENTS_MAX, &r->n);
 }
 
-/* Sets the sites of the next events of a chunk; is_last: no more of them follow. Events of a
- * chunk without a column have no sites. */
+/* Sets the sites of the next n events of a chunk. If no more events of the chunk follow (is_last),
+ * checks that the column is used up. Events of a chunk without a column get no sites. */
 static const char *site_reader_give(struct ab_site_reader *r, struct ab_event *events, size_t n,
                                     bool is_last)
 {
@@ -73,23 +73,24 @@ static const char *site_reader_give(struct ab_site_reader *r, struct ab_event *e
 
 struct ab_trace_reader {
     int fd;
-    char path[1024]; /* printable */
+    char path[1024]; /* path with unprintable characters replaced */
     struct ab_trace_options options;
     uint64_t offset, chunk_offset;
     uint32_t sequence;
-    uint64_t n_events; /* returned or skipped, including ends of threads */
+    uint64_t n_events; /* events returned or skipped, including ends of threads */
     struct ab_account account;
     struct ab_chunk_codec codec;
     ZSTD_DCtx *unpacker;
     struct ab_event *records;
-    size_t n, at; /* decoded records; records already returned */
+    size_t n, at; /* n: number of decoded records; at: number of these already returned */
     uint8_t *stored, *raw;
     size_t cap_records, cap_stored, cap_raw; /* capacities in bytes */
     struct ab_site_reader sites;
-    /* sorted, of the whole file, because they come after their calls */
+    /* written pages of the whole file, sorted by call; read ahead, because the file has them after
+     * their calls */
     struct ab_written_table written;
-    size_t next_written;   /* index of the next one to return */
-    bool is_written_twice; /* True if a call has two */
+    size_t next_written;   /* index in `written` of the next item to return */
+    bool is_written_twice; /* True if `written` had two items of one call */
     SHA2_CTX sha;
     bool is_over;
 };
@@ -106,7 +107,7 @@ static __attribute__((format(printf, 4, 5))) enum ab_status bad(const struct ab_
     return ab_fail(err, AB_INPUT, "%s: byte %llu: %s", r->path, (unsigned long long)offset, text);
 }
 
-/* Reads n bytes. *got is less at the end of the file. */
+/* Reads n bytes. Sets *got to the number of bytes read, which is less at the end of the file. */
 static enum ab_status take(struct ab_trace_reader *r, void *to, size_t n, size_t *got,
                            struct ab_err *err)
 {
@@ -187,8 +188,8 @@ static enum ab_status read_header(struct ab_trace_reader *r, struct ab_err *err)
     return AB_OK;
 }
 
-/* Reads ahead the written pages of large blocks, which the file has only after their frees.
- * Errors are reported later, when the chunk is read in its turn. */
+/* Reads ahead the written pages of large blocks, which come in the file only after the blocks were
+ * freed. Errors are reported later, when the chunk is read in its turn. */
 static void read_written(struct ab_trace_reader *r)
 {
     uint8_t head[AB_TRACE_CHUNK_HEADER];
@@ -398,7 +399,7 @@ static enum ab_status end_of_trace(struct ab_trace_reader *r, struct ab_err *err
     return AB_OK;
 }
 
-/* Decodes more of the open chunk. */
+/* Decodes the next events of the chunk being read. */
 static enum ab_status decode_more(struct ab_trace_reader *r, struct ab_err *err)
 {
     r->at = 0;
@@ -423,7 +424,8 @@ static enum ab_status open_events(struct ab_trace_reader *r, const struct chunk_
     return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
-/* Takes a chunk of call sites, which comes before its events. */
+/* Takes a chunk of definitions or of a column of call sites. Both come before the events that they
+ * belong to. */
 static const char *take_sites(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     r->account.info.has_sites = true;
@@ -446,7 +448,7 @@ static const char *take_marks(struct ab_trace_reader *r, const struct chunk_head
                : "a chunk of marks that cannot be decompressed";
 }
 
-/* Checks a chunk of written pages. They were read ahead; in a pipe they come too late. */
+/* Checks a chunk of written pages, which read_written has read ahead. In a pipe it could not. */
 static const char *take_written(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     struct ab_trace_info *info = &r->account.info;
@@ -471,8 +473,8 @@ static const char *take_requests(struct ab_trace_reader *r, const struct chunk_h
                : "a chunk of requests that cannot be decompressed";
 }
 
-/* Takes the number of first events that allocate blocks inherited at a fork: a u64, once, before
- * all events. */
+/* Takes the chunk that says how many of the first events allocate blocks inherited at a fork. It is
+ * a single u64, and comes once, before all events. */
 static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     uint64_t *inherited = &r->account.info.inherited;
@@ -564,8 +566,8 @@ static enum ab_status have_records(struct ab_trace_reader *r, struct ab_err *err
     return status;
 }
 
-/* Sets the written pages of the blocks that these calls gave. `call` is the number of calls
- * before them. */
+/* Sets the written pages of the blocks that events[0..n) gave. `call` is the number of calls before
+ * events[0]. */
 static enum ab_status give_written(struct ab_trace_reader *r, struct ab_event *events, size_t n,
                                    uint64_t call, struct ab_err *err)
 {
@@ -589,7 +591,8 @@ static enum ab_status give_written(struct ab_trace_reader *r, struct ab_event *e
     return AB_OK;
 }
 
-/* Takes the next n records. *kept is the number to return. */
+/* Takes the next n records into the account and copies them to `events`. *kept is the number of
+ * events to return, without ends of threads unless they were requested. */
 static enum ab_status take_records(struct ab_trace_reader *r, struct ab_event *events, size_t n,
                                    size_t *kept, struct ab_err *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables are arrays, with hash tables of numbers to find existing entries.
+ * The entries are in arrays; hash tables of their numbers find existing entries.
  */
 #include "trace/site_table.h"
 
@@ -84,7 +84,8 @@ static void grow_index(struct ab_site_index *x)
     *x = larger;
 }
 
-/* Returns the place of the entry with this hash and content, or an empty place. */
+/* Returns the place in the hash table of the entry with this hash and content, or the empty place
+ * for it. */
 static uint32_t *seek(struct ab_site_index *x, uint64_t hash, const void *what,
                       bool (*is_same)(const struct ab_site_table *, uint32_t, const void *),
                       const struct ab_site_table *t)
@@ -98,7 +99,7 @@ static uint32_t *seek(struct ab_site_index *x, uint64_t hash, const void *what,
     return &x->numbers[at];
 }
 
-/* Puts the number of the last appended entry into the place. */
+/* Stores `number`, that of the entry just appended, in the place that seek() has returned. */
 static void note(struct ab_site_index *x, uint32_t *place, size_t number)
 {
     *place = (uint32_t)number;
@@ -204,13 +205,14 @@ uint32_t ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_tab
 
 /* ---- chunks ----
  *
- * Definitions are appended, never repeated, and numbers count over the whole file. The number of
- * entries in a chunk is limited so that the largest fit. */
+ * Definitions are stored once, and their numbers count over the whole file. The number of entries
+ * in a chunk is limited so that even entries of the largest size fit. */
 
-enum { /* per chunk: at most 128 × 4,167 + 65,536 × 14 + 131,072 × 7 bytes */
-       MODULES_MOST = 128,
-       FRAMES_MOST = 65536,
-       PLACES_MOST = 131072, /* frames in stacks */
+/* limits per chunk; such a chunk has at most 128 × 4,167 + 65,536 × 14 + 131,072 × 7 bytes */
+enum {
+    MODULES_MOST = 128,
+    FRAMES_MOST = 65536,
+    PLACES_MOST = 131072, /* frames in stacks */
 };
 
 static size_t least(size_t a, size_t b)
@@ -220,8 +222,8 @@ static size_t least(size_t a, size_t b)
 
 /* ---- writing chunks ---- */
 
-/* Returns the end of the definitions that fit into a chunk. A frame needs its module, and a
- * stack its frames, in this chunk or an earlier one. */
+/* Returns the end of the definitions that fit into the next chunk. The module of a frame, and the
+ * frames of a stack, must be in the same chunk or an earlier one. */
 static struct ab_sites_done end_of(const struct ab_site_table *t, const struct ab_sites_done *from)
 {
     struct ab_sites_done end = *from;

@@ -35,12 +35,13 @@ struct ab_site_module {
 };
 
 struct ab_site_frame {
-    uint64_t address; /* return address, relative to the addresses of the module's file */
-    uint32_t module;  /* 0 = in none (code made at run time); the address is then 0 */
+    uint64_t address; /* return address minus the load bias of the module */
+    /* number of the module; 0 = none (code made at run time), and the address is then 0 */
+    uint32_t module;
 };
 
 struct ab_site_stack {
-    uint32_t first; /* index of its first frame in `lists` */
+    uint32_t first; /* index in `lists` of the stack's innermost frame */
     uint8_t depth, end;
 };
 
@@ -53,7 +54,7 @@ struct ab_site_index { /* hash table from content to number */
 struct ab_site_table { /* zero-initialize it */
     struct ab_site_module *modules;
     struct ab_site_frame *frames;
-    uint32_t *lists; /* indexes of frames */
+    uint32_t *lists; /* indexes of frames, stack after stack */
     struct ab_site_stack *stacks;
     size_t n_modules, n_frames, n_lists, n_stacks;
     size_t cap_modules, cap_frames, cap_lists, cap_stacks;
@@ -62,19 +63,20 @@ struct ab_site_table { /* zero-initialize it */
 
 void ab_site_table_fini(struct ab_site_table *t);
 
-/* Append an entry even if it exists; for readers. */
+/* Append an entry, even if the table already has it; for readers. */
 void ab_site_append_module(struct ab_site_table *t, const char *path, size_t n_path,
                            const uint8_t *build_id, size_t n_build_id);
 void ab_site_append_frame(struct ab_site_table *t, struct ab_site_frame frame);
 void ab_site_append_stack(struct ab_site_table *t, const uint32_t *frames, size_t depth,
                           enum ab_site_end end);
 
-/* Return the number of an entry, appending it if it is new, for writers; 0 = too many. */
+/* Return the number of an entry, appending it if it is new; 0 = the table is full. For writers. */
 uint32_t ab_site_know_module(struct ab_site_table *t, const char *path, size_t n_path,
                              const uint8_t *build_id, size_t n_build_id);
 uint32_t ab_site_know_stack(struct ab_site_table *t, const struct ab_site_frame *frames,
                             size_t depth, enum ab_site_end end);
-/* Does the same for a stack of another table. */
+/* Finds stack `stack` of table `other` in `t`, appending it if it is new. Returns its number; 0 =
+ * the table is full. */
 uint32_t ab_site_know_stack_of(struct ab_site_table *t, const struct ab_site_table *other,
                                uint32_t stack);
 
@@ -96,7 +98,7 @@ static inline const struct ab_site_module *ab_site_module_of(const struct ab_sit
  *
  * Definitions, and a column with the stack of each call of the next chunk of events. */
 
-struct ab_sites_done { /* part of a table that has been written */
+struct ab_sites_done { /* numbers of entries of a table that have been written */
     size_t n_modules, n_frames, n_stacks;
 };
 

@@ -27,7 +27,7 @@ struct ab_trace_writer {
     uint32_t sequence;
     const struct ab_site_table *sites; /* NULL = events have no sites */
     struct ab_sites_done sites_done;
-    struct { /* one is filled, the other waits for its chunk of events */
+    struct { /* columns of sites: one is filled, the other waits until its events are encoded */
         uint32_t *sites;
         size_t n;
     } columns[2];
@@ -38,7 +38,7 @@ struct ab_trace_writer {
     struct ab_written_table written; /* written pages of blocks */
     size_t written_done;             /* number of entries of `written` that are already stored */
     uint8_t *raw, *stored;           /* buffers for optional chunks; NULL = not needed yet */
-    uint64_t n_events;               /* in chunks already stored */
+    uint64_t n_events;               /* number of events in chunks already stored */
     uint64_t file_bytes;
 };
 
@@ -132,7 +132,7 @@ static enum ab_status put_optional(struct ab_trace_writer *w, uint32_t kind, siz
     return put_chunk(w, kind, &(struct ab_stored_chunk){w->stored, n_stored, n_raw, 0}, err);
 }
 
-/* Stores definitions and the waiting column of sites, ahead of their events. */
+/* Stores new definitions and the waiting column of sites, ahead of the events of the column. */
 static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
 {
     unsigned waiting = w->filling ^ 1;
@@ -145,7 +145,8 @@ static enum ab_status put_sites(struct ab_trace_writer *w, struct ab_err *err)
     return put_optional(w, AB_TRACE_CHUNK_SITE_COLUMN, n, err);
 }
 
-/* Stores all known marks and requests. None belongs to a call in a chunk already stored. */
+/* Stores all marks and requests known so far. None of them belongs to a call in a chunk already
+ * stored. */
 static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
 {
     for (size_t n;
@@ -161,7 +162,7 @@ static enum ab_status put_marks(struct ab_trace_writer *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* Stores all known written pages. Most belong to calls in chunks already stored. */
+/* Stores all written pages known so far. Most of them belong to calls in chunks already stored. */
 static enum ab_status put_written(struct ab_trace_writer *w, struct ab_err *err)
 {
     if (w->written_done == w->written.n)
@@ -202,7 +203,7 @@ static enum ab_status flush_events(struct ab_trace_writer *w, struct ab_err *err
     enum ab_status status = put_encoded(w, err);
     if (status == AB_OK && w->batch->n > 0) {
         ab_encoder_begin(w->encoder);
-        w->filling ^= 1; /* the column belongs to the events being encoded */
+        w->filling ^= 1; /* the column just filled belongs to the events being encoded */
         w->columns[w->filling].n = 0;
         w->batch = ab_encoder_batch(w->encoder);
     }
@@ -225,7 +226,7 @@ static enum ab_status refuse(const struct ab_trace_writer *w, const char *wrong,
                    (unsigned long long)(info->events + info->thread_ends), wrong);
 }
 
-/* Adds the site of a call to the column. */
+/* Adds the site of a call to the column being filled. */
 static inline void add_site(struct ab_trace_writer *w, uint32_t site)
 {
     w->columns[w->filling].sites[w->columns[w->filling].n++] = site;
@@ -239,7 +240,8 @@ static inline enum ab_status put_event(struct ab_trace_writer *w, struct ab_chun
     return AB_LIKELY(++batch->n < w->cap) ? AB_OK : flush_events(w, err);
 }
 
-/* Stores an event unless `wrong`, the result of the account, is set. */
+/* Stores an event that the account has taken, or returns an error with `wrong` if the account has
+ * refused it. */
 static inline enum ab_status put_taken(struct ab_trace_writer *w, const struct ab_event *event,
                                        const char *wrong, uint64_t *number, struct ab_err *err)
 {
@@ -297,7 +299,8 @@ enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_a
     return put_event(w, event, err);
 }
 
-/* Stores the last events: the chunk in progress, and one that is not full. */
+/* Stores the last events: those of the chunk in progress, and those of a last chunk that is not
+ * full. */
 static enum ab_status put_rest(struct ab_trace_writer *w, struct ab_err *err)
 {
     AB_TRY(flush_events(w, err));
@@ -323,7 +326,6 @@ static enum ab_status put_bypass(struct ab_trace_writer *w, struct ab_err *err)
     return put_chunk(w, AB_TRACE_CHUNK_BYPASS, &(struct ab_stored_chunk){bytes, n, n, 0}, err);
 }
 
-/* Encodes the totals, one u64 each. */
 static void encode_whole(const struct ab_trace_whole *w, uint8_t out[AB_TRACE_WHOLE_BYTES])
 {
     const uint64_t fields[] = {w->cpu_ns, w->recorder_ns, w->calls, w->anonymous_bytes,

@@ -28,9 +28,9 @@ struct ab_trace_writer_options {
     /* sites of events; may grow until the writer is closed, and is not written while empty. NULL
      * = none */
     const struct ab_site_table *sites;
-    /* marks; must contain a mark before its call is written. NULL = none */
+    /* marks; a mark must be in the table before the call that follows it is written. NULL = none */
     const struct ab_mark_table *marks;
-    const struct ab_mark_table *requests; /* requests such as malloc_trim, in the same way */
+    const struct ab_mark_table *requests; /* requests such as malloc_trim, used like `marks` */
     /* totals of the program, read when the writer is closed. NULL = not known */
     const struct ab_trace_whole *whole;
     uint32_t chunk_events; /* events per chunk; 0 = AB_TRACE_CHUNK_EVENTS_MAX */
@@ -45,8 +45,8 @@ enum ab_status ab_trace_writer_inherit(struct ab_trace_writer *w, uint64_t n, st
 /* Returns the number of calls written so far. */
 uint64_t ab_trace_writer_calls(const struct ab_trace_writer *w);
 
-/* Notes how much of the block of a call the program wrote (trace/written_table.h). Call it once
- * per call, after that call was written. Not needed with ab_trace_write, which takes it from the
+/* Notes the written pages of the block that a call gave (trace/written_table.h). Call this once per
+ * call, after that call was written. Not needed with ab_trace_write, which takes the pages from the
  * event. */
 void ab_trace_writer_written(struct ab_trace_writer *w, uint64_t call, uint32_t known_pages,
                              uint32_t written_pages);
@@ -59,25 +59,27 @@ void ab_trace_writer_bypass(struct ab_trace_writer *w, const struct ab_trace_byp
 enum ab_status ab_trace_write(struct ab_trace_writer *w, const struct ab_event *event,
                               uint64_t *number, struct ab_err *err);
 
-/* Does the same for a caller that tracks live blocks and the order of threads. `old_size` is the
- * size of the block before a free or resize. Use only one of the two functions with a writer. */
+/* Writes an event for a caller that tracks live blocks and numbers threads in the right order.
+ * `old_size` is the size of the block before a free or resize. Use either this function or
+ * ab_trace_write with a writer, not both. */
 enum ab_status ab_trace_write_known(struct ab_trace_writer *w, const struct ab_event *event,
                                     uint64_t old_size, uint64_t *number, struct ab_err *err);
 
-/* Write the most frequent of these events, without times: a free, and an allocation that gave a
- * block. */
+/* Write the most frequent events of ab_trace_write_known, without times: a free, and an allocation
+ * that gave a block. */
 enum ab_status ab_trace_write_free(struct ab_trace_writer *w, uint32_t thread, uint64_t block,
                                    uint64_t old_size, struct ab_err *err);
 struct ab_trace_alloc {
     uint32_t thread;
     uint8_t kind; /* AB_EVENT_ALLOC … AB_EVENT_ALLOC_ALIGNED */
-    uint8_t log2; /* log2 of the alignment, if it has one, otherwise 0 */
+    uint8_t log2; /* log2 of the alignment; 0 unless the kind is AB_EVENT_ALLOC_ALIGNED */
     uint32_t site;
 };
 enum ab_status ab_trace_write_alloc(struct ab_trace_writer *w, struct ab_trace_alloc alloc,
                                     uint64_t size, uint64_t *number, struct ab_err *err);
 
-/* Writes the rest and the end mark. Frees the writer, also on failure. */
+/* Writes the remaining events and the end mark, and sets *info to the totals. Frees the writer,
+ * also on failure. */
 enum ab_status ab_trace_writer_close(struct ab_trace_writer *w, struct ab_trace_info *info,
                                      struct ab_err *err);
 void ab_trace_writer_abandon(struct ab_trace_writer *w);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Table of written pages. They are known only when a block is freed, so that a chunk can refer
- * to calls of any earlier chunk. Each chunk is sorted by call, and readers sort the union.
+ * Table of written pages. The written pages of a block are known only when it is freed, so that a
+ * chunk can refer to calls of any earlier chunk. Each chunk is sorted by call, and readers sort all
+ * items together.
  */
 #include "trace/written_table.h"
 
@@ -11,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { ITEMS_MOST = 65536 }; /* per chunk, each of at most 20 bytes */
+enum { ITEMS_MOST = 65536 }; /* limit per chunk; an item has at most 20 bytes */
 
 void ab_written_table_fini(struct ab_written_table *t)
 {

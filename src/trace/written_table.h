@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Written pages of large blocks: for each call that gave a block, the number of its pages for
- * which it is known whether the program wrote to them. The table of a trace, and its optional
- * chunk (traces/FORMAT.md).
+ * Written pages of large blocks: for each call that gave a block, the number of pages for which it
+ * is known whether the program wrote to them, and the number of pages that it wrote to. The file
+ * has the table of a trace, and its optional chunk (traces/FORMAT.md).
  */
 #ifndef AB_TRACE_WRITTEN_TABLE_H
 #define AB_TRACE_WRITTEN_TABLE_H
@@ -18,9 +18,9 @@ enum {
 
 struct ab_trace_written {
     uint64_t call; /* index of the allocation or resize that gave the block */
-    uint32_t
-        known; /* whole pages of the block for which it is known whether they were written, > 0 */
-    uint32_t pages; /* pages of these that were written */
+    /* number of whole pages of the block for which it is known whether they were written, > 0 */
+    uint32_t known;
+    uint32_t pages; /* number of these known pages that were written */
 };
 
 struct ab_written_table { /* zero-initialize it */
@@ -31,7 +31,7 @@ struct ab_written_table { /* zero-initialize it */
 void ab_written_table_fini(struct ab_written_table *t);
 /* Adds an item; drops it if the table is full. */
 void ab_written_add(struct ab_written_table *t, struct ab_trace_written item);
-/* Sorts the items by call. Returns false if two items are of one call. */
+/* Sorts the items by call. Returns false if two items have the same call. */
 bool ab_written_sort(struct ab_written_table *t);
 
 /* Encodes the items after *done, as many as fit into a chunk, in any order, and advances *done.
