@@ -433,7 +433,7 @@ static enum ab_status keep(const struct ab_baseline_request *r, const char *path
     if (r->result != NULL)
         from = ab_strdup(r->result);
     else
-        AB_TRY(ab_last_result_strictly(&r->store, &from, err));
+        AB_TRY(ab_last_result(&r->store, &r->talk, NULL, &from, err));
     struct ab_kept_baseline kept = {.from = from, .path = path};
     bool is_suite = ab_base_is_suite(&r->store, from);
     enum ab_status status = (is_suite ? keep_suite : keep_result)(r, &kept, err);

@@ -290,19 +290,15 @@ static enum ab_status find(const struct ab_store_wanted *wanted, unsigned back, 
     return AB_OK;
 }
 
-enum ab_status ab_last_result_strictly(const struct ab_store_wanted *wanted, char **out,
-                                       struct ab_err *err)
+/* Refuses a newest result that is not the newest, because every back end failed in that. */
+static enum ab_status refuse_older(char **path, struct ab_err *err)
 {
-    size_t n_empty = 0;
-    AB_TRY(find(wanted, 0, out, &n_empty, err));
-    if (n_empty == 0)
-        return AB_OK;
     enum ab_status status = ab_fail(err, AB_BACKEND,
                                     "every back end failed in the newest result; the newest with "
                                     "numbers is %s: name it if that is meant",
-                                    AB_SHOWN(512, *out));
-    free(*out);
-    *out = NULL;
+                                    AB_SHOWN(512, *path));
+    free(*path);
+    *path = NULL;
     return status;
 }
 
@@ -331,8 +327,11 @@ enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct
 {
     size_t n_empty = 0;
     unsigned back = 0;
-    AB_TRY(parse_last(text, &back, err));
+    if (text != NULL)
+        AB_TRY(parse_last(text, &back, err));
     AB_TRY(find(wanted, back, out, &n_empty, err));
+    if (text == NULL)
+        return n_empty > 0 ? refuse_older(out, err) : AB_OK;
     if (n_empty > 0)
         ab_say(talk,
                "allocbench: note: %zu newer result%s left out, in which every back end failed; "

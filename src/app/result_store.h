@@ -59,13 +59,10 @@ void ab_store_stem(const struct ab_session *session, time_t when, char *buf, siz
 
 /* Finds the result that `text` names, in ab_results_folder(), and says its path. *out is
  * malloc'ed. Fails with AB_INPUT if there are fewer results, with AB_USAGE if there is no folder or
- * for another text. Calibrations, baselines and other JSON files do not count. */
+ * for another text. With `text` NULL it finds the newest, and fails with AB_BACKEND if every back
+ * end failed in a newer one. Calibrations, baselines and other JSON files do not count. */
 enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
                               const char *text, char **out, struct ab_err *err);
-/* Finds the newest result. Fails with AB_BACKEND if every back end failed in a newer one. */
-enum ab_status ab_last_result_strictly(const struct ab_store_wanted *wanted, char **out,
-                                       struct ab_err *err);
-
 /* Results of `verify` are stored as RESULTS/verified/BUILD-ID, so that a later run of the same
  * library can show which checks it failed, or that it passed. */
 

@@ -8,7 +8,8 @@
 #include "app/gate_set.h"
 #include "app/request_parts.h"
 #include "app/result_store.h"
-#include "result/result.h"
+#include "result/merge/shard_part.h"
+#include "result/passes.h"
 #include "runner/run_session.h"
 
 /* Implements --passes. The choice depends on the command alone and not on measurements, so that all

@@ -18,7 +18,6 @@
 #include "report/html/report.h"
 #include "report/table/sink_checks.h"
 #include "report/table/sink_table.h"
-#include "stats/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,12 +17,12 @@
 #include "core/text.h"
 #include "core/unfinished.h"
 #include "document/json.h"
-#include "runner/supervise.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -172,7 +172,7 @@ static int finish(enum ab_status status, int exit_code, const struct ab_err *err
     if (err->text[0] != 0)
         print_error(err->text);
     if (status == AB_INTERRUPTED)
-        return 128 + ab_supervise_signal();
+        return 128 + ab_stop_signal;
     return exit_code >= 125 ? exit_code : ab_status_exit_code(status);
 }
 
@@ -188,6 +188,24 @@ static int finish_on_little_stack(const struct ab_err *err)
     return ab_status_exit_code(err->status);
 }
 
+enum { STACK_LEAST = 512 << 10 };
+
+/* Raises the soft stack limit, which workers inherit, to the least that allocbench and a worker
+ * need. With less, their own code would crash, and the back end would be blamed. Returns AB_SYSTEM
+ * if the hard limit is lower. */
+static enum ab_status fit_stack(struct ab_err *err)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_LEAST)
+        return AB_OK;
+    stack.rlim_cur = STACK_LEAST;
+    if (stack.rlim_max >= STACK_LEAST && setrlimit(RLIMIT_STACK, &stack) == 0)
+        return AB_OK;
+    return ab_fail(err, AB_SYSTEM,
+                   "the limit on the stack (ulimit -s) is %llu KiB, at least %d are needed",
+                   (unsigned long long)stack.rlim_max >> 10, STACK_LEAST >> 10);
+}
+
 int main(int argc, char **argv)
 {
     struct ab_err err = {0};
@@ -196,7 +214,7 @@ int main(int argc, char **argv)
     hold_standard_descriptors();
     catch_file_limit();
     ab_json_take_memory();
-    if (ab_spawn_fit_stack(&err) != AB_OK)
+    if (fit_stack(&err) != AB_OK)
         return finish_on_little_stack(&err);
     ab_standard_output_begin();
     if (argc < 2) {

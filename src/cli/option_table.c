@@ -5,6 +5,7 @@
  */
 #include "cli/option_table.h"
 
+#include "app/rounds.h"
 #include "app/trace/trace_facts.h"
 #include "base/bits.h"
 #include "base/limits.h"
@@ -13,10 +14,6 @@
 #include "cli/commands.h"
 #include "core/text.h"
 #include "report/table/style.h"
-#include "result/merge/shard_part.h"
-#include "result/passes.h"
-#include "result/result.h"
-#include "tape/tape.h"
 
 #include <float.h>
 #include <stdio.h>

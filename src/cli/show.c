@@ -17,7 +17,6 @@
 #include "core/units_show.h"
 #include "report/table/sink_checks.h"
 #include "report/table/sink_table.h"
-#include "result/shown.h"
 
 #include <signal.h>
 #include <stdio.h>

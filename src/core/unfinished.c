@@ -25,6 +25,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+volatile sig_atomic_t ab_stop_signal;
+
 enum { ENTRIES = 64, NAME_BYTES = 64, DEPTH_MOST = 8, PASSES_MOST = 4 };
 
 static struct entry {

@@ -9,6 +9,7 @@
 
 #include "core/status.h"
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* Registers the file `name` (below 64 bytes) in `directory`, a descriptor that stays open until
@@ -51,5 +52,8 @@ int ab_temporary_own(const char *folder);
  * stays if it contains something called `kept` at any depth: then `visit` gets the path of the
  * folder that `kept` is in. */
 void ab_temporary_sweep(const char *kept, void (*visit)(const char *path, void *user), void *user);
+
+/* The signal that asked this process to stop; 0 = none. runner/supervise.c sets it. */
+extern volatile sig_atomic_t ab_stop_signal;
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/alloc.h"
 #include "core/system_file.h"
 #include "core/text.h"
+#include "core/unfinished.h"
 #include "core/units_show.h"
 #include "runner/supervise.h"
 
@@ -113,7 +114,7 @@ static bool await_match(pid_t pid, int fd, struct match *out)
     struct pollfd wake = {.fd = fd, .events = POLLIN};
     int wait_status;
     while (poll(&wake, 1, 100) <= 0)
-        if (ab_supervise_signal() != 0)
+        if (ab_stop_signal != 0)
             kill(pid, SIGKILL);
     bool is_there = read(fd, out, sizeof *out) == sizeof *out;
     while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
@@ -231,7 +232,7 @@ enum ab_status ab_server_begin(const struct ab_server *asked, struct ab_server_r
                                                    asked->ready_timeout_ns, &why) == AB_OK;
         if (null >= 0)
             close(null);
-        if (ab_supervise_signal() != 0)
+        if (ab_stop_signal != 0)
             return ab_fail(err, AB_INTERRUPTED, "interrupted");
     }
     if (is_there)

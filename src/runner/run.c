@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "core/alloc.h"
+#include "core/unfinished.h"
 #include "runner/classify.h"
 #include "runner/estimate.h"
 #include "runner/quiet.h"
@@ -509,7 +510,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
                       enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
                       struct ab_err *err)
 {
-    if (ab_supervise_signal() != 0) /* a signal between two runs */
+    if (ab_stop_signal != 0) /* a signal between two runs */
         return ab_fail(err, AB_INTERRUPTED, "interrupted");
     struct ab_outcome made = {0};
     struct ab_ending ending;

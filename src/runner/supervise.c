@@ -34,7 +34,6 @@
 
 enum { POLL_MS = 50, GRACE_MS = 300, STOP_MS = 200, REAP_TRIES = 2000 };
 
-static volatile sig_atomic_t stop_signal;
 /* pid of the worker; signal that it sent us */
 static volatile sig_atomic_t current_worker, worker_signal;
 
@@ -55,22 +54,17 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         worker_signal = signal;
         return;
     }
-    if (stop_signal != 0) {
+    if (ab_stop_signal != 0) {
         ab_unfinished_remove();
         _exit(128 + signal); /* the second signal is serious; workers die with us */
     }
-    stop_signal = signal;
+    ab_stop_signal = signal;
 }
 
 void ab_supervise_expect(pid_t worker)
 {
     worker_signal = 0;
     current_worker = worker;
-}
-
-int ab_supervise_signal(void)
-{
-    return stop_signal;
 }
 
 static uint64_t resident_bytes(pid_t pid)
@@ -218,7 +212,7 @@ void ab_supervise_begin(void)
 
 static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns, uint64_t limit)
 {
-    if (stop_signal != 0) {
+    if (ab_stop_signal != 0) {
         ending->end = AB_END_INTERRUPTED;
         return true;
     }
@@ -249,9 +243,9 @@ static bool was_stopped_with_us(int wait_status)
     if (by != SIGINT && by != SIGTERM && by != SIGHUP)
         return false;
     uint64_t until = ab_clock_now_ns() + STOP_MS * UINT64_C(1000000);
-    while (stop_signal == 0 && worker_signal == 0 && ab_clock_now_ns() < until)
+    while (ab_stop_signal == 0 && worker_signal == 0 && ab_clock_now_ns() < until)
         poll(NULL, 0, 10);
-    return stop_signal != 0;
+    return ab_stop_signal != 0;
 }
 
 static uint64_t extend(uint64_t deadline_ns, const struct ab_watch *watch)
@@ -312,7 +306,7 @@ enum {
     FD_SAFE = 64
 };
 enum { ARGUMENTS_MAX = 14 }; /* most arguments of the program that runs the worker */
-enum { DESCRIPTORS_LEAST = FD_SAFE + 2 * FD_COUNT, STACK_LEAST = 512 << 10 };
+enum { DESCRIPTORS_LEAST = FD_SAFE + 2 * FD_COUNT };
 
 static void write_text(const char *path, const char *text)
 {
@@ -425,19 +419,6 @@ static bool place_descriptors(const struct ab_spawn *s)
         if (from[i] >= 0 && dup2(from[i], i) < 0) /* descriptors made by dup2 stay open */
             return false;
     return true;
-}
-
-enum ab_status ab_spawn_fit_stack(struct ab_err *err)
-{
-    struct rlimit stack;
-    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_LEAST)
-        return AB_OK;
-    stack.rlim_cur = STACK_LEAST;
-    if (stack.rlim_max >= STACK_LEAST && setrlimit(RLIMIT_STACK, &stack) == 0)
-        return AB_OK;
-    return ab_fail(err, AB_SYSTEM,
-                   "the limit on the stack (ulimit -s) is %llu KiB, at least %d are needed",
-                   (unsigned long long)stack.rlim_max >> 10, STACK_LEAST >> 10);
 }
 
 /* Returns the program: the worker, or what runs it. Fills its arguments. */

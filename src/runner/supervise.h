@@ -54,8 +54,6 @@ void ab_supervise_begin(void);
 /* Ignores signals from this worker and its children as requests to stop. Call it with signals
  * blocked, before the worker can send any. ab_supervise calls it if nobody has. */
 void ab_supervise_expect(pid_t worker);
-/* Returns the signal that asked us to stop; 0 = none. */
-int ab_supervise_signal(void);
 
 struct ab_ending ab_supervise(pid_t worker, uint64_t deadline_ns, uint64_t memory_limit_bytes);
 /* Watches with callbacks, without a memory limit. */
@@ -132,10 +130,5 @@ void ab_notice_go_on(int listener, const struct ab_notice *notice);
 /* True if the path must be passed by another name, because LD_PRELOAD splits at spaces and colons
  * and expands '$'. */
 bool ab_spawn_needs_alias(const char *path);
-
-/* Raises the soft stack limit, which workers inherit, to the least that allocbench and a worker
- * need. With less, their own code would crash, and the back end would be blamed. Returns AB_SYSTEM
- * if the hard limit is lower. */
-enum ab_status ab_spawn_fit_stack(struct ab_err *err);
 
 #endif

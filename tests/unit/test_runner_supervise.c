@@ -3,6 +3,7 @@
  * Real processes: what ends by itself, what must be ended, and what it leaves behind.
  */
 #include "base/clock.h"
+#include "core/unfinished.h"
 #include "runner/supervise.h"
 #include "support/cmocka.h"
 
@@ -174,7 +175,7 @@ static void a_worker_that_signals_us_is_held_to_it_and_stops_nothing(void **stat
     struct ab_ending e = watch(signal_parent, 30 * SECOND, UINT64_MAX);
     assert_int_equal(e.end, AB_END_ITSELF);
     assert_int_equal(e.sent_signal, SIGTERM);
-    assert_int_equal(ab_supervise_signal(), 0);
+    assert_int_equal(ab_stop_signal, 0);
     assert_int_equal(watch(exit_seven, 30 * SECOND, UINT64_MAX).sent_signal, 0);
 }
 
@@ -208,14 +209,14 @@ static void a_signal_to_a_worker_and_then_to_us_interrupts(void **state)
     assert_int_equal(timer_settime(timer, 0, &soon, NULL), 0);
     struct ab_ending e = ab_supervise(worker, ab_clock_now_ns() + 30 * SECOND, UINT64_MAX);
     assert_int_equal(e.end, AB_END_INTERRUPTED);
-    assert_int_equal(ab_supervise_signal(), SIGINT);
+    assert_int_equal(ab_stop_signal, SIGINT);
     timer_delete(timer);
 }
 
 static void a_signal_interrupts_what_runs(void **state)
 {
     (void)state; /* it came in the test before this one */
-    assert_int_equal(ab_supervise_signal(), SIGINT);
+    assert_int_equal(ab_stop_signal, SIGINT);
     struct ab_ending e = watch(sleep_long, 30 * SECOND, UINT64_MAX);
     assert_int_equal(e.end, AB_END_INTERRUPTED);
     e = ab_supervise(start_stopped(SIGINT), ab_clock_now_ns() + 30 * SECOND, UINT64_MAX);

@@ -10,7 +10,6 @@
 #include "core/text.h"
 #include "core/units_show.h"
 #include "report/table/table.h"
-#include "result/shown.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,8 +13,7 @@
 #include "cli/trace.h"
 #include "core/alloc.h"
 #include "core/output.h"
-#include "report/table/style.h"
-#include "result/shown.h"
+#include "report/table/table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/progress.h"
+#include "answer/progress_text.h"
 #include "result/numbers.h"
 
 #include "result/shown.h"
