@@ -11,7 +11,7 @@
 #include "core/alloc.h"
 #include "core/text.h"
 #include "report/html/report.h"
-#include "report/sinks/sink_tag.h"
+#include "report/sinks/sinks.h"
 #include "result/merge/merge_rounds.h"
 #include "stats/metric.h"
 

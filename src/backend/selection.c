@@ -269,11 +269,41 @@ out:
     free(real);
 }
 
+#define PURGE_LEAST_NS UINT64_C(1000000)
+
+/* Parses the settings of a malloc library: "purge=10s" or nothing. For the C library, "trim=10s"
+ * means the same. */
+static enum ab_status settings_purge(const char *params, bool is_libc, struct ab_selection *s,
+                                     struct ab_err *err)
+{
+    struct ab_number period;
+    size_t n = strcspn(params, "=");
+    const char *value = params[n] == '=' ? params + n + 1 : params + n;
+    bool is_purge = n == 5 && strncmp(params, "purge", n) == 0;
+    if (*params == 0)
+        return AB_OK;
+    if (!is_purge && !(is_libc && n == 4 && strncmp(params, "trim", n) == 0))
+        return ab_fail(
+            err, AB_USAGE,
+            "%s: a malloc library takes no parameters except %spurge=TIME, at which periods "
+            "of the work's time it gives memory back%s; environment variables stand in "
+            "braces: {VARIABLE=VALUE}",
+            s->name, is_libc ? "trim=TIME or " : "", is_libc ? "" : ", and prefix=NAME");
+    const char *wrong = ab_units_parse(value, strlen(value), AB_UNIT_TIME, &period);
+    if (wrong == NULL && period.whole < PURGE_LEAST_NS)
+        wrong = "must be at least 1ms";
+    if (wrong != NULL)
+        return ab_fail(err, AB_USAGE, "%s: %.*s=%s: %s", s->name, (int)n, params,
+                       AB_SHOWN(64, value), wrong);
+    s->purge_ns = period.whole;
+    return AB_OK;
+}
+
 static enum ab_status select_preset(const struct ab_preset *p, const char *params,
                                     struct ab_selection *s, struct ab_err *err)
 {
     char path[sizeof s->path];
-    AB_TRY(ab_settings_purge(params, p->files[0] == NULL, s, err));
+    AB_TRY(settings_purge(params, p->files[0] == NULL, s, err));
     AB_COPY(s->package, p->package);
     if (p->files[0] == NULL) {
         s->source = AB_SOURCE_LIBC;
@@ -299,7 +329,7 @@ static enum ab_status select_file(const char *path, const char *params, struct a
     library_classify(path, s);
     if (s->state == AB_SELECTION_OK && s->source == AB_SOURCE_PRELOAD && s->params[0] != 0) {
         s->params[0] = 0; /* parameters are only for plug-ins */
-        return ab_settings_purge(params, false, s, err);
+        return settings_purge(params, false, s, err);
     }
     if (s->state == AB_SELECTION_ABSENT)
         AB_FIT(s->reason, "no such file: %s", AB_SHOWN(512, path));

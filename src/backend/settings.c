@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PURGE_LEAST_NS UINT64_C(1000000)
-
 char *ab_settings_comma(char *text)
 {
     int depth = 0;
@@ -337,32 +335,6 @@ enum ab_status ab_settings_library(const char *params, struct ab_selection *s, s
         return check_form(params, s, err);
     }
     return read_prefix(params, s, err);
-}
-
-enum ab_status ab_settings_purge(const char *params, bool is_libc, struct ab_selection *s,
-                                 struct ab_err *err)
-{
-    struct ab_number period;
-    size_t n = strcspn(params, "=");
-    const char *value = params[n] == '=' ? params + n + 1 : params + n;
-    bool is_purge = n == 5 && strncmp(params, "purge", n) == 0;
-    if (*params == 0)
-        return AB_OK;
-    if (!is_purge && !(is_libc && n == 4 && strncmp(params, "trim", n) == 0))
-        return ab_fail(
-            err, AB_USAGE,
-            "%s: a malloc library takes no parameters except %spurge=TIME, at which periods "
-            "of the work's time it gives memory back%s; environment variables stand in "
-            "braces: {VARIABLE=VALUE}",
-            s->name, is_libc ? "trim=TIME or " : "", is_libc ? "" : ", and prefix=NAME");
-    const char *wrong = ab_units_parse(value, strlen(value), AB_UNIT_TIME, &period);
-    if (wrong == NULL && period.whole < PURGE_LEAST_NS)
-        wrong = "must be at least 1ms";
-    if (wrong != NULL)
-        return ab_fail(err, AB_USAGE, "%s: %.*s=%s: %s", s->name, (int)n, params,
-                       AB_SHOWN(64, value), wrong);
-    s->purge_ns = period.whole;
-    return AB_OK;
 }
 
 /* Checks of settings: what is wrong, which value would be right, and which other setting is

@@ -33,11 +33,6 @@ bool ab_settings_is_harmless(const char *setting);
  * that the worker checks. */
 enum ab_status ab_settings_library(const char *params, struct ab_selection *s, struct ab_err *err);
 
-/* Parses the settings of a malloc library: "purge=10s" or nothing. For the C library, "trim=10s"
- * means the same. */
-enum ab_status ab_settings_purge(const char *params, bool is_libc, struct ab_selection *s,
-                                 struct ab_err *err);
-
 /* Sets all values of a built-in back end: the defaults, then those of `text`, as in
  * "reserve=1GiB:commit=64KiB"; "" = none. */
 enum ab_status ab_params_parse(const struct ab_backend *backend, const char *text,

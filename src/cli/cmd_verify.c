@@ -9,7 +9,7 @@
 #include "cli/terminal.h"
 #include "core/output.h"
 #include "core/text.h"
-#include "document/verify_json.h"
+#include "document/checks_json.h"
 #include "report/table/verify_table.h"
 
 #include <stdio.h>

@@ -59,33 +59,6 @@ json_t *ab_json_real(double x)
     return json_real(x);
 }
 
-/* Returns a number if the text looks like one (digits, or digits around a point), otherwise a
- * string. */
-static json_t *param_json(const char *text)
-{
-    size_t digits = strspn(text, "0123456789"), n = strlen(text);
-    bool is_whole = digits == n && n > 0 && n <= 18;
-    bool is_real = digits > 0 && text[digits] == '.' && n > digits + 1 && n <= 26 &&
-                   digits + 1 + strspn(text + digits + 1, "0123456789") == n;
-    if (is_whole)
-        return ab_json_integer(strtoull(text, NULL, 10));
-    return is_real ? ab_json_real(strtod(text, NULL)) : ab_json_string(text);
-}
-
-json_t *ab_json_params(const char *values)
-{
-    char text[AB_VALUES_BYTES], *rest = NULL;
-    AB_COPY(text, values);
-    json_t *o = text[0] != 0 ? json_object() : NULL;
-    for (char *p = strtok_r(text, " ", &rest); p != NULL; p = strtok_r(NULL, " ", &rest)) {
-        size_t n = strcspn(p, "=");
-        bool has_value = p[n] == '=';
-        p[n] = 0;
-        ab_json_put(o, p, param_json(has_value ? p + n + 1 : ""));
-    }
-    return o;
-}
-
 json_t *ab_json_histogram(const struct ab_hdr *hdr)
 {
     char *encoded = NULL;

@@ -29,9 +29,6 @@ json_t *ab_json_integer(uint64_t n);
 /* Returns a number, rounded as in results; null for NaN. */
 json_t *ab_json_real(double x);
 
-/* Converts "n=1000 m=many" into {"n": 1000, "m": "many"}; returns NULL for "". */
-json_t *ab_json_params(const char *values);
-
 /* Returns a histogram in the format HDR V2 (result/hdr.h) as base64; null if its values are too
  * many for that format. */
 json_t *ab_json_histogram(const struct ab_hdr *hdr);

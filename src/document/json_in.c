@@ -328,17 +328,6 @@ const char *ab_json_text(struct ab_json_reader *r, const struct ab_json_node *o,
     return ab_json_text_at(r, &node);
 }
 
-void ab_json_chars_at(struct ab_json_reader *r, const struct ab_json_node *at, char *buf,
-                      size_t cap)
-{
-    const char *s = ab_json_text_at(r, at);
-    size_t n = strlen(s);
-    if (n >= cap)
-        ab_json_fail(r, at, "has %zu bytes, at most %zu are allowed", n, cap - 1);
-    else
-        memcpy(buf, s, n + 1);
-}
-
 double ab_json_number_at(struct ab_json_reader *r, const struct ab_json_node *at)
 {
     if (at->json == NULL || json_is_null(at->json))

@@ -72,9 +72,6 @@ struct ab_json_node ab_json_item_object(struct ab_json_reader *r, const struct a
 /* Returns a string, which belongs to the document; "" for null. */
 const char *ab_json_text_at(struct ab_json_reader *r, const struct ab_json_node *at);
 const char *ab_json_text(struct ab_json_reader *r, const struct ab_json_node *o, const char *key);
-/* Copies a string into a fixed buffer; an error if it does not fit. */
-void ab_json_chars_at(struct ab_json_reader *r, const struct ab_json_node *at, char *buf,
-                      size_t cap);
 /* Returns a number; NaN for null. */
 double ab_json_number_at(struct ab_json_reader *r, const struct ab_json_node *at);
 double ab_json_number(struct ab_json_reader *r, const struct ab_json_node *o, const char *key);

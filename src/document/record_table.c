@@ -300,6 +300,18 @@ static size_t read_name(struct ab_json_reader *r, const struct ab_json_node *nod
     return numbers[ab_json_one_of_at(r, node, names, n)];
 }
 
+/* Copies a string into a fixed buffer; an error if it does not fit. */
+static void json_chars_at(struct ab_json_reader *r, const struct ab_json_node *at, char *buf,
+                          size_t cap)
+{
+    const char *s = ab_json_text_at(r, at);
+    size_t n = strlen(s);
+    if (n >= cap)
+        ab_json_fail(r, at, "has %zu bytes, at most %zu are allowed", n, cap - 1);
+    else
+        memcpy(buf, s, n + 1);
+}
+
 static void read_value(struct ab_json_reader *r, const struct ab_json_node *node,
                        const struct ab_member *m, void *record)
 {
@@ -307,7 +319,7 @@ static void read_value(struct ab_json_reader *r, const struct ab_json_node *node
     bool is_null = json_is_null(node->json), is_zero = has_flag(m, AB_ZERO);
     const char *text;
     if (m->type == AB_IS_CHARS) {
-        ab_json_chars_at(r, node, p, m->bytes);
+        json_chars_at(r, node, p, m->bytes);
     } else if (m->type == AB_IS_TEXT) {
         text = ab_json_text_at(r, node);
         *(const char **)p = text[0] != 0 || !is_zero ? text : NULL;

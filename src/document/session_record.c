@@ -183,10 +183,38 @@ static void read_backend(const struct ab_reading *x)
     *(uint32_t *)x->record = stored_row(x->context, x->o, x->m->key);
 }
 
+/* Returns a number if the text looks like one (digits, or digits around a point), otherwise a
+ * string. */
+static json_t *param_json(const char *text)
+{
+    size_t digits = strspn(text, "0123456789"), n = strlen(text);
+    bool is_whole = digits == n && n > 0 && n <= 18;
+    bool is_real = digits > 0 && text[digits] == '.' && n > digits + 1 && n <= 26 &&
+                   digits + 1 + strspn(text + digits + 1, "0123456789") == n;
+    if (is_whole)
+        return ab_json_integer(strtoull(text, NULL, 10));
+    return is_real ? ab_json_real(strtod(text, NULL)) : ab_json_string(text);
+}
+
+/* Converts "n=1000 m=many" into {"n": 1000, "m": "many"}; returns NULL for "". */
+static json_t *json_params(const char *values)
+{
+    char text[AB_VALUES_BYTES], *rest = NULL;
+    AB_COPY(text, values);
+    json_t *o = text[0] != 0 ? json_object() : NULL;
+    for (char *p = strtok_r(text, " ", &rest); p != NULL; p = strtok_r(NULL, " ", &rest)) {
+        size_t n = strcspn(p, "=");
+        bool has_value = p[n] == '=';
+        p[n] = 0;
+        ab_json_put(o, p, param_json(has_value ? p + n + 1 : ""));
+    }
+    return o;
+}
+
 static json_t *write_params(const struct ab_writing *x)
 {
     const struct ab_session *s = x->context;
-    return ab_json_params(s->backends[*(const uint32_t *)x->record].values);
+    return json_params(s->backends[*(const uint32_t *)x->record].values);
 }
 
 static void read_phase(const struct ab_reading *x)
@@ -429,7 +457,7 @@ static json_t *write_null_params(const struct ab_writing *x)
 {
     const struct ab_session *s = x->context;
     const struct ab_null_cost *null = x->record;
-    return s->n_combinations > 0 ? ab_json_params(s->combinations[null->combination].values) : NULL;
+    return s->n_combinations > 0 ? json_params(s->combinations[null->combination].values) : NULL;
 }
 
 static void read_null_params(const struct ab_reading *x)
@@ -724,7 +752,7 @@ AB_TABLE(lane, struct ab_session);
 
 static json_t *write_values(const struct ab_writing *x)
 {
-    return ab_json_params(x->p);
+    return json_params(x->p);
 }
 
 static void read_values(const struct ab_reading *x)

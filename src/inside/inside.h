@@ -7,7 +7,6 @@
 #ifndef AB_INSIDE_INSIDE_H
 #define AB_INSIDE_INSIDE_H
 
-#include "inside/inside_sites.h"
 #include "result/hdr.h"
 
 #include <stdint.h>
@@ -36,6 +35,34 @@ enum {
         16384, /* threads with counters of their own; later threads share the last slot */
 };
 #define AB_INSIDE_NULL_SCALE 1024 /* costs of a call are in units of 1/1024 tick */
+
+/* Timed calls by call site, for `exec --inside --sites`: a table of fixed size, which a faulty
+ * program may overwrite. */
+enum { AB_INSIDE_SITES = 8192, AB_INSIDE_OBJECTS = 256, AB_INSIDE_PATH = 252 };
+#define AB_INSIDE_OFFSETS ((UINT64_C(1) << 48) - 1)
+
+struct ab_inside_sum {
+    uint64_t n, ticks;
+};
+
+struct ab_inside_object {
+    uint32_t state;
+    char path[AB_INSIDE_PATH];
+};
+
+struct ab_inside_site {
+    /* index of the object + 1 in the top 16 bits, then the address in the object's file; 0 =
+     * unused */
+    uint64_t key;
+    struct ab_inside_sum sum;
+};
+
+struct ab_inside_sites {
+    uint64_t is_wanted; /* 1 = call sites are noted; set by the parent */
+    struct ab_inside_sum unknown;
+    struct ab_inside_object objects[AB_INSIDE_OBJECTS];
+    struct ab_inside_site sites[AB_INSIDE_SITES];
+};
 
 struct ab_inside_longest { /* the longest timed call of one kind in one thread */
     uint64_t ticks;        /* 0 = no call yet, or the entry is being written */

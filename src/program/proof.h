@@ -8,7 +8,7 @@
  *   - the program does not export a malloc of its own, which would come before it,
  *   - no other object except the C library defines malloc, whether linked or loaded later. If
  * one does, the symbols that the linker has resolved must show that only the requested allocator
- * is called (program/slots.h).
+ * is called from its slots.
  * Without a preload the C library must serve malloc; the same three conditions apply. A program
  * without glibc (static, or with another C library) cannot be proven. An allocator that a
  * program calls by a private name is not detected.

@@ -216,22 +216,6 @@ bool ab_session_has_peaks(const struct ab_session *s)
     return true;
 }
 
-double ab_session_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round,
-                                bool with_calls)
-{
-    double peak = NAN;
-    if (ab_session_is_exec(s)) {
-        const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
-        return r != NULL ? r->resident_peak_bytes : NAN;
-    }
-    for (uint32_t i = 0; i < s->n_memory; i++) {
-        const struct ab_memory *m = &s->memory[i];
-        if (m->backend == backend && m->round == round) /* fmax ignores NaN */
-            peak = fmax(peak, with_calls ? m->peak_bytes : m->rss_peak_bytes);
-    }
-    return peak;
-}
-
 static uint64_t known(uint64_t n)
 {
     return n != UINT64_MAX ? n : 0;

@@ -84,11 +84,6 @@ double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, co
  * (peak_bytes). It is never true for some rows only, because rows must be compared by one
  * number. */
 bool ab_session_has_peaks(const struct ab_session *s);
-/* Returns the most resident bytes that the heap added in any measured phase. `with_calls` includes
- * memory that is resident only during a call. For a real program it is the kernel's own peak, which
- * includes everything. */
-double ab_session_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round,
-                                bool with_calls);
 /* Returns the ops of a phase in one round, from a back end that did all of them; 0 = not known. For
  * AB_EVERY_COMBINATION, the maximum over the combinations. */
 uint64_t ab_session_phase_ops(const struct ab_session *s, uint32_t combination, const char *phase);

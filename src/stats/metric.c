@@ -713,10 +713,29 @@ static void memory_why(const struct ab_session *s, uint32_t backend, const struc
     snprintf(buf, cap, "%s", r == NULL ? "memory was not measured" : r->reason);
 }
 
+/* Returns the most resident bytes that the heap added in any measured phase. `with_calls` includes
+ * memory that is resident only during a call. For a real program it is the kernel's own peak, which
+ * includes everything. */
+static double session_peak_of_round(const struct ab_session *s, uint32_t backend, uint32_t round,
+                                    bool with_calls)
+{
+    double peak = NAN;
+    if (ab_session_is_exec(s)) {
+        const struct ab_result *r = ab_session_find(s, backend, AB_PROGRAM_PHASE, AB_OP_ALL, round);
+        return r != NULL ? r->resident_peak_bytes : NAN;
+    }
+    for (uint32_t i = 0; i < s->n_memory; i++) {
+        const struct ab_memory *m = &s->memory[i];
+        if (m->backend == backend && m->round == round) /* fmax ignores NaN */
+            peak = fmax(peak, with_calls ? m->peak_bytes : m->rss_peak_bytes);
+    }
+    return peak;
+}
+
 static double run_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                            uint32_t round)
 {
-    return ab_session_peak_of_round(s, backend, round, m->number == &run_fields[RUN_PEAK]);
+    return session_peak_of_round(s, backend, round, m->number == &run_fields[RUN_PEAK]);
 }
 
 /* ---- results of an op ---- */

@@ -930,33 +930,6 @@ static void adopt_only_lane(struct ab_tape_builder *b)
     tape->n_turns = 0;
 }
 
-void ab_tape_take_back(struct ab_tape_builder *b)
-{
-    struct ab_tape *tape = &b->tape;
-    if (b->n_lanes == 1) {
-        b->lanes[0].ops = tape->ops;
-        b->lanes[0].cap = b->cap_ops;
-        tape->ops = NULL;
-        b->cap_ops = 0;
-    }
-    for (uint32_t l = 0; l < b->n_lanes; l++) {
-        struct ab_lane_ops *lane = &b->lanes[l];
-        lane->n = lane->n_crests = lane->crest_begin = 0;
-        for (unsigned kind = 0; kind < AB_PLACE_KINDS; kind++)
-            lane->places[kind].n = lane->places[kind].next = 0;
-        lane->begin_level = lane->most = lane->level;
-        lane->pushed_at = 0;
-    }
-    b->phases_before += tape->n_phases;
-    tape->n_ops = tape->n_wide = tape->n_phases = tape->n_turns = 0;
-    tape->n_edges = tape->n_remote = 0;
-    tape->iterations.n = tape->thread_ends.n = tape->n_steps = 0;
-    b->is_time_work = false;
-    b->n_edges = 0;
-    b->n_pushed = 0;
-    b->is_cut = false;
-}
-
 static bool lay_lanes(struct ab_tape_builder *b)
 {
     struct layout l = {.b = b, .lanes = ab_alloc_zeroed(b->n_lanes, sizeof *l.lanes)};

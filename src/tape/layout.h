@@ -110,9 +110,6 @@ void ab_tape_end_crest(struct ab_lane_ops *lane);
 /* Adds a step here for the time that has passed since the last one. */
 void ab_tape_keep_time(struct ab_tape_builder *b);
 
-/* Takes back the arrays of the burst that was cut off, for the next burst. */
-void ab_tape_take_back(struct ab_tape_builder *b);
-
 /* Lays out the lanes' ops into tape.ops and lane_begin, with WAITs, PUBLISHes and frames. */
 enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err);
 

@@ -91,13 +91,3 @@ const char *ab_bypass_decode(const uint8_t *bytes, size_t n, struct ab_trace_byp
     *out = b;
     return NULL;
 }
-
-const char *ab_bypass_take(const uint8_t *stored, size_t n_stored, size_t n_raw,
-                           struct ab_trace_bypass *out)
-{
-    if (out->is_there)
-        return "a second chunk of calls past the recorder";
-    if (n_raw != n_stored)
-        return "a chunk of calls past the recorder of two lengths";
-    return ab_bypass_decode(stored, n_stored, out);
-}

@@ -104,9 +104,5 @@ size_t ab_bypass_encode(const struct ab_trace_bypass *b, uint8_t out[AB_TRACE_BY
 
 /* Decodes the chunk to *out. Returns NULL, or what is wrong. */
 const char *ab_bypass_decode(const uint8_t *bytes, size_t n, struct ab_trace_bypass *out);
-/* Decodes the chunk as stored in a file. Returns an error if *out already has the contents of
- * another such chunk, so that *out must be zero before the first. */
-const char *ab_bypass_take(const uint8_t *stored, size_t n_stored, size_t n_raw,
-                           struct ab_trace_bypass *out);
 
 #endif

@@ -508,6 +508,18 @@ static const char *take_whole(struct ab_trace_reader *r, const struct chunk_head
     return NULL;
 }
 
+/* Decodes the chunk as stored in a file. Returns an error if *out already has the contents of
+ * another such chunk, so that *out must be zero before the first. */
+static const char *bypass_take(const uint8_t *stored, size_t n_stored, size_t n_raw,
+                               struct ab_trace_bypass *out)
+{
+    if (out->is_there)
+        return "a second chunk of calls past the recorder";
+    if (n_raw != n_stored)
+        return "a chunk of calls past the recorder of two lengths";
+    return ab_bypass_decode(stored, n_stored, out);
+}
+
 static const char *take_optional(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     struct ab_trace_info *info = &r->account.info;
@@ -518,7 +530,7 @@ static const char *take_optional(struct ab_trace_reader *r, const struct chunk_h
     case AB_TRACE_CHUNK_SITE_COLUMN:
         return take_sites(r, h);
     case AB_TRACE_CHUNK_BYPASS:
-        return ab_bypass_take(r->stored, h->stored_bytes, h->raw_bytes, &info->bypass);
+        return bypass_take(r->stored, h->stored_bytes, h->raw_bytes, &info->bypass);
     case AB_TRACE_CHUNK_MARKS:
         return take_marks(r, h);
     case AB_TRACE_CHUNK_WRITTEN:

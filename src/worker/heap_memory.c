@@ -31,13 +31,6 @@ void ab_heap_memory_note(const struct ab_worker *w, struct ab_memory_pass *m, ui
     ab_heap_pages_put(&m->heap_pages, e->at, e->usable > e->size ? e->usable : e->size, e->heap);
 }
 
-void ab_heap_memory_opened(struct ab_worker *w, uint32_t index, const struct ab_backend *backend,
-                           struct ab_heap *heap)
-{
-    if (w->memory != NULL)
-        w->memory->heaps[index] = (struct ab_opened_heap){backend, heap};
-}
-
 static void ask(const struct ab_opened_heap *f, struct ab_heap_reading *s)
 {
     struct ab_heap_stats stats = {AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN, AB_UNKNOWN};
@@ -80,16 +73,6 @@ void ab_heap_memory_read(struct ab_memory_pass *m, struct ab_memory_state *s)
     for (uint32_t slot = 0; slot < m->book.n_slots; slot++)
         if (m->book.entries[slot].is_live)
             s->heaps[m->book.entries[slot].heap].requested_bytes += m->book.entries[slot].size;
-}
-
-void ab_heap_memory_drained(struct ab_memory_pass *m, unsigned when)
-{
-    uint64_t footprints[AB_PLACEMENT_HEAPS_MAX];
-    if (m->n_heaps == 0 || (m->report->flags & (AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES)) != 0 ||
-        !ab_heap_pages_count(&m->heap_pages, footprints))
-        return;
-    for (uint32_t h = 0; h < m->n_heaps; h++)
-        m->report->heaps_drained_bytes[h][when] = footprints[h];
 }
 
 /* ---- owners of pages ----

@@ -21,15 +21,10 @@ struct ab_worker;
 
 /* Maps the table of pages, before the baseline is taken. Does nothing in a scout run. */
 void ab_heap_memory_open(struct ab_worker *w, struct ab_memory_pass *m);
-/* Registers an opened heap, whose own statistics are read at each checkpoint. */
-void ab_heap_memory_opened(struct ab_worker *w, uint32_t index, const struct ab_backend *backend,
-                           struct ab_heap *heap);
 /* Notes that the slot has a new block. */
 void ab_heap_memory_note(const struct ab_worker *w, struct ab_memory_pass *m, uint32_t slot);
 /* Fills s->heaps at a checkpoint. */
 void ab_heap_memory_read(struct ab_memory_pass *m, struct ab_memory_state *s);
-/* Notes each heap's bytes after all blocks are freed, as drain reading `when`. */
-void ab_heap_memory_drained(struct ab_memory_pass *m, unsigned when);
 
 /* Table that maps each page to a heap of a placement. An allocator does not say where its memory
  * lies, but the address of each block does. So a page belongs to the heap that last had a block on

@@ -87,16 +87,6 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "served by ", id->path, " instead", NULL);
 }
 
-bool ab_worker_is_of_file(const struct ab_worker *w, const void *address)
-{
-    const struct ab_run_request *want = &w->page->request;
-    Dl_info info;
-    struct stat st;
-    return dladdr(address, &info) != 0 && info.dli_fname != NULL &&
-           stat(info.dli_fname, &st) == 0 && st.st_dev == want->want_dev &&
-           st.st_ino == want->want_ino;
-}
-
 /* Fails the run if some functions come from another library than the preloaded one, and names
  * both. */
 static void check_one_object(struct ab_worker *w, void *const *functions)

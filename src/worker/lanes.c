@@ -6,7 +6,6 @@
 #include "worker/lanes.h"
 
 #include "base/clock.h"
-#include "base/search.h"
 #include "worker/placed.h"
 #include "worker/wait.h"
 
@@ -632,12 +631,6 @@ bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end
         n_followed += is_plain && AB_OP_CODE(lane->ops[i + 1]) == code;
     }
     return n_followed > n / 2;
-}
-
-uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position)
-{
-    return (uint32_t)AB_SEARCH(i, w->page->request.n_samples,
-                               w->positions[i] < w->first + position);
 }
 
 /* The global order of a phase, from the turns of the tape. Turns count requests, but the tape also

@@ -46,8 +46,6 @@ bool ab_lanes_have_failed(const struct ab_worker *w);
 /* True if most of the ops [begin, end), judged by the first of them, are plain allocations in a
  * row. Depends only on the work, so all back ends get the same answer. */
 bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end);
-/* Returns the index of the first sample at or after a position in the burst. */
-uint32_t ab_lane_first_sample(const struct ab_worker *w, uint32_t position);
 
 /* Iterator over the global order of one phase, stretch by stretch. */
 struct ab_order {

@@ -52,6 +52,17 @@ static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
     return true;
 }
 
+/* Notes each heap's bytes after all blocks are freed, as drain reading `when`. */
+static void heap_memory_drained(struct ab_memory_pass *m, unsigned when)
+{
+    uint64_t footprints[AB_PLACEMENT_HEAPS_MAX];
+    if (m->n_heaps == 0 || (m->report->flags & (AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES)) != 0 ||
+        !ab_heap_pages_count(&m->heap_pages, footprints))
+        return;
+    for (uint32_t h = 0; h < m->n_heaps; h++)
+        m->report->heaps_drained_bytes[h][when] = footprints[h];
+}
+
 static void drain(struct ab_worker *w, struct ab_memory_pass *m)
 {
     struct ab_memory_report *r = m->report;
@@ -68,12 +79,12 @@ static void drain(struct ab_worker *w, struct ab_memory_pass *m)
         else if (waits_ns[i] > 0)
             ab_clock_sleep_until(begun + waits_ns[i]);
         r->drained_bytes[i] = ab_memory_footprint_exact(m);
-        ab_heap_memory_drained(m, i);
+        heap_memory_drained(m, i);
     }
     if (!ab_introspect_purge(&m->introspect))
         return;
     r->drained_bytes[PURGE] = ab_memory_footprint_exact(m);
-    ab_heap_memory_drained(m, PURGE);
+    heap_memory_drained(m, PURGE);
 }
 
 void ab_memory_drain(struct ab_worker *w)

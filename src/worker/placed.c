@@ -5,9 +5,9 @@
  */
 #include "worker/placed.h"
 
-#include "worker/heap_memory.h"
 #include "worker/inline_backend.h"
 #include "worker/memory.h"
+#include "worker/memory_pass.h"
 #include "worker/placed_inline.h"
 
 #include <errno.h>
@@ -548,6 +548,14 @@ static void make_whole(struct ab_worker *w, const struct ab_placed *view)
     };
 }
 
+/* Registers an opened heap, whose own statistics are read at each checkpoint. */
+static void heap_memory_opened(struct ab_worker *w, uint32_t index,
+                               const struct ab_backend *backend, struct ab_heap *heap)
+{
+    if (w->memory != NULL)
+        w->memory->heaps[index] = (struct ab_opened_heap){backend, heap};
+}
+
 void ab_placed_open(struct ab_worker *w, struct ab_heap_face *face)
 {
     struct ab_placed *first = &placed.first;
@@ -564,7 +572,7 @@ void ab_placed_open(struct ab_worker *w, struct ab_heap_face *face)
     for (uint32_t h = 0; h < w->placement->n_heaps; h++) {
         struct ab_heap_face *f = &first->heaps[h].face;
         *f = open_one(w, h);
-        ab_heap_memory_opened(w, h, f->backend, f->heap);
+        heap_memory_opened(w, h, f->backend, f->heap);
         prepare_renewal(w, h);
         first->has_usable = first->has_usable && f->usable_size != NULL;
         has_reset = has_reset || f->reset != NULL;

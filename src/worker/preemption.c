@@ -4,7 +4,7 @@
  */
 #include "worker/preemption.h"
 
-#include "worker/lanes.h"
+#include "base/search.h"
 
 #include <sys/resource.h>
 
@@ -49,10 +49,17 @@ void ab_preemption_look(struct ab_lane *lane)
     lane->chain = lane->looked_tick = ab_tick_end();
 }
 
+/* Returns the index of the first sample at or after a position in the burst. */
+static uint32_t lane_first_sample(const struct ab_worker *w, uint32_t position)
+{
+    return (uint32_t)AB_SEARCH(i, w->page->request.n_samples,
+                               w->positions[i] < w->first + position);
+}
+
 void ab_preemption_begin(struct ab_lane *lane, uint32_t begin)
 {
     lane->look_ticks = lane->w->page->request.look_ticks;
-    lane->sample = ab_lane_first_sample(lane->w, begin);
+    lane->sample = lane_first_sample(lane->w, begin);
     ab_preemption_look(lane);
 }
 

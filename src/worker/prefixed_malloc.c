@@ -8,8 +8,20 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void *library;
+
+/* True if the address lies in a mapping of the file request.want_dev, want_ino. */
+static bool worker_is_of_file(const struct ab_worker *w, const void *address)
+{
+    const struct ab_run_request *want = &w->page->request;
+    Dl_info info;
+    struct stat st;
+    return dladdr(address, &info) != 0 && info.dli_fname != NULL &&
+           stat(info.dli_fname, &st) == 0 && st.st_dev == want->want_dev &&
+           st.st_ino == want->want_ino;
+}
 
 /* Returns the library's function of that name; NULL = none. A function in one of its dependencies
  * does not count, because blocks must not go from one allocator to another. */
@@ -23,7 +35,7 @@ static void *find(struct ab_worker *w, const char *name)
     memcpy(symbol, prefix, n);
     memcpy(symbol + n, name, bytes);
     void *found = dlsym(library, symbol);
-    return found != NULL && ab_worker_is_of_file(w, found) ? found : NULL;
+    return found != NULL && worker_is_of_file(w, found) ? found : NULL;
 }
 
 /* Calls posix_memalign with the signature of memalign, for a library without another aligned

@@ -181,8 +181,6 @@ const char *ab_worker_number(char *buf, uint64_t n);
  * one. */
 void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face);
 void ab_worker_identify_object(struct ab_worker *w, const void *address, bool must_match);
-/* True if the address lies in a mapping of the file request.want_dev, want_ino. */
-bool ab_worker_is_of_file(const struct ab_worker *w, const void *address);
 /* Sets report.version to the library's own version string; `mallctl` may be NULL. */
 void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl);
 

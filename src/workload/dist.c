@@ -9,7 +9,6 @@
 #include "base/search.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_REDRAWS = 100 };
@@ -41,27 +40,6 @@ void ab_dist_prepare(struct ab_dist *d)
     default:
         break;
     }
-}
-
-void ab_dist_widen(struct ab_dist *d, uint64_t min, uint64_t max)
-{
-    if (d->n_rows == 1 || min < d->min)
-        d->min = min;
-    if (d->n_rows == 1 || max > d->max)
-        d->max = max;
-}
-
-bool ab_dist_share_out(struct ab_dist *d)
-{
-    double sum = 0, so_far = 0;
-    for (size_t i = 0; i < d->n_rows; i++)
-        sum += d->rows[i].share;
-    if (sum <= 0)
-        return false;
-    for (size_t i = 0; i < d->n_rows; i++)
-        d->rows[i].share = (so_far += d->rows[i].share) / sum;
-    d->rows[d->n_rows - 1].share = 1;
-    return true;
 }
 
 /* Converts a real number to a whole one in [min, max]. */
@@ -162,14 +140,6 @@ uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turn
     default:
         return draw_formula(d, rng);
     }
-}
-
-void ab_dists_fini(struct ab_dists *dists)
-{
-    for (size_t i = 0; i < dists->n; i++)
-        free(dists->items[i].rows);
-    free(dists->items);
-    *dists = (struct ab_dists){0};
 }
 
 /* ---- elementary functions ----

@@ -81,18 +81,12 @@ struct ab_dists {
     size_t n, cap;
 };
 
-/* Extends the range of a distribution to include that of a row that was added. */
-void ab_dist_widen(struct ab_dist *dist, uint64_t min, uint64_t max);
-/* TABLE, MIX: converts weights to cumulated shares. Returns false if they add up to 0. */
-bool ab_dist_share_out(struct ab_dist *dist);
-
 /* Computes lo and hi from min, max, p and q. Call once after filling a formula's fields. */
 void ab_dist_prepare(struct ab_dist *dist);
 
 /* Draws one size. `turns[index]` counts the draws of a cycle; zero it before the first. */
 uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turns,
                       struct ab_rng *rng);
-void ab_dists_fini(struct ab_dists *dists);
 
 /* Logarithm and exponential computed with + - * / and sqrt only, which IEEE 754 rounds the same way
  * everywhere. Those of libm differ in the last bit between versions, and between machines with and

@@ -140,7 +140,6 @@ bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
 
 void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct ab_raw_verb *raw,
                   unsigned n, struct ab_verb **body, size_t *n_body);
-void ab_body_free(struct ab_verb *body, size_t n_body);
 
 /* ---- parse.c: reads the whole workload into r->w ---- */
 

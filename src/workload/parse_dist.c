@@ -181,6 +181,15 @@ static bool read_formula(struct ab_reader *r, const struct ab_yaml_field *f,
 
 /* ---- choice, cycle ---- */
 
+/* Extends the range of a distribution to include that of a row that was added. */
+static void dist_widen(struct ab_dist *d, uint64_t min, uint64_t max)
+{
+    if (d->n_rows == 1 || min < d->min)
+        d->min = min;
+    if (d->n_rows == 1 || max > d->max)
+        d->max = max;
+}
+
 static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const struct ab_arg *arg,
                      const struct formula *formula, struct ab_dist *d)
 {
@@ -195,7 +204,7 @@ static bool read_row(struct ab_reader *r, const struct ab_yaml_field *f, const s
         return false;
     row->upto = before + count;
     d->n_rows++;
-    ab_dist_widen(d, row->value, row->value);
+    dist_widen(d, row->value, row->value);
     return true;
 }
 
@@ -485,7 +494,7 @@ static bool add_row(struct csv *c, struct ab_dist *d, char **fields, size_t n)
     if (!parse_row(c, fields, n, row))
         return false;
     d->n_rows++;
-    ab_dist_widen(d, row->value, row->value);
+    dist_widen(d, row->value, row->value);
     return true;
 }
 
@@ -538,6 +547,20 @@ static bool check_call(struct csv *c)
     return true;
 }
 
+/* TABLE, MIX: converts weights to cumulated shares. Returns false if they add up to 0. */
+static bool dist_share_out(struct ab_dist *d)
+{
+    double sum = 0, so_far = 0;
+    for (size_t i = 0; i < d->n_rows; i++)
+        sum += d->rows[i].share;
+    if (sum <= 0)
+        return false;
+    for (size_t i = 0; i < d->n_rows; i++)
+        d->rows[i].share = (so_far += d->rows[i].share) / sum;
+    d->rows[d->n_rows - 1].share = 1;
+    return true;
+}
+
 /* Fills the rows of a TABLE from a csv file beside the workload. Columns are names from the first
  * line, or numbers from 1 if there is no such line. */
 static bool csv_read(struct ab_reader *r, const struct ab_yaml_field *f,
@@ -552,7 +575,7 @@ static bool csv_read(struct ab_reader *r, const struct ab_yaml_field *f,
     const char *wrong = ab_table_read(r->w, name, AB_TABLE_BYTES, &text);
     bool ok = wrong == NULL ? read_lines(&c, text, d) : fail_file(&c, wrong);
     c.line = 0;
-    if (ok && !ab_dist_share_out(d))
+    if (ok && !dist_share_out(d))
         ok = fail_file(&c, d->n_rows == 0 ? "no rows" : "the weights add up to 0");
     free(text);
     free(name);
@@ -630,7 +653,7 @@ static bool read_part(struct ab_reader *r, const struct ab_node *node,
                                (unsigned long long)row->times, (unsigned long long)sub->max);
     row->value = part;
     d->n_rows++;
-    ab_dist_widen(d, sub->min * row->times, sub->max * row->times);
+    dist_widen(d, sub->min * row->times, sub->max * row->times);
     return true;
 }
 
@@ -643,7 +666,7 @@ bool ab_dist_read_mix(struct ab_reader *r, const struct ab_node *list,
     d.rows = ab_alloc_zeroed(n + 1u, sizeof d.rows[0]);
     for (unsigned i = 0; i < n; i++, node = ab_tree_next(r->tree, node))
         ok = read_part(r, node, &raw[i], &d) && ok;
-    if (ok && !ab_dist_share_out(&d)) {
+    if (ok && !dist_share_out(&d)) {
         ab_diag_add(r->diag, list->at, "%s", "the weights of a mix must add up to more than 0");
         ok = false;
     }

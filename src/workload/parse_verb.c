@@ -7,8 +7,6 @@
 #include "core/alloc.h"
 #include "workload/parse.h"
 
-#include <stdlib.h>
-
 /* State while a verb is read. */
 struct verb_reader {
     struct ab_reader *r;
@@ -794,13 +792,4 @@ void ab_read_body(struct ab_reader *r, const struct ab_node *list, const struct 
         struct verb_reader vr = {.r = r, .node = node, .raw = &raw[i], .v = &(*body)[i]};
         read_verb(&vr);
     }
-}
-
-void ab_body_free(struct ab_verb *body, size_t n_body)
-{
-    for (size_t i = 0; i < n_body; i++) {
-        free(body[i].bins);
-        ab_body_free(body[i].body, body[i].n_body);
-    }
-    free(body);
 }

@@ -183,14 +183,31 @@ static void free_remarks(struct ab_remarks *remarks)
     free(remarks->items);
 }
 
+static void dists_fini(struct ab_dists *dists)
+{
+    for (size_t i = 0; i < dists->n; i++)
+        free(dists->items[i].rows);
+    free(dists->items);
+    *dists = (struct ab_dists){0};
+}
+
+static void body_free(struct ab_verb *body, size_t n_body)
+{
+    for (size_t i = 0; i < n_body; i++) {
+        free(body[i].bins);
+        body_free(body[i].body, body[i].n_body);
+    }
+    free(body);
+}
+
 void ab_workload_free(struct ab_workload *w)
 {
     if (w == NULL)
         return;
     for (size_t i = 0; i < w->n_phases; i++) {
         for (size_t k = 0; k < w->phases[i].n_roles; k++) {
-            ab_body_free(w->phases[i].roles[k].body, w->phases[i].roles[k].n_body);
-            ab_body_free(w->phases[i].roles[k].finally, w->phases[i].roles[k].n_finally);
+            body_free(w->phases[i].roles[k].body, w->phases[i].roles[k].n_body);
+            body_free(w->phases[i].roles[k].finally, w->phases[i].roles[k].n_finally);
         }
         free(w->phases[i].roles);
     }
@@ -204,7 +221,7 @@ void ab_workload_free(struct ab_workload *w)
     free_texts(w->backends, w->n_backends);
     free_remarks(&w->gates);
     free_remarks(&w->claims);
-    ab_dists_fini(&w->dists);
+    dists_fini(&w->dists);
     free(w->resets);
     free(w->params.items);
     free(w->phases);

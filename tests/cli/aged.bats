@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # --aged: rows on an aged heap, recounted by the allocator itself.
-# tests: backend/aged_rows.c worker/aged_heap.c exec_aging.c aging_library.c program_aging.c expressions.c
+# tests: backend/aged_rows.c worker/aged_heap.c exec_aging.c aging_library.c expressions.c
 
 load helpers
 

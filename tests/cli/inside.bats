@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # exec --inside: every call of the real program is counted, and times are of the allocator.
-# tests: inside.c inside_sites.c program_inside.c call_sites.c site_grid.c proof.c slots.c
+# tests: inside.c program_inside.c call_sites.c site_grid.c proof.c
 
 load helpers
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Programs that bring a malloc along: which one is called is proven by what the linker has resolved.
-# tests: slots.c own_malloc.c
+# tests: own_malloc.c
 
 load helpers
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tests: csv.c json.c sink_tag.c sinks.c verify_json.c */
+/* tests: csv.c json.c sinks.c */
 #include "report/sinks/sinks.h"
 #include "result/numbers.h"
 

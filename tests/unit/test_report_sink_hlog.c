@@ -3,7 +3,6 @@
  * The interval log, against a golden file that Java has rewritten byte for byte (make interop does
  * the same with a real run), and the names in it.
  */
-#include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
 #include "result/numbers.h"
 #include "support/cmocka.h"

@@ -40,8 +40,6 @@ enum ab_axis_unit {                   /* the format of values */
 const char *ab_axis_text(char *buf, size_t cap, enum ab_axis_unit unit, double value);
 /* Writes a value as the label of a tick: "18 ms", "0". */
 const char *ab_axis_tick(char *buf, size_t cap, enum ab_axis_unit unit, double value);
-/* Writes a time in ns; "<25 ns" if below the clock's floor (NaN: no floor). */
-const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns);
 
 enum { AB_AXIS_TICKS = 24 };
 

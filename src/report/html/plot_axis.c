@@ -84,15 +84,6 @@ const char *ab_axis_tick(char *buf, size_t cap, enum ab_axis_unit unit, double v
     return trim(buf);
 }
 
-const char *ab_axis_time_text(char *buf, size_t cap, double ns, double floor_ns)
-{
-    bool is_below = ns < floor_ns && cap > 1;
-    if (is_below)
-        buf[0] = '<';
-    ab_axis_text(buf + is_below, cap - is_below, AB_AXIS_TIME, is_below ? floor_ns : ns);
-    return buf;
-}
-
 double ab_axis_text_width(const char *text, double size)
 {
     return 0.6 * size * ab_format_width(text);

@@ -181,6 +181,16 @@ void ab_page_table_end(struct ab_html *h)
 
 /* ---- grids ---- */
 
+/* Writes a time in ns; "<25 ns" if below the clock's floor (NaN: no floor). */
+static const char *axis_time_text(char *buf, size_t cap, double ns, double floor_ns)
+{
+    bool is_below = ns < floor_ns && cap > 1;
+    if (is_below)
+        buf[0] = '<';
+    ab_axis_text(buf + is_below, cap - is_below, AB_AXIS_TIME, is_below ? floor_ns : ns);
+    return buf;
+}
+
 static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell *cell, char *buf,
                              size_t cap)
 {
@@ -189,9 +199,9 @@ static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell 
     if (cell->in_html != NULL)
         return cell->in_html;
     if (cell->kind == AB_GRID_PAIR) {
-        ab_axis_time_text(buf, cap, x, floor_ns);
+        axis_time_text(buf, cap, x, floor_ns);
         ab_text_join(buf, cap, " / ",
-                     ab_axis_time_text(second, sizeof second, cell->second, floor_ns));
+                     axis_time_text(second, sizeof second, cell->second, floor_ns));
         return buf;
     }
     if (cell->kind != AB_GRID_BLANK && !isfinite(x))
@@ -203,7 +213,7 @@ static const char *cell_text(const struct ab_grid *g, const struct ab_grid_cell 
         return cell->text;
     case AB_GRID_NS:
     case AB_GRID_CALL:
-        return ab_axis_time_text(buf, cap, x, floor_ns);
+        return axis_time_text(buf, cap, x, floor_ns);
     case AB_GRID_TIME:
         return ab_axis_text(buf, cap, AB_AXIS_TIME, x);
     case AB_GRID_BYTES:

@@ -9,7 +9,6 @@
 
 #include "base/bits.h"
 #include "report/csv.h"
-#include "report/sinks/sink_tag.h"
 #include "result/memory_dist.h"
 #include "result/result_fields.h"
 #include "result/shown.h"

@@ -3,7 +3,6 @@
  * Writes every histogram as CSV, one row per counter that is not empty. Other tools can plot or
  * merge it without a decoder of HDR V2.
  */
-#include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
 #include "result/numbers.h"
 

@@ -5,7 +5,6 @@
  * ops. An interval stands for a round, by its index: round 3 begins at second 3 and lasts one
  * second. Real times are not used, because the passes of a round are not contiguous.
  */
-#include "report/sinks/sink_tag.h"
 #include "report/sinks/sinks.h"
 #include "result/numbers.h"
 

@@ -4,6 +4,40 @@
  */
 #include "report/sinks/sinks.h"
 
+#include <string.h>
+
+/* ---- names of histograms ---- */
+
+/* True for characters that need no escape. All others become %XX, which is neither a separator of
+ * the log nor of a path. */
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != 0 && strchr("_-+=:@.", c) != NULL);
+}
+
+static void add_name(char *buf, size_t cap, size_t *n, const char *s, bool is_dot_plain)
+{
+    for (size_t i = 0; s[i] != 0 && *n + 4 < cap; i++) {
+        if (is_plain(s[i]) && (s[i] != '.' || (is_dot_plain && i > 0)))
+            *n += (size_t)snprintf(buf + *n, cap - *n, "%c", s[i]);
+        else
+            *n += (size_t)snprintf(buf + *n, cap - *n, "%%%02X", (unsigned char)s[i]);
+    }
+}
+
+const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
+                        const char *op)
+{
+    size_t n = 0;
+    add_name(buf, AB_TAG_BYTES - 32, &n, backend, true);
+    n += (size_t)snprintf(buf + n, AB_TAG_BYTES - n, ".");
+    add_name(buf, AB_TAG_BYTES - 32, &n, phase, false); /* dots are escaped, so that the last two
+                                                           dots separate */
+    snprintf(buf + n, AB_TAG_BYTES - n, ".%s", op);
+    return buf;
+}
+
 #define OF_SUITE(function) function
 #define EACH NULL
 const struct ab_sink ab_sinks[AB_SINK_COUNT] = {

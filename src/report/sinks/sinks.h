@@ -85,4 +85,12 @@ void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n,
 #undef AB_SINK_OF_LINES
 #undef AB_SINK_OF_HISTOGRAMS
 
+/* Writes BACKEND.PHASE.OP. Special characters become %XX, so that no two histograms share a tag. */
+enum { AB_TAG_BYTES = 1024 };
+const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
+                        const char *op);
+
+/* Used in place of the op for numbers of iterations. */
+#define AB_TAG_ITERATION "iteration"
+
 #endif

@@ -7,6 +7,7 @@
 #include "report/table/sink_table.h"
 
 #include "core/text.h"
+#include "core/units_show.h"
 #include "result/numbers.h"
 #include "result/shown.h"
 
@@ -165,6 +166,48 @@ static bool has_numbers(const struct ab_view *v)
            v->ranking.rows[0].standing != AB_VIEW_FAILED;
 }
 
+static void add(struct ab_text *t, const char *text)
+{
+    ab_text_addf(t, "%s%s.", t->n > 0 ? " " : "", text);
+}
+
+static void legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
+                         struct ab_table_style style)
+{
+    struct ab_text t = {0};
+    char base[AB_CELL_BYTES * 4];
+    if (legend->has_unclear)
+        ab_text_addf(&t, "%s~: not clearly different from %s.", t.n > 0 ? " " : "",
+                     ab_format_label(base, sizeof base,
+                                     AB_OWN_LABEL(&v->session->backends[v->ranking.base]), 24,
+                                     style.utf8));
+    if (legend->has_interval)
+        add(&t, "[low, high]: 90 % interval");
+    if ((legend->signs & AB_SIGN_TAIL) != 0)
+        add(&t, "p99, p99.9: over calls that return a block, in all phases");
+    if (legend->has_floor)
+        ab_text_addf(&t, "%s<%s: below the timer's floor.", t.n > 0 ? " " : "",
+                     ab_format_ns((char[AB_CELL_BYTES]){0}, v->session->timer.floor_ns, NAN));
+    if ((legend->signs & AB_SIGN_AT_FLOOR) != 0)
+        ab_text_addf(&t, "%sp50 of %s: the timer's floor; the call may take less.",
+                     t.n > 0 ? " " : "", AB_TIME(v->session->timer.floor_ns));
+    if ((legend->signs & AB_SIGN_LIVE) != 0)
+        add(&t, "live: the program's live bytes at that allocator's peak");
+    if ((legend->signs & AB_SIGN_AGED) != 0)
+        add(&t, "aged: live bytes of the aged heap, allocated before the work; x live counts them "
+                "as live");
+    if ((legend->signs & AB_SIGN_DURING) != 0)
+        add(&t, "in calls: resident only within a call, as both places of a block that moves");
+    if ((legend->signs & AB_SIGN_DRAIN) != 0)
+        ab_text_addf(&t, "%safter free: resident %s after everything was freed.",
+                     t.n > 0 ? " " : "", ab_drain_names[v->ranking.drain]);
+    if ((legend->signs & AB_SIGN_MULTIPLE) != 0)
+        add(&t, "x live: peak divided by the most live bytes");
+    ab_table_note(to, style, AB_FAINT, &t);
+    ab_table_names(to, v->session, style);
+    ab_footnotes_print(to, &legend->notes, style);
+}
+
 /* Prints the sentences, the ranking and the tables. */
 static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_style style)
 {
@@ -184,7 +227,7 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
     for (unsigned place = AB_TERMINAL_RANKING; place <= AB_TERMINAL_GROWTH && has_rest; place++)
         print_place(to, v, place, style, &legend);
     fputs(has_rest ? "\n" : "", to);
-    ab_legend_print(to, v, &legend, style);
+    legend_print(to, v, &legend, style);
     print_place(to, v, AB_TERMINAL_PREDICTION, style, NULL);
 }
 

@@ -391,11 +391,6 @@ void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_ta
 
 enum { NAME_COLUMNS = 24 }; /* columns of a name that is followed by text */
 
-static void add(struct ab_text *t, const char *text)
-{
-    ab_text_addf(t, "%s%s.", t->n > 0 ? " " : "", text);
-}
-
 /* Remembers the signs of the shown cells; bit c is column c. */
 static void see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8)
 {
@@ -573,41 +568,4 @@ void ab_table_names(FILE *to, const struct ab_session *s, struct ab_table_style 
         }
     }
     ab_view_texts_fini(&names);
-}
-
-void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
-                     struct ab_table_style style)
-{
-    struct ab_text t = {0};
-    char base[AB_CELL_BYTES * 4];
-    if (legend->has_unclear)
-        ab_text_addf(&t, "%s~: not clearly different from %s.", t.n > 0 ? " " : "",
-                     ab_format_label(base, sizeof base,
-                                     AB_OWN_LABEL(&v->session->backends[v->ranking.base]), 24,
-                                     style.utf8));
-    if (legend->has_interval)
-        add(&t, "[low, high]: 90 % interval");
-    if ((legend->signs & AB_SIGN_TAIL) != 0)
-        add(&t, "p99, p99.9: over calls that return a block, in all phases");
-    if (legend->has_floor)
-        ab_text_addf(&t, "%s<%s: below the timer's floor.", t.n > 0 ? " " : "",
-                     ab_format_ns((char[AB_CELL_BYTES]){0}, v->session->timer.floor_ns, NAN));
-    if ((legend->signs & AB_SIGN_AT_FLOOR) != 0)
-        ab_text_addf(&t, "%sp50 of %s: the timer's floor; the call may take less.",
-                     t.n > 0 ? " " : "", AB_TIME(v->session->timer.floor_ns));
-    if ((legend->signs & AB_SIGN_LIVE) != 0)
-        add(&t, "live: the program's live bytes at that allocator's peak");
-    if ((legend->signs & AB_SIGN_AGED) != 0)
-        add(&t, "aged: live bytes of the aged heap, allocated before the work; x live counts them "
-                "as live");
-    if ((legend->signs & AB_SIGN_DURING) != 0)
-        add(&t, "in calls: resident only within a call, as both places of a block that moves");
-    if ((legend->signs & AB_SIGN_DRAIN) != 0)
-        ab_text_addf(&t, "%safter free: resident %s after everything was freed.",
-                     t.n > 0 ? " " : "", ab_drain_names[v->ranking.drain]);
-    if ((legend->signs & AB_SIGN_MULTIPLE) != 0)
-        add(&t, "x live: peak divided by the most live bytes");
-    ab_table_note(to, style, AB_FAINT, &t);
-    ab_table_names(to, v->session, style);
-    ab_footnotes_print(to, &legend->notes, style);
 }

@@ -101,7 +101,5 @@ void ab_legend_grid(FILE *to, const struct ab_grid *g, struct ab_table_style sty
                     struct ab_legend *legend);
 /* Prints the full names of rows with short names, one per line. */
 void ab_table_names(FILE *to, const struct ab_session *s, struct ab_table_style style);
-void ab_legend_print(FILE *to, const struct ab_view *v, const struct ab_legend *legend,
-                     struct ab_table_style style);
 
 #endif

@@ -827,6 +827,24 @@ static enum ab_status end_scopes(struct ab_generator *g)
     return status;
 }
 
+/* Puts the message that a lane holds back into its queue, at the end of a phase. */
+static void step_put_down(struct ab_generator *g, struct ab_generator_lane *lane)
+{
+    const struct ab_verb *v = lane->verb;
+    struct ab_queue *q = lane->queue;
+    if (lane->wait == AB_WAIT_ROOM || lane->wait == AB_WAIT_MESSAGE)
+        /* the phase ends, so both lines of waiting lanes are emptied */
+        lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0;
+    lane->wait = AB_WAIT_NONE;
+    if (v == NULL || q == NULL)
+        return;
+    lane->queue = NULL;
+    q->n_reserved -= v->kind == AB_VERB_SEND;
+    bool to_front = v->kind == AB_VERB_RECV && !g->w->sets[v->set].is_lifo;
+    if (lane->message.n > 0)
+        ab_queue_put(q, &lane->message, to_front);
+}
+
 /* Executes the bodies of all lanes, or their `finally`. */
 static enum ab_status run_bodies(struct ab_generator *g, const struct ab_phase_def *p)
 {
@@ -841,7 +859,7 @@ static enum ab_status run_bodies(struct ab_generator *g, const struct ab_phase_d
     if (status == AB_OK)
         status = end_scopes(g);
     for (uint32_t i = 0; i < p->n_lanes && status == AB_OK; i++)
-        ab_step_put_down(g, &g->lanes[i]);
+        step_put_down(g, &g->lanes[i]);
     return status;
 }
 

@@ -140,8 +140,6 @@ enum ab_status ab_step(struct ab_generator *g);
 /* Frees all blocks that were allocated in the scope's set since its begin, together, the youngest
  * first. */
 enum ab_status ab_step_end_scope(struct ab_generator *g, const struct ab_loop *scope);
-/* Puts the message that a lane holds back into its queue, at the end of a phase. */
-void ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane);
 
 /* ---- play.c ---- */
 struct ab_play *ab_play_begin(const struct ab_model *t, uint64_t seed, uint64_t stream);

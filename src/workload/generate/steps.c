@@ -659,23 +659,6 @@ static enum ab_status step_recv(struct ab_generator *g, const struct ab_verb *v)
     return status;
 }
 
-void ab_step_put_down(struct ab_generator *g, struct ab_generator_lane *lane)
-{
-    const struct ab_verb *v = lane->verb;
-    struct ab_queue *q = lane->queue;
-    if (lane->wait == AB_WAIT_ROOM || lane->wait == AB_WAIT_MESSAGE)
-        /* the phase ends, so both lines of waiting lanes are emptied */
-        lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0;
-    lane->wait = AB_WAIT_NONE;
-    if (v == NULL || q == NULL)
-        return;
-    lane->queue = NULL;
-    q->n_reserved -= v->kind == AB_VERB_SEND;
-    bool to_front = v->kind == AB_VERB_RECV && !g->w->sets[v->set].is_lifo;
-    if (lane->message.n > 0)
-        ab_queue_put(q, &lane->message, to_front);
-}
-
 /* ---- one position ---- */
 
 static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_t position)
