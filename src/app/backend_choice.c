@@ -251,7 +251,7 @@ enum ab_status ab_sweeps_expand(struct ab_backends_wanted *wanted, const char *c
     for (size_t i = 0; i < n_sweeps; i++)
         for (const char *p = sweeps[i]; p != NULL; p = strchr(p, ',')) {
             p += p > sweeps[i];
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
+            AB_FIT(name, "%.*s", (int)strcspn(p, ","), p);
             AB_TRY(add_rows_of(wanted, name, err));
         }
     return AB_OK;

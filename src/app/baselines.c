@@ -268,10 +268,7 @@ static enum ab_status write_document(const char *from, FILE *to, struct ab_err *
 {
     json_t *document = NULL;
     char text[AB_CHECKSUM_BYTES];
-    enum ab_status status = ab_json_load(from, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX,
-                                         &document, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_json_load(from, AB_STORED_FILE_MAX, AB_STORED_DOCUMENT_MAX, &document, err));
     if (ab_checksum_take(document) == AB_CHECKSUM_NONE)
         ab_json_put(document, AB_SEALED_KEY, json_false());
     ab_checksum_make(document, text);
@@ -295,7 +292,7 @@ static enum ab_status write_file(const struct ab_baseline_request *r, const char
 {
     struct ab_output file;
     char name[AB_BASELINE_NAME_MAX + 8];
-    snprintf(name, sizeof name, "%s" ENDING, r->name);
+    AB_FIT(name, "%s" ENDING, r->name);
     AB_TRY(make_folder(r, folder, err));
     AB_TRY(ab_output_open_new(folder, &file, err));
     enum ab_status status = write_document(from, file.to, err);

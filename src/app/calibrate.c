@@ -14,7 +14,6 @@
 #include "runner/setting_proof.h"
 #include "tape/tape_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,12 +41,12 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
         return ab_fail(err, AB_USAGE, "nothing was calibrated: at least 2 rounds are needed");
     if (gmtime_r(&s->start, &tm) != NULL)
         strftime(f->date, sizeof f->date, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    snprintf(f->version, sizeof f->version, "%s", AB_VERSION);
-    snprintf(f->fingerprint, sizeof f->fingerprint, "%s", s->host.fingerprint);
-    snprintf(f->cpu, sizeof f->cpu, "%s", s->host.cpu);
-    snprintf(f->kernel, sizeof f->kernel, "%s", s->host.kernel);
+    AB_COPY(f->version, AB_VERSION);
+    AB_COPY(f->fingerprint, s->host.fingerprint);
+    AB_COPY(f->cpu, s->host.cpu);
+    AB_COPY(f->kernel, s->host.kernel);
     AB_COPY(f->workload, s->name);
-    snprintf(f->tape_sha256, sizeof f->tape_sha256, "%s", s->tape_sha256);
+    AB_COPY(f->tape_sha256, s->tape_sha256);
     return AB_OK;
 }
 
@@ -73,7 +72,7 @@ static enum ab_status store(const struct ab_store_wanted *wanted, const struct a
     char path[4300], name[64];
     struct ab_output file;
     ab_calibration_name(c->fingerprint, name, sizeof name);
-    snprintf(path, sizeof path, "%.4200s/%s", ab_store_folder(wanted), name);
+    AB_FIT(path, "%s/%s", ab_store_folder(wanted), name);
     AB_TRY(ab_output_open(path, &file, err));
     ab_calibration_write(file.to, c);
     AB_TRY(ab_output_commit(&file, err));
@@ -114,7 +113,7 @@ enum ab_status ab_calibrate(const struct ab_measure_request *asked, ab_show_cali
         fd = ab_memfd("allocbench-churn", n);
         if (fd < 0 || pwrite(fd, churn, n, 0) != (ssize_t)n)
             return ab_fail_errno(err, AB_SYSTEM, "cannot make the workload");
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        AB_FIT(path, "/proc/self/fd/%d", fd);
         both.args = &named;
         both.n_args = 1;
         sets = ab_alloc_zeroed(asked->settings.n_sets + 2, sizeof sets[0]); /* ends with NULL */

@@ -5,9 +5,9 @@
  */
 #include "app/call_sites.h"
 
+#include "core/text.h"
 #include "symbols/symbols.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,21 +20,20 @@ static bool needs_name(const struct ab_call_site *site)
 static void set_file(struct ab_call_site *site, const char *file)
 {
     size_t n = strlen(file), cap = sizeof site->file - 1;
-    snprintf(site->file, sizeof site->file, "%s", n > cap ? file + n - cap : file);
+    AB_COPY(site->file, n > cap ? file + n - cap : file);
 }
 
 static void name_site(struct ab_symbols *symbols, struct ab_call_site *site)
 {
     struct ab_symbol found[AB_SYMBOLS_MAX];
-    const char *slash = strrchr(site->object, '/');
     if (symbols != NULL && ab_symbols_find(symbols, site->offset, found) > 0) {
-        snprintf(site->function, sizeof site->function, "%s", found[0].function);
+        AB_COPY(site->function, found[0].function);
         set_file(site, found[0].file);
         site->line = found[0].line > 0 ? (uint32_t)found[0].line : 0;
     }
     if (site->function[0] == 0)
-        snprintf(site->function, sizeof site->function, "%.80s+0x%llx",
-                 slash != NULL ? slash + 1 : site->object, (unsigned long long)site->offset);
+        AB_FIT(site->function, "%s+0x%llx", basename(site->object),
+               (unsigned long long)site->offset);
 }
 
 void ab_call_sites_name(struct ab_session *s)

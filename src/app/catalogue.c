@@ -8,12 +8,12 @@
 #include "app/backend_choice.h"
 #include "base/bits.h"
 #include "core/alloc.h"
+#include "core/text.h"
 #include "exchange/intake.h"
 #include "result/memory_dist.h"
 #include "runner/run_checks.h"
 #include "stats/metric.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,7 +143,7 @@ static void add_fields(struct ab_metric_list *list)
                                 : "time and ops";
         struct ab_listed_metric *m = add_metric(
             list, (struct ab_listed_metric){group, f->name, f->unit, f->doc, f->better, ""});
-        snprintf(m->gate, sizeof m->gate, "%s%s", forms[f->group], f->name);
+        AB_FIT(m->gate, "%s%s", forms[f->group], f->name);
     }
 }
 
@@ -157,9 +157,8 @@ static void add_kind(struct ab_metric_list *list, const struct ab_metric_kind *k
         int n = cut != NULL ? (int)(cut - f->name) : (int)strlen(f->name);
         struct ab_listed_metric *m = add_metric(
             list, (struct ab_listed_metric){kind->title, f->name, f->unit, f->doc, f->better, ""});
-        snprintf(m->gate, sizeof m->gate, "PHASE/%s/%.*s%s",
-                 kind->place != NULL ? kind->place : "ITERATION", n, f->name,
-                 cut != NULL ? cut + strlen(optional) : "");
+        AB_FIT(m->gate, "PHASE/%s/%.*s%s", kind->place != NULL ? kind->place : "ITERATION", n,
+               f->name, cut != NULL ? cut + strlen(optional) : "");
     }
 }
 

@@ -262,8 +262,8 @@ static void note_combination(const struct ab_workload *w, const struct ab_tape *
                                    .live_peak_blocks = tape->facts.live_peak_blocks,
                                    .live_peak_bytes = tape->facts.live_peak_bytes,
                                    .lanes = tape->facts.lanes};
-    snprintf(out->values, sizeof out->values, "%s", ab_workload_values(w));
-    snprintf(out->tape_sha256, sizeof out->tape_sha256, "%s", tape->sha256);
+    AB_COPY(out->values, ab_workload_values(w));
+    AB_COPY(out->tape_sha256, tape->sha256);
 }
 
 /* Adds the cost of measuring this tape to the sum over all files. */

@@ -74,7 +74,7 @@ static void list_cores(const char *root, char *buf, size_t cap)
     buf[0] = 0;
     for (int cpu = 0, n_cores = 0; cpu < 1024 && n_cores < 16; cpu++) {
         char path[128];
-        snprintf(path, sizeof path, CPU "/cpu%d/topology/thread_siblings_list", cpu);
+        AB_FIT(path, CPU "/cpu%d/topology/thread_siblings_list", cpu);
         double first = ab_system_file_number(root, path);
         if (!(first == cpu) || n + 8 > cap)
             continue;
@@ -94,8 +94,8 @@ static void look_at_smt(const struct ab_doctor_view *view, struct ab_doctor_find
     if (!(active > 0))
         return;
     list_cores(view->root, cores, sizeof cores);
-    snprintf(remedy, sizeof remedy, "echo off | sudo tee " CPU "/smt/control; or --cpus %s",
-             cores[0] != 0 ? cores : "LIST, one CPU of each core");
+    AB_FIT(remedy, "echo off | sudo tee " CPU "/smt/control; or --cpus %s",
+           cores[0] != 0 ? cores : "LIST, one CPU of each core");
     set(out, AB_DOCTOR_WARNING, remedy, "on: CPUs come in pairs of one core");
 }
 
@@ -122,7 +122,7 @@ static void look_at_isolated(const struct ab_doctor_view *view, struct ab_doctor
             view->host.cpus_online > 2 ? "boot with isolcpus=2 nohz_full=2, then --cpus 2" : "",
             "no CPU is isolated");
     } else {
-        snprintf(remedy, sizeof remedy, "--cpus %s", isolated);
+        AB_FIT(remedy, "--cpus %s", isolated);
         set(out, AB_DOCTOR_NOTE, remedy, "CPUs %s", isolated);
     }
 }
@@ -396,7 +396,7 @@ static bool look_at_library(size_t i, struct ab_doctor_finding *out)
         return true;
     }
     const struct ab_selection *s = &list.items[0];
-    snprintf(remedy, sizeof remedy, "sudo apt install %s", p->package);
+    AB_FIT(remedy, "sudo apt install %s", p->package);
     if (s->state == AB_SELECTION_OK)
         set(out, AB_DOCTOR_OK, "", "%s", s->version[0] != 0 ? s->version : s->path);
     else

@@ -31,7 +31,6 @@
 #include <limits.h>
 #include <math.h>
 #include <sha2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -121,7 +120,7 @@ static void add_prepare(struct work *w, const struct ab_exec_program *p)
     char name[AB_PROGRAM_NAME_BYTES + 16];
     if (p->command.prepare == NULL)
         return;
-    snprintf(name, sizeof name, "prepare%s%s", p->name[0] != 0 ? " " : "", p->name);
+    AB_FIT(name, "prepare%s%s", p->name[0] != 0 ? " " : "", p->name);
     add_setting(w, name, shown_of(w->asked, p->command.prepare));
 }
 
@@ -182,9 +181,9 @@ static void note_output(struct work *w, const struct ab_program_summary *s, bool
     char text[40];
     if (is_output_free)
         return;
-    snprintf(text, sizeof text, "%" PRIu64, s->output.bytes);
+    AB_FIT(text, "%" PRIu64, s->output.bytes);
     add_setting(w, "output_bytes", text);
-    snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, s->output.high, s->output.low);
+    AB_FIT(text, "%016" PRIx64 "%016" PRIx64, s->output.high, s->output.low);
     add_setting(w, "output_xxh128", text);
 }
 
@@ -195,8 +194,8 @@ static void note_part(struct work *w)
     char text[80];
     if (w->prediction.n_replayed == 0)
         return;
-    snprintf(text, sizeof text, "the first %" PRIu64 " of %" PRIu64 " calls",
-             w->prediction.n_replayed, w->prediction.n_calls);
+    AB_FIT(text, "the first %" PRIu64 " of %" PRIu64 " calls", w->prediction.n_replayed,
+           w->prediction.n_calls);
     add_setting(w, "replayed", text);
 }
 

@@ -16,7 +16,6 @@
 #include "trace_tools/walk.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -111,7 +110,7 @@ static enum ab_status record_and_read(const struct ab_exec_request *asked,
     struct ab_temporary folder = {.path = ""};
     char trace[sizeof folder.path + 16];
     AB_TRY(ab_temporary_make("litter", &folder, err));
-    snprintf(trace, sizeof trace, "%s/program.abt", folder.path);
+    AB_FIT(trace, "%s/program.abt", folder.path);
     enum ab_status status = record(asked, command, folder.path, trace, err);
     if (status == AB_OK)
         status = read_trace(trace, asked->measure.settings.seed, out, err);

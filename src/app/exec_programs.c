@@ -147,7 +147,7 @@ static enum ab_status read_name(const char *text, struct ab_exec_program *p, str
                        "--program '%s': expected NAME=COMMAND, with a name of up to %zu letters, "
                        "digits, '.', '_' and '-', and a letter or digit first",
                        AB_SHOWN(SHOWN, text), sizeof p->name - 1);
-    snprintf(p->name, sizeof p->name, "%.*s", (int)n, text);
+    AB_FIT(p->name, "%.*s", (int)n, text);
     if (ab_preset_find(p->name) != NULL)
         return ab_fail(err, AB_USAGE,
                        "--program '%s': %s is the name of an allocator; choose another",
@@ -161,7 +161,7 @@ static enum ab_status read_program(const char *text, struct ab_exec_programs *ou
 {
     char context[SHOWN + 40];
     struct ab_exec_program *p = &out->items[out->n++];
-    snprintf(context, sizeof context, "--program '%s': ", AB_SHOWN(SHOWN, text));
+    AB_FIT(context, "--program '%s': ", AB_SHOWN(SHOWN, text));
     AB_TRY(read_name(text, p, err));
     for (struct ab_exec_program *other = out->items; other < p; other++)
         if (strcmp(other->name, p->name) == 0)
@@ -262,11 +262,11 @@ static enum ab_status name_row(const struct ab_exec_program *p, bool has_one_all
     char allocator[sizeof s->name];
     if (p->name[0] == 0)
         return AB_OK;
-    snprintf(allocator, sizeof allocator, "%s", s->name);
+    AB_COPY(allocator, s->name);
     if (s->full_name[0] == 0)
-        snprintf(s->full_name, sizeof s->full_name, "%s", allocator);
+        AB_COPY(s->full_name, allocator);
     if (has_one_allocator)
-        snprintf(s->name, sizeof s->name, "%s", p->name);
+        AB_COPY(s->name, p->name);
     else if ((size_t)snprintf(s->name, sizeof s->name, "%s@%s", p->name, allocator) >=
              sizeof s->name)
         return ab_fail(err, AB_USAGE,
@@ -290,9 +290,9 @@ static enum ab_status make_own(const struct ab_exec_program *p, struct ab_select
     AB_TRY(ab_elf_read(p->own.path, NULL, 0, &elf, err));
     *out = (struct ab_selection){
         .source = AB_SOURCE_PRELOAD, .was_named = true, .dev = elf.dev, .ino = elf.ino};
-    snprintf(out->name, sizeof out->name, "own-%.100s", slash != NULL ? slash + 1 : p->own.path);
-    snprintf(out->path, sizeof out->path, "%s", p->own.path);
-    snprintf(out->build_id, sizeof out->build_id, "%s", elf.build_id);
+    AB_FIT(out->name, "own-%s", slash != NULL ? slash + 1 : p->own.path);
+    AB_COPY(out->path, p->own.path);
+    AB_COPY(out->build_id, elf.build_id);
     return AB_OK;
 }
 

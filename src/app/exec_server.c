@@ -11,7 +11,6 @@
 
 #include <netdb.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -57,7 +56,7 @@ static enum ab_status read_tcp(const char *text, struct ab_server_ready *out, st
             "--ready '%s': expected tcp:PORT or tcp:HOST:PORT with a port from 1 to 65535",
             AB_SHOWN(SHOWN, out->text));
     if (colon != NULL)
-        snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
+        AB_FIT(host, "%.*s", (int)(colon - text), text);
     size_t n = strlen(host);
     if (n > 2 && host[0] == '[' && host[n - 1] == ']') {
         host[n - 1] = 0;
@@ -127,7 +126,7 @@ static enum ab_status read_metric(const char *text, struct ab_server_metric *out
                        AB_SHOWN(SHOWN, text));
     bool is_higher = sign > text && sign[-1] == '+';
     size_t n = (size_t)(sign - text) - is_higher;
-    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    AB_FIT(name, "%.*s", (int)n, text);
     if (is_own_name(name))
         return ab_fail(err, AB_USAGE, "--metric '%s': %s is a metric of allocbench itself",
                        AB_SHOWN(SHOWN, text), name);

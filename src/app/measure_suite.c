@@ -405,7 +405,7 @@ static bool is_done(const struct ab_suite_item *item)
 static void fail_item(struct work *w, struct ab_suite_item *item, const struct ab_err *err)
 {
     char line[1200];
-    snprintf(line, sizeof line, "%s", err->text);
+    AB_COPY(line, err->text);
     line[strcspn(line, "\n")] = 0;
     item->reason = own(w->run, ab_strdup(line[0] != 0 ? line : "failed"));
     complain(w, item->path, err);

@@ -187,8 +187,8 @@ static void describe_combinations(const struct tape_work *w, struct ab_session *
                                      .live_peak_blocks = tape->facts.live_peak_blocks,
                                      .live_peak_bytes = tape->facts.live_peak_bytes,
                                      .lanes = tape->facts.lanes};
-        snprintf(c->values, sizeof c->values, "%s", w->subject[i].values);
-        snprintf(c->tape_sha256, sizeof c->tape_sha256, "%s", tape->sha256);
+        AB_COPY(c->values, w->subject[i].values);
+        AB_COPY(c->tape_sha256, tape->sha256);
         take_most(session, tape);
     }
     session->tape_sha256 = w->tapes_sha256;
@@ -232,7 +232,7 @@ static void describe(struct ab_measurement *m)
     if (session->shard.count > 0) /* shards of two similar machines must differ */
         ab_environment_read_name(&session->host);
     if (asked->conditions.is_thp_off) /* the setting of the workers, not of the system */
-        snprintf(session->host.thp, sizeof session->host.thp, "never (--thp)");
+        AB_FIT(session->host.thp, "never (--thp)");
     session->cpus = asked->conditions.cpus;
     session->n_cpus = (uint32_t)asked->conditions.n_cpus;
     session->is_strict = asked->conditions.is_strict;

@@ -69,12 +69,10 @@ static enum ab_status store(const struct ab_merge_results_request *r, const stru
     const struct ab_store_wanted wanted = {
         .folder = r->output != NULL ? r->output : r->store.folder, .is_off = r->store.is_off};
     struct ab_store store;
-    enum ab_status status = ab_store_open(&wanted, &r->talk, &store, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_store_open(&wanted, &r->talk, &store, err));
     if (store.folder == NULL)
         return ab_fail(err, AB_USAGE, "merge: results are not stored here; say where with -o FILE");
-    status = ab_store_write(&store, s, err);
+    enum ab_status status = ab_store_write(&store, s, err);
     size_t n = strlen(store.folder);
     snprintf(place, cap, "%s%s%s", store.folder, n > 0 && store.folder[n - 1] == '/' ? "" : "/",
              store.name);
@@ -87,7 +85,7 @@ static enum ab_status write_merged(const struct ab_merge_results_request *r, str
 {
     if (r->output == NULL || is_folder(r->output))
         return store(r, &m->session, m->place, sizeof m->place, err);
-    snprintf(m->place, sizeof m->place, "%s", r->output);
+    AB_COPY(m->place, r->output);
     return write_file(r, &m->session, err);
 }
 
@@ -147,7 +145,7 @@ static void make_phases(const struct ab_session *s, struct merged *g)
     g->phases = ab_alloc_zeroed((size_t)s->n_phases + 1, sizeof g->phases[0]);
     for (uint32_t p = 0; p < s->n_phases; p++) {
         struct ab_phase *phase = &g->phases[p];
-        snprintf(phase->name, sizeof phase->name, "%s", s->phases[p]);
+        AB_COPY(phase->name, s->phases[p]);
         phase->is_measured = true;
         for (uint32_t i = 0; i < s->n_results; i++)
             if (s->results[i].op < AB_OP_KIND_COUNT &&
@@ -202,7 +200,7 @@ static enum ab_status read_all(const struct ab_merge_results_request *r, const s
     if (has_any) {
         if ((fd = text_file(text)) < 0)
             return ab_fail_errno(err, AB_SYSTEM, "cannot make a file of the workload");
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        AB_FIT(path, "/proc/self/fd/%d", fd);
     }
     enum ab_status status = AB_OK;
     make_phases(s, g);

@@ -51,9 +51,9 @@ static enum ab_status find_folder(const struct store *store, char **out, struct 
         return ab_fail_errno(err, AB_SYSTEM, "cannot read /proc/self/exe");
     self[n] = 0;
     *strrchr(self, '/') = 0;
-    snprintf(path, sizeof path, "%s/%s/%s", self, in_sources, store->folder);
+    AB_FIT(path, "%s/%s/%s", self, in_sources, store->folder);
     if (!is_build(self) || !is_folder(path))
-        snprintf(path, sizeof path, "%s/%s/%s", self, in_share, store->folder);
+        AB_FIT(path, "%s/%s/%s", self, in_share, store->folder);
     *out = realpath(path, NULL);
     if (*out == NULL)
         return ab_fail(err, AB_INPUT,
@@ -85,8 +85,8 @@ static void list_folder(const struct store *store, struct ab_workload_names *lis
     DIR *d = opendir(folder);
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
         char path[PATH_MAX], below[NAME_MAX + 2];
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        snprintf(below, sizeof below, "%s/", e->d_name);
+        AB_FIT(path, "%s/%s", folder, e->d_name);
+        AB_FIT(below, "%s/", e->d_name);
         size_t n = length_of_stem(store, e->d_name);
         if (e->d_name[0] == '.')
             continue;

@@ -90,8 +90,8 @@ static void name_histogram(const struct ab_sink *sink, const struct ab_histogram
 {
     char tag[AB_TAG_BYTES];
     const char *op = h->op == OF_ITERATIONS ? AB_TAG_ITERATION : ab_result_op_name(h->op);
-    snprintf(h->name, sizeof h->name, "%.4000s%s.%s", files->prefix,
-             ab_sink_tag(tag, s->backends[h->backend].name, h->phase, op), sink->option);
+    AB_FIT(h->name, "%s%s.%s", files->prefix,
+           ab_sink_tag(tag, s->backends[h->backend].name, h->phase, op), sink->option);
 }
 
 static enum ab_status check_name(const struct ab_sink *sink, const char *folder, const char *name,
@@ -153,9 +153,7 @@ static enum ab_status write_histogram(const struct ab_sink *sink, const char *fo
                                       struct ab_err *err)
 {
     struct ab_output file;
-    enum ab_status status = ab_output_open_new(folder, &file, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_output_open_new(folder, &file, err));
     sink->write_histogram(file.to, hdr);
     return ab_output_commit_as(&file, name, err);
 }
@@ -341,8 +339,7 @@ bool ab_outputs_is_of_each(const char *name)
 const char *ab_outputs_stem(const char *path, size_t *n)
 {
     static const char *const extensions[] = {".abt", ".yaml"};
-    const char *slash = strrchr(path, '/'), *stem = slash != NULL ? slash + 1 : path;
-    stem = strcmp(path, "-") == 0 ? "stdin" : stem;
+    const char *stem = strcmp(path, "-") == 0 ? "stdin" : basename(path);
     *n = strlen(stem);
     for (size_t i = 0; i < AB_ARRAY_LEN(extensions); i++) {
         size_t e = strlen(extensions[i]);

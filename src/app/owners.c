@@ -51,7 +51,7 @@ static struct ab_owner_name *add_name(struct ab_owner_list *list, const char *fu
 {
     AB_GROW_ZEROED(list->names, list->cap, list->n);
     struct ab_owner_name *name = &list->names[list->n++];
-    snprintf(name->function, sizeof name->function, "%s", function);
+    AB_COPY(name->function, function);
     return name;
 }
 
@@ -68,7 +68,7 @@ static void name_sizes(struct ab_owner_list *out)
     add_name(out, "0-1 B");
     for (unsigned c = 1; c < 64; c++) {
         unsigned long long most = 1ull << c;
-        snprintf(text, sizeof text, c == 1 ? "2 B" : "%llu-%llu B", most / 2 + 1, most);
+        AB_FIT(text, c == 1 ? "2 B" : "%llu-%llu B", most / 2 + 1, most);
         add_name(out, text);
     }
     end_names(out, AB_PIN_SIZE);
@@ -304,22 +304,16 @@ struct ab_owner_sites {
     struct ab_owner_list *out;
 };
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* Names a frame whose function is not known by its module and offset. */
 static void name_address(const struct ab_site_table *t, const struct ab_site_frame *frame,
                          struct ab_owner_name *out)
 {
     const struct ab_site_module *module = ab_site_module_of(t, frame);
     if (module == NULL)
-        snprintf(out->function, sizeof out->function, "code made at run time");
+        AB_FIT(out->function, "code made at run time");
     else
-        snprintf(out->function, sizeof out->function, "%.100s+0x%llx", last_part(module->path),
-                 (unsigned long long)frame->address);
+        AB_FIT(out->function, "%s+0x%llx", basename(module->path),
+               (unsigned long long)frame->address);
 }
 
 /* Names the innermost function of the frame that does not only pass memory on. Returns false if
@@ -334,8 +328,8 @@ static bool name_frame(struct ab_owner_sites *s, const struct ab_site_frame *fra
         if (ab_wrappers_has(module, symbol) && !(is_last && i + 1 == named.n))
             continue;
         *out = (struct ab_owner_name){.line = symbol->line > 0 ? (uint32_t)symbol->line : 0};
-        AB_COPY(out->file, symbol->file[0] != 0 ? last_part(symbol->file)
-                           : module != NULL     ? last_part(module->path)
+        AB_COPY(out->file, symbol->file[0] != 0 ? basename(symbol->file)
+                           : module != NULL     ? basename(module->path)
                                                 : "");
         if (symbol->function[0] != 0)
             ab_wrappers_bare_name(symbol->function, out->function, sizeof out->function);

@@ -60,16 +60,16 @@ static enum ab_status add_row(struct ab_selection_list *list, struct ab_placemen
         return ab_fail(err, AB_USAGE, "more than %d back ends", AB_SELECTION_MAX);
     memcpy(stem, p->name, sizeof stem);
     for (unsigned n = 2; is_taken(list, p->name); n++)
-        snprintf(p->name, sizeof p->name, "%.60s%u", stem, n);
+        AB_FIT(p->name, "%.60s%u", stem, n);
     struct ab_selection *row = &list->items[list->n++];
     *row = (struct ab_selection){
         .source = AB_SOURCE_BUILTIN, .was_named = true, .is_placement = true};
-    snprintf(row->name, sizeof row->name, "%s", p->name);
+    AB_COPY(row->name, p->name);
     for (size_t i = 0; i < p->heaps.n && row->state == AB_SELECTION_OK; i++) {
         const struct ab_selection *heap = &p->heaps.items[i];
         row->state = heap->state;
         if (heap->state != AB_SELECTION_OK)
-            snprintf(row->reason, sizeof row->reason, "%s %.800s", heap->name, heap->reason);
+            AB_FIT(row->reason, "%s %s", heap->name, heap->reason);
     }
     return AB_OK;
 }
@@ -163,11 +163,11 @@ static enum ab_placement_inlined inlined_of(const struct ab_selection *s)
 static void fill_heap(const struct ab_selection *s, struct ab_placement_heap *heap)
 {
     *heap = (struct ab_placement_heap){.source = s->source, .want_dev = s->dev, .want_ino = s->ino};
-    snprintf(heap->name, sizeof heap->name, "%s", s->name);
-    snprintf(heap->builtin, sizeof heap->builtin, "%s", s->builtin != NULL ? s->builtin->name : "");
-    snprintf(heap->path, sizeof heap->path, "%s", s->path);
-    snprintf(heap->prefix, sizeof heap->prefix, "%s", s->prefix);
-    snprintf(heap->params, sizeof heap->params, "%s", s->params);
+    AB_COPY(heap->name, s->name);
+    AB_COPY(heap->builtin, s->builtin != NULL ? s->builtin->name : "");
+    AB_COPY(heap->path, s->path);
+    AB_COPY(heap->prefix, s->prefix);
+    AB_COPY(heap->params, s->params);
     memcpy(heap->values, s->values, sizeof heap->values);
     heap->inlined = inlined_of(s);
 }
@@ -288,9 +288,8 @@ static void add_name(struct name_list *list, const char *name, size_t n)
 static void list_symbol(const struct ab_symbol *s, struct name_list *out)
 {
     char line[600];
-    const char *slash = strrchr(s->file, '/');
     add_name(out, s->function, strcspn(s->function, "(@."));
-    snprintf(line, sizeof line, "%.500s:%d", slash != NULL ? slash + 1 : s->file, s->line);
+    AB_FIT(line, "%s:%d", basename(s->file), s->line);
     add_name(out, line, s->line > 0 ? strlen(line) : 0);
 }
 
@@ -519,8 +518,7 @@ static void describe_heaps(const struct ab_placement *placement, uint32_t n_phas
         uint32_t shown = ab_placement_shown(heaps, h);
         struct ab_mapped_heap *out = &info->heaps[shown];
         info->n_heaps = shown + 1 > info->n_heaps ? shown + 1 : info->n_heaps;
-        snprintf(out->name, sizeof out->name, "%.*s", ab_placement_shown_name(heaps[h].name),
-                 heaps[h].name);
+        AB_FIT(out->name, "%.*s", ab_placement_shown_name(heaps[h].name), heaps[h].name);
         out->n_requests += heaps[h].facts.total_blocks;
         if (__builtin_add_overflow(out->requested_bytes, heaps[h].facts.total_bytes,
                                    &out->requested_bytes))
@@ -550,7 +548,7 @@ void ab_placement_rows_fill(const struct ab_placement_rows *rows, size_t row, st
         .null_placement = &rows->nulls[null_of(rows, row - rows->first)],
     };
     fill_environment(p, c);
-    snprintf(info->map, sizeof info->map, "%s", p->text);
+    AB_COPY(info->map, p->text);
     memcpy(info->rules.placement, placement->sha256, sizeof info->rules.placement);
     describe_heaps(placement, rows->n_phases, info);
     info->rules.n = (uint32_t)p->n_rules;

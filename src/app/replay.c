@@ -11,6 +11,7 @@
 #include "app/resume_result.h"
 #include "app/say.h"
 #include "app/stacks.h"
+#include "core/text.h"
 #include "runner/estimate.h"
 #include "tape/tape_file.h"
 #include "trace_tools/to_tape.h"
@@ -86,7 +87,7 @@ static enum ab_status spool_input(struct replay *r, struct ab_err *err)
         return ab_fail_errno(err, AB_SYSTEM,
                              "no space in $TMPDIR, /var/tmp or /tmp to buffer "
                              "standard input");
-    snprintf(r->file, sizeof r->file, "/proc/self/fd/%d", r->spool);
+    AB_FIT(r->file, "/proc/self/fd/%d", r->spool);
     return copy_input(r->spool, err);
 }
 
@@ -213,33 +214,31 @@ static void list_settings(const struct ab_measure_request *asked, const struct r
 {
     const struct ab_trace_info *info = &r->feed->info;
     unsigned n = 0;
-    snprintf(s->program, sizeof s->program, "program=%s", info->program);
-    snprintf(s->threads, sizeof s->threads, "threads=%llu in %u lanes",
-             (unsigned long long)info->threads, r->feed->total.facts.lanes);
+    AB_FIT(s->program, "program=%s", info->program);
+    AB_FIT(s->threads, "threads=%llu in %u lanes", (unsigned long long)info->threads,
+           r->feed->total.facts.lanes);
     const struct ab_trace_pusher *pusher = &r->feed->pusher;
     s->list[n++] = touch_text(asked, pusher, s->touch, sizeof s->touch);
     if (pusher->n_left > 0) {
-        snprintf(s->untouched, sizeof s->untouched, "untouched=%llu of live bytes at most",
-                 (unsigned long long)pusher->left_peak_bytes);
+        AB_FIT(s->untouched, "untouched=%llu of live bytes at most",
+               (unsigned long long)pusher->left_peak_bytes);
         s->list[n++] = s->untouched;
     }
     s->list[n++] = s->program;
     if (asked->replay.has_each_scope)
         s->list[n++] = "each=scope";
     if (asked->replay.each_budget_ns != 0) {
-        snprintf(s->budget, sizeof s->budget, "budget=%lluns",
-                 (unsigned long long)asked->replay.each_budget_ns);
+        AB_FIT(s->budget, "budget=%lluns", (unsigned long long)asked->replay.each_budget_ns);
         s->list[n++] = s->budget;
     }
     if (asked->conditions.has_between) {
-        snprintf(s->between, sizeof s->between, "between=%u", asked->conditions.between);
+        AB_FIT(s->between, "between=%u", asked->conditions.between);
         s->list[n++] = s->between;
     }
     if (info->threads > 1)
         s->list[n++] = s->threads;
     if (r->feed->burst_events != 0) {
-        snprintf(s->burst, sizeof s->burst, "burst=%u calls, %u of them", r->feed->burst_events,
-                 r->feed->n_bursts);
+        AB_FIT(s->burst, "burst=%u calls, %u of them", r->feed->burst_events, r->feed->n_bursts);
         s->list[n++] = s->burst;
     }
     if (info->is_partial)

@@ -120,16 +120,14 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
     struct ab_output file;
     struct stat st = {0};
     mkdir(store->folder, 0777); /* it may have been removed */
-    enum ab_status status = ab_output_open_new(store->folder, &file, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_output_open_new(store->folder, &file, err));
     if (store->suite != NULL)
         ab_suite_write(file.to, store->suite);
     else
         ab_sink_json(file.to, session);
     file.is_draft = is_draft;
     fstat(fileno(file.to), &st);
-    status = commit(store, session, &file, err);
+    enum ab_status status = commit(store, session, &file, err);
     if (status == AB_OK) {
         store->is_made = false;
         store->device = st.st_dev;

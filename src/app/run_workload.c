@@ -9,8 +9,8 @@
 #include "app/owners.h"
 #include "app/resume_result.h"
 #include "core/alloc.h"
+#include "core/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -32,8 +32,8 @@ static void list_settings(const char *const *params, const struct ab_laid_down *
     memcpy(s->list, params, n * sizeof s->list[0]);
     if (tape->n_bursts == 1)
         return;
-    snprintf(s->bursts, sizeof s->bursts, AB_TAPE_MEM_SETTING "%llu, %u bursts",
-             (unsigned long long)tape->tape_memory, tape->n_bursts);
+    AB_FIT(s->bursts, AB_TAPE_MEM_SETTING "%llu, %u bursts", (unsigned long long)tape->tape_memory,
+           tape->n_bursts);
     s->list[n] = s->bursts;
 }
 

@@ -25,9 +25,7 @@ static const char *name_code(const struct ab_site_module *m, uint64_t address, c
 {
     if (m == NULL)
         return "code made at run time";
-    const char *slash = strrchr(m->path, '/');
-    snprintf(out, cap, "%.400s+0x%llx", slash != NULL ? slash + 1 : m->path,
-             (unsigned long long)address);
+    snprintf(out, cap, "%.400s+0x%llx", basename(m->path), (unsigned long long)address);
     return out;
 }
 

@@ -104,7 +104,7 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
            (names[n_names] = ab_verify_check_name((uint32_t)n_names - GROUPS)) != NULL)
         n_names++;
     for (const char *w = only; w != NULL && (w = ab_verify_word(w, &n)) != NULL;) {
-        snprintf(word, sizeof word, "%.*s", (int)n, w);
+        AB_FIT(word, "%.*s", (int)n, w);
         n_words++;
         bool is_known = false;
         for (size_t i = 0; i < n_names; i++)
@@ -305,10 +305,9 @@ static void add_source_line(struct ab_crash_text *crash, struct ab_symbols *symb
     ab_symbols_find(symbols, strtoull(plus + 3, NULL, 16), found);
     if (found[0].line <= 0)
         return;
-    const char *slash = strrchr(found[0].file, '/');
     size_t n = strlen(crash->function);
-    snprintf(crash->function + n, sizeof crash->function - n, ", %s:%d",
-             slash != NULL ? slash + 1 : found[0].file, found[0].line);
+    snprintf(crash->function + n, sizeof crash->function - n, ", %s:%d", basename(found[0].file),
+             found[0].line);
 }
 
 /* Returns the usual cause of such a failure, or NULL. */

@@ -46,8 +46,8 @@ static bool is_path(const char *text)
 
 const char *ab_selection_stem(const char *path, char *buf, size_t cap)
 {
-    const char *slash = strrchr(path, '/'), *begin = slash != NULL ? slash + 1 : path;
-    const char *so = find_so(begin), *end = so != NULL && so > begin ? so : begin + strlen(begin);
+    const char *begin = basename(path), *so = find_so(begin),
+               *end = so != NULL && so > begin ? so : begin + strlen(begin);
     if (strncmp(begin, "lib", 3) == 0 && begin + 3 < end)
         begin += 3;
     size_t n = 0;

@@ -474,9 +474,7 @@ enum ab_status ab_params_parse(const struct ab_backend *backend, const char *tex
     for (size_t i = 0; i < backend->n_params; i++)
         made[i] = backend->params[i].def;
     for (char *rest = *text != 0 ? copy : NULL; rest != NULL;) {
-        enum ab_status status = parse_setting(backend, &rest, made, is_set, err);
-        if (status != AB_OK)
-            return status;
+        AB_TRY(parse_setting(backend, &rest, made, is_set, err));
     }
     AB_TRY(refuse_idle(backend, made, err));
     memcpy(values, made, sizeof made);

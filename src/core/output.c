@@ -34,15 +34,9 @@ static const char *kind_of_file(mode_t mode)
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
 static enum ab_status open_directory(const char *path, int *out, struct ab_err *err)
 {
-    const char *base = base_name(path);
+    const char *base = basename(path);
     if (*base == 0)
         return ab_fail(err, AB_USAGE, "cannot write '%s': not a file name", path);
     size_t n = (size_t)(base - path);
@@ -63,7 +57,7 @@ static enum ab_status check_target(int directory, const char *path, mode_t *mode
                                    struct ab_err *err)
 {
     struct stat st;
-    const char *base = base_name(path);
+    const char *base = basename(path);
     if (fstatat(directory, base, &st, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno != ENOENT)
             return ab_fail_errno(err, AB_USAGE, "cannot write '%s'", path);
@@ -342,7 +336,7 @@ static enum ab_status end_file(struct ab_output *out, int reason, const char *wh
 static int rename_old(const struct ab_output *out)
 {
     char old[NAME_MAX + 8];
-    const char *name = base_name(out->path);
+    const char *name = basename(out->path);
     if (faccessat(out->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
         return 0;
     AB_FIT(old, "%s.old", name);
@@ -364,7 +358,7 @@ enum ab_status ab_output_commit(struct ab_output *out, struct ab_err *err)
         reason = rename_old(out);
     if (reason == 0)
         reason = temporary_replace(fileno(out->to), out->directory, out->temporary,
-                                   base_name(out->path));
+                                   basename(out->path));
     AB_FIT(what, "write '%s'", out->path);
     return end_file(out, reason, what, err);
 }
@@ -455,8 +449,8 @@ enum ab_status ab_output_commit_over(struct ab_output *out, const char *name, st
 static bool is_same_target(const struct ab_output *a, const struct ab_output *b)
 {
     struct stat x, y;
-    return fstatat(a->directory, base_name(a->path), &x, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstatat(b->directory, base_name(b->path), &y, AT_SYMLINK_NOFOLLOW) == 0 &&
+    return fstatat(a->directory, basename(a->path), &x, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(b->directory, basename(b->path), &y, AT_SYMLINK_NOFOLLOW) == 0 &&
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
@@ -465,7 +459,7 @@ bool ab_output_is_same(const struct ab_output *a, const struct ab_output *b)
     struct stat x, y;
     if (a->to == NULL || b->to == NULL || a->path == NULL || b->path == NULL)
         return a->to != NULL && a->to == b->to;
-    if (strcmp(base_name(a->path), base_name(b->path)) == 0 && fstat(a->directory, &x) == 0 &&
+    if (strcmp(basename(a->path), basename(b->path)) == 0 && fstat(a->directory, &x) == 0 &&
         fstat(b->directory, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino)
         return true;
     return is_same_target(a, b);
@@ -476,7 +470,7 @@ static bool replaces(const struct ab_output *out, const char *path)
 {
     struct stat x, y;
     return out->to != NULL && out->path != NULL && strcmp(path, "-") != 0 && stat(path, &x) == 0 &&
-           fstatat(out->directory, base_name(out->path), &y, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(out->directory, basename(out->path), &y, AT_SYMLINK_NOFOLLOW) == 0 &&
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 

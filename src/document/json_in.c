@@ -181,9 +181,7 @@ enum ab_status ab_json_read_file(const char *path, size_t cap_bytes, char **text
     struct stat st;
     char shown[512];
     ab_text_printable(shown, sizeof shown, path);
-    enum ab_status status = open_source(path, shown, cap_bytes, &source, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(open_source(path, shown, cap_bytes, &source, err));
     size_t used = 0, got = 1, size = fstat(source.fd, &st) == 0 ? (size_t)st.st_size : 0;
     char *s = ab_alloc(size + 1);
     while (got > 0 && got != (size_t)-1 && used < size)

@@ -423,9 +423,8 @@ static enum ab_status add_rules(struct parser *p, char *text)
 
 static void name_after(struct ab_placement_rules *out, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     char stem[sizeof out->name - 1];
-    ab_selection_stem(slash != NULL ? slash + 1 : path, stem, sizeof stem);
+    ab_selection_stem(basename(path), stem, sizeof stem);
     char *dot = strrchr(stem, '.');
     if (dot != NULL && dot != stem)
         *dot = 0;

@@ -567,7 +567,7 @@ static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
 static void add_name(char names[AB_PASSES_BYTES], const char *path)
 {
     static const char more[] = ", …";
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *name = basename(path);
     size_t n = strlen(name), used = strlen(names);
     for (const char *s = names; *s != 0; s += strspn(s, ", ")) {
         size_t word = strcspn(s, ",");

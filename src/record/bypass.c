@@ -22,13 +22,13 @@
 
 static bool is_recorder(const struct ab_module *m)
 {
-    return strcmp(ab_module_name(m), "liballocbench-record.so") == 0;
+    return strcmp(basename(m->path), "liballocbench-record.so") == 0;
 }
 
 static bool is_c_library(const struct ab_module *m)
 {
-    return strncmp(ab_module_name(m), "libc.so", 7) == 0 ||
-           strncmp(ab_module_name(m), "libc-2.", 7) == 0;
+    return strncmp(basename(m->path), "libc.so", 7) == 0 ||
+           strncmp(basename(m->path), "libc-2.", 7) == 0;
 }
 
 /* True for operator new and delete of C++, in all forms. */
@@ -200,12 +200,6 @@ void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled
 
 /* ---- reading the findings from the spool ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* True if an earlier look has found the module. */
 static bool has_module(const struct ab_trace_bypass *b, const char *name)
 {
@@ -258,8 +252,8 @@ static void take_line(const char *line, struct ab_bypass_report *report,
         kind++;
     if (kind == AB_ARRAY_LEN(kinds))
         return;
-    if (!has_module(out, base_name(path)))
-        ab_bypass_add_module(out, base_name(path));
+    if (!has_module(out, basename(path)))
+        ab_bypass_add_module(out, basename(path));
     if (report->path[0] != 0)
         return;
     report->kind = (enum ab_bypass_kind)kind;

@@ -228,9 +228,7 @@ static enum ab_status advance_first(struct ab_converter *c, struct ab_err *err)
             park_first(c);
             return AB_OK;
         }
-        enum ab_status status = advance(c, lane, err);
-        if (status != AB_OK)
-            return status;
+        AB_TRY(advance(c, lane, err));
         if (lane->stream.is_done)
             break;
         turn.stamp = AB_SPOOL_STAMP(lane->stream.at);

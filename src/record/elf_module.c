@@ -31,12 +31,6 @@ static bool read_memory(const struct ab_modules *all, uint64_t at, void *out, si
     return at <= INT64_MAX && pread(all->memory, out, bytes, (off_t)at) == (ssize_t)bytes;
 }
 
-const char *ab_module_name(const struct ab_module *m)
-{
-    const char *slash = strrchr(m->path, '/');
-    return slash != NULL ? slash + 1 : m->path;
-}
-
 struct ab_module *ab_modules_find(struct ab_modules *all, uint64_t address)
 {
     for (size_t i = 0; i < all->n; i++)

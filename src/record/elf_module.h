@@ -36,7 +36,6 @@ void ab_modules_close(struct ab_modules *all);
 
 /* Returns NULL if the address is in no module. */
 struct ab_module *ab_modules_find(struct ab_modules *all, uint64_t address);
-const char *ab_module_name(const struct ab_module *m);
 
 /* True if the module itself defines a function of this name at `address` (0 = anywhere).
  * Otherwise the address may be a stub that has yet to resolve it. */

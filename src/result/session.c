@@ -194,3 +194,11 @@ bool ab_session_has_little_memory(const struct ab_session *session)
     enum { PAGE_BYTES = 4096 };
     return session->facts.live_peak_bytes > 0 && session->facts.live_peak_bytes < PAGE_BYTES;
 }
+
+const char *ab_session_own_phase(const struct ab_session *s, const char *phase)
+{
+    for (uint32_t i = 0; i < s->n_phases; i++)
+        if (strcmp(s->phases[i], phase) == 0)
+            return s->phases[i];
+    return "";
+}

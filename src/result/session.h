@@ -65,4 +65,7 @@ bool ab_null_is_like(const struct ab_null_cost *a, const struct ab_null_cost *b)
 struct ab_null_cost *ab_session_null(const struct ab_session *session, uint32_t backend,
                                      const char *phase, uint32_t round);
 
+/* Returns the session's own string for a phase that another session of the same phases names. */
+const char *ab_session_own_phase(const struct ab_session *s, const char *phase);
+
 #endif

@@ -145,9 +145,7 @@ static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t
                             struct ab_err *err)
 {
     struct ab_counting *counting = &c->plan->session->counting;
-    enum ab_status status = ab_sample_tape(c->plan->context->tape, n_ops, &c->sample, err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(ab_sample_tape(c->plan->context->tape, n_ops, &c->sample, err));
     c->context = *c->plan->context;
     c->context.tape = &c->sample;
     c->context.counter = counter;
@@ -158,7 +156,7 @@ static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t
             c->context.timeout_ns = ab_estimate_timeout_ns(&c->sample);
         c->context.timeout_ns = SLOWER * c->context.timeout_ns + START_NS;
     }
-    status = run_nulls(c, counting->reason, sizeof counting->reason, err);
+    enum ab_status status = run_nulls(c, counting->reason, sizeof counting->reason, err);
     if (status == AB_OK && counting->reason[0] == 0) {
         AB_FIT(counting->method, "%s",
                counter == AB_COUNTER_CALLGRIND ? "callgrind" : "cpu counter");

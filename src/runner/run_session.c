@@ -853,15 +853,6 @@ enum ab_status ab_resume_check_backends(const struct ab_session *session,
 
 /* ---- moving the measurements ---- */
 
-/* Returns the session's own string for a phase of the old session; both have the same phases. */
-static const char *own_phase(const struct ab_session *session, const char *phase)
-{
-    for (uint32_t i = 0; i < session->n_phases; i++)
-        if (strcmp(session->phases[i], phase) == 0)
-            return session->phases[i];
-    return "";
-}
-
 #define TAKE(list) \
     session->list = old->list; \
     session->n_##list = old->n_##list; \
@@ -870,7 +861,7 @@ static const char *own_phase(const struct ab_session *session, const char *phase
     old->n_##list = 0;
 #define OWN_PHASES(list) \
     for (uint32_t i = 0; i < session->n_##list; i++) \
-        session->list[i].phase = own_phase(session, session->list[i].phase);
+        session->list[i].phase = ab_session_own_phase(session, session->list[i].phase);
 
 void ab_resume_adopt(struct ab_session *session, struct ab_session *old)
 {

@@ -513,9 +513,7 @@ static enum ab_status check_limits(struct ab_err *err)
 
 enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err *err)
 {
-    enum ab_status status = check_limits(err);
-    if (status != AB_OK)
-        return status;
+    AB_TRY(check_limits(err));
     struct environment environment;
     build_environment(spawn, &environment);
     int ends[2];

@@ -74,15 +74,10 @@ uint32_t ab_session_backend(const struct ab_session *s, const char *name)
     return UINT32_MAX;
 }
 
-static bool has_numbers(const struct ab_session *s, uint32_t backend)
-{
-    return backend < s->n_backends && ab_backend_status_has_numbers(s->backends[backend].status);
-}
-
 const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t backend,
                                         const char *phase, unsigned op, uint32_t round)
 {
-    if (!has_numbers(s, backend))
+    if (!ab_session_has_numbers(s, backend))
         return NULL;
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
@@ -96,7 +91,7 @@ const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t bac
 bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned op)
 {
     for (uint32_t i = 0; i < s->n_results; i++)
-        if (s->results[i].op == op && has_numbers(s, s->results[i].backend) &&
+        if (s->results[i].op == op && ab_session_has_numbers(s, s->results[i].backend) &&
             strcmp(s->results[i].phase, phase) == 0)
             return true;
     return false;
@@ -110,7 +105,7 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
     ab_hdr_init(hdr);
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
-        if (r->backend != backend || r->op != op || !has_numbers(s, backend) ||
+        if (r->backend != backend || r->op != op || !ab_session_has_numbers(s, backend) ||
             strcmp(r->phase, phase) != 0)
             continue;
         ab_hdr_merge(hdr, r->hdr);
@@ -238,7 +233,7 @@ uint64_t ab_session_phase_ops(const struct ab_session *s, uint32_t combination, 
 bool ab_session_did_reset(const struct ab_session *s, uint32_t backend)
 {
     bool is_listed = false, is_timed = false;
-    for (uint32_t i = 0; i < s->n_results && has_numbers(s, backend); i++) {
+    for (uint32_t i = 0; i < s->n_results && ab_session_has_numbers(s, backend); i++) {
         const struct ab_result *r = &s->results[i];
         if (r->backend != backend)
             continue;

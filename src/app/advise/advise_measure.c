@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "result/numbers.h"
 #include "result/session.h"
+#include "stats/aggregate.h"
 #include "stats/metric.h"
 #include "stats/pin_groups.h"
 #include "trace_tools/to_tape.h"
@@ -127,7 +128,7 @@ static void read_row(const struct asked *asked, const struct ab_session *s, uint
             .base_held_bytes = NAN,
             .speed = {.ratio = NAN, .low = NAN, .high = NAN},
         };
-    snprintf(row->name, sizeof row->name, "%s", AB_OWN_NAME(b));
+    AB_COPY(row->name, AB_OWN_NAME(b));
     row->is_malloc = b->boundary == ab_boundary_names[AB_BOUNDARY_MALLOC];
     if (!is_ok) {
         refuse(row, b->reason[0] != 0 ? b->reason : ab_backend_status_name(b->status));
@@ -158,20 +159,11 @@ static void check_counts(const struct ab_backend_info *b, const struct ab_advice
         rule++;
         if (n == g->calls)
             continue;
-        snprintf(reason, sizeof reason,
-                 "the rule %.100s takes %llu calls of the trace, its group has %llu", g->key,
-                 (unsigned long long)n, (unsigned long long)g->calls);
+        AB_FIT(reason, "the rule %s takes %llu calls of the trace, its group has %llu", g->key,
+               (unsigned long long)n, (unsigned long long)g->calls);
         refuse(row, reason);
         return;
     }
-}
-
-static uint32_t find_base(const struct ab_session *s, const char *name)
-{
-    for (uint32_t i = 0; i < s->n_backends; i++)
-        if (strcmp(s->backends[i].name, name) == 0)
-            return i;
-    return UINT32_MAX;
 }
 
 static enum ab_status read_generals(struct asked *asked, const struct ab_session *s, uint32_t base,
@@ -197,7 +189,7 @@ static enum ab_status read_generals(struct asked *asked, const struct ab_session
 static enum ab_status take(void *user, const struct ab_session *s, struct ab_err *err)
 {
     struct asked *asked = user;
-    uint32_t base = find_base(s, asked->base), first = s->n_backends - (uint32_t)asked->n;
+    uint32_t base = ab_session_backend(s, asked->base), first = s->n_backends - (uint32_t)asked->n;
     if (base == UINT32_MAX || !ab_session_has_numbers(s, base))
         return ab_fail(err, AB_BACKEND, "%s has no numbers to compare with: %.400s", asked->base,
                        base != UINT32_MAX ? s->backends[base].reason : "it was not measured");
@@ -331,7 +323,7 @@ static enum ab_status run_one(const struct ab_advise_request *request, struct as
     int exit_code = 0;
     struct ab_measure_request r = request_of(request, asked, maps, backends, &moment);
     char stage[32];
-    snprintf(stage, sizeof stage, "%s%s", asked->stage, asked->is_memory ? ", memory" : "");
+    AB_FIT(stage, "%s%s", asked->stage, asked->is_memory ? ", memory" : "");
     r.talk.stage.name = stage;
     r.take = asked->nested != NULL ? take_nested : take;
     r.user = asked;
@@ -354,7 +346,7 @@ static enum ab_status run(const struct ab_advise_request *request, struct asked 
 static void set_moment(struct asked *asked, const struct ab_advised_pins *pins)
 {
     if (pins->pins != NULL)
-        snprintf(asked->moment, sizeof asked->moment, "%u", pins->position);
+        AB_FIT(asked->moment, "%u", pins->position);
 }
 
 static void ask(struct asked *asked, const struct ab_advice *a, uint32_t heaps,

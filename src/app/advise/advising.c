@@ -110,7 +110,7 @@ static bool is_of(const struct ab_pin *pin, const struct ab_advice_group *g, con
                strcmp(pin->file, g->file) == 0;
     if (function[0] != 0)
         return pin->line == 0 && strcmp(pin->function, function) == 0;
-    snprintf(address, sizeof address, "%.100s+0x%llx", g->module, (unsigned long long)g->address);
+    AB_FIT(address, "%s+0x%llx", g->module, (unsigned long long)g->address);
     return strcmp(pin->function, address) == 0;
 }
 

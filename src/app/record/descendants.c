@@ -4,6 +4,8 @@
  */
 #include "app/record/descendants.h"
 
+#include "core/text.h"
+
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,9 +15,9 @@ bool ab_process_maps(pid_t pid, const char *name, ino_t inode)
 {
     char line[PATH_MAX + 256], number[32], end[80];
     bool is_found = false;
-    snprintf(number, sizeof number, " %llu ", (unsigned long long)inode);
-    snprintf(end, sizeof end, "/%s\n", name);
-    snprintf(line, sizeof line, "/proc/%d/maps", (int)pid);
+    AB_FIT(number, " %llu ", (unsigned long long)inode);
+    AB_FIT(end, "/%s\n", name);
+    AB_FIT(line, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(line, "re");
     while (maps != NULL && !is_found && fgets(line, sizeof line, maps) != NULL) {
         size_t n = strlen(line), n_end = strlen(end);
@@ -35,7 +37,7 @@ static bool each_child(const char *task, visitor visit, void *user)
     char path[PATH_MAX];
     bool is_found = false;
     int child;
-    snprintf(path, sizeof path, "%s/children", task);
+    AB_FIT(path, "%s/children", task);
     FILE *children = fopen(path, "re");
     while (children != NULL && !is_found && fscanf(children, "%d", &child) == 1)
         is_found = visit(user, child) || ab_descendants_each(child, visit, user);
@@ -48,10 +50,10 @@ bool ab_descendants_each(pid_t pid, visitor visit, void *user)
 {
     char path[64], task[sizeof path + NAME_MAX + 8];
     bool is_found = false;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    AB_FIT(path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     for (struct dirent *e; tasks != NULL && !is_found && (e = readdir(tasks)) != NULL;) {
-        snprintf(task, sizeof task, "%s/%s", path, e->d_name);
+        AB_FIT(task, "%s/%s", path, e->d_name);
         is_found = e->d_name[0] != '.' && each_child(task, visit, user);
     }
     if (tasks != NULL)

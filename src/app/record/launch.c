@@ -102,7 +102,7 @@ static enum ab_status alias_library(const struct ab_launch *l, const char *name,
     char alias[PATH_MAX];
     if (strpbrk(path, " :;,$\t\n") == NULL)
         return AB_OK;
-    snprintf(alias, sizeof alias, "%s/%s", l->folder, name);
+    AB_FIT(alias, "%s/%s", l->folder, name);
     if (symlink(path, alias) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot write in %s", l->folder);
     snprintf(path, 4096, "%s", alias);
@@ -128,7 +128,7 @@ static enum ab_status make_named_folder(struct ab_launch *l, const char *path, s
         rmdir(path);
         return ab_fail(err, AB_USAGE, "the path of %s is too long for a spool", shown);
     }
-    snprintf(l->folder, sizeof l->folder, "%.*s", (int)sizeof l->folder - 1, whole);
+    AB_FIT(l->folder, "%.*s", (int)sizeof l->folder - 1, whole);
     return AB_OK;
 }
 
@@ -139,7 +139,7 @@ static enum ab_status make_folder(struct ab_launch *l, const char *in, struct ab
         if (places[i] == NULL || strpbrk(places[i], " :;,$\t\n") != NULL || places[i][0] != '/' ||
             strlen(places[i]) > sizeof l->folder - 64)
             continue;
-        snprintf(l->folder, sizeof l->folder, "%s/allocbench-XXXXXX", places[i]);
+        AB_FIT(l->folder, "%s/allocbench-XXXXXX", places[i]);
         if (mkdtemp(l->folder) != NULL) {
             l->owner_fd = ab_temporary_own(l->folder);
             return AB_OK;
@@ -173,12 +173,12 @@ static bool make_passage(struct ab_launch *l)
  * through the path (spool.h). */
 static enum ab_status make_open_folder(struct ab_launch *l, struct ab_err *err)
 {
-    snprintf(l->inner, sizeof l->inner, "%s", l->folder);
+    AB_COPY(l->inner, l->folder);
     bool is_made = geteuid() != 0 || make_passage(l);
-    snprintf(l->spool, sizeof l->spool, "%s/%s", l->inner, AB_SPOOL_FOLDER);
+    AB_FIT(l->spool, "%s/%s", l->inner, AB_SPOOL_FOLDER);
     if (!is_made || mkdir(l->spool, 0700) != 0 || chmod(l->spool, 01777) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot write in %s", l->folder);
-    snprintf(l->part, sizeof l->part, "%s/%s", l->inner, AB_LIVE_CONVERTER_PART);
+    AB_FIT(l->part, "%s/%s", l->inner, AB_LIVE_CONVERTER_PART);
     return AB_OK;
 }
 
@@ -242,8 +242,8 @@ static void close_to_others(const struct ab_launch *l)
     char spool[sizeof l->spool], part[sizeof l->part];
     if (strcmp(l->inner, l->folder) == 0)
         return;
-    snprintf(spool, sizeof spool, "%s/%s", l->folder, AB_SPOOL_FOLDER);
-    snprintf(part, sizeof part, "%s/%s", l->folder, AB_LIVE_CONVERTER_PART);
+    AB_FIT(spool, "%s/%s", l->folder, AB_SPOOL_FOLDER);
+    AB_FIT(part, "%s/%s", l->folder, AB_LIVE_CONVERTER_PART);
     chmod(l->folder, 0700);
     rename(l->spool, spool);
     rename(l->part, part);
@@ -295,7 +295,7 @@ static bool set_environment(const struct ab_launch *l)
     struct ab_text preload = {0};
     char pid[24];
     const char *users = getenv("LD_PRELOAD");
-    snprintf(pid, sizeof pid, "%d%s", (int)getpid(), l->takes_children ? "+" : "");
+    AB_FIT(pid, "%d%s", (int)getpid(), l->takes_children ? "+" : "");
     ab_text_addf(&preload, "%s%s%s%s%s", l->recorder, l->frames[0] != 0 ? ":" : "", l->frames,
                  users != NULL && users[0] != 0 ? ":" : "", users != NULL ? users : "");
     bool is_set = setenv("LD_PRELOAD", preload.s, 1) == 0 &&
@@ -519,7 +519,7 @@ static bool maps_spool(const struct ab_launch *l, pid_t pid)
 {
     char path[sizeof l->spool + 16];
     struct stat st;
-    snprintf(path, sizeof path, "%s/%s", l->spool, AB_SPOOL_CONTROL);
+    AB_FIT(path, "%s/%s", l->spool, AB_SPOOL_CONTROL);
     return stat(path, &st) == 0 && ab_process_maps(pid, AB_SPOOL_CONTROL, st.st_ino);
 }
 

@@ -219,7 +219,7 @@ static const char *spool_folder(const char *given, char *buf, size_t cap)
     static const char name[] = "/" AB_SPOOL_FOLDER;
     if (is_folder(given))
         return find_spool(given, buf, cap) ? buf : given;
-    snprintf(outer, sizeof outer, "%s", given);
+    AB_COPY(outer, given);
     if (!ab_text_ends_with(outer, name))
         return given;
     outer[strlen(outer) - strlen(name)] = 0;
@@ -264,7 +264,7 @@ enum ab_status ab_recover(const struct ab_recover_request *r, struct ab_recordin
     *out = (struct ab_recording){.launch.owner_fd = -1};
     struct ab_spool_traces *t = &out->traces;
     t->folder = spool_folder(r->spool, out->folder, sizeof out->folder);
-    snprintf(out->part, sizeof out->part, "%s/../" AB_LIVE_CONVERTER_PART, t->folder);
+    AB_FIT(out->part, "%s/../" AB_LIVE_CONVERTER_PART, t->folder);
     t->part = out->part;
     t->is_partial = r->is_partial;
     t->progress = r->progress;

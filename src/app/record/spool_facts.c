@@ -126,7 +126,7 @@ static void find_successor(const struct ab_spool_traces *t, const struct ab_unse
     const char *path = u != NULL ? u->path : silent != NULL ? silent->image.path : t->last_name;
     bool has_other_name = strcmp(basename(path), t->main->image.program) != 0;
     ab_text_printable(f->successor, sizeof f->successor, has_other_name ? basename(path) : path);
-    snprintf(f->successor_why, sizeof f->successor_why, "%s", reason);
+    AB_COPY(f->successor_why, reason);
 }
 
 static int by_processes(const void *a, const void *b)

@@ -25,8 +25,8 @@ bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
 {
     char path[PATH_MAX], name[32];
     struct stat st;
-    snprintf(name, sizeof name, "%u.%u", e->image.pid, e->generation);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    AB_FIT(name, "%u.%u", e->image.pid, e->generation);
+    AB_FIT(path, "%s/%s", folder, name);
     return stat(path, &st) == 0 && ab_process_maps((pid_t)e->image.pid, name, st.st_ino);
 }
 
@@ -111,8 +111,8 @@ static enum ab_status spool_part_write(const char *part, FILE *to, struct ab_con
     AB_TRY(ab_trace_filter(&walk, &all, to, &written, err));
     report->info = written.info;
     report->n_threads = written.info.threads;
-    snprintf(report->damage, sizeof report->damage,
-             "it was converted while it ran, but not to the end; later events are lost");
+    AB_FIT(report->damage,
+           "it was converted while it ran, but not to the end; later events are lost");
     return AB_OK;
 }
 
@@ -200,7 +200,7 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
     if (n > sizeof out->path / 2 || strlen(name) > sizeof out->path / 4)
         return ab_fail(err, AB_USAGE, "the path of the output is too long");
     if (n == 0) {
-        snprintf(out->path, sizeof out->path, "%s.%s", name, extension);
+        AB_FIT(out->path, "%s.%s", name, extension);
         return AB_OK;
     }
     out->is_in_folder = !is_spool &&
@@ -208,10 +208,9 @@ enum ab_status ab_trace_place_find(const char *output, const char *name, const c
     if (out->is_in_folder && mkdir(output, 0777) != 0 && errno != EEXIST)
         return ab_fail_errno(err, AB_USAGE, "cannot create the folder %s", AB_SHOWN(512, output));
     if (out->is_in_folder)
-        snprintf(out->path, sizeof out->path, "%s%s%s.%s", output, output[n - 1] == '/' ? "" : "/",
-                 name, extension);
+        AB_FIT(out->path, "%s%s%s.%s", output, output[n - 1] == '/' ? "" : "/", name, extension);
     else
-        snprintf(out->path, sizeof out->path, "%s", output);
+        AB_COPY(out->path, output);
     return AB_OK;
 }
 

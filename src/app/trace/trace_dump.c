@@ -42,7 +42,7 @@ static void print_mark(FILE *to, const struct ab_mark_table *t, size_t i, bool h
     const struct ab_trace_mark *m = &t->marks[i];
     char thread[16] = "-";
     if (m->thread != AB_MARK_NO_THREAD)
-        snprintf(thread, sizeof thread, "%u", m->thread);
+        AB_FIT(thread, "%u", m->thread);
     fprintf(to, "%llu %s mark - - - ", (unsigned long long)m->call, thread);
     print_name(to, t->names[m->name]);
     if (has_time)
@@ -56,7 +56,7 @@ static void print_request(FILE *to, const struct ab_mark_table *t, size_t i)
     const struct ab_trace_mark *m = &t->marks[i];
     char thread[16] = "-";
     if (m->thread != AB_MARK_NO_THREAD)
-        snprintf(thread, sizeof thread, "%u", m->thread);
+        AB_FIT(thread, "%u", m->thread);
     fprintf(to, "%llu %s request %llu - - %s\n", (unsigned long long)m->call, thread,
             (unsigned long long)m->argument, t->names[m->name]);
 }

@@ -82,7 +82,7 @@ static enum ab_status read_scopes(const struct ab_facts_request *r, struct ab_tr
     ab_file_progress_end(&r->pass.progress);
     if (status != AB_USAGE || r->wants_scopes)
         return status;
-    snprintf(f->why_no_scopes, sizeof f->why_no_scopes, "n/a: %.290s", err->text);
+    AB_FIT(f->why_no_scopes, "n/a: %s", err->text);
     return AB_OK;
 }
 

@@ -201,7 +201,7 @@ static enum ab_status write_both(struct sharing *s, struct making *m, FILE *text
                        m->walk.path);
     if (fflush(m->out.to) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot write %s", AB_SHOWN(600, m->request->output));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(m->out.to)); /* the file has no name
+    AB_FIT(path, "/proc/self/fd/%d", fileno(m->out.to)); /* the file has no name
                                                                            yet */
     AB_TRY(prove(s, path, err));
     return s->request->describe(s->request->user, path, text, err);

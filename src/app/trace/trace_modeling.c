@@ -71,7 +71,7 @@ static void write_workload(FILE *to, const struct ab_modeled *s, const char *nam
 static enum ab_status open_draft(struct modeling *s, FILE *files[SUFFIXES], struct ab_err *err)
 {
     for (size_t i = 0; i < SUFFIXES; i++) {
-        snprintf(s->draft[i], sizeof s->draft[i], "%s/draft%s", s->folder.path, suffixes[i]);
+        AB_FIT(s->draft[i], "%s/draft%s", s->folder.path, suffixes[i]);
         files[i] = fopen(s->draft[i], "we");
         if (files[i] == NULL)
             return ab_fail_errno(err, AB_SYSTEM, "cannot write %s", s->draft[i]);

@@ -42,14 +42,6 @@ static void add_rounds_needed(struct ab_text *t, const struct ab_checked *c)
         add_part(t, "about %u rounds would settle it", c->rounds_needed);
 }
 
-static void print_text(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
-                       struct ab_text *t)
-{
-    if (t->n > 0)
-        ab_table_prose(to, style, emphasis, t->s);
-    ab_text_fini(t);
-}
-
 /* ---- gates ---- */
 
 enum { GATE_VALUE, GATE_INTERVAL, GATE_LIMIT, GATE_VERDICT, GATE_COLUMNS };
@@ -264,7 +256,7 @@ static void print_gates_title(FILE *to, const struct ab_session *s, struct ab_ta
                          i == NOT_EVALUATED         ? " (fails)"
                          : i == WARNING && n[i] > 1 ? "s"
                                                     : "");
-    print_text(to, style, AB_STRONG, &title);
+    ab_table_note(to, style, AB_STRONG, &title);
 }
 
 void ab_sink_gates(FILE *to, const struct ab_session *session, struct ab_table_style style)
@@ -348,7 +340,7 @@ static void print_source(FILE *to, const struct ab_session *s, uint32_t first, u
     if (s->claims[first].source[0] != 0)
         ab_text_addf(&note, "%s%s",
                      note.n > 0 ? " | source: " : "source: ", s->claims[first].source);
-    print_text(to, style, AB_FAINT, &note);
+    ab_table_note(to, style, AB_FAINT, &note);
 }
 
 void ab_sink_claims(FILE *to, const struct ab_session *session, struct ab_table_style style)
@@ -536,7 +528,7 @@ static void print_legend(FILE *to, const struct signs *signs, uint32_t n_left_ou
         ab_text_addf(&t, " Limit of the whole run time: %+.3g %%.", 100 * signs->limit);
     if (n_left_out > 0)
         ab_text_addf(&t, " -v lists %u unchanged percentiles.", n_left_out);
-    print_text(to, style, AB_FAINT, &t);
+    ab_table_note(to, style, AB_FAINT, &t);
 }
 
 static void print_cells(FILE *to, const struct ab_comparison *c, struct ab_table_style style)
@@ -583,7 +575,7 @@ static void print_title(FILE *to, const struct ab_comparison *c, struct ab_table
         return;
     add_side(&t, "base:", c->base_label, c->base);
     add_side(&t, ", new:", c->now_label, c->now);
-    print_text(to, style, AB_PLAIN, &t);
+    ab_table_note(to, style, AB_PLAIN, &t);
 }
 
 static void print_end(FILE *to, const struct ab_comparison *c, const struct ab_view_verdicts *v,
@@ -592,17 +584,17 @@ static void print_end(FILE *to, const struct ab_comparison *c, const struct ab_v
     struct ab_text t = {0};
     if (c->advisory[0] != 0) {
         ab_text_addf(&t, "verdicts are advisory: %s", c->advisory);
-        print_text(to, style, AB_STRONG, &t);
+        ab_table_note(to, style, AB_STRONG, &t);
     }
     for (uint32_t i = 0; i < c->n_notes; i++) {
         ab_text_addf(&t, "note: %s", c->notes[i]);
-        print_text(to, style, AB_FAINT, &t);
+        ab_table_note(to, style, AB_FAINT, &t);
     }
     ab_text_addf(&t, "%s", v->counts);
-    print_text(to, style, AB_STRONG, &t);
+    ab_table_note(to, style, AB_STRONG, &t);
     if (v->noise[0] != 0)
         ab_text_addf(&t, "noise: %s", v->noise);
-    print_text(to, style, AB_PLAIN, &t);
+    ab_table_note(to, style, AB_PLAIN, &t);
 }
 
 void ab_sink_compare(FILE *to, const struct ab_comparison *c, struct ab_table_style style)

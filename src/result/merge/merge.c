@@ -91,15 +91,6 @@ static uint32_t round_of(const struct list *l, const struct ab_session *s, const
     return merge_round(s, *(uint32_t *)at(record, l->round));
 }
 
-/* Returns the first part's string for a phase; all parts have the same phases. */
-static const char *own_phase(const struct ab_session *out, const char *phase)
-{
-    for (uint32_t i = 0; i < out->n_phases; i++)
-        if (strcmp(out->phases[i], phase) == 0)
-            return out->phases[i];
-    return "";
-}
-
 /* Sets next[r] to the index of the first record of round r. Returns the number of records. */
 static uint32_t count_records(const struct ab_merge *m, const struct list *l, uint32_t *next)
 {
@@ -124,8 +115,8 @@ static void place_records(const struct ab_merge *m, const struct list *l, uint32
             memcpy(to, record, l->size);
             *(uint32_t *)at(to, l->round) = round;
             if (l->phase != NO_PHASE)
-                *(const char **)at(to, l->phase) = own_phase(m->out,
-                                                             *(const char **)at(to, l->phase));
+                *(const char **)at(to, l->phase) = ab_session_own_phase(
+                    m->out, *(const char **)at(to, l->phase));
         }
     }
 }
