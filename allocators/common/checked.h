@@ -77,7 +77,7 @@ AB_COMMON_API void ab_guard_end_at(const char *name, const void *block, const ch
 AB_COMMON_API void ab_guard_note(const char *name, const void *block, const char *what,
                                  const struct ab_block_death *of);
 
-/* True if `n` bytes can be read at `from`. */
+/* True if this many bytes can be read at `from`. */
 AB_COMMON_API bool ab_guard_can_read(const void *from, size_t bytes);
 
 /* ---- the calling thread, and the place of its call ---- */
