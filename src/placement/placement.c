@@ -20,14 +20,14 @@ struct lane_stretches { /* stretches of a lane in a burst's part of the file; ow
     size_t n_choices, cap_choices;
     uint16_t *resets;
     size_t n_resets, cap_resets;
-    struct ab_save_points *saves; /* NULL until the lane takes a save point; owned */
+    struct ab_save_points *saves; /* save points of the lane, owned; NULL until it takes one */
 };
 
 struct
     heap_lives { /* lives of a heap in a burst: frees between two moments when it is empty; owned */
     uint32_t *frees;
     size_t n, cap;
-    uint64_t since; /* frees since it was last empty */
+    uint64_t since; /* number of frees since the heap was last empty */
     bool is_unsure; /* True if the number of frees depends on refused requests */
 };
 
@@ -40,22 +40,23 @@ struct block_of_slot { /* the block in a slot */
 
 struct walk { /* begins as {0} */
     /* The next fields are about the burst walked last. */
-    struct lane_stretches *lanes; /* one per lane of the tape; owned */
+    struct lane_stretches *lanes; /* stretches of each lane of the tape; owned */
     struct heap_lives lives[AB_PLACEMENT_HEAPS_MAX];
-    uint8_t *heap_of; /* as in struct ab_placement, for its ops; owned */
+    uint8_t *heap_of; /* heap of each op of the burst, as heap_of in struct ab_placement; owned */
     /* The next fields are sums over all bursts so far. */
     struct ab_placement_heap heaps[AB_PLACEMENT_HEAPS_MAX];
-    uint64_t n_requests[AB_PLACEMENT_RULES_MAX];             /* requests decided by each rule */
+    /* number of requests that each rule decided */
+    uint64_t n_requests[AB_PLACEMENT_RULES_MAX];
     struct ab_placement_use (*uses)[AB_PLACEMENT_HEAPS_MAX]; /* as in struct ab_placement; owned */
     /* The next fields are the state of the walk. */
     const struct ab_placement_plan *plan;
     const struct ab_tape_image *image;
     uint8_t *const *groups;
     struct ab_tape_part tape;
-    struct block_of_slot *blocks; /* one per slot; owned */
+    struct block_of_slot *blocks; /* the block in each slot; owned */
     uint64_t live_blocks[AB_PLACEMENT_HEAPS_MAX], live_bytes[AB_PLACEMENT_HEAPS_MAX];
     uint8_t shown[AB_PLACEMENT_HEAPS_MAX]; /* as in struct ab_placement */
-    struct ab_placement_use *use;          /* uses in the current phase */
+    struct ab_placement_use *use;          /* use of each heap in the current phase */
     bool is_user[AB_PLACEMENT_HEAPS_MAX][AB_LANES_MAX];
     bool may_reset; /* True if only one lane works in the current phase */
     size_t n_born;  /* allocations so far, including refused ones */
@@ -280,7 +281,7 @@ static void request(struct walk *w, const struct ab_op_view *op, const uint64_t 
         return;
     }
     w->heaps[heap].facts.kinds |= 1u << op->kind;
-    if (is_refused) /* a heap that served it frees it at once */
+    if (is_refused) /* a heap that served the request frees the block immediately */
         w->lives[heap].is_unsure = true;
     else
         put_block(w, op, (struct block_of_slot){op->size, lane, 0, heap, origin}, lane);

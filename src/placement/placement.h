@@ -36,29 +36,32 @@ struct ab_placement_plan {
                                               everything */
     size_t n_rules;
     const struct ab_placement_heap *heaps; /* without the fields that the walk sets */
-    uint32_t n_heaps;                      /* 1 … AB_PLACEMENT_HEAPS_MAX */
-    const uint8_t *origins;                /* tape/tape.h; NULL = no rule needs them */
+    uint32_t n_heaps;                      /* number of heaps, 1 to AB_PLACEMENT_HEAPS_MAX */
+    /* origins of the blocks (tape/tape.h); NULL = no rule needs them */
+    const uint8_t *origins;
     size_t n_origins;
     bool is_part; /* True if the tape ends before the work of the origins */
 };
 
 /* Calls and peaks of a heap in one phase. */
 struct ab_placement_use {
-    uint64_t n_calls[AB_OP_KIND_COUNT];         /* calls by kind, as in struct ab_phase.n_ops */
-    uint64_t live_peak_blocks, live_peak_bytes; /* peaks within the phase */
+    uint64_t n_calls[AB_OP_KIND_COUNT]; /* calls by kind, as in struct ab_phase.n_ops */
+    /* peaks of the live blocks and bytes within the phase */
+    uint64_t live_peak_blocks, live_peak_bytes;
 };
 
 struct ab_placement { /* a mapped, read-only file, kept like that of its tape */
     int fd;
-    const struct ab_placement_image *image;      /* NULL = none */
-    uint64_t n_requests[AB_PLACEMENT_RULES_MAX]; /* requests decided by each rule, without
-                                                    refused ones */
+    const struct ab_placement_image *image; /* NULL = none */
+    /* number of requests that each rule decided, without refused ones */
+    uint64_t n_requests[AB_PLACEMENT_RULES_MAX];
     /* Further results of the walk, for the parent process only; owned. NULL for the null back end.
      * Heaps of one name count as one (ab_placement_shown()). */
     const uint8_t *heap_of; /* heap of each op of the tape, or AB_PLACEMENT_NO_HEAP; a mapping of
                                n_bytes */
     uint64_t n_bytes;
-    struct ab_placement_use (*uses)[AB_PLACEMENT_HEAPS_MAX]; /* one per phase of the tape */
+    /* use of each heap, for each phase of the tape */
+    struct ab_placement_use (*uses)[AB_PLACEMENT_HEAPS_MAX];
     char sha256
         [65]; /* digest of the parts that the null placement uses: equal digests share one null
                  placement; "" for a null placement itself */

@@ -30,19 +30,20 @@ struct frame_start { /* the lane enters `frame` at its op `op` */
 };
 
 struct lane_plan {       /* one lane in one phase */
-    uint32_t begin, end; /* in the lane's own ops */
-    bool is_bound;       /* the window binds it to other lanes of its group */
+    uint32_t begin, end; /* ops [begin, end) of the lane's own stream */
+    bool is_bound;       /* True if the window binds the lane to other lanes of its group */
     struct frame_start *frames;
     size_t n_frames, cap_frames;
     uint32_t *publishes; /* ops whose completion other lanes await, ascending, unique */
     size_t n_publishes, cap_publishes;
-    size_t next_edge, end_edge; /* its waits: kept edges [next_edge, end_edge), sorted by `to` */
+    /* the lane's waits: the kept edges [next_edge, end_edge), sorted by `to` */
+    size_t next_edge, end_edge;
 };
 
 struct layout {
     struct ab_tape_builder *b;
     struct lane_plan *lanes;
-    struct ab_tape_window window; /* of the current phase */
+    struct ab_tape_window window; /* window of the current phase */
 };
 
 /* ---- frames ---- */
@@ -52,7 +53,7 @@ struct layout {
 static void plan_frames(struct layout *l, const struct ab_phase *phase)
 {
     uint32_t at[AB_LANES_MAX], frame[AB_LANES_MAX] = {0}, frame_ops = l->window.frame_ops;
-    uint64_t clocks[AB_LANES_MAX] = {0}; /* one for each group */
+    uint64_t clocks[AB_LANES_MAX] = {0}; /* number of ops walked so far, for each group */
     for (uint32_t i = 0; i < l->b->n_lanes; i++)
         at[i] = l->lanes[i].begin;
     for (uint32_t t = phase->turns_begin; t < phase->turns_end; t++) {
@@ -394,7 +395,7 @@ void ab_tape_place(const struct ab_tape *tape, void *items, size_t stride, uint3
 {
     const uint32_t n_lanes = tape->facts.lanes;
     uint32_t i = 0, n_pushed = 0, position = 0, at[AB_LANES_MAX];
-    if (n_lanes == 1) /* it has no guards */
+    if (n_lanes == 1) /* a single lane has no guards */
         return;
     for (uint32_t p = 0; p < tape->n_phases && i < n_items; p++) {
         const struct ab_phase *phase = &tape->phases[p];
@@ -546,17 +547,17 @@ struct group {
 };
 
 struct lane_walk {
-    uint32_t at;   /* ops before it are done */
+    uint32_t at;   /* index of the lane's next op; those before it are walked */
     size_t crest;  /* index of the crest that contains op `at` */
     uint32_t last; /* index of the last record; NO_RECORD = none */
-    int64_t begin; /* level before the phase */
+    int64_t begin; /* level of the lane before the phase */
     int64_t most;  /* highest level in the phase */
 };
 
 struct chooser {
     const struct ab_tape_builder *b;
     uint32_t p;
-    const struct ab_tape_window *window; /* its groups */
+    const struct ab_tape_window *window; /* the groups are those of this window */
     struct group *groups;
     struct lane_walk lanes[AB_LANES_MAX];
 };
@@ -603,7 +604,7 @@ static void walk_ops(struct chooser *c, uint32_t l, uint32_t n, struct record *r
     for (;;) {
         const struct ab_crest *crest = &ops->crests[lane->crest];
         r->most = crest->most > r->most ? crest->most : r->most;
-        /* within a crest the level is at most its peak */
+        /* within a crest the level is at most the crest's peak */
         r->level = crest->end <= end ? crest->level : crest->most;
         if (crest->end > end)
             break;
@@ -697,7 +698,7 @@ static int64_t worst_of(const struct chooser *c, uint32_t group)
 {
     const struct group *g = &c->groups[group];
     struct holding h = {0};
-    size_t before = 0, last = 0; /* beginning of the records of frames f − 2 and f − 1 */
+    size_t before = 0, last = 0; /* first record of frame f − 2, and of frame f − 1 */
     int64_t worst;
     for (uint32_t l = 0; l < c->b->n_lanes; l++)
         if (c->window->group[l] == group)

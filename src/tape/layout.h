@@ -15,9 +15,10 @@ struct ab_block_state { /* state of one slot */
     uint8_t born_lane, last_lane;
     uint8_t align_log2; /* log2 of the requested alignment; 0 = natural */
     bool is_resized;
-    uint32_t last_phase; /* index + 1, over all bursts; 0 = never used */
-    uint32_t last_op;    /* index in last_lane's ops */
-    uint32_t born_save;  /* number of save points that born_lane had taken when the block was
+    /* phase in which the slot was used last, plus 1, counted over all bursts; 0 = never used */
+    uint32_t last_phase;
+    uint32_t last_op;   /* last use of the slot: index in the ops of last_lane */
+    uint32_t born_save; /* number of save points that born_lane had taken when the block was
                             allocated, as ab_save_born() returns it */
 };
 
@@ -36,27 +37,27 @@ enum { AB_BLOCK_WEIGHT = 16, AB_CREST_OPS = 64, AB_CREST_OPS_ALONE = 256, AB_CRE
 enum ab_place_kind { AB_PLACE_ITERATION, AB_PLACE_THREAD_END, AB_PLACE_KINDS };
 
 struct ab_lane_places {
-    struct ab_lane_place { /* before the lane's op of this index */
+    struct ab_lane_place { /* the event is before op `op` of the lane in phase `phase` */
         uint32_t phase, op;
     } * items;
-    size_t n, cap, next; /* next: first one that is not laid out yet */
+    size_t n, cap, next; /* next: index of the first place that is not laid out yet */
 };
 
 struct ab_lane_ops {
     uint64_t *ops;
     size_t n, cap;
-    int64_t begin_level; /* level before its first op */
+    int64_t begin_level; /* level before the lane's first op */
     int64_t level, most; /* current level; highest since the last crest ended */
-    uint64_t pushed_at;  /* number of ops of all lanes when its last one was pushed */
+    uint64_t pushed_at;  /* number of ops of all lanes when the lane's last op was pushed */
     struct ab_crest *crests;
     size_t n_crests, cap_crests;
     size_t crest_begin; /* first op of the next crest */
-    uint8_t *groups;    /* groups of its allocations and resizes, see ab_tape_group */
+    uint8_t *groups;    /* groups of the lane's allocations and resizes, see ab_tape_group */
     size_t n_groups, cap_groups;
     struct ab_lane_places places[AB_PLACE_KINDS];
     uint64_t unwritten_bytes;     /* AB_TOUCH_APART: bytes of consecutive blocks that were not
                                      touched */
-    struct ab_save_points *saves; /* NULL until it takes a save point; owned */
+    struct ab_save_points *saves; /* save points of the lane, owned; NULL until it takes one */
 };
 
 /* A dependency between lanes: `to_lane` uses a slot that `from_lane` used last in the same
@@ -75,14 +76,15 @@ struct ab_tape_builder {
     uint32_t n_lanes, lane; /* lanes used so far; lane of the next push */
     struct ab_lane_ops *to; /* lanes[lane] */
     struct ab_phase *phase; /* current phase; NULL before the first */
-    uint32_t *starts;       /* phase p, lane l: x[p·AB_LANES_MAX + l] = ops of the lane before the
-                               phase */
+    /* x = starts: x[p·AB_LANES_MAX + l] is the number of ops of lane l before phase p */
+    uint32_t *starts;
     size_t cap_starts;
     uint64_t *peaks; /* peak of live bytes in each phase, weighted as in the lanes */
     size_t cap_peaks;
     struct ab_edge *edges;
     size_t n_edges, cap_edges;
-    uint32_t *awaited; /* in this phase: lane `to` has waited for x[to·MAX + from] ops of `from` */
+    /* x = awaited, in this phase: lane `to` has waited for x[to·MAX + from] ops of lane `from` */
+    uint32_t *awaited;
     size_t cap_group_order;
     bool has_groups, has_places[AB_PLACE_KINDS];
     uint8_t group; /* group of the next push */
@@ -93,15 +95,16 @@ struct ab_tape_builder {
     uint64_t n_pushed, n_requests;
     uint64_t live_blocks, live_bytes;
     uint64_t reset_at_bytes; /* bytes requested before the last bulk reset */
-    bool lost_resets;        /* a bulk reset was forbidden when lanes were laid out */
+    bool lost_resets;        /* True if a bulk reset was forbidden when lanes were laid out */
     uint32_t phases_before;  /* phases in bursts that were cut off */
-    size_t cap_steps;    /* until they are laid out, the positions of tape.steps are numbers of ops
-                         pushed before */
+    /* capacity of tape.steps, whose positions are numbers of ops pushed before until the tape is
+     * laid out */
+    size_t cap_steps;
     uint64_t n_kept;     /* number of steps over all bursts */
-    uint64_t kept_ns;    /* time of the last step; tape.duration_ns is the current time */
-    uint16_t time_flags; /* flags of the time that has passed since */
-    bool is_time_work;   /* the steps of this burst are part of its digest */
-    bool is_cut;         /* the tape is lent out; its arrays will be reused */
+    uint64_t kept_ns;    /* time of the last step in ns; the current time is tape.duration_ns */
+    uint16_t time_flags; /* flags of the time that has passed since the last step */
+    bool is_time_work;   /* True if the steps of this burst are part of its digest */
+    bool is_cut;         /* True while the tape is lent out as a burst; its arrays will be reused */
 };
 
 /* Ends the lane's current crest. */
@@ -126,7 +129,7 @@ enum ab_status ab_tape_lay_down(struct ab_tape_builder *b, struct ab_err *err);
 #define AB_WINDOW_SPARE 32768
 
 struct ab_tape_window {
-    uint32_t frame_ops; /* half a window, in ops of the group; 0 = no window */
+    uint32_t frame_ops; /* half of the window, in ops of the group; 0 = no window */
     int64_t worst;      /* largest number of live bytes, weighted (above) */
     uint32_t n_groups;
     uint16_t group[AB_LANES_MAX]; /* group of each lane: frames bind the lanes of a group */

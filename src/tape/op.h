@@ -143,7 +143,8 @@ enum ab_access { /* access to the first byte, and so to one cache line, of a blo
 #define AB_WALK_MAKE(order, n) \
     ((uint32_t)AB_TOUCH_WALK | (uint32_t)(order) << 3 | (uint32_t)(n) << 5)
 #define AB_WALK_BLOCKS_MAX ((1u << 27) - 1)
-#define AB_WALK_BYTES_MAX (65535u * 64) /* of a block: its cache lines are counted in 16 bits */
+/* largest part of a block that a walk reads, because its cache lines are counted in 16 bits */
+#define AB_WALK_BYTES_MAX (65535u * 64)
 
 static inline int ab_touch_is_leading(uint32_t operand)
 {

@@ -37,10 +37,12 @@ struct ab_overview {
     uint64_t step_calls; /* calls in a step, a power of two */
     uint32_t n_steps;
     struct ab_overview_step live[AB_OVERVIEW_STEPS];
-    uint32_t n_threads; /* all threads; those with the most blocks have rows */
+    uint32_t n_threads; /* number of all threads; those with the most blocks have rows */
     uint32_t n_rows;
-    int32_t thread[AB_OVERVIEW_THREADS]; /* ascending, or AB_OVERVIEW_OTHERS in the last row */
-    /* blocks of the row's thread, by the thread that freed them; column n_rows: never freed */
+    /* thread of each row, ascending; AB_OVERVIEW_OTHERS in the last row stands for all others */
+    int32_t thread[AB_OVERVIEW_THREADS];
+    /* number of blocks of the row's thread, by the thread that freed them; column n_rows: never
+     * freed */
     uint64_t freed[AB_OVERVIEW_THREADS][AB_OVERVIEW_THREADS + 1];
 };
 

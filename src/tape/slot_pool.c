@@ -16,10 +16,10 @@
 
 struct ab_pooled_slot {
     uint64_t freed_at;
-    uint32_t older, newer; /* in the list of all free slots */
-    uint32_t below, above; /* in the same stack or queue */
-    uint16_t home;         /* lane that it belongs to */
-    bool is_queued;        /* freed by another lane */
+    uint32_t older, newer; /* neighbours in the list of all free slots */
+    uint32_t below, above; /* neighbours in the stack or queue of its lane */
+    uint16_t home;         /* lane that the slot belongs to */
+    bool is_queued;        /* True if another lane freed the slot */
 };
 
 void ab_slot_pool_init(struct ab_slot_pool *pool, uint32_t first)

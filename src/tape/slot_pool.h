@@ -26,20 +26,20 @@ enum {
 struct ab_pooled_slot;
 
 struct ab_slot_pool {
-    uint32_t first; /* slots below belong to fixed positions */
+    uint32_t first; /* first slot of the pool; the slots below it belong to fixed positions */
     uint32_t n;
     size_t cap;
     struct ab_pooled_slot *slots;
     uint32_t *alone; /* while a single lane uses the pool: its n_free free slots, the youngest on
                         top */
-    uint32_t only;   /* that lane; none once the pool is shared */
+    uint32_t only;   /* the single lane that uses the pool; none once the pool is shared */
     bool is_shared;
     uint32_t n_free, n_taken;
-    uint32_t oldest, youngest; /* of all free slots */
+    uint32_t oldest, youngest; /* youngest and oldest of all free slots */
     struct ab_lane_slots {
         uint32_t top;        /* youngest slot that the lane freed itself */
         uint32_t head, tail; /* slots freed by others: oldest and youngest */
-        uint32_t next, end;  /* unused rest of the line that it took last */
+        uint32_t next, end;  /* unused rest of the line of slots that the lane took last */
     } of[AB_LANES_MAX];
     /* ops at the beginning of the phase: slots freed before it need not stay idle */
     uint64_t barrier;

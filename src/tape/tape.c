@@ -171,7 +171,8 @@ enum ab_status ab_tape_phase(struct ab_tape_builder *b, const char *name, bool i
     if (b->is_cut)
         tape_take_back(b);
     else if (b->phase != NULL)
-        AB_TRY(ab_tape_time(b, b->tape.duration_ns, 0, err)); /* up to here */
+        /* the phase before ends at this time */
+        AB_TRY(ab_tape_time(b, b->tape.duration_ns, 0, err));
     b->phase = NULL; /* invalid until this phase has begun, because the array may move */
     if (strlen(name) > AB_PHASE_NAME_MAX)
         return ab_fail(err, AB_CONFIG, "phase name longer than %d characters", AB_PHASE_NAME_MAX);
@@ -489,7 +490,7 @@ enum ab_status ab_tape_resize(struct ab_tape_builder *b, uint32_t slot, const st
     AB_TRY(push_touch(b, AB_CODE_RESIZE, slot, r, err));
     note_request(b, AB_OP_RESIZE, r);
     note_gone(b, entry);
-    note_born(b, entry); /* it may have moved */
+    note_born(b, entry); /* the resized block may have moved, so it is as young as a new one */
     note_used(b, entry);
     b->tape.n_remote += entry->born_lane != b->lane;
     if (!r->may_fail) {
@@ -877,7 +878,8 @@ static void add_phase(struct ab_phase *phase, const struct ab_phase *more, uint3
     phase->touched_pages += more->touched_pages;
     phase->n_iterations += more->n_iterations;
     phase->n_thread_ends += more->n_thread_ends;
-    if (adds_some || (!has_some && more->begin > 0)) /* without ops: where its ops would be */
+    /* for a phase without ops: the position where its ops would be */
+    if (adds_some || (!has_some && more->begin > 0))
         phase->end = n_before + more->end;
     if (!has_some)
         phase->begin = phase->end - (more->end - more->begin);

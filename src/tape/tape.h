@@ -31,10 +31,13 @@ struct ab_phase {
     uint8_t only_code;                /* ALLOC, touched or not, if all ops are of that code; else
                                          0 */
     uint32_t begin, end;              /* ops [begin, end) of the tape */
-    uint32_t n_ops[AB_OP_KIND_COUNT]; /* ops of each kind, including wide ones */
-    uint32_t n_touches;               /* touch ops, touched allocs, writing accesses */
-    uint64_t touched_pages;           /* pages that these write to, for the cost estimate */
-    uint32_t turns_begin, turns_end;  /* [begin, end) of the tape's turns; 0, 0 with one lane */
+    uint32_t n_ops[AB_OP_KIND_COUNT]; /* number of ops of each kind, including wide ones */
+    /* number of touch ops, touched allocations and writing accesses */
+    uint32_t n_touches;
+    /* number of pages that the n_touches write to, for the cost estimate */
+    uint64_t touched_pages;
+    /* turns [turns_begin, turns_end) of the tape; 0, 0 with one lane */
+    uint32_t turns_begin, turns_end;
     /* name of an iteration, "" = none; time budget of the allocator in each, 0 = none. Not in the
      * digest */
     char iteration[AB_PHASE_NAME_MAX + 1];
@@ -43,7 +46,7 @@ struct ab_phase {
      * role that has it), and the change of threads counts as time of the phase. 0 = threads end
      * where a recorded one did, if at all, outside of timed intervals. In the digest */
     uint32_t renew;
-    uint32_t n_iterations, n_thread_ends; /* over all lanes */
+    uint32_t n_iterations, n_thread_ends; /* sums over all lanes */
 };
 
 /* Returns the number of operations of the phase (ab_op_is_counted). */
@@ -76,7 +79,8 @@ struct ab_turn {
  * time alone. Only the memory pass uses steps. */
 struct ab_time_step {
     uint32_t position;
-    uint16_t flags, phase; /* enum ab_step_flag; index of the phase in which the time passes */
+    /* flags: enum ab_step_flag; phase: index of the phase in which the time passes */
+    uint16_t flags, phase;
     uint64_t time_ns;
 };
 enum ab_step_flag {
@@ -114,14 +118,14 @@ struct ab_tape {
     uint32_t window;       /* narrowest window that was laid out; 0 = none */
     uint64_t n_edges;      /* guarded dependencies; 0 with one lane */
     uint64_t n_remote;     /* frees and resizes by a lane other than the one that allocated */
-    struct ab_facts facts; /* lanes: their number */
-    uint64_t live_end_blocks, live_end_bytes; /* still live after the last op */
+    struct ab_facts facts; /* facts.lanes is the number of lanes */
+    uint64_t live_end_blocks, live_end_bytes; /* bytes that are live after the last op */
     uint64_t stretch_bytes; /* most bytes requested between two bulk resets, or between one and an
                                end of the tape */
     uint64_t no_op_frees;   /* frees of empty slots that the workload requested: counted, not run */
     uint64_t n_sized_frees; /* number of AB_CODE_FREE_SIZED ops */
     uint64_t n_trims;       /* calls of malloc_trim */
-    uint32_t longest_walk;  /* in blocks; 0 = no walk */
+    uint32_t longest_walk;  /* longest walk in blocks; 0 = no walk */
     uint8_t **groups;     /* lane l: group of each of its allocations and resizes, including refused
                          ones, in the order of its ops; NULL = one group. Not in the digest */
     uint8_t *group_order; /* n_group_order groups of all lanes, in the common order */
@@ -130,10 +134,10 @@ struct ab_tape {
     struct ab_tape_places iterations;
     /* ends of a lane's thread; a fresh thread runs the ops after it. In the digest */
     struct ab_tape_places thread_ends;
-    struct ab_time_step *steps; /* NULL = no times */
+    struct ab_time_step *steps; /* steps of the time, n_steps of them; NULL = no times */
     uint32_t n_steps;
     uint64_t duration_ns; /* time of the work at its end, counted from the very beginning, … */
-    uint64_t idle_ns;     /* … and the part of it in idle stretches */
+    uint64_t idle_ns;     /* part of duration_ns that passes in idle stretches */
     uint32_t n_idle;
     /* SHA-256 of ops, side table, phases and times, little-endian: the same digest means the same
      * work */

@@ -27,7 +27,8 @@ struct ab_burst {
     uint64_t ops_offset, wide_offset, phases_offset, lane_begin_offset, turns_offset;
     struct ab_burst_places {
         uint64_t at_offset, begin_offset;
-        uint32_t first, n; /* number in earlier bursts; number in this one */
+        /* first: number of ops in earlier bursts; n: number of ops in this one */
+        uint32_t first, n;
     } iterations, thread_ends;
     uint32_t first, n_ops;
     struct ab_op_marks in_order, as_it_lies; /* after the pages that workers map */
@@ -50,7 +51,7 @@ struct ab_tape_image {
                                end of the tape */
     uint64_t n_sized_frees, n_trims;
     uint32_t longest_walk;
-    uint32_t has_first_ended; /* a recorded thread of lane 0 ends somewhere */
+    uint32_t has_first_ended; /* True if a recorded thread of lane 0 ends */
     struct ab_facts facts;
     /* steps_offset: one array for the whole tape, with its positions */
     uint64_t steps_offset, duration_ns;
