@@ -18,6 +18,7 @@
 #include "result/session.h"
 #include "result/shown.h"
 #include "stats/compare_drift.h"
+#include "stats/pin_groups.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -270,9 +271,103 @@ double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t valu
     return of.what == AB_BY_VALUE_RUN ? rank->figure.median : rank->peak_bytes;
 }
 
+/* ---- latency by requested size ----
+ * The records of back ends that have numbers, sorted once: by phase, op, size and back end, and
+ * without the phase. */
+
+struct view_sizes {
+    const struct ab_size_class **by_phase, **of_all_phases;
+    uint32_t n;
+};
+
+typedef int compare_fn(const void *a, const void *b);
+
+static int by_class(const void *a, const void *b)
+{
+    const struct ab_size_class *x = *(const struct ab_size_class *const *)a;
+    const struct ab_size_class *y = *(const struct ab_size_class *const *)b;
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    if (x->log2 != y->log2)
+        return x->log2 < y->log2 ? -1 : 1;
+    return (x->backend > y->backend) - (x->backend < y->backend);
+}
+
+static int by_phase_and_class(const void *a, const void *b)
+{
+    const struct ab_size_class *x = *(const struct ab_size_class *const *)a;
+    const struct ab_size_class *y = *(const struct ab_size_class *const *)b;
+    int order = strcmp(x->phase, y->phase);
+    return order != 0 ? order : by_class(a, b);
+}
+
+/* Returns the index of the first item that is not less than the key. */
+static uint32_t find_class(struct ab_view_classes in, struct ab_size_class key, compare_fn *compare)
+{
+    const struct ab_size_class *const of_key = &key;
+    uint32_t low = 0, high = in.n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (compare(&in.items[middle], &of_key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void view_sizes_make(const struct ab_session *s, struct view_sizes *out)
+{
+    const size_t most = (size_t)s->n_size_classes + 1;
+    *out = (struct view_sizes){.by_phase = ab_alloc(most * sizeof out->by_phase[0]),
+                               .of_all_phases = ab_alloc(most * sizeof out->by_phase[0])};
+    for (uint32_t i = 0; i < s->n_size_classes; i++)
+        if (ab_session_has_numbers(s, s->size_classes[i].backend))
+            out->by_phase[out->n++] = &s->size_classes[i];
+    memcpy(out->of_all_phases, out->by_phase, out->n * sizeof out->by_phase[0]);
+    qsort(out->by_phase, out->n, sizeof out->by_phase[0], by_phase_and_class);
+    qsort(out->of_all_phases, out->n, sizeof out->by_phase[0], by_class);
+}
+
+static void view_sizes_fini(struct view_sizes *x)
+{
+    free(x->by_phase);
+    free(x->of_all_phases);
+}
+
+/* ---- who pins the pages ---- */
+
+static const struct ab_pins_of *pins_at(const struct ab_pins_list *list, uint32_t moment,
+                                        uint32_t *n)
+{
+    const char *at = list->moments[moment];
+    uint32_t low = 0, high = list->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (strcmp(list->items[middle].pins->at, at) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*n = 0; low + *n < list->n && strcmp(list->items[low + *n].pins->at, at) == 0;)
+        ++*n;
+    return list->items + low;
+}
+
 /* ---- the parts, each made when it is first asked for ---- */
 
-enum part { SENTENCES, PHASES, LATENCY, BY_VALUE, SLOWEST, SLOW_ITERATIONS, PICTURES, N_PARTS };
+enum part {
+    SENTENCES,
+    PHASES,
+    LATENCY,
+    BY_VALUE,
+    SLOWEST,
+    SLOW_ITERATIONS,
+    PICTURES,
+    SIZES,
+    PINS,
+    N_PARTS
+};
 
 struct ab_view_parts {
     bool is_made[N_PARTS];
@@ -282,6 +377,8 @@ struct ab_view_parts {
     struct ab_view_by_value by_value;
     struct ab_view_slowest slowest, slow_iterations;
     struct ab_view_pictures pictures;
+    struct view_sizes sizes;
+    struct ab_pins_list pins;
 };
 
 /* True the first time. The caller then makes the part. */
@@ -357,6 +454,26 @@ const struct ab_view_pictures *ab_view_pictures(const struct ab_view *v)
     return &v->parts->pictures;
 }
 
+struct ab_view_classes ab_view_sizes(const struct ab_view *v, const char *phase, unsigned op)
+{
+    const struct view_sizes *all = &v->parts->sizes;
+    if (is_first(v->parts, SIZES))
+        view_sizes_make(v->session, &v->parts->sizes);
+    const struct ab_view_classes in = {phase != NULL ? all->by_phase : all->of_all_phases, all->n};
+    compare_fn *compare = phase != NULL ? by_phase_and_class : by_class;
+    uint32_t first = find_class(in, (struct ab_size_class){.phase = phase, .op = op}, compare);
+    uint32_t end = find_class(in, (struct ab_size_class){.phase = phase, .op = op + 1}, compare);
+    return (struct ab_view_classes){in.items + first, end - first};
+}
+
+const struct ab_pins_of *ab_view_pins(const struct ab_view *v, uint32_t number, uint32_t *n)
+{
+    if (is_first(v->parts, PINS))
+        ab_pins_list_make(v->session, &v->parts->pins);
+    *n = 0;
+    return number < v->parts->pins.n_moments ? pins_at(&v->parts->pins, number, n) : NULL;
+}
+
 static void parts_free(struct ab_view_parts *p)
 {
     ab_view_warnings_fini(&p->sentences.warnings);
@@ -367,6 +484,9 @@ static void parts_free(struct ab_view_parts *p)
     ab_view_slowest_fini(&p->slowest);
     ab_view_slowest_fini(&p->slow_iterations);
     ab_view_pictures_fini(&p->pictures);
+    view_sizes_fini(&p->sizes);
+    free(p->pins.moments);
+    free(p->pins.items);
     free(p);
 }
 

@@ -229,6 +229,16 @@ const struct ab_view_slowest *ab_view_slowest(const struct ab_view *v); /* calls
 const struct ab_view_slowest *ab_view_slow_iterations(const struct ab_view *v);
 const struct ab_view_pictures *ab_view_pictures(const struct ab_view *v);
 
+struct ab_view_classes { /* latency by size of an op; sorted by size, then back end */
+    const struct ab_size_class *const *items;
+    uint32_t n;
+};
+/* Finds the records of an op whose back ends have numbers; phase NULL = in all phases. */
+struct ab_view_classes ab_view_sizes(const struct ab_view *v, const char *phase, unsigned op);
+/* Finds who pins the pages at a moment that reports show, by number from 0: n back ends, each in
+ * its first round. n is 0 if there are none. */
+const struct ab_pins_of *ab_view_pins(const struct ab_view *v, uint32_t number, uint32_t *n);
+
 /* Adds the paragraphs that stand below the tables. With `has_time` these include the clock, the
  * columns and noise. `spread` is the title of the column of spreads. */
 void ab_view_notes(const struct ab_session *s, bool has_time, const char *spread,
@@ -257,7 +267,5 @@ double ab_iterations_most(const struct ab_session *s, uint32_t backend, const ch
                           uint32_t begin, uint32_t end);
 /* Number of tables by size in a phase, at most. */
 uint32_t ab_sizes_grids(const struct ab_session *s);
-/* Number of moments for which reports show who pins the pages. */
-uint32_t ab_pins_moments(const struct ab_session *s);
 
 #endif

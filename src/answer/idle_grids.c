@@ -34,16 +34,26 @@ enum {
     COLUMNS
 };
 
-/* True for the first, the longest and the last stretch; or for all, if there are at most three. */
-static bool is_shown(const struct ab_idles *all, uint32_t i)
+struct stretches { /* of a back end */
+    struct ab_idles all;
+    uint32_t longest; /* its index; among equals the first */
+};
+
+static struct stretches list_stretches(const struct ab_session *s, uint32_t backend)
 {
-    uint32_t longest = 0;
-    for (uint32_t k = 1; k < all->n; k++) {
-        const struct ab_idle *x = &all->items[k], *best = &all->items[longest];
+    struct stretches of = {.all = ab_idles_of(s, backend, AB_OVER_TIME_ALL_ROUNDS)};
+    for (uint32_t k = 1; k < of.all.n; k++) {
+        const struct ab_idle *x = &of.all.items[k], *best = &of.all.items[of.longest];
         if (x->end_ns - x->begin_ns > best->end_ns - best->begin_ns)
-            longest = k;
+            of.longest = k;
     }
-    return all->n <= 3 || i == 0 || i == longest || i + 1 == all->n;
+    return of;
+}
+
+/* True for the first, the longest and the last stretch; or for all, if there are at most three. */
+static bool is_shown(const struct stretches *of, uint32_t i)
+{
+    return of->all.n <= 3 || i == 0 || i == of->longest || i + 1 == of->all.n;
 }
 
 static void put_stretch(struct ab_grid *g, const struct ab_idle *x, uint32_t i, uint32_t n)
@@ -72,10 +82,11 @@ static void put_stretch(struct ab_grid *g, const struct ab_idle *x, uint32_t i, 
 
 /* Returns " 2/7, not shown: 3 to 5": the number of a stretch, and the stretches after it that are
  * left out. */
-static const char *count_of(struct ab_grid *g, const struct ab_idles *all, uint32_t i)
+static const char *count_of(struct ab_grid *g, const struct stretches *of, uint32_t i)
 {
+    const struct ab_idles *all = &of->all;
     uint32_t next = i + 1;
-    while (next < all->n && !is_shown(all, next))
+    while (next < all->n && !is_shown(of, next))
         next++;
     if (all->n <= 1)
         return "";
@@ -87,20 +98,20 @@ static const char *count_of(struct ab_grid *g, const struct ab_idles *all, uint3
 }
 
 /* Adds one stretch: a heading, then a row for each back end. */
-static void add_stretch(struct ab_grid *g, const struct ab_idles *of, uint32_t i)
+static void add_stretch(struct ab_grid *g, const struct stretches *of, uint32_t i)
 {
     bool is_first = true;
     for (uint32_t b = 0; b < g->session->n_backends; b++) {
-        if (i >= of[b].n || !is_shown(&of[b], i))
+        if (i >= of[b].all.n || !is_shown(&of[b], i))
             continue;
-        const struct ab_idle *x = &of[b].items[i];
+        const struct ab_idle *x = &of[b].all.items[i];
         if (is_first)
             ab_grid_heading(
                 g, ab_view_texts_addf(&g->texts, "%s %s", x->phase, SPAN(x->end_ns - x->begin_ns)),
                 count_of(g, &of[b], i));
         is_first = false;
         ab_grid_add_backend(g, b);
-        put_stretch(g, x, i, of[b].n);
+        put_stretch(g, x, i, of[b].all.n);
     }
 }
 
@@ -135,16 +146,16 @@ bool ab_over_time_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                       [RETAINED] = {"retained", 2, "#retained"}},
                           .n_columns = COLUMNS,
                           .is_list = true};
-    struct ab_idles *of = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof of[0]);
+    struct stretches *of = ab_alloc_zeroed((size_t)s->n_backends + 1, sizeof of[0]);
     for (uint32_t b = 0; b < s->n_backends; b++)
         if (ab_view_shows(s, b)) {
-            of[b] = ab_idles_of(s, b, AB_OVER_TIME_ALL_ROUNDS);
-            most = of[b].n > most ? of[b].n : most;
+            of[b] = list_stretches(s, b);
+            most = of[b].all.n > most ? of[b].all.n : most;
         }
     for (uint32_t i = 0; i < most; i++)
         add_stretch(g, of, i);
     for (uint32_t b = 0; b < s->n_backends; b++)
-        free(of[b].items);
+        free(of[b].all.items);
     free(of);
     for (unsigned c = AT_1S; c <= AT_60S; c++)
         if (!is_known(g, c))

@@ -84,8 +84,9 @@ static void put_pin(struct ab_grid *g, const struct ab_pin *pin, const struct ab
         ab_grid_say(g, THREAD, "several");
 }
 
-static void add_backend(struct ab_grid *g, uint32_t backend, const struct ab_pins_of *m)
+static void add_backend(struct ab_grid *g, const struct ab_pins_of *m)
 {
+    const uint32_t backend = m->pins[0].backend;
     ab_grid_heading(g, ab_backend_label(&g->session->backends[backend]), "");
     for (uint32_t i = 0; i < m->n && i < SHOWN; i++) {
         if (m->pins[i].pinned_bytes + m->pins[i].retained_bytes <= 0)
@@ -100,79 +101,70 @@ static void add_backend(struct ab_grid *g, uint32_t backend, const struct ab_pin
         }
 }
 
-/* Finds the back end whose worst group pins the largest part of its resident memory; n_backends =
+/* Finds the back end whose worst group pins the largest part of its resident memory; NULL =
  * none. */
-static uint32_t find_worst(const struct ab_session *s, const char *at, struct ab_pins_of *out)
+static const struct ab_pins_of *find_worst(const struct ab_session *s, const struct ab_pins_of *all,
+                                           uint32_t n)
 {
-    uint32_t worst = s->n_backends;
+    const struct ab_pins_of *worst = NULL;
     double most = 0;
-    for (uint32_t b = 0; b < s->n_backends; b++) {
-        struct ab_pins_of m;
-        if (!ab_view_shows(s, b) || !ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m) ||
-            !(m.pins[0].pinned_bytes / m.resident_bytes > most))
+    for (const struct ab_pins_of *m = all; m < all + n; m++) {
+        double share = m->pins[0].pinned_bytes / m->resident_bytes;
+        if (!ab_view_shows(s, m->pins[0].backend) || !(share > most))
             continue;
-        most = m.pins[0].pinned_bytes / m.resident_bytes;
-        worst = b;
-        *out = m;
+        most = share;
+        worst = m;
     }
     return worst;
 }
 
 /* Adds how much of the memory under each other back end the same group pins. */
-static void add_others(struct ab_text *t, const struct ab_session *s, const char *at,
-                       uint32_t worst, const struct ab_pin *pin)
+static void add_others(struct ab_text *t, const struct ab_session *s, const struct ab_pins_of *all,
+                       uint32_t n, const struct ab_pins_of *worst)
 {
     const char *before = "; ";
-    for (uint32_t b = 0; b < s->n_backends; b++) {
-        struct ab_pins_of m;
-        if (b == worst || !ab_view_shows(s, b) ||
-            !ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m) || isnan(m.resident_bytes))
+    for (const struct ab_pins_of *m = all; m < all + n; m++) {
+        if (m == worst || !ab_view_shows(s, m->pins[0].backend) || isnan(m->resident_bytes))
             continue;
-        const struct ab_pin *same = ab_pins_same(&m, pin);
+        const struct ab_pin *same = ab_pins_same(m, &worst->pins[0]);
         ab_text_addf(t, "%s%.3g %% under %s", before,
-                     same != NULL ? 100 * same->pinned_bytes / m.resident_bytes : 0.0,
-                     ab_backend_label(&s->backends[b]));
+                     same != NULL ? 100 * same->pinned_bytes / m->resident_bytes : 0.0,
+                     ab_backend_label(&s->backends[m->pins[0].backend]));
         before = ", ";
     }
 }
 
 /* Returns a sentence about the group that pins the largest part of a back end's resident memory;
  * NULL = none is known. */
-static const char *sentence_of(const struct ab_session *s, const char *at,
+static const char *sentence_of(const struct ab_session *s, const struct ab_pins_of *all, uint32_t n,
                                struct ab_view_texts *texts)
 {
-    struct ab_pins_of m = {0};
     char name[300];
     struct ab_text t = {0};
-    uint32_t worst = find_worst(s, at, &m);
-    if (worst == s->n_backends || m.n == 0)
+    const struct ab_pins_of *m = find_worst(s, all, n);
+    if (m == NULL)
         return NULL;
-    const struct ab_pin *pin = &m.pins[0];
+    const struct ab_pin *pin = &m->pins[0];
     ab_pin_name(pin, name, sizeof name);
     ab_text_addf(
         &t, "%s: %s blocks of %s, %.3g %% of live bytes, pin %.3g %% of resident memory under %s",
         name, ab_units_count((char[32]){0}, 32, pin->blocks), AB_BYTES(pin->median_bytes),
-        100 * pin->live_bytes / m.live_bytes, 100 * pin->pinned_bytes / m.resident_bytes,
-        ab_backend_label(&s->backends[worst]));
-    add_others(&t, s, at, worst, pin);
+        100 * pin->live_bytes / m->live_bytes, 100 * pin->pinned_bytes / m->resident_bytes,
+        ab_backend_label(&s->backends[pin->backend]));
+    add_others(&t, s, all, n, m);
     const char *sentence = ab_view_texts_addf(texts, "%s.", t.s);
     ab_text_fini(&t);
     return sentence;
-}
-
-uint32_t ab_pins_moments(const struct ab_session *s)
-{
-    uint32_t n = 0;
-    while (ab_pins_shown(s, n) != NULL)
-        n++;
-    return n;
 }
 
 /* Fills a heading for each back end, then its groups of blocks, at one moment. */
 bool ab_pins_grid(const struct ab_topic_at *topic, struct ab_grid *g)
 {
     const struct ab_session *s = topic->view->session;
-    const char *at = ab_pins_shown(s, topic->number);
+    uint32_t n;
+    const struct ab_pins_of *all = ab_view_pins(topic->view, topic->number, &n);
+    if (n == 0)
+        return false;
     *g = (struct ab_grid){.session = s,
                           .rows_are = "allocated by",
                           .columns = {[ALLOCATOR] = {.in_html = "allocator"},
@@ -189,14 +181,12 @@ bool ab_pins_grid(const struct ab_topic_at *topic, struct ab_grid *g)
                                       [THREAD] = {"thread", 5, "thread"}},
                           .n_columns = COLUMNS,
                           .is_list = true};
-    const char *moment = moment_of(at, &g->texts);
+    const char *moment = moment_of(all[0].pins[0].at, &g->texts);
     g->title = ab_view_texts_addf(&g->texts, "who pins the pages %s", moment);
-    for (uint32_t b = 0; b < s->n_backends; b++) {
-        struct ab_pins_of m;
-        if (ab_view_shows(s, b) && ab_pins_find(s, b, AB_PINS_FIRST_ROUND, at, &m))
-            add_backend(g, b, &m);
-    }
-    const char *sentence = g->n_rows > 0 ? sentence_of(s, at, &g->texts) : NULL;
+    for (uint32_t i = 0; i < n; i++)
+        if (ab_view_shows(s, all[i].pins[0].backend))
+            add_backend(g, &all[i]);
+    const char *sentence = g->n_rows > 0 ? sentence_of(s, all, n, &g->texts) : NULL;
     if (topic->surface == AB_PAGE) {
         g->caption = ab_view_texts_addf(&g->texts, "Who pins the pages %s", moment);
         if (sentence != NULL)

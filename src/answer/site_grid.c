@@ -27,33 +27,50 @@ struct places {
     uint32_t rounds, timed_rounds;
 };
 
+/* Sorts by place; the same place in the order of the records. */
+static int by_place(const void *a, const void *b)
+{
+    const struct ab_call_site *x = ((const struct place *)a)->site;
+    const struct ab_call_site *y = ((const struct place *)b)->site;
+    int order = strcmp(x->function, y->function);
+    if (order == 0)
+        order = strcmp(x->file, y->file);
+    if (order == 0)
+        order = (x->line > y->line) - (x->line < y->line);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
 static bool is_same(const struct ab_call_site *a, const struct ab_call_site *b)
 {
     return a->line == b->line && strcmp(a->function, b->function) == 0 &&
            strcmp(a->file, b->file) == 0;
 }
 
-static void add_site(struct places *to, const struct ab_call_site *site)
-{
-    size_t i = 0;
-    while (i < to->n && !is_same(to->items[i].site, site))
-        i++;
-    if (i == to->n) {
-        AB_GROW(to->items, to->cap, to->n);
-        to->items[to->n++] = (struct place){.site = site};
-    }
-    to->items[i].calls += site->all_calls;
-    if (!isfinite(site->inside_ns))
-        return;
-    to->items[i].timed_calls += site->all_calls;
-    to->items[i].inside_ns += site->inside_ns;
-    to->inside_ns += site->inside_ns;
-}
-
 static int by_time(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    return (x->inside_ns < y->inside_ns) - (x->inside_ns > y->inside_ns);
+    if (x->inside_ns != y->inside_ns)
+        return x->inside_ns < y->inside_ns ? 1 : -1;
+    return (x->site > y->site) - (x->site < y->site);
+}
+
+/* Adds up the rounds of each place. */
+static void merge_rounds(struct places *all)
+{
+    size_t n = 0;
+    qsort(all->items, all->n, sizeof all->items[0], by_place);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct place *p = &all->items[i];
+        if (i == 0 || !is_same(all->items[n - 1].site, p->site)) {
+            all->items[n++] = *p;
+            continue;
+        }
+        all->items[n - 1].calls += p->calls;
+        all->items[n - 1].timed_calls += p->timed_calls;
+        all->items[n - 1].inside_ns += p->inside_ns;
+    }
+    all->n = n;
+    qsort(all->items, all->n, sizeof all->items[0], by_time);
 }
 
 static void collect(const struct ab_session *s, uint32_t backend, struct places *out)
@@ -61,18 +78,24 @@ static void collect(const struct ab_session *s, uint32_t backend, struct places 
     uint32_t last = UINT32_MAX, last_timed = UINT32_MAX;
     *out = (struct places){.n = 0};
     for (uint32_t i = 0; i < s->n_call_sites; i++) {
-        if (s->call_sites[i].backend != backend)
+        const struct ab_call_site *site = &s->call_sites[i];
+        if (site->backend != backend)
             continue;
-        add_site(out, &s->call_sites[i]);
-        out->rounds += s->call_sites[i].round != last;
-        last = s->call_sites[i].round;
-        if (!isfinite(s->call_sites[i].inside_ns))
-            continue;
-        out->timed_rounds += last != last_timed;
-        last_timed = last;
+        AB_GROW(out->items, out->cap, out->n);
+        out->items[out->n] = (struct place){.site = site, .calls = site->all_calls};
+        out->rounds += site->round != last;
+        last = site->round;
+        if (isfinite(site->inside_ns)) {
+            out->items[out->n].timed_calls = site->all_calls;
+            out->items[out->n].inside_ns = site->inside_ns;
+            out->inside_ns += site->inside_ns;
+            out->timed_rounds += last != last_timed;
+            last_timed = last;
+        }
+        out->n++;
     }
     if (out->n > 0)
-        qsort(out->items, out->n, sizeof out->items[0], by_time);
+        merge_rounds(out);
 }
 
 /* Returns NaN if a difference of times is not above 0, because the calls took less than the clock

@@ -380,44 +380,10 @@ bool ab_windows_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 enum { CALLS, FIRST, NAME_COLUMNS = 14, FEW = AB_SIZES_FEW };
 
-static bool is_of(const struct ab_size_class *c, const char *phase, unsigned op)
-{
-    return c->op == op && (phase == NULL || strcmp(c->phase, phase) == 0);
-}
-
 /* Returns the number of timed calls. Overflowed ones were calls too, but are in no counter. */
 static uint64_t n_calls(const struct ab_hdr *hdr)
 {
     return ab_hdr_total(hdr) + hdr->overflow;
-}
-
-/* True if any back end has numbers by size. */
-static bool has_sizes(const struct ab_session *s, const char *phase, unsigned op)
-{
-    for (uint32_t i = 0; i < s->n_size_classes; i++)
-        if (is_of(&s->size_classes[i], phase, op) &&
-            ab_session_has_numbers(s, s->size_classes[i].backend))
-            return true;
-    return false;
-}
-
-static bool sizes_has(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend)
-{
-    for (uint32_t i = 0; i < s->n_size_classes && ab_session_has_numbers(s, backend); i++)
-        if (s->size_classes[i].backend == backend && is_of(&s->size_classes[i], phase, op))
-            return true;
-    return false;
-}
-
-static void merge(const struct ab_session *s, const char *phase, unsigned op, uint32_t backend,
-                  unsigned log2, struct ab_hdr *hdr)
-{
-    ab_hdr_init(hdr);
-    for (uint32_t i = 0; i < s->n_size_classes; i++) {
-        const struct ab_size_class *c = &s->size_classes[i];
-        if (c->backend == backend && c->log2 == log2 && is_of(c, phase, op))
-            ab_hdr_merge(hdr, c->hdr);
-    }
 }
 
 /* Timed calls by size. All back ends do the same work, so their shares are shares of the work. */
@@ -425,14 +391,12 @@ struct counts {
     uint64_t n[AB_SIZE_CLASS_COUNT], total;
 };
 
-static struct counts count(const struct ab_session *s, const char *phase, unsigned op,
-                           bool has_null)
+static struct counts count(const struct ab_session *s, struct ab_view_classes of_op, bool has_null)
 {
     struct counts x = {.total = 0};
-    for (uint32_t i = 0; i < s->n_size_classes; i++) {
-        const struct ab_size_class *c = &s->size_classes[i];
-        if (!is_of(c, phase, op) || c->log2 >= AB_SIZE_CLASS_COUNT ||
-            !ab_session_has_numbers(s, c->backend) ||
+    for (uint32_t i = 0; i < of_op.n; i++) {
+        const struct ab_size_class *c = of_op.items[i];
+        if (c->log2 >= AB_SIZE_CLASS_COUNT ||
             (!has_null && ab_backend_is_null(&s->backends[c->backend])))
             continue;
         x.n[c->log2] += n_calls(c->hdr);
@@ -505,21 +469,25 @@ struct list {
     unsigned n;
 };
 
-/* Lists the back ends of the table `part` of an op; phase NULL = all phases. */
-static struct list list_backends(const struct ab_topic_at *at, const char *phase, unsigned op,
+/* Lists the back ends of the table `part` of an op: on terminals those that have numbers by
+ * size. */
+static struct list list_backends(const struct ab_topic_at *at, struct ab_view_classes of_op,
                                  unsigned part)
 {
     const struct ab_view *v = at->view;
     const bool is_terminal = at->surface == AB_TERMINAL;
     const unsigned most = is_terminal ? BACKENDS_MOST : AB_GRID_COLUMNS_MAX - 1;
+    bool *has_sizes = ab_alloc_zeroed(v->session->n_backends + 1u, sizeof has_sizes[0]);
     struct list list = {.n = 0};
+    for (uint32_t i = 0; i < of_op.n; i++)
+        has_sizes[of_op.items[i]->backend] = true;
     for (uint32_t i = 0, n = 0; i < v->session->n_backends && list.n < most; i++) {
         uint32_t b = is_terminal ? i : v->ranking.rows[i].backend;
-        bool is_listed = is_terminal ? sizes_has(v->session, phase, op, b)
-                                     : ab_view_shows(v->session, b);
+        bool is_listed = is_terminal ? has_sizes[b] : ab_view_shows(v->session, b);
         if (is_listed && n++ >= part * most)
             list.backends[list.n++] = b;
     }
+    free(has_sizes);
     return list;
 }
 
@@ -540,7 +508,7 @@ static void add_words(struct ab_grid *g, const struct ab_topic_at *at, const cha
     const char *name = ab_result_op_name(op);
     bool is_first = at->surface == AB_TERMINAL && at->number == 2 * count_parts(g->session) * op;
     for (unsigned before = 0; before < op; before++)
-        is_first = is_first && !has_sizes(g->session, phase, before);
+        is_first = is_first && ab_view_sizes(at->view, phase, before).n == 0;
     if (is_first)
         g->title = ab_view_texts_addf(&g->texts, "%s: latency by size of the request", phase);
     g->fold = phase != NULL ? phase : "all phases";
@@ -558,11 +526,21 @@ static void add_words(struct ab_grid *g, const struct ab_topic_at *at, const cha
                                         "can hold.");
 }
 
-static bool make_sizes(const struct ab_session *s, const char *phase, unsigned op,
+/* Merges the histograms of a back end in [first, end). */
+static void merge(struct ab_view_classes of_op, uint32_t first, uint32_t end, uint32_t backend,
+                  struct ab_hdr *hdr)
+{
+    ab_hdr_init(hdr);
+    for (uint32_t i = first; i < end; i++)
+        if (of_op.items[i]->backend == backend)
+            ab_hdr_merge(hdr, of_op.items[i]->hdr);
+}
+
+static bool make_sizes(const struct ab_session *s, struct ab_view_classes of_op,
                        const struct list *list, bool is_tail, struct ab_grid *g,
                        struct missing *missing)
 {
-    const struct counts all = count(s, phase, op, true), shown = count(s, phase, op, false);
+    const struct counts all = count(s, of_op, true), shown = count(s, of_op, false);
     struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
     char label[sizeof s->backends->name + 32];
     bool is_any = false;
@@ -579,17 +557,20 @@ static bool make_sizes(const struct ab_session *s, const char *phase, unsigned o
                                           ab_format_backend(label, sizeof label, b)),
             .width = NAME_COLUMNS};
     }
-    snprintf(label, sizeof label, "%s, %s, ns", ab_result_op_name(op),
+    snprintf(label, sizeof label, "%s, %s, ns", ab_result_op_name(of_op.items[0]->op),
              is_tail ? "p99.9/max" : "p50/p99");
     ab_grid_heading(g, label, "");
-    for (unsigned log2 = 0; log2 < AB_SIZE_CLASS_COUNT; log2++) {
+    for (uint32_t first = 0, end; first < of_op.n; first = end) {
         char size[AB_CELL_BYTES];
-        if (all.n[log2] == 0)
+        const unsigned log2 = of_op.items[first]->log2;
+        for (end = first; end < of_op.n && of_op.items[end]->log2 == log2;)
+            end++;
+        if (log2 >= AB_SIZE_CLASS_COUNT || all.n[log2] == 0)
             continue;
         ab_grid_add(g, ab_format_size_class(size, log2), "");
         put_share(g, &all, &shown, log2);
         for (unsigned i = 0; i < list->n; i++) {
-            merge(s, phase, op, list->backends[i], log2, hdr);
+            merge(of_op, first, end, list->backends[i], hdr);
             put_pair(g, FIRST + i, hdr, is_tail, missing);
         }
         shade(g, list->backends, list->n);
@@ -609,11 +590,14 @@ bool ab_sizes_grid(const struct ab_topic_at *at, struct ab_grid *g)
     const bool is_merged = !is_terminal && s->n_phases > AB_PAGE_PHASES;
     const unsigned of_op = at->number / 2, op = of_op / count_parts(s);
     const char *phase = is_merged ? NULL : at->phase;
-    if ((is_merged && at->phase_index > 0) || (is_tail && !is_terminal) || !has_sizes(s, phase, op))
+    if ((is_merged && at->phase_index > 0) || (is_tail && !is_terminal))
+        return false;
+    struct ab_view_classes classes = ab_view_sizes(at->view, phase, op);
+    if (classes.n == 0)
         return false;
     struct missing missing = {0};
-    struct list list = list_backends(at, phase, op, of_op % count_parts(s));
-    if (list.n == 0 || (!make_sizes(s, phase, op, &list, is_tail, g, &missing) && !is_terminal))
+    struct list list = list_backends(at, classes, of_op % count_parts(s));
+    if (list.n == 0 || (!make_sizes(s, classes, &list, is_tail, g, &missing) && !is_terminal))
         return false;
     add_words(g, at, phase, op, &missing);
     return true;

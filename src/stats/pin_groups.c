@@ -4,10 +4,11 @@
  */
 #include "stats/pin_groups.h"
 
-#include "base/bits.h"
+#include "core/alloc.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_of(const struct ab_pin *pin, uint32_t backend, uint32_t round, const char *at)
@@ -64,19 +65,54 @@ static bool is_asked(const char *at)
     return true;
 }
 
-const char *ab_pins_shown(const struct ab_session *s, uint32_t number)
+/* ---- the list of all ---- */
+
+static void list_moments(const struct ab_session *s, struct ab_pins_list *out)
 {
-    static const enum ab_pin_moment first[] = {AB_PIN_WORST, AB_PIN_END};
-    if (number < AB_ARRAY_LEN(first))
-        return ab_pin_moment_names[first[number]];
-    number -= (uint32_t)AB_ARRAY_LEN(first);
+    out->moments[out->n_moments++] = ab_pin_moment_names[AB_PIN_WORST];
+    out->moments[out->n_moments++] = ab_pin_moment_names[AB_PIN_END];
     for (uint32_t i = 0; i < s->n_pins && s->pins[i].backend == s->pins[0].backend &&
                          s->pins[i].round == s->pins[0].round;
          i++)
-        if (is_asked(s->pins[i].at) && (i == 0 || strcmp(s->pins[i].at, s->pins[i - 1].at) != 0) &&
-            number-- == 0)
-            return s->pins[i].at;
-    return NULL;
+        if (is_asked(s->pins[i].at) && (i == 0 || strcmp(s->pins[i].at, s->pins[i - 1].at) != 0))
+            out->moments[out->n_moments++] = s->pins[i].at;
+}
+
+static int by_moment(const void *a, const void *b)
+{
+    const struct ab_pin *x = ((const struct ab_pins_of *)a)->pins;
+    const struct ab_pin *y = ((const struct ab_pins_of *)b)->pins;
+    int order = strcmp(x->at, y->at);
+    if (order != 0)
+        return order;
+    if (x->backend != y->backend)
+        return x->backend < y->backend ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+void ab_pins_list_make(const struct ab_session *s, struct ab_pins_list *out)
+{
+    uint32_t n = 0;
+    *out = (struct ab_pins_list){
+        .moments = ab_alloc(((size_t)s->n_pins + 2) * sizeof out->moments[0]),
+        .items = ab_alloc(((size_t)s->n_pins + 1) * sizeof out->items[0])};
+    list_moments(s, out);
+    for (uint32_t i = 0; i < s->n_pins; i++) {
+        if (i == 0 || !is_same_moment(&s->pins[i - 1], &s->pins[i]))
+            out->items[n++] = (struct ab_pins_of){.pins = &s->pins[i]};
+        out->items[n - 1].n++;
+    }
+    qsort(out->items, n, sizeof out->items[0], by_moment);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ab_pin *pin = out->items[i].pins;
+        const struct ab_pin *before = out->n > 0 ? out->items[out->n - 1].pins : NULL;
+        bool is_new = before == NULL || before->backend != pin->backend ||
+                      strcmp(before->at, pin->at) != 0;
+        if (is_new || before->round == pin->round)
+            out->items[is_new ? out->n++ : out->n - 1] = out->items[i];
+    }
+    for (uint32_t i = 0; i < out->n; i++)
+        add_up(&out->items[i]);
 }
 
 const struct ab_pin *ab_pins_same(const struct ab_pins_of *in, const struct ab_pin *pin)

@@ -22,9 +22,16 @@ struct ab_pins_of {
 bool ab_pins_find(const struct ab_session *s, uint32_t backend, uint32_t round, const char *at,
                   struct ab_pins_of *out);
 
-/* Returns the moments that reports show, by number from 0: the one with the most external bytes,
- * the end, then marks and --at. NULL = no more. */
-const char *ab_pins_shown(const struct ab_session *s, uint32_t number);
+/* The groups of all moments and back ends, so that none needs a search. */
+struct ab_pins_list {
+    const char **moments; /* that reports show: the one with the most external bytes, the end, then
+                             marks and --at */
+    uint32_t n_moments, n;
+    struct ab_pins_of *items; /* n, as ab_pins_find returns them for the first round of a back end;
+                                 sorted by moment, then back end */
+};
+/* Makes the list. The caller frees moments and items. */
+void ab_pins_list_make(const struct ab_session *s, struct ab_pins_list *out);
 
 /* Finds the same owner at another moment or of another back end; NULL = none. */
 const struct ab_pin *ab_pins_same(const struct ab_pins_of *in, const struct ab_pin *pin);
