@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # exec --inside: every call of the real program is counted, and times are of the allocator.
-# tests: inside.c program_inside.c call_sites.c site_grid.c proof.c
+# tests: inside.c program_inside.c site_grid.c proof.c
 
 load helpers
 
