@@ -15,7 +15,6 @@
 struct ab_process {
     pid_t pid;
     bool is_proven;
-    uint32_t n_doubts; /* samples at which it was not proven */
     uint32_t n_looks;  /* samples in a trial */
     uint64_t first_ns; /* time of the first sample */
 };

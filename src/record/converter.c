@@ -103,7 +103,6 @@ static void unpark(struct ab_converter *c, uint64_t stamp)
         c->report->n_repairs++;
         if (distance > c->report->repair_ticks_max)
             c->report->repair_ticks_max = distance;
-        c->lanes[lane].is_parked = false;
         c->parked[i] = c->parked[--c->n_parked];
         ab_converter_push_lane(c, lane);
     }
@@ -130,7 +129,6 @@ static void take_from_parked(struct ab_converter *c, uint32_t lane)
             c->parked[i] = c->parked[--c->n_parked];
             break;
         }
-    c->lanes[lane].is_parked = false;
 }
 
 /* ---- one event after the other ---- */
@@ -210,7 +208,6 @@ static struct ab_convert_turn second(const struct ab_converter *c)
 static void park_first(struct ab_converter *c)
 {
     uint32_t index = c->heap[0].lane;
-    c->lanes[index].is_parked = true;
     c->parked[c->n_parked++] = index;
     pop_lane(c);
 }

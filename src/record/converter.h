@@ -75,7 +75,7 @@ struct ab_resizing {
 struct ab_convert_lane { /* one stream, and the thread that writes it */
     struct ab_stream stream;
     uint32_t thread;
-    bool has_thread, is_parked;
+    bool has_thread;
     /* True if the thread is exiting; only the frees of its exit follow */
     bool has_exited;
     uint64_t stamp;               /* stamp of the previous event */
