@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ages the heap of a run (base/aging.h). The sizes come from the tape, the blocks from the
- * allocator under test, by the face that lane 0 uses. The tables are mapped before the baseline of
- * the memory pass, so that they are in no footprint.
+ * Ages the heap of a run (base/aging.h). Sizes are those of the tape. Blocks come from the
+ * allocator under test, through the same calls that lane 0 uses. The tables are mapped before the
+ * baseline of the memory pass, so that they are in no footprint.
  */
 #include "worker/aged_heap.h"
 
@@ -13,8 +13,8 @@
 
 enum { SIZES_MOST = 1 << 16 };
 
-/* Samples the sizes of the first burst, the only one that is mapped now; nearly every tape has just
- * one. */
+/* Samples the sizes of the tape's first burst, the only burst that is in memory now. Nearly every
+ * tape has just one burst. */
 static uint32_t sample_sizes(struct ab_worker *w, uint64_t *sizes)
 {
     struct ab_aging_sizes s = {.sizes = sizes, .cap = SIZES_MOST};

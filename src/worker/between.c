@@ -21,7 +21,7 @@ typedef uint64_t function(uint64_t x);
     }
 #define NAME(n) f_##n,
 
-/* 4^5 functions, numbered by base-4 digits. */
+/* Defines 4^5 functions, whose numbers have five digits of base 4. */
 #define FOUR(X, n) X(n##0) X(n##1) X(n##2) X(n##3)
 #define FOUR_2(X, n) FOUR(X, n##0) FOUR(X, n##1) FOUR(X, n##2) FOUR(X, n##3)
 #define FOUR_3(X, n) FOUR_2(X, n##0) FOUR_2(X, n##1) FOUR_2(X, n##2) FOUR_2(X, n##3)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Cache disturbance between two allocator calls (--between). Before an op that the latency pass
- * times, other code runs, as in a real program. It displaces the allocator in the first-level
- * caches and in the branch predictors.
+ * times, other code runs, as it does in a real program. This code displaces the allocator from the
+ * first-level caches and from the branch predictors.
  */
 #ifndef AB_WORKER_BETWEEN_H
 #define AB_WORKER_BETWEEN_H

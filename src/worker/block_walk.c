@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the blocks of a walk, and counts over sorted addresses what they touch.
+ * Reads the blocks of a walk, and counts the cache lines, pages and spans that they touch.
  */
 #include "worker/block_walk.h"
 
@@ -22,7 +22,7 @@ void ab_walk_prepare(uint64_t *entries, uint32_t n, enum ab_walk_order order)
         *(volatile uint64_t *)address_of(entries[i]) = entries[i + 1 < n ? i + 1 : 0];
 }
 
-/* Reads one word of each cache line of the block after the first line. */
+/* Reads one byte of each cache line of the block, except the first line. */
 static inline __attribute__((always_inline)) void read_lines(uint64_t entry)
 {
     uintptr_t line = address_of(entry) >> LINE_SHIFT;
@@ -47,8 +47,8 @@ void ab_walk_read(const uint64_t *entries, uint32_t n, enum ab_walk_order order)
     }
 }
 
-/* Counts the pieces of 2^shift bytes in [first, last] that are not below *seen, and sets *seen to
- * the end of the last one. */
+/* Counts the pieces of 2^shift bytes that lie in [first, last] and are not counted yet. Pieces
+ * below *seen are counted already; raises *seen to the end of the last piece. */
 static uint64_t add_new(uintptr_t first, uintptr_t last, unsigned shift, uint64_t *seen)
 {
     uint64_t begin = first >> shift, end = (last >> shift) + 1;
@@ -62,7 +62,8 @@ static uint64_t add_new(uintptr_t first, uintptr_t last, unsigned shift, uint64_
 struct ab_walk_touched ab_walk_count(uint64_t *entries, uint32_t n)
 {
     struct ab_walk_touched touched = {0};
-    uint64_t lines = 0, pages = 0, spans = 0; /* pieces below these numbers are counted already */
+    /* lines, pages and spans with a number below these are counted already */
+    uint64_t lines = 0, pages = 0, spans = 0;
     ab_sort_ascending(entries, n);
     for (uint32_t i = 0; i < n; i++) {
         uintptr_t first = address_of(entries[i]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * A walk over many blocks (AB_TOUCH_WALK): prepares the entries, reads the blocks, and counts the
- * cache lines, pages and spans of 2 MiB that they touch.
+ * A walk: one op that reads many blocks (AB_TOUCH_WALK). Prepares the entries, reads the blocks,
+ * and counts the cache lines, pages and spans of 2 MiB that they touch.
  *
- * An entry describes a block: the address in the upper 48 bits, the number of its cache lines less
- * one in the lower 16. So entries sort by address. A chain of blocks holds in the first word of
- * each block the entry of the next block.
+ * An entry describes a block: the address in the upper 48 bits, the number of its cache lines minus
+ * one in the lower 16. So entries sort by address. For a walk that follows pointers, the first word
+ * of each block holds the entry of the next block.
  */
 #ifndef AB_WORKER_BLOCK_WALK_H
 #define AB_WORKER_BLOCK_WALK_H
@@ -26,10 +26,10 @@ static inline uint64_t ab_walk_entry(uintptr_t at, uint64_t size)
     return (uint64_t)at << 16 | (((at + size - 1) >> 6) - (at >> 6));
 }
 
-/* Prepares the walk before the clock runs: sorts the entries if the order requires it, or writes
- * the chain. */
+/* Prepares a walk before the clock runs: sorts the entries if `order` asks for it, or writes the
+ * chain of entries into the blocks. */
 void ab_walk_prepare(uint64_t *entries, uint32_t n, enum ab_walk_order order);
-/* Reads one word of each cache line of each block, in that order. */
+/* Reads every cache line of every block, in `order`. This is the timed part of a walk. */
 void ab_walk_read(const uint64_t *entries, uint32_t n, enum ab_walk_order order);
 /* Sorts the entries and counts what the blocks touch. Blocks may overlap. */
 struct ab_walk_touched ab_walk_count(uint64_t *entries, uint32_t n);
@@ -44,8 +44,8 @@ static inline void ab_walk_add(struct ab_memory_walks *sum, uint64_t *entries, u
     sum->spans += touched.spans;
 }
 
-/* Walks over n blocks of a lane whose clock was stopped at `since`; the clock runs during the read
- * only. */
+/* Walks over n blocks of a lane whose clock was stopped at `since`. The clock runs again only while
+ * the blocks are read. */
 static inline void ab_walk_take(struct ab_lane *lane, uint32_t n, enum ab_walk_order order,
                                 const struct ab_apart *since)
 {

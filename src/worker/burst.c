@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bursts of a tape that is longer than memory: a file, whose bursts are read into memory one after
- * the other while nothing is measured. The same amount of the file is always in memory, so that
- * bursts do not show in the resident memory. This does not use the descriptor, because an allocator
- * may have closed it.
+ * Bursts of a tape that is longer than memory. The tape is a file, and its bursts are read into
+ * memory one after the other while nothing is measured. Each burst replaces the one before it, so
+ * the resident memory stays the same. Reading does not use the file's descriptor, because an
+ * allocator may have closed it.
  */
 #include "worker/worker.h"
 
@@ -13,7 +13,8 @@
 
 enum { PAGE = 4096 };
 
-/* Makes the pages resident by reading, for kernels before 5.14, which lack MADV_POPULATE_READ. */
+/* Makes the pages resident by reading from them, for kernels before 5.14, which lack
+ * MADV_POPULATE_READ. */
 static void read_pages(const char *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += PAGE)

@@ -22,16 +22,18 @@
 
 /* ---- valgrind ---- */
 
-/* Client requests to the valgrind that the worker runs in. They are instruction sequences that
- * valgrind promises never to change (its header valgrind.h), and do nothing outside of it. */
+/* Client requests to valgrind, if the worker runs in it. A request is an instruction sequence that
+ * valgrind promises never to change (its header valgrind.h). Outside of valgrind the sequence does
+ * nothing. */
 
 enum {
     VALGRIND_IS_THERE = 0x1001,
     CALLGRIND_TOGGLE = 0x43540002, /* "CT" */
-    CALLGRIND_WRITE = 0x43540003,  /* argument: reason, a text; counting then restarts from 0 */
+    /* the argument is a text, the reason; counting then restarts from 0 */
+    CALLGRIND_WRITE = 0x43540003,
 };
 
-/* Makes a client request. Returns its answer; 0 outside of valgrind. */
+/* Makes a client request. Returns valgrind's answer; 0 outside of valgrind. */
 static uint64_t ask_valgrind(uint64_t what, const void *argument)
 {
     volatile uint64_t words[6] = {what, (uint64_t)(uintptr_t)argument, 0, 0, 0, 0};
@@ -59,9 +61,9 @@ static uint64_t ask_valgrind(uint64_t what, const void *argument)
 
 /* ---- system calls ---- */
 
-/* The kernel notifies the parent of each system call before it is made (seccomp_unotify(2), no
- * privilege needed), and the parent lets it go on. Calls of ours during a phase carry a mark and
- * are not notified. */
+/* The kernel notifies the parent of each system call before the call is made, and the parent lets
+ * it go on (seccomp_unotify(2); no privilege is needed). The harness's own system calls during a
+ * phase carry the mark AB_CALL_OF_OURS and are not notified. */
 
 #if defined(__x86_64__)
 #define MACHINE AUDIT_ARCH_X86_64
@@ -88,8 +90,8 @@ static int install(void)
         RETURN(SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof rules / sizeof rules[0], rules};
-    /* Includes threads that the allocator has started already, if possible; else only later
-     * threads. */
+    /* Filters also the threads that the allocator has started already. If that is impossible,
+     * filters only this thread and threads that it starts later. */
     long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_TSYNC |
                           SECCOMP_FILTER_FLAG_TSYNC_ESRCH,
@@ -100,8 +102,8 @@ static int install(void)
     return (int)fd;
 }
 
-/* Sends the listener to the parent. The calls carry our mark, because the parent does not listen
- * before it has the descriptor. */
+/* Sends the filter's descriptor to the parent. The system call carries the mark, because the parent
+ * cannot answer notifications before it has the descriptor. */
 static bool send_listener(int listener)
 {
     char byte = 0;
@@ -120,8 +122,8 @@ static bool send_listener(int listener)
     return syscall(SYS_sendmsg, AB_WORKER_FD_CALLS, &message, 0, 0, 0, AB_CALL_OF_OURS) == 1;
 }
 
-/* Has the parent notified of every later call of this process, except those with our mark. Returns
- * false if the system does not allow it. */
+/* Lets the parent be notified of every later system call of this process, except those with the
+ * mark. Returns false if the system does not allow it. */
 static bool tell_calls(void)
 {
     int listener = install();
@@ -138,7 +140,7 @@ bool ab_counts_are_on;
 
 static struct {
     struct ab_worker *w;
-    int fd; /* the processor's counter */
+    int fd; /* descriptor of the processor's counter */
 } counts;
 
 static bool is_measured(void)
@@ -190,7 +192,7 @@ void ab_counts_begin(void)
         ab_cpu_counter_start(counts.fd);
 }
 
-/* Has callgrind write the count, with "phase N" as reason. */
+/* Makes callgrind write its count to a file, with "phase N" as the reason. */
 static void write_count(void)
 {
     char number[24], text[32] = "phase ";
@@ -214,9 +216,9 @@ void ab_counts_end(struct ab_phase_report *out)
     }
 }
 
-/* Result of reading a perf_event_open(2) counter. glibc has no wrapper for the call. */
+/* The format in which a perf_event_open(2) counter is read. */
 
-struct reading { /* PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING */
+struct reading { /* times are those for which the counter was enabled and running */
     uint64_t value, enabled, running;
 };
 

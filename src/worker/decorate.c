@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * checked+NAME and fault+NAME: a face that looks like a heap's and calls another one. The loops of
- * the passes run unchanged. Their writes to blocks go to memory of the harness (`resolve`), because
- * the blocks hold the checker's pattern.
+ * The decorators checked+NAME and fault+NAME. They have the face of a heap, and call another face
+ * behind it. The loops of the passes run unchanged. Their writes to blocks go to memory of the
+ * harness (`resolve`), because the blocks hold the checker's pattern.
  */
 #include "worker/checks/checker.h"
 #include "worker/crash/crash.h"
@@ -11,7 +11,8 @@
 
 #include <sys/mman.h>
 
-/* Passed as the heap; one for each lane, so that lanes keep heaps of their own. */
+/* The heap pointer that the loops pass. There is one view for each lane, so that lanes keep heaps
+ * of their own. */
 static struct view {
     struct ab_heap *inner;
 } views[AB_LANES_MAX];
@@ -20,8 +21,8 @@ static struct ab_checker checker;
 static struct ab_target target;
 static struct ab_worker *worker;
 static char *touched;
-static uint64_t n_calls;      /* atomic; calls counted for fault+ */
-static struct ab_words fault; /* the call that failed; written once */
+static uint64_t n_calls;      /* atomic: allocation calls so far, counted for fault+ */
+static struct ab_words fault; /* text of the call that fault+ let fail; written once */
 
 static struct ab_heap *inner_of(struct ab_heap *heap)
 {
@@ -32,7 +33,7 @@ static __attribute__((noreturn)) void fail(void *user, const char *text)
 {
     char op[24];
     (void)user;
-    if (worker->image->n_lanes > 1) /* the failing lane is not known here */
+    if (worker->image->n_lanes > 1) /* it is not known here which lane's call fails */
         ab_worker_fail(worker, AB_FAILURE_CHECK, text, NULL);
     uint32_t at = worker->first + worker->lanes[0].op;
     ab_worker_fail(worker, AB_FAILURE_CHECK, text, " (op ", ab_worker_number(op, at), ")", NULL);
@@ -144,7 +145,8 @@ static int decorated_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap *
     return 0;
 }
 
-/* Maps memory as large as the largest block; only touched pages become resident. */
+/* Maps memory for the tape's writes, as large as the largest block. Only pages that are written
+ * become resident. */
 static void map_touched(struct ab_worker *w)
 {
     size_t bytes = w->image->facts.largest_bytes + 4096;
@@ -165,7 +167,8 @@ void ab_worker_decorate(struct ab_worker *w, const struct ab_target *inner,
     checker.fail = fail;
     if (is_checked())
         ab_fault_set_lookup(ab_worker_locate, &checker);
-    checker.is_null_failure = false; /* the passes know which requests may fail */
+    /* the checker does not judge NULLs, because the passes know which requests may fail */
+    checker.is_null_failure = false;
     map_touched(w);
     views[0].inner = target.heap;
     bool has_reset = target.hooks != NULL && target.hooks->reset != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes of the loops, out of line, and the end of a worker that must stop. No stdio: texts are
- * joined by hand into the run page.
+ * Notes of the loops that are kept out of line, and the end of a worker that must stop. No stdio:
+ * texts are joined by hand in the run page.
  */
 #include "worker/worker.h"
 
@@ -29,7 +29,7 @@ void ab_worker_print(const struct ab_worker *w, const char *text)
     (void)ignored;
 }
 
-/* Stops in this thread if no parent reads the report, because a debugger may be attached. */
+/* Aborts in this thread if no parent reads the report, because a debugger may be attached. */
 static void stop_alone(const struct ab_worker *w)
 {
     ab_worker_print(w, w->page->report.reason);
@@ -70,7 +70,8 @@ uint64_t ab_worker_op_size(const struct ab_worker *w, uint64_t op)
 {
     struct ab_op_view view = ab_op_decode(op, w->wide);
     if (view.kind == AB_OP_FREE || view.kind == AB_OP_ACCESS)
-        return AB_SLOT_SIZE(&w->slots[view.slot]); /* not reused before the lane's next op */
+        /* the freed block's slot keeps its size until the lane's next op */
+        return AB_SLOT_SIZE(&w->slots[view.slot]);
     return view.kind == AB_OP_RESET ? 0 : view.size;
 }
 

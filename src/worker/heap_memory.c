@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of each heap of a placement: blocks by the heap in their references, pages by the blocks
- * on them, and each heap's own statistics.
+ * Memory of each heap of a placement. A block's heap is known from its reference, a page's heap
+ * from the blocks on the page. Each heap's own statistics are read as well.
  */
 #include "worker/heap_memory.h"
 
@@ -77,10 +77,10 @@ void ab_heap_memory_read(struct ab_memory_pass *m, struct ab_memory_state *s)
 
 /* ---- owners of pages ----
  *
- * They are in a hash table of fixed size, by stretches of 2 MiB. */
+ * The owners are in a hash table of fixed size, with one entry for each stretch of 2 MiB. */
 
 enum { STRETCHES_LEAST = 1 << 11, STRETCHES_MOST = 1 << 18, SPARE = 8 };
-/* higher addresses are invalid, as are blocks larger than BLOCK_BYTES_MAX */
+/* addresses from here on are invalid, and so are blocks larger than BLOCK_BYTES_MAX */
 #define ADDRESS_TOP (UINT64_C(1) << 56)
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 40)
 
@@ -132,7 +132,8 @@ void ab_heap_pages_put(struct ab_heap_pages *p, uint64_t at, uint64_t bytes, uns
     }
 }
 
-/* Returns the one owner of all pages that have one; 0 = several owners. */
+/* Returns the owner of the stretch if all its pages with an owner have the same one; 0 = several
+ * owners. */
 static uint8_t find_only_owner(const struct ab_heap_stretch *s, uint32_t n)
 {
     uint8_t only = 0;

@@ -19,41 +19,43 @@ struct ab_memory_pass;
 struct ab_memory_state;
 struct ab_worker;
 
-/* Maps the table of pages, before the baseline is taken. Does nothing in a scout run. */
+/* Maps the table of pages. Called before the baseline is taken. Does nothing in a scout run. */
 void ab_heap_memory_open(struct ab_worker *w, struct ab_memory_pass *m);
-/* Notes that the slot has a new block. */
+/* Notes that the block in this slot of the book is new. */
 void ab_heap_memory_note(const struct ab_worker *w, struct ab_memory_pass *m, uint32_t slot);
-/* Fills s->heaps at a checkpoint. */
+/* Fills s->heaps with the memory of each heap, at a checkpoint. */
 void ab_heap_memory_read(struct ab_memory_pass *m, struct ab_memory_state *s);
 
-/* Table that maps each page to a heap of a placement. An allocator does not say where its memory
- * lies, but the address of each block does. So a page belongs to the heap that last had a block on
- * it, whether that block is still live or not. If only one heap has had blocks in a stretch of 2
- * MiB, the stretch's other pages belong to it too (huge pages, headers). Pages of stretches that
+/* Entry of a table that maps each page to a heap of a placement. An allocator does not say where
+ * its memory lies, but the address of each block is known. So a page belongs to the heap that last
+ * had a block on it, live or freed. If only one heap has had blocks in a stretch of 2 MiB, the
+ * other pages of the stretch belong to this heap too (huge pages, headers). Pages of stretches that
  * never had a block belong to no heap. */
 
 struct ab_heap_stretch {
-    uint64_t number;                        /* stretch number + 1; 0 = none */
-    uint8_t owners[AB_RESIDENCY_PAGES_MAX]; /* heap + 1; 0 = the page never had a block */
+    uint64_t number; /* stretch number + 1; 0 = none */
+    /* number of the heap that owns each page, + 1; 0 = the page never had a block */
+    uint8_t owners[AB_RESIDENCY_PAGES_MAX];
 };
 
 struct ab_heap_pages {
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
     struct ab_heap_stretch *table, *recent;
-    uint64_t cap, n_used; /* entries of the table; cap is a power of two */
+    uint64_t cap, n_used; /* cap: entries of the table, a power of two; n_used: entries in use */
     bool is_lost; /* True after too many stretches for the table, or unreadable page tables. */
 };
 
-/* Returns the bytes of memory that init needs; the caller maps, zeroes and keeps them. */
+/* Returns the bytes of memory that ab_heap_pages_init() needs. The caller maps, zeroes and keeps
+ * this memory. */
 size_t ab_heap_pages_bytes(uint64_t live_peak_bytes);
 void ab_heap_pages_init(struct ab_heap_pages *p, void *memory, size_t bytes,
                         const struct ab_residency *residency, const struct ab_page_runs *baseline);
 
-/* Notes a new block of `heap`. */
+/* Makes `heap` the owner of the pages of a new block. */
 void ab_heap_pages_put(struct ab_heap_pages *p, uint64_t at, uint64_t bytes, unsigned heap);
 
-/* Counts the resident bytes of each heap, without pages of the baseline. Returns false if they are
+/* Sums up the resident bytes of each heap, without pages of the baseline. Returns false if they are
  * not known. */
 bool ab_heap_pages_count(struct ab_heap_pages *p, uint64_t bytes[AB_PLACEMENT_HEAPS_MAX]);
 

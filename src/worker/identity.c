@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Proves which library serves malloc, because an ignored preload would silently measure the C
- * library. The functions that it calls are traced to the object that defines them, and the object
- * to the requested file. Files are compared by device and inode, because names can mislead and
- * links do not matter.
+ * library. For each function that the process would call, finds the object that defines it, and
+ * compares that object's file with the requested one. Files are compared by device and inode,
+ * because names can mislead and links do not matter.
  */
 #include "worker/worker.h"
 
@@ -76,7 +76,8 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
     if (stat(info.dli_fname, &st) == 0) {
         id->dev = st.st_dev;
         id->ino = st.st_ino;
-    } else if (must_match) { /* the process changed its root, or the library deleted itself */
+        /* the path leads nowhere: the process changed its root, or the library deleted itself */
+    } else if (must_match) {
         ab_worker_fail(
             w, AB_FAILURE_LIBRARY, "its file ", id->path,
             " is no longer visible to the process that loaded it: ", strerrordesc_np(errno), NULL);
@@ -87,8 +88,8 @@ void ab_worker_identify_object(struct ab_worker *w, const void *address, bool mu
         ab_worker_fail(w, AB_FAILURE_LIBRARY, "served by ", id->path, " instead", NULL);
 }
 
-/* Fails the run if some functions come from another library than the preloaded one, and names
- * both. */
+/* Fails the run if some functions come from a library other than the preloaded one; the message
+ * names both libraries. */
 static void check_one_object(struct ab_worker *w, void *const *functions)
 {
     Dl_info first, other;
@@ -110,9 +111,9 @@ static const char *last_slash(const char *path)
     return found;
 }
 
-/* Checks tbb's malloc, which is a proxy: the allocator is libtbbmalloc.so.2, which the loader may
- * find anywhere. It must be the file beside the proxy, or the user's own build would silently be
- * measured with the system's allocator. */
+/* Checks tbb's malloc. The preloaded library is only a proxy; the allocator is libtbbmalloc.so.2,
+ * which the loader may find anywhere. It must be the file beside the proxy. Otherwise the system's
+ * allocator would silently be measured instead of the user's own build. */
 static void check_proxy(struct ab_worker *w, const void *proxy)
 {
     static const char file[] = "libtbbmalloc.so.2";
@@ -135,8 +136,8 @@ static void check_proxy(struct ab_worker *w, const void *proxy)
                        beside, NULL);
 }
 
-/* Returns a version number with dots: mimalloc's 209 is 2.0.9. The two halves of buf serve the two
- * forms. */
+/* Returns a version number with dots, such as "2.0.9" for mimalloc's 209. The first half of buf
+ * holds the dotted form, the second half the digits. */
 static const char *dotted(char buf[48], int version)
 {
     const char *digits = ab_worker_number(buf + 24, (uint64_t)version);
@@ -149,8 +150,8 @@ static const char *dotted(char buf[48], int version)
     return buf;
 }
 
-/* Sets report.version to the version that the library itself reports. The parent only knows file
- * names. */
+/* Sets report.version to the version that the library itself reports. The parent could only guess
+ * it from file names. */
 void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
 {
     char *out = w->page->report.version;
@@ -175,8 +176,8 @@ void ab_worker_ask_version(struct ab_worker *w, void *library, void *mallctl)
         out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
 }
 
-/* Finds a function in the object that serves malloc; NULL = none. A preloaded library comes before
- * the C library, so its function is found first. */
+/* Finds a function of the object that serves malloc; NULL = it has none. RTLD_DEFAULT suffices,
+ * because a preloaded library comes before the C library. */
 static void *find_own(struct ab_worker *w, const char *name)
 {
     void *found = dlsym(RTLD_DEFAULT, name), *serves = dlsym(RTLD_DEFAULT, "malloc");
@@ -213,7 +214,7 @@ void ab_worker_identify_malloc(struct ab_worker *w, struct ab_malloc_calls *face
     face->usable_size = (size_t(*)(void *))functions[AB_SERVED_malloc_usable_size];
     ab_worker_find_sized_free(w, face, find_own);
     ab_worker_find_trim(w, find_own);
-    if (!is_libc) { /* the parent knows the C library's version: both run the same one */
+    if (!is_libc) { /* not asked: the parent uses the same C library and knows its version */
         check_proxy(w, functions[0]);
         ab_worker_ask_version(w, RTLD_DEFAULT, dlsym(RTLD_DEFAULT, "mallctl"));
     }

@@ -13,7 +13,7 @@
 
 static void *null_of(struct ab_heap *heap)
 {
-    return heap; /* the null's heap is its block */
+    return heap; /* the heap of the null back end is its one block */
 }
 
 void ab_inline_need_one_lane(struct ab_worker *w)
@@ -41,14 +41,15 @@ const struct ab_inline *ab_inline_find(const char *name, enum ab_boundary bounda
     return NULL;
 }
 
-/* A compiled-in back end as the checker sees it. Its loop has no functions to call. So each call
- * becomes the only op of a tape, which the loop runs: the same machine code as in the timed run. */
+/* A compiled-in back end as a target of the checks. A compiled-in back end has no functions to
+ * call, only a loop over ops. So each call becomes a tape of one op, which the loop runs: the same
+ * machine code as in the timed run. */
 
 static struct ab_lane lane;
 static struct ab_backend hooks;
 static struct ab_slot slots[1];
 static struct ab_wide wide[1];
-static uint64_t ops[1 + AB_TAPE_PAD]; /* the loop prefetches behind the op */
+static uint64_t ops[1 + AB_TAPE_PAD]; /* room behind the op, because the loop prefetches there */
 
 static uint64_t encode(unsigned code, const struct ab_wide *op)
 {
@@ -63,7 +64,7 @@ static uint64_t encode(unsigned code, const struct ab_wide *op)
     return AB_OP_MAKE(AB_CODE_WIDE, 0, 0);
 }
 
-/* Runs one op. Returns false if it gave no block. */
+/* Runs one op. Returns false if an allocation gave no block. */
 static bool step(unsigned code, size_t align, size_t size)
 {
     ops[0] = encode(code, &(struct ab_wide){.size = size, .align = align});

@@ -15,17 +15,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Pauses at a barrier. On shared CPUs, a waiting lane soon yields its CPU to the others. */
+/* Pauses for which a lane spins at a barrier before it sleeps: fewer if lanes share CPUs. Every
+ * SPINS_A_YIELD pauses it yields its CPU. */
 enum { SPINS_SHARED = 64, SPINS_OWN = 20000, SPINS_A_YIELD = 128 };
 
 static struct {
-    uint32_t arrived, generation; /* atomic; state of the barrier */
-    int64_t live, live_peak;      /* atomic; numbers of live blocks */
+    /* atomic: lanes that have arrived at the barrier, and barriers so far */
+    uint32_t arrived, generation;
+    int64_t live, live_peak; /* atomic: live blocks now, and the most in this phase */
     ab_lane_pass *pass;
     struct ab_heap_face *heap; /* NULL = malloc boundary */
     pthread_t threads[AB_LANES_MAX];
     pthread_attr_t heirs; /* attributes of threads that take over a lane */
-    uint32_t is_over; /* atomic: lane 0 has finished, in another thread than the process's first */
+    /* atomic: lane 0 has finished, in a thread other than the process's first one */
+    uint32_t is_over;
     uint32_t is_warm; /* atomic */
 } meeting;
 
@@ -68,11 +71,11 @@ static void pin(struct ab_lane *lane)
 
 /* ---- threads that take over a lane ---- */
 
-/* The C library keeps the stack of an ended thread, and what it allocates with it, for the next
- * thread, up to 40 MiB in all. A lane has two stacks while its thread starts the next one. So
- * threads are started and ended before anything is measured: one more for each lane, and three for
- * lane 0, whose first stack may be the process's. Later threads then request nothing from the
- * allocator under test. */
+/* The C library keeps the stack of an ended thread, and memory that it allocated for the thread,
+ * and gives both to the next thread. It keeps up to 40 MiB. While a lane's thread starts the next
+ * one, the lane has two stacks. So threads are started and ended before anything is measured: one
+ * for each of the other lanes, and three for lane 0, whose first stack may be the process's. Later
+ * threads then request nothing from the allocator under test. */
 enum { HEIR_STACK_BYTES = 144 << 10, HEIR_WARM_BYTES = 12 << 10 };
 
 static void *thread_heir(void *user);
@@ -101,8 +104,8 @@ static void take_over(struct ab_lane *lane)
         ab_apart_leave_out(lane, report, ticks);
 }
 
-/* Leaves the lane to a fresh thread; the calling thread is about to end. The process's first thread
- * does not end, so it is not joined. */
+/* Leaves the lane to a new thread; the calling thread is about to end. The new thread joins it,
+ * unless it is the process's first thread, which does not end. */
 static void leave_to_heir(struct ab_lane *lane, bool is_first_of_all)
 {
     lane->handover->before = pthread_self();
@@ -113,7 +116,7 @@ static void leave_to_heir(struct ab_lane *lane, bool is_first_of_all)
 }
 
 /* Runs the pass in the lane. Returns false if another thread goes on with the lane. In the memory
- * pass, the last thread does not leave the heap, because it is drained afterwards. */
+ * pass, the lane's last thread does not leave the heap, because the heap is drained afterwards. */
 static bool run_pass(struct ab_lane *lane, bool is_first_of_all)
 {
     meeting.pass(lane);
@@ -127,8 +130,8 @@ static bool run_pass(struct ab_lane *lane, bool is_first_of_all)
     return !goes_on;
 }
 
-/* Ends a lane that has finished in another thread than the process's first one, which waits for
- * lane 0. */
+/* Ends a lane whose last thread is not the process's first one. For lane 0, wakes the process's
+ * first thread, which waits for it. */
 static void end_lane(const struct ab_lane *lane)
 {
     if (lane->index != 0) {
@@ -139,8 +142,8 @@ static void end_lane(const struct ab_lane *lane)
     syscall(SYS_futex, &meeting.is_over, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, AB_CALL_OF_OURS);
 }
 
-/* Takes over a lane. First joins the previous thread, so that its end in the allocator is complete
- * before the first op. Runs on the same CPUs as its creator. */
+/* Runs a thread that takes over a lane. First joins the previous thread, so that the allocator has
+ * finished with it before the first op. The new thread runs on the same CPUs as its creator. */
 static void *thread_heir(void *user)
 {
     struct ab_lane *lane = user;
@@ -166,7 +169,8 @@ static void await_lane_0(void)
 
 static void *warm_stack(void *user)
 {
-    volatile char stack[HEIR_WARM_BYTES]; /* the part of its stack that the C library keeps */
+    /* part of an ended thread's stack that the C library keeps */
+    volatile char stack[HEIR_WARM_BYTES];
     (void)user;
     for (size_t i = 0; i < sizeof stack; i += 4096)
         stack[i] = 0;
@@ -189,8 +193,8 @@ static void warm_stacks(struct ab_worker *w)
         pthread_join(threads[i], NULL);
 }
 
-/* Prepares thread ends, in passes that time or that measure memory. In other passes the lanes keep
- * their threads. */
+/* Prepares the lanes for ends of threads, in passes that measure time or memory. In other passes
+ * the lanes keep their threads. */
 static void map_handovers(struct ab_worker *w)
 {
     uint32_t pass = w->page->request.pass;
@@ -210,12 +214,12 @@ static bool run_lane(struct ab_lane *lane, bool is_first_of_all)
         ab_worker_enter_heap(lane, meeting.heap);
     if (lane->w->memory != NULL)
         ab_memory_enter(lane);
-    barrier(lane->w); /* no lane runs before all are here */
+    barrier(lane->w); /* no lane begins before all lanes are here */
     return run_pass(lane, is_first_of_all);
 }
 
-/* Runs lane 0 if a recorded thread of that lane ends, because the process's first thread cannot
- * end. */
+/* Runs lane 0 in a thread of its own, if the tape ends the first thread of that lane. The process's
+ * first thread cannot end. */
 static void *thread_first(void *user)
 {
     struct ab_lane *lane = user;
@@ -267,8 +271,8 @@ static void init_lane(struct ab_worker *w, uint32_t index, struct ab_phase_repor
     };
 }
 
-/* Maps the entries of walks. Walks are read as a whole in the throughput pass. In the memory pass,
- * where lanes take turns, they are counted. */
+/* Maps memory for the entries of walks (block_walk.h). In the throughput pass, a walk is read as a
+ * whole. In the memory pass, where lanes take turns, the blocks of a walk are only counted. */
 static void map_walks(struct ab_worker *w)
 {
     const struct ab_run_request *r = &w->page->request;
@@ -279,7 +283,8 @@ static void map_walks(struct ab_worker *w)
         w->lanes[i].walk = ab_worker_map(w, bytes, "addresses of a walk");
 }
 
-/* True if the only lane writes the run's report itself; otherwise reports must be added up. */
+/* True if the only lane writes its reports into the run page; otherwise the lanes' reports must be
+ * added up. */
 static bool is_alone(const struct ab_worker *w)
 {
     return w->image->n_lanes == 1 && w->image->n_bursts == 1;
@@ -359,8 +364,9 @@ static void add_report(struct ab_phase_report *sum, const struct ab_phase_report
         add_tail(&sum->tail[k], &lane->tail[k]);
 }
 
-/* Computes the wall time, from the first lane's begin to the last lane's end, without the time
- * between bursts. Without the time outside of the measurement, another lane may be the last. */
+/* Adds the wall time of a phase in this burst, from the first lane's begin to the last lane's end.
+ * Also adds path_ticks, the part of it that is not measured. If each lane's unmeasured time is
+ * taken off, a different lane may be the last. */
 static void add_wall(struct ab_worker *w, uint32_t p, struct ab_phase_report *sum)
 {
     uint64_t begin = UINT64_MAX, end = 0, own_end = 0;
@@ -461,8 +467,8 @@ static bool is_first_turn(const struct ab_lane *lane, uint32_t phase)
     return p->turns_begin < p->turns_end && lane->w->turns[p->turns_begin].lane == lane->index;
 }
 
-/* Counts the lanes that need a CPU. A lane with under 5 % of an equal share, such as a main thread
- * that waits for the others, does not count. */
+/* Counts the lanes that need a CPU. A lane with at most 5 % of an equal share of the ops, such as a
+ * main thread that waits for the others, does not count. */
 static uint32_t count_busy(const struct ab_worker *w, uint32_t phase)
 {
     uint32_t n_lanes = w->image->n_lanes, n = 0;
@@ -473,8 +479,8 @@ static uint32_t count_busy(const struct ab_worker *w, uint32_t phase)
     return n;
 }
 
-/* Returns the group that the lane's first op names; AB_GROUP_ALL if it names none, because the
- * window then binds the lane to all. */
+/* Returns the group of lanes that the lane's first op in the phase names. Returns AB_GROUP_ALL if
+ * the op names none, because the window then binds the lane to all others. */
 static uint32_t group_of(const struct ab_lane *lane, uint32_t phase)
 {
     const struct ab_worker *w = lane->w;
@@ -484,8 +490,8 @@ static uint32_t group_of(const struct ab_lane *lane, uint32_t phase)
     return is_said ? AB_OP_SIZE(op) : AB_GROUP_ALL;
 }
 
-/* Lists the lanes to which the window binds this one, once for each phase. Looking them up for each
- * frame would fetch a cache line from each lane. */
+/* Lists the other lanes that the window binds this lane to, once for each phase. Finding them at
+ * each frame would fetch a cache line from each lane. */
 static void find_bound(struct ab_lane *lane, uint32_t phase)
 {
     struct ab_lane *lanes = lane->w->lanes;
@@ -498,7 +504,7 @@ static void find_bound(struct ab_lane *lane, uint32_t phase)
     }
 }
 
-/* Finds the ends of the lane's threads in the phase. */
+/* Finds the places in the phase at which threads of this lane end. */
 static void begin_handovers(struct ab_lane *lane, uint32_t phase)
 {
     const struct ab_worker *w = lane->w;
@@ -561,7 +567,8 @@ static void await(struct ab_lane *lane, const struct ab_lane *other, struct ab_g
     ab_apart_waited(lane, other, lane->wait_ticks - waited);
 }
 
-/* Enters a frame. Sets the gauge first, because others may wait for the frame being entered. */
+/* Enters a frame, a stretch of the global order: waits until every bound lane is at most one frame
+ * behind. First sets this lane's gauge, because others may wait for it. */
 static void enter_frame(struct ab_lane *lane, uint32_t frame)
 {
     ab_gauge_set(lane, &lane->frame, frame);
@@ -573,7 +580,7 @@ static void enter_frame(struct ab_lane *lane, uint32_t frame)
 
 void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
 {
-    if (lane->is_strict) /* the turns of strict order already guarantee it */
+    if (lane->is_strict) /* in strict order, the turns already guarantee what the WAIT asks for */
         return;
     else if (slot == AB_SLOT_FRAME)
         enter_frame(lane, operand);
@@ -596,7 +603,8 @@ void ab_lane_count_live(int kind, uint32_t n_spared)
     }
 }
 
-/* Waits for the turn. `lane->turn` holds the turn number plus one; 0 means no turn yet. */
+/* Waits until the turn is given to this lane. `lane->turn` holds the turn number plus one; 0 means
+ * no turn yet. */
 void ab_lane_take_turn(struct ab_lane *lane, uint32_t turn)
 {
     if (lane->w->image->n_lanes > 1 && ab_gauge_read(&lane->turn) < turn + 1)
@@ -633,9 +641,9 @@ bool ab_lane_is_in_rows(const struct ab_lane *lane, uint32_t begin, uint32_t end
     return n_followed > n / 2;
 }
 
-/* The global order of a phase, from the turns of the tape. Turns count requests, but the tape also
- * holds WAITs and PUBLISHes. So a stretch includes those ahead of its ops, and the PUBLISH after
- * its last one. */
+/* The global order of a phase, made from the turns of the tape. A turn counts requests, but the
+ * tape also holds WAITs and PUBLISHes. So a stretch of ops includes the WAITs and PUBLISHes ahead
+ * of its requests, and the PUBLISH after its last request. */
 
 void ab_order_begin(struct ab_order *order, const struct ab_worker *w, uint32_t phase)
 {
@@ -660,7 +668,8 @@ bool ab_order_next(struct ab_order *order, uint32_t *begin, uint32_t *end)
 {
     const struct ab_worker *w = order->w;
     const struct ab_phase *phase = &w->phases[order->phase];
-    if (w->image->n_lanes == 1) { /* one lane has no turns: the phase is one stretch */
+    /* a tape of one lane has no turns: its whole phase is one stretch */
+    if (w->image->n_lanes == 1) {
         *begin = order->at[0];
         *end = order->at[0] = w->lane_begin[order->phase + 1];
         return *begin < *end;

@@ -17,14 +17,15 @@
 
 #include <string.h>
 
-/* Text pages that libraries may still fault in on their own; more growth of file mappings is the
- * allocator's. */
+/* Pages of files (library code) that may still become resident on their own. More growth of file
+ * mappings counts as the allocator's. */
 enum { FILE_SLACK_BYTES = 16 << 20 };
 
-/* Resizes of blocks from this size on are checked for memory that is resident only during the move.
- * Blocks smaller than a 128th of the peak are not. Such a check takes as long as moving 64 KiB. */
+/* Least size of a block whose resize is checked for memory that is resident only during the move.
+ * The block must also be at least a 128th of the peak. Such a check takes as long as moving 64
+ * KiB. */
 enum { MOVED_BYTES = 64 << 10, MOVED_SHARE = 128 };
-/* Readings of the footprint for each reading of the kernel's high-water mark. */
+/* Number of footprint readings for each reading of the kernel's high-water mark. */
 enum { READINGS_A_MARK = 16 };
 
 /* Codes of ops that write to the block. */
@@ -108,10 +109,10 @@ void ab_memory_open(struct ab_worker *w)
 
 /* ---- samples ----
  *
- * The contents of the pages, from the ledger, at a thousand or more positions of a phase. Each
- * checkpoint verifies the ledger. */
+ * A sample is the contents of the pages, by the page ledger, at one of a thousand or more
+ * positions of a phase. Each checkpoint verifies the ledger. */
 
-/* Least number of footprint readings of a tape. */
+/* Least number of footprint readings over the whole tape. */
 enum { READINGS = 2000 };
 
 static uint32_t at_least_1(uint32_t n)
@@ -119,10 +120,10 @@ static uint32_t at_least_1(uint32_t n)
     return n > 0 ? n : 1;
 }
 
-/* Plans the readings of the phase that begins. In a measured phase, the pages are read a twentieth
- * more often than the least number of samples, because some readings lack a number. In other
- * phases, they are read only for the points of the time line. The footprint is read at each of
- * these, and in between as often as READINGS of a tape require. */
+/* Plans the readings of the phase that begins. In a measured phase, the contents of the pages are
+ * read 5 % more often than the least number of samples, because some readings lack a number. In
+ * other phases, they are read only for the points of the time line. The footprint is read at each
+ * of these readings. It is also read in between, so that the tape has at least READINGS in all. */
 static void plan_readings(struct ab_memory_pass *m, uint32_t index)
 {
     const struct ab_phase *phase = &m->phases[index];
@@ -137,8 +138,8 @@ static void plan_readings(struct ab_memory_pass *m, uint32_t index)
     m->next_sample = (m->clock + m->sample_interval - 1) / m->sample_interval * m->sample_interval;
 }
 
-/* Starts keeping the ledger, if blocks have addresses and pages can be read. A scout run keeps it
- * only if it must find the most external bytes. */
+/* Starts keeping the page ledger, if blocks have addresses and the pages can be read. A scout run
+ * keeps the ledger only if it must find the most external bytes. */
 static void follow_pages(struct ab_memory_pass *m)
 {
     const uint32_t unknown = AB_MEMORY_MOVES | AB_MEMORY_NO_PAGES;
@@ -170,7 +171,7 @@ static void add_sample(struct ab_memory_pass *m, const struct ab_memory_state *s
     uint64_t i = (uint64_t)phase->first_sample + phase->n_samples;
     if (!m->phases[m->phase].is_measured || m->clock == m->sampled_to || i >= r->cap_samples ||
         split->live == AB_MEMORY_UNKNOWN)
-        return; /* the next sample covers these ops too */
+        return; /* no sample: the next one covers these ops too */
     r->samples[i] = (struct ab_memory_sample){.position = m->clock,
                                               .n_ops = m->clock - m->sampled_to,
                                               .footprint_bytes = s->footprint_bytes,
@@ -199,8 +200,9 @@ static uint64_t last_of_pages(uint64_t from, uint64_t size)
     return size - from > AB_TOUCH_PAGE_BYTES ? size - 1 : from;
 }
 
-/* Finds the first and the last byte that the op writes in a block of `size` bytes; written bytes in
- * between are at most 4096 apart (worker/touch.h). Returns false if the op does not say. */
+/* Finds the first and the last byte that the op writes in a block of `size` bytes. The bytes
+ * written in between are at most 4096 apart (worker/touch.h). Returns false if the op writes none,
+ * or if they cannot be told from the op. */
 static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t *first,
                          uint64_t *last)
 {
@@ -208,7 +210,7 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     const uint64_t n = AB_TOUCH_BYTES(operand);
     uint64_t reach;
     *first = *last = 0;
-    /* one byte on each page from its old size on */
+    /* a resize writes one byte on each page behind the old size */
     if (AB_OP_CODE(op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE)) {
         *first = old_size;
         *last = last_of_pages(old_size, size);
@@ -230,7 +232,7 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     case AB_TOUCH_FIRST:
         *last = n < size ? n - 1 : size - 1;
         return n > 0;
-    case AB_TOUCH_ENDS: /* writes the last byte too, but *last leaves it out */
+    case AB_TOUCH_ENDS: /* writes the last byte too, but *last leaves that byte out */
         return true;
     case AB_TOUCH_PAGE:
     case AB_TOUCH_APART:
@@ -268,8 +270,8 @@ void ab_memory_set_malloc(struct ab_worker *w, const void *malloc_function)
     w->memory->has_usable = true;
 }
 
-/* Returns the private bytes, by statm if it is exact, else by page tables; 0 if they cannot be
- * read. */
+/* Returns the private resident bytes of the process: by statm if it is exact, else by page tables.
+ * Returns 0 if they cannot be read. */
 static uint64_t private_now(const struct ab_memory_pass *m)
 {
     struct ab_footprint_detail detail;
@@ -279,7 +281,8 @@ static uint64_t private_now(const struct ab_memory_pass *m)
     return ab_footprint_read_detail(&m->footprint, &detail) ? detail.private_bytes : 0;
 }
 
-/* Lists the pages of the baseline. Their number bounds the number of runs, with some to spare. */
+/* Lists the pages of the baseline. They form at most as many runs as there are pages; there is room
+ * for some more. */
 static void take_baseline(struct ab_worker *w, struct ab_memory_pass *m)
 {
     m->baseline.cap = private_now(m) / m->footprint.page_bytes + 1024;
@@ -327,14 +330,14 @@ void ab_memory_touch_stack(struct ab_worker *w)
         touch_stack();
 }
 
-/* Later threads need as much stack as the first ones. So after LOOKS changes of a lane's threads,
- * only one in LOOKS_APART is measured, because measuring takes several times as long as the
+/* Later threads of a lane need as much stack as the first ones. So after LOOKS changes of thread,
+ * only one change in LOOKS_APART is measured. Measuring takes several times as long as the
  * change. */
 enum { LOOKS = 16, LOOKS_APART = 64 };
 
-/* Takes the stack of a lane's new thread out of the footprint. The C library gives back most of the
- * stack of an ended thread. Pages of the baseline among these count as lost; the rest leaves the
- * base when the thread has ended. */
+/* Takes the stack of a lane's new thread out of the footprint. The C library gives back most of an
+ * ended thread's stack. Pages of the baseline among them count as lost; the rest is taken out of
+ * the base when the next thread begins. */
 void ab_memory_change_thread(struct ab_worker *w, struct ab_thread_stack *stack)
 {
     struct ab_memory_pass *m = w->memory;
@@ -371,9 +374,9 @@ void ab_memory_take_base(struct ab_worker *w)
         return;
     m->phases = ab_tape_phases(w->image);
     m->n_phases = w->image->n_phases;
-    /* the memory that asking itself needs becomes resident now */
+    /* asking for statistics may need memory, which becomes resident now */
     ab_introspect_ask(&m->introspect, &ignored, &ignored);
-    /* a malloc; for a heap, the baseline was taken before it opened */
+    /* only at the malloc boundary: the baseline of a heap was taken before it opened */
     if (m->baseline.runs == NULL)
         take_baseline(w, m);
     m->lost_before = ab_memory_count_lost(m);
@@ -387,8 +390,9 @@ void ab_memory_take_base(struct ab_worker *w)
     follow_pages(m);
 }
 
-/* Enters the blocks of the aged heap into the book, after the slots of the tape, which are the only
- * ones that free_all visits. They live to the end, belong to no op, and are written as a whole. */
+/* Enters the blocks of the aged heap into the book, behind the slots of the tape, because free_all
+ * frees only these. The blocks of the aged heap live to the end, belong to no op, and are written
+ * as a whole. */
 static void add_aged(const struct ab_worker *w, struct ab_memory_pass *m)
 {
     struct ab_given given;
@@ -515,7 +519,7 @@ static void note_peaks(struct ab_memory_pass *m, const struct ab_memory_state *s
         *checked = *s;
 }
 
-/* Uses the best checkpoint for the peak, if the peak is at most 1 % higher. */
+/* Makes the highest checkpoint the footprint peak, unless the peak is more than 1 % higher. */
 static void settle_peak(struct ab_memory_pass *m)
 {
     struct ab_memory_state *peak = &m->report->phases[m->phase].at[AB_AT_FOOTPRINT_PEAK];
@@ -525,9 +529,9 @@ static void settle_peak(struct ab_memory_pass *m)
         *peak = *checked;
 }
 
-/* True at the peaks of the earlier run, and where this run's footprint comes near that peak and is
- * its highest so far. The latter is needed because an allocator with randomness has its peak
- * elsewhere each time. */
+/* True at the positions of the earlier run's peaks. Also true if this run's footprint comes near
+ * the earlier peak and is its highest checkpoint so far. The second condition serves allocators
+ * with randomness, whose peak is elsewhere each time. */
 static bool is_checkpoint(const struct ab_memory_pass *m, const struct ab_memory_state *s)
 {
     const struct ab_memory_marks *marks = &m->report->marks;
@@ -549,8 +553,8 @@ static bool has_mark(const struct ab_memory_pass *m)
     return !m->report->is_scout && (m->report->flags & AB_MEMORY_NO_MARK) == 0;
 }
 
-/* Resets the high-water mark, so that earlier memory, which is noted or not the heap's, does not
- * count. */
+/* Resets the high-water mark, so that memory used before does not count: it is noted already, or
+ * was not the heap's. */
 static void restart_mark(struct ab_memory_pass *m)
 {
     struct ab_high_water mark;
@@ -563,8 +567,8 @@ static void restart_mark(struct ab_memory_pass *m)
 }
 
 /* Notes the kernel's high-water mark since the last reading, if it is higher than the readings.
- * Takes off the excess of the mark, which it also has right after a reset. If shared memory shrank,
- * the mark may be from a moment at which it was still there. */
+ * Subtracts the mark's error, which shows right after a reset. Ignores the mark if shared memory
+ * shrank, because the mark may be from a time at which that memory was still there. */
 static void note_mark(struct ab_memory_pass *m)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -584,8 +588,8 @@ static void note_mark(struct ab_memory_pass *m)
     keep_most(&phase->high_water_bytes, bytes, 0);
 }
 
-/* Reads the high-water mark after a block was moved, because for a while both copies exist, which
- * no reading sees. */
+/* Reads the high-water mark after a resize moved a large block. During the move both copies exist,
+ * which no reading of the footprint sees. */
 static void note_move(struct ab_memory_pass *m, uint64_t old_size, uint64_t size)
 {
     const struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -606,7 +610,7 @@ void ab_memory_enter_burst(struct ab_worker *w)
         restart_mark(w->memory);
 }
 
-/* Adds one of the equally spaced readings. */
+/* Counts a reading that is one of the equally spaced ones. */
 static void note_reading(struct ab_memory_pass *m, const struct ab_memory_state *s)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -625,14 +629,15 @@ static void end_phase(struct ab_memory_pass *m, const struct ab_memory_state *s)
     ab_memory_time_pass(m, true);
 }
 
-/* Sets the live bytes that trigger the next reading: 64 KiB and 1 % more than now. */
+/* Sets the live bytes that trigger the next reading: 1 % more than now, at least 64 KiB more. */
 static void note_read_peak(struct ab_memory_pass *m, uint64_t live)
 {
     m->read_peak_bytes = live;
     m->next_peak_bytes = live + (live / 100 > 64 << 10 ? live / 100 : 64 << 10);
 }
 
-/* Reads the footprint. At the end of a phase and at its peaks, the reading is a checkpoint. */
+/* Takes a reading: the footprint, and what else is due here. At the end of a phase and at its
+ * peaks, the reading is a checkpoint. */
 static void visit(struct ab_memory_pass *m, bool is_end)
 {
     struct ab_memory_report *r = m->report;
@@ -650,7 +655,7 @@ static void visit(struct ab_memory_pass *m, bool is_end)
     if (is_checked) {
         check_closely(m, &s);
         dispute(m, &s, &split);
-        restart_mark(m); /* the library may allocate memory for its statistics */
+        restart_mark(m); /* because the library may have allocated memory for its statistics */
     }
     note_peaks(m, &s, m->clock == r->marks.live_peak[m->phase]);
     ab_pins_visit(m, &s, &split, is_end);
@@ -687,7 +692,7 @@ static void begin_phase(struct ab_memory_pass *m, uint32_t index)
     ab_memory_time_pass(m, false);
 }
 
-/* Ends the phases that end here; a phase without an op ends where it begins. */
+/* Ends all phases that end at this position; a phase without ops ends where it begins. */
 static void end_phases(struct ab_memory_pass *m)
 {
     while (m->phase < m->n_phases && m->clock == m->phases[m->phase].end) {
@@ -705,7 +710,8 @@ static uint32_t least(uint32_t a, uint32_t b, uint32_t above)
     return b > above && b < a ? b : a;
 }
 
-/* Finds the next op after which something must be done, apart from new peaks of the live bytes. */
+/* Finds the next op after which there is something to do. New peaks of the live bytes are not
+ * planned here. */
 static void plan_stop(struct ab_memory_pass *m)
 {
     const struct ab_memory_marks *marks = &m->report->marks;
@@ -717,8 +723,8 @@ static void plan_stop(struct ab_memory_pass *m)
     m->next_stop = m->book.pins != NULL ? ab_pins_plan(m->book.pins, m->clock, next) : next;
 }
 
-/* Handles an op after which the live bytes are at their highest so far: a new peak, or the touch of
- * the block that made the last peak. */
+/* Notes a peak of the live bytes: after an op that exceeds the highest so far, or after the touch
+ * of the block that made the last peak. */
 static void note_live_peak(struct ab_memory_pass *m, uint64_t op, uint32_t before)
 {
     struct ab_memory_phase *phase = &m->report->phases[m->phase];
@@ -745,7 +751,8 @@ static void stop(struct ab_memory_pass *m)
     plan_stop(m);
 }
 
-/* Counts what the walk behind `op` touches, with the addresses in the book. */
+/* Counts the cache lines, pages and spans that the walk `op` touches. Takes the addresses of its
+ * blocks from the book. */
 static void count_walk(struct ab_worker *w, const uint64_t *op)
 {
     struct ab_memory_pass *m = w->memory;
@@ -764,8 +771,8 @@ static void count_walk(struct ab_worker *w, const uint64_t *op)
     ab_walk_add(&m->report->phases[m->phase].walks, entries, n_found);
 }
 
-/* Notes the owner of the op's block. Not inlined, because few passes have owners, but all run the
- * loop that calls this. */
+/* Notes the owner of the op's block. Not inlined: few passes have owners, but all run the loop that
+ * calls this function. */
 static __attribute__((noinline)) void take_owner(struct ab_worker *w, uint64_t op,
                                                  const struct ab_given *given)
 {

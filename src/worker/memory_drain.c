@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The drain after the last op: frees every block, then reads the footprint at once, after a while,
+ * The drain after the last op: frees every block, then reads the footprint at once, after a wait,
  * and after a purge. The harness does nothing else in between.
  */
 #include "worker/heap_memory.h"
@@ -19,7 +19,8 @@ static bool is_heap(const struct ab_worker *w)
 
 static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block_entry *e)
 {
-    const struct ab_lane *lane = &w->lanes[e->lane]; /* frees as the lane that allocated it would */
+    /* frees in the name of the lane that allocated the block */
+    const struct ab_lane *lane = &w->lanes[e->lane];
     uintptr_t ref = w->slots[slot].ref;
     if (is_heap(w))
         lane->own_face.free(lane->own_face.heap, ref, e->size);
@@ -29,15 +30,16 @@ static void free_block(struct ab_worker *w, uint32_t slot, const struct ab_block
 
 static void free_all(struct ab_worker *w, struct ab_memory_pass *m)
 {
-    for (uint32_t slot = 0; slot < w->image->n_slots; slot++) /* blocks of the aged heap stay */
+    /* only the slots of the tape: blocks of the aged heap stay */
+    for (uint32_t slot = 0; slot < w->image->n_slots; slot++)
         if (m->book.entries[slot].is_live) {
             free_block(w, slot, &m->book.entries[slot]);
             ab_book_drop(&m->book, slot);
         }
 }
 
-/* Frees all blocks. A heap that never frees is emptied by its reset, if it has one. Returns false
- * if it can do neither. */
+/* Frees all blocks. A heap that cannot free single blocks is emptied by its reset, if it has one.
+ * Returns false if it can neither free nor reset. */
 static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
 {
     const struct ab_backend *b = m->introspect.backend;
@@ -46,13 +48,13 @@ static bool empty(struct ab_worker *w, struct ab_memory_pass *m)
         return false;
     free_all(w, m);
     for (uint32_t i = 0; keeps && i < w->image->n_lanes; i++) {
-        if (i == 0 || b->thread_enter != NULL) /* otherwise the lanes share one heap */
+        if (i == 0 || b->thread_enter != NULL) /* without thread_enter, the lanes share one heap */
             b->reset(w->lanes[i].own_face.heap);
     }
     return true;
 }
 
-/* Notes each heap's bytes after all blocks are freed, as drain reading `when`. */
+/* Notes the bytes that each heap holds after all blocks are freed: drain reading number `when`. */
 static void heap_memory_drained(struct ab_memory_pass *m, unsigned when)
 {
     uint64_t footprints[AB_PLACEMENT_HEAPS_MAX];
@@ -66,7 +68,7 @@ static void heap_memory_drained(struct ab_memory_pass *m, unsigned when)
 static void drain(struct ab_worker *w, struct ab_memory_pass *m)
 {
     struct ab_memory_report *r = m->report;
-    m->book.pages = NULL; /* no phase is running */
+    m->book.pages = NULL; /* the ledger is no longer kept, because no phase is running */
     if (!empty(w, m)) {
         r->flags |= AB_MEMORY_KEEPS;
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds and calls the allocators' functions for statistics, for settings, and for giving memory
+ * Finds and calls the allocators' functions that report statistics, print settings, and give memory
  * back.
  */
 #include "worker/memory.h"
@@ -27,7 +27,8 @@ typedef void stats_function(void (*)(void *, const char *), void *, const char *
 static const struct {
     enum ab_introspect_kind kind;
     const char *ask, *purge;
-    bool is_anywhere; /* True if they may be in another object than the one that serves malloc. */
+    /* True if the function may be in an object other than the one that serves malloc. */
+    bool is_anywhere;
 } kinds[] = {
     {AB_INTROSPECT_MALLCTL, "mallctl", "mallctl", false},
     {AB_INTROSPECT_EXTENSION, "MallocExtension_GetNumericProperty",
@@ -66,7 +67,9 @@ void ab_introspect_malloc(struct ab_introspect *in, const void *object_of)
 void ab_worker_find_trim(struct ab_worker *w, ab_own_function *find_own)
 {
     bool is_wanted = w->image->n_trims > 0 && w->trim == NULL;
-    if (is_wanted) /* dlsym would call malloc for a name that it does not find */
+    /* asks only if the tape needs it, because dlsym calls malloc for a name that it does not
+     * find */
+    if (is_wanted)
         *(void **)&w->trim = find_own(w, "malloc_trim");
 }
 
@@ -88,8 +91,8 @@ static void ask_mallctl(mallctl_function *mallctl, uint64_t *allocated, uint64_t
         *mapped = value;
 }
 
-/* Reads mallinfo2. The C library's uordblks leaves out separately mapped blocks; scudo's includes
- * them. */
+/* Reads mallinfo2. The C library's uordblks leaves out blocks that are mapped separately; scudo's
+ * uordblks includes them. */
 static void ask_mallinfo(mallinfo_function *mallinfo, bool is_libc, uint64_t *allocated,
                          uint64_t *mapped)
 {
@@ -126,7 +129,7 @@ void ab_introspect_ask(const struct ab_introspect *in, uint64_t *allocated, uint
     } else if (in->kind == AB_INTROSPECT_EXTENSION) {
         ask_extension((property_function *)in->ask, allocated, mapped);
     } else if (in->kind == AB_INTROSPECT_MIMALLOC) {
-        size_t x[7] = {0}, commit = 0; /* mimalloc's "rss" is the commit too */
+        size_t x[7] = {0}, commit = 0; /* mimalloc's "rss" is the committed memory too */
         ((process_info_function *)in->ask)(&x[0], &x[1], &x[2], &x[3], &x[4], &commit, &x[5],
                                            &x[6]);
         *mapped = commit;
@@ -182,8 +185,8 @@ static void say_number(const char *name, uint64_t n)
     say(NULL, "\n");
 }
 
-/* Prints gperftools' settings. Variables and properties have different names; others are flags,
- * which it exports. */
+/* Prints the settings of gperftools. Its properties have names that differ from those of its
+ * variables. Other settings are flags, which it exports. */
 static void say_extension(const struct ab_introspect *in)
 {
 #define FLAG(length, type, flag) \
@@ -219,7 +222,7 @@ void ab_introspect_settings(const struct ab_introspect *in)
                                                     : NULL;
     say_number("kind", in->kind);
     say_number("is_libc", in->is_libc);
-    if (stats != NULL) /* leaves out everything except settings, as far as this version can */
+    if (stats != NULL) /* prints only settings, as far as this version of the library can */
         ((stats_function *)stats)(say, NULL, "mdablxeh");
     if (in->kind == AB_INTROSPECT_EXTENSION)
         say_extension(in);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two most frequent readings of the memory pass: resident bytes above the baseline, and the
- * contents of these pages.
+ * The two most frequent readings of the memory pass: the resident bytes above the baseline, and the
+ * contents of the pages.
  */
 #include "worker/memory_pass.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The work's own time in the memory pass. It advances the virtual clock (src/clock) to the time
- * that the tape says; at a real pace, the thread sleeps until then. It waits for the work that the
- * allocator's own threads do at that time, and writes the rows.
+ * The work's own time in the memory pass. Advances the virtual clock (src/clock) to the times in
+ * the tape; at a real pace, sleeps until then. At each time, waits until the allocator's own
+ * threads have done their work, and writes the rows of the time line.
  */
 #include "worker/memory_pass.h"
 
@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define SETTLE_NS SECOND_NS /* real time that the allocator's threads may take to settle */
-#define WAKE_GRAIN_NS UINT64_C(10000000) /* least time between two wake-ups of these threads */
+#define SETTLE_NS SECOND_NS /* real time that the allocator's threads may take to fall asleep */
+/* least virtual time between two wake-ups of the allocator's threads */
+#define WAKE_GRAIN_NS UINT64_C(10000000)
 void ab_memory_enter(struct ab_lane *lane)
 {
     struct ab_memory_pass *m = lane->w->memory;
@@ -45,10 +46,10 @@ static void begin(struct ab_memory_time *t)
                                    : ab_clock_now_ns();
 }
 
-/* ---- waits that the virtual clock does not serve ---- */
+/* ---- waits in the kernel by a clock other than the virtual one ---- */
 
-/* System calls that wait with a timeout, and the argument that holds it: a pointer, milliseconds,
- * or with ALWAYS any call. */
+/* A system call that waits with a timeout. `argument` is the timeout's index, `kind` its form: a
+ * pointer to a time, or milliseconds; ALWAYS = every call counts. */
 struct timed_call {
     long number;
     const char *name;
@@ -90,7 +91,7 @@ static const struct timed_call *find_timed_call(long number)
     return NULL;
 }
 
-/* Reads the next number of "202 0x5566 0x80 …"; a number without "0x" is decimal. */
+/* Reads the next number of a text like "202 0x5566 0x80 …"; a number without "0x" is decimal. */
 static uint64_t read_word(const char **text)
 {
     uint64_t value = 0;
@@ -102,8 +103,8 @@ static uint64_t read_word(const char **text)
     return value;
 }
 
-/* Returns the call in which a thread waits with a timeout of the kernel's clock, or NULL. `text` is
- * the content of /proc/PID/task/TID/syscall: "running", or the number and its arguments. */
+/* Returns the system call in which a thread waits with a timeout, or NULL. `text` is the content of
+ * /proc/PID/task/TID/syscall: "running", or a system call's number and arguments. */
 static const struct timed_call *timed_wait(const char *text)
 {
     const struct timed_call *call = text[0] >= '0' && text[0] <= '9'
@@ -142,19 +143,19 @@ static ssize_t read_task(int tasks_fd, const char *thread, const char *file, cha
     return n > 0 ? n : 0;
 }
 
-/* True if the thread sleeps, by its stat line "7 (name) S …". The name may contain anything; the
- * state is one letter. */
+/* True if the thread sleeps. Its stat line "7 (name) S …" shows the state by one letter behind the
+ * last parenthesis; the name may contain anything. */
 static bool is_asleep(int tasks_fd, const char *thread)
 {
     char text[64];
     ssize_t n = read_task(tasks_fd, thread, "/stat", text, sizeof text);
     while (n > 0 && text[n - 1] != ')')
         n--;
-    return n <= 0 || text[n + 1] == 'S'; /* a thread that cannot be read has ended */
+    return n <= 0 || text[n + 1] == 'S'; /* a thread whose file cannot be read has ended */
 }
 
-/* True if all threads of the allocator sleep; sets *n to their number. With `wants_calls`, notes
- * the first thread that waits in the kernel by another clock than the virtual one. */
+/* True if all threads of the allocator sleep; sets *n to their number. With `wants_calls`, also
+ * notes the first thread that waits in the kernel by a clock other than the virtual one. */
 static bool are_asleep(struct ab_memory_pass *m, uint32_t *n, bool wants_calls)
 {
     struct ab_memory_time *t = &m->time;
@@ -184,8 +185,8 @@ static bool are_asleep(struct ab_memory_pass *m, uint32_t *n, bool wants_calls)
     return all;
 }
 
-/* True if all threads sleep in two looks. One look is not enough: a thread seen asleep may have
- * been woken by another one before that fell asleep. */
+/* True if all threads of the allocator sleep at two looks. One look is not enough: another thread
+ * may have woken a sleeping thread just after it was looked at, and fallen asleep itself. */
 static bool have_settled(struct ab_memory_pass *m)
 {
     const struct ab_memory_time *t = &m->time;
@@ -198,7 +199,7 @@ static bool have_settled(struct ab_memory_pass *m)
            are_asleep(m, &n, true);
 }
 
-/* Waits until the allocator's threads have done their work of this time. */
+/* Waits until the allocator's threads have done the work that is due at this time. */
 static void settle(struct ab_memory_pass *m)
 {
     struct ab_memory_time *t = &m->time;
@@ -281,7 +282,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Purges at each period, also while nothing else calls the library. */
+/* Purges once in each period, even while nothing else calls the library. */
 static void purge_if_due(struct ab_memory_pass *m)
 {
     struct ab_memory_time *t = &m->time;
@@ -291,8 +292,8 @@ static void purge_if_due(struct ab_memory_pass *m)
     t->next_purge_ns += t->purge_ns;
 }
 
-/* Advances to the next row that is due, to the end, or (idle) to the next second. Returns true if a
- * row is due. */
+/* Advances the time to the next row that is due, but at most to the next second, to the next purge,
+ * or to end_ns. Returns true if a row is due. */
 static bool walk(struct ab_memory_pass *m, uint64_t end_ns)
 {
     struct ab_memory_time *t = &m->time;
@@ -340,10 +341,11 @@ static void idle_until(struct ab_memory_pass *m, uint64_t end_ns)
         add_row(m, AB_ROW_IDLE_END);
 }
 
-/* ---- the clock that the library used ---- */
+/* ---- detecting which clock the library used ---- */
 
-/* True if code that reads the tick counter begins here. Compilers join the two halves of the
- * counter a few bytes later; without that, two bytes could be anything. */
+/* True if an instruction that reads the tick counter begins here. On x86-64, a few bytes later the
+ * code must join the two halves of the counter, as compilers do. Without this test, two random
+ * bytes would match. */
 static bool is_tick(const unsigned char *code, size_t n)
 {
 #if defined(__x86_64__)
@@ -401,8 +403,8 @@ static int search_ticks(struct dl_phdr_info *info, size_t size, void *user)
     return is_object;
 }
 
-/* True if the library reads the tick counter. The C library's malloc, and allocators compiled into
- * the worker, do not. */
+/* True if the library contains code that reads the tick counter. Not looked for in the C library's
+ * malloc, which has none. */
 static bool reads_ticks(const struct ab_memory_pass *m)
 {
     struct tick_search search = {.function = (uintptr_t)m->time.function};
@@ -435,8 +437,8 @@ static size_t append(char *out, size_t cap, size_t at, const char *text)
     return at + n;
 }
 
-/* Reports that a thread waited in this system call for a time of another clock than the virtual
- * one. */
+/* Reports that the library saw real time, because a thread waited in this system call with a
+ * timeout of the kernel's clock. */
 static void report_unmanaged(struct ab_memory_report *r, const char *name)
 {
     const size_t cap = sizeof r->clock_reason;
@@ -446,7 +448,7 @@ static void report_unmanaged(struct ab_memory_report *r, const char *name)
     r->clock = AB_CLOCK_REAL;
 }
 
-/* Returns the name of the first system call that waited and was not served, or NULL. */
+/* Returns the name of the first system call whose wait the virtual clock did not serve, or NULL. */
 static const char *unmanaged_call(const struct ab_memory_time *t)
 {
     uint32_t call = __atomic_load_n(&t->clock->unmanaged, __ATOMIC_ACQUIRE);

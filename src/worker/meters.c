@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Readings at the beginning and the end of a phase: clocks and counters. Also the sums within a
- * phase: time of iterations, and time of writes apart from the calls.
+ * Reads clocks and counters at the beginning and at the end of a phase. Also keeps two sums within
+ * a phase: the time of iterations, and the time of writes apart from the calls.
  */
 #include "worker/meters.h"
 
@@ -135,8 +135,8 @@ void ab_apart_leave_out(struct ab_lane *lane, struct ab_phase_report *report, ui
     __atomic_store_n(&lane->path_ticks, lane->path_ticks + ticks, __ATOMIC_RELAXED);
 }
 
-/* Adds the lane's stopped time to the report. With more lanes than CPUs, many of the ticks belong
- * to other lanes, unless the lanes take turns. */
+/* Adds the time for which the lane's clock stood still to the report. If more lanes are busy than
+ * there are CPUs, other lanes ran during many of these ticks, unless the lanes take turns. */
 void ab_apart_end(const struct ab_lane *lane, struct ab_phase_report *report)
 {
     report->outside_ticks += lane->apart_ticks;

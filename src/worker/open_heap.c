@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens the back end of a heap boundary: a built-in by name, or a plug-in by dlopen. The table of
- * hooks is checked once, here; the loops trust it.
+ * Opens the back end of a heap boundary: a built-in by its name, or a plug-in by dlopen. Checks the
+ * table of hooks once, here; the loops trust it.
  */
 #include "allocators/builtin.h"
 #include "base/limits.h"
@@ -74,9 +74,9 @@ static void keep(struct ab_heap *heap, ab_ref ref, size_t size)
 
 /* ---- settings of a plug-in ----
  *
- * They have the form "PARAM=VALUE:…", and are read by the plug-in's own table. Only the worker ever
- * loads a plug-in, so it also checks the table. The parent has checked the form, and that no
- * parameter occurs twice. */
+ * They have the form "PARAM=VALUE:…", and the plug-in's own table says what they mean. Only the
+ * worker ever loads a plug-in, so the worker checks this table. The parent has checked the form,
+ * and that no parameter occurs twice. */
 
 struct setting {
     char *name, *value;
@@ -87,7 +87,8 @@ static _Noreturn void refuse(struct ab_worker *w, const struct setting *s, const
     ab_worker_fail(w, AB_FAILURE_LIBRARY, "parameter ", s->name, "=", s->value, ": ", why, NULL);
 }
 
-/* Fails the run with a message such as: WHAT: a, b; did you mean "a"? */
+/* Fails the run with a message that lists the allowed words: parameter a=b: WHAT c, d; did you mean
+ * "c"? */
 static _Noreturn void refuse_word(struct ab_worker *w, const struct setting *s, const char *word,
                                   const char *what, const char *const *words, size_t n)
 {
@@ -125,7 +126,7 @@ static void set(struct ab_worker *w, const struct ab_backend *b, const struct se
         refuse(w, s, wrong);
 }
 
-/* Returns the error in a row of the table; NULL = none. */
+/* Returns the error in a row of the plug-in's table of parameters; NULL = none. */
 static const char *find_fault(const struct ab_param *p)
 {
     if (p->name == NULL)
@@ -138,7 +139,7 @@ static const char *find_fault(const struct ab_param *p)
                                               : "has a default that is not one of its choices";
 }
 
-/* Fails the run if the table is wrong. That is the plug-in's mistake, whatever the user has set. */
+/* Fails the run if the plug-in's table of parameters is wrong, whatever the user has set. */
 static void check_params(struct ab_worker *w, const struct ab_backend *b)
 {
     char number[24];
@@ -156,7 +157,7 @@ static void check_params(struct ab_worker *w, const struct ab_backend *b)
     }
 }
 
-/* Sets request.values from request.params. */
+/* Reads request.params into request.values. */
 static void set_params(struct ab_worker *w, const struct ab_backend *b)
 {
     char text[sizeof w->page->request.params];
@@ -184,8 +185,7 @@ const struct ab_backend *ab_worker_find_backend(struct ab_worker *w)
     return ab_backend_variant(b, request->values);
 }
 
-/* Returns the parameter with the setting threads=none; NULL = the back end has none, or another
- * value. */
+/* Returns the back end's parameter "threads", if it is set to "none"; else NULL. */
 static const struct ab_param *find_one_thread(const struct ab_backend *b, const uint64_t *values)
 {
     for (size_t i = 0; i < b->n_params; i++) {
@@ -265,7 +265,7 @@ uint32_t ab_worker_hooks_of(const struct ab_backend *b)
         [AB_OP_RESIZE] = b->resize,
         [AB_OP_FREE] = b->free,
         [AB_OP_RESET] = b->reset,
-        [AB_OP_ACCESS] = b->alloc, /* an access needs nothing but a block */
+        [AB_OP_ACCESS] = b->alloc, /* a back end needs no hook for an access */
     };
     uint32_t bits = 0;
     for (unsigned k = 0; k < AB_OP_KIND_COUNT; k++)
@@ -303,14 +303,16 @@ void ab_worker_enter_heap(struct ab_lane *lane, struct ab_heap_face *face)
                            "thread_enter refused: ", strerrordesc_np(error), NULL);
     }
     if (lane->w->placement != NULL)
-        lane->face = lane->own_face.heap; /* argument of the loops in pass_placed.c */
+        /* for a placement, the loops in pass_placed.c take the whole view as their argument */
+        lane->face = lane->own_face.heap;
     if (lane->w->inlined != NULL) {
         lane->own_face.object = lane->w->inlined->object_of(lane->own_face.heap);
         if (lane->own_face.object == NULL)
             ab_worker_fail(lane->w, AB_FAILURE_OPEN,
                            "these settings (threads, debug) cannot be inlined", NULL);
     }
-    /* A reset of one of several lanes' own heaps would leave the blocks of the others alive. */
+    /* The heap may be reset in bulk unless lanes have heaps of their own: then a reset would end
+     * only the blocks of this lane. */
     bool is_alone = lane->w->image->n_lanes == 1, is_shared = lane->own_face.heap == face->heap;
     lane->may_reset = face->reset != NULL && (is_alone || is_shared);
     lane->has_own_heap = is_alone || !is_shared;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page ledger: loads of pages by stretches of 2 MiB, found through two levels of tables.
+ * The page ledger. For each page, it keeps the bytes of the live blocks on it. The pages are
+ * grouped by stretches of 2 MiB, which are found through two levels of tables.
  */
 #include "worker/page_ledger.h"
 
@@ -16,11 +17,11 @@ enum {
     ROOT_LOG2 = ADDRESS_LOG2 - AB_STRETCH_LOG2 - LEAF_LOG2,
     LEAVES_MAX = 256,
     LEAVES_AT_ONCE = 4,
-    STRETCHES_MAX = 1 << 17, /* 256 GiB, if they are contiguous */
+    STRETCHES_MAX = 1 << 17, /* 256 GiB of addresses, if the stretches are contiguous */
     STRETCHES_AT_ONCE = 64,
-    STRETCHES_SPARE = 128, /* more than twice the stretches that the live bytes fill */
+    STRETCHES_SPARE = 128, /* room for stretches beyond twice the number that the live bytes fill */
     WORDS = AB_LEDGER_WORDS,
-    OWN_PAGE = 4096, /* smallest memory that a first write makes resident */
+    OWN_PAGE = 4096, /* least memory that a first write makes resident */
     SAMPLE_CREDIT = 96,
     FIRST_CREDIT = 1 << 16,
     MOST_CREDIT = 1 << 20,
@@ -32,15 +33,18 @@ _Static_assert(sizeof(struct ab_ledger_stretch) * STRETCHES_AT_ONCE % OWN_PAGE =
                "a group of stretches is whole pages");
 _Static_assert(AB_LEDGER_STRETCH_LOG2 == AB_STRETCH_LOG2, "stretches are those of the walk");
 
-/* Looks up in page tables the pages of the ledger that may have changed. That the others did not
- * change follows from page faults and from the size of the resident set. */
+/* ---- looking up pages ----
+ *
+ * The functions below look up those pages of the ledger in the page tables that may have
+ * changed. Page faults and the size of the resident set show that the other pages did not
+ * change. */
 
 enum {
     CALL_COST = 16, /* cost of a system call, in pages */
     WIDE_SPAN = 64, /* pages */
 };
 
-/* static, because on the stack it would count in a footprint */
+/* not on the stack, where it would count in a footprint */
 static bool is_there[AB_RESIDENCY_PAGES_MAX];
 
 /* Makes the buffer resident, before the baseline is taken. */
@@ -54,8 +58,8 @@ static uint32_t pages_of_stretch(const struct ab_page_ledger *l)
     return UINT32_C(1) << (AB_LEDGER_STRETCH_LOG2 - l->page_log2);
 }
 
-/* Finds the absent pages of a new stretch, so that their faults are expected. It is no error if
- * they cannot be read. */
+/* Finds the pages of a new stretch that are not resident, so that page faults on them are expected.
+ * It is no error if the page tables cannot be read. */
 static void find_absent(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
 {
     uint32_t n = pages_of_stretch(l);
@@ -67,7 +71,7 @@ static void find_absent(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
         s->absent[i >> 6] |= (uint64_t)!is_there[i] << (i & 63);
 }
 
-/* Moves a pending page to the resident ones. */
+/* Moves a page from the pending ones to the resident ones, or to those of the baseline. */
 static void settle_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t i)
 {
     const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
@@ -89,7 +93,8 @@ static void settle_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, u
     }
 }
 
-/* Makes the presumed pages pending again, because some page was given back. */
+/* Makes the presumed pages of a stretch pending again, because some page of the process may have
+ * been given back. */
 static void doubt_presumed(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
 {
     for (uint32_t w = 0; w < WORDS; w++)
@@ -107,8 +112,8 @@ static void doubt_presumed(struct ab_page_ledger *l, struct ab_ledger_stretch *s
         }
 }
 
-/* Finds the range of pages that must be looked up, [*first, *last]. Returns false if there are
- * none. */
+/* Finds the range [*first, *last] of pages of the stretch that must be looked up. Returns false if
+ * there are none. */
 static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint32_t *first,
                          uint32_t *last)
 {
@@ -127,7 +132,8 @@ static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, 
     }
     if (*first == UINT32_MAX)
         return false;
-    /* looks up the rest too, so that its faults are expected */
+    /* a wide range becomes the whole stretch, so that page faults on its other pages are expected
+     * too */
     if (is_new && *last - *first >= WIDE_SPAN) {
         *first = 0;
         *last = pages_of_stretch(l) - 1;
@@ -135,8 +141,8 @@ static bool find_unknown(struct ab_page_ledger *l, struct ab_ledger_stretch *s, 
     return true;
 }
 
-/* Looks up the pending pages of a stretch. Returns false if they cannot be read, or if it is too
- * expensive. */
+/* Looks up the pending pages of a stretch. Returns false if the page tables cannot be read, or if
+ * the credit is used up; with `must`, the credit does not count. */
 static bool look_up_stretch(struct ab_page_ledger *l, struct ab_ledger_stretch *s, bool must)
 {
     uint32_t first, last;
@@ -161,10 +167,10 @@ static bool look_up_stretch(struct ab_page_ledger *l, struct ab_ledger_stretch *
     return true;
 }
 
-/* Begins a new epoch if there were page faults besides those expected from writes, or if the
- * resident set grew by more than the expected pages, because a fault then brought several. Begins a
- * new era if it did not grow by one page for each fault, because pages may then have been given
- * back. Returns true in that case. */
+/* Reads the page faults and begins a new epoch if other pages may have become resident: there were
+ * faults besides those expected from writes, or the resident set grew by more than the expected
+ * pages. Begins a new era if the resident set did not grow by one page for each fault, because
+ * pages may then have been given back. Returns true for a new era. */
 static bool enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
 {
     struct rusage usage;
@@ -183,9 +189,9 @@ static bool enter_epoch(struct ab_page_ledger *l, uint64_t resident_bytes)
     return is_less;
 }
 
-/* Looks up the pending pages of all listed stretches. Stretches stay listed while some page is
- * pending. Returns false if pages stay unknown, because the credit is used up (never with `must`),
- * or because page tables cannot be read; then the ledger is lost. */
+/* Looks up the pending pages of all listed stretches. A stretch stays listed while a page of it is
+ * pending. Returns false if pages stay unknown: the credit is used up (never with `must`), or the
+ * page tables cannot be read. In the second case the ledger is lost. */
 static bool look_up_pages(struct ab_page_ledger *l, uint64_t resident_bytes, bool must)
 {
     const bool is_less = enter_epoch(l, resident_bytes);
@@ -248,7 +254,7 @@ bool ab_page_ledger_open(struct ab_page_ledger *l, const struct ab_residency *re
     l->root = reserve(sizeof l->root[0] << ROOT_LOG2);
     l->leaves = reserve((LEAVES_MAX * sizeof l->leaves[0]) << LEAF_LOG2);
     l->pool = reserve(STRETCHES_MAX * sizeof l->pool[0]);
-    if (l->pool == NULL) { /* a system without overcommit */
+    if (l->pool == NULL) { /* without overcommit, reserves only what is needed */
         l->cap_stretches = (uint32_t)wanted;
         l->pool = reserve(wanted * sizeof l->pool[0]);
     }
@@ -259,7 +265,8 @@ bool ab_page_ledger_open(struct ab_page_ledger *l, const struct ab_residency *re
     write_leaves(l);
     while (l->n_stretches_written < wanted)
         write_stretches(l);
-    l->pool[0].number = UINT64_MAX; /* an unused stretch fills `recent`, so that no entry is NULL */
+    /* this stretch is unused; it fills `recent`, so that no entry is NULL */
+    l->pool[0].number = UINT64_MAX;
     for (unsigned i = 0; i < AB_LEDGER_RECENT; i++)
         l->recent[i] = &l->pool[0];
     l->n_stretches = 1;
@@ -287,7 +294,8 @@ static uint32_t add_stretch(struct ab_page_ledger *l, uint64_t number)
     return ++l->n_stretches;
 }
 
-/* Returns a stretch, adding it if needed; NULL = the ledger is lost. */
+/* Returns the stretch with this number, adding it if needed. Returns NULL if there is no room; the
+ * caller then marks the ledger as lost. */
 static struct ab_ledger_stretch *find(struct ab_page_ledger *l, uint64_t number)
 {
     struct ab_ledger_stretch **recent = &l->recent[number & (AB_LEDGER_RECENT - 1)];
@@ -315,8 +323,8 @@ static void list(struct ab_page_ledger *l, struct ab_ledger_stretch *s)
     l->listed = s;
 }
 
-/* Enters the first block of a page. A page that was resident when its last block was freed is
- * presumed so, unless read() finds that some page was given back. */
+/* Enters a page when its first block comes. If the page was resident when its last block was freed,
+ * it is presumed resident, unless a later reading finds that some page was given back. */
 static void enter_page(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint64_t word,
                        uint64_t bit)
 {
@@ -396,7 +404,8 @@ static uint64_t count_bits(const uint64_t *words)
     return n;
 }
 
-/* Adds a covered stretch to the sums, or removes it; `sign` is 1, or -1 modulo 2^64. */
+/* Adds the pages of a covered stretch to the sums, or subtracts them; `sign` is 1, or -1 modulo
+ * 2^64. */
 static void move_whole(struct ab_page_ledger *l, const struct ab_ledger_stretch *s,
                        bool is_requested, uint64_t sign)
 {
@@ -446,12 +455,13 @@ static void unload_whole(struct ab_page_ledger *l, struct ab_ledger_stretch *s, 
 /* ---- a block ---- */
 
 struct extent {
-    uint64_t at, middle, end; /* `middle` = end of the requested bytes */
+    /* `middle` is the end of the requested bytes, `end` that of the usable bytes */
+    uint64_t at, middle, end;
     bool is_put;
 };
 
-/* Adds the part of a block below `stop` to its pages, or takes it off. All of it is in one
- * stretch. */
+/* Adds the part of a block below `stop`, which lies in one stretch, to its pages; without is_put,
+ * subtracts it. */
 static void move_pages(struct ab_page_ledger *l, struct ab_ledger_stretch *s,
                        const struct extent *x, uint64_t stop)
 {
@@ -496,7 +506,8 @@ static bool is_nonsense(uintptr_t at, uint64_t size, uint64_t usable)
            (at + usable) >> ADDRESS_LOG2 != 0;
 }
 
-/* Takes the block that was freed last off its pages, which was postponed. */
+/* Subtracts the block that was freed last from its pages. This was postponed when the block was
+ * freed. */
 static void clear_gone(struct ab_page_ledger *l)
 {
     const struct ab_ledger_block b = l->gone;
@@ -508,7 +519,8 @@ static void clear_gone(struct ab_page_ledger *l)
     move_block(l, (struct extent){b.at, b.at + b.size, b.at + b.usable, false});
 }
 
-/* Moves the end of the requested bytes within a block. */
+/* Moves the end of the requested bytes of a block from `from` to `to`; the block keeps its
+ * pages. */
 static void move_middle(struct ab_page_ledger *l, struct ab_ledger_stretch *s, uint64_t from,
                         uint64_t to)
 {
@@ -526,8 +538,9 @@ static void move_middle(struct ab_page_ledger *l, struct ab_ledger_stretch *s, u
 }
 
 /* Handles a block that replaces the last freed one at the same address with the same usable size.
- * The pages are the same; only those between the two ends of the requested bytes change. The pages
- * may have been given back in between. Returns false if the case is not this simple. */
+ * The block has the same pages. Only the pages between the old and the new end of the requested
+ * bytes change. The pages may have been given back in between, so they are only presumed resident.
+ * Returns false if the case is not this simple. */
 static bool replace_gone(struct ab_page_ledger *l, uintptr_t at, uint64_t size, uint64_t usable)
 {
     const struct ab_ledger_block *b = &l->gone;
@@ -539,7 +552,8 @@ static bool replace_gone(struct ab_page_ledger *l, uintptr_t at, uint64_t size, 
     const uint32_t first = ab_page_ledger_index(l, at), word = first >> 6;
     const uint32_t n = ab_page_ledger_index(l, last) - first + 1;
     const uint64_t mask = UINT64_MAX >> (64 - n) << (first & 63);
-    struct ab_ledger_stretch *s = ab_page_ledger_recent(l, at); /* if not, it was used long ago */
+    /* if this is not the block's stretch, the block is old */
+    struct ab_ledger_stretch *s = ab_page_ledger_recent(l, at);
     if (s->number != at >> AB_STRETCH_LOG2 || s->whole > 0 || (s->before[word] & mask) != 0)
         return false;
     s->presumed[word] |= s->resident[word] & mask;
@@ -564,8 +578,8 @@ void ab_page_ledger_put_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t si
     move_block(l, (struct extent){at, at + size, at + usable, true});
 }
 
-/* Marks a page of the freed block as presumed. If no other block is on the page, it may be given
- * back before the next block comes. (If one is, it will be looked up in vain.) */
+/* Marks a page of the freed block as presumed. If no other block is on the page, the page may be
+ * given back before the next block comes. (If another block is on it, it is looked up in vain.) */
 static void presume_page(struct ab_page_ledger *l, uint64_t at)
 {
     struct ab_ledger_stretch *s = find(l, at >> AB_STRETCH_LOG2);
@@ -576,8 +590,8 @@ static void presume_page(struct ab_page_ledger *l, uint64_t at)
     list(l, s);
 }
 
-/* Drops a block. Only its first and its last page have room for a smaller block beside it
- * (ab_page_ledger_put). */
+/* Drops a block. Only the first and the last page of a block have room for a smaller block, which
+ * ab_page_ledger_put() adds without a look at the page. So these two are marked. */
 void ab_page_ledger_drop_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t size,
                               uint64_t usable)
 {
@@ -603,7 +617,7 @@ void ab_page_ledger_touch_slow(struct ab_page_ledger *l, uintptr_t first, uintpt
         uint32_t i = ab_page_ledger_index(l, page << l->page_log2);
         const uint64_t bit = UINT64_C(1) << (i & 63), word = i >> 6;
         if (s != NULL && s->pending[word] == 0)
-            page |= to_word_end; /* no pending page up to the end of the word */
+            page |= to_word_end; /* skips the pages of this word, because none is pending */
         if (s == NULL || (s->pending[word] & bit) == 0)
             continue;
         if (s->epoch == l->epoch && (s->absent[word] & bit) != 0)

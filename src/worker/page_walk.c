@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shares out each resident page among the blocks on it, stretch by stretch, in a table of fixed
- * size.
+ * Counts the blocks' bytes on each page, stretch by stretch, in a table of fixed size, and compares
+ * them with the page tables.
  */
 #include "worker/page_walk.h"
 
@@ -13,9 +13,10 @@
 enum { STRETCHES = 512, STRETCHES_USED_MAX = STRETCHES / 4 * 3 };
 #define STRETCH_BYTES (UINT64_C(1) << AB_STRETCH_LOG2)
 
-struct ab_stretch { /* bytes of live blocks on each page */
+struct ab_stretch { /* bytes of live blocks on each page of a stretch */
     struct page_load {
-        uint32_t requested, usable; /* usable includes requested */
+        /* sums of usable and of requested bytes; usable includes requested */
+        uint32_t requested, usable;
     } pages[AB_RESIDENCY_PAGES_MAX];
 };
 
@@ -54,9 +55,9 @@ static void tally_page(struct ab_page_walk *w, uint64_t page, bool is_resident,
     }
 }
 
-/* Adds a stretch to the tally. `loads` has one entry for each page; with is_same, one for all
- * pages. Reads only the pages between the first and the last with a load, because most stretches
- * have few blocks on few pages. */
+/* Adds a stretch to the tally. `loads` has one entry for each page; with is_same, one entry for all
+ * pages. Reads the page tables only between the first and the last page with a load, because most
+ * stretches have few blocks on few pages. */
 static void tally_stretch(struct ab_page_walk *w, uint64_t number, const struct page_load *loads,
                           bool is_same)
 {
@@ -107,7 +108,7 @@ static struct ab_stretch *find(struct ab_page_walk *w, uint64_t number)
     return &w->table[i];
 }
 
-/* Adds the bytes [begin, end), which are in one stretch. */
+/* Adds the bytes [begin, end) of a block, which lie in one stretch, to the pages of the stretch. */
 static void add_part(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool is_requested)
 {
     unsigned log2 = w->residency->page_log2;
@@ -123,7 +124,8 @@ static void add_part(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool 
     }
 }
 
-/* Adds a range of bytes. A stretch that one block fills needs no entry in the table. */
+/* Adds a range of bytes, stretch by stretch. A stretch that one block fills needs no entry in the
+ * table. */
 static void add_range(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool is_requested)
 {
     uint32_t page = UINT32_C(1) << w->residency->page_log2;
@@ -141,7 +143,7 @@ static void add_range(struct ab_page_walk *w, uint64_t begin, uint64_t end, bool
 
 static void add_block(struct ab_page_walk *w, const struct ab_block_entry *e)
 {
-    /* larger values are invalid */
+    /* addresses and sizes from here on are invalid */
     const uint64_t top = UINT64_C(1) << 56, most_slack = UINT64_C(1) << 40;
     uint64_t end = e->at + e->size, slack = e->usable > e->size ? e->usable - e->size : 0;
     if (e->at >= top || e->size >= top || slack > most_slack) {
@@ -170,8 +172,8 @@ static bool is_meant(const struct ab_page_walk *w, const struct ab_block_entry *
     return e->is_live && (w->only == 0 || w->only == e->heap + 1u);
 }
 
-/* Walks over the book once for each pass. Returns false if a pass has more stretches than the table
- * holds. */
+/* Walks over the book once for each of the n_passes parts of the stretches. Returns false if a part
+ * has more stretches than the table holds. */
 static bool walk_in_passes(struct ab_page_walk *w, const struct ab_block_book *book)
 {
     *w->tally = (struct ab_page_tally){0};
@@ -209,8 +211,8 @@ void ab_book_drop(struct ab_block_book *b, uint32_t slot)
     e->is_live = false;
 }
 
-/* Replaces a block. If it stays at its address, the new one is added before the old one is dropped,
- * so that its pages stay known. */
+/* Replaces the block of a slot. If the address stays the same, the new block is added before the
+ * old one is dropped, so that the ledger does not forget its pages. */
 static void replace(struct ab_block_book *b, uint32_t slot, const struct ab_given *given,
                     uint64_t usable)
 {

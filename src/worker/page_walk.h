@@ -25,7 +25,7 @@
 /* The book of live blocks: addresses, requested and usable sizes, and their sums, updated with each
  * op. Residency is looked up at checkpoints. */
 
-struct ab_block_entry { /* one for each slot */
+struct ab_block_entry { /* block of one slot */
     uintptr_t at;
     uint64_t size, usable;
     uint32_t lane;
@@ -44,31 +44,34 @@ struct ab_pins;
 
 struct ab_block_book {
     struct ab_block_entry *entries;
-    struct ab_page_ledger *pages; /* notified of each block; NULL = none */
-    struct ab_pins *pins;         /* notified of each block that is freed; NULL = none */
+    struct ab_page_ledger *pages; /* told of each block that is added or dropped; NULL = nobody */
+    struct ab_pins *pins;         /* told of each block that is freed; NULL = nobody */
     uint32_t n_slots;
     uint64_t requested_bytes, usable_bytes;
     bool is_usable_unknown; /* True if usable bytes are assumed to be the requested ones. */
     bool is_usable_less;    /* True if some block had fewer usable than requested bytes. */
 };
 
-/* Sets the block of the slot. */
+/* Sets the block of the slot, in place of the one before. */
 void ab_book_put(struct ab_block_book *book, uint32_t slot, const struct ab_given *given);
 void ab_book_drop(struct ab_block_book *book, uint32_t slot);
 
 struct ab_page_tally {
-    uint64_t live, internal, external; /* bytes; the sum is n_pages in bytes */
+    uint64_t live, internal, external; /* bytes; live + internal + external = n_pages pages */
     uint64_t untouched, baseline;
-    uint64_t n_pages, n_stretches; /* pages, and aligned stretches of 2 MiB, with a live block */
-    /* True if a page has more bytes of live blocks than bytes: all numbers are wrong. */
+    /* number of counted pages, and of aligned stretches of 2 MiB that hold a live block */
+    uint64_t n_pages, n_stretches;
+    /* True if a page has more bytes of live blocks than it has bytes, so that all numbers are
+     * wrong. */
     bool is_overlapping;
     bool is_unreadable; /* True if the page tables cannot be read. */
 };
 #define AB_STRETCH_LOG2 21
 
-/* Finds the entry of a stretch in a hash table with `cap` entries of `bytes` each; `cap` is a power
- * of two, and *n_used are used. An entry begins with the uint64_t number of its stretch plus one;
- * 0 = unused. Adds the entry if needed; NULL = three quarters of the table are used. */
+/* Finds the entry of a stretch in a hash table with `cap` entries of `bytes` each, and adds the
+ * entry if needed. `cap` is a power of two; *n_used is the number of used entries. An entry begins
+ * with a uint64_t, the number of its stretch plus one; 0 = unused. Returns NULL if three quarters
+ * of the table are used. */
 static inline void *ab_stretch_find(void *table, size_t bytes, uint64_t cap, uint64_t *n_used,
                                     uint64_t number)
 {
@@ -91,15 +94,18 @@ struct ab_page_walk {
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
     struct ab_stretch *table;
-    uint64_t *numbers; /* numbers of the stretches in the table, + 1; 0 = empty */
+    uint64_t *numbers; /* number of the stretch of each table entry, plus one; 0 = empty */
     uint32_t n_used;
-    uint32_t pass, n_passes; /* this pass handles stretches with hash % n_passes == pass */
+    /* this pass over the book takes the stretches with hash % n_passes == pass */
+    uint32_t pass, n_passes;
     bool is_full;
-    uint32_t only; /* heap of a placement + 1, to walk over its blocks only; 0 = all blocks */
+    /* number of a heap of a placement, plus one: only its blocks are walked over; 0 = all blocks */
+    uint32_t only;
     struct ab_page_tally *tally;
 };
 
-/* Returns the bytes of memory that init needs; the caller maps, zeroes and keeps them. */
+/* Returns the bytes of memory that ab_page_walk_init() needs. The caller maps, zeroes and keeps
+ * this memory. */
 size_t ab_page_walk_bytes(void);
 void ab_page_walk_init(struct ab_page_walk *walk, void *memory,
                        const struct ab_residency *residency, const struct ab_page_runs *baseline);

@@ -47,7 +47,7 @@
 
 INLINE void FN(prefetch)(const struct ab_slot *slots, const uint64_t *op)
 {
-    /* the code bits do not leave the slot's cache line */
+    /* adding the code bits to the address does not leave the slot's cache line */
     __builtin_prefetch((const char *)slots + (uint32_t)op[PREFETCH_DISTANCE], 1);
 }
 
@@ -70,15 +70,15 @@ INLINE uintptr_t FN(alloc_next)(FACE *f, CURSOR *cursor, size_t size)
 #endif
 
 #ifdef OBJECT
-/* compiled in: a prefetch would take as long as the op itself */
+/* not for a compiled-in back end: a prefetch would take as long as the op itself */
 #define PREFETCH_NEXT(slots, op) ((void)0)
 #else
 #define PREFETCH_NEXT(slots, op) FN(prefetch)((slots), (op))
 #endif
 
-/* Runs a row of plain allocations with the same code. There is no dispatch between them, so that
- * the allocator is timed rather than the loop. Returns the index of the first other op, as end[i]
- * with i <= 0. */
+/* Runs a row: plain allocations with the same code, one after the other. There is no dispatch
+ * between them, so that the allocator is timed rather than the loop. Returns the index of the first
+ * other op, as end[i] with i <= 0. */
 INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, ptrdiff_t i,
                             const unsigned code)
 {
@@ -88,8 +88,8 @@ INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, 
 #endif
     do {
         PREFETCH_NEXT(lane->slots, &end[i]);
-        /* Two 32-bit loads, because a load costs less than a shift. The low half comes first,
-         * because both supported processors are little-endian. */
+        /* Loads an op as two halves of 32 bits, because a load costs less than a shift. The low
+         * half comes first, because both supported processors are little-endian. */
         const uint32_t *halves = (const uint32_t *)&end[i];
         uint64_t offset = (uint64_t)halves[0] - code;
         if (offset % sizeof(struct ab_slot) != 0)
@@ -116,7 +116,7 @@ INLINE ptrdiff_t FN(allocs)(struct ab_lane *lane, FACE *f, const uint64_t *end, 
 INLINE void FN(alloc_at)(struct ab_lane *lane, FACE *f, char *slots, const uint64_t *op,
                          ROW_CURSOR *cursor, const unsigned code)
 {
-    const uint32_t *halves = (const uint32_t *)op; /* two halves, as in allocs() */
+    const uint32_t *halves = (const uint32_t *)op; /* the op as two halves, as in allocs() */
     struct ab_slot *slot = FN(slot)(slots + halves[0], code);
     size_t size = halves[1];
     uintptr_t ref = ALLOC_NEXT(f, *cursor, size);
@@ -125,8 +125,8 @@ INLINE void FN(alloc_at)(struct ab_lane *lane, FACE *f, char *slots, const uint6
         ab_touch_first(ADDRESS(f, ref));
 }
 
-/* Runs a range in which all ops are plain allocations with the same code. No op has to be decoded,
- * and four ops share one loop count, as in a loop that a compiler unrolls. */
+/* Runs a range of ops that are all plain allocations with the same code. No op has to be decoded,
+ * and one loop count serves four ops, as in a loop that a compiler unrolls. */
 INLINE void FN(allocs_alike)(struct ab_lane *lane, FACE *f, const uint64_t *op, const uint64_t *end,
                              const unsigned code)
 {
@@ -189,8 +189,8 @@ static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane
 {
     struct ab_slot *slots = lane->slots;
     const uint64_t *end = lane->ops + stop;
-    __asm__("" : "+r"(end)); /* keeps `end` in a register instead of adding it up for each op */
-    /* counts up to 0, which saves one instruction */
+    __asm__("" : "+r"(end)); /* keeps `end` in a register, so that it is not computed for each op */
+    /* the index counts up to 0, which saves one instruction */
     ptrdiff_t i = (ptrdiff_t)begin - (ptrdiff_t)stop;
     while (i < 0) {
         FN(prefetch)(slots, &end[i]);
@@ -201,8 +201,8 @@ static __attribute__((noinline)) uint32_t FN(untimed_mixed)(struct ab_lane *lane
     return stop + (uint32_t)i;
 }
 
-/* Runs the ops [begin, end) without timing each. Returns the end position, which is after `end` if
- * a reset skipped the ops there. */
+/* Runs the ops [begin, end) without timing each op. Returns the position after the last op; it is
+ * after `end` if a reset skipped the ops there. */
 INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
 #ifdef OBJECT
@@ -215,8 +215,8 @@ INLINE uint32_t FN(untimed)(struct ab_lane *lane, FACE *f, uint32_t begin, uint3
                             : FN(untimed_mixed)(lane, f, begin, end);
 }
 
-/* Runs a range in chunks, and notes each chunk's begin, so that the parent knows roughly where a
- * crash happened. */
+/* Runs a range in chunks, and notes where each chunk begins, so that the parent knows roughly at
+ * which op a crash happened. */
 static uint32_t FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end)
 {
     uint32_t i = begin;
@@ -229,9 +229,9 @@ static uint32_t FN(untimed_range)(struct ab_lane *lane, FACE *f, uint32_t begin,
     return i;
 }
 
-/* Warms up the loop. The system calls before a phase evict it from the caches, and a phase of one
- * reset would time fetching it. Runs two ops that do nothing, on a slot of their own, and
- * prefetches the first op of the phase. Touches nothing of the allocator's. */
+/* Warms up the loop before a phase. The system calls before a phase evict the loop from the caches,
+ * and a phase of one reset would measure how it is fetched. Runs two ops that do nothing, on a slot
+ * of their own, and prefetches the first op of the phase. Touches nothing of the allocator's. */
 static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin)
 {
     static const uint64_t nothing[2 + PREFETCH_DISTANCE] = {
@@ -250,8 +250,8 @@ static void FN(rehearse)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t
     (void)*(const volatile unsigned *)&lane->w->page->request.pass;
 }
 
-/* Disturbs the caches before a call, as a program does between two calls (AB_BETWEEN in
- * wire/run_page.h). */
+/* Calls functions that disturb the caches, as a program does between two allocator calls
+ * (AB_BETWEEN in wire/run_page.h). Then reads the block that the op frees or resizes. */
 static __attribute__((noinline)) void FN(between)(const struct ab_lane *lane, FACE *f, uint64_t op,
                                                   uint32_t between)
 {
@@ -270,7 +270,8 @@ INLINE uint32_t FN(sample)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32
     uint32_t sample = lane->sample, between = w->page->request.between;
     *lane->progress = at;
     lane->op = at;
-    /* stays, and stores 0, if the op is skipped because a hook is missing */
+    /* delta keeps this value, and the sample 0 is stored, if the op is skipped because a hook is
+     * missing */
     lane->delta = UINT64_MAX;
     ab_preemption_pass(lane);
     if (AB_UNLIKELY(between != 0))
@@ -305,17 +306,20 @@ static uint32_t FN(latency_range)(struct ab_lane *lane, FACE *f, uint32_t phase,
     return i;
 }
 
-/* Counts a slow op of its kind. Returns true if the thread was preempted during the op. */
+/* Counts an op that was timed, if it is slow or preempted. Returns true if the thread was preempted
+ * during the op. */
 INLINE bool FN(note_slow)(struct ab_lane *lane, struct ab_tail *tail)
 {
     bool is_scheduler = ab_preemption_count(lane, tail);
     if (!is_scheduler)
         ab_worker_note_slow(lane, tail);
-    lane->chain = ab_tick_end(); /* the counting must not be part of the next op's latency */
+    /* restarts the tick chain, so that the counting is not part of the next op's latency */
+    lane->chain = ab_tick_end();
     return is_scheduler;
 }
 
-/* Runs a range with iterations. The time between two calls is in no iteration. */
+/* Runs a range of a phase with iterations, timing each call. The time between two calls is in no
+ * iteration. */
 static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32_t end,
                                 struct ab_tail *tails)
 {
@@ -325,7 +329,7 @@ static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, u
         *lane->progress = i;
         lane->op = i;
         ab_iterations_pass(lane, i);
-        lane->delta = UINT64_MAX; /* stays if the op is not carried out */
+        lane->delta = UINT64_MAX; /* delta keeps this value if the op is not carried out */
         ab_preemption_pass(lane);
         uint32_t n_spared = FN(run_op)(lane, f, &lane->ops[i], lane->slots, FENCED) ? lane->n_spared
                                                                                     : 0;
@@ -338,7 +342,7 @@ static void FN(iteration_range)(struct ab_lane *lane, FACE *f, uint32_t begin, u
                                 FN(note_slow)(lane, &tails[kind]);
             if (is_timed && kind != AB_OP_ACCESS)
                 ab_iterations_add(lane, is_scheduler);
-        } else if (is_timed) { /* a save point: part of the iteration, but no kind of op */
+        } else if (is_timed) { /* a save point is part of the iteration, but has no kind of op */
             ab_iterations_add(lane, false);
         }
         if (lane->is_counting)
@@ -371,7 +375,8 @@ static void FN(tail_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint32
             ab_lane_count_live(ab_worker_is_refused(lane->w, op) ? -1 : kind, n_spared);
         if (lane->is_counting ||
             (AB_OP_CODE(op) != AB_CODE_FREE && AB_OP_CODE(op) != AB_CODE_ALLOC))
-            ab_preemption_pass(lane); /* touches, waits and counting are in no latency */
+            /* restarts the tick chain: touches, waits and this counting are in no latency */
+            ab_preemption_pass(lane);
     }
 }
 
@@ -401,7 +406,8 @@ static void FN(memory_range)(struct ab_lane *lane, FACE *f, uint32_t begin, uint
     }
 }
 
-/* Runs a range in the way of the pass. Returns the end position, as untimed_range does. */
+/* Runs a range as the pass requires. Returns the position after the last op, as untimed_range
+ * does. */
 static uint32_t FN(piece)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
                           uint32_t end)
 {
@@ -420,8 +426,8 @@ static uint32_t FN(piece)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_
     return end;
 }
 
-/* Runs a range with its periodic purges, which are called between two ops: in the time of the pass,
- * but of no op. */
+/* Runs a range and the periodic purges that are due in it. A purge is called between two ops: its
+ * time is in the time of the pass, but in no op. */
 static uint32_t FN(with_purges)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
                                 uint32_t end)
 {
@@ -434,8 +440,8 @@ static uint32_t FN(with_purges)(struct ab_lane *lane, FACE *f, uint32_t phase, u
     return i < end || i == begin ? FN(piece)(lane, f, phase, i, end) : i;
 }
 
-/* Runs a range in slices, each timed by itself. The slices are fixed by the tape, so a slice that a
- * reset skips is empty. */
+/* Runs a range in slices, each timed by itself. The tape fixes where slices begin, so a slice that
+ * a reset skips is empty. */
 static void FN(sliced_range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin,
                              uint32_t end)
 {
@@ -461,8 +467,8 @@ static void FN(range)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t be
         FN(with_purges)(lane, f, phase, begin, end);
 }
 
-/* Runs the lane's ops [begin, end). Returns false if its thread ends before one of them, or after
- * the last one. In strict order, an end has an empty stretch of its own. */
+/* Runs the lane's ops [begin, end). Returns false if the lane's thread ends before one of these ops
+ * or after the last one. In strict order, the end of a thread has an empty stretch of its own. */
 INLINE bool FN(stretch)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t begin, uint32_t end)
 {
     struct ab_handover *h = lane->handover;
@@ -481,8 +487,8 @@ INLINE bool FN(stretch)(struct ab_lane *lane, FACE *f, uint32_t phase, uint32_t 
     return false;
 }
 
-/* Runs the lane's stretches of the global order, each in its turn. Returns false if the thread ends
- * before the last one. */
+/* Runs the lane's stretches of the global order, each in its turn. Returns false if the lane's
+ * thread ends before all of them are done. */
 static bool FN(strict_phase)(struct ab_lane *lane, FACE *f, uint32_t phase, bool goes_on)
 {
     struct ab_order own, *order = lane->handover != NULL ? &lane->handover->order : &own;
@@ -524,7 +530,8 @@ INLINE void FN(begin_phase)(struct ab_lane *lane, FACE *f, uint32_t phase,
         ab_slices_begin(meter->ticks);
 }
 
-/* Runs the lane's part of a phase. Returns false if the thread ends in the middle. */
+/* Runs the lane's part of a phase. Returns false if the lane's thread ends in the middle of the
+ * phase. */
 static bool FN(phase)(struct ab_lane *lane, FACE *f, uint32_t phase)
 {
     const uint32_t *begin = &lane->w->lane_begin[phase * lane->w->image->n_lanes + lane->index];
@@ -553,7 +560,9 @@ void FN(ab_pass)(struct ab_lane *lane)
     struct ab_worker *w = lane->w;
     bool goes_on = lane->handover != NULL && lane->handover->is_due;
     uint32_t phase = goes_on ? lane->handover->phase : 0;
-    if (lane->index == 0 && !goes_on) { /* the other lanes wait for lane 0 at the first phase */
+    /* the first phase begins for all lanes only after lane 0 has aged the heap and begun the memory
+     * pass */
+    if (lane->index == 0 && !goes_on) {
         ab_memory_take_base(w);
         ab_aged_heap_make(lane);
         ab_memory_begin(w);
@@ -575,7 +584,7 @@ void FN(ab_step)(struct ab_lane *lane, uint32_t at)
 {
     unsigned code = AB_OP_CODE(lane->ops[at]);
     bool is_plain = code == AB_CODE_ALLOC || code == (AB_CODE_ALLOC | AB_CODE_TOUCHED);
-    lane->n_steps++; /* takes turns among all loops that can run the op */
+    lane->n_steps++; /* takes another one of the loops that can run this op each time */
     lane->only_code = is_plain && lane->n_steps % 3 == 0 ? (uint8_t)code : 0;
     lane->is_in_rows = lane->n_steps % 3 == 1;
     FN(untimed)(lane, lane->face, at, at + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops with nothing: the cost of the harness without a call. An allocation returns the one
- * block of the null back end, which is compiled in.
+ * The loops with the null back end compiled in: the cost of the harness without a call. An
+ * allocation returns the one block of the null back end.
  */
 #include "worker/inline_backend.h"
 

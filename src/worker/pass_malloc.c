@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loops at the malloc boundary. memalign serves every aligned request. Unlike aligned_alloc, in
- * every library it accepts sizes that are no multiple of the alignment.
+ * The loops at the malloc boundary. memalign serves every aligned request: in every library it
+ * accepts sizes that are not a multiple of the alignment, which aligned_alloc may refuse.
  */
 #define FACE struct ab_malloc_calls
 #define FN(name) name##_malloc

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One op, timed in one of three ways; the first part of pass_body.h, whose macros are set.
+ * Runs one op, timed in one of three ways. This is the first part of pass_body.h, which sets the
+ * macros used here.
  */
 #define INLINE static inline __attribute__((always_inline))
 
@@ -8,11 +9,11 @@
 #define MAY_RESET(f, lane, op) ((lane)->may_reset && (AB_OP_SLOT(op) & AB_RESET_OTHERS) == 0)
 #endif
 
-#ifndef CALL_FREE_SIZED /* the free of a heap takes the size anyway */
+#ifndef CALL_FREE_SIZED /* the free of a heap always takes the size */
 #define CALL_FREE_SIZED(f, ref, n, log2) CALL_FREE(f, ref, n)
 #endif
 
-#ifndef MAY_RELEASE /* a save point that no release needs is not taken */
+#ifndef MAY_RELEASE /* a save point is taken only if some release needs it */
 #define MAY_RELEASE(f, lane, op) may_release((lane), (op))
 static inline bool may_release(const struct ab_lane *lane, uint64_t op)
 {
@@ -73,7 +74,7 @@ INLINE void FN(resize)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, uint
     uintptr_t ref = CALL_RESIZE(f, slot->ref, old_size, size);
     FN(end)(lane, timing, begun);
     if (AB_UNLIKELY(ref == 0)) {
-        /* if it may fail, the old block stays, as in the program */
+        /* if the resize may fail, the old block stays, as in the program */
         if ((flags & AB_WIDE_MAY_FAIL) == 0)
             ab_worker_note_null(lane, size);
         return;
@@ -91,7 +92,8 @@ INLINE void FN(alloc)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_
     uintptr_t ref = CALL_ALLOC(f, size);
     FN(end)(lane, timing, begun);
     if (AB_LIKELY(FN(accept)(lane, slot, ref, size)) && touched != 0)
-        ab_touch_first(ADDRESS(f, ref)); /* one byte is enough: blocks here are at most a page */
+        /* one written byte makes the block resident, because blocks here are at most a page */
+        ab_touch_first(ADDRESS(f, ref));
 }
 
 INLINE void FN(alloc_zeroed)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, size_t size,
@@ -123,8 +125,8 @@ INLINE void FN(alloc_aligned)(struct ab_lane *lane, FACE *f, struct ab_slot *slo
         ab_touch_first(ADDRESS(f, ref));
 }
 
-/* Carries out a request that failed in the recorded program. If the back end can serve it, the
- * block is freed at once. */
+/* Carries out a request that failed in the recorded program. If the back end serves it all the
+ * same, the block is freed at once. */
 INLINE void FN(alloc_failing)(struct ab_lane *lane, FACE *f, const struct ab_wide *wide,
                               enum timing timing)
 {
@@ -158,7 +160,8 @@ INLINE void FN(wide)(struct ab_lane *lane, FACE *f, struct ab_slot *slot,
         FN(alloc_aligned)(lane, f, slot, wide, timing);
 }
 
-/* Accesses a block. The time includes resolving a handle, because that is part of the cost. */
+/* Accesses a block. The time includes resolving the handle, because resolving is part of the cost
+ * of an access. */
 INLINE void FN(access)(struct ab_lane *lane, FACE *f, struct ab_slot *slot, enum ab_access how,
                        enum timing timing)
 {
@@ -203,8 +206,8 @@ static __attribute__((noinline)) void FN(rare_chained)(struct ab_lane *lane, FAC
     FN(rare)(lane, f, op, slot, CHAINED);
 }
 
-/* Calls malloc_trim. The call has no kind of op: it is in the time of the phase and of the
- * iteration, but in no latency. */
+/* Calls malloc_trim. The call has no kind of op: its time is in the phase and in the iteration, but
+ * in no latency. */
 static __attribute__((noinline)) void FN(trim)(struct ab_lane *lane, uint64_t op,
                                                enum timing timing)
 {
@@ -216,15 +219,15 @@ static __attribute__((noinline)) void FN(trim)(struct ab_lane *lane, uint64_t op
     FN(end)(lane, timing, begun);
 }
 
-/* Returns the slot that `op` names, if its code is known. The low 32 bits of an op are the slot's
- * byte offset plus the code, so a constant displacement replaces a mask. */
+/* Returns the slot that `op` names. The low 32 bits of an op are the byte offset of its slot plus
+ * its code. If the code is known, subtracting it is a constant displacement, which saves a mask. */
 INLINE struct ab_slot *FN(slot)(char *at, unsigned code)
 {
     return (struct ab_slot *)(at - code);
 }
 
-/* Carries out a PUBLISH or a WAIT, which only work with several lanes has; too rare to be in the
- * loop. */
+/* Carries out a PUBLISH or a WAIT. Only tapes with several lanes have these ops, so they are not in
+ * the loop. */
 INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
 {
     if (AB_OP_CODE(op) == AB_CODE_PUBLISH)
@@ -233,8 +236,8 @@ INLINE void FN(meet)(struct ab_lane *lane, uint64_t op)
         ab_lane_await(lane, AB_OP_SLOT(op), AB_OP_SIZE(op));
 }
 
-/* Begins or ends a scope. Its blocks may go in one call even while other blocks live. Returns false
- * if they are freed singly. Out of the loop, because most work has no scopes. */
+/* Begins or ends a scope. One call may then end all its blocks, even while other blocks live.
+ * Returns false if the blocks are freed singly. Not inlined, because most work has no scopes. */
 static __attribute__((noinline)) bool FN(scope)(struct ab_lane *lane, FACE *f, uint64_t op,
                                                 enum timing timing)
 {
@@ -254,7 +257,8 @@ static __attribute__((noinline)) bool FN(scope)(struct ab_lane *lane, FACE *f, u
     return !is_mark;
 }
 
-/* Carries out a RESET. Returns true if one call has replaced the lane->n_spared frees after it. */
+/* Carries out a RESET. Returns true if one call has freed its blocks, so that the lane->n_spared
+ * frees after it must be skipped. */
 INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing timing)
 {
     if (AB_UNLIKELY(AB_RESET_DEPTH(AB_OP_SLOT(op)) != 0))
@@ -268,8 +272,9 @@ INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing ti
     return true;
 }
 
-/* Carries out the accesses behind `words` as one walk, and finds the blocks before the clock goes
- * on. Guards of other lanes among them are published afterwards; waits come before the walk. */
+/* Carries out the accesses behind `words` as one walk (block_walk.h). Finds the blocks while the
+ * clock stands still. PUBLISHes among the accesses are carried out after the walk; the tape has
+ * WAITs only before it. */
 static __attribute__((noinline)) bool FN(walk)(struct ab_lane *lane, FACE *f, const uint64_t *words)
 {
     uint32_t operand = AB_OP_SIZE(*words), n = 0, n_words = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory by owner. Blocks are put into lists by stretches of 2 MiB. Each stretch is then sorted by
- * address and compared, page by page, with the page tables.
+ * Memory by owner. Blocks are put into lists, one for each stretch of 2 MiB. The blocks of each
+ * stretch are then sorted by address and compared, page by page, with the page tables.
  */
 #include "worker/pins.h"
 
@@ -21,7 +21,7 @@ enum {
     STRETCHES_MOST = 1 << 18,
     SLOTS_PER_STRETCH = 8
 };
-/* higher addresses are invalid, as are blocks larger than BLOCK_BYTES_MAX */
+/* addresses from here on are invalid, and so are blocks larger than BLOCK_BYTES_MAX */
 #define ADDRESS_TOP (UINT64_C(1) << 56)
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 40)
 #define STRETCH_BYTES (UINT64_C(1) << AB_STRETCH_LOG2)
@@ -30,22 +30,22 @@ enum {
 struct stretch {
     uint64_t number;          /* stretch number + 1; 0 = empty */
     uint32_t first, reserved; /* node + 1 */
-    /* owner + 1 of the block that was freed last on each page; 0 = none */
+    /* for each page, the owner + 1 of the block that was freed last on it; 0 = none */
     uint32_t last[AB_RESIDENCY_PAGES_MAX];
 };
 
-struct node { /* a block that lies in a stretch */
+struct node { /* entry of a stretch's list of blocks */
     uint32_t slot, next;
 };
 
-struct sum { /* sums of a stack, or of an owner */
+struct sum { /* sums of one owner, or of one call stack */
     struct ab_pins_row row;
-    uint64_t page;    /* stamp of the owner's page that was counted last */
+    uint64_t page;    /* stamp of the page that was counted last in row.pages */
     uint64_t stamp;   /* stamp of the page that on_page belongs to */
-    uint64_t on_page; /* usable bytes */
+    uint64_t on_page; /* usable bytes on this page */
     uint64_t stretch; /* number + 1 of the stretch that on_stretch belongs to */
     uint64_t on_stretch;
-    uint32_t row_number; /* index of its row + 1; 0 = none */
+    uint32_t row_number; /* index of the owner's row in the state + 1; 0 = it has no row */
 };
 
 struct ab_pins {
@@ -54,27 +54,31 @@ struct ab_pins {
     const struct ab_block_book *book;
     const struct ab_residency *residency;
     const struct ab_page_runs *baseline;
-    /* owner (or stack, if there are stacks) and birth of each slot's block */
+    /* owner of each slot's block (its stack, if there are stacks), and position at which the block
+     * was allocated */
     uint32_t *owners, *births;
     struct stretch *table, *recent;
     uint64_t cap_stretches, n_stretches;
     struct node *nodes;
     uint32_t n_nodes, cap_nodes;
-    uint64_t *sorted; /* one for each slot */
+    uint64_t *sorted; /* room to sort one number for each slot */
     uint32_t n_sums;
-    struct sum *sums;         /* one for each stack; without stacks the same as `owner_sums` */
-    struct sum *owner_sums;   /* one for each owner */
-    uint32_t *owner_of_stack; /* owner of each stack; NULL = no stacks */
-    uint32_t *page_owners;    /* owners on the page … */
-    uint32_t *stretch_owners, n_in_stretch; /* … and in the stretch */
-    uint64_t *keys;                         /* one for each owner, or for each byte of a page */
+    /* one for each stack; the same as `owner_sums` if there are no stacks */
+    struct sum *sums;
+    struct sum *owner_sums;                 /* one for each owner */
+    uint32_t *owner_of_stack;               /* owner of each stack; NULL = no stacks */
+    uint32_t *page_owners;                  /* owners of blocks on the current page … */
+    uint32_t *stretch_owners, n_in_stretch; /* … and of blocks in the current stretch */
+    /* keys to sort: one for each owner, or for each byte of a page */
+    uint64_t *keys;
     uint64_t stamp;
-    uint32_t *buffer; /* part of the owners file */
+    uint32_t *buffer; /* part of the owners file that was read last */
     uint32_t n_buffered, at;
     uint64_t file_at;
     struct ab_pins_state *scratch;
     uint32_t n_asked;
-    uint32_t resident_peak, live_peak; /* positions; AB_MEMORY_NEVER = none yet */
+    /* positions of the peaks so far; AB_MEMORY_NEVER = none yet */
+    uint32_t resident_peak, live_peak;
     uint64_t resident_bytes, resident_requested, live_bytes, external_bytes;
 };
 
@@ -93,7 +97,8 @@ static uint64_t count_stretches(uint64_t live_peak_bytes)
     return n;
 }
 
-/* Maps the sums. If blocks belong to stacks, reads the owner of each stack from the owners file. */
+/* Maps the tables of sums. If blocks belong to stacks, reads the owner of each stack from the
+ * owners file. */
 static void open_sums(struct ab_worker *w, struct ab_pins *p)
 {
     const struct ab_pins_report *r = p->report;
@@ -180,7 +185,7 @@ void ab_pins_take(struct ab_pins *p, uint32_t slot, const struct ab_given *given
     uint32_t owner = p->report->by == AB_PINS_BY_SIZE ? ab_size_class_log2(given->size)
                                                       : read_owner(p);
     if (given->at == 0)
-        return; /* a refused request, which has an owner in the file too */
+        return; /* the request was refused; the owners file has an entry for it too */
     uint32_t end = p->owner_of_stack != NULL ? p->report->n_stacks : p->report->n_owners;
     p->owners[slot] = owner < end ? owner : 0;
     p->births[slot] = position;
@@ -220,7 +225,7 @@ void ab_pins_drop(struct ab_pins *p, uint32_t slot, const struct ab_block_entry 
     }
 }
 
-/* ---- the walk ---- */
+/* ---- the walk over all blocks ---- */
 
 static bool link_block(struct ab_pins *p, uint32_t slot)
 {
@@ -256,17 +261,20 @@ static bool link_blocks(struct ab_pins *p)
 
 struct page { /* the current page of the walk */
     uint64_t number;
-    uint64_t requested, usable; /* sums over all blocks on it */
-    uint32_t n_found;           /* number of its owners, in p->page_owners */
-    bool is_counted;            /* True if the page is resident, and not in the baseline. */
+    uint64_t requested, usable; /* sums over all blocks on the page */
+    /* number of owners of blocks on the page; they are in p->page_owners */
+    uint32_t n_found;
+    bool is_counted; /* True if the page is resident, and not in the baseline. */
 };
 
-/* A page or a stretch, whose external bytes are shared out. */
+/* A page or a stretch of 2 MiB. Its external bytes are shared out among the owners of its
+ * blocks. */
 struct shared_range {
     const uint32_t *owners;
     uint32_t n;
-    uint64_t external, used; /* external and used bytes of the whole */
-    /* offsets in struct sum: used bytes of an owner, and the sum that gets its share */
+    uint64_t external, used; /* external and used bytes of the page or stretch */
+    /* by: offset in struct sum of an owner's used bytes; to: offset of the sum that its share is
+     * added to */
     size_t by, to;
 };
 
@@ -275,8 +283,8 @@ static uint64_t *member(struct ab_pins *p, uint32_t owner, size_t offset)
     return (uint64_t *)(void *)((char *)&p->sums[owner] + offset);
 }
 
-/* Shares the external bytes out in proportion to the used bytes. Shares are whole bytes, by the
- * largest remainder. */
+/* Shares the external bytes out among the owners, in proportion to their used bytes. Shares are
+ * whole bytes, by the largest remainder. */
 static void share(struct ab_pins *p, const struct shared_range *x)
 {
     uint64_t left = x->external;
@@ -292,7 +300,8 @@ static void share(struct ab_pins *p, const struct shared_range *x)
         ++*member(p, (uint32_t)p->keys[i], x->to);
 }
 
-/* Shares out a page. Returns false if it has more bytes of blocks than bytes. */
+/* Shares out the external bytes of a page. Returns false if its blocks have more bytes than the
+ * page. */
 static bool end_page(struct ab_pins *p, struct page *page, struct ab_pins_state *out)
 {
     const uint64_t bytes = UINT64_C(1) << p->residency->page_log2;
@@ -356,7 +365,7 @@ static uint64_t overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
     return begin < end ? end - begin : 0;
 }
 
-/* Adds the part of a block that lies in the stretch, page by page. */
+/* Adds the part of a block that lies in the stretch to the sums, page by page. */
 static bool take_block(struct ab_pins *p, const struct stretch *s, uint32_t slot,
                        const bool *is_there, struct page *page, struct ab_pins_state *out)
 {
@@ -379,8 +388,8 @@ static bool take_block(struct ab_pins *p, const struct stretch *s, uint32_t slot
     return true;
 }
 
-/* Shares out a stretch of 2 MiB. Blocks on its counted pages prevent it from becoming a huge page,
- * or from being given back as one. */
+/* Shares out the external bytes of a stretch of 2 MiB. The blocks on its counted pages prevent the
+ * stretch from becoming a huge page, or from being given back as one. */
 static void share_stretch(struct ab_pins *p, uint64_t used, struct ab_pins_state *out)
 {
     if (used == 0)
@@ -395,7 +404,8 @@ static void share_stretch(struct ab_pins *p, uint64_t used, struct ab_pins_state
     out->external_2m += STRETCH_BYTES - used;
 }
 
-/* Adds resident pages without a live block to the owner of their last freed block. */
+/* Adds the resident pages without a live block to the retained bytes of the owner whose block was
+ * freed last there. */
 static void take_empty_pages(struct ab_pins *p, const struct stretch *s, const bool *is_there,
                              const uint64_t *has_block)
 {
@@ -466,9 +476,9 @@ static void gather(struct ab_pins *p)
     }
 }
 
-/* Sorts the first n of `sums` by the bytes that `weigh` returns, most first, and puts their indices
- * into p->keys (number_of() takes the index from a key). Omits sums with neither blocks nor bytes.
- * Returns the number of keys. */
+/* Sorts the first n of `sums` by the bytes that `weigh` returns, most bytes first. Puts their
+ * indices into p->keys; number_of() takes an index from a key. Omits sums with neither blocks nor
+ * bytes. Returns the number of keys. */
 static uint32_t sort_by_weight(struct ab_pins *p, const struct sum *sums, uint32_t n,
                                uint64_t weigh(const struct ab_pins_row *row))
 {
@@ -512,7 +522,8 @@ static void keep_stacks(struct ab_pins *p)
     }
 }
 
-/* Chooses the owners with the most bytes that are not live; the others are added to `rest`. */
+/* Makes rows for the owners with the most bytes besides live ones; adds the other owners to
+ * `rest`. */
 static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
 {
     uint32_t n = sort_by_weight(p, p->owner_sums, p->report->n_owners, not_live);
@@ -530,8 +541,8 @@ static void choose_rows(struct ab_pins *p, struct ab_pins_state *out)
     out->rest.lane = AB_PINS_SEVERAL;
 }
 
-/* Computes a median for each row, over its live blocks. The values are 32-bit numbers, sorted in
- * `sorted`. */
+/* Computes a median for each row, over the live blocks of its owner. The values are 32-bit numbers;
+ * they are sorted in `sorted`. */
 static void take_medians(struct ab_pins *p, struct ab_pins_state *out, bool is_of_size)
 {
     uint32_t n = 0;
@@ -555,7 +566,8 @@ static void take_medians(struct ab_pins *p, struct ab_pins_state *out, bool is_o
     }
 }
 
-/* Takes a state into the scratch state. Returns false if the numbers cannot be right. */
+/* Fills the scratch state: walks over all blocks and shares their pages out. Returns false if the
+ * numbers cannot be right. */
 static bool take_state(struct ab_memory_pass *m, struct ab_pins *p, const struct ab_memory_state *s)
 {
     struct ab_pins_state *out = p->scratch;
@@ -588,8 +600,8 @@ static void keep_next(struct ab_pins *p, enum ab_pins_moment moment)
         keep(p, p->report->n_states++, moment);
 }
 
-/* True at a new resident peak, as in memory.c: of equal footprints, the one with the most live
- * bytes counts. */
+/* True if this reading is a new peak of the footprint. As in memory.c, of equal footprints the one
+ * with the most live bytes counts. */
 static bool is_resident_peak(const struct ab_pins *p, const struct ab_memory_state *s)
 {
     if (!s->is_checked || s->footprint_bytes == AB_MEMORY_UNKNOWN)
@@ -605,8 +617,8 @@ static bool is_live_peak(const struct ab_memory_pass *m, const struct ab_pins *p
            (p->live_peak == AB_MEMORY_NEVER || s->requested_bytes > p->live_bytes);
 }
 
-/* True at the position of the most external bytes in the earlier run. Also true if this run comes
- * near those bytes, and clearly above its highest so far. */
+/* True at the position of the most external bytes in the earlier run. Also true if this run's
+ * external bytes come near those of the earlier run, and clearly exceed the highest so far. */
 static bool is_worst(const struct ab_memory_pass *m, const struct ab_pins *p, uint64_t external)
 {
     uint64_t mark = p->marks->worst_external_bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens the heaps of a placement, and presents them as one heap to passes that are not timed: the
- * pre-flight and the memory pass. A malloc among them gets the heap interface from adapters.
+ * Opens the heaps of a placement. Passes that are not timed, the pre-flight and the memory pass,
+ * see all heaps as one heap. A malloc library among the heaps gets the heap interface from
+ * adapters.
  */
 #include "worker/placed.h"
 
@@ -17,7 +18,7 @@
 
 /* ---- the placement file ----
  *
- * It is mapped, and each burst's part is read into memory with the burst's ops. */
+ * The file is mapped, and each burst's part is read into memory with the burst's ops. */
 
 static void bring_in(struct ab_worker *w, uint64_t last, uint64_t next, uint64_t bytes)
 {
@@ -25,7 +26,7 @@ static void bring_in(struct ab_worker *w, uint64_t last, uint64_t next, uint64_t
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot read the placement", NULL);
 }
 
-/* Reads the part of burst `next`, in place of that of `last`. */
+/* Reads the part of burst `next` into memory, in place of the part of burst `last`. */
 static void bring_in_part(struct ab_worker *w, uint32_t last, uint32_t next)
 {
     bring_in(w, ab_placement_part(w->placement, last), ab_placement_part(w->placement, next),
@@ -41,7 +42,7 @@ static void map_file(struct ab_worker *w)
         image->n_lanes != w->image->n_lanes || image->n_bursts < w->image->n_bursts)
         ab_worker_fail(w, AB_FAILURE_SYSTEM, "cannot map the placement", NULL);
     w->placement = image;
-    bring_in(w, 0, 0, ab_placement_part(image, 0)); /* everything ahead of the parts */
+    bring_in(w, 0, 0, ab_placement_part(image, 0)); /* maps everything ahead of the parts first */
     bring_in_part(w, 0, 0);
 }
 
@@ -84,7 +85,8 @@ static size_t malloc_usable(struct ab_heap *heap, ab_ref ref)
     return ((struct ab_malloc_calls *)(void *)heap)->usable_size((void *)ref);
 }
 
-/* Fills `hooks` with the adapters, for a heap whose pointer is `calls`, which the caller keeps. */
+/* Fills `hooks` with the adapters for a malloc library. `calls` serves as the heap pointer; the
+ * caller keeps it. */
 static void make_hooks(const struct ab_malloc_calls *calls, struct ab_backend *hooks)
 {
     *hooks = (struct ab_backend){
@@ -107,15 +109,16 @@ static struct {
     struct ab_placed *views; /* one for each lane */
     struct ab_malloc_calls mallocs[AB_PLACEMENT_HEAPS_MAX];
     struct ab_backend malloc_hooks[AB_PLACEMENT_HEAPS_MAX];
-    struct ab_backend whole; /* all heaps as one back end */
-    struct ab_placed first;  /* initial value of each view */
+    struct ab_backend whole; /* back end that stands for all heaps */
+    struct ab_placed first;  /* every lane's view starts as a copy of this one */
     bool is_inlined;         /* True if some heap is compiled into the loop. */
 } placed;
 
 void ab_placed_map(struct ab_worker *w)
 {
     map_file(w);
-    memset(&placed, 0, sizeof placed); /* makes it resident before anything is measured */
+    /* written, so that it is resident before anything is measured */
+    memset(&placed, 0, sizeof placed);
 }
 
 ab_ref ab_placed_odd(const struct ab_placed *r, ab_ref ref, unsigned heap)
@@ -154,7 +157,7 @@ ab_ref ab_placed_resize(struct ab_placed *r, ab_ref ref, size_t old_size, size_t
     ab_ref moved = ab_placed_tag(r, f->alloc(f->heap, size), heap);
     if (moved == 0)
         return 0;
-    /* the copy is work of the mapping, not overhead of the harness */
+    /* a resize from one heap to another costs a copy in the program too, so the copy is timed */
     if (!r->w->placement->is_null)
         memcpy((void *)(moved & AB_PLACED_ADDRESS), (const void *)address,
                old_size < size ? old_size : size);
@@ -174,8 +177,8 @@ void ab_placed_skip(struct ab_heap *view)
     view_of(view)->choice++;
 }
 
-/* Allocates with the code that the timed loop runs: the inlined allocators, if the loop has
- * them. */
+/* Allocates with the code that the timed loop runs: with the compiled-in allocators, if the loop
+ * has them. */
 static ab_ref whole_alloc(struct ab_heap *heap, size_t size)
 {
     return placed.is_inlined ? ab_placed_inline_alloc(view_of(heap), size)
@@ -223,8 +226,8 @@ static void add(uint64_t *sum, uint64_t x)
     *sum = *sum == AB_UNKNOWN || x == AB_UNKNOWN ? AB_UNKNOWN : *sum + x;
 }
 
-/* Adds up the statistics of all heaps as they were opened, because a lane's own heap is only a
- * part. */
+/* Adds up the statistics of all heaps. Asks each heap as it was opened, because a lane's own heap
+ * is only a part of it. */
 static int whole_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 {
     (void)heap;
@@ -243,7 +246,7 @@ static int whole_stats(struct ab_heap *heap, struct ab_heap_stats *out)
     return 0;
 }
 
-/* Ends all blocks of all heaps; used only if each heap has a free or a reset. */
+/* Frees all blocks of all heaps. Used only if each heap has a free or a reset. */
 static void whole_reset(struct ab_heap *heap)
 {
     for (uint32_t h = 0; h < placed.w->placement->n_heaps; h++) {
@@ -264,7 +267,8 @@ static void whole_purge(struct ab_heap *heap)
 
 /* ---- opening ---- */
 
-/* Sets the request to this heap, because the functions that open a back end read the request. */
+/* Copies the settings of this heap into the request, because the functions that open a back end
+ * read them there. */
 static void request_heap(struct ab_worker *w, const struct ab_placement_heap *heap)
 {
     struct ab_run_request *r = &w->page->request;
@@ -311,7 +315,7 @@ static bool keeps(const struct ab_backend *b)
 
 void ab_placed_renew(struct ab_placed_renewal *r)
 {
-    if (!r->is_on || r->is_off) { /* not renewed: only restarts the count */
+    if (!r->is_on || r->is_off) { /* the heap is not renewed: only restarts the count */
         r->left = AB_PLACEMENT_NEVER;
         return;
     }
@@ -324,12 +328,13 @@ static void count_free(struct ab_heap *counter, ab_ref ref, size_t size)
 {
     struct ab_placed_renewal *r = (struct ab_placed_renewal *)(void *)counter;
     r->free(r->heap, ref, size);
-    if (ref != 0 && --r->left == 0) /* NULL: see ab_placed_count */
+    if (ref != 0 && --r->left == 0) /* a NULL is not counted: see ab_placed_count */
         ab_placed_renew(r);
 }
 
-/* Turns on the renewals of heap h; the parent has made sure that only one lane uses it. Heaps with
- * a part for each lane, and heaps that free single blocks, are not renewed. */
+/* Turns on the renewals (bulk resets when empty) of heap h. The parent has made sure that only one
+ * lane uses the heap. Not for heaps with a part for each lane, nor for heaps that free single
+ * blocks. */
 static void prepare_renewal(const struct ab_worker *w, uint32_t h)
 {
     const struct ab_placement_heap *heap = ab_placement_heap_at(w->placement, h);
@@ -347,7 +352,7 @@ static void prepare_renewal(const struct ab_worker *w, uint32_t h)
     placed.first.heaps[h].freed_in = (struct ab_heap *)(void *)r;
 }
 
-/* Sets where blocks of the heap are freed from now on, after the lane's thread has entered. */
+/* Sets the heap argument for frees of this heap, after the lane's thread has entered the heap. */
 static void enter_heap(struct ab_placed_heap *heap, uint32_t h)
 {
     if (heap->face.free != count_free)
@@ -356,8 +361,8 @@ static void enter_heap(struct ab_placed_heap *heap, uint32_t h)
         placed.renewals[h].heap = heap->face.heap;
 }
 
-/* Prepares a heap that is compiled into the loop. Frees of an arena are counted, even if it is
- * never renewed. */
+/* Prepares a heap that is compiled into the loop. Frees of an arena are counted, even if the arena
+ * is never renewed. */
 static void compile_in(struct ab_placed *view, uint32_t h)
 {
     const struct ab_placement_heap *heap = ab_placement_heap_at(placed.w->placement, h);
@@ -373,7 +378,7 @@ static void compile_in(struct ab_placed *view, uint32_t h)
         out->freed_in = (struct ab_heap *)(void *)&placed.renewals[h];
 }
 
-/* Fails the run if the heap cannot serve some kind of request that it gets, because a mapping
+/* Fails the run if the heap cannot serve a kind of request that the placement sends to it. A result
  * without these blocks would mean nothing. */
 static void check_kinds(struct ab_worker *w, const struct ab_placement_heap *heap,
                         const struct ab_backend *b)
@@ -387,8 +392,8 @@ static void check_kinds(struct ab_worker *w, const struct ab_placement_heap *hea
                            ", and the map sends it such requests", NULL);
 }
 
-/* Clears the fields of the report that opening a back end sets, because they are about one heap
- * only. */
+/* Clears the library's identity and version in the report, because each heap that is opened sets
+ * them for itself. */
 static void forget_library(struct ab_worker *w)
 {
     memset(&w->page->report.identity, 0, sizeof w->page->report.identity);
@@ -415,7 +420,7 @@ static int whole_enter(struct ab_heap *heap, uint32_t lane, struct ab_heap **out
     (void)heap;
     for (uint32_t h = 0; h < placed.w->placement->n_heaps; h++) {
         struct ab_heap_face *f = &view->heaps[h].face;
-        /* the heap as opened, not the previous thread's own */
+        /* enters the heap as it was opened, not the previous thread's part of it */
         struct ab_heap *shared = placed.first.heaps[h].face.heap;
         int error = f->thread_enter != NULL ? f->thread_enter(shared, lane, &f->heap) : 0;
         if (error != 0)
@@ -481,7 +486,8 @@ static void make_views(struct ab_worker *w, const struct ab_placed *first)
     follow_burst(w, 0);
 }
 
-/* Joins the traits of all heaps: some hold if one heap has them, the others only if all have. */
+/* Joins the traits of all heaps. Some traits hold if one heap has them, the others only if all
+ * heaps have them. */
 static uint64_t join_traits(const struct ab_placed *view, uint32_t n_heaps)
 {
     const uint64_t any = AB_TRAIT_NO_FREE | AB_TRAIT_MOVES | AB_TRAIT_WEARS | AB_TRAIT_FIXED_SIZE;
@@ -514,7 +520,7 @@ static bool can_reset(const struct ab_placed *view, uint32_t n_heaps)
     return true;
 }
 
-/* True if all heaps can be purged. If one cannot, the memory left after a purge of the others means
+/* True if all heaps can purge. If one cannot, the memory left after purging the others means
  * nothing. */
 static bool can_purge(const struct ab_placed *view, uint32_t n_heaps)
 {
@@ -524,8 +530,8 @@ static bool can_purge(const struct ab_placed *view, uint32_t n_heaps)
     return h == n_heaps;
 }
 
-/* Makes the back end that stands for all heaps. It has a hook only if each heap that gets such a
- * call has it. */
+/* Makes the back end that stands for all heaps. It has a hook only if each heap that gets calls of
+ * this hook has it. */
 static void make_whole(struct ab_worker *w, const struct ab_placed *view)
 {
     placed.whole = (struct ab_backend){
@@ -579,7 +585,7 @@ void ab_placed_open(struct ab_worker *w, struct ab_heap_face *face)
     }
     make_views(w, first);
     make_whole(w, first);
-    forget_library(w); /* several heaps have no common library */
+    forget_library(w); /* a placement has no single library to report */
     report->traits = placed.whole.traits &
                      ~(uint64_t)(all_keep(first, w->placement->n_heaps) ? 0 : AB_TRAIT_NO_FREE);
     report->hooks = ~(1u << AB_OP_RESET) | (has_reset ? 1u : 0u) << AB_OP_RESET;

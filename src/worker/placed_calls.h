@@ -2,7 +2,7 @@
  *
  * Macros of pass_body.h that both loops over several heaps share. Each allocation and resize takes
  * one byte of the lane's stream, whatever its result. Each MARK, and each RESET with blocks or of a
- * scope, takes its masks. Opening checks that each heap can serve its requests.
+ * scope, takes its masks. When a heap is opened, it is checked that it can serve its requests.
  */
 #define CALL_ZEROED(f, n) ab_placed_zeroed((f), (n))
 #define CALL_ALIGNED(f, align, n) ab_placed_aligned((f), (align), (n))
@@ -21,8 +21,8 @@ static inline size_t usable(const struct ab_placed *r, ab_ref ref)
     return f->usable_size(f->heap, ref & AB_PLACED_ADDRESS);
 }
 
-/* True if this RESET may spare the frees. Its blocks are then all blocks of their heaps, or all
- * since the save points there. */
+/* True if this RESET may be done in bulk. It then frees all blocks of the heaps in its masks, or
+ * all blocks since their save points. */
 static inline bool may_reset(struct ab_placed *r, uint64_t op)
 {
     r->depth = AB_RESET_DEPTH(AB_OP_SLOT(op));
@@ -30,7 +30,8 @@ static inline bool may_reset(struct ab_placed *r, uint64_t op)
         return false;
     r->emptied = *r->empties++;
     r->released = r->depth != 0 ? *r->empties++ : 0;
-    if (AB_OP_SIZE(op) == 0) /* spares no frees: each heap that can goes back to its save point */
+    /* a RESET that spares no frees: each heap with save points goes back to its save point */
+    if (AB_OP_SIZE(op) == 0)
         r->released &= r->markable;
     return (r->emptied | r->released) != 0 && (r->emptied & ~r->resettable) == 0 &&
            (r->released & ~r->markable) == 0;
@@ -49,7 +50,7 @@ static inline void reset(struct ab_placed *r)
     }
 }
 
-/* True if one of the heaps that the scope's end releases has save points. */
+/* True if some heap that the end of the scope releases has save points. */
 static inline bool may_mark(struct ab_placed *r, uint64_t op)
 {
     if (!ab_op_is_mark(op))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Several heaps of one lane behind one face, some of them compiled in. There is no call between the
- * op and a compiled-in allocator, as in a program that includes its header. The null of each has an
- * arm of its own, so that branch prediction is as good with the nulls.
+ * op and a compiled-in allocator, as in a program that includes the allocator's header. Each
+ * compiled-in allocator has a null with a switch case of its own, so that branch prediction works
+ * as well with the nulls.
  */
 #ifndef AB_WORKER_PLACED_INLINE_H
 #define AB_WORKER_PLACED_INLINE_H
@@ -12,7 +13,7 @@
 #include "allocators/slab/slab.h"
 #include "worker/placed.h"
 
-/* Keeps the compiler from merging two arms with the same code. */
+/* Keeps the compiler from merging two switch cases with the same code. */
 #define AB_PLACED_ARM(name) __asm__ volatile("# " name)
 
 static inline __attribute__((always_inline)) ab_ref ab_placed_inline_alloc(struct ab_placed *r,
@@ -49,8 +50,8 @@ static inline __attribute__((always_inline)) ab_ref ab_placed_inline_alloc(struc
     return ab_placed_tag(r, ref, heap);
 }
 
-/* Counts a free in an arena, which a program would not make; only the count remains, also for the
- * null. NULL is not counted, because it belongs to no heap: another heap may return it for 0
+/* Counts a free in an arena. A program would not call it, so only the count remains, also for the
+ * null. NULL is not counted, because it belongs to no heap: another heap may return NULL for 0
  * bytes. */
 static inline void ab_placed_count(const struct ab_placed_heap *h, ab_ref ref)
 {

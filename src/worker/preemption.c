@@ -19,8 +19,8 @@ static struct ab_cpu_reading read_cpu(void)
     return r;
 }
 
-/* Requires both a switch and a lack of CPU time. A switch alone is no proof: asking for the CPU
- * time makes the scheduler check whether the time slice is over, so many switches happen during
+/* Requires both a context switch and a lack of CPU time. A switch alone proves nothing: reading the
+ * CPU time makes the scheduler check whether the time slice is over, so many switches happen during
  * a reading. The wall time used here lies between the two readings. */
 bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu_reading *after,
                         uint64_t ns)
@@ -29,11 +29,11 @@ bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu
     return after->switches != before->switches && wall > cpu && wall - cpu >= ns / 2;
 }
 
-/* Relative disagreement of two clocks of the kernel: one part in this many. */
+/* Two clocks of the kernel may disagree by one part in this many. */
 enum { CLOCKS_AGREE_TO = 4096 };
 
-/* Assumes that all time without the CPU lies within the op. CPU time of the readings themselves,
- * and of code beside the op, is not the op's, so it is subtracted too. */
+/* Assumes that all time without the CPU lies within the op. The CPU time of the readings
+ * themselves, and of code beside the op, does not belong to the op, so it is subtracted too. */
 uint64_t ab_preemption_least(const struct ab_cpu_reading *before,
                              const struct ab_cpu_reading *after, uint64_t ns)
 {
@@ -75,7 +75,7 @@ bool ab_preemption_check(struct ab_lane *lane, uint64_t ticks)
     return is_taken;
 }
 
-/* Counts the least time of a preempted op, which it would have taken with the CPU to itself. */
+/* Counts a preempted op by the least time that it would have taken without the preemption. */
 static void count_least(struct ab_tail *tail, uint64_t ns)
 {
     tail->n_least_1us += ns >= 1000;

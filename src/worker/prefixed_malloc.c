@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A malloc under other names (mi_malloc, je_malloc …), opened by dlopen, so that the process's own
- * malloc stays the C library's. Each function must come from that very file. Libraries that need
- * initialization, such as an allocator of the malloc lab (mm_init), get it.
+ * Opens a malloc library with other function names (mi_malloc, je_malloc …) by dlopen, so that the
+ * process's own malloc remains the C library's. Each function must come from this very file.
+ * Initializes libraries that need it, such as an allocator of the malloc lab (mm_init).
  */
 #include "worker/worker.h"
 
@@ -12,7 +12,7 @@
 
 static void *library;
 
-/* True if the address lies in a mapping of the file request.want_dev, want_ino. */
+/* True if the address lies in a mapping of the file that request.want_dev and want_ino identify. */
 static bool worker_is_of_file(const struct ab_worker *w, const void *address)
 {
     const struct ab_run_request *want = &w->page->request;
@@ -23,8 +23,8 @@ static bool worker_is_of_file(const struct ab_worker *w, const void *address)
            st.st_ino == want->want_ino;
 }
 
-/* Returns the library's function of that name; NULL = none. A function in one of its dependencies
- * does not count, because blocks must not go from one allocator to another. */
+/* Returns the library's function of this name; NULL = none. Functions of the library's dependencies
+ * do not count, because blocks must not go from one allocator to another. */
 static void *find(struct ab_worker *w, const char *name)
 {
     const char *prefix = w->page->request.prefix;
@@ -39,8 +39,8 @@ static void *find(struct ab_worker *w, const char *name)
 }
 
 /* Calls posix_memalign with the signature of memalign, for a library without another aligned
- * function; errno is as memalign leaves it. Only one library of a process may need it, because
- * calls for two could not be told apart. */
+ * function. Leaves errno as memalign would. Only one library of a process may use this adapter,
+ * because calls for two libraries could not be told apart. */
 static int (*real_posix_memalign)(void **, size_t, size_t);
 
 static void *by_posix_memalign(size_t align, size_t size)
@@ -89,8 +89,8 @@ static void call_inits(struct ab_worker *w, const char *names)
     }
 }
 
-/* Initializes the library, if it has a function for it. In the malloc lab that is mm_init, after
- * mem_init for the memory that its driver simulates. */
+/* Initializes the library, if it has a function for that. In the malloc lab the function is
+ * mm_init, called after mem_init, which sets up the memory that the lab's driver simulates. */
 static void initialize(struct ab_worker *w)
 {
     const char *asked = w->page->request.params;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pre-flight, so that no broken allocator is timed unnoticed. It runs the first ops of the tape
- * through the checker, then requests every kind × alignment × size class of the whole tape. Large
- * blocks are filled at both ends only, because this runs before each timing and must stay short. A
- * malloc's defect that this work does not meet is reported as a caveat.
+ * The pre-flight: proves the allocator before anything is timed, so that no broken allocator is
+ * timed unnoticed. Runs the first ops of the tape through the checker. Then requests every
+ * combination of kind, alignment and size class that the whole tape has. Large blocks are filled at
+ * both ends only, because this runs before each timing and must stay short. A malloc's defect that
+ * this work does not meet is reported as a caveat.
  */
 #include "worker/preflight.h"
 
@@ -20,12 +21,13 @@ enum { EDGE_BYTES = 8192, ALIGN_LOGS = 64, SAMPLES = 4 };
 
 struct verify {
     struct ab_worker *w;
-    struct ab_lane *lane; /* one for all lanes, because nothing is timed here */
+    struct ab_lane *lane; /* one lane stands for all, because nothing is timed here */
     const struct ab_target *t;
-    struct ab_target placed; /* `t` for several heaps: each lane has its own stream of choices */
+    /* copies of `t`, one for each lane of a placement: each lane has its own stream of choices */
+    struct ab_target placed;
     struct ab_checker checker;
     uint64_t marks[AB_SAVE_POINTS_MAX + 1]; /* save points by depth */
-    bool is_behind;                         /* True if the ops are done. */
+    bool is_behind;                         /* True once the ops of the tape are done. */
 };
 
 static struct verify preflight;
@@ -76,8 +78,8 @@ static void verify_alloc(struct verify *v, struct ab_slot *slot, const struct ab
     slot->size_seq = ask.size;
 }
 
-/* Resizes a block of 0 bytes. There are no contents to keep, because blocks of size 0 of a heap are
- * not tracked. */
+/* Resizes a block of 0 bytes. There are no contents to keep, and the checker does not track a
+ * heap's blocks of 0 bytes. */
 static ab_ref resize_nothing(struct verify *v, struct ab_slot *slot, size_t size)
 {
     struct ab_ask ask = {.call = AB_CALL_ALLOC, .size = size};
@@ -91,7 +93,7 @@ static void verify_resize(struct verify *v, struct ab_slot *slot, const struct a
     struct ab_words call = {.n = 0};
     if (!ab_target_can_resize(v->t))
         return;
-    if (slot->ref == 0) { /* a NULL block of 0 bytes */
+    if (slot->ref == 0) { /* the block has 0 bytes and is NULL */
         if (v->w->placement != NULL)
             ab_placed_skip(v->t->heap);
         return;
@@ -147,9 +149,9 @@ static void verify_op(struct verify *v, uint64_t word)
     }
 }
 
-/* Runs a scope with save points, as the timed passes do; older blocks must be unchanged afterwards.
- * Returns how many frees behind the op it replaces. With several heaps, the frees are carried
- * out. */
+/* Begins or ends a scope with save points, as the timed passes do; blocks from before the scope
+ * must be unchanged afterwards. Returns the number of frees behind the op that this replaces. With
+ * several heaps, these frees are carried out. */
 static uint32_t verify_scope(struct verify *v, const uint64_t *op)
 {
     uint32_t how = AB_OP_SLOT(*op), depth = AB_RESET_DEPTH(how), n = AB_OP_SIZE(*op);
@@ -211,7 +213,8 @@ static void verify_ops(struct verify *v)
 
 /* ---- requests of the tape, each once ---- */
 
-/* By kind and alignment: a bit for each size class; and for each an exact size from the tape. */
+/* For each kind and alignment: a bit for each size class that the tape asks for, and an exact size
+ * of each. */
 static uint64_t is_asked[3][ALIGN_LOGS];
 static uint64_t asked_size[3][ALIGN_LOGS][AB_ARRAY_LEN(is_asked[0])];
 
@@ -229,7 +232,8 @@ static bool note_asked(const struct ab_ask *ask)
 
 static void survey(const struct verify *v)
 {
-    const struct ab_tape_image *image = v->w->image; /* the first burst of a tape stands for all */
+    /* only the first burst is looked at; it stands for all */
+    const struct ab_tape_image *image = v->w->image;
     uint32_t n_ops = ab_tape_burst(image, 0)->n_ops;
     for (uint32_t i = 0; i < n_ops; i++) {
         struct ab_op_view op = ab_op_decode(v->w->ops[i], v->w->wide);
@@ -241,8 +245,8 @@ static void survey(const struct verify *v)
     }
 }
 
-/* Requests a few such blocks at once, as far as they are granted. NULL is no error here, because
- * the tape's blocks may have come near to a capacity. */
+/* Requests a few blocks of one kind, alignment and size at once. A NULL ends this without an error,
+ * because the tape's blocks may nearly fill the heap. */
 static void probe(struct verify *v, const struct ab_ask *ask)
 {
     ab_ref refs[SAMPLES];
@@ -296,8 +300,8 @@ static void note_caveat(struct verify *v, const struct ab_ask *ask)
     memcpy(caveat, w.text, sizeof v->w->page->report.caveat);
 }
 
-/* Tests alignments beyond the tape; for a malloc only, because a heap was opened for this work and
- * no other. */
+/* Tests alignments that the tape does not use. Only for a malloc, because a heap was opened for
+ * this work and no other. */
 static void probe_beyond(struct verify *v)
 {
     for (enum ab_call call = AB_CALL_ALIGNED; call < AB_CALL_COUNT; call++)
@@ -331,14 +335,14 @@ void ab_pass_verify(struct ab_worker *w, const struct ab_target *target)
     preflight.checker.edge_bytes = EDGE_BYTES;
     preflight.checker.is_null_failure = false;
     if (w->placement !=
-        NULL) /* its references are addresses, which are not tested for being stale */
+        NULL) /* references of a placement are addresses, which are not tested for being stale */
         preflight.checker.proves &= ~(unsigned)AB_PROVE_STALE;
     verify_ops(&preflight);
 }
 
 void ab_pass_probe(struct ab_worker *w, const struct ab_target *target)
 {
-    /* With several heaps, the op chooses the heap, and here there is no op. */
+    /* Not for a placement: there the op chooses the heap, and here there is no op. */
     if (w->page->request.verify_ops == 0 || w->placement != NULL || !ab_target_can_free(target))
         return;
     free_all(&preflight);
@@ -350,9 +354,9 @@ void ab_pass_probe(struct ab_worker *w, const struct ab_target *target)
 
 /* ---- one check of `verify` ----
  *
- * It runs in a worker of its own, so that damage affects nothing else. */
+ * A check runs in a worker of its own, so that damage affects nothing else. */
 
-/* The program's own memory, as the linker names it. */
+/* Begin and end of the program's own memory; the linker defines these names. */
 extern char __executable_start[], end[];
 
 enum { STACK_BYTES = 65536 };
@@ -409,7 +413,7 @@ void ab_pass_check(struct ab_worker *w, const struct ab_target *target)
     ab_check_run(&ab_checks[request->check], &trial);
 }
 
-/* ---- targets of the checks, from what the worker has opened ---- */
+/* ---- targets of the checks, made from the functions that the worker has opened ---- */
 
 void ab_target_of_malloc(const struct ab_malloc_calls *calls, struct ab_target *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Periodic purges: the library gives memory back at periods of the work's time, as services do. In
- * each pass this happens at the same ops, before the first op that begins after a period has
- * passed, in the thread of that op. A stretch without an op gets one call, however many periods it
- * lasts. In the memory pass, where time passes, memory_time.c makes the call at each period.
+ * Periodic purges: the library gives memory back after each period of the work's time, as services
+ * do. A purge is called before the first op that begins after a period has passed, in the thread of
+ * that op. This is the same op in each pass. If several periods pass without an op, one call is
+ * made. In the memory pass, where time passes, memory_time.c makes the call at each period.
  */
 #include "worker/lanes.h"
 #include "worker/memory.h"
@@ -14,14 +14,16 @@
 struct ab_purges {
     struct ab_introspect library;
     uint32_t n;      /* purges in the whole tape */
-    uint32_t n_here; /* purges in the entered burst */
+    uint32_t n_here; /* purges in the current burst */
     struct due {
-        uint32_t op, next; /* op of the burst; index of the lane's next entry, 0 = none */
-    } due[];               /* used from index 1 on */
+        /* op: index in the burst of the op before which the purge is due; next: index of the lane's
+         * next entry, 0 = none */
+        uint32_t op, next;
+    } due[]; /* indices begin at 1 */
 };
 
-/* Returns the position of the next step, from *at on, at which a period has passed; UINT32_MAX =
- * none. *n_passed counts the periods so far. */
+/* Returns the position of the next time step, from index *at on, at which another period has
+ * passed; UINT32_MAX = none. *n_passed counts the periods so far. */
 static uint32_t next_due(const struct ab_worker *w, uint32_t *at, uint64_t *n_passed)
 {
     const struct ab_time_step *steps = ab_tape_steps(w->image);
@@ -58,8 +60,9 @@ void ab_purges_open(struct ab_worker *w, const void *malloc_function)
     w->purges = r;
 }
 
-struct walk {                   /* a walk over a burst in the common order */
-    uint32_t at, due, position; /* next step; positions of the next purge and of the walk */
+struct walk { /* state of a walk over a burst in the common order of the lanes */
+    /* at: next time step; due: position of the next purge; position: position of the walk */
+    uint32_t at, due, position;
     uint64_t n_passed;
     uint32_t last[AB_LANES_MAX]; /* last entry of due[] for each lane; 0 = none */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads from pagemap which pages are resident, and keeps the runs of those that were resident
- * before the first op.
+ * Reads from /proc/self/pagemap which pages are resident, and keeps runs of the pages that were
+ * resident before the first op.
  */
 #include "worker/residency.h"
 
@@ -16,11 +16,12 @@
 static int open_high(const char *path);
 
 enum { CHUNK_BYTES = 4096, LINE_BYTES = 128 };
-/* No heap has a mapping this large; the shadow of a sanitizer is, in tests. */
+/* Mappings from this size on are skipped: no heap has one this large, but the shadow memory of a
+ * sanitizer is, in tests. */
 #define SHADOW_BYTES (UINT64_C(1) << 42)
 
-/* Buffers of the only reader. They are static, because on the stack they would count in a
- * footprint. */
+/* Buffers for the one thread that reads. They are static, because on the stack they would count in
+ * a footprint. */
 static uint64_t entries[AB_RESIDENCY_PAGES_MAX];
 static bool are_there[AB_RESIDENCY_PAGES_MAX];
 static char chunk[CHUNK_BYTES];
@@ -31,13 +32,13 @@ void ab_residency_open(struct ab_residency *r)
     r->smaps_fd = open_high("/proc/self/smaps");
     r->tasks_fd = open_high("/proc/self/task");
     r->page_log2 = ab_log2((uint64_t)sysconf(_SC_PAGESIZE));
-    memset(entries, 0, sizeof entries); /* resident from here on */
+    memset(entries, 0, sizeof entries); /* written, so that they are resident from here on */
     memset(are_there, 0, sizeof are_there);
     memset(chunk, 0, sizeof chunk);
 }
 
-/* True if the page is present, belongs to no file or shared mapping, and is mapped here only. The
- * zero page is not. */
+/* True if the page is present, belongs to no file or shared mapping, and is mapped by this process
+ * only. False for the zero page. */
 static bool is_private(uint64_t entry)
 {
     const uint64_t present = UINT64_C(1) << 63, file = UINT64_C(1) << 61, own = UINT64_C(1) << 56;
@@ -69,7 +70,8 @@ static bool add_page(struct ab_page_runs *runs, uint64_t page)
     return true;
 }
 
-/* Adds the first `wanted` resident pages of a mapping; the pages behind them are not read. */
+/* Adds the first `wanted` resident pages of a mapping to the runs. Pages behind these are not
+ * read. */
 static bool add_mapping(const struct ab_residency *r, const struct ab_page_run *mapping,
                         uint64_t wanted, struct ab_page_runs *out)
 {
@@ -100,8 +102,8 @@ static bool read_hex(const char **s, uint64_t *out)
     return is_any;
 }
 
-/* Takes a line of smaps. "55e0-55f0 r-xp …" begins a mapping; "Anonymous: 12 kB" says how many of
- * its pages to look for. */
+/* Takes a line of smaps. "55e0-55f0 r-xp …" begins a mapping. "Anonymous: 12 kB" says how many of
+ * the mapping's pages are resident and private, so how many to look for. */
 static bool read_line(const struct ab_residency *r, const char *line, struct ab_page_run *mapping,
                       struct ab_page_runs *out)
 {
@@ -137,7 +139,8 @@ bool ab_residency_snapshot(const struct ab_residency *r, struct ab_page_runs *ou
         at += n;
         for (ssize_t i = 0; i < n; i++) {
             if (chunk[i] != '\n') {
-                if (used + 1 < sizeof line) /* the end of a long path is not needed */
+                /* skips the rest of a line that is too long: the end of a path is not needed */
+                if (used + 1 < sizeof line)
                     line[used++] = chunk[i];
                 continue;
             }
@@ -176,8 +179,8 @@ uint64_t ab_residency_lost(const struct ab_residency *r, const struct ab_page_ru
 
 enum { PROBE_PAGES = 256, MARK_PAGES = 1024, TEXT_BYTES = 4096, FD_HIGH = 200 };
 
-/* Opens a file with a high descriptor, because some allocators close all low descriptors. Returns
- * -1 on failure. */
+/* Opens a file with a high descriptor number, because some allocators close all low descriptors.
+ * Returns -1 on failure. */
 static int open_as(const char *path, int flags)
 {
     int low = open(path, flags | O_CLOEXEC);
@@ -193,7 +196,7 @@ static int open_high(const char *path)
     return open_as(path, O_RDONLY);
 }
 
-/* Buffers of the only reader; static for the same reason. */
+/* Buffers for the one thread that reads; static, as those above */
 static char rollup_text[TEXT_BYTES], status_text[TEXT_BYTES];
 
 void ab_footprint_open(struct ab_footprint *f)
@@ -203,7 +206,8 @@ void ab_footprint_open(struct ab_footprint *f)
     f->status_fd = open_high("/proc/self/status");
     f->clear_fd = open_as("/proc/self/clear_refs", O_WRONLY);
     f->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-    struct ab_footprint_detail once; /* memory that the reading itself needs becomes resident now */
+    /* the reading itself needs memory, which becomes resident now */
+    struct ab_footprint_detail once;
     ab_footprint_read_detail(f, &once);
 }
 
@@ -222,8 +226,8 @@ void ab_footprint_close(struct ab_footprint *f)
     shut(&f->clear_fd);
 }
 
-/* Reads a decimal number after blanks at *s, and moves *s after it. Returns false if there is
- * none. */
+/* Skips blanks at *s, reads a decimal number, and moves *s behind it. Returns false if there is no
+ * number. */
 static bool read_number(const char **s, uint64_t *out)
 {
     const char *p = *s;
@@ -240,7 +244,7 @@ static bool read_number(const char **s, uint64_t *out)
 }
 
 /* Accepts the text only if it is one line of seven numbers. Otherwise an allocator has closed the
- * descriptor, and another file has its number. */
+ * descriptor, and now another file has its number. */
 bool ab_footprint_read(const struct ab_footprint *f, uint64_t *private_bytes)
 {
     char text[160];
@@ -343,9 +347,9 @@ bool ab_high_water_reset(const struct ab_footprint *f)
     return f->clear_fd >= 0 && write(f->clear_fd, "5", 1) == 1;
 }
 
-/* Measures how far the mark is behind. The kernel counts pages in batches, so the mark lags by up
- * to a batch and is then right again. Looking after 1, 2, 3, 4, 6, 8, 12 … pages finds at least two
- * thirds of the largest lag. */
+/* Measures how far the kernel's high-water mark lags. The kernel counts pages in batches, so the
+ * mark is late by up to a batch and is then right again. Looking after 1, 2, 3, 4, 6, 8, 12 … pages
+ * finds at least two thirds of the largest lag. */
 static uint64_t watch_mark(const struct ab_footprint *f, char *p)
 {
     struct ab_high_water mark;

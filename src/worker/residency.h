@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the pages of this process that are resident and private, page by page: the memory that
- * statm counts as resident − shared. Reads /proc/self/pagemap, which leaves out the zero page,
- * files and shared memory as statm does; mincore does not. Runs in the worker: no malloc, no stdio.
+ * statm counts as resident − shared. Reads /proc/self/pagemap. Like statm, and unlike mincore,
+ * pagemap leaves out the zero page, files and shared memory. Runs in the worker: no malloc, no
+ * stdio.
  */
 #ifndef AB_WORKER_RESIDENCY_H
 #define AB_WORKER_RESIDENCY_H
@@ -12,13 +13,14 @@
 #include <stdint.h>
 
 struct ab_residency {
-    int pagemap_fd, smaps_fd; /* -1 = cannot be read */
-    int tasks_fd;             /* folder of the process's threads */
+    int pagemap_fd, smaps_fd; /* descriptor of /proc/self/smaps; -1 = cannot be read */
+    int tasks_fd;             /* descriptor of the folder of the process's threads */
     unsigned page_log2;
 };
-enum { AB_RESIDENCY_PAGES_MAX = 512 }; /* pages read at once: 2 MiB in pages of 4 KiB */
+/* most pages that are read at once: 2 MiB in pages of 4 KiB */
+enum { AB_RESIDENCY_PAGES_MAX = 512 };
 
-/* Opens files that stay open as long as the worker runs. */
+/* Opens the files of /proc, which stay open as long as the worker runs. */
 void ab_residency_open(struct ab_residency *r);
 
 /* Sets is_there[i] for the `n` pages from page number `first` on. Returns false if they cannot be
@@ -27,18 +29,18 @@ bool ab_residency_read(const struct ab_residency *r, uint64_t first, uint32_t n,
 
 /* Runs of pages, ascending and disjoint. */
 struct ab_page_run {
-    uint64_t begin, end; /* page numbers */
+    uint64_t begin, end; /* numbers of the first page and of the page behind the last */
 };
 struct ab_page_runs {
-    struct ab_page_run *runs; /* the caller's memory */
+    struct ab_page_run *runs; /* memory that the caller provides */
     size_t n, cap;
 };
 
-/* Lists all private pages that are resident now. Returns false if they cannot be read, or if there
- * are too many runs. */
+/* Fills `runs` with all private pages that are resident now. Returns false if they cannot be read,
+ * or if there are too many runs. */
 bool ab_residency_snapshot(const struct ab_residency *r, struct ab_page_runs *out);
 bool ab_page_runs_have(const struct ab_page_runs *runs, uint64_t page);
-/* Returns how many of the pages are no longer resident; UINT64_MAX if this cannot be read. */
+/* Returns how many pages of the runs are no longer resident; UINT64_MAX if this cannot be read. */
 uint64_t ab_residency_lost(const struct ab_residency *r, const struct ab_page_runs *runs);
 
 /* Reads how much private memory of this process is resident. Uses pread on descriptors that stay
@@ -56,32 +58,35 @@ void ab_footprint_close(struct ab_footprint *f);
 /* Reads resident − shared, in bytes; takes 0.8 us. Returns false if it cannot be read. */
 bool ab_footprint_read(const struct ab_footprint *f, uint64_t *private_bytes);
 
-/* Memory by a walk over the page tables: exact, whatever the kernel does to its counters, but 12 ms
- * for each GiB. */
+/* Memory that the kernel counts by a walk over the page tables: exact, whatever it does to its
+ * counters. A reading takes 12 ms for each GiB. */
 struct ab_footprint_detail {
     uint64_t private_bytes;
     uint64_t shmem_bytes, file_bytes, hugetlb_bytes, swap_bytes, lazyfree_bytes;
 };
 bool ab_footprint_read_detail(const struct ab_footprint *f, struct ab_footprint_detail *out);
 
-/* Measures the error of ab_footprint_read: touches 256 new private pages one by one. Returns the
- * most pages by which it was wrong; 0 = exact, UINT32_MAX = nothing can be read or mapped. */
+/* Measures the error of ab_footprint_read by touching 256 new private pages, one by one. Returns
+ * the most pages by which a reading was wrong; 0 = exact, UINT32_MAX = nothing can be read or
+ * mapped. */
 uint32_t ab_footprint_granularity(const struct ab_footprint *f);
 
-/* The kernel's high-water mark of resident memory, which includes memory given back within a
+/* The kernel's high-water mark of resident memory. It includes memory that is given back within one
  * call. */
 struct ab_high_water {
-    /* High-water mark less today's shared memory, which the mark includes. If shared memory only
-     * grew, this is a lower bound of the private memory at some moment. */
+    /* High-water mark minus the shared memory of now, because the mark includes shared memory. If
+     * shared memory has only grown, this is a lower bound of the private memory at some time. */
     uint64_t private_bytes;
-    uint64_t now_bytes, shared_bytes; /* private and shared memory when it was read */
+    /* now_bytes: private memory when the mark was read; shared_bytes: shared memory at that time */
+    uint64_t now_bytes, shared_bytes;
 };
-/* Reads the mark since the last reset; takes 12 us. Returns false if it cannot be read. */
+/* Reads the mark, which is the highest since the last reset; takes 12 us. Returns false if it
+ * cannot be read. */
 bool ab_high_water_read(const struct ab_footprint *f, struct ab_high_water *out);
 /* Resets the mark; takes 0.5 us. Returns false if it cannot be written. */
 bool ab_high_water_reset(const struct ab_footprint *f);
-/* Measures the error of the mark: gives back 1,024 pages one by one. Returns the bytes by which the
- * mark may be too high for one CPU; UINT64_MAX if there is no mark that can be reset. */
+/* Measures the error of the mark by giving back 1,024 pages, one by one. Returns the bytes by which
+ * the mark of one CPU may be too high; UINT64_MAX if there is no mark that can be reset. */
 uint64_t ab_high_water_excess(const struct ab_footprint *f);
 
 #endif

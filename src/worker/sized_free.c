@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the function of a malloc that frees a block of a known size. It must come from the object
- * that serves malloc, or blocks would go to another allocator. Plain free is used if there is none.
+ * Finds the function of a malloc library that frees a block of known size. The function must come
+ * from the object that serves malloc; otherwise blocks would go to another allocator. If there is
+ * none, plain free is used.
  */
 #include "worker/worker.h"
 
@@ -15,13 +16,14 @@ struct family {
     const char *shown; /* name in the report; NULL = `sized` */
 };
 
-/* The standard's functions come first, then the libraries' own. jemalloc's flags are log2 of the
- * alignment. */
+/* The functions of the standard come first, then the libraries' own. The flags of jemalloc's
+ * sdallocx hold the log2 of the alignment. */
 static const struct family families[] = {
     {"free_sized", "free_aligned_sized", AB_SIZED_ALIGN_FIRST, NULL},
     {"sdallocx", "sdallocx", AB_SIZED_FLAGS, NULL},
     {"mi_free_size", "mi_free_size_aligned", AB_SIZED_SIZE_FIRST, NULL},
-    {"free_size", "free_size_aligned", AB_SIZED_SIZE_FIRST, NULL}, /* found only with a prefix */
+    /* this family is searched for only with a prefix */
+    {"free_size", "free_size_aligned", AB_SIZED_SIZE_FIRST, NULL},
     {"tc_free_sized", NULL, AB_SIZED_SIZE_FIRST, NULL},
     {"_ZdlPvm", "_ZdlPvmSt11align_val_t", AB_SIZED_SIZE_FIRST, "operator delete(void*, size_t)"},
 };
@@ -49,7 +51,9 @@ void ab_worker_find_sized_free(struct ab_worker *w, struct ab_malloc_calls *face
 {
     *(void **)&face->free_sized = plain(face);
     face->free_aligned = NULL;
-    if (w->image->n_sized_frees == 0) /* dlsym would call malloc for a name that it does not find */
+    /* asks only if the tape needs it, because dlsym calls malloc for a name that it does not
+     * find */
+    if (w->image->n_sized_frees == 0)
         return;
     tell(w, "", "free");
     for (size_t i = 0; i < AB_ARRAY_LEN(families); i++) {

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times slices, reads the canary between them, and waits for quiet.
+ * Times slices of the tape (struct ab_slice), reads the canary between them, and waits until the
+ * machine is quiet.
  */
 #include "worker/slices.h"
 
 #include "base/clock.h"
 #include "worker/preemption.h"
 
-enum { LOOK_TIMES = 200 }; /* multiple of look_ticks between two readings: a millisecond */
+/* time between two readings of the CPU time, as a multiple of look_ticks: about a millisecond */
+enum { LOOK_TIMES = 200 };
 
 static struct {
-    uint64_t left;        /* tick at which the last slice ended, or the phase began */
-    uint64_t outside;     /* ticks of the phase that are in no slice */
-    uint64_t canary;      /* part of `outside`: ticks of the canary, which are CPU time */
-    uint64_t in_slices;   /* ticks of all slices in the run */
-    uint64_t apart;       /* lane->apart_ticks at the beginning of the slice */
-    uint16_t quiet;       /* canary reading that the request calls quiet, else the lowest so far */
+    uint64_t left;      /* tick at which the last slice ended, or the phase began */
+    uint64_t outside;   /* ticks of the phase that are in no slice */
+    uint64_t canary;    /* part of `outside` in which the canary used the CPU */
+    uint64_t in_slices; /* ticks of all slices in the run */
+    uint64_t apart;     /* lane->apart_ticks when the slice began */
+    /* canary reading of a quiet machine: that of the request, else the lowest so far */
+    uint16_t quiet;
     uint16_t last;        /* canary reading since the last slice; 0 = none */
-    uint64_t n_gaps;      /* n_gaps at the last reading of the CPU time */
+    uint64_t n_gaps;      /* report.slices.n_gaps when the CPU time was last read */
     uint32_t n_preempted; /* the lane's n_preempted when the slice began */
 } state;
 
@@ -40,7 +43,7 @@ static uint16_t read_canary(struct ab_worker *w)
     return reading;
 }
 
-/* True if waiting for quiet may go on. */
+/* True if there is time left to wait for a quiet machine. */
 static bool may_wait(const struct ab_worker *w)
 {
     const struct ab_slice_request *r = &w->page->request.slices;
@@ -66,9 +69,9 @@ void ab_slices_begin(uint64_t tick)
     state.last = 0;
 }
 
-/* Reads the CPU time anew in the latency pass. Otherwise preemption between slices would count for
- * an op, and the kernel's CPU time would drift against the clock. Not at every slice, because a
- * system call disturbs the caches. */
+/* In the latency pass, reads the CPU time anew. Otherwise preemption between slices would count for
+ * an op, and the kernel's CPU time would drift against the clock. Does so not at every slice,
+ * because a system call disturbs the caches. */
 static void look_anew(struct ab_lane *lane, uint64_t tick)
 {
     uint64_t n_gaps = lane->w->page->report.slices.n_gaps;

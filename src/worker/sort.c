@@ -25,7 +25,7 @@ static void swap(uint64_t *a, uint64_t *b)
 }
 
 /* Moves the pivot to the front: the median of three elements at pseudo-random positions. With fixed
- * positions, numbers of two interleaved series would take quadratic time. */
+ * positions, two interleaved ascending series would take quadratic time. */
 static void choose_pivot(uint64_t *x, uint32_t n)
 {
     uint64_t random = (n ^ x[n / 2]) * UINT64_C(0x9e3779b97f4a7c15);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes into blocks outside the timed interval, as a program does with its memory. Also the
- * access, which is an op of its own and timed. Stores are volatile, or a compiler barrier follows
- * them, so that none is optimized away.
+ * Writes into blocks outside of the timed interval, as a program writes to its memory. Also has the
+ * access to a block, which is an op of its own and is timed. Stores are volatile, or a compiler
+ * barrier follows them, so that the compiler removes none.
  */
 #ifndef AB_WORKER_TOUCH_H
 #define AB_WORKER_TOUCH_H
@@ -22,7 +22,7 @@ static inline void ab_touch_stride(volatile unsigned char *p, size_t from, size_
         p[i] = (unsigned char)i;
 }
 
-/* Writes bytes [0, n) with memset, as programs do. Our own stores took longer than many a
+/* Writes the first n bytes with memset, as programs do. A loop of stores took longer than many a
  * malloc. */
 static inline void ab_touch_all(unsigned char *p, size_t n)
 {
@@ -35,9 +35,9 @@ static inline void ab_touch_first(void *block)
     *(volatile unsigned char *)block = 1;
 }
 
-/* Writes the first byte, one every 4096 after it, and the last one. The last one may lie on a page
- * of its own, because jemalloc begins large blocks anywhere in a page. `from` is 0 for a new block,
- * and the old size for a block that has grown. */
+/* Writes the byte at `from`, one byte every 4096 after it, and the last byte. The last byte may lie
+ * on a page of its own, because jemalloc begins large blocks anywhere in a page. `from` is 0 for a
+ * new block, and the old size for a block that has grown. */
 static inline __attribute__((always_inline)) void ab_touch_pages(void *block, size_t from,
                                                                  size_t size)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits for a gauge of another lane, first awake, then asleep on a futex; and wakes sleepers.
+ * Waits for a gauge (the progress) of another lane, first awake, then asleep on a futex. Also wakes
+ * sleepers.
  */
 #include "worker/wait.h"
 
@@ -11,12 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Limits of the time that a lane waits awake, in us. At most about the time of falling asleep and
- * being woken on a sleeping CPU. At least the time in which a lane sees that nobody needs its
- * CPU. */
+/* Limits in us of the time that a lane waits awake. The most is about the time of falling asleep
+ * and being woken on a sleeping CPU. The least is the time in which a lane can see that nobody
+ * needs its CPU. */
 enum { AWAKE_MOST_US = 50, AWAKE_LEAST_US = 1 };
 
-/* Progress beyond the wanted count before a sleeper is woken, while no CPU is idle for it. */
+/* A sleeper is woken only after this much progress beyond the count that it waits for, if no CPU is
+ * idle. */
 enum { SLACK_OPS = 512, SLACK_FRAMES = 2 };
 
 static bool is_there(const struct ab_gauge *gauge, uint32_t count)
@@ -24,15 +26,16 @@ static bool is_there(const struct ab_gauge *gauge, uint32_t count)
     return ab_gauge_read(gauge) >= count;
 }
 
-/* True if a lane with work needs the CPU of this one: the lane that is waited for, or any other. */
+/* True if a lane that has work needs this lane's CPU: the lane that is waited for, or any other
+ * lane. */
 static bool is_cpu_needed(const struct ab_lane *lane, const struct ab_gauge *gauge)
 {
     return __atomic_load_n(&lane->w->n_awake, __ATOMIC_RELAXED) > lane->w->n_cpus ||
            __atomic_load_n(&gauge->cpu, __ATOMIC_RELAXED) == sched_getcpu();
 }
 
-/* Waits awake. Returns true if the gauge came far enough. Wakes the sleepers that wait for this
- * lane, because they must not sleep on while it waits. */
+/* Waits awake. Returns true if the gauge reached `count`. Also wakes the lanes that wait for this
+ * one, because they could sleep on while this lane waits. */
 static bool wait_awake(struct ab_lane *lane, const struct ab_gauge *gauge, uint32_t count,
                        uint64_t begun)
 {
@@ -55,8 +58,8 @@ static bool wait_awake(struct ab_lane *lane, const struct ab_gauge *gauge, uint3
     }
 }
 
-/* Lowers the gauge's wanted count to `count`, unless it is lower already: that sleeper is then
- * woken first, and asks anew. Returns the wanted count. */
+/* Lowers gauge->wanted to `count`, unless it is lower already. In that case the sleeper with the
+ * lower count is woken first, and this lane then asks again. Returns gauge->wanted. */
 static uint32_t ask(struct ab_gauge *gauge, uint32_t count)
 {
     uint32_t wanted = __atomic_load_n(&gauge->wanted, __ATOMIC_RELAXED);
@@ -67,8 +70,8 @@ static uint32_t ask(struct ab_gauge *gauge, uint32_t count)
     return count < wanted ? count : wanted;
 }
 
-/* Wakes the sleepers of the gauge. They count as awake at once, so that no lane stays awake on the
- * CPU that they need. */
+/* Wakes the sleepers of the gauge. They count as awake at once, so that no other lane keeps waiting
+ * awake on a CPU that they need. */
 static void wake(struct ab_lane *lane, struct ab_gauge *gauge)
 {
     __atomic_store_n(&gauge->wanted, AB_NOT_WANTED, __ATOMIC_SEQ_CST);
@@ -92,8 +95,8 @@ void ab_wait_wake_all(struct ab_lane *lane)
     wake_all_of(lane);
 }
 
-/* Called when the lane is about to sleep. Wakes sleepers that were left asleep because no CPU was
- * idle, so that they can have this lane's CPU. */
+/* Called when the lane is about to sleep. Wakes lanes that stayed asleep because no CPU was idle,
+ * so that one of them can have this lane's CPU. */
 static void give_cpu_away(struct ab_lane *lane)
 {
     struct ab_worker *w = lane->w;
@@ -114,7 +117,8 @@ static void wait_asleep(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t c
         give_cpu_away(lane);
         if (syscall(SYS_futex, &gauge->wanted, FUTEX_WAIT_PRIVATE, wanted, &look, NULL,
                     AB_CALL_OF_OURS) != 0)
-            __atomic_add_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED); /* no lane woke it */
+            /* no lane woke this one, so it counts itself as awake */
+            __atomic_add_fetch(&lane->w->n_awake, 1, __ATOMIC_RELAXED);
     }
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting of one lane until another lane is far enough. The waiting lane spins while no lane needs
- * the CPU, but no longer than it takes to fall asleep and wake up. Then it sleeps, so that lanes
- * with work can have the CPU. Two lanes on one CPU need it by turns: there the waiting lane gives
- * it up at once, and is woken once for as many ops as the window allows.
+ * Lets a lane wait until another lane has come far enough. The waiting lane spins while no lane
+ * needs its CPU, but no longer than falling asleep and waking up would take. Then it sleeps, so
+ * that lanes with work can have the CPU. Two lanes on one CPU need the CPU by turns. There the
+ * waiting lane gives it up at once, and is woken once for as many ops as the window allows.
  *
- * The lane that others wait for tests for sleepers with one plain load, which may be too early to
- * see one that is just falling asleep. It tests again when it next sets its gauge. It tests with a
- * fence when it stops setting it: when it waits itself, and after its last op. In case it works
- * long between two tests, sleepers look by themselves every AB_WAIT_LOOK_NS.
+ * A lane that others wait for tests for sleepers with one plain load after each step. This may be
+ * too early to see a lane that is just falling asleep; the next test sees it. When a lane stops
+ * setting its gauge (it waits itself, or has done its last op), it tests with a fence. A lane may
+ * work for a long time between two tests, so sleepers look at the gauge themselves every
+ * AB_WAIT_LOOK_NS.
  */
 #ifndef AB_WORKER_WAIT_H
 #define AB_WORKER_WAIT_H
@@ -18,15 +19,15 @@
 #include <sched.h>
 
 #define AB_NOT_WANTED UINT32_MAX
-/* Longer than the timer tick of any kernel, so that no hardware timer has to be set: that would be
- * the most expensive part of falling asleep. */
+/* Time between two looks of a sleeper. It is longer than the timer tick of any kernel, so that no
+ * hardware timer has to be set, which would be the most expensive part of falling asleep. */
 enum { AB_WAIT_LOOK_NS = 20000000, AB_NO_CPU = -1 };
 
-/* Waits until the gauge is at least `count`. The time is added to the lane's waits. */
+/* Waits until the gauge is at least `count`. Adds the time to the lane's wait_ticks. */
 void ab_wait_for(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count);
-/* Wakes a sleeper of a gauge that is set already, the lane's own or that of the lane whose turn is
- * next. If all CPUs are busy, or if the sleeper would take the lane's own CPU, it may sleep on for
- * a little: then one wake-up serves many ops. */
+/* Wakes the sleepers of a gauge that has just been set: the lane's own gauge, or that of the lane
+ * whose turn is next. If all CPUs are busy, or if a sleeper would take the lane's own CPU, they may
+ * sleep on for a little, so that one wake-up serves many ops. */
 void ab_wait_wake(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count);
 /* Wakes all lanes that wait for this one, including those that are just falling asleep. */
 void ab_wait_wake_all(struct ab_lane *lane);
@@ -39,14 +40,15 @@ static inline void ab_gauge_set(struct ab_lane *lane, struct ab_gauge *gauge, ui
         ab_wait_wake(lane, gauge, count);
 }
 
-/* Makes a store to the gauge visible to others before later loads. (ThreadSanitizer understands
- * this form of a fence.) */
+/* Makes the last store to the gauge visible to other lanes before any later load of this lane.
+ * (ThreadSanitizer understands this form of a fence.) */
 static inline void ab_gauge_fence(struct ab_gauge *gauge)
 {
     __atomic_fetch_add(&gauge->count, 0, __ATOMIC_SEQ_CST);
 }
 
-/* Sets the gauge for the last time, so that even a lane that is just falling asleep sees it. */
+/* Sets the gauge when no other setting follows soon. Even a lane that is just falling asleep sees
+ * it. */
 static inline void ab_gauge_set_last(struct ab_lane *lane, struct ab_gauge *gauge, uint32_t count)
 {
     ab_gauge_set(lane, gauge, count);

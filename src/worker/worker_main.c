@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * allocbench-worker: one process, one run. It is started by allocbench only, with the tape on
- * descriptor 3 and the run page on descriptor 4. All results go into that page.
+ * allocbench-worker: one process that makes one run. Only allocbench starts it, with the tape on
+ * descriptor 3 and the run page on descriptor 4. All results go into the run page.
  */
 #include "allocators/null/null.h"
 #include "worker/aged_heap.h"
@@ -36,7 +36,7 @@ static bool is_proof(uint32_t pass, uint32_t decorator)
     return pass == AB_PASS_CHECK || pass == AB_PASS_VERIFY || decorator != AB_DECORATOR_NONE;
 }
 
-/* Maps the run page. On failure the parent learns nothing but exit status 2, because the page is
+/* Maps the run page. If that fails, the parent learns only the exit status 2, because the page is
  * the only way to report. */
 static void map_block(void)
 {
@@ -61,7 +61,7 @@ static void map_block(void)
         worker.iteration_reports = (void *)((char *)p + request->iterations_offset);
 }
 
-/* Starts reporting deadly signals; and, if nothing is timed, noting each call. */
+/* Starts reporting deadly signals. If nothing is timed, also starts noting each call. */
 static void watch_end(void)
 {
     const struct ab_run_request *request = &worker.page->request;
@@ -70,9 +70,9 @@ static void watch_end(void)
         ab_call_note_open(&worker.page->report.calls);
 }
 
-/* Checks what a library must not change while it is loaded: descriptors and limits of the process.
- * The values are taken before its constructors run, and only if nothing is timed, because the
- * pre-flight runs before any measurement. */
+/* Checks that no library changed the process while it was loaded: its descriptors and limits. The
+ * values are taken before the libraries' constructors run. They are taken only if nothing is timed,
+ * which suffices because the pre-flight runs before any measurement. */
 
 static const struct limit {
     int resource;
@@ -128,10 +128,11 @@ static void check_load(void)
 }
 
 /* Runs before the constructors of all libraries, so that a crash in one of them is reported. Does
- * nothing in measuring passes, whose start must stay as it is without allocbench. */
+ * nothing in passes that measure, because their start must be like that of any program. */
 static void watch_constructors(void)
 {
-    struct { /* the beginning of struct ab_run_page, which is too large for a small stack */
+    /* the first fields of struct ab_run_page, which as a whole is too large for a small stack */
+    struct {
         uint32_t magic, size;
         struct ab_run_request request;
     } head;
@@ -159,7 +160,7 @@ static void map_tape(void)
     worker.image = p;
     if (p->magic != AB_TAPE_IMAGE_MAGIC || p->size != sizeof(struct ab_tape_image))
         ab_worker_fail(&worker, AB_FAILURE_SYSTEM, "the tape was made by another build", NULL);
-    /* makes them resident, so that no first touch is in a phase */
+    /* makes the ops resident, so that no first touch of them is in a phase */
     if (worker.iteration_reports != NULL)
         memset(worker.iteration_reports, 0, p->n_iterations * sizeof *worker.iteration_reports);
     for (uint64_t at = p->phases_offset; at < p->total_bytes;
@@ -175,8 +176,8 @@ static void map_slots(void)
     worker.slots = ab_worker_map(&worker, bytes, "slots");
 }
 
-/* Closes the descriptors of the mappings, which are not needed from here on. Some allocators close
- * descriptors that they do not own, and must not hit ours. */
+/* Closes the descriptors of the mapped files, which are not needed from here on. Some allocators
+ * close descriptors that they do not own; they must not close one that the harness needs. */
 static void drop_descriptors(void)
 {
     close(AB_WORKER_FD_TAPE);
@@ -185,7 +186,7 @@ static void drop_descriptors(void)
         close(AB_WORKER_FD_PLACEMENT);
 }
 
-/* Fails the run because of the NULL that fault+ returned. */
+/* Fails the run, because fault+ returned NULL for an op that needs a block. */
 static void refuse_fault(const struct ab_lane *lane)
 {
     char op[24], index[24], n[24];
@@ -231,14 +232,17 @@ static void finish(void)
         refuse_null(&worker.lanes[i]);
     set_state(AB_WORKER_DONE);
     tell_end();
-    _exit(0); /* no destructors: all results are in, and a library may hang or print in its own */
+    /* skips destructors: all results are in, and a library could hang or print in its
+     * destructors */
+    _exit(0);
 }
 
 static void report_granularity(void)
 {
     const struct ab_run_request *request = &worker.page->request;
     unsigned pass = request->pass;
-    /* Only lane 0's position is noted, but another lane may be the one that crashed. */
+    /* With several lanes, only the position of lane 0 is exact, but another lane may be the one
+     * that crashed. */
     bool is_noted_singly = request->decorator != AB_DECORATOR_NONE && worker.image->n_lanes == 1;
     worker.page->report.op_granularity = pass == AB_PASS_TAIL || pass == AB_PASS_VERIFY ||
                                                  pass == AB_PASS_MEMORY || pass == AB_PASS_CHECK ||
@@ -247,7 +251,8 @@ static void report_granularity(void)
                                              : AB_PROGRESS_OPS;
 }
 
-/* Runs a proof, or a pass behind a decorator. Returns false if the request has neither. */
+/* Runs the pre-flight or a check, or any pass behind a decorator. Returns false if the request asks
+ * for none of these. */
 static bool run_proof(const struct ab_target *target)
 {
     const struct ab_run_request *request = &worker.page->request;
@@ -266,8 +271,8 @@ static bool run_proof(const struct ab_target *target)
     return true;
 }
 
-/* Reports the memory that the library has taken before the work, which is in no footprint. The
- * parent compares it with a process without the library. */
+/* Reports the memory that the library took before the work, which is in no footprint. The parent
+ * compares it with that of a process without the library. */
 static void report_start(void)
 {
     struct ab_footprint f;
@@ -334,7 +339,7 @@ static void choose_inlined(const struct ab_run_request *request)
 
 static void run_heap(struct ab_run_request *request)
 {
-    static struct ab_heap_face face; /* static for the same reason */
+    static struct ab_heap_face face; /* static for the same reason as in run_malloc */
     choose_inlined(request);
     if (request->boundary == AB_BOUNDARY_PLACED)
         ab_placed_map(&worker);
@@ -347,7 +352,7 @@ static void run_heap(struct ab_run_request *request)
         ab_placed_open(&worker, &face);
     else
         ab_worker_open_heap(&worker, &face);
-    check_load(); /* a plug-in is loaded now */
+    check_load(); /* checks again, because a plug-in is loaded now */
     set_state(AB_WORKER_OPENED);
     drop_descriptors();
     set_state(AB_WORKER_RUNNING);

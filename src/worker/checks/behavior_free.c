@@ -25,7 +25,8 @@ static bool is_corrupt(struct ab_trial *t, const ab_ref *live, uint32_t n)
     for (uint32_t i = 0; i < AFTER; i++) {
         ab_ref ref = ab_target_ask(t->target, t->target->heap, &ask);
         uintptr_t at = (uintptr_t)ab_target_address(t->target, t->target->heap, ref);
-        if (ref == 0 && ab_trial_claims_misuse(t)) /* its capacity may be small */
+        /* few blocks, because the capacity of the heap may be small */
+        if (ref == 0 && ab_trial_claims_misuse(t))
             end_null(t, n_places, "a later allocation returned NULL");
         if (at == 0)
             return true;

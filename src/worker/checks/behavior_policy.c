@@ -105,7 +105,7 @@ void ab_behavior_small_alignment(struct ab_trial *t)
 
 enum { STEPS = 2000, SLOTS = 64 };
 
-/* Runs the steps and folds all addresses, relative to the first one, into one number. */
+/* Runs the steps and combines all addresses, relative to the first one, into one number. */
 static uint64_t run_steps(struct ab_trial *t, struct ab_heap *heap, uint64_t seed)
 {
     static ab_ref refs[SLOTS];

@@ -13,7 +13,9 @@ static struct ab_block live[LIVE_MAX];
 
 struct churn { /* blocks are allocated and freed at random indices of `live` */
     size_t most_bytes, most_align;
-    uint32_t rounds, sweep_every; /* sweep_every 0: all blocks are read back at the end only */
+    /* number of steps between two readings of all blocks; 0: all blocks are read back at the end
+     * only */
+    uint32_t rounds, sweep_every;
     bool resizes;
 };
 
@@ -51,7 +53,7 @@ static void run_churn(struct ab_trial *t, const struct churn *churn)
     t->report->work = t->checker.n_asked;
 }
 
-/* Requests sizes around an alignment, where an allocator's size classes meet. */
+/* Requests sizes just below, at and above an alignment, where an allocator's size classes meet. */
 static void ask_around(struct ab_trial *t, enum ab_call call, size_t align)
 {
     const size_t sizes[] = {1,     8,         16,        24,        align / 2, align - 1,
@@ -110,8 +112,8 @@ void ab_check_slack(struct ab_trial *t)
                      .most_bytes = 8192, .most_align = 256, .rounds = 10000, .sweep_every = 1000});
 }
 
-/* Checks that usable_size of a block stays the same. The checker itself finds one that is less than
- * the request. */
+/* Checks that the usable_size of a block stays the same while the block lives. The checker itself
+ * finds a usable_size below the requested size. */
 void ab_check_usable(struct ab_trial *t)
 {
     static size_t usable[LIVE_MAX];

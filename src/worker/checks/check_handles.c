@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Handles: stale ones, ones that were never issued, ones of another heap. Every back end must
- * recognize a stale handle. Only a back end that claims to detect misuse must recognize the others,
- * because an index alone does not show that a block is foreign.
+ * Handles: stale handles, handles that were never issued, handles of another heap. Every back end
+ * must recognize a stale handle. Only a back end that claims to detect misuse must recognize the
+ * others, because an index alone does not show that a block is foreign.
  */
 #include "worker/checks/checks.h"
 
@@ -50,7 +50,8 @@ static void expect_stale(struct ab_trial *t, ab_ref ref, const char *what)
         fail_handle(t, "a stale handle, ", ref, what);
 }
 
-/* Reuses the slot of one block 70,000 times, which is more than 16 bits can count. */
+/* Allocates and frees a block 70,000 times, so that its slot is reused more often than 16 bits can
+ * count. */
 static void reuse_one_place(struct ab_trial *t)
 {
     enum { TIMES = 70000 };
@@ -71,7 +72,7 @@ static bool is_live(ab_ref ref)
     return false;
 }
 
-/* Resolves a forged handle, which must not end the process. It must give NULL if the back end
+/* Resolves a forged handle. This must not end the process, and must give NULL if the back end
  * claims to detect misuse. */
 static void resolve_forged(struct ab_trial *t, ab_ref ref)
 {
@@ -121,8 +122,8 @@ void ab_check_handles(struct ab_trial *t)
 
 /* ---- handles of another heap ---- */
 
-/* Fills both heaps with the same number of blocks, so that only the heap differs. Returns NULL if
- * there is no second heap. */
+/* Fills both heaps with the same number of blocks, so that their handles differ only in the heap.
+ * Returns NULL if there is no second heap. */
 static struct ab_heap *fill_both(struct ab_trial *t)
 {
     struct ab_heap *other = NULL;
@@ -136,9 +137,9 @@ static struct ab_heap *fill_both(struct ab_trial *t)
     return other;
 }
 
-/* Frees the other heap's handles here, where they are no live blocks; all live blocks must be
- * unchanged. Only for back ends that claim to detect it, because elsewhere a handle may match a
- * live block. */
+/* Frees handles of the other heap in this one, where no live block has such a handle. All live
+ * blocks must be unchanged. Only for back ends that claim to detect misuse, because in others a
+ * foreign handle may match a live block. */
 static void free_foreign(struct ab_trial *t)
 {
     for (uint32_t i = 0; i < LIVE_MAX; i++)

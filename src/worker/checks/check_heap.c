@@ -67,7 +67,7 @@ void ab_check_reset(struct ab_trial *t)
     for (uint32_t round = 0; round < 20; round++) {
         fill_live(t, 0, LIVE_MAX);
         ab_checker_sweep(&t->checker);
-        if (round % 2 == 1) /* frees some blocks before every other reset */
+        if (round % 2 == 1) /* every second round also frees some blocks before the reset */
             drop_live(t, 0, LIVE_MAX / 2);
         ab_target_reset(t->target, t->target->heap);
         ab_checker_forget(&t->checker);
@@ -75,7 +75,8 @@ void ab_check_reset(struct ab_trial *t)
     }
 }
 
-/* Allocates blocks [begin, end) between a mark and its release, which ends them without a free. */
+/* Sets a mark, allocates blocks [begin, end), and releases the mark, which ends these blocks
+ * without a free. */
 static void fill_and_release(struct ab_trial *t, uint32_t begin, uint32_t end, size_t size)
 {
     uint64_t mark = ab_target_mark(t->target, t->target->heap);
@@ -94,8 +95,9 @@ static void fill_and_release(struct ab_trial *t, uint32_t begin, uint32_t end, s
     ab_target_release(t->target, t->target->heap, mark);
 }
 
-/* Checks that a release leaves nothing behind. If there are no statistics, leaks must add up: a
- * block in each of these rounds is twice the memory that there is. */
+/* Checks that a release leaves no memory in use. If the heap has no statistics, leaks must add up
+ * until the memory is full. So each of these rounds has a block of such a size that all together
+ * are twice the memory that there is. */
 void ab_check_mark(struct ab_trial *t)
 {
     enum { OLDER = LIVE_MAX / 4, LARGE = 4096, ROUNDS = 8192, BOUND_BYTES = 16 << 20 };

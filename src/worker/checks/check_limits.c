@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Limits: requests that must fail, requests that must not, and that freed memory is used again.
+ * Limits: requests that must fail, requests that must succeed, and the reuse of freed memory.
  */
 #include "worker/checks/checks.h"
 
@@ -64,7 +64,7 @@ void ab_check_limits(struct ab_trial *t)
         }
 }
 
-/* Allocates blocks until there is no more memory. Returns their number. */
+/* Allocates blocks until there is no more memory. Returns the number of blocks. */
 static uint32_t exhaust(struct ab_trial *t)
 {
     uint32_t n = 0;
@@ -74,8 +74,8 @@ static uint32_t exhaust(struct ab_trial *t)
     return n;
 }
 
-/* Fills the memory. Both ends of every block are written, so that a block that extends beyond
- * mapped memory shows. */
+/* Fills the memory with blocks. Writes both ends of every block, so that a block that extends
+ * beyond mapped memory crashes the check. */
 void ab_check_exhaustion(struct ab_trial *t)
 {
     t->checker.edge_bytes = 64;
@@ -128,8 +128,8 @@ static void reuse_resized(struct ab_trial *t, uint32_t n_pairs)
     }
 }
 
-/* Checks the reuse of memory, in a loop for each kind of call, so that other calls do not hide a
- * leak in one of them. */
+/* Checks that freed memory is used again. There is one loop for each kind of call, so that other
+ * calls do not hide a leak in one of them. */
 void ab_check_reuse(struct ab_trial *t)
 {
     enum ab_call calls[AB_CALL_COUNT];

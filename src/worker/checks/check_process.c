@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads and children. Interleavings come from the scheduler and from yields at random points. So
- * a pass is weak evidence, but a failure is proof.
+ * Threads and child processes. Interleavings come from the scheduler and from yields at random
+ * points. So a pass is weak evidence, but a failure is proof.
  */
 #include "worker/checks/checks.h"
 
@@ -26,10 +26,10 @@ struct block {
 
 static struct party {
     struct ab_trial *t;
-    struct ab_heap *heap; /* this thread's heap */
+    struct ab_heap *heap; /* heap of this thread */
     struct ab_rng rng;
     uint32_t index;
-    bool is_remote; /* other threads may free its blocks */
+    bool is_remote; /* True if other threads may free this thread's blocks. */
     struct block own[OWN];
 } parties[THREADS];
 
@@ -105,7 +105,8 @@ static void *thread_main(void *user)
         ab_trial_fail_text(p->t, "thread_enter refused");
     for (uint32_t i = 0; i < OPS; i++)
         step(p);
-    /* Without remote frees, the thread must free its own blocks; with them, they outlive it. */
+    /* If only the thread may free its blocks, it frees them now. Otherwise they outlive the
+     * thread. */
     for (uint32_t i = 0; !p->is_remote && i < OWN; i++)
         drop(p, &p->own[i]);
     leave(p);
@@ -146,7 +147,8 @@ void ab_check_threads(struct ab_trial *t)
     t->checker.is_shared = true;
     for (uint32_t round = 0; round < ROUNDS; round++)
         run_round(t, is_remote, round);
-    struct party *last = &parties[0]; /* frees the remaining blocks, as a thread of its own */
+    /* frees the blocks that remain, in the role of another thread */
+    struct party *last = &parties[0];
     if (is_remote && !enter(last))
         ab_trial_fail_text(t, "thread_enter refused");
     for (uint32_t i = 0; is_remote && i < THREADS * OWN; i++)
@@ -224,8 +226,8 @@ void ab_check_remote_reuse(struct ab_trial *t)
 
 /* ---- children ---- */
 
-/* Uses malloc without the checker, whose lock may be held by a thread that the child does not
- * have. */
+/* Uses malloc without the checker. In the child, the checker's lock may be held by a thread that
+ * exists only in the parent. */
 static void use_malloc(const struct ab_target *target, size_t salt)
 {
     ab_ref blocks[32];
@@ -251,7 +253,7 @@ static void sleep_ms(long ms)
     ab_clock_sleep_until(ab_clock_now_ns() + (uint64_t)ms * 1000000);
 }
 
-/* True if the child exits normally with status 0 within two seconds. */
+/* Waits for the child. True if it exits normally with status 0 within two seconds. */
 static bool ends_well(pid_t child)
 {
     int status = 0;
@@ -295,7 +297,7 @@ void ab_check_fork(struct ab_trial *t)
             ab_trial_fail_text(t, "no thread could be started");
     for (uint32_t i = 0; i < CHILDREN; i++, t->report->work++) {
         use_malloc(t->target, i);
-        sleep_ms(1); /* the threads are somewhere in the middle of a call */
+        sleep_ms(1); /* now the threads are somewhere in the middle of a call */
         if (!fork_and_use(t->target))
             ab_trial_fail_text(t, "the child of a multithreaded process hung or died in malloc");
     }
@@ -306,7 +308,7 @@ void ab_check_fork(struct ab_trial *t)
 
 /* ---- forks in signal handlers ----
  *
- * glibc and others support them, although no malloc has to. */
+ * glibc and other C libraries support them, although no malloc has to. */
 
 static const struct ab_target *handler_target;
 static uint32_t n_forked, n_hung;

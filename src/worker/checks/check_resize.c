@@ -24,8 +24,8 @@ static void drop_all(struct ab_trial *t, uint32_t n)
         ab_trial_drop(t, &live[i]);
 }
 
-/* Checks that resizes keep the contents. There are blocks between the growing ones, so that they
- * cannot all grow in place. */
+/* Checks that resizes keep the contents. Other blocks lie between the growing blocks, so that not
+ * all can grow in place. */
 void ab_check_prefix(struct ab_trial *t)
 {
     if (!ab_trial_needs(t, ab_target_can_resize(t->target), "no resize"))
@@ -41,8 +41,8 @@ void ab_check_prefix(struct ab_trial *t)
     t->report->work = t->checker.n_resized;
 }
 
-/* Checks that a failed resize leaves the block alone. After each failure, allocates blocks of the
- * same size: one of them would be the old block if it had been freed. */
+/* Checks that a failed resize leaves the old block alone. After each failure, allocates blocks of
+ * the same size. If the resize had freed the old block, one of them would be at its address. */
 void ab_check_failed_resize(struct ab_trial *t)
 {
     static const size_t too_large[] = {(size_t)PTRDIFF_MAX + 1, SIZE_MAX - 64, SIZE_MAX};
@@ -64,7 +64,8 @@ void ab_check_failed_resize(struct ab_trial *t)
     }
 }
 
-/* Writes blocks completely and frees them, then requests zeroed memory of about the same size. */
+/* Checks that zeroed blocks are zero: fills blocks with data and frees them, then requests zeroed
+ * memory of about the same size. */
 void ab_check_zeroed(struct ab_trial *t)
 {
     static const size_t sizes[] = {1,    8,    16,   24,   48,    100,   256,    1000,
@@ -100,7 +101,8 @@ void ab_check_overflow(struct ab_trial *t)
     if (!ab_trial_needs(t, t->target->calls.calloc != NULL, "no calloc"))
         return;
     for (unsigned shift = 1; shift < 32; shift++) {
-        /* Products that overflow to 0, to 1 << shift, and to nearly SIZE_MAX. */
+        /* Element counts whose product with the size overflows to 0, to 1 << shift, and to nearly
+         * SIZE_MAX. */
         size_t n = (size_t)1 << (63 - shift), m = (size_t)1 << (shift + 1);
         if (ab_target_calloc(t->target, n, m) != 0)
             fail_overflow(t, n, m);

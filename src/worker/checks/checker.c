@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checker: fills and reads back blocks, looks for overlap, and reports the first call that is
- * wrong.
+ * The checker: fills blocks with a pattern, reads them back, looks for overlapping blocks, and
+ * reports the first call that is wrong.
  */
 #include "worker/checks/checker.h"
 
@@ -9,7 +9,7 @@
 
 #include <sched.h>
 
-/* Above user space on every supported machine; MAP_FAILED is above it too. */
+/* Lowest address above user space on every supported machine; MAP_FAILED is above it too. */
 #define AB_ADDRESS_END ((uintptr_t)1 << 56)
 
 bool ab_checker_open(struct ab_checker *c, const struct ab_target *target)
@@ -64,7 +64,7 @@ static void add_block(struct ab_words *w, struct ab_checker *c, const struct ab_
     }
 }
 
-/* Begins a message: "memalign(256, 256) returned 0x…". */
+/* Begins a message with the call and its result: "memalign(256, 256) returned 0x…". */
 static struct ab_words gave(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_words w = {.n = 0};
@@ -81,8 +81,8 @@ static bool proves(const struct ab_checker *c, enum ab_proof what)
 
 /* ---- contents ---- */
 
-/* Returns byte i of the pattern of `seq`. Neighbouring blocks, and bytes one block apart, differ.
- * In every pattern, most bytes are not zero. */
+/* Returns byte i of the pattern of the block with number `seq`. Patterns of neighbouring blocks
+ * differ at every byte, and most bytes are not zero. */
 static unsigned char pattern(uint64_t seq, size_t i)
 {
     return (unsigned char)((seq * 0x9e3779b1u + i) * 0x85ebca6bu >> 24);
@@ -99,7 +99,8 @@ static void fill(struct ab_checker *c, struct ab_shadow_block *b)
         p[i] = pattern(b->seq, i);
 }
 
-/* Returns the first byte of [0, n) that does not have its pattern; SIZE_MAX = all bytes have it. */
+/* Returns the index of the first byte in [0, n) that does not have its pattern; SIZE_MAX = all
+ * bytes have it. */
 static size_t find_change(const struct ab_checker *c, const struct ab_shadow_block *b,
                           const unsigned char *p, size_t n)
 {
@@ -159,7 +160,8 @@ static void check_alignment(struct ab_checker *c, const struct ab_shadow_block *
     fail_with(c, &w);
 }
 
-/* Checks the address before anything reads the block, because it may be invalid. */
+/* Checks the address of a block before anything reads the block, because the address may be
+ * invalid. */
 static void check_address(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_words w;
@@ -189,8 +191,8 @@ static _Noreturn void tell_overlap(struct ab_checker *c, const struct ab_shadow_
     fail_with(c, &w);
 }
 
-/* Enters the block into the shadow, unless it overlaps another one. Reports failures without
- * holding the lock. */
+/* Enters the block into the shadow (the record of live blocks), unless it overlaps another block.
+ * Reports failures after the lock is released. */
 static void take_up(struct ab_checker *c, const struct ab_shadow_block *b)
 {
     struct ab_shadow_block other = {.at = 0};
@@ -219,7 +221,7 @@ static void check_usable(struct ab_checker *c, const struct ab_shadow_block *b, 
     fail_with(c, &w);
 }
 
-/* Returns the key of a block in the shadow: its address, or its ref if blocks move. */
+/* Returns the key of a block in the shadow: its address, or its reference if blocks may move. */
 static uintptr_t place_of(const struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
     if ((c->target->traits & AB_TRAIT_MOVES) != 0)
@@ -227,7 +229,7 @@ static uintptr_t place_of(const struct ab_checker *c, struct ab_heap *heap, ab_r
     return (uintptr_t)ab_target_address(c->target, heap, ref);
 }
 
-/* Checks a block that is new or was resized, and enters it into the shadow. */
+/* Checks a block that is new or was resized, fills it, and enters it into the shadow. */
 static void adopt(struct ab_checker *c, struct ab_heap *heap, struct ab_shadow_block *b)
 {
     bool is_moving = (c->target->traits & AB_TRAIT_MOVES) != 0;
@@ -290,7 +292,7 @@ static _Noreturn void tell_lost(struct ab_checker *c, uintptr_t at)
     c->fail(c->user, at == 0 ? "a live block resolves to NULL" : "a live block has moved");
 }
 
-/* Removes the block's entry from the shadow and returns a copy. */
+/* Removes the block's entry from the shadow and returns a copy of it. */
 static struct ab_shadow_block take_out(struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
     uintptr_t at = place_of(c, heap, ref);
@@ -307,8 +309,8 @@ static struct ab_shadow_block take_out(struct ab_checker *c, struct ab_heap *hea
     return b;
 }
 
-/* Checks that the handle of a freed block is stale. Back ends that free nothing before a reset may
- * still resolve it. */
+/* Checks that the handle of a freed block is stale. Not for back ends that free nothing before a
+ * reset, because there it may still resolve. */
 static void check_stale(struct ab_checker *c, struct ab_heap *heap, ab_ref ref)
 {
     const struct ab_backend *hooks = c->target->hooks;
@@ -422,7 +424,8 @@ void ab_checker_sweep(struct ab_checker *c)
         read_back(c, c->target->heap, b);
 }
 
-/* Finds the freed block at an address. The latest one counts, because addresses are reused. */
+/* Finds the block that was freed last at an address. Only the latest one counts, because addresses
+ * are reused. */
 static bool locate_freed(const struct ab_checker *c, uintptr_t address, struct ab_near_block *out)
 {
     uint32_t n = c->n_gone < AB_FREED_MAX ? c->n_gone : AB_FREED_MAX;
@@ -443,8 +446,8 @@ static enum ab_near nearness(const struct ab_shadow_block *b, uintptr_t address)
     return address - b->at < b->span ? AB_NEAR_INSIDE : AB_NEAR_BEHIND;
 }
 
-/* Finds the block near an address. A block behind the address is reported only if none ends before
- * it, because overruns are the usual error. */
+/* Finds the live block near an address. If the address is not inside a block, prefers the block
+ * that ends before it, because overruns are the usual error. */
 static struct ab_near_block locate(struct ab_checker *c, uintptr_t address)
 {
     struct ab_near_block found = {.near = AB_NEAR_NOTHING};

@@ -11,8 +11,8 @@
 #define MIB ((uint64_t)1 << 20)
 #define ALL_KINDS ((1u << AB_OP_KIND_COUNT) - 1)
 
-/* Facts of a heap about the coming work. They are bounds, not counts, because the checks draw at
- * random. */
+/* Facts with which the heap of a check is opened. They are bounds, not counts, because the checks
+ * draw at random. */
 #define FACTS(largest, blocks, total, n_lanes) \
     { \
         .largest_bytes = (largest), .largest_align = 4096, .live_peak_blocks = (blocks), \

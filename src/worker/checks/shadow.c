@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The treap of live blocks by address.
+ * The shadow: a treap of live blocks, ordered by address.
  */
 #include "worker/checks/shadow.h"
 
@@ -10,7 +10,8 @@ enum { NONE = 0, FIRST_CAP = 4096 }; /* index 0 = no node */
 
 struct ab_shadow_node {
     struct ab_shadow_block block;
-    /* left: in a vacant node, the next vacant one; rank: random, never above that of the parent */
+    /* left: in an unused node, the next unused node; rank: random number, never above that of the
+     * parent */
     uint32_t left, right, rank;
     uint32_t is_live;
 };
@@ -70,8 +71,8 @@ struct ab_shadow_block *ab_shadow_find(struct ab_shadow *s, uintptr_t at)
     return n == NONE ? NULL : &s->nodes[n].block;
 }
 
-/* Finds an overlapping block. Live blocks do not overlap, so only the last one that begins before
- * the end can reach into the range. */
+/* Finds a block that overlaps the range. Live blocks do not overlap each other, so only the last
+ * block that begins before the range's end can reach into the range. */
 struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, size_t span)
 {
     uint32_t n = s->root, found = NONE;
@@ -85,7 +86,7 @@ struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, siz
     return found != NONE && b->at + (b->span - 1) >= at ? b : NULL;
 }
 
-/* Splits a tree: nodes before `at` go to *low, the others to *high. */
+/* Splits a tree: nodes with addresses below `at` go to *low, the others to *high. */
 static void split(struct ab_shadow *s, uint32_t tree, uintptr_t at, uint32_t *low, uint32_t *high)
 {
     while (tree != NONE) {
@@ -103,7 +104,7 @@ static void split(struct ab_shadow *s, uint32_t tree, uintptr_t at, uint32_t *lo
     *low = *high = NONE;
 }
 
-/* Merges two trees; all of `low` is before all of `high`. */
+/* Merges two trees; all addresses in `low` are below all addresses in `high`. */
 static uint32_t merge(struct ab_shadow *s, uint32_t low, uint32_t high)
 {
     uint32_t root = NONE, *at = &root;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A record of every live block by address, in the harness's own memory. It says which ranges a new
- * block must not overlap, and which contents a block must still have. It is a treap, because the
- * questions are about neighbours by address. The nodes are in one mapping and refer to each other
- * by index, so that it can grow. No malloc.
+ * The shadow: a record of every live block by address, in the harness's own memory. It says which
+ * ranges a new block must not overlap, and which contents a block must still have. It is a treap,
+ * because the checker asks for neighbours by address. The nodes are in one mapping and refer to
+ * each other by index, so that the mapping can grow. No malloc.
  */
 #ifndef AB_WORKER_CHECKS_SHADOW_H
 #define AB_WORKER_CHECKS_SHADOW_H
@@ -28,12 +28,13 @@ struct ab_shadow {
     uint64_t random;
 };
 
-/* Returns false if there is no memory. */
+/* Maps an empty shadow. Returns false if there is no memory. */
 bool ab_shadow_open(struct ab_shadow *s);
 void ab_shadow_close(struct ab_shadow *s);
 void ab_shadow_clear(struct ab_shadow *s);
 
-/* Returns the block that begins exactly at `at`; NULL = none. Valid until the next put or drop. */
+/* Returns the block that begins exactly at `at`; NULL = none. The pointer is valid until the next
+ * put or drop. */
 struct ab_shadow_block *ab_shadow_find(struct ab_shadow *s, uintptr_t at);
 /* Returns a block that shares a byte with [at, at + span); NULL = none. */
 struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, size_t span);
@@ -41,7 +42,8 @@ struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, siz
  * if there is no memory. */
 bool ab_shadow_put(struct ab_shadow *s, const struct ab_shadow_block *block);
 void ab_shadow_drop(struct ab_shadow *s, uintptr_t at);
-/* Returns the next live block at or after *i, in no order; NULL = no more. Start with *i = 0. */
+/* Returns the next live block at or after index *i, and moves *i behind it; NULL = no more. The
+ * blocks come in no order. Begin with *i = 0. */
 struct ab_shadow_block *ab_shadow_next(struct ab_shadow *s, uint32_t *i);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls an allocator through either boundary, with every kind of request, and writes the calls as
- * text for messages.
+ * Calls an allocator through either boundary, with every kind of request, and writes calls as text
+ * for messages.
  */
 #include "worker/checks/target.h"
 
@@ -52,8 +52,8 @@ bool ab_target_can_free(const struct ab_target *t)
            (t->hooks->free != NULL && (t->traits & AB_TRAIT_NO_FREE) == 0);
 }
 
-/* Returns the size of calloc's unit. Some requests are split into n units, because the product may
- * be computed wrongly. */
+/* Returns the unit with which calloc is called. Some requests are split into several units, because
+ * an allocator may compute the product wrongly. */
 static size_t calloc_unit(size_t size)
 {
     return size % 8 == 0 && size > 0 ? 8 : size > 0 ? size : 1;
@@ -164,7 +164,7 @@ void ab_malloc_free_aligned(const struct ab_malloc_calls *face, void *block, siz
 void ab_target_free_sized(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
                           const struct ab_sized *sized)
 {
-    if (!ab_target_is_malloc(t)) { /* the free of a heap takes the size anyway */
+    if (!ab_target_is_malloc(t)) { /* the free of a heap always takes the size */
         ab_target_free(t, heap, ref, sized->size);
         return;
     }

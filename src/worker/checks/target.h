@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * An allocator as the checks see it: the hooks of a heap, or the functions of a malloc behind the
- * same calls. Every request can be written as text, so that a failure names the exact call. Every
- * call is noted (worker/crash/crash.h) in case it does not return.
+ * An allocator as the checks see it. The same calls reach the hooks of a heap, or the functions of
+ * a malloc library. Every request can be written as text, so that a message about a failure names
+ * the exact call. Every call is noted (worker/crash/crash.h) in case it does not return.
  */
 #ifndef AB_WORKER_CHECKS_TARGET_H
 #define AB_WORKER_CHECKS_TARGET_H
@@ -23,10 +23,10 @@ struct ab_words {
 
 void ab_words_add(struct ab_words *w, const char *text);
 void ab_words_hex(struct ab_words *w, uint64_t n); /* 0x… */
-/* Appends `text`, then the number. */
+/* Appends `text`, then the number in decimal. */
 void ab_words_pair(struct ab_words *w, const char *text, uint64_t n);
 
-/* The functions under test of the malloc boundary, for the loops and for the checks. */
+/* The functions under test of the malloc boundary. The loops and the checks call them. */
 
 struct ab_malloc_calls { /* NULL = the library has no such function */
     void *(*malloc)(size_t);
@@ -35,21 +35,24 @@ struct ab_malloc_calls { /* NULL = the library has no such function */
     void *(*calloc)(size_t, size_t);
     void *(*memalign)(size_t, size_t);
     size_t (*usable_size)(void *);
-    /* this one and the next are for verify only: no tape has them */
+    /* aligned_alloc and posix_memalign are only for `verify`: no tape has them */
     void *(*aligned_alloc)(size_t, size_t);
     int (*posix_memalign)(void **, size_t, size_t);
-    void (*free_sized)(void *, size_t, int); /* never NULL: plain free if there is none */
+    /* frees a block by size; never NULL, because plain free stands in */
+    void (*free_sized)(void *, size_t, int);
     void *free_aligned; /* frees an aligned block by size; NULL: plain free is used */
-    /* arguments of free_aligned after the block; FLAGS is jemalloc's, with the alignment's log2 */
+    /* arguments that free_aligned takes after the block; FLAGS: jemalloc's flags, which hold the
+     * log2 of the alignment */
     enum ab_sized_shape { AB_SIZED_ALIGN_FIRST, AB_SIZED_SIZE_FIRST, AB_SIZED_FLAGS } aligned_shape;
 };
 
-/* Frees a block that was allocated with an alignment, by size. */
+/* Frees a block by size that was allocated with an alignment. */
 void ab_malloc_free_aligned(const struct ab_malloc_calls *face, void *block, size_t size,
                             unsigned align_log2);
 
-/* Frees a block by size. Calls every library's function with three arguments, because an adapter
- * would cost some of them time; functions with fewer parameters ignore the last. */
+/* Frees a block by size. Calls the function of every library with three arguments, because an
+ * adapter would cost some libraries time. Functions with fewer parameters ignore the last
+ * arguments. */
 static inline __attribute__((always_inline)) void ab_malloc_free_sized(
     const struct ab_malloc_calls *face, void *block, size_t size, unsigned align_log2)
 {
@@ -70,20 +73,21 @@ enum ab_call {
     AB_CALL_ALLOC,
     AB_CALL_ZEROED,
     AB_CALL_ALIGNED, /* memalign */
-    AB_CALL_C11,     /* aligned_alloc; malloc boundary only, as the next one */
-    AB_CALL_POSIX,   /* posix_memalign */
+    AB_CALL_C11,     /* aligned_alloc; only at the malloc boundary */
+    AB_CALL_POSIX,   /* posix_memalign; only at the malloc boundary */
     AB_CALL_COUNT
 };
 
 struct ab_ask {
     enum ab_call call;
-    size_t align; /* alignment of the aligned calls, else 0 */
+    size_t align; /* alignment, for the aligned calls; else 0 */
     size_t size;
 };
 
-struct ab_sized { /* size information for a sized free */
+struct ab_sized { /* size and alignment of a block, for a sized free */
     size_t size;
-    unsigned align_log2; /* log2 of the alignment it was allocated with; 0 = natural */
+    /* log2 of the alignment that the block was allocated with; 0 = natural alignment */
+    unsigned align_log2;
 };
 
 bool ab_target_is_malloc(const struct ab_target *t);
@@ -91,19 +95,20 @@ bool ab_target_has(const struct ab_target *t, enum ab_call call);
 bool ab_target_can_resize(const struct ab_target *t);
 bool ab_target_can_free(const struct ab_target *t); /* True if frees give memory back. */
 
-/* Makes the request. `heap` is the calling thread's heap; a malloc ignores it. */
+/* Makes the request. Returns the block's reference; 0 = NULL. `heap` is the calling thread's heap;
+ * a malloc ignores it. */
 ab_ref ab_target_ask(const struct ab_target *t, struct ab_heap *heap, const struct ab_ask *ask);
 /* Calls calloc; only for a malloc that has it. */
 ab_ref ab_target_calloc(const struct ab_target *t, size_t n, size_t size);
 ab_ref ab_target_resize(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
-                        const size_t sizes[2]); /* old, new */
+                        const size_t sizes[2]); /* old size, new size */
 void ab_target_free(const struct ab_target *t, struct ab_heap *heap, ab_ref ref, size_t size);
 /* Frees a block with the function that takes the size. */
 void ab_target_free_sized(const struct ab_target *t, struct ab_heap *heap, ab_ref ref,
                           const struct ab_sized *sized);
 /* Resets the heap; only for a heap that has a reset. */
 void ab_target_reset(const struct ab_target *t, struct ab_heap *heap);
-/* The next three are about save points. */
+/* The next three functions are about save points. */
 bool ab_target_has_marks(const struct ab_target *t);
 uint64_t ab_target_mark(const struct ab_target *t, struct ab_heap *heap);
 void ab_target_release(const struct ab_target *t, struct ab_heap *heap, uint64_t mark);

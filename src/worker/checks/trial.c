@@ -135,8 +135,8 @@ static uint64_t data_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Sets RLIMIT_DATA. It also counts memory that was reserved and is made writable later. So, unlike
- * RLIMIT_AS, it limits allocators that reserve all their addresses at the start. */
+/* Limits fresh memory by RLIMIT_DATA. Unlike RLIMIT_AS, it works for allocators that reserve all
+ * their addresses at the start: reserved memory counts only once it is made writable. */
 bool ab_trial_bound(uint64_t bytes)
 {
     uint64_t now = data_bytes();
@@ -170,16 +170,16 @@ uint64_t ab_trial_live_bytes(const struct ab_trial *t)
 
 /* ---- a NULL where a check needs a block ----
  *
- * It may be the end of a capacity that the user's own settings fixed. The parent finds out, by
- * running the same check without these settings. Here the trial proves that the heap is full and
- * not broken. Its blocks keep their contents, and once they are freed, as many can be allocated
- * again, many times over. */
+ * The heap may be full, because the user's own settings fixed its capacity. The parent finds
+ * out, by running the same check without these settings. Here the trial proves that the heap is
+ * full and not broken: its blocks keep their contents, and once they are freed, as many can be
+ * allocated again, many times over. */
 
 enum { HELD_MAX = 1024, CYCLES = 16 };
 
 static struct held {
     ab_ref ref;
-    size_t size; /* current size; a resize may have changed it */
+    size_t size; /* size of the block now; a resize may have changed it */
     struct ab_ask ask;
 } held[HELD_MAX];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The handler of deadly signals. It may run in the middle of malloc, on an unknown thread, with a
- * damaged heap. So it uses no malloc, no stdio, and no lock that it would wait for, and writes the
- * most certain facts first.
+ * damaged heap. So it uses no malloc and no stdio, takes no lock that it would have to wait for,
+ * and writes the most certain facts first.
  */
 #include "worker/crash/crash.h"
 
@@ -107,7 +107,7 @@ static void keep_line(struct ab_crash_report *r, const char *line, size_t n, uin
         r->below_end = m.end;
     else if (m.begin > r->address && r->above_begin == 0)
         r->above_begin = m.begin;
-    /* the guard page below a thread's stack is not readable */
+    /* the guard page below a thread's stack does not count, because it is not readable */
     if (holds(&m, r->sp) && m.is_readable)
         *stack_end = m.end;
     if ((m.is_code || holds(&m, r->address) || holds(&m, r->sp)) &&
@@ -118,8 +118,8 @@ static void keep_line(struct ab_crash_report *r, const char *line, size_t n, uin
     }
 }
 
-/* Copies lines of /proc/self/maps. Returns the end of the mapping that holds the stack pointer; 0 =
- * no readable mapping holds it. */
+/* Copies lines of /proc/self/maps into the report (keep_line). Returns the end of the mapping that
+ * holds the stack pointer; 0 = no readable mapping holds it. */
 static uint64_t note_maps(struct ab_crash_report *r)
 {
     static char line[LINE_MAX_BYTES], chunk[4096];
@@ -165,8 +165,8 @@ static void record(struct ab_crash_report *r, const siginfo_t *info, const ucont
     note_stack(r, note_maps(r));
 }
 
-/* True if the signal is raised again when the handler returns, because an instruction raised it.
- * Any other signal must be sent again. */
+/* True if returning from the handler raises the signal again, because an instruction raised it. Any
+ * other signal must be sent again. */
 static bool comes_again(const siginfo_t *info)
 {
     return info->si_code > 0 && info->si_signo != SIGTRAP && info->si_signo != SIGSYS;
@@ -182,7 +182,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     }
     for (int i = 0; i < WAIT_TURNS && __atomic_load_n(&report->is_whole, __ATOMIC_ACQUIRE) == 0;
          i++)
-        sched_yield(); /* another thread is writing its report, which our death would cut off */
+        /* another thread is still writing its report; if this thread died now, it would cut the
+         * report off */
+        sched_yield();
     sigaction(signal, &deadly, NULL);
     if (!comes_again(info))
         syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signal);
@@ -203,7 +205,8 @@ void ab_fault_watch(struct ab_crash_report *to)
 
 static struct ab_call_log *call_log;
 static __thread struct ab_call_note *own;
-static __thread int has_asked; /* whether the thread has asked for a note; all may be taken */
+/* True if the thread has asked for a note; it may have got none, because all may be taken */
+static __thread int has_asked;
 
 void ab_call_note_open(struct ab_call_log *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deadly signals: the handler writes the state of the process into the run page, then the signal
- * takes its normal course. A signal that already has a handler is left alone.
+ * Deadly signals: the handler writes the state of the process into the run page; then the signal
+ * takes its normal course. Signals that already have a handler are left alone.
  */
 #ifndef AB_WORKER_CRASH_CRASH_H
 #define AB_WORKER_CRASH_CRASH_H
@@ -13,12 +13,13 @@
 /* Installs the handlers; once in a process, as early as possible. */
 void ab_fault_watch(struct ab_crash_report *report);
 
-/* Finds the block near an address. Called in a signal handler; returns false if it cannot tell. */
+/* Function that finds the block near an address. Called in a signal handler; returns false if it
+ * cannot tell. */
 typedef bool ab_fault_lookup(void *user, uint64_t address, struct ab_near_block *out);
 void ab_fault_set_lookup(ab_fault_lookup *lookup, void *user);
 
-/* Gives the calling thread a signal stack of its own, because its normal stack may be what is
- * broken. */
+/* Gives the calling thread a signal stack of its own, because its normal stack may be the thing
+ * that is broken. */
 enum { AB_FAULT_STACK_BYTES = 65536 };
 void ab_fault_use_stack(void *memory);
 
@@ -30,13 +31,14 @@ void ab_fault_use_stack(void *memory);
 /* Starts noting calls, in `log`. */
 void ab_call_note_open(struct ab_call_log *log);
 
-/* Begin and end the note of a call of the calling thread. Arguments are those of AB_CALLED_MAP,
- * without those marked `o`. */
+/* ab_call_note_begin() notes a call of the calling thread before it is made; ab_call_note_end()
+ * notes that it has returned. The arguments are those of AB_CALLED_MAP, without those marked
+ * `o`. */
 void ab_call_note_begin(enum ab_called called, uint64_t first, uint64_t second, uint64_t third);
 void ab_call_note_end(void);
 
-/* Do the same for a mere query (usable_size, resolve), which gets no number. Afterwards the note is
- * restored. */
+/* Like begin and end, for a mere query (usable_size, resolve). A query gets no number, and
+ * afterwards the note shows the call before it again. */
 struct ab_call_note ab_call_note_ask(enum ab_called called, uint64_t ref);
 void ab_call_note_answered(const struct ab_call_note *before);
 
