@@ -3,7 +3,7 @@
 #
 # Stored results against each other: libraries whose cost is known, and everything that must not end
 # in "ok", each with its message and exit code.
-# tests: cmd_compare.c decision.c
+# tests: cmd_compare.c compare_files.c decision.c
 
 load helpers
 
