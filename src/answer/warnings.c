@@ -976,7 +976,7 @@ static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_vi
                                "RTLD_DEEPBIND or dlmopen%s%s",
                                AB_SHOWN(4 * sizeof s->backends->deepbound, files),
                                past.n > 0 ? past.s : "",
-                               has_inside(s) ? "; --inside does not count them" : "",
+                               has_inside(s) ? "; --inside does not count these calls" : "",
                                crashes ? "; if the allocator has to free such a block, the "
                                          "program crashes"
                                        : ""),

@@ -324,9 +324,11 @@ static enum ab_status check_failures(const struct ab_baseline_request *r,
     for (uint32_t i = 0; i < s->n_backends && r->result == NULL; i++) {
         const struct ab_backend_info *b = &s->backends[i];
         if (b->was_named && !ab_backend_status_has_numbers(b->status))
-            return ab_fail(err, AB_BACKEND,
-                           "%s is %s in the newest result, %s: name it if that is meant",
-                           AB_SHOWN(256, b->name), ab_backend_status_name(b->status), base->label);
+            return ab_fail(
+                err, AB_BACKEND,
+                "the newest result, %s, has no numbers of %s (%s): to keep it as a baseline "
+                "anyway, give its path",
+                base->label, AB_SHOWN(256, b->name), ab_backend_status_name(b->status));
     }
     return AB_OK;
 }

@@ -293,7 +293,7 @@ static enum ab_status refuse_older(char **path, struct ab_err *err)
 {
     enum ab_status status = ab_fail(err, AB_BACKEND,
                                     "every back end failed in the newest result; the newest with "
-                                    "numbers is %s: name it if that is meant",
+                                    "numbers is %s: give its path to use that one",
                                     AB_SHOWN(512, *path));
     free(*path);
     *path = NULL;

@@ -181,9 +181,10 @@ static enum ab_status trace_share(const struct ab_options *o, int *exit_code, st
     union ab_new_trace_report report;
     (void)exit_code;
     if (o->output != NULL && strcmp(o->output, "-") == 0)
-        return ab_fail(err, AB_USAGE,
-                       "trace share writes two files, share.abt and share.txt: give "
-                       "-o a name");
+        return ab_fail(
+            err, AB_USAGE,
+            "trace share writes two files, so it cannot write to standard output: name a "
+            "file with -o, such as share.abt (the text goes to share.txt)");
     AB_TRY(request_of(o, AB_NEW_TRACE_SHARE, "share", 1, &files, &request, err));
     char *path = text_path(o->output);
     request.sharing = (struct ab_sharing){.text_path = path,
@@ -214,7 +215,7 @@ static void print_merge(const struct ab_options *o, const struct ab_merge_report
     if (r->has_lost_times)
         fputs("allocbench: the times are left out: not every trace has them\n", stderr);
     if (r->n_lost_marks > 0)
-        fprintf(stderr, "allocbench: marks omitted, more than a trace can have: %llu\n",
+        fprintf(stderr, "allocbench: %llu marks omitted, because a trace cannot hold more\n",
                 (unsigned long long)r->n_lost_marks);
 }
 
@@ -260,8 +261,8 @@ static void print_import(const char *path, const struct ab_intake_report *r)
         "frees left out: their blocks are not live, they were freed or never seen");
     say(r->n_null_frees, "free of NULL left out", "frees of NULL left out");
     say(r->n_unknown_resizes,
-        "resize of a block that is not live: taken as an allocation, unless it gave none",
-        "resizes of blocks that are not live: taken as allocations, unless they gave none");
+        "resize of a block that is not live: taken as an allocation if it returned a block",
+        "resizes of blocks that are not live: taken as allocations if they returned a block");
     say(r->n_reused, "free added: its address was given out again without one",
         "frees added: their addresses were given out again without one");
     say(r->n_guessed,
@@ -468,7 +469,7 @@ static enum ab_status find_word(const char *given, const struct word **out, stru
         return ab_fail(err, AB_USAGE, "trace %s: unknown command; did you mean %s?", shown, near);
     for (size_t i = 0; i < AB_ARRAY_LEN(words); i++)
         ab_text_join(list, sizeof list, i + 1 < AB_ARRAY_LEN(words) ? ", " : " and ", names[i]);
-    return ab_fail(err, AB_USAGE, "trace %s: unknown command; allowed are %s", shown, list);
+    return ab_fail(err, AB_USAGE, "trace %s: unknown command; the commands are %s", shown, list);
 }
 
 static enum ab_status check_options(const struct word *word, const struct ab_options *o,

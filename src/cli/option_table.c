@@ -577,7 +577,8 @@ static const struct ab_option_info table[] = {
      FLAG(program.wants_inside)},
     {"sites", NULL, "with --inside: also show the calls and their time for each call site",
      "What runs", 0, EXEC, FLAG(program.wants_sites), .needs = {"inside", "trace"},
-     .lack = "--sites requires --inside: it says where the calls come from", RARE},
+     .lack = "--sites requires --inside or --trace: it shows where the timed calls come from",
+     RARE},
     {"server", NULL, "the command is a server; needs --ready and --load", "What runs", 0, EXEC,
      FLAG(server.is_server),
      .more = "exec starts the server, waits until it is ready, runs the\n"
@@ -621,8 +622,8 @@ static const struct ab_option_info table[] = {
      "override a param of the workload; with NAME=VALUE,VALUE… run measures each value",
      "What runs", 0, RUN | CHECK | VERIFY | CALIBRATE, LIST_OF(settings.sets, settings.n_sets)},
     {"allow-plugins", NULL,
-     "allow libraries that the workload names by path (their code is run), and any environment "
-     "variable for them (it may make them write files); not needed for libraries that -b names",
+     "allow the workload to name libraries by path, whose code is then run, and to set any environment "
+     "variable for them, which may name files to write; not needed for back ends of -b",
      "What runs", 0, RUN | CHECK, FLAG(backends.allows_plugins), RARE},
     {"check", "LIST",
      "run only these checks, or a group of them (required, info); \"work\" only runs the workload "
@@ -754,8 +755,8 @@ static const struct ab_option_info table[] = {
      "at a time in the exact order, for memory and debugging; no latencies)",
      "Measurement", 0, RUN | REPLAY, WORD(conditions.is_strict, ab_order_names), RARE},
     {"window", "N",
-     "number of ops that a thread may run ahead of the common order, at most 1048576; 0 means no "
-     "limit (default: as many as keep the live bytes within 10 % of their peak)",
+     "number of ops that a thread may run ahead of the order of the ops in the work, at most 1048576; 0 "
+     "means no limit (default: the most with which the live bytes stay within 10 % of their peak)",
      "Measurement", 0, RUN | REPLAY | CHECK, COUNT(conditions.window, 0, WINDOW_MOST),
      GIVEN(conditions.has_window), .range = "must be at most 1048576 (2^20); 0 means no limit",
      RARE},

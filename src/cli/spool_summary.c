@@ -148,7 +148,7 @@ static void print_marks(const struct ab_spool_facts *f)
         fprintf(stderr, "allocbench: %llu mark%s\n", (unsigned long long)r->n_marks,
                 plural(r->n_marks));
     if (r->n_lost_marks > 0)
-        fprintf(stderr, "allocbench: marks omitted, more than a trace can have: %llu\n",
+        fprintf(stderr, "allocbench: %llu marks omitted, because a trace cannot hold more\n",
                 (unsigned long long)r->n_lost_marks);
 }
 

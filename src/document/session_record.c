@@ -2362,7 +2362,7 @@ static const struct ab_member document_members[] = {
     RECORDS("memory_over_time", over_time, &over_time_record, .has = has_over_time,
             .flags = AB_OMIT,
             .doc = "Memory over the time of work that has times: a row each second or "
-                   "finer, at the begin, 1, 10, 60 s and the end of idle stretches, at "
+                   "finer, at the beginning, 1, 10, 60 s and the end of idle stretches, at "
                    "the end of each phase, before the drain."),
     RECORDS("pins", pins, &pin_record, .has = has_pins, .flags = AB_OMIT,
             .doc = "Who pins the pages, with -v pins or a gate on it: a row for each "

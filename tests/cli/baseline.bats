@@ -102,11 +102,11 @@ again() { # OPTIONS…: the same measurement again
         >res/second.json
     bench baseline save newest
     expect_code 4
-    expect_error 'mine is absent in the newest result, .*second.json: name it if that is meant'
+    expect_error 'the newest result, .*second.json, has no numbers of mine .absent.: to keep it'
     jq 'del(.checksum) | .backends |= map(.status = "crashed") | .results = []' base.json >res/second.json
     bench baseline save newest
     expect_code 4
-    expect_error 'every back end failed in the newest result; .*first.json: name it if that is meant'
+    expect_error 'every back end failed in the newest result; .*first.json: give its path to use that one'
     [ ! -e res/baselines/newest.json ] || fail "it was saved"
     bench baseline save newest res/first.json
     expect_code 0

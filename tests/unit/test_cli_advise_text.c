@@ -397,8 +397,8 @@ static void heaps_of_several_threads_say_what_else_can_be_measured(void **state)
         const char *backend, *wanted;
     } cases[] = {
         {AB_ADVICE_POOL, false, "pool:slot=96:threads=local",
-         "threads=local: one for each thread; 400 of 1000 frees by another thread than the one that "
-         "allocated, through the queue of its heap; to measure others (lockfree, sharded, mutex): "
+         "threads=local: one for each thread; 400 of 1000 frees are by another thread than the one that "
+         "allocated, and go through the queue of that thread's heap; to measure others (lockfree, sharded, mutex): "
          "replay --map '...=pool:slot=96:threads=lockfree' game.c"},
         {AB_ADVICE_SLAB, false, "slab:threads=local",
          "others (sharded, mutex): replay --map '...=slab:threads=sharded' game.c"},
@@ -497,7 +497,7 @@ static void nested_scopes_say_what_they_gain_or_why_not(void **state)
     groups[1].n_stragglers = 3;
     groups[1].straggler_size = 48;
     expect("not in a nested scope: some of their blocks outlive it\n"
-           "(place, size, how many of its blocks -> where all go)\n"
+           "(place, size, number of these among all its blocks -> heap of all)\n"
            "  game.c:120 spawn  48 B  3 of 11000 -> B\n");
 }
 

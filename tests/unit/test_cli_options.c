@@ -72,7 +72,7 @@ static void an_option_needs_those_it_depends_on(void **state)
         {AB_COMMAND_EXEC, {"--rest", "0", "--help"}, NULL},
         {AB_COMMAND_EXEC,
          {"--sites", "x", "--inside"},
-         "--sites requires --inside: it says where the calls come from"},
+         "--sites requires --inside or --trace: it shows where the timed calls come from"},
         {AB_COMMAND_EXEC, {"--trace", "t.abt", "--sites", "x"}, NULL},
         {AB_COMMAND_RUN, {"--strict", "--limit", "5%"}, "--strict requires --baseline NAME|FILE"},
         {AB_COMMAND_RUN, {"--jointly"}, "--jointly requires --limit or --baseline NAME|FILE"},

@@ -211,9 +211,11 @@ static void print_threads(FILE *to, const struct ab_advice_heap *h, struct ab_ta
         return;
     ab_text_add(&line, "   threads=local: one for each thread");
     if (h->n_remote > 0)
-        ab_text_addf(&line, "; %llu of %llu frees by another thread than the one that allocated%s",
+        ab_text_addf(&line,
+                     "; %llu of %llu frees are by another thread than the one that allocated%s",
                      (unsigned long long)h->n_remote, (unsigned long long)h->frees,
-                     is_freed ? ", through the queue of its heap" : ", which go from the code");
+                     is_freed ? ", and go through the queue of that thread's heap"
+                              : ", which go from the code");
     if (!is_freed)
         ab_text_add(&line, "; replays do not reset it: the program needs less memory than shown");
     if (others != NULL)
@@ -325,8 +327,8 @@ static void print_legend(FILE *to, const struct ab_advise_view *v, struct ab_tab
     struct ab_text line = {0};
     ab_text_addf(
         &line,
-        "time: in calls of the allocator, all in %s -> with the proposal, as median of the "
-        "rounds; [low, high]: 90 %% interval; memory: peak resident.",
+        "time: in allocator calls, with all blocks in %s -> with the proposal; median of the "
+        "rounds; [low, high]: 90 %% interval; memory: peak resident memory.",
         AB_SHOWN(128, v->base));
     put_prose(to, style, AB_FAINT, &line);
 }
@@ -396,7 +398,7 @@ static void print_stragglers(FILE *to, const struct ab_advise_view *v)
             continue;
         if (n++ == 0)
             fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n"
-                        "(place, size, how many of its blocks -> where all go)\n");
+                        "(place, size, number of these among all its blocks -> heap of all)\n");
         fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place_of(g, place, sizeof place),
                 AB_BYTES(g->straggler_size), (unsigned long long)g->n_stragglers,
                 (unsigned long long)g->calls,

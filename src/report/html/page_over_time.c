@@ -44,15 +44,16 @@ static void put_key(struct ab_html *h, double floor_ns)
 {
     const struct ab_colour_info *heat = &ab_colours[AB_COLOUR_HEAT];
     char floor_text[64], text[100];
-    ab_html_f(h,
-              "<ul class=\"legend\"><li><span class=\"name\">%.2f %%<svg class=\"swatch\" "
-              "viewBox=\"0 0 %d 10\" aria-hidden=\"true\"><g class=\"%s\" color=\"%s\" "
-              "fill=\"currentColor\">",
-              100 * LEAST_SHARE, 6 * AB_HEAT_SHADES, heat->class_name, heat->light);
+    ab_html_f(
+        h,
+        "<ul class=\"legend\"><li><span class=\"name\">share of the calls in a stretch: %.2f %%<svg class=\"swatch\" "
+        "viewBox=\"0 0 %d 10\" aria-hidden=\"true\"><g class=\"%s\" color=\"%s\" "
+        "fill=\"currentColor\">",
+        100 * LEAST_SHARE, 6 * AB_HEAT_SHADES, heat->class_name, heat->light);
     for (unsigned i = 0; i < AB_HEAT_SHADES; i++)
         ab_html_f(h, "<rect x=\"%u\" width=\"6\" height=\"10\" fill-opacity=\"%.2f\"/>", 6 * i,
                   (i + 1.0) / AB_HEAT_SHADES);
-    ab_html_f(h, "</g></svg>100 %% of the calls of a stretch</span></li>");
+    ab_html_f(h, "</g></svg>100 %%</span></li>");
     if (isfinite(floor_ns)) {
         AB_FIT(text, "below the clock's floor (%s)",
                ab_axis_tick(floor_text, sizeof floor_text, AB_AXIS_TIME, floor_ns));

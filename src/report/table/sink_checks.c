@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void add_part(struct ab_text *t, co
 static void add_rounds_needed(struct ab_text *t, const struct ab_checked *c)
 {
     if (c->rounds_needed == UINT32_MAX)
-        add_part(t, "more rounds would hardly settle it");
+        add_part(t, "more rounds are unlikely to settle it");
     else if (c->rounds_needed > 0)
         add_part(t, "about %u rounds would settle it", c->rounds_needed);
 }
