@@ -20,7 +20,7 @@ static void place(struct ab_address_map *m, const struct ab_held *held)
     m->places[i] = *held;
 }
 
-/* Maps zeroed places, so that large tables can use huge pages. */
+/* Maps n zeroed places. Uses mmap, so that large tables can get huge pages. */
 static struct ab_held *map_places(size_t n)
 {
     size_t bytes = n * sizeof(struct ab_held);

@@ -12,7 +12,7 @@
 
 struct ab_held {  /* a live block */
     uint64_t key; /* address << 6 | log2 of the requested alignment; 0 = none */
-    /* number of its allocation << 3 | kind of its allocation (enum ab_event_kind) */
+    /* number of the allocation << 3 | kind of the allocation (enum ab_event_kind) */
     uint64_t number;
     uint64_t size;
 };
@@ -43,7 +43,7 @@ static inline size_t ab_address_map_home(const struct ab_address_map *m, uint64_
     return (size_t)((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & m->mask;
 }
 
-/* Returns the place of a block, or the empty place (key 0) for it. */
+/* Returns the place of the block at `address`, or the empty place (key 0) for it. */
 static inline struct ab_held *ab_address_map_seek(const struct ab_address_map *m, uint64_t address)
 {
     size_t i = ab_address_map_home(m, address);
@@ -52,8 +52,8 @@ static inline struct ab_held *ab_address_map_seek(const struct ab_address_map *m
     return &m->places[i];
 }
 
-/* Returns NULL if the block is not in the map. The pointer is valid until the next add or
- * remove. */
+/* Returns the entry of the block at `address`; NULL if it is not in the map. The pointer is valid
+ * until the next add or remove. */
 static inline struct ab_held *ab_address_map_find(const struct ab_address_map *m, uint64_t address)
 {
     struct ab_held *place = ab_address_map_seek(m, address);
@@ -67,9 +67,10 @@ static inline void ab_address_map_prefetch(const struct ab_address_map *m, uint6
 
 void ab_address_map_init(struct ab_address_map *m);
 void ab_address_map_fini(struct ab_address_map *m);
-/* Makes room for one more block. */
+/* Doubles the number of places. */
 void ab_address_map_grow(struct ab_address_map *m);
-/* Fills an empty place that ab_address_map_seek has returned, after room was made. */
+/* Fills an empty place that ab_address_map_seek has returned. The map must have had room before
+ * that call. */
 static inline void ab_address_map_fill(struct ab_address_map *m, struct ab_held *place,
                                        struct ab_held held)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds what was not recorded. Walks the relocations of each module for functions of the malloc
- * family, in the memory of the process, and finds the modules of their targets. The data is
- * untrusted: lengths are bounded, and modules that make no sense are skipped. The number of
- * missed calls is not known; known are a lower bound of calls and an upper bound of memory.
+ * Finds what was not recorded. Reads the relocations of each module for functions of the malloc
+ * family, in the memory of the process, and finds the modules that these functions are bound to.
+ * The data is untrusted: lengths are bounded, and modules that make no sense are skipped. The
+ * number of missed calls cannot be found; only a lower bound of it, and an upper bound of the
+ * memory, are known.
  */
 #include "record/bypass.h"
 
@@ -47,11 +48,13 @@ static bool is_of_family(const char *name)
 struct search {
     struct ab_modules *all;
     const struct ab_module *of;
-    const struct ab_module *target; /* result: the module whose malloc is called */
+    /* result: the first module found whose malloc is called; NULL = none */
+    const struct ab_module *target;
 };
 
-/* Notes the first target other than the recorder. A second C library in its own namespace calls
- * itself, which says nothing about a program. */
+/* Keeps the first module other than the recorder that a function of the family is bound to. A
+ * second C library in its own namespace calls its own malloc, which says nothing about the
+ * program. */
 static void see_binding(const char *name, uint64_t value, void *user)
 {
     struct search *s = user;
@@ -60,8 +63,8 @@ static void see_binding(const char *name, uint64_t value, void *user)
     struct ab_module *to = ab_modules_find(s->all, value);
     if (to == NULL || is_recorder(to) || (to == s->of && is_c_library(to)))
         return;
-    /* An operator in a module without malloc, as in libstdc++ and many programs, calls the
-     * common malloc. */
+    /* Ignores an operator in a module without malloc, such as libstdc++ and many programs, because
+     * it calls the common malloc. */
     if (ab_module_defines(s->all, to, name, value) &&
         (!is_operator(name) || ab_module_defines(s->all, to, "malloc", 0)))
         s->target = to;
@@ -78,7 +81,8 @@ static void keep_value(const char *name, uint64_t value, void *user)
     *(uint64_t *)user = value;
 }
 
-/* Finds the C library of the recorder. Other C libraries are in namespaces of dlmopen. */
+/* Finds the C library that the recorder uses. All other C libraries are in namespaces of
+ * dlmopen. */
 static const struct ab_module *find_c_library(struct ab_modules *all)
 {
     uint64_t value = 0;
@@ -122,8 +126,8 @@ static void write_places(void *user, uint64_t first, uint64_t n, uint64_t pages)
             (unsigned long long)first, (unsigned long long)n, (unsigned long long)pages);
 }
 
-/* Writes the places of memory. The last line confirms the look, because a process that may not
- * be read has none. */
+/* Writes where the memory of the process is. The last line shows that the memory was looked at,
+ * because nothing is written for a process that may not be read. */
 static void write_memory(pid_t pid, const struct ab_modules *all, FILE *to)
 {
     struct memory_look l = {to, all};
@@ -152,7 +156,8 @@ static void write_found(pid_t pid, bool is_end, struct ab_modules *all, FILE *to
         write_memory(pid, all, to);
 }
 
-/* Opens a file in the folder. Refuses files that the recorded program made there. */
+/* Opens a file in the folder for appending. Refuses a file that the recorded program made there
+ * itself. */
 static FILE *open_own(int folder, const char *name)
 {
     struct stat st;
@@ -186,7 +191,7 @@ void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled
     struct ab_modules all;
     if (bytes < least || bytes < *sampled_bytes + *sampled_bytes / 2 || !ab_modules_open(pid, &all))
         return;
-    bool is_recorded = false; /* otherwise it is another process with the same id */
+    bool is_recorded = false; /* False if it is another process with the same id */
     for (size_t i = 0; i < all.n; i++)
         is_recorded = is_recorded || is_recorder(&all.list[i]);
     FILE *to = is_recorded ? open_own(folder, name) : NULL;
@@ -200,7 +205,7 @@ void ab_bypass_sample(pid_t pid, int folder, const char *name, uint64_t *sampled
 
 /* ---- reading the findings from the spool ---- */
 
-/* True if an earlier look has found the module. */
+/* True if the module has been reported already. */
 static bool has_module(const struct ab_trace_bypass *b, const char *name)
 {
     for (uint32_t at = 0; at < b->n_names; at += (uint32_t)strlen(b->names + at) + 1)
@@ -209,11 +214,11 @@ static bool has_module(const struct ab_trace_bypass *b, const char *name)
     return false;
 }
 
-struct memory_sum { /* sums of one look */
+struct memory_sum { /* sums over the memory of one look (ab_bypass_look or ab_bypass_sample) */
     uint64_t anonymous_bytes, unasked_bytes;
 };
 
-/* Keeps the numbers of the look with the most memory. */
+/* Ends a look. Keeps its sums if it found the most memory so far. */
 static void end_look(struct memory_sum *sum, struct ab_trace_whole *most)
 {
     if (most->anonymous_bytes == AB_WHOLE_UNKNOWN || sum->anonymous_bytes > most->anonymous_bytes) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Merges the streams of the threads into one order, and converts each event. Lanes (streams)
- * wait in a heap by the stamp of their next event. The current lane stays on top, because
- * threads usually make several calls in a row. Among equal stamps the lower lane is first, so
- * that the order does not depend on when lanes were opened.
+ * Merges the streams of the threads into one order, and converts each event. Lanes (one for each
+ * stream) wait in a heap that is ordered by the stamps of their next events. The current lane stays
+ * on top, because threads usually make several calls in a row. Among equal stamps the lane with the
+ * lower number is first, so that the order does not depend on when lanes were opened.
  */
 #include "record/converter.h"
 
@@ -23,8 +23,10 @@ static enum ab_status end_thread(struct ab_converter *c, struct ab_convert_lane 
                                  struct ab_err *err);
 
 enum {
-    PREFETCH = 16, /* events ahead: early enough for memory, late enough for the cache */
-    RUN = 4096,    /* events of one lane before control returns */
+    /* number of events between a prefetch and its use: early enough for memory, late enough for the
+     * cache */
+    PREFETCH = 16,
+    RUN = 4096, /* most events of one lane before control returns */
 };
 
 static uint64_t stamp_of(const struct ab_converter *c, uint32_t lane)
@@ -89,8 +91,8 @@ static bool is_premature(const struct ab_converter *c, const struct ab_convert_l
     }
 }
 
-/* Continues threads whose parked event has become possible. `stamp` is that of the event that
- * made it so. */
+/* Puts parked lanes back into the heap if their event has become possible. `stamp` is that of the
+ * event that has made it possible. */
 static void unpark(struct ab_converter *c, uint64_t stamp)
 {
     for (uint32_t i = 0; i < c->n_parked;) {
@@ -108,8 +110,8 @@ static void unpark(struct ab_converter *c, uint64_t stamp)
     }
 }
 
-/* Returns the parked lane with the least stamp that no later event can help any more; n_lanes =
- * none. */
+/* Returns the overdue parked lane with the least stamp; n_lanes = none. A lane is overdue if the
+ * next event of the others comes too late to be one that the parked event waits for. */
 static uint32_t overdue(const struct ab_converter *c)
 {
     uint32_t found = c->n_lanes;
@@ -136,7 +138,7 @@ static void take_from_parked(struct ab_converter *c, uint32_t lane)
 static inline void count_event(struct ab_converter *c, struct ab_convert_lane *lane, uint64_t stamp)
 {
     c->n_done++;
-    /* an old stamp repeated, or none because the event is no call */
+    /* the stamp is an old one, or 0 because the event is not a call */
     if (stamp == lane->stamp || stamp == 0) {
         c->n_bare += stamp != 0;
         return;
@@ -146,7 +148,8 @@ static inline void count_event(struct ab_converter *c, struct ab_convert_lane *l
     lane->stamp = stamp;
 }
 
-/* Ends the thread at its last event, so that the frees of its exit belong to it. */
+/* Ends an exiting thread if no event of it follows, so that the frees of its exit still belong to
+ * it. */
 static enum ab_status end_where_last(struct ab_converter *c, struct ab_convert_lane *lane,
                                      struct ab_err *err)
 {
@@ -171,8 +174,8 @@ static inline enum ab_status advance(struct ab_converter *c, struct ab_convert_l
     return AB_LIKELY(!lane->has_exited) ? AB_OK : end_where_last(c, lane, err);
 }
 
-/* Lowers the limit if the lane expects an event that is not there yet, because that event may
- * come before those of other lanes. */
+/* Lowers the limit to the lane's last stamp if its stream has an event that cannot be read yet,
+ * because that event may come before events of other lanes. */
 static inline void limit_by_end(struct ab_converter *c, const struct ab_convert_lane *lane)
 {
     if (lane->stream.has_gap && lane->stamp < c->limit)
@@ -193,8 +196,8 @@ static enum ab_status advance_parked(struct ab_converter *c, uint32_t index, str
     return AB_OK;
 }
 
-/* Returns the turn after the first. At the limit it belongs to events that have not been read
- * yet. */
+/* Returns the lane that comes after the first one in the heap. If that lane is beyond the limit,
+ * returns the limit, because events that were not read yet may come before it. */
 static struct ab_convert_turn second(const struct ab_converter *c)
 {
     struct ab_convert_turn limit = {c->limit, UINT32_MAX};
@@ -212,7 +215,7 @@ static void park_first(struct ab_converter *c)
     pop_lane(c);
 }
 
-/* Converts events of the first lane until another lane is earlier. */
+/* Converts events of the first lane until an event of another lane is earlier. */
 static enum ab_status advance_first(struct ab_converter *c, struct ab_err *err)
 {
     struct ab_convert_turn turn = c->heap[0], other = second(c);
@@ -258,7 +261,7 @@ static bool has_turn(const struct ab_converter *c)
            (c->n_parked > 0 && overdue(c) != c->n_lanes);
 }
 
-/* Converts events of the only thread there is, whose order needs no stamps. */
+/* Converts events of the only lane, whose order needs no stamps. */
 static enum ab_status run_alone(struct ab_converter *c, uint64_t n_events, struct ab_err *err)
 {
     struct ab_convert_lane *lane = &c->lanes[0];
@@ -329,7 +332,7 @@ void ab_converter_close(struct ab_converter *c)
 
 /* ---- the control file, which is untrusted, because any recorded process can write to it ---- */
 
-/* Measures the tick rate once, and only if a time is needed, because it takes 50 ms. */
+/* Measures the tick rate. Called only if a time is needed, because measuring takes 50 ms. */
 static double measured_ns_per_tick(void)
 {
     static double ns_per_tick;
@@ -341,12 +344,12 @@ static double measured_ns_per_tick(void)
     return ns_per_tick;
 }
 
-/* Returns the tick rate over the whole recording, which is exact because it is long, if it
- * agrees with a rate measured now. It disagrees after a suspend, in which one of the clocks may
- * have stopped, or after a reboot. */
+/* Returns the length of a tick in µs. Uses the rate over the whole recording, which is exact
+ * because the recording is long, if it agrees with a rate measured now. It does not agree after a
+ * suspend, in which one of the clocks may have stopped, or after a reboot. */
 static double find_us_per_tick(const struct ab_convert_marks *m)
 {
-    /* twice the rate at which a clock is slewed when it is set */
+    /* twice the rate by which the system slows or hastens a clock to set it */
     const double most_difference = 1e-3;
     double ns = (double)ab_clock_now_ns() - (double)m->begin_ns;
     double ticks = (double)ab_tick_end() - (double)m->begin_ticks;
@@ -400,8 +403,9 @@ uint64_t ab_convert_marks_time(struct ab_convert_marks *m, uint64_t stamp)
     return m->last_us;
 }
 
-/* Returns the number of a name. A name may be twice in the control file. A name that was not
- * completely written, or for which there was no room, becomes "mark". */
+/* Returns the number in the table of the name at `place` in the control file. Two places may have
+ * the same name. A name that was not completely written, or for which there was no room, becomes
+ * "mark". */
 static uint32_t find_name(struct ab_convert_marks *m, uint64_t place)
 {
     uint32_t *known = &m->numbers[place <= AB_SPOOL_MARK_NAMES ? place : 0];
@@ -416,19 +420,19 @@ void ab_convert_marks_take(struct ab_convert_marks *m, const struct ab_spool_eve
                            uint64_t call, uint32_t thread)
 {
     struct ab_trace_mark mark = {.call = call, .name = find_name(m, e->size), .thread = thread};
-    if (m->base_stamp != 0) /* 0: no event came before the mark, whose time stays 0 */
+    if (m->base_stamp != 0) /* 0: no event has come before the mark, so that its time is 0 */
         mark.time_us = ab_convert_marks_time(m, AB_SPOOL_STAMP(e));
     ab_mark_add(&m->table, mark);
 }
 
 /* ---- call sites of a stream ----
  *
- * Numbers of a stream are mapped to numbers of the table. A signal handler may define and use
- * sites in the middle of another definition, but completely. Half-known stacks and sites whose
- * call has not come are therefore stacks (last in, first out). An entry that a handler left by
- * longjmp is never completed. */
+ * Numbers of a stream are converted to numbers of the table. A signal handler may define and use
+ * sites in the middle of another definition, but its own definitions are complete. Half-known
+ * stacks, and sites whose call has not come, are therefore kept last in, first out. An entry that a
+ * handler left by longjmp is never completed. */
 
-/* depth of nested signal handlers; beyond that the oldest entry is dropped */
+/* most nested signal handlers; for deeper ones the oldest entry is dropped */
 enum { HALF_KNOWN = 8, PENDING = 32 };
 
 struct half_known { /* a stack of which not all frames are known yet */
@@ -439,7 +443,7 @@ struct half_known { /* a stack of which not all frames are known yet */
 
 struct module_text {
     uint8_t *bytes;
-    uint32_t number; /* number in the table; 0 = text not complete */
+    uint32_t number; /* number of the module in the table; 0 = its text is not complete yet */
 };
 
 struct ab_stream_sites {
@@ -447,9 +451,9 @@ struct ab_stream_sites {
     unsigned n_half_known;
     uint32_t pending[PENDING];
     unsigned n_pending;
-    uint32_t *stacks; /* number in the table, by number in the stream */
+    uint32_t *stacks; /* number of a stack in the table, indexed by its number in the stream */
     size_t cap_stacks;
-    struct module_text *modules; /* by number in the stream */
+    struct module_text *modules; /* indexed by the number of a module in the stream */
     size_t cap_modules;
 };
 
@@ -535,14 +539,14 @@ static enum ab_status end_stack(struct ab_stream_sites *s, struct half_known *h,
 static enum ab_status take_frame(struct ab_stream_sites *s, const struct ab_spool_event *e,
                                  struct ab_site_table *table, struct ab_err *err)
 {
-    enum { NUMBERS_MAX = 1 << 28 }; /* a GiB of them */
+    enum { NUMBERS_MAX = 1 << 28 }; /* most stacks of a stream; the array for that many has 1 GiB */
     uint32_t module = AB_SPOOL_FRAME_MODULE(e), number = AB_SPOOL_FRAME_STACK(e);
     unsigned place = AB_SPOOL_FRAME_PLACE(e), end = AB_SPOOL_FRAME_END(e);
     if (number >= NUMBERS_MAX)
-        return AB_OK; /* calls with this stack have no known site */
+        return AB_OK; /* calls with this stack get no call site */
     struct half_known *h = find_half_known(s, number, place);
     if (h == NULL)
-        return AB_OK; /* its first frame was dropped */
+        return AB_OK; /* the first frame of this stack was dropped */
     if (place != h->n || place >= AB_SITE_DEPTH_MAX)
         return malformed(err);
     struct ab_site_frame *frame = &h->frames[h->n++];
@@ -590,10 +594,10 @@ enum ab_status ab_stream_sites_take(struct ab_stream_sites **at, const struct ab
     }
 }
 
-/* ---- written pages of large blocks: reported when a block is freed, noted for the call that
- * gave it ---- */
+/* ---- written pages of large blocks: reported when a block is freed, stored for the call that gave
+ * it ---- */
 
-/* Follows a large block that the last call of the trace gave. */
+/* Remembers the large block that the last call of the trace gave. */
 static void follow_large(struct ab_converter *c, uint64_t address, uint64_t size)
 {
     if (c->writer == NULL)
@@ -613,7 +617,7 @@ static void forget_large(struct ab_converter *c, uint64_t address)
         ab_address_map_remove(&c->large, known);
 }
 
-/* Notes the written pages of a block. Checks the numbers, because the spool is untrusted. */
+/* Stores the written pages of a block. Checks the numbers, because the spool is untrusted. */
 static void take_written(struct ab_converter *c, const struct ab_spool_event *e)
 {
     struct ab_held *held = c->large.n > 0 ? ab_address_map_find(&c->large, AB_SPOOL_ADDRESS(e))
@@ -668,11 +672,11 @@ static enum ab_status take_aside(struct ab_converter *c, struct ab_convert_lane 
 
 /* ---- from events of the spool to events of the trace ----
  *
- * Numbers threads and allocations, joins the two halves of a resize, and recognizes frees of
- * blocks that were never given out. */
+ * This part numbers threads and allocations, joins the two events of a resize, and recognizes frees
+ * of blocks that were never given out. */
 
-/* Numbers a thread at its first event in the trace. Threads beyond the limit of a trace share
- * the last number, which then never ends. */
+/* Numbers a thread at its first event in the trace. Threads beyond the limit of a trace all get the
+ * last number, and that thread never ends. */
 static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
 {
     lane->has_thread = true;
@@ -683,7 +687,7 @@ static void number_thread(struct ab_converter *c, struct ab_convert_lane *lane)
     lane->thread = c->n_threads - 1;
 }
 
-/* Returns the time of the next event of a lane; inherited blocks have none. */
+/* Returns the time of the next event of a lane; 0 for inherited blocks. */
 static uint64_t time_of(struct ab_converter *c, const struct ab_convert_lane *lane)
 {
     if (!c->has_time || lane->stream.at == NULL)
@@ -731,7 +735,8 @@ static enum ab_status put_free(struct ab_converter *c, struct ab_convert_lane *l
     return ab_trace_write_free(c->writer, lane->thread, number, size, err);
 }
 
-/* Finds an empty place for a block at a new address. */
+/* Finds the empty place for a new block at `address`. A block that still has this address is freed
+ * first. */
 static inline enum ab_status find_place(struct ab_converter *c, struct ab_convert_lane *lane,
                                         uint64_t address, struct ab_held **out, struct ab_err *err)
 {
@@ -740,13 +745,14 @@ static inline enum ab_status find_place(struct ab_converter *c, struct ab_conver
     *out = ab_address_map_seek(&c->live, address);
     if (AB_LIKELY((*out)->key == 0))
         return AB_OK;
-    c->report->n_reused++; /* the free of the old block was not seen */
+    c->report->n_reused++; /* the old block's free was not recorded */
     enum ab_status status = put_free(c, lane, *out, err);
     *out = ab_address_map_seek(&c->live, address);
     return status;
 }
 
-/* Writes an allocation on the slow path: with a time, or failed (number NULL). */
+/* Writes an allocation that ab_trace_write_alloc cannot: one with a time, or one that failed
+ * (number NULL). */
 static enum ab_status put_full_alloc(struct ab_converter *c, struct ab_convert_lane *lane,
                                      struct ab_trace_alloc alloc, uint64_t size, uint64_t *number,
                                      struct ab_err *err)
@@ -828,8 +834,8 @@ static void begin_resize(struct ab_converter *c, struct ab_convert_lane *lane,
     }
 }
 
-/* Ends a resize. A failed resize leaves its block as it was; otherwise the block counts as
- * allocated by malloc. */
+/* Ends a resize. After a failed resize the block is as before; otherwise it counts as allocated by
+ * malloc. */
 static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane *lane,
                                  const struct ab_spool_event *e, struct ab_err *err)
 {
@@ -864,8 +870,8 @@ static enum ab_status end_resize(struct ab_converter *c, struct ab_convert_lane 
     return status;
 }
 
-/* Ends the thread of a lane. Later events of the lane belong to another thread, numbered at its
- * first call. */
+/* Ends the thread of a lane. Later events of the lane belong to another thread, which is numbered
+ * at its first call. */
 static enum ab_status end_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                  struct ab_err *err)
 {
@@ -878,9 +884,10 @@ static enum ab_status end_thread(struct ab_converter *c, struct ab_convert_lane 
                                           : AB_OK;
 }
 
-/* Begins a thread that takes over the stream of a dead one, which ends here at the latest with
- * its calls unfinished. The birth is no call, so that its stamp is not a first event's. In a
- * forked child, the thread whose id is the process id continues the thread that forked. */
+/* Begins a thread that takes over the stream of a dead thread. The dead thread ends here at the
+ * latest, with its calls unfinished. The birth is not a call, so that its stamp is not counted as
+ * an event's. In a forked child, the thread whose id is the process id continues the thread that
+ * forked. */
 static enum ab_status begin_thread(struct ab_converter *c, struct ab_convert_lane *lane,
                                    struct ab_err *err)
 {
@@ -957,7 +964,7 @@ static enum ab_status converter_take(struct ab_converter *c, struct ab_convert_l
 enum ab_status ab_converter_inherit(struct ab_converter *c, const struct ab_held *blocks, size_t n,
                                     struct ab_err *err)
 {
-    struct ab_convert_lane forker = {0}; /* stands for the thread that forked */
+    struct ab_convert_lane forker = {0}; /* represents the thread that forked */
     enum ab_status status = AB_OK;
     if (n > 0 && c->writer != NULL)
         status = ab_trace_writer_inherit(c->writer, n, err);

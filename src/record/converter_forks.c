@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-enum { PARENTS = 4 }; /* number kept; a parent that was dropped must be replayed again */
+/* number of replayed parents that are kept; a parent that was dropped must be replayed again */
+enum { PARENTS = 4 };
 
 struct parent {
     const struct ab_spool_entry *image; /* NULL = unused */
@@ -101,7 +102,7 @@ static struct parent *longest_unused(struct ab_forks *f)
 static enum ab_status inherited(struct ab_forks *f, const struct ab_spool_entry *image,
                                 size_t depth, struct ab_held **out, size_t *n, struct ab_err *err);
 
-/* Opens a parent at its beginning. The parent may be a forked child itself. */
+/* Opens a parent at the beginning of its recording. The parent may be a forked child itself. */
 static enum ab_status begin_parent(struct ab_forks *f, const struct ab_spool_entry *e, size_t depth,
                                    struct parent **out, struct ab_err *err)
 {
@@ -119,8 +120,8 @@ static enum ab_status begin_parent(struct ab_forks *f, const struct ab_spool_ent
     return status;
 }
 
-/* Replays a parent up to the fork. Sets *is_there if its recording reaches the fork. Unreadable
- * events end its recording. */
+/* Replays a parent up to the fork. Sets *is_there to whether its recording reaches the fork. A
+ * recording ends at events that cannot be read. */
 static enum ab_status go_to_fork(struct parent *p, uint64_t fork, bool *is_there,
                                  struct ab_err *err)
 {
@@ -145,7 +146,7 @@ static enum ab_status inherited(struct ab_forks *f, const struct ab_spool_entry 
     enum ab_status status = AB_OK;
     *out = NULL;
     *n = 0;
-    if (e == NULL || depth > f->n_images) /* a cycle can only come from damage */
+    if (e == NULL || depth > f->n_images) /* parents form a cycle only if the spool is damaged */
         return AB_OK;
     struct parent *p = find_kept(f, e, fork);
     if (p == NULL)

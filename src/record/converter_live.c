@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The thread of the live converter. It sleeps, checks the size of the spool, and converts events
- * whose order is known. It stops between two steps, so that another thread can convert the rest.
+ * whose order is known. It stops only between two of these rounds, so that another thread can
+ * convert the rest.
  */
 #include "record/converter_live.h"
 
@@ -32,7 +33,7 @@ struct ab_live_converter {
     struct ab_convert_report report;
     struct ab_conversion v;
     uint64_t n_freed;
-    uint64_t n_done; /* events; atomic */
+    uint64_t n_done; /* number of converted events; atomic */
     enum ab_status status;
     struct ab_err err; /* reason of a failure */
 };
@@ -50,8 +51,8 @@ static void drop(struct ab_live_converter *a)
     __atomic_store_n(&a->n_done, 0, __ATOMIC_RELAXED);
 }
 
-/* Begins the trace of an image. The encoder gets no thread of its own, because a CPU that is
- * free now may be busy later. */
+/* Begins the trace of an image. The encoder gets no thread, because a CPU that is free now may be
+ * busy later. */
 static enum ab_status begin(struct ab_live_converter *a, const struct ab_spool_entry *image)
 {
     drop(a);
@@ -68,7 +69,8 @@ static enum ab_status begin(struct ab_live_converter *a, const struct ab_spool_e
     return ab_conversion_begin(&a->v, a->part, false, &a->err);
 }
 
-/* Finds the last program of the command's process that recorded anything. */
+/* Finds the last program of the command's process that has recorded events and is newer than the
+ * current image. Returns false if there is none. */
 static bool find_newer(const struct ab_live_converter *a, struct ab_spool_entry *image)
 {
     struct ab_spool_entry next;
@@ -82,7 +84,7 @@ static bool find_newer(const struct ab_live_converter *a, struct ab_spool_entry 
     return is_found;
 }
 
-/* Frees converted space of the spool. Writes all whole chunks of the trace to the file first. */
+/* Frees converted space of the spool. First writes all whole chunks of the trace to its file. */
 static enum ab_status give_back(struct ab_live_converter *a)
 {
     uint64_t bytes = 0;
@@ -118,8 +120,8 @@ static enum ab_status convert_known(struct ab_live_converter *a)
     return AB_OK;
 }
 
-/* Does one round of work. A failure before any space was freed costs nothing, because the end of
- * the recording converts everything. */
+/* Does one round of work. A failure before any space was freed does no harm, because everything is
+ * then converted at the end of the recording. */
 static void work(struct ab_live_converter *a)
 {
     struct ab_spool_entry newer;
@@ -140,7 +142,7 @@ static void work(struct ab_live_converter *a)
 static void lower_priority(void)
 {
     struct sched_param none = {0};
-    setpriority(PRIO_PROCESS, 0, 19); /* of this thread only */
+    setpriority(PRIO_PROCESS, 0, 19); /* for this thread only */
     sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
@@ -170,8 +172,8 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Initializes the condition variable with the monotonic clock, because the real-time clock may
- * be set meanwhile. */
+/* Initializes the condition variable with the monotonic clock, because the real-time clock may be
+ * set while the thread waits. */
 static void open_wait(struct ab_live_converter *a)
 {
     pthread_condattr_t clock;
@@ -192,7 +194,7 @@ struct ab_live_converter *ab_live_converter_start(const struct ab_live_converter
     pthread_sigmask(SIG_BLOCK, &all, &old);
     a->has_thread = pthread_create(&a->thread, NULL, run, a) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return a; /* without a thread, everything is converted at the end */
+    return a; /* without the thread, everything is converted at the end */
 }
 
 uint64_t ab_live_converter_events(const struct ab_live_converter *a)
@@ -234,7 +236,7 @@ static enum ab_status copy_part(struct ab_live_converter *a, FILE *to, struct ab
                : ab_fail_errno(err, AB_SYSTEM, "cannot write '%s'", a->options.part);
 }
 
-struct listener { /* passes the progress on; ignores its answer if is_needed */
+struct listener { /* passes progress on to the caller; ignores the caller's answer if is_needed */
     ab_convert_progress *progress;
     void *user;
     bool is_needed;
@@ -289,10 +291,10 @@ void ab_live_converter_close(struct ab_live_converter *a)
 
 /* ---- lanes of a running program ----
  *
- * An event that is not there yet at some time will be stored later, and events that depend on
- * its call come later still. So all stored events with older stamps can be ordered without it. */
+ * If an event is not stored yet, all events that depend on its call are stored later still. All
+ * stored events with older stamps can therefore be ordered without it. */
 
-/* Adds lanes for new threads. */
+/* Adds lanes for threads that are new. */
 static void add_lanes(struct ab_converter *c)
 {
     uint32_t n = c->image->image.n_slots;
@@ -358,7 +360,8 @@ void ab_converter_settle(struct ab_converter *c)
 
 /* ---- holes in the files of streams ----
  *
- * The data behind a hole stays where it is, and so do the recorder's numbers about its file. */
+ * Freeing space leaves a hole in a file. The data behind a hole stays at its offset, so that the
+ * recorder's numbers about the file stay valid. */
 
 uint64_t ab_spool_free_read(struct ab_stream *s)
 {
@@ -382,8 +385,8 @@ uint64_t ab_spool_free_read(struct ab_stream *s)
     return is_freed ? bytes : 0;
 }
 
-/* True if space of the slot was freed: freeing starts at the first chunk, and a written chunk is
- * never empty. */
+/* True if space of the slot's file was freed. Freed space starts at the first chunk, and a written
+ * chunk is never empty, so that an empty first chunk means a hole. */
 static bool is_slot_freed(const char *path)
 {
     struct ab_spool_tail tail;

@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Returns the number of unwritten events. Avoids underflow, because the spool is untrusted. */
+/* Returns the number of events that were begun but never written. Avoids underflow, because the
+ * spool is untrusted. */
 static uint64_t n_missing(const struct ab_stream *s)
 {
     return s->n_unwritten > s->n_moved ? s->n_unwritten - s->n_moved : 0;
@@ -30,7 +31,9 @@ static void sum_up(struct ab_converter *c)
         uint64_t missing = n_missing(&lane->stream);
         r->n_unfinished += lane->n_resizing + missing;
         if (lane->n_resizing > 0 && missing > 0)
-            r->n_unfinished--; /* a resize whose end has a place but was not written is one call */
+            /* this resize is counted twice above: it has not ended, and its second event was not
+             * written */
+            r->n_unfinished--;
         r->turn_ticks += lane->stream.turn_ticks;
         site_ticks += lane->stream.site_ticks;
         n_timed_sites += lane->stream.n_timed_sites;
@@ -71,8 +74,8 @@ enum ab_status ab_conversion_take_all(struct ab_conversion *v, ab_convert_progre
     return status;
 }
 
-/* Returns the tick rate since the start of the recording. Returns 0 if the clocks make no sense
- * because the machine was rebooted since. */
+/* Returns the tick rate since the start of the recording; 0 if the clocks make no sense because the
+ * machine was rebooted since. */
 static double ns_per_tick(const struct ab_convert_marks *m)
 {
     double ns = (double)ab_clock_now_ns() - (double)m->begin_ns;
@@ -80,7 +83,7 @@ static double ns_per_tick(const struct ab_convert_marks *m)
     return rate > 0.05 && rate < 100 ? rate : 0;
 }
 
-/* Fills in the numbers of the whole program; unknown ones stay unknown. A recording that ended
+/* Fills in the totals of the whole program, except those that are not known. A recording that ended
  * early does not have all calls. */
 static void add_whole(struct ab_conversion *v, uint64_t n_calls)
 {
@@ -88,7 +91,7 @@ static void add_whole(struct ab_conversion *v, uint64_t n_calls)
     struct ab_trace_whole *w = &v->whole;
     double ticks = r->noting_ticks + r->site_ticks + (double)r->turn_ticks;
     uint64_t recorder_ns = (uint64_t)(ticks * ns_per_tick(&v->marks));
-    if (v->c.image->image.parent != 0) /* the places of its parent's blocks are not known */
+    if (v->c.image->image.parent != 0) /* places of blocks that it inherited are not known */
         w->anonymous_bytes = w->unasked_bytes = AB_WHOLE_UNKNOWN;
     w->is_there = true;
     if (r->is_short)
@@ -112,7 +115,7 @@ static void tell_asked(const struct ab_mark_table *t, char *out, size_t cap)
     free(stats);
 }
 
-/* Adds the findings about bypasses. Call it after all events. */
+/* Adds the findings about calls that bypassed the recorder. Call this after all events. */
 static void add_bypass(struct ab_converter *c, struct ab_trace_whole *whole)
 {
     struct ab_trace_bypass bypass;
@@ -121,7 +124,7 @@ static void add_bypass(struct ab_converter *c, struct ab_trace_whole *whole)
     report->own_bytes = c->report->own_bytes;
     ab_bypass_read(c->folder, c->image, report, &bypass, whole);
     report->places = NULL;
-    /* not explained by any recorded call */
+    /* calls that no recorded call explains */
     bypass.least_calls = c->report->n_foreign + c->report->n_reused;
     bypass.is_there = bypass.n_modules > 0 || bypass.least_calls > 0;
     ab_trace_writer_bypass(c->writer, &bypass);
@@ -189,7 +192,7 @@ static enum ab_status inherit(struct ab_converter *c, struct ab_forks *forks, st
     return status;
 }
 
-/* True if there is more than one chunk to encode and a second CPU. */
+/* True if there is more than one chunk of events to encode, and a second CPU. */
 static bool wants_thread(const struct ab_spool_entry *image)
 {
     cpu_set_t set;

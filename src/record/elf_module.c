@@ -41,7 +41,7 @@ struct ab_module *ab_modules_find(struct ab_modules *all, uint64_t address)
 
 /* ---- maps ---- */
 
-/* Parses a line of maps: a new module, or more of the last one. */
+/* Parses a line of maps: it begins a new module, or continues the last one. */
 static bool take_line(struct ab_modules *all, const char *line)
 {
     uint64_t begin, end, offset;
@@ -88,7 +88,7 @@ bool ab_modules_open(pid_t pid, struct ab_modules *out)
     if (maps != NULL)
         fclose(maps);
     for (size_t i = 0; i < out->n; i++)
-        find_dynamic(out, &out->list[i]); /* sets memory_end */
+        find_dynamic(out, &out->list[i]); /* called only to set memory_end */
     if (maps != NULL && is_whole)
         return true;
     ab_modules_close(out);
@@ -108,7 +108,8 @@ void ab_modules_close(struct ab_modules *all)
 
 /* ---- tables ---- */
 
-/* Returns the address of the dynamic section; 0 = none. Sets the bias. */
+/* Returns the address of the dynamic section; 0 = none. Sets the bias and memory_end of the
+ * module. */
 static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Ehdr head;
@@ -135,8 +136,8 @@ static uint64_t find_dynamic(const struct ab_modules *all, struct ab_module *m)
     return dynamic + m->bias;
 }
 
-/* Returns an address in the process. The dynamic linker has added the bias to most of these
- * values, but not to all. */
+/* Returns the address in the process of `value`, an address from the dynamic section. The dynamic
+ * linker has added the bias to most of these values, but not to all. */
 static uint64_t address_of(const struct ab_module *m, uint64_t value)
 {
     return value >= m->begin && value < m->end ? value : value + m->bias;
@@ -152,8 +153,8 @@ static void *read_table(const struct ab_modules *all, uint64_t at, size_t bytes)
     return p;
 }
 
-/* Reads the symbols, strings and relocations. No table says how many symbols there are, but
- * linkers put the strings directly behind them. */
+/* Reads the symbols, strings and relocations. The number of symbols is not stored anywhere, but
+ * linkers put the strings directly behind the symbols. */
 static void read_tables(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Dyn d;
@@ -187,7 +188,7 @@ static void read_tables(const struct ab_modules *all, struct ab_module *m)
     m->is_sound = m->symbols != NULL && m->strings != NULL && m->strings[n_strings - 1] == 0;
 }
 
-/* Returns a symbol and its name; NULL if there is none. */
+/* Returns symbol i and sets *name; NULL if there is no such symbol. */
 static const Elf64_Sym *symbol_at(const struct ab_module *m, size_t i, const char **name)
 {
     const Elf64_Sym *s = (const Elf64_Sym *)m->symbols + i;

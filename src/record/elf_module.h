@@ -14,10 +14,11 @@
 
 struct ab_module {
     uint64_t begin, end; /* addresses */
-    uint64_t memory_end; /* end with zero-initialized variables; 0 = not read */
+    uint64_t memory_end; /* end of the memory with zero-initialized variables; 0 = not known */
     char path[PATH_MAX];
-    bool is_read, is_sound; /* True if the tables below were read; True if they make sense */
-    uint64_t bias;          /* offset from file addresses to process addresses */
+    /* is_read: True if the tables below were read; is_sound: True if they make sense */
+    bool is_read, is_sound;
+    uint64_t bias; /* offset from file addresses to process addresses */
     void *symbols;
     char *strings;
     size_t n_symbols, n_strings;
@@ -25,24 +26,25 @@ struct ab_module {
 };
 
 struct ab_modules {
-    int memory; /* /proc/PID/mem */
+    int memory; /* descriptor of /proc/PID/mem */
     struct ab_module *list;
     size_t n, cap;
 };
 
-/* Returns false if the process may not be read. */
+/* Lists the modules of a process. Returns false if the process may not be read. */
 bool ab_modules_open(pid_t pid, struct ab_modules *out);
 void ab_modules_close(struct ab_modules *all);
 
-/* Returns NULL if the address is in no module. */
+/* Returns the module that contains the address; NULL = none. */
 struct ab_module *ab_modules_find(struct ab_modules *all, uint64_t address);
 
-/* True if the module itself defines a function of this name at `address` (0 = anywhere).
- * Otherwise the address may be a stub that has yet to resolve it. */
+/* True if the module itself defines a function of this name at `address` (0 = anywhere). An address
+ * that a symbol is bound to can also be a stub that will resolve the symbol at the first call. */
 bool ab_module_defines(struct ab_modules *all, struct ab_module *m, const char *name,
                        uint64_t address);
 
-/* Calls `see` with each bound symbol whose name is wanted, and its current address. */
+/* Calls `see` for each symbol that `wants` accepts and that the module has bound, with the address
+ * that it is bound to now. */
 struct ab_module_visit {
     bool (*wants)(const char *name);
     void (*see)(const char *name, uint64_t value, void *user);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * liballocbench-frames.so, preloaded behind the recorder for `record --marks` only. Its
- * functions mark a frame and call the real ones. Each takes at most two arguments, neither of
- * them floating-point. It is a library of its own, so that without --marks no program finds a
- * function that does not exist.
+ * liballocbench-frames.so. `record --marks` preloads it behind the recorder. It defines the
+ * functions by which programs show a frame (AB_FRAMES); each marks a frame and calls the real
+ * function. Each takes at most two arguments, neither of them floating-point. It is a separate
+ * library, so that without --marks no program finds one of these functions that does not exist
+ * otherwise.
  */
 #include "record/mark.h"
 #include "record/preload/spool.h"
@@ -14,7 +15,7 @@
 typedef long show(void *of, void *what);
 
 /* Finds the real function as the dynamic linker would: globally or, for a plug-in, in the
- * dependencies of the caller. A failed search allocates an error message, once. */
+ * dependencies of the caller. A failed search allocates an error message, but only once. */
 static show *find(const char *name, const void *caller)
 {
     Dl_info of;

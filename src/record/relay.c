@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The thread that serves recorded processes. Makes and saves files for processes that no longer
- * can, cleans up after dead processes, and can stop the recording. Progress is read from the
- * files, without help of the processes.
+ * The thread that serves recorded processes. It makes and saves files for processes that can no
+ * longer do so, cleans up after dead processes, and can stop the recording. Progress is read from
+ * the files, without the help of the processes.
  */
 #include "record/relay.h"
 
@@ -38,8 +38,8 @@ struct ab_relay {
 
 enum { SAMPLE_NS = 50000000 }; /* time between two samples of the memory of processes */
 
-/* True if a file may grow to `end`. Otherwise sets errno; the write is not tried, because a
- * signal would end the process. */
+/* True if a file may grow to `end` bytes. Otherwise sets errno. The write is not even tried,
+ * because the system would send a signal that ends this process. */
 static bool is_within_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -97,8 +97,8 @@ static void name_file(char *name, size_t cap, const struct ab_spool_request *r)
         snprintf(name + n, cap - (size_t)n, ".%d", r->slot);
 }
 
-/* Appends the pack area to the file. The process waits, so that the area is ours meanwhile.
- * Checks its numbers, because they are untrusted. */
+/* Appends the packed chunks of the pack area to the file. The process waits, so that nobody else
+ * changes the area meanwhile. Checks its numbers, because they are untrusted. */
 static enum ab_spool_stop save(const struct ab_relay *r, const char *name,
                                struct ab_spool_tail *tail)
 {
@@ -129,7 +129,7 @@ static enum ab_spool_stop save_slot(const struct ab_relay *r, const char *name)
     return why;
 }
 
-/* Makes a file. Its mode lets the process use it as another user; the folder around it is
+/* Makes a file. Its mode allows the process to use it also as another user; the folder around it is
  * private. */
 static enum ab_spool_stop make(const struct ab_relay *r, const char *name, uint64_t bytes)
 {
@@ -173,7 +173,7 @@ static void answer(const struct ab_relay *r, struct ab_spool_request *request)
     syscall(SYS_futex, &request->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Frees the place of a request whose process was killed before it read the answer. */
+/* Frees a request whose process was killed before it read the answer. */
 static void clear_dead(struct ab_spool_request *request)
 {
     uint32_t state = __atomic_load_n(&request->state, __ATOMIC_ACQUIRE);
@@ -193,7 +193,7 @@ static void sample_image(void *file, void *user)
     ab_bypass_sample((pid_t)image->pid, r->folder, name, &image->sampled_bytes);
 }
 
-/* Samples the memory of the processes, in at most 2 % of the time. */
+/* Samples the memory of all recorded processes. Takes at most 2 % of the time. */
 static void sample(const struct ab_relay *r, uint64_t *next_ns)
 {
     uint64_t begin = ab_clock_now_ns();
@@ -316,7 +316,8 @@ static void see_image(void *file, void *user)
     view->spool_bytes += AB_SPOOL_PAGE;
 }
 
-/* Counts the calls in the half that is being filled. The threads themselves count full halves. */
+/* Counts the calls in the half that is being filled. Calls in full halves are counted by the
+ * threads themselves. */
 static uint64_t calls_begun(const struct ab_spool_tail *tail)
 {
     uint64_t a = __atomic_load_n(&tail->half_number[0], __ATOMIC_ACQUIRE);
@@ -374,7 +375,8 @@ static void stop_image(void *file, void *user)
                                 __ATOMIC_RELAXED);
 }
 
-/* Sees whether a thread is handling a full half. Ignores dead threads, whose flag stays set. */
+/* Sets *is_turning if a thread is handling a full half. Ignores dead threads, whose flag may still
+ * be set. */
 static void see_turning(void *file, void *user)
 {
     struct ab_spool_tail *tail = file;
@@ -384,8 +386,8 @@ static void see_turning(void *file, void *user)
         *is_turning = true;
 }
 
-/* Stops the recording. A thread sets is_turning before it reads `stop`; we set `stop` before we
- * read is_turning. */
+/* Stops the recording. A thread sets is_turning before it reads `stop`, and this function sets
+ * `stop` before it reads is_turning, so that no thread is missed. */
 void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why)
 {
     enum { TRIES = 100 };
@@ -397,7 +399,8 @@ void ab_relay_stop(struct ab_relay *r, enum ab_spool_stop why)
     for_each(r, 1, AB_SPOOL_PAGE, stop_image, &reason);
     for (int i = 0; i < TRIES && is_turning; i++) {
         is_turning = false;
-        nanosleep(&pause, NULL); /* threads that read `stop` before write one more event */
+        /* a thread that has read `stop` before it was set writes one more event */
+        nanosleep(&pause, NULL);
         for_each(r, 2, AB_SPOOL_TAIL, see_turning, &is_turning);
     }
 }

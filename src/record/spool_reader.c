@@ -25,7 +25,7 @@ void ab_spool_slot_path(char *out, size_t cap, const char *folder,
     snprintf(out, cap, "%s/%u.%u.%u", folder, image->image.pid, image->generation, slot);
 }
 
-/* Returns the number of bytes read. */
+/* Reads up to `bytes` bytes of a file from offset `at` on. Returns the number of bytes read. */
 static size_t read_some(const char *path, void *out, size_t bytes, uint64_t at)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -36,7 +36,7 @@ static size_t read_some(const char *path, void *out, size_t bytes, uint64_t at)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Returns false if the file is missing or too short. */
+/* Reads exactly `bytes` bytes. Returns false if the file is missing or too short. */
 static bool read_at(const char *path, void *out, size_t bytes, uint64_t at)
 {
     return read_some(path, out, bytes, at) == bytes;
@@ -191,7 +191,8 @@ size_t ab_spool_read_unseen(const char *folder, const struct ab_spool_entry *ima
 
 enum { WINDOW = AB_SPOOL_PACK_BYTES + sizeof(struct ab_spool_chunk) };
 
-/* Returns the next n bytes of the chunks without consuming them; NULL if they are not there. */
+/* Returns the next n bytes of the chunks without consuming them; NULL if the file does not have
+ * them. */
 static const uint8_t *peek(struct ab_stream *s, const char *path, size_t n)
 {
     bool is_saved = s->chunks_read < s->data_bytes;
@@ -209,7 +210,8 @@ static const uint8_t *peek(struct ab_stream *s, const char *path, size_t n)
     return s->window_bytes - begin >= n ? s->window + begin : NULL;
 }
 
-/* Returns the words of the next chunk; NULL if there is no complete chunk. */
+/* Returns the words of the next chunk and sets *chunk to its header; NULL if there is no complete
+ * chunk. */
 static const uint64_t *peek_chunk(struct ab_stream *s, const char *path,
                                   struct ab_spool_chunk *chunk)
 {
@@ -223,8 +225,8 @@ static const uint64_t *peek_chunk(struct ab_stream *s, const char *path,
     return whole != NULL ? (const uint64_t *)(const void *)(whole + sizeof *chunk) : NULL;
 }
 
-/* Reads half `number` from a chunk. Returns false if no readable chunk has it. Skips earlier
- * chunks, which a killed recorder had saved but not yet removed from the pack area. */
+/* Reads half `number` from a chunk. Returns false if no readable chunk has it. Skips chunks of
+ * earlier halves, which a killed recorder had saved but not yet removed from the pack area. */
 static bool read_packed(struct ab_stream *s, const char *path, uint64_t number)
 {
     struct ab_spool_chunk chunk = {0};
@@ -239,8 +241,8 @@ static bool read_packed(struct ab_stream *s, const char *path, uint64_t number)
     return false;
 }
 
-/* Reads a half from its mapping. Only for halves without a chunk, because a packed half may be
- * partly cleared. */
+/* Reads half `number` from its mapped buffer. Only for halves without a chunk, because the buffer
+ * of a packed half may be partly cleared. */
 static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
 {
     for (unsigned half = 0; half < 2; half++)
@@ -250,7 +252,7 @@ static bool read_mapped(struct ab_stream *s, const char *path, uint64_t number)
     return false;
 }
 
-/* Allocates the buffers and writes the path of the file. */
+/* Allocates the buffers of the stream, and writes the path of its file to `path`. */
 static void make_room(struct ab_stream *s, char path[PATH_MAX])
 {
     if (s->half == NULL)
@@ -260,7 +262,7 @@ static void make_room(struct ab_stream *s, char path[PATH_MAX])
     ab_spool_slot_path(path, PATH_MAX, s->folder, s->image, s->slot);
 }
 
-/* Loads half `number` and goes to its first place. */
+/* Loads half `number` and sets s->at to its first event. */
 static void load(struct ab_stream *s, uint64_t number)
 {
     char path[PATH_MAX];
@@ -270,7 +272,7 @@ static void load(struct ab_stream *s, uint64_t number)
     s->at = s->end = s->half;
     if (read_packed(s, path, number) || read_mapped(s, path, number)) {
         s->end += left < AB_SPOOL_HALF_EVENTS ? left : AB_SPOOL_HALF_EVENTS;
-    } else { /* recording stopped before it was saved, or the file is damaged */
+    } else { /* recording stopped before this half was saved, or the file is damaged */
         s->n_unwritten += left;
         s->n_events = number * AB_SPOOL_HALF_EVENTS;
         s->is_cut = true;
@@ -279,7 +281,7 @@ static void load(struct ab_stream *s, uint64_t number)
 
 /* ---- a stream that is being written ---- */
 
-struct live_view { /* state of a stream; equal views mean that no half was turned in between */
+struct live_view { /* state of a stream; if two views are equal, no half became full between them */
     uint64_t half_number[2], data_bytes, pack_bytes;
     uint32_t is_turning;
 };
@@ -302,7 +304,7 @@ static bool is_same_view(const struct live_view *a, const struct live_view *b)
            a->is_turning == b->is_turning;
 }
 
-/* Maps the file of a slot. Returns NULL if the thread is still making it. */
+/* Maps the file of a slot; NULL if the thread is still making the file. */
 static const struct ab_spool_tail *map_slot(const char *path)
 {
     struct stat st;
@@ -314,8 +316,8 @@ static const struct ab_spool_tail *map_slot(const char *path)
     return p != MAP_FAILED ? p : NULL;
 }
 
-/* Copies events from `index` on, up to the first unwritten one. Returns the index after the
- * last. */
+/* Copies events of half `number` from `index` on, up to the first unwritten one. Returns the index
+ * behind the last copied event. */
 static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail, uint64_t number,
                            size_t index)
 {
@@ -332,8 +334,8 @@ static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail
     return index;
 }
 
-/* Reads new events of a half, wherever it is now. Returns `index` if it cannot be read at the
- * moment. */
+/* Reads new events of half `number`, from a chunk or from its buffer. Returns the index behind the
+ * last one, or `index` if the half cannot be read at the moment. */
 static size_t read_written(struct ab_stream *s, const char *path, const struct ab_spool_tail *tail,
                            uint64_t number, size_t index)
 {
@@ -356,7 +358,7 @@ static size_t read_written(struct ab_stream *s, const char *path, const struct a
     return index;
 }
 
-/* Reads a half that is saved in the file, where no thread changes it any more. */
+/* Reads half `number` from the chunks saved in the file, which no thread changes any more. */
 static bool read_saved(struct ab_stream *s, const char *path, uint64_t number)
 {
     s->pack_bytes = 0;
@@ -382,7 +384,8 @@ static size_t read_live(struct ab_stream *s, const char *path, uint64_t number, 
     return end;
 }
 
-/* Loads more of the current half, or the next one. Returns false if there are no new events. */
+/* Loads more events of the current half, or the next half. Returns false if there are no new
+ * events. */
 static bool load_live(struct ab_stream *s)
 {
     char path[PATH_MAX];
@@ -424,7 +427,8 @@ static void load_rest(struct ab_stream *s)
         s->n_unwritten -= s->n_taken;
 }
 
-/* Loads the next events. Returns true if there may be some from `at` on. */
+/* Loads the next events. Returns false if the stream has no more; otherwise there may be some from
+ * s->at on. */
 static bool load_next(struct ab_stream *s)
 {
     if (s->is_live)
@@ -448,7 +452,8 @@ void ab_stream_seek(struct ab_stream *s)
     s->is_done = true;
 }
 
-/* Counts events in halves that were begun. Later places were taken after recording had stopped. */
+/* Returns the number of events in halves that were begun. Places beyond these halves were taken
+ * after the recording had stopped. */
 static uint64_t bound_events(const struct ab_spool_tail *tail)
 {
     uint64_t halves = tail->half_number[0] > tail->half_number[1] ? tail->half_number[0]
@@ -469,7 +474,7 @@ void ab_stream_settle(struct ab_stream *s)
     struct ab_spool_tail tail;
     s->is_live = s->has_gap = false;
     if (!read_tail(s->folder, s->image, s->slot, &tail))
-        return; /* the thread died while making the file */
+        return; /* the thread died while it made the file */
     s->half_number[0] = tail.half_number[0];
     s->half_number[1] = tail.half_number[1];
     s->turn_ticks = tail.turn_ticks;

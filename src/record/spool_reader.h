@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct ab_spool_entry { /* an image of the folder */
+struct ab_spool_entry { /* image in the folder of a spool */
     struct ab_spool_image image;
-    uint32_t generation; /* number of earlier programs of the process */
+    uint32_t generation; /* number of programs that the process has executed before this one */
     uint64_t n_events;
     uint64_t n_calls; /* events that are calls */
 };
@@ -29,7 +29,7 @@ struct ab_spool_entry { /* an image of the folder */
 enum ab_status ab_spool_list(const char *folder, struct ab_spool_entry **out, size_t *n,
                              struct ab_err *err);
 
-/* Reads one image. Returns false if it is missing or incomplete. */
+/* Reads one image. Returns false if the image is missing or incomplete. */
 bool ab_spool_find(const char *folder, uint32_t pid, uint32_t generation,
                    struct ab_spool_entry *out);
 /* Reads the image again while its process runs; does not count events and calls. */
@@ -39,41 +39,46 @@ bool ab_spool_look_again(const char *folder, struct ab_spool_entry *image);
 void ab_spool_slot_path(char *out, size_t cap, const char *folder,
                         const struct ab_spool_entry *image, uint32_t slot);
 
-/* Reads the control file; free the result. Returns NULL if it is missing or incomplete. */
+/* Reads the control file; free the result. Returns NULL if the file is missing or incomplete. */
 struct ab_spool_control *ab_spool_read_control(const char *folder);
-/* Returns why the recording of all processes was ended (enum ab_spool_stop); AB_SPOOL_RUNNING =
- * it was not, or that is not known. */
+/* Returns why the recording of all processes was ended (enum ab_spool_stop). AB_SPOOL_RUNNING = it
+ * was not ended, or that is not known. */
 uint32_t ab_spool_read_end(const char *folder);
 
-struct ab_unseen {  /* processes of one program that have no image for the same reason */
+/* processes that started the same program and have no image for the same reason */
+struct ab_unseen {
     char path[240]; /* path that was passed to exec */
     uint32_t why;   /* enum ab_spool_stop; AB_SPOOL_RUNNING = the recorder was not loaded */
-    uint32_t user;  /* user that started it */
+    uint32_t user;  /* id of the user who started the program */
     uint64_t n;
 };
 
-/* Lists programs that were started under the recorder but have no image. Returns their number;
- * free *out. *n_lost is the number of starts that could not be noted. */
+/* Lists programs that were started under the recorder but have no image. Returns the number of
+ * entries; free *out. *n_lost is the number of starts that could not be noted. */
 size_t ab_spool_read_unseen(const char *folder, const struct ab_spool_entry *images,
                             size_t n_images, struct ab_unseen **out, uint64_t *n_lost);
 
 struct ab_stream {
     const char *folder;
-    const struct ab_spool_entry *image; /* both borrowed */
+    const struct ab_spool_entry *image; /* borrowed, like `folder` */
     const struct ab_spool_event *at,
-        *end; /* current event, unless is_done; end of the loaded events */
+        *end; /* at: current event, unless is_done; end: end of the loaded events */
     bool is_done;
     bool is_cut; /* True if the stream ended before its announced number of events */
     bool is_live;
-    /* live and is_done: True if an event was begun but is not there yet, or was abandoned */
+    /* if is_live and is_done: True if an event was begun but is not there yet, or was abandoned */
     bool has_gap;
-    bool is_partial; /* True if only n_taken events of the last half have been read */
+    /* True if only the first n_taken events of the half read last have been read */
+    bool is_partial;
     uint32_t slot;
-    uint64_t n_events;               /* in the whole stream */
-    uint64_t half_number[2];         /* numbers of the mapped halves, plus 1 */
-    uint64_t data_bytes, pack_bytes; /* chunks saved in the file; chunks not yet saved */
-    uint64_t chunks_read;            /* bytes read of both together */
-    struct ab_spool_event *half;     /* AB_SPOOL_HALF_EVENTS events of half n_loaded - 1 */
+    uint64_t n_events;       /* number of events in the whole stream */
+    uint64_t half_number[2]; /* numbers of the halves in the two mapped buffers, plus 1 */
+    /* data_bytes: bytes of chunks saved in the file; pack_bytes: bytes of chunks not yet saved */
+    uint64_t data_bytes, pack_bytes;
+    /* bytes read of these chunks, saved and not yet saved together */
+    uint64_t chunks_read;
+    /* buffer for AB_SPOOL_HALF_EVENTS events: the half with number n_loaded - 1 */
+    struct ab_spool_event *half;
     uint64_t n_loaded;
     uint32_t n_taken;
     /* number of bytes at the start of the file's chunks whose disk space was given back */
@@ -81,8 +86,9 @@ struct ab_stream {
     /* buffered chunks: window_bytes bytes from window_at on, a position like chunks_read */
     uint8_t *window;
     uint64_t window_at, window_bytes;
-    uint64_t n_unwritten; /* places that were taken and never filled */
-    uint64_t n_moved;     /* events of these places that were written to another place */
+    uint64_t n_unwritten; /* places in the stream that were taken but never filled */
+    /* events that were written to another place than the one they had taken */
+    uint64_t n_moved;
     uint64_t turn_ticks, site_ticks, n_timed_sites;
 };
 
@@ -102,7 +108,7 @@ void ab_stream_close(struct ab_stream *s);
  * ab_stream_seek finds an event. */
 void ab_stream_open_live(struct ab_stream *s, const char *folder,
                          const struct ab_spool_entry *image, uint32_t slot);
-/* Lets the stream be read to its end, from its current position on. */
+/* Ends live reading, so that the stream can be read to its end from its current position on. */
 void ab_stream_settle(struct ab_stream *s);
 
 #endif
