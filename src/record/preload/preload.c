@@ -30,20 +30,21 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Return address and frame of the exported function that contains this macro, directly or in an
- * inlined function. */
+/* Return address and frame address of the exported function that contains this macro, directly or
+ * in an inlined function. */
 #define HERE \
     ((struct ab_here){(uintptr_t)__builtin_return_address(0), \
                       (uintptr_t)__builtin_frame_address(0)})
 
-/* Called before the block is noted, and so before another thread can know it. */
+/* Starts to follow a new large block. Called before the block is noted, and so before another
+ * thread can know its address. */
 static inline void see_given(const void *p, size_t size)
 {
     if (__builtin_expect(size >= AB_SPOOL_LARGE, 0))
         ab_written_begin(p, size);
 }
 
-/* Notes an allocation. The caller is looked up only if call sites are recorded. */
+/* Notes an allocation. Passes on the caller only if call sites are recorded. */
 #define NOTE_GIVEN(kind, p, size) \
     do { \
         see_given(p, size); \
@@ -57,18 +58,18 @@ static inline void see_given(const void *p, size_t size)
             ab_spool_note(kind, p, size); \
     } while (0)
 
-/* Tests build two wrong orders from this source to see them detected: 1 = a free is noted after
- * the real one, 2 = a realloc is noted after the real one, as if it were one event. */
+/* Tests build two wrong orders from this source to see that they are detected: 1 = a free is noted
+ * after the real free; 2 = a realloc is noted after the real realloc, as a single event. */
 #ifndef AB_RECORD_WRONG
 #define AB_RECORD_WRONG 0
 #endif
 
 static enum { FRESH, RESOLVING, READY } stage;
 
-/* True if the next C++ operators do not call malloc. */
+/* True if the operators new and delete behind the recorder do not call malloc themselves. */
 static bool sees_operators;
 
-/* Block that an operator delete of this thread is freeing. */
+/* block that an operator delete of this thread is freeing; NULL = none */
 static __thread void *deleted;
 
 /* ---- start ---- */
@@ -87,13 +88,13 @@ static __attribute__((noinline)) void start(void)
     ab_spool_watch_threads();
     ab_spool_begin();
     stage = READY;
-    /* Registered first, so that it runs last before a fork and no other handler's calls come
-     * between. */
+    /* Registered first, so that it runs last before a fork, and no other handler's calls come
+     * between it and the fork. */
     pthread_atfork(ab_spool_fork_begin, ab_spool_fork_end, ab_spool_fork_child);
     errno = saved;
 }
 
-/* True if the real functions are known; false while they are being looked up. */
+/* True if the real functions are known. False while they are being looked up. */
 static inline bool is_ready(void)
 {
     if (__builtin_expect(stage == READY, 1))
@@ -103,7 +104,8 @@ static inline bool is_ready(void)
     return stage == READY;
 }
 
-/* Starts before any thread can exist, even if nothing was allocated until then. */
+/* Starts the recorder before any thread can exist, even if the program has not allocated anything
+ * yet. */
 static __attribute__((constructor)) void start_early(void)
 {
     (void)is_ready();
@@ -114,7 +116,7 @@ static __attribute__((destructor)) void end(void)
     ab_spool_end();
 }
 
-/* Handles programs that end without destructors. The C library's exit() does not call this
+/* Notes the end of programs that end without destructors. The C library's exit() does not call this
  * function. */
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
@@ -128,7 +130,8 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
     _exit(status);
 }
 
-/* Stops recording without a system call. Only the first reason counts. */
+/* Stops recording without a system call, which seccomp's strict mode would not allow. Only the
+ * first reason counts. */
 static void stop_in_strict_mode(void)
 {
     uint32_t running = AB_SPOOL_RUNNING;
@@ -136,9 +139,9 @@ static void stop_in_strict_mode(void)
                                 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* Watches for filters of system calls, which may kill the program at an unknown call. Every
- * filter of an ordinary user needs PR_SET_NO_NEW_PRIVS first. From there on the kernel is no
- * longer asked about blocks. */
+/* Watches for filters of system calls, which may kill the program at a system call that it does not
+ * expect. Every filter of an ordinary user needs PR_SET_NO_NEW_PRIVS first. From that call on, the
+ * kernel is not asked about blocks any more. */
 EXPORT int prctl(int option, ...)
 {
     unsigned long x[4];
@@ -203,7 +206,8 @@ static __attribute__((noinline)) void *allocate(size_t size, struct ab_here here
     return p;
 }
 
-/* Moves an early block to the real allocator when it is resized. */
+/* Resizes a block that was given out before the real allocator was known: moves it to the real
+ * allocator. */
 static void *resize_early(void *p, size_t size, struct ab_here here)
 {
     size_t old_size = early_size(p);
@@ -238,7 +242,7 @@ EXPORT void *realloc(void *p, size_t size)
     return resize(p, size);
 }
 
-/* Handles an array of more bytes than size_t holds: the real function fails, and the call is
+/* Handles an array whose size in bytes exceeds size_t. The real function fails, and the call is
  * recorded. */
 static void *resize_too_much(void *p, size_t n, size_t size, struct ab_here here)
 {
@@ -253,8 +257,8 @@ static void *resize_too_much(void *p, size_t n, size_t size, struct ab_here here
     return moved;
 }
 
-/* Not forwarded, because the C library's reallocarray calls realloc, which is ours, and one call
- * would be noted twice. */
+/* Calls realloc instead of the real reallocarray. The C library's reallocarray calls realloc, which
+ * the recorder defines, so that the call would be noted twice. */
 EXPORT void *reallocarray(void *p, size_t n, size_t size)
 {
     size_t bytes;
@@ -326,10 +330,10 @@ EXPORT size_t malloc_usable_size(void *p)
 
 /* ---- operator new and delete ----
  *
- * Operators of libstdc++, and those of the program, call malloc, which records the block. We
- * jump to them, so that neither exceptions nor call stacks contain our frames. Another malloc
- * library may have operators of its own that do not call malloc. Those are noted here, unless a
- * function that they called has noted the block. */
+ * Operators of libstdc++, and those of the program, call malloc, which records the block. The
+ * recorder jumps to them, so that neither exceptions nor call stacks contain a frame of the
+ * recorder. Another malloc library may have operators that do not call malloc. Blocks from these
+ * are noted here, unless a function that the operator called has noted the block. */
 
 #define BARE(...) __VA_ARGS__
 

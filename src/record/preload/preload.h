@@ -34,34 +34,37 @@ struct ab_file_id { /* name of a file: PID.K, or PID.K.T */
     int32_t slot; /* thread slot; < 0 = the image */
 };
 
-/* Replaces a shared mapping by private zeroes, so that what is written there goes nowhere. */
+/* Replaces a shared mapping by private zeroes, so that later stores to it reach neither the file
+ * nor another process. */
 void ab_files_part_with(void *p, uint64_t bytes) AB_HIDDEN;
-/* Control file, which all recorded processes share; NULL = not recording. Stays the same over a
- * fork. */
+/* Control file, which all recorded processes share; NULL = not recording. A forked child keeps the
+ * mapping. */
 extern struct ab_spool_control *ab_control AB_HIDDEN;
 
-/* Opens and keeps the folder of the spool. Returns false if it cannot be recorded into. */
+/* Opens the folder of the spool and keeps it open. Returns false if nothing can be recorded
+ * there. */
 bool ab_files_start(const char *folder) AB_HIDDEN;
 
-/* Makes a file, reserves its first `bytes` and maps them. Returns NULL with errno EEXIST if the
- * file exists; otherwise *why has the reason for NULL. */
+/* Makes a file, reserves its first `bytes` bytes and maps them. Returns NULL with errno EEXIST if
+ * the file exists. For any other NULL, *why has the reason. */
 void *ab_files_make(struct ab_file_id id, uint64_t bytes, enum ab_spool_stop *why) AB_HIDDEN;
 
 /* Appends the packed chunks of `tail` to its file and empties the pack area. */
 enum ab_spool_stop ab_files_save(struct ab_file_id id, struct ab_spool_tail *tail) AB_HIDDEN;
 
-/* Asks `record` to look into the process: at its end, or before a library is closed. */
+/* Asks `record` to find modules that bypass the recorder (bypass.h): at the end of the process
+ * (is_end), or before it closes a library. */
 void ab_files_look(struct ab_file_id image, bool is_end) AB_HIDDEN;
 
-/* Maps memory that is private to the process. */
+/* Maps memory that the process does not share with others. */
 void *ab_files_map_private(uint64_t bytes) AB_HIDDEN;
-/* Bytes mapped by ab_files_map_private: an upper bound of what is resident. */
+/* Number of bytes mapped by ab_files_map_private: an upper bound of the resident part. */
 extern uint64_t ab_files_private_bytes AB_HIDDEN;
 
 /* ---- preload_program.c: name of the program, its environment, and its image file ---- */
 
-/* Returns the value of a variable. Returns NULL if it is not set, or if the program has more
- * rights than its user. */
+/* Returns the value of an environment variable. Returns NULL if it is not set, or if the program
+ * has more rights than its user. */
 const char *ab_environment(const char *name) AB_HIDDEN;
 
 /* Finds the name and path of the program. Called at the start, because later the program may
@@ -69,27 +72,29 @@ const char *ab_environment(const char *name) AB_HIDDEN;
 void ab_program_find(void) AB_HIDDEN;
 const char *ab_program_name(void) AB_HIDDEN;
 void ab_program_note(struct ab_spool_image *image) AB_HIDDEN;
-/* Makes the image file of this program, PID.K with the first free K (exec keeps the process id). */
+/* Makes the image file of this program, PID.K. K is the first free number, because exec keeps the
+ * process id. */
 struct ab_spool_image *ab_program_make_image(uint32_t *generation,
                                              enum ab_spool_stop *why) AB_HIDDEN;
 /* Parses "17" or "17+". Returns 0 for other text. */
 uint32_t ab_program_read_command(const char *text, bool *is_plus) AB_HIDDEN;
 
-/* ---- preload_control.c: notes for all processes: starts of programs that may not load the
+/* ---- preload_control.c: entries for all processes: starts of programs that may not load the
  * recorder, and names of marks ---- */
 
-/* Process whose starts are noted, the command; AB_EXEC_OF_ALL if children are recorded too. */
+/* Id of the process whose program starts are noted, which is the command; AB_EXEC_OF_ALL if
+ * children are recorded too. */
 enum { AB_EXEC_OF_ALL = -1 };
 extern int64_t ab_exec_noted AB_HIDDEN;
-/* Notes that the process is about to become `path`, or is `path` and cannot be recorded because
- * of `why`. Returns NULL if there is no room. */
+/* Notes that the process is about to execute `path`, or that it executes `path` now and cannot be
+ * recorded, for the reason `why`. Returns NULL if there is no room. */
 struct ab_spool_start *ab_exec_note(uint32_t pid, const char *path,
                                     enum ab_spool_stop why) AB_HIDDEN;
-/* Removes the note about this program, because it has begun and is being recorded. */
+/* Removes the note about the start of this program, because the program is being recorded. */
 void ab_exec_forget_start(void) AB_HIDDEN;
 
-/* Returns the number of a name: its place in ab_control->mark_names plus 1. Adds the name if it
- * is new; returns 0 if there is no room. Async-signal-safe. */
+/* Returns the number of a name of marks: its index in ab_control->mark_names plus 1. Adds the name
+ * if it is new; returns 0 if there is no room. Async-signal-safe. */
 uint32_t ab_mark_name_number(const char *name) AB_HIDDEN;
 
 /* ---- preload_exec.c: calls that start a program, each of which is noted ---- */
@@ -102,14 +107,15 @@ void ab_exec_find_real(void) AB_HIDDEN;
 /* Looks up the real functions. Call it before any of them is used. */
 void ab_libraries_find_real(void) AB_HIDDEN;
 
-/* Returns the stamp of an event, the tick counter, after all earlier instructions. An acquire
- * waits for its call, a release for the load that brought the block here. Plain rdtsc would not
- * wait: a free stalled on the cache line in which it finds its block would be stamped before the
- * call that put the block there. */
+/* Returns the stamp of an event: the tick counter, read after all earlier instructions. For an
+ * event that gives out a block, that is after the real call; for a free, after the load that
+ * brought the address of the block. Plain rdtsc would not wait: a free that waits for the cache
+ * line with the address would be stamped before the call that put it there. */
 static inline uint64_t ab_stamp_now(void)
 {
 #if defined(__x86_64__)
-    uint64_t low, high; /* not the builtin: its third result would need stack protection */
+    /* not the builtin: it stores its third result, which would need stack protection */
+    uint64_t low, high;
     __asm__ volatile("rdtscp" : "=a"(low), "=d"(high) : : "rcx", "memory");
     return high << 32 | low;
 #else

@@ -3,15 +3,15 @@
  * Notes the program's control calls to its malloc library (base/library_calls.def), such as
  * malloc_trim and mallctl.
  *
- * Every C library has malloc_trim and mallopt: the recorder exports its own, which call the next
- * ones. Others, such as mallctl or mi_collect, exist only in some libraries. Programs test for
- * them by weak references or dlsym, so that a recorder which defined them would change the
- * program. If a loaded library defines one, the GOT entries of the program's modules are
- * redirected to a function here, which notes the call and passes it on. Calls from modules
- * loaded later, or through dlsym, are not seen.
+ * Every C library has malloc_trim and mallopt: the recorder exports these two functions and passes
+ * calls on. Others, such as mallctl or mi_collect, exist only in some libraries. Programs test for
+ * them by weak references or dlsym, so that a recorder that defined them would change the program.
+ * If a loaded library defines such a function, the GOT entries of the program's modules are
+ * redirected to a function here, which notes the call and passes it on. Calls from modules loaded
+ * later, or through dlsym, are not seen.
  *
- * Names are looked up in the modules' own tables, because dlsym allocates if it finds nothing,
- * and leaves a message for the program's dlerror.
+ * Names are looked up in the modules' own symbol tables, because dlsym allocates if it finds
+ * nothing, and leaves a message for the program's dlerror.
  */
 #include "record/preload/preload.h"
 
@@ -59,9 +59,9 @@ __attribute__((visibility("default"))) int mallopt(int parameter, int value)
 
 /* ---- calls of some libraries ---- */
 
-/* Type that fits all these functions. None has more than eight arguments, of which at most one
- * is not an integer. Arguments that the caller did not pass are read from its stack and passed
- * on unused. */
+/* Type that fits all these functions. None of them has more than eight arguments, of which at most
+ * one is not an integer. Arguments that the caller did not pass are garbage, which is passed on and
+ * not used. */
 typedef long any_function(long a, long b, long c, long d, long e, long f, long g, long h, double x);
 
 static any_function *found[CALL_COUNT];
@@ -101,7 +101,7 @@ enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, DATA_SLOT = R_X86_64_GLOB_DAT };
 enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, DATA_SLOT = R_AARCH64_GLOB_DAT };
 #endif
 
-/* Finds the first definition in a library behind us; NULL = none. */
+/* Finds the first definition of `name` in a library behind the recorder; NULL = none. */
 static any_function *look_up(const char *name)
 {
     for (const struct link_map *map = own_map(); map != NULL; map = map->l_next) {
@@ -112,7 +112,8 @@ static any_function *look_up(const char *name)
     return NULL;
 }
 
-/* Returns the program headers: the program's from the kernel, a library's from its ELF header. */
+/* Returns the program headers of a module. Those of the program come from the kernel, those of a
+ * library from its ELF header. */
 static const ElfW(Phdr) * program_headers(const struct link_map *map, size_t *n)
 {
     const ElfW(Ehdr) *head = (const ElfW(Ehdr) *)map->l_addr;
@@ -144,9 +145,9 @@ static void change(const struct link_map *map, uintptr_t slot, any_function *to)
         syscall(SYS_mprotect, page, AB_SPOOL_PAGE, PROT_READ);
 }
 
-/* Redirects a GOT entry. An unresolved data slot (NULL) stays, because the module may do without
- * the function; an unresolved jump slot may be bound later. Calls inside the defining library
- * are not the program's. */
+/* Redirects a GOT entry to the function here. An unresolved data slot (NULL) stays, because the
+ * module may work without the function; an unresolved jump slot may be bound later. Entries of the
+ * library that defines the function stay too, because these calls are not the program's. */
 static void take_slot(const struct link_map *map, const ElfW(Rela) * r)
 {
     const ElfW(Sym) *symbols = dynamic_table(map, DT_SYMTAB);
@@ -174,7 +175,8 @@ static void take_slots(const struct link_map *map, ElfW(Sxword) table, ElfW(Sxwo
         take_slot(map, &slots[i]);
 }
 
-/* Runs as a constructor, when all modules of the program's start are bound. */
+/* Redirects the GOT entries. Runs as a constructor, when all modules that the program starts with
+ * are bound. */
 static __attribute__((constructor)) void stand_in(void)
 {
     bool any = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes in the control file, which all recorded processes share: started programs, and the names
- * of marks. Also runs in a child of vfork, and therefore writes nothing but its note.
+ * Writes to the control file, which all recorded processes share: started programs, and names of
+ * marks. Also runs in a child of vfork, and therefore writes nothing else.
  */
 #include "record/preload/preload.h"
 
@@ -53,9 +53,10 @@ void ab_exec_forget_start(void)
 
 /* ---- names of marks ----
  *
- * A hash table without locks that only grows: a place is taken, filled, and then fixed. A place
- * that is being filled is skipped, because a signal handler may have interrupted its writer, or
- * its process may have been killed. A name may therefore occur twice; the converter joins them. */
+ * A hash table without locks that only grows. An entry is taken, then filled, and then never
+ * changed. An entry that is being filled is skipped, because a signal handler may have interrupted
+ * its writer, or its process may have been killed. A name may therefore occur twice; the converter
+ * joins the two. */
 
 static uint32_t hash_of(const char *name, uint32_t *n)
 {

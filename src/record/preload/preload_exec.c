@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Notes each program that a recorded process starts, because a program may not load the
- * recorder: it may be static, use another C library, or lack the variable. The recorder of a
- * program that does load it removes the note. Also runs in a child of vfork, and therefore
- * writes nothing but its note.
+ * Notes each program that a recorded process starts, because that program may not load the
+ * recorder: it may be static, use another C library, or lack the environment variable. If it loads
+ * the recorder, the recorder removes the note. Also runs in a child of vfork, and therefore writes
+ * nothing but its note.
  */
 #include "record/preload/preload.h"
 
@@ -43,8 +43,8 @@ void ab_exec_find_real(void)
     *(void **)&real.posix_spawnp = dlsym(RTLD_NEXT, "posix_spawnp");
 }
 
-/* Looks up the functions early if needed, because a constructor of another library may start a
- * program before ours has run. */
+/* Looks up the real functions if that was not done yet, because a constructor of another library
+ * may start a program before the recorder's constructor has run. */
 static void make_ready(void)
 {
     if (real.execve == NULL)
@@ -65,7 +65,7 @@ static struct ab_spool_start *note_start(uint32_t pid, const char *path)
     return start;
 }
 
-/* Removes the note after exec has returned, that is, failed. */
+/* Removes the note if exec returns, because it has then failed. */
 static int failed(struct ab_spool_start *start, int result)
 {
     if (start != NULL)
@@ -127,8 +127,8 @@ static size_t count_words(va_list words)
     return n;
 }
 
-/* Builds argv from variadic arguments, beginning with `first`. If requested, *envp gets the
- * argument after the NULL. */
+/* Builds argv from variadic arguments, beginning with `first`. If `envp` is not NULL, sets *envp to
+ * the argument after the NULL. */
 #define WORDS_TO_ARGV(first, envp) \
     va_list words, again; \
     va_start(words, first); \

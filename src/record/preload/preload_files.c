@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of the spool, as the recorded process writes them. The folder is held by a descriptor
- * with a high number, closed by exec. It is checked before each use, because the program may
- * have closed it and opened something else there. If it is gone, the path is tried. Otherwise
- * `record` is asked, which does not have the limits and the user of the program.
+ * Files of the spool, as the recorded process writes them. The folder is kept open by a descriptor
+ * with a high number, which exec closes. The descriptor is checked before each use, because the
+ * program may have closed it and opened something else with that number. If it is gone, the path of
+ * the folder is tried. If that fails too, `record` is asked, which has neither the limits nor the
+ * user of the program.
  */
 #include "record/preload/preload.h"
 
@@ -22,7 +23,7 @@
 
 struct ab_spool_control *ab_control;
 
-static struct { /* files of the spool; the same in a forked child */
+static struct { /* folder of the spool; the same in a forked child */
     char path[PATH_MAX];
     int descriptor; /* -1 = none */
     dev_t device;
@@ -59,8 +60,8 @@ static void name_file(char name[NAME_BYTES], struct ab_file_id id)
 
 /* ---- the folder ---- */
 
-/* Returns a number for the descriptor: high, but not so high that the table of descriptors grows
- * large. Returns -1 if the program may have only a few descriptors. */
+/* Returns a number for the descriptor that is high, but not so high that the kernel's table of
+ * descriptors grows large. Returns -1 if the program may have only a few descriptors. */
 static int high_number(void)
 {
     struct rlimit limit;
@@ -97,8 +98,8 @@ static bool is_held(void)
            st.st_dev == folder.device && st.st_ino == folder.inode;
 }
 
-/* Opens a file of the spool. Without the descriptor it opens the folder first, because a joined
- * path would be too large for a small stack. */
+/* Opens a file of the spool. If the folder's descriptor is gone, opens the folder first, because
+ * joining the two paths needs more room than a small stack has. */
 static int open_file(const char *name, int flags)
 {
     flags |= O_CLOEXEC | O_NOFOLLOW;
@@ -152,7 +153,7 @@ bool ab_files_start(const char *path)
         return false;
     memcpy(folder.path, path, strlen(path) + 1);
     hold_folder();
-    int fd = open_file(AB_SPOOL_CONTROL, O_RDWR); /* fails in a folder that somebody else made */
+    int fd = open_file(AB_SPOOL_CONTROL, O_RDWR); /* fails in a folder that another program made */
     ab_control = map_control(fd);
     if (fd >= 0)
         syscall(SYS_close, fd);
@@ -202,8 +203,8 @@ static bool await_answer(struct ab_spool_request *r)
     return __atomic_load_n(&r->state, __ATOMIC_ACQUIRE) == AB_SPOOL_ANSWERED;
 }
 
-/* Asks `record` and returns its answer, or `otherwise` if there is none. A request without an
- * answer keeps its place, because the answer may still come. */
+/* Sends a request to `record`. Returns its answer, or `otherwise` if no answer comes. A request
+ * without an answer keeps its entry, because the answer may still come. */
 static enum ab_spool_stop ask(enum ab_spool_request_kind kind, struct ab_file_id id, uint64_t bytes,
                               enum ab_spool_stop otherwise)
 {
@@ -227,7 +228,8 @@ static enum ab_spool_stop ask(enum ab_spool_request_kind kind, struct ab_file_id
 
 /* ---- files ---- */
 
-/* True if a file may grow to `end`. Beyond the limit the kernel would send SIGXFSZ, which kills. */
+/* True if a file may grow to `end` bytes. Beyond the limit the kernel would send SIGXFSZ, which
+ * kills the process. */
 static bool is_within_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -258,7 +260,7 @@ static int make_here(const char *name, uint64_t bytes, enum ab_spool_stop *why)
     return -1;
 }
 
-/* Has `record` make a file that is larger than our limit. */
+/* Lets `record` make a file that is larger than this process may write. */
 static int make_elsewhere(const char *name, struct ab_file_id id, uint64_t bytes,
                           enum ab_spool_stop *why)
 {
@@ -273,8 +275,8 @@ static int make_elsewhere(const char *name, struct ab_file_id id, uint64_t bytes
     return *why == AB_SPOOL_RUNNING ? open_file(name, O_RDWR) : -1;
 }
 
-/* Reserves bytes of the spool's limit before they are used. When the limit is reached, recording
- * ends for all processes, because ends at different times would leave gaps. */
+/* Takes `bytes` bytes from the limit of the spool before they are used. When the limit is reached,
+ * recording ends for all processes, because ends at different times would leave gaps. */
 static enum ab_spool_stop take_bytes(uint64_t bytes)
 {
     uint64_t n = __atomic_add_fetch(&ab_control->n_bytes, bytes, __ATOMIC_RELAXED);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Watches libraries that bypass the recorder. A library loaded with RTLD_DEEPBIND or dlmopen
- * calls another malloc than ours. `record` sees this in the symbols that the dynamic linker has
- * bound, when the process is about to exit. A library may be closed before. So once a library
- * was loaded that way, `record` also looks at the first close of each library.
+ * Watches libraries that bypass the recorder. A library loaded with RTLD_DEEPBIND or dlmopen calls
+ * another malloc than the recorder's. `record` sees this in the symbols that the dynamic linker has
+ * bound, when the process is about to exit. The library may be closed before that. Once a library
+ * was loaded in this way, `record` therefore also looks before the first close of each library.
  */
 #include "record/preload/preload_spool.h"
 
@@ -31,15 +31,15 @@ void ab_libraries_find_real(void)
     *(void **)&real.dlclose = dlsym(RTLD_NEXT, "dlclose");
 }
 
-/* Looks up the functions early if needed, because a constructor of another library may run
- * before ours. */
+/* Looks up the real functions if that was not done yet, because a constructor of another library
+ * may run before the recorder's. */
 static void make_ready(void)
 {
     if (real.dlclose == NULL)
         ab_libraries_find_real();
 }
 
-/* Both functions end in a tail call, because the dynamic linker looks at the caller for RUNPATH
+/* dlopen and dlmopen end in a tail call, because the dynamic linker looks at the caller for RUNPATH
  * and for the namespace. */
 
 EXPORT void *dlopen(const char *path, int flags)
@@ -66,7 +66,8 @@ static uint64_t hash_of(const char *name)
     return hash | 1;
 }
 
-/* True if no library of this name was closed before. False if there is no room to remember it. */
+/* True if no library of this name was closed before. False also if there is no room to remember the
+ * name. */
 static bool is_first_close(const char *name)
 {
     uint64_t hash = hash_of(name);

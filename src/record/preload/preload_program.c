@@ -41,8 +41,9 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* True if the path leads to the program itself. Many programs are links to one file and act by
- * the name they were called by. The path of a script is not that of its interpreter. */
+/* True if the path leads to the executable file of this process. Many programs are links to one
+ * file and act by the name they were called by. The path of a script does not lead to its
+ * interpreter. */
 static bool is_executable(const char *path)
 {
     struct stat named, own;
@@ -86,11 +87,12 @@ uint32_t ab_program_read_command(const char *text, bool *is_plus)
 
 /* ---- environment variables ----
  *
- * Read where the kernel left them until the C library has set environ. A program may allocate
- * before all constructors (.preinit_array), and without the variables nothing would be recorded
- * until its end. */
+ * Until the C library has set `environ`, the variables are read where the kernel left them. A
+ * program may allocate before all constructors (.preinit_array). Without the variables, nothing
+ * would then be recorded until its end. */
 
-extern void *__libc_stack_end; /* of the dynamic linker: argc, argv, NULL, variables, NULL */
+/* set by the dynamic linker: points to argc, argv, NULL, variables, NULL */
+extern void *__libc_stack_end;
 
 AB_HIDDEN const char *ab_environment(const char *name)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers the call stacks of a thread. A stack is known by the hash of its addresses, and a
- * cache of the thread maps the hash to a number. A stack that is not in the cache is noted
- * again, as a whole, so that threads share nothing and need no lock, and the memory is bounded.
- * Modules are handled the same way.
+ * Numbers the call stacks of a thread. A cache of the thread maps the hash of a stack's addresses
+ * to the number of the stack. A stack that is not in the cache is noted again, as a whole. Threads
+ * therefore share nothing and need no lock, and the memory is bounded. Modules are handled in the
+ * same way.
  *
- * A signal handler that interrupts this code uses no caches and numbers its own stacks and
- * modules, because the caches may be half changed.
+ * A signal handler that interrupts this code uses no caches and numbers its stacks and modules
+ * anew, because the caches may be half changed.
  */
 #include "record/preload/preload_sites.h"
 
@@ -26,10 +26,11 @@
 enum {
     STACKS = 16384, /* entries of the cache; the first thread, often the only one, has more */
     STACKS_FIRST = 65536,
-    MODULES = 256,   /* modules known at a time */
-    TIME_EVERY = 64, /* number of calls of which one is timed */
+    MODULES = 256,   /* most modules of a thread that are known at a time */
+    TIME_EVERY = 64, /* one of this many calls is timed */
     GONE = 1,        /* in ab_sites_watched: a place that is free again */
-    NEAR = 16,       /* places from its bucket on in which a record may be */
+    /* most places from the index of its hash on in which the record of a module may be */
+    NEAR = 16,
 };
 
 struct known_stack {
@@ -63,7 +64,7 @@ struct ab_sites {
 };
 
 uintptr_t ab_sites_watched[AB_SITES_WATCHED];
-static uint64_t generation = 1; /* generation of the set of modules: changes when one is unloaded */
+static uint64_t generation = 1; /* changes when a module is unloaded */
 static void *find_object;
 static uint32_t site_depth;
 static char own_path[256 + 1]; /* path of the program; "" = not known */
@@ -82,8 +83,8 @@ bool ab_sites_can(uint32_t depth)
 
 /* ---- threads ---- */
 
-/* Maps memory for a cache, wiped in a forked child. The child has streams of its own, but may
- * continue in the middle of a call of its parent's. */
+/* Maps memory for a cache, which is wiped in a forked child. The child has streams of its own, but
+ * may continue in the middle of a call that its parent began. */
 static void *map_cache(size_t bytes)
 {
     void *p = ab_files_map_private(bytes);
@@ -106,8 +107,8 @@ static struct ab_sites *make(bool is_first)
     return s->stacks != NULL && s->unwinder.cache != NULL ? s : NULL;
 }
 
-/* Prepares a thread. The thread-local variables of a created thread are on its stack, above all
- * frames. For the first thread, the name of the program is. */
+/* Prepares a thread. The end of its stack must be known: thread-local variables of a created thread
+ * are on its stack, beyond all frames. For the first thread, the name of the program is. */
 void ab_sites_begin(struct ab_sites **at, uint32_t thread, const void *tls, ab_sites_put *put)
 {
     if (*at == NULL)
@@ -124,7 +125,7 @@ void ab_sites_begin(struct ab_sites **at, uint32_t thread, const void *tls, ab_s
 
 /* ---- modules ---- */
 
-/* Watches a module. Returns false if there is no room. */
+/* Watches a module for its unloading. Returns false if there is no room. */
 static bool watch(uintptr_t map)
 {
     for (unsigned i = 0, at = ab_sites_home(map); i < NEAR; i++) {
@@ -139,8 +140,8 @@ static bool watch(uintptr_t map)
     return false;
 }
 
-/* Forgets an unloaded module. It may be in the table twice, if an earlier place became free in
- * between. */
+/* Forgets an unloaded module. Its record may be in the table twice, if an earlier place became free
+ * between two calls of watch(). */
 void ab_sites_forget(const void *map)
 {
     for (unsigned i = 0, at = ab_sites_home((uintptr_t)map); i < NEAR; i++) {
@@ -179,8 +180,8 @@ static void put_bytes(struct text *t, const void *bytes, size_t n)
     }
 }
 
-/* Finds the build id in the notes of the module, within the page of its headers or the segment
- * after it. */
+/* Finds the build id in the notes of the module, which must be in the page of its headers or the
+ * segment after it. */
 static size_t find_build_id(const struct ab_unwind_module *m, const unsigned char **id)
 {
     const ElfW(Ehdr) *head = (const void *)m->begin;
@@ -237,8 +238,8 @@ static void note_module(const struct ab_sites *s, struct ab_unwind_module *m,
         put_word(&t, t.n_bytes / 8);
 }
 
-/* Returns the number of a module, and defines it if it is new. Returns 0 if it cannot be
- * watched, because after its unloading another module could be taken for it. */
+/* Returns the number of a module; defines the module if it is new. Returns 0 if the module cannot
+ * be watched, because after its unloading another module could be taken for it. */
 static uint32_t number_module(struct ab_sites *s, struct ab_spool_tail *tail, bool is_nested,
                               struct ab_unwind_module *m)
 {
@@ -251,7 +252,7 @@ static uint32_t number_module(struct ab_sites *s, struct ab_spool_tail *tail, bo
     if (number > AB_SPOOL_MODULES_MAX)
         return 0;
     note_module(s, m, tail, (uint32_t)number);
-    if (!is_nested) { /* if there is no room, the list starts again */
+    if (!is_nested) { /* if there is no room, the list of modules starts again */
         s->n_modules = s->n_modules < MODULES ? s->n_modules : 0;
         s->modules[s->n_modules].map = m->map;
         s->modules[s->n_modules].number = (uint32_t)number;
@@ -290,8 +291,8 @@ static __attribute__((noinline)) uint64_t note_stack(struct ab_sites *s, struct 
     return number;
 }
 
-/* Returns the number of a stack, and notes it if it is new. Each stack has two places in the
- * cache; a new one replaces the older. */
+/* Returns the number of a stack; notes the stack if it is new. Each stack has two places in the
+ * cache; a new stack replaces the older one. */
 static uint64_t number_stack(struct ab_sites *s, struct ab_spool_tail *tail, bool is_nested,
                              const struct stack *stack)
 {
@@ -319,8 +320,9 @@ static void forget_all(struct ab_sites *s, uint64_t now)
     s->generation = now;
 }
 
-/* True if a signal handler has interrupted this code and now calls it. A frame above the
- * interrupted one is not nested: a handler has left by longjmp. */
+/* True if a signal handler has interrupted this code and now calls it. A stack pointer above that
+ * of the interrupted call means that a handler has left by longjmp, so that the call is not
+ * nested. */
 static bool is_nested_in(const struct ab_sites *s, uintptr_t sp)
 {
     const struct ab_unwinder *u = &s->unwinder;
@@ -344,7 +346,7 @@ static __attribute__((noinline)) void note_nested(struct ab_sites *s, struct ab_
 
 static struct ab_code_place place_of(struct ab_here here)
 {
-    /* frame of the caller, then the return address */
+    /* frame[0]: frame pointer of the caller; frame[1]: return address */
     const uintptr_t *frame = (const uintptr_t *)here.frame;
     return (struct ab_code_place){here.pc, here.frame + 2 * sizeof *frame, frame[0]};
 }

@@ -11,19 +11,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ab_here { /* caller of one of our functions: its return address, and its frame */
+/* caller of an exported function of the recorder: its return address, and its frame */
+struct ab_here {
     uintptr_t pc, frame;
 };
 
 struct ab_sites; /* per thread slot */
 
-/* Looks up the functions that are needed. Call it once, before the first call. */
+/* Looks up the functions of the C library that are needed. Call this once, before the first call is
+ * recorded. */
 void ab_sites_find_real(void) AB_HIDDEN;
 
 /* True if stacks of `depth` frames are requested (0 = none) and can be recorded. */
 bool ab_sites_can(uint32_t depth) AB_HIDDEN;
 
-/* Writes an event without a stamp to a stream. */
+/* Function that writes an event without a stamp to a stream. */
 typedef void ab_sites_put(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
                           uint64_t size);
 
@@ -32,17 +34,18 @@ typedef void ab_sites_put(struct ab_spool_tail *tail, enum ab_spool_kind kind, u
 void ab_sites_begin(struct ab_sites **s, uint32_t thread, const void *tls,
                     ab_sites_put *put) AB_HIDDEN;
 
-/* Notes the stack of a call, ahead of the call itself. Keeps errno. */
+/* Notes the stack of a call, before the call itself is noted. Keeps errno. */
 void ab_sites_note(struct ab_sites *s, struct ab_spool_tail *tail, struct ab_here here) AB_HIDDEN;
 
 /* ---- unloaded modules ----
  *
- * The dynamic linker frees its record of a module after it has unmapped the module and before it
- * maps another. It uses the program's free, which is ours, so that we see every unloading, even
- * by libc itself. */
+ * The dynamic linker frees its record of a module (struct link_map) after it has unmapped the
+ * module and before it maps another. It frees it with the program's free, which the recorder
+ * defines. The recorder therefore sees every unloading, even by libc itself. */
 enum { AB_SITES_WATCHED = 1024 };
-extern uintptr_t ab_sites_watched[AB_SITES_WATCHED] AB_HIDDEN; /* records, at their home or soon
-                                                                  after it; 0 = never any */
+/* addresses of the records of loaded modules, each at the index of its hash or soon after it; 0 =
+ * never used */
+extern uintptr_t ab_sites_watched[AB_SITES_WATCHED] AB_HIDDEN;
 void ab_sites_forget(const void *map) AB_HIDDEN;
 
 static inline unsigned ab_sites_home(uintptr_t map)

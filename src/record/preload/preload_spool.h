@@ -14,18 +14,19 @@
 /* Starts recording, once, before the first event. Does nothing if this process is not to be
  * recorded. */
 void ab_spool_begin(void);
-/* Ends recording at exit(). Later events are still noted, because other destructors free memory. */
+/* Ends recording at exit(). Later events are still written, because other destructors free
+ * memory. */
 void ab_spool_end(void);
 
-/* Notes what the program wrote to its large blocks. Called when the program ends, by exit() or
- * another way that we see. */
+/* Notes which pages of its large blocks the program has written. Called when the program ends, by
+ * exit() or in another way that the recorder sees. */
 void ab_spool_end_blocks(void);
 
-/* Enables notes of the ends of threads. Call it before any thread exists. */
+/* Allows the ends of threads to be noted. Call this before any thread exists. */
 void ab_spool_watch_threads(void);
 
-/* Announce a fork in the parent, before and after. The child of an unannounced fork begins
- * without blocks. */
+/* Announce a fork in the parent: before it and after it. The child of a fork that was not announced
+ * begins without blocks. */
 void ab_spool_fork_begin(void);
 void ab_spool_fork_end(void);
 /* Called in the child of a fork. */
@@ -51,23 +52,26 @@ static inline struct ab_spool_event *ab_half_events(struct ab_spool_tail *tail, 
  * The following is inlined into each function of the malloc family, because a function call
  * would be a quarter of the cost of recording. */
 
-struct ab_spool_process {         /* wiped in a forked child, so that image is NULL there */
+/* state of the process; wiped in a forked child, so that `image` is NULL there */
+struct ab_spool_process {
     struct ab_spool_image *image; /* NULL = not recording */
     struct ab_spool_tail **tails; /* by slot; NULL = none yet */
     struct ab_sites **sites;      /* by slot; NULL = call sites are not recorded */
-    uint32_t next_recycled;       /* position in the search for a dead thread's slot */
-    bool has_stopped;             /* True if there is no image and there will be none */
+    /* index of the slot at which the next search for a dead thread begins */
+    uint32_t next_recycled;
+    bool has_stopped; /* True if there is no image and there will be none */
     /* generation of the image: number of earlier programs of the process */
     uint32_t generation;
     uint32_t n_forks;
 };
 extern struct ab_spool_process *ab_process AB_HIDDEN; /* never NULL */
 
-/* Points to the C library's flag, which is 1 while the process has one thread. Points to a 0 if
- * the process had more threads, or if each event needs its time. */
+/* Points to the C library's variable that is 1 while the process has one thread. Points to a 0 if
+ * the process had more threads, or if each event needs a stamp of its own. */
 extern const char *ab_is_alone AB_HIDDEN;
 
-extern __thread struct ab_spool_tail *ab_own_tail AB_HIDDEN; /* initial-exec, by -ftls-model */
+/* stream of this thread; NULL = none. initial-exec, by -ftls-model */
+extern __thread struct ab_spool_tail *ab_own_tail AB_HIDDEN;
 
 /* True if this process writes the image, that is, if it is not a child of vfork. */
 static inline bool ab_spool_is_own(void)
@@ -93,8 +97,8 @@ static inline struct ab_spool_tail *ab_spool_tail_of_thread(void)
     return ab_spool_find_tail();
 }
 
-/* Returns the stamp for an event: the clock, or the last stamp while there is only one thread.
- * The C library changes its flag before a second thread begins. */
+/* Returns the stamp for an event: the tick counter, or the last stamp again while there is only one
+ * thread. The C library changes its variable before a second thread begins. */
 static inline uint64_t ab_spool_stamp(const struct ab_spool_tail *tail)
 {
     if (__builtin_expect(*__atomic_load_n(&ab_is_alone, __ATOMIC_RELAXED), 1))
@@ -102,8 +106,9 @@ static inline uint64_t ab_spool_stamp(const struct ab_spool_tail *tail)
     return ab_stamp_now();
 }
 
-/* Reserves a place in the stream. One instruction, so that a signal handler on this thread gets
- * a place of its own. Not locked, because no other thread takes places here. */
+/* Reserves the next place in the stream and returns its number. Takes one instruction, so that a
+ * signal handler on this thread gets another place. Not locked, because no other thread takes
+ * places in this stream. */
 static inline uint64_t ab_spool_take_place(uint64_t *next)
 {
 #if defined(__x86_64__)
@@ -136,8 +141,8 @@ static inline void ab_spool_put(struct ab_spool_tail *tail, uint64_t stamp, enum
         ab_spool_put_in_next_half(tail, place, stamp << 4 | kind, address, size);
 }
 
-/* Notes one event of the calling thread. Never fails and keeps errno. A resize is two events, of
- * which the second counts as the call. */
+/* Notes one event of the calling thread. Never fails, and keeps errno. A resize is two events; only
+ * the second one counts as a call. */
 static inline void ab_spool_note(enum ab_spool_kind kind, const void *address, size_t size)
 {
     struct ab_spool_tail *tail = ab_spool_tail_of_thread();
@@ -148,8 +153,8 @@ static inline void ab_spool_note(enum ab_spool_kind kind, const void *address, s
     ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
-/* True if call sites may be recorded, so that allocations must be noted with their caller
- * (`here`). True also in a forked child that has not decided yet. */
+/* True if call sites may be recorded, so that allocations must be noted together with their caller.
+ * True also in a forked child that has not decided yet. */
 static inline bool ab_spool_may_have_sites(void)
 {
     return __builtin_expect(ab_process->image == NULL || ab_process->sites != NULL, 0);
@@ -157,7 +162,7 @@ static inline bool ab_spool_may_have_sites(void)
 void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
                          struct ab_here here) AB_HIDDEN;
 
-/* Position in the stream of a thread. Events of later calls come after it. */
+/* Position in the stream of a thread. Events of later calls have later positions. */
 struct ab_spool_point {
     const struct ab_spool_tail *tail;
     uint64_t n_events;
@@ -167,8 +172,8 @@ static inline struct ab_spool_point ab_spool_point(void)
     const struct ab_spool_tail *tail = ab_spool_tail_of_thread();
     return (struct ab_spool_point){tail, tail != NULL ? tail->n_events : 0};
 }
-/* Notes a block that a function returned, unless a function that it called since `before` has
- * noted the block. `align` 0 = none requested. */
+/* Notes a block that a function returned, unless a function that it called since `before` has noted
+ * this block. `align` 0 = none requested. */
 void ab_spool_note_new(struct ab_spool_point before, const void *address, size_t size, size_t align,
                        struct ab_here here) AB_HIDDEN;
 

@@ -27,11 +27,11 @@
 #define AB_HALF_HIDDEN __attribute__((visibility("hidden")))
 
 /* Packs n events into at most `cap` words. Returns the number of words, or 0 if `cap` may be too
- * small; 4n are always enough. */
+ * small; 4n words are always enough. */
 size_t ab_half_pack(const struct ab_spool_event *events, size_t n, uint64_t *words,
                     size_t cap) AB_HALF_HIDDEN;
 
-/* Unpacks n events. Returns false if the words do not hold exactly n events. */
+/* Unpacks n events. Returns false if the words are not exactly n events. */
 bool ab_half_unpack(const uint64_t *words, size_t n_words, struct ab_spool_event *events,
                     size_t n) AB_HALF_HIDDEN;
 
