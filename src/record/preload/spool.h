@@ -4,21 +4,27 @@
  * converter are of one version: a spool left by `record --no-convert` or by a crash is converted by
  * the build that recorded it, or refused because of its magic.
  *
- *   control  struct ab_spool_control: shared by all processes while the command runs
+ *   control    struct ab_spool_control: shared by all processes while the command runs
+ *   PID.K      the image: one page, struct ab_spool_image; K counts the programs of a process (exec)
+ *   PID.K.T    events in slot T of that image, which one thread at a time writes:
+ *                page 0             struct ab_spool_tail
+ *                from AB_SPOOL_TAIL two halves of AB_SPOOL_HALF bytes, mapped and written in turn
+ *                from AB_SPOOL_PACK full halves, each packed into a chunk; mapped
+ *                from AB_SPOOL_DATA earlier chunks, written when no more fit there; a hole
+ *                                   in place of chunks that `record` has converted
  *
- *   PID.K    the image: one page, struct ab_spool_image; K counts the programs of a process (exec)
+ * The files are in the folder AB_SPOOL_FOLDER, which everybody may use, inside a private folder. A
+ * process that has changed its user or its root reaches the files by a descriptor. A program that
+ * such a process executes has no descriptor. This happens only if `record` is root: only then can a
+ * process change its user or root. The private folder can then be traversed, but not read, while
+ * `record` runs. A third folder between the two has a name that nobody can guess; only the
+ * environment of recorded programs tells it.
  *
- *   PID.K.T  the events in slot T of that image, which one thread at a time writes:
- *
- *            page 0              struct ab_spool_tail
- *
- *            from AB_SPOOL_TAIL  two halves of AB_SPOOL_HALF bytes, mapped and written in turn
- *
- *            from AB_SPOOL_PACK  full halves, each packed into a chunk; mapped
- *
- *            from AB_SPOOL_DATA  earlier chunks, written when no more fit there; a hole
- *
- *                                in place of chunks that `record` has converted
+ * All mappings are MAP_SHARED, and their space is reserved first. Whatever kills the recorded
+ * program, the events written so far are in the file. A full disk stops the recording, never the
+ * program. The halves stay in the cache, so that recording costs no page faults. A half is packed
+ * before its buffer is reused, and a chunk is saved before its space is reused, so that an event
+ * that is found in two places is the same in both.
  */
 #ifndef AB_RECORD_PRELOAD_SPOOL_H
 #define AB_RECORD_PRELOAD_SPOOL_H
