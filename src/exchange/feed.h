@@ -17,16 +17,17 @@
 struct ab_feed;
 enum { AB_FEED_LINE_MAX = 1 << 18 };
 
-/* Opens a file; "-" = standard input. With is_partial, a truncated file ends with its last
+/* Opens a file; "-" = standard input. If is_partial, a truncated file is accepted, up to its last
  * complete line or record. */
 enum ab_status ab_feed_open(const char *path, bool is_partial, struct ab_feed **out,
                             struct ab_err *err);
-/* Opens a copy of n bytes in memory: the beginning of a file, read like a truncated one. */
+/* Opens a copy of n bytes in memory. They count as the beginning of a file, and are read like a
+ * truncated one. */
 struct ab_feed *ab_feed_open_text(const char *bytes, size_t n);
 void ab_feed_close(struct ab_feed *s);
 
-/* Returns the first bytes of the unpacked file, at least AB_FEED_LINE_MAX if there are as many.
- * The next call reads them again; they are valid until then. */
+/* Returns the first bytes of the unpacked file: at least AB_FEED_LINE_MAX, or all if there are
+ * fewer. They are valid until the next call, which reads them again. */
 enum ab_status ab_feed_peek(struct ab_feed *s, const char **bytes, size_t *n, struct ab_err *err);
 
 /* Reads the next line, without its newline; *line is NULL after the last one. The text is valid
@@ -44,19 +45,19 @@ enum ab_feed_end {
 };
 /* Returns how the file ended. Valid after its end. */
 enum ab_feed_end ab_feed_end(const struct ab_feed *s);
-/* Tells that the next line is the last one by the rules of the format, so that it needs no
+/* Tells the feed that the next line is the last one by the rules of the format, so that it needs no
  * newline. */
 void ab_feed_keep_last(struct ab_feed *s);
 
-/* Reports a file that ends too early: returns AB_INPUT with the position or, with is_partial,
- * AB_OK. */
+/* Reports a file that ends too early. Returns AB_INPUT with the position; if is_partial, returns
+ * AB_OK and marks the file as truncated. */
 enum ab_status ab_feed_end_early(struct ab_feed *s, struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Returns AB_INPUT with the position of the last read. */
 enum ab_status ab_feed_bad(const struct ab_feed *s, struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Puts the position in front of an error from elsewhere. */
+/* Puts the position of the last read in front of an error from elsewhere. */
 enum ab_status ab_feed_blame(const struct ab_feed *s, struct ab_err *err);
 /* Returns AB_INPUT for a line that does not fit the format. A last line without a newline counts
  * as truncated (see ab_feed_end_early). */
@@ -117,7 +118,7 @@ static inline bool ab_scan_hex(const char **at, uint64_t *out)
     return true;
 }
 
-/* Reads a pointer as %p or %#lx print it: 0x and digits, or (nil) or 0 for NULL. */
+/* Reads a pointer as %p or %#lx prints it: 0x and digits, or (nil) or 0 for NULL. */
 static inline bool ab_scan_pointer(const char **at, uint64_t *out)
 {
     const char *p = *at;

@@ -15,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Hash map from a key to a number: live blocks by address, threads by their number in the file.
- * Keys are whole 64-bit words (Android's pointers have a tag in the upper byte). The hash is
- * seeded, because hostile files could choose colliding keys. Open addressing with backward-shift
- * deletion; memory O(live). */
+/* Hash map from a key to a number: numbers of live blocks by address, numbers of threads by their
+ * number in the file. Keys are whole 64-bit words (Android's pointers have a tag in the upper
+ * byte). The hash is seeded, because hostile files could choose colliding keys. Open addressing
+ * with backward-shift deletion; memory O(live). */
 
 struct ab_mapped {
-    uint64_t key; /* never 0; 0 = empty place */
+    uint64_t key; /* 0 = empty place; no key is 0 */
     uint64_t number;
 };
 
@@ -33,32 +33,34 @@ struct ab_block_map {
 
 /* A zeroed map is empty. */
 void ab_block_map_fini(struct ab_block_map *m);
-/* Returns NULL if there is none. The pointer is valid until the next set or remove. */
+/* Returns the entry of a key; NULL if there is none. The pointer is valid until the next set or
+ * remove. */
 struct ab_mapped *ab_block_map_find(const struct ab_block_map *m, uint64_t key);
-/* Adds a key, or changes its number. */
+/* Adds a key with its number, or changes the number of the key. */
 void ab_block_map_set(struct ab_block_map *m, uint64_t key, uint64_t number);
 void ab_block_map_remove(struct ab_block_map *m, struct ab_mapped *found);
 
 struct ab_foreign_call {
     uint8_t kind;    /* enum ab_event_kind, also AB_EVENT_THREAD_END */
-    uint64_t thread; /* number in the file, below 2^63 */
-    /* address returned; 0 = NULL, the call failed. Any unique name of a live block will do */
+    uint64_t thread; /* number of the thread in the file, below 2^63 */
+    /* address that the call returned; 0 = NULL, the call failed. A format without addresses may use
+     * any unique number of a live block instead */
     uint64_t address;
-    uint64_t old; /* block of a resize or free; 0 = NULL */
+    uint64_t old; /* address of the block that is resized or freed; 0 = NULL */
     uint64_t size, align;
-    uint64_t time_ns; /* from any clock; used only with has_time */
+    uint64_t time_ns; /* time in ns since any origin; used only with has_time */
 };
 
-/* Form of a call in a line: its name, then its fields. In `fields`, "s" is the size, "a" the
- * alignment, "n" the number of objects, "b" the new block, "o" the old one; any other character
- * stands for itself. */
+/* Form of a call in a line: its name, then its fields. In `fields`, "s" stands for the size, "a"
+ * for the alignment, "n" for the number of objects, "b" for the new block and "o" for the old
+ * block; any other character stands for itself. */
 struct ab_call_form {
     const char *name, *fields;
     uint8_t kind;
     uint64_t align; /* alignment of a call whose line does not have it */
 };
-/* Reads the next call of a line in the first form whose name fits. A block is a pointer
- * (ab_scan_pointer), or # and a number. */
+/* Reads the next call of a line in the first form whose name fits. Returns false if no form fits. A
+ * block is a pointer (ab_scan_pointer), or # and a number. */
 bool ab_scan_call(const char **at, const struct ab_call_form *forms, size_t n,
                   struct ab_foreign_call *out);
 
@@ -68,11 +70,13 @@ struct ab_intake_report {
     uint64_t n_calls;               /* calls in the file, including dropped ones */
     uint64_t n_unknown_frees;
     uint64_t n_null_frees;
-    uint64_t n_unknown_resizes; /* became allocations if they gave a block */
-    uint64_t n_reused;          /* frees that were added, because the address was given out again */
-    uint64_t n_late;            /* times that were raised to that of the event before */
-    uint64_t n_other_process;   /* calls of other processes, dropped */
-    /* frees for which the file has only the site; the block was guessed */
+    /* resizes of unknown blocks; they became allocations if they gave a block */
+    uint64_t n_unknown_resizes;
+    /* frees that were added, because an address was given out again without a free */
+    uint64_t n_reused;
+    uint64_t n_late;          /* times that were raised to that of the event before */
+    uint64_t n_other_process; /* calls of other processes, dropped */
+    /* frees for which the file has only the call site, so that the block was guessed */
     uint64_t n_guessed;
     uint64_t n_writes;     /* writes to blocks, dropped */
     uint64_t n_after_end;  /* lines after the announced number of lines, dropped */
@@ -81,7 +85,7 @@ struct ab_intake_report {
 };
 
 struct ab_intake {
-    struct ab_feed *from; /* for positions in errors */
+    struct ab_feed *from; /* file that is read; used for positions in errors */
     FILE *to;
     struct ab_trace_writer *writer; /* opened at the first call */
     char program[256];              /* "" = unknown; set it before the first call */
@@ -89,7 +93,7 @@ struct ab_intake {
     struct ab_block_map live, threads;
     uint32_t n_threads;
     bool has_first, is_late;
-    bool is_unknown; /* True if the last call was of a block that is not live */
+    bool is_unknown; /* True if the last call was on a block that is not live */
     uint64_t first_ns, last_us;
     struct ab_intake_report report;
     void (*progress)(void *user, uint64_t n_calls); /* NULL = none */
@@ -107,7 +111,7 @@ struct ab_format {
     enum ab_status (*read)(struct ab_feed *from, struct ab_intake *to, struct ab_err *err);
 };
 
-/* Returns NULL after the last format. */
+/* Returns format i, from 0; NULL after the last one. */
 const struct ab_format *ab_format_at(size_t i);
 /* Finds a format by name. Returns AB_USAGE with the list of names and the nearest one if there
  * is none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matches call sites. All patterns are tried on a frame when it is first met.
+ * Matches call sites. All patterns are tried on a frame when the frame is first met.
  */
 #include "symbols/site_match.h"
 

@@ -30,7 +30,7 @@ struct ab_site_names {
     struct ab_site_named {
         struct ab_symbol *items;
         size_t n; /* 0 = not looked up yet */
-    } * frames;   /* by index, because a frame is in many stacks */
+    } * frames;   /* indexed by frame number, because a frame is in many stacks */
     /* capacities of `modules` and `frames`, which follow the table of sites, because it can grow */
     size_t cap_modules, cap_frames;
 };
@@ -38,15 +38,17 @@ struct ab_site_names {
 void ab_site_names_init(struct ab_site_names *n, const struct ab_site_table *table);
 void ab_site_names_fini(struct ab_site_names *n);
 
-/* Returns the functions at a frame: the functions inlined there, the innermost first, then the
- * compiled function. At least one; unknown values are "" and 0. Valid as long as the names. */
+/* Returns the functions at a frame: first the functions inlined there, the innermost first, then
+ * the compiled function. There is at least one; unknown values are "" and 0. The result is valid
+ * until ab_site_names_fini. */
 struct ab_site_named ab_site_names_find(struct ab_site_names *n, const struct ab_site_frame *frame);
-/* Returns the entry of a frame whose names are not known. */
+/* Returns the result for a frame whose functions are not known: one entry without names. */
 struct ab_site_named ab_site_names_none(void);
 
 enum { AB_SITE_PATTERNS_MAX = 64 };
 
-/* Returns AB_USAGE if `pattern` is invalid. For options that are read before there is a trace. */
+/* Returns AB_USAGE if `pattern` is invalid. For command-line options, which are read before there
+ * is a trace. */
 enum ab_status ab_site_pattern_check(const char *pattern, struct ab_err *err);
 
 struct ab_site_matcher;
@@ -55,13 +57,13 @@ struct ab_site_matcher;
 typedef struct ab_site_named ab_site_name(void *user, const struct ab_site_table *table,
                                           const struct ab_site_frame *frame);
 
-/* Opens a matcher. The table is used until the matcher is closed, and can grow. `name` NULL =
- * read the names from the files. */
+/* Opens a matcher for the stacks of a table. The table is used until the matcher is closed, and may
+ * grow. `name` NULL = the names are read from the files of the modules. */
 struct ab_site_matcher *ab_site_matcher_open(const struct ab_site_table *table, ab_site_name *name,
                                              void *user);
 void ab_site_matcher_close(struct ab_site_matcher *m);
 
-/* Adds a copy of a pattern. Its index is the number of patterns added before. Add all patterns
+/* Adds a copy of a pattern. Its index is the number of patterns added before it. Add all patterns
  * before the first match. */
 enum ab_status ab_site_matcher_add(struct ab_site_matcher *m, const char *pattern,
                                    struct ab_err *err);
@@ -77,10 +79,10 @@ static inline bool ab_site_matches(struct ab_site_matcher *m, size_t pattern, ui
 
 /* ---- wrappers ----
  *
- * Functions of a stack that only pass memory on: xmalloc, operator new, containers, the C
- * library. The first function that does not is the one that wants the memory. */
+ * Wrappers are functions in a stack that only pass memory on: xmalloc, operator new, containers,
+ * the C library. The innermost function that is not a wrapper is the one that wants the memory. */
 
-/* True if a function of this demangled name only passes memory on. */
+/* True if a function with this demangled name only passes memory on. */
 bool ab_wrappers_has_name(const char *function);
 /* True if this function of a module (NULL = none) only passes memory on. */
 bool ab_wrappers_has(const struct ab_site_module *module, const struct ab_symbol *symbol);

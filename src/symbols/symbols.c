@@ -26,7 +26,7 @@ struct ab_symbols {
     struct stat st; /* state of the file when it was opened */
     Dwfl *session;
     Dwfl_Module *module;
-    uint64_t moved_by; /* added to an address in the file, gives libdw's address */
+    uint64_t moved_by; /* texts to which symbols point */
     char **texts;      /* names to which symbols point */
     size_t n_texts, cap_texts;
 };

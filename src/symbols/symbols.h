@@ -19,17 +19,18 @@ enum ab_symbols_state {
     AB_SYMBOLS_CHANGED, /* the file has another build id than requested */
 };
 
-struct ab_symbol { /* "", 0 = not known; texts live as long as the object that returned them */
+/* "" or 0 = not known; texts are valid until the object that returned them is closed */
+struct ab_symbol {
     const char *function;
     const char *file;       /* as the compiler wrote it */
     const char *defined_in; /* file with the definition of the function */
     int line, column;
     bool is_new;     /* True for a C++ operator new */
     bool is_rust;    /* True if its name is one of Rust */
-    bool is_inlined; /* True if it is inlined into the next one */
+    bool is_inlined; /* True if the function is inlined into the next one in the result */
 };
 
-enum { AB_SYMBOLS_MAX = 32 }; /* depth of functions inlined into each other at one address */
+enum { AB_SYMBOLS_MAX = 32 }; /* most functions that are inlined into each other at one address */
 
 /* Opens a file. *out is NULL unless the state is AB_SYMBOLS_OPEN. With n_build_id 0 (not known)
  * any file is accepted. */
@@ -39,7 +40,7 @@ void ab_symbols_close(struct ab_symbols *s);
 
 enum ab_symbols_depth { AB_SYMBOLS_ADDRESSES, AB_SYMBOLS_FUNCTIONS, AB_SYMBOLS_LINES };
 
-/* Returns the most detailed description that the file allows. */
+/* Returns how detailed the descriptions can be that the file allows. */
 enum ab_symbols_depth ab_symbols_depth(const struct ab_symbols *s);
 
 /* Finds the functions at an address of the file, which must be within the instruction: functions

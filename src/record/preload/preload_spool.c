@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes one stream of events per thread, without locks, malloc or shared counters. One
- * instruction takes the place of an event, so that a signal handler in the middle of an event
- * gets a place of its own. Two halves are written in turn. So the handler may fill one and
- * continue in the other while the interrupted event is still in the first. A half is packed when
- * its buffer is needed again. The file is written when no more packed halves fit into memory.
+ * Writes one stream of events per thread, without locks, malloc or shared counters. One instruction
+ * takes the place of an event, so that a signal handler in the middle of an event gets another
+ * place. Two halves are written in turn: the handler may fill one and continue in the other while
+ * the interrupted event is still in the first. A half is packed when its buffer is needed again.
+ * The file is written when no more packed halves fit into memory.
  *
- * The order of events between threads is that of their stamps. Only events of a process with
- * several threads have stamps, because reading the clock costs more than everything else. The
- * tick counter is read before a release and after an acquire. If the counters of CPUs differ,
- * convert repairs and counts the wrong orders.
+ * Events of different threads are ordered by their stamps. Only events of a process with several
+ * threads have stamps of their own, because reading the clock costs more than everything else. The
+ * tick counter is read before an event that frees a block, and after one that gives out a block. If
+ * the counters of CPUs differ, the converter repairs and counts the wrong orders.
  *
  * Everything about a process is reached through one page that is wiped in a forked child
  * (MADV_WIPEONFORK), so that the child never writes to its parent's streams. A child of vfork
- * shares the memory and thread of its parent, and records as its parent.
+ * shares the memory and the thread of its parent, and records as its parent.
  */
 #include "record/preload/preload_spool.h"
 
@@ -34,20 +34,23 @@
 #include <unistd.h>
 
 static struct ab_spool_process not_recorded = {.has_stopped = true};
-static const char never, *alone = &never; /* the C library's flag: 1 = one thread */
-static uint32_t command;                  /* process that `record` started */
+/* alone: the C library's variable, which is 1 while the process has one thread; `never` is always
+ * 0 */
+static const char never, *alone = &never;
+static uint32_t command; /* id of the process that `record` started */
 static bool takes_children;
 
 struct ab_spool_process *ab_process = &not_recorded;
 const char *ab_is_alone = &never;
 __thread struct ab_spool_tail *ab_own_tail;
 
-/* The fork in progress in this thread, the only thread that its child has. */
+/* The fork in progress in this thread, which becomes the only thread of the child. */
 static __thread struct fork_point {
     uint32_t pid, generation, number; /* 0 = none */
 } fork_point __attribute__((tls_model("initial-exec")));
 
-/* Stops recording. Only the first reason counts; `record` may have set one. */
+/* Stops recording in this process. Only the first reason counts; `record` may have set one
+ * before. */
 static void stop(enum ab_spool_stop why)
 {
     struct ab_spool_image *image = ab_process->image;
@@ -74,7 +77,8 @@ static struct ab_file_id file_of(int32_t slot)
 
 /* ---- the two halves of a stream, which are written in turn ---- */
 
-/* Packs a half behind the chunks already packed. Returns false if there is no room. */
+/* Packs a half into the pack area, behind the chunks already there. Returns false if there is no
+ * room. */
 static bool pack_half(struct ab_spool_tail *tail, unsigned half)
 {
     uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
@@ -99,7 +103,7 @@ static enum ab_spool_stop save_half(struct ab_spool_tail *tail, unsigned half, s
         return AB_SPOOL_RUNNING;
     enum ab_spool_stop why = ab_files_save(id, tail);
     if (why == AB_SPOOL_RUNNING)
-        pack_half(tail, half); /* always fits into an empty pack area */
+        pack_half(tail, half); /* cannot fail: a half always fits into an empty pack area */
     return why;
 }
 
@@ -110,7 +114,8 @@ static void empty_half(struct ab_spool_event *events)
         e[0].stamp_kind = e[1].stamp_kind = e[2].stamp_kind = e[3].stamp_kind = 0;
 }
 
-/* Makes a half ready for new events. Called with all signals blocked. */
+/* Makes the buffer of half `number` ready for new events: saves the half that is in it, then
+ * empties it. Called with all signals blocked. */
 static enum ab_spool_stop turn_half(struct ab_spool_tail *tail, uint64_t number,
                                     struct ab_file_id id)
 {
@@ -122,8 +127,8 @@ static enum ab_spool_stop turn_half(struct ab_spool_tail *tail, uint64_t number,
         if (why != AB_SPOOL_RUNNING)
             return why;
     }
-    /* From here on the file holds the events of the half, because the thread can be killed while
-     * it empties the half. */
+    /* From here on the file has the events of the half only in a chunk, because the thread can be
+     * killed while it empties the half. */
     __atomic_store_n(&tail->half_number[half], 0, __ATOMIC_SEQ_CST);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     empty_half(ab_half_events(tail, half));
@@ -131,7 +136,7 @@ static enum ab_spool_stop turn_half(struct ab_spool_tail *tail, uint64_t number,
     return AB_SPOOL_RUNNING;
 }
 
-/* Counts the calls in a half that is full, without the other events in it. */
+/* Adds the calls in a half that just became full to the count of all processes. */
 static void count_half(struct ab_spool_tail *tail)
 {
     uint64_t n_asides = tail->n_asides;
@@ -152,7 +157,7 @@ static bool is_recording(void)
 
 static bool turn_halves(struct ab_spool_tail *tail, uint64_t number)
 {
-    /* Otherwise the previous half is a parent's, or a signal handler has counted it. */
+    /* False if the previous half is the parent's, or if a signal handler has counted it already. */
     if (number > 0 && tail->half_number[(number - 1) % 2] == number &&
         tail->half_number[number % 2] < number)
         count_half(tail);
@@ -164,9 +169,10 @@ static bool turn_halves(struct ab_spool_tail *tail, uint64_t number)
     return why == AB_SPOOL_RUNNING;
 }
 
-/* Returns the place for an event whose half may be gone. After the place was taken, a signal
- * handler may have noted so many events that the half was reused, and halves are never turned
- * back. The event then gets a new place behind those of the handler, which cannot depend on it. */
+/* Returns the place for an event whose half may be gone. After the event took its place, a signal
+ * handler may have noted so many events that the half was reused, and a reused buffer never gets an
+ * old half again. The event then gets a new place behind the handler's events, which cannot depend
+ * on it. */
 static uint64_t place_of_late(struct ab_spool_tail *tail, uint64_t place)
 {
     uint64_t number = place / AB_SPOOL_HALF_EVENTS;
@@ -210,8 +216,8 @@ AB_HIDDEN __attribute__((noinline)) void ab_spool_put_in_next_half(struct ab_spo
     errno = saved;
 }
 
-/* Notes an event without a stamp. Does nothing in a child that a signal handler forked in the
- * middle of its parent's event. */
+/* Notes an event without a stamp. Does nothing in a child that a signal handler forked while the
+ * parent was noting an event. */
 static void put_unstamped(struct ab_spool_tail *tail, enum ab_spool_kind kind, uint64_t address,
                           uint64_t size)
 {
@@ -228,8 +234,9 @@ static bool is_dead(uint32_t thread)
     return syscall(SYS_tgkill, ab_process->image->pid, thread, 0) != 0 && errno == ESRCH;
 }
 
-/* Returns the slot of a dead thread. Looks at a few slots each time, because with many living
- * threads a full search would cost each new thread too much. */
+/* Takes over the slot of a dead thread and returns its stream; NULL if none was found. Looks at a
+ * few slots each time, because with many living threads a full search would make each new thread
+ * slow. */
 static struct ab_spool_tail *recycle(uint32_t self)
 {
     enum { LOOKED_AT = 16 };
@@ -241,7 +248,7 @@ static struct ab_spool_tail *recycle(uint32_t self)
         if (tail == NULL)
             continue; /* another thread is making it */
         uint32_t owner = __atomic_load_n(&tail->owner, __ATOMIC_ACQUIRE);
-        /* A slot with our own id belonged to an earlier thread. */
+        /* A slot whose owner has our id belonged to an earlier thread with the same id. */
         if ((owner == self || is_dead(owner)) &&
             __atomic_compare_exchange_n(&tail->owner, &owner, self, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED))
@@ -271,12 +278,12 @@ static struct ab_spool_tail *make_tail(uint32_t self)
     return tail;
 }
 
-/* Key of thread-specific data: its value in a thread with a stream is the number of the current
- * round of destructors. -1 = no key was available whose value needs no malloc. */
+/* Key of thread-specific data. Its value in a thread with a stream is the number of the current
+ * round of destructors. -1 = no key could be had whose value needs no malloc. */
 static int64_t end_key = -1;
 
-/* Notes the end of a thread. Waits for the last round of destructors, because destructors of
- * other keys may run later and free. A forked child without calls has no stream to end. */
+/* Notes the end of a thread. Waits for the last round of destructors, because destructors of other
+ * keys may run later and free memory. A forked child without calls has no stream to end. */
 static void end_thread(void *user)
 {
     uintptr_t round = (uintptr_t)user;
@@ -287,8 +294,9 @@ static void end_thread(void *user)
         ab_spool_note_beside(AB_SPOOL_ASIDE, AB_SPOOL_ASIDE_MAKE(AB_SPOOL_EXIT, 0), 0);
 }
 
-/* Creates the key by which ends of threads are noticed. Values of the first keys have room in each
- * thread. A later key would need malloc; it is deleted, and ends are not noticed then. */
+/* Creates the key by which ends of threads are noticed. The values of the first keys are stored in
+ * each thread. A later key would need malloc: it is deleted, and ends of threads are not
+ * noticed. */
 AB_HIDDEN void ab_spool_watch_threads(void)
 {
     enum { WITHOUT_MALLOC = 32 };
@@ -303,8 +311,8 @@ AB_HIDDEN void ab_spool_watch_threads(void)
 
 static bool start_image(const struct fork_point *from);
 
-/* Measures the cost of events in this stream while its page is warm. Returns the best of a few
- * rounds, because slower ones were interrupted. */
+/* Measures the cost of noting events in this stream while its page is warm. Returns the best of a
+ * few rounds in ticks, because slower ones were interrupted. */
 static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
 {
     uint64_t best = UINT32_MAX;
@@ -321,7 +329,7 @@ static uint32_t try_events(struct ab_spool_tail *tail, bool has_stamp)
     return (uint32_t)best;
 }
 
-/* Makes or takes over a stream for the calling thread. Returns NULL if nothing is recorded. */
+/* Finds or makes the stream of the calling thread. Returns NULL if nothing is recorded. */
 static struct ab_spool_tail *enter_thread(void)
 {
     if (ab_process->image == NULL) { /* a forked child must not use the parent's stream */
@@ -339,8 +347,9 @@ static struct ab_spool_tail *enter_thread(void)
     if (ab_own_tail != NULL)
         return ab_own_tail;
     if (ab_process->image->pid != ab_process_id())
-        return NULL; /* a vfork child of a thread that never allocated: its stream would be its
-                        parent's, under an id that is soon another's */
+        /* a child of vfork, of a thread that never allocated: a stream made now would be the
+         * parent's, with a thread id that the kernel soon gives to another thread */
+        return NULL;
     uint32_t self = ab_thread_id();
     struct ab_spool_tail *tail = recycle(self);
     if (tail == NULL)
@@ -396,7 +405,7 @@ static uint64_t cpu_now_ns(void)
 static bool start_image(const struct fork_point *from)
 {
     struct ab_spool_process *p = ab_process;
-    p->has_stopped = true; /* until all is complete */
+    p->has_stopped = true; /* stays set until the image is complete */
     p->next_recycled = 0;
     p->n_forks = 0;
     __atomic_store_n(&ab_is_alone, alone, __ATOMIC_RELAXED);
@@ -422,7 +431,7 @@ static bool start_image(const struct fork_point *from)
     image->fork_number = from->number;
     image->command = command;
     image->generation = p->generation;
-    if (p->generation > 0) /* for the first program, the time of its start counts too */
+    if (p->generation > 0) /* for the first program, the CPU time of its start counts too */
         image->cpu_begin_ns = cpu_now_ns();
     image->takes_children = takes_children;
     image->has_sites = p->sites != NULL;
@@ -431,7 +440,7 @@ static bool start_image(const struct fork_point *from)
     image->magic = AB_SPOOL_MAGIC;
     p->image = image;
     p->has_stopped = false;
-    return !is_over(); /* `record` may not have seen this image */
+    return !is_over(); /* `record` may have ended the recording before it could see this image */
 }
 
 AB_HIDDEN void ab_spool_begin(void)
@@ -444,7 +453,7 @@ AB_HIDDEN void ab_spool_begin(void)
         return;
     command = ab_program_read_command(pid, &takes_children);
     if (command == 0 || (!takes_children && command != ab_process_id()))
-        return; /* child of the program, not recorded */
+        return; /* a child of the command, and children are not recorded */
     struct ab_spool_process *p = ab_files_map_private(bytes);
     if (p == NULL || !ab_files_start(where) || syscall(SYS_madvise, p, bytes, MADV_WIPEONFORK) != 0)
         return; /* Linux before 4.14: a forked child would write to its parent's streams */
@@ -457,14 +466,16 @@ AB_HIDDEN void ab_spool_begin(void)
     start_image(&(struct fork_point){0});
 }
 
-/* Returns 0 for a child of vfork, which has no image of its own. */
+/* Returns the generation that the next program of process `pid` will have; 0 for a child of vfork,
+ * which has no image of its own. */
 AB_HIDDEN uint32_t ab_exec_next_generation(uint32_t pid)
 {
     const struct ab_spool_process *p = ab_process;
     return p->image != NULL && p->image->pid == pid ? p->generation + 1 : 0;
 }
 
-/* Does nothing in a child of vfork, which ends alone. */
+/* Notes the written pages of blocks at the end of the process. Does nothing in a child of vfork,
+ * whose end is not that of the process. */
 AB_HIDDEN void ab_spool_end_blocks(void)
 {
     if (ab_spool_is_own())
@@ -475,7 +486,7 @@ AB_HIDDEN void ab_spool_end(void)
 {
     struct ab_spool_process *p = ab_process;
     bool is_own = ab_spool_is_own();
-    if (is_own) /* before the work that only the recording needs */
+    if (is_own) /* taken before work that only the recording needs */
         p->image->cpu_ns = cpu_now_ns() - p->image->cpu_begin_ns;
     ab_spool_end_blocks();
     if (!is_own)
@@ -505,7 +516,7 @@ AB_HIDDEN void ab_spool_fork_end(void)
     fork_point.number = 0;
 }
 
-/* Detaches a child that a signal handler forked in the middle of an event. When the child
+/* Detaches a child that a signal handler forked while the parent was noting an event. If the child
  * continues that event, it already holds the parent's stream. */
 AB_HIDDEN void ab_spool_fork_child(void)
 {
@@ -517,8 +528,8 @@ AB_HIDDEN void ab_spool_fork_child(void)
 
 /* ---- events ---- */
 
-/* Notes an allocation. Its call stack comes before it. A child forked in between uses its own
- * stream. */
+/* Notes an allocation, and before it the call stack. If a child is forked in between, it uses its
+ * own stream for the rest. */
 AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address, size_t size,
                                    struct ab_here here)
 {
@@ -532,8 +543,8 @@ AB_HIDDEN void ab_spool_note_given(enum ab_spool_kind kind, const void *address,
         ab_spool_put(tail, ab_spool_stamp(tail), kind, (uint64_t)(uintptr_t)address, size);
 }
 
-/* Returns the log2 of an alignment. Rounds up if it is not a power of two, as libraries that
- * allow such alignments do. */
+/* Returns the log2 of an alignment. Rounds an alignment that is not a power of two up, as libraries
+ * that accept it do. */
 static unsigned log2_up(size_t align)
 {
     return align <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((unsigned long long)align - 1);
@@ -547,7 +558,8 @@ AB_HIDDEN void ab_spool_note_aligned(const void *address, size_t size, size_t al
     ab_spool_note_given(AB_SPOOL_ALIGNED, (const void *)(uintptr_t)both, size, here);
 }
 
-/* True if the block was noted since `before`. Searches only events that are still in the halves. */
+/* True if the block was noted since place `before` of the stream. Searches only events that are
+ * still in the halves. */
 static bool is_given_since(struct ab_spool_tail *tail, uint64_t before, const void *address)
 {
     enum { MOST = 2 * AB_SPOOL_HALF_EVENTS };
@@ -575,7 +587,8 @@ AB_HIDDEN void ab_spool_note_new(struct ab_spool_point before, const void *addre
         ab_spool_note_aligned(address, size, align, here);
 }
 
-/* Always notes a stamp, so that the time is known and later events may reuse it. */
+/* Notes an event that is not a call. It always gets a stamp of its own, so that the time is known
+ * and later events may reuse the stamp. */
 AB_HIDDEN void ab_spool_note_beside(enum ab_spool_kind kind, uint64_t address, uint64_t size)
 {
     int saved = errno;

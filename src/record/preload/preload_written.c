@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Follows large blocks in a hash table of fixed size, keyed by address. A block that finds no
- * free place near its bucket is not followed. Pages that are resident when a block is allocated
- * may be left from earlier use, so that they tell nothing. Pages that become resident later were
- * written, or read. Lock-free: a place belongs to the thread that has set its key, a block to
+ * Follows large blocks in a hash table of fixed size, keyed by address. A block that finds no free
+ * place near its bucket is not followed. Pages that are resident when a block is allocated may be
+ * left from an earlier use, so that they tell nothing. Pages that become resident later were
+ * written, or read. Lock-free: a place belongs to the thread that has set its key, and a block to
  * the thread that may free it.
  */
 #include "record/preload/preload_written.h"
@@ -15,14 +15,14 @@
 
 enum {
     PLACES = 4 * AB_WRITTEN_HOMES,
-    NEAR = 8, /* places from its bucket on in which a block may be */
+    NEAR = 8, /* number of places, from the block's bucket on, in which it may be */
     BUSY = 1, /* key of a place that is being filled */
     SHARED_PAGES = 16384,
-    OWN_PAGES = 256, /* on the stack, which may be a signal handler's */
+    OWN_PAGES = 256, /* room for answers on the stack, which may be that of a signal handler */
     PAGE = 4096,     /* unit of counts in a trace */
     WARM = 64,
 };
-/* largest block to follow, in bytes; asking takes 1 ns per page */
+/* Largest block that is followed, in bytes. Asking the kernel takes 1 ns per page. */
 #define FOLLOWED_MOST (UINT64_C(1) << 36)
 
 static struct place {
@@ -31,8 +31,8 @@ static struct place {
 } places[PLACES + NEAR];
 
 uint8_t ab_written_homes[AB_WRITTEN_HOMES];
-/* True if the kernel must not be asked, because a filter of system calls is or soon will be
- * installed */
+/* True if the kernel must not be asked, because a filter of system calls is installed or soon will
+ * be */
 static bool is_forbidden;
 
 /* ---- resident pages, by mincore ---- */
@@ -53,8 +53,8 @@ static uint64_t count_bits(const unsigned char *pages, size_t n)
     return sum;
 }
 
-/* Adds the resident pages among n system pages from `at`, `cap` pages per call. Returns false if
- * they are not known. */
+/* Adds to *sum the number of resident pages among n system pages from `at` on. Asks for `cap` pages
+ * per system call. Returns false if the number is not known. */
 static bool ask_pages(uintptr_t at, uint64_t n, unsigned char *answers, size_t cap, uint64_t *sum)
 {
     const uint64_t page = system_page();
@@ -63,7 +63,8 @@ static bool ask_pages(uintptr_t at, uint64_t n, unsigned char *answers, size_t c
         if (syscall(SYS_mincore, at, now * page, answers) != 0) {
             if (errno != ENOMEM && errno != EAGAIN)
                 __atomic_store_n(&is_forbidden, true, __ATOMIC_RELAXED);
-            return false; /* not mapped: not a block of malloc, or no longer one */
+            /* the pages are not mapped, so that they are not, or no longer, a block of malloc */
+            return false;
         }
         *sum += count_bits(answers, now);
         at += now * page;
@@ -78,7 +79,7 @@ static bool ask_with_own(uintptr_t at, uint64_t n, uint64_t *sum)
     return ask_pages(at, n, answers, OWN_PAGES, sum);
 }
 
-struct pages { /* pages that are wholly inside a block */
+struct pages { /* pages that are completely inside a block */
     uintptr_t at;
     uint64_t n; /* number of system pages */
 };
@@ -90,12 +91,14 @@ static struct pages pages_of(uintptr_t at, uint64_t bytes)
     return (struct pages){begin, end > begin ? (end - begin) / page : 0};
 }
 
-/* Counts the resident pages. Returns false if it is not known. */
+/* Sets *resident to the number of resident pages. Returns false if it is not known. */
 static bool ask(struct pages pages, uint64_t *resident)
 {
     static unsigned char shared[SHARED_PAGES];
     static bool
-        is_taken; /* stays set if a signal handler never returns, and in a child forked meanwhile */
+        /* True while `shared` is in use; stays set if a signal handler never returns, and in a
+         * child forked meanwhile */
+        is_taken;
     *resident = 0;
     if (pages.n <= OWN_PAGES || __atomic_exchange_n(&is_taken, true, __ATOMIC_ACQUIRE))
         return ask_with_own(pages.at, pages.n, resident);
@@ -111,8 +114,8 @@ static struct place *home_of(uintptr_t address)
     return &places[ab_written_home(address) * (PLACES / AB_WRITTEN_HOMES)];
 }
 
-/* Changes the count of a bucket. A saturated count stays at its maximum, so that later searches
- * may find nothing. */
+/* Changes the number of blocks in a bucket. A number that has reached its maximum stays there, so
+ * that later searches may find nothing. */
 static void count_home(uintptr_t address, int change)
 {
     uint8_t *count = &ab_written_homes[ab_written_home(address)];
@@ -123,7 +126,8 @@ static void count_home(uintptr_t address, int change)
         ;
 }
 
-/* Removes a block from the table. Returns false if it was not there. */
+/* Removes a block from the table and sets *out to its state. Returns false if the block was not
+ * there. */
 static bool take(uintptr_t address, struct ab_written_block *out)
 {
     struct place *home = home_of(address);
@@ -145,7 +149,8 @@ static bool take(uintptr_t address, struct ab_written_block *out)
 static void follow(uintptr_t address, struct ab_written_block block)
 {
     struct place *home = home_of(address);
-    struct ab_written_block stale; /* a block whose free was not seen */
+    /* state of an earlier block at this address, whose free was not seen */
+    struct ab_written_block stale;
     if (ab_written_may_follow((const void *)address))
         take(address, &stale);
     for (struct place *p = home; p < home + NEAR; p++) {
@@ -162,9 +167,9 @@ static void follow(uintptr_t address, struct ab_written_block block)
 
 /* ---- reused memory ----
  *
- * An allocator gives a program in a loop the same resident memory each time, from which nothing
- * is learned. So the kernel is asked less and less often. A race between threads costs at most
- * one question too many or too few. */
+ * An allocator gives a program in a loop the same resident memory each time, and its pages tell
+ * nothing. For such memory the kernel is asked less and less often. A race between threads costs at
+ * most one question too many or too few. */
 
 static struct {
     uintptr_t address;
@@ -206,7 +211,8 @@ static void begin(uintptr_t address, uint64_t size)
     follow(address, (struct ab_written_block){size, resident});
 }
 
-/* Notes how many pages became resident, within the bytes that were looked at in the beginning. */
+/* Notes how many pages became resident in the part of the block whose pages were looked at in the
+ * beginning. */
 static void note(struct ab_spool_tail *tail, uintptr_t address, struct ab_written_block was)
 {
     const struct pages pages = pages_of(address, was.bytes);
@@ -241,7 +247,7 @@ AB_HIDDEN void ab_written_end(const void *address)
     errno = saved;
 }
 
-/* True if a size changes by at most an eighth. */
+/* True if a size changes by at most an eighth of the old size. */
 static bool is_little(uint64_t from, uint64_t to)
 {
     return to > from ? to - from <= from / 8 : from - to <= from / 8;
@@ -278,8 +284,8 @@ AB_HIDDEN void ab_written_stop(void)
     __atomic_store_n(&is_forbidden, true, __ATOMIC_RELAXED);
 }
 
-/* Skips empty buckets, so that table pages without blocks are not touched and do not count as
- * the program's memory. */
+/* Reports all followed blocks. Skips empty buckets, so that pages of the table without blocks are
+ * not touched and do not count as the program's memory. */
 AB_HIDDEN void ab_written_end_all(void)
 {
     for (unsigned home = 0; home < AB_WRITTEN_HOMES; home++) {

@@ -6,18 +6,21 @@
 
 enum { TICKS_AT = 4, SIZE_AT = 20, REGION_AT = 36, ADDRESS_AT = 37 };
 enum { ESCAPE = 15, ESCAPED_WORDS = 4 };
-enum { AT_A_TIME = 32 }; /* number of events between two checks of the remaining words */
+enum { AT_A_TIME = 32 }; /* number of events that are packed between two checks of the room left */
 
-#define CHANGED_MASK UINT64_C(0xfffff) /* kind and ticks: the part in which two stamp_kind differ */
+/* bits of stamp_kind that a packed event stores as a difference: kind and ticks */
+#define CHANGED_MASK UINT64_C(0xfffff)
 #define REGION (UINT64_C(1) << REGION_AT)
-#define REACH (UINT64_C(1) << 29) /* range of 27 bits times 8 */
+/* distances of addresses from -REACH to REACH fit: 27 bits, in units of 8 */
+#define REACH (UINT64_C(1) << 29)
 
-/* State from which the next event is encoded as a difference. Packing and unpacking update it in
- * the same way. */
+/* State of the previous events, against which the next event is encoded. Packing and unpacking
+ * update it in the same way. */
 struct before {
-    uint64_t here, there; /* last addresses in this region and in the other */
-    uint64_t region;      /* current region: 0 or REGION */
-    uint64_t stamp;       /* last stamp, as in stamp_kind with kind 0 */
+    /* here: last address in the current region; there: last address in the other region */
+    uint64_t here, there;
+    uint64_t region; /* current region: 0 or REGION */
+    uint64_t stamp;  /* stamp of the previous event, as in stamp_kind, with kind 0 */
 };
 
 static inline void change_region(struct before *before)
@@ -33,8 +36,8 @@ static inline bool is_far(uint64_t moved)
     return moved + REACH >= 2 * REACH;
 }
 
-/* Chooses the region for an address: switches to the other one if the address is far from the
- * last. */
+/* Chooses the region for an address: changes to the other region if the address is far from the
+ * last one in the current region. */
 static inline void find_region(struct before *before, uint64_t address)
 {
     if (__builtin_expect(is_far(address - before->here), 0))
@@ -46,8 +49,8 @@ static inline bool is_of_sites(uint64_t kind)
     return kind >= AB_SPOOL_SITE && kind <= AB_SPOOL_MODULE;
 }
 
-/* True if an event of a call site fits its short form. Events that no recorder writes may not
- * fit and are written unpacked. */
+/* True if the event is of a call site and fits its short form. Events that do not fit, which no
+ * recorder writes, are stored unpacked. */
 static inline bool fits_of_sites(const struct ab_spool_event *e)
 {
     if (e->stamp_kind >> 4 != 0 || !is_of_sites(e->stamp_kind))
@@ -66,8 +69,8 @@ static uint64_t *pack_of_sites(const struct ab_spool_event *e, uint64_t *words)
     return words;
 }
 
-/* Unpacks an event of a call site. Returns the number of words it took; 0 = there are too few
- * words. */
+/* Unpacks an event of a call site. Returns the number of words that the event has; 0 = there are
+ * too few words. */
 static size_t unpack_of_sites(const uint64_t *words, size_t n_words, struct ab_spool_event *e)
 {
     uint64_t kind = words[0] & 15, first = words[0] >> 4;
@@ -81,7 +84,7 @@ static size_t unpack_of_sites(const uint64_t *words, size_t n_words, struct ab_s
     return 2;
 }
 
-/* Packs any event. Returns the end of its words. */
+/* Packs any event. Returns the end of the packed words. */
 static __attribute__((noinline)) uint64_t *pack_any(const struct ab_spool_event *e,
                                                     struct before *before, uint64_t *words)
 {
@@ -104,11 +107,13 @@ static __attribute__((noinline)) uint64_t *pack_any(const struct ab_spool_event 
     return words;
 }
 
-/* Packs n events like pack_any, but fast for the usual ones. */
+/* Packs n events as pack_any does, but handles the usual events faster. Returns the end of the
+ * packed words. */
 static inline uint64_t *pack_some(const struct ab_spool_event *e, size_t n, struct before *state,
                                   uint64_t *words)
 {
-    struct before before = *state; /* a copy without an address, so that it stays in registers */
+    /* a copy whose address is not taken, so that it stays in registers */
+    struct before before = *state;
     for (const struct ab_spool_event *end = e + n; e < end; e++) {
         uint64_t stamp_kind = e->stamp_kind, address = e->address, size = e->size;
         uint64_t changed = stamp_kind - before.stamp, moved = address - before.here;
