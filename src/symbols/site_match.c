@@ -33,7 +33,7 @@ struct ab_site_matcher {
     void *user;
     struct pattern patterns[AB_SITE_PATTERNS_MAX];
     size_t n;
-    struct known *frames, *stacks; /* by index; by number */
+    struct known *frames, *stacks; /* results so far: `frames` by index, `stacks` by number */
     size_t cap_frames, cap_stacks;
 };
 
@@ -54,8 +54,9 @@ static bool is_address(const char *text, struct pattern *out)
     return true;
 }
 
-/* Reads the number after the last colon of text[0..*n) and removes both from *n. Returns -1 if
- * there is none, 0 for "*". "::" of a C++ name is no such colon. Lines and columns begin with 1. */
+/* Reads the number after the last colon of text[0..*n), and shortens *n to exclude both. Returns -1
+ * if there is no number, 0 for "*". The "::" of a C++ name does not count as a colon. Lines and
+ * columns begin with 1. */
 static int read_last_number(const char *text, size_t *n)
 {
     enum { DIGITS_MOST = 8 };
@@ -87,7 +88,7 @@ static bool is_line(const char *text, struct pattern *out)
     return true;
 }
 
-/* True if the pattern can be a function name. A single colon would never match one. */
+/* True if the pattern can be the name of a function. A name never contains a single colon. */
 static bool is_function(const char *text, struct pattern *out)
 {
     for (const char *c = strchr(text, ':'); c != NULL; c = strchr(c + 2, ':'))
@@ -279,7 +280,7 @@ struct ab_site_named ab_site_names_find(struct ab_site_names *n, const struct ab
     struct ab_site_named *known = &n->frames[index];
     if (known->n > 0)
         return *known;
-    /* address - 1 is inside the call instruction */
+    /* the return address minus 1 is inside the call instruction */
     size_t count = ab_symbols_find(symbols, frame->address - 1, found);
     known->items = ab_alloc(count * sizeof found[0]);
     memcpy(known->items, found, count * sizeof found[0]);
@@ -294,16 +295,17 @@ static const char *const wrappers[] = {
     "allocate", "xalloc",   "*_alloc",   "*_allocate", "*::alloc", "*::allocate"};
 static const char *const library[] = {"operator new*", "*::operator new*", "std::*",
                                       "__gnu_cxx::*"};
-/* Used only for names of Rust, because other languages have namespaces of these names. */
+/* used only for functions of Rust, because other languages have namespaces with these names */
 static const char *const rust_library[] = {"alloc::*",  "core::*",   "hashbrown::*",  "__rust*",
                                            "<alloc::*", "<core::*",  "<hashbrown::*", "<std::*",
                                            "<T as *",   "<[T] as *", "<&T as *",      "__rdl_*"};
 static const char *const library_modules[] = {"libstdc++.so*", "libc++*"};
 static const char *const c_modules[] = {"libc.so*", "ld-linux*", "liballocbench*"};
-/* Containers of other libraries are headers too, and are inlined into their users. */
+/* Files of libraries. Containers of other libraries are headers too, and are inlined into their
+ * users. */
 static const char *const library_files[] = {"/usr/include/*", "/usr/local/include/*", "/usr/lib/*"};
-/* Files of Rust's own library, as its compiler names them or where its source is installed, and
- * of crates, where cargo and Debian install them. */
+/* Files of Rust's own library, as its compiler names them or at the places where its source is
+ * installed; and files of crates, at the places where cargo and Debian install them. */
 static const char *const rust_files[] = {
     "/rustc/*/library/*",      "*/lib/rustlib/src/rust/library/*",
     "library/alloc/src/*.rs",  "library/core/src/*.rs",
@@ -363,8 +365,8 @@ bool ab_wrappers_has_name(const char *function)
     return IS_ANY(wrappers, name, FNM_CASEFOLD) || IS_ANY(library, name, FNM_CASEFOLD);
 }
 
-/* True if a function belongs to Rust's library or to a crate: by the file of its definition
- * (which line tables alone do not tell), or by its name. */
+/* True if a function belongs to Rust's library or to a crate. Decides by the file of its
+ * definition, or by its name if the file is not known (line tables alone do not tell it). */
 static bool is_of_rust(const struct ab_symbol *symbol)
 {
     bool is_known = symbol->defined_in != NULL && symbol->defined_in[0] != 0;

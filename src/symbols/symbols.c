@@ -17,8 +17,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file stays open after its last user, because a program measured in several sessions asks for
- * the same names again. The debug information of the C library alone may take 50 ms to unpack. */
+/* symbols of one file. The file stays open after its last user, because a program measured in
+ * several sessions asks for the same names again. The debug information of the C library alone may
+ * take 50 ms to unpack. */
 struct ab_symbols {
     struct ab_symbols *next;
     unsigned n_users;
@@ -26,16 +27,16 @@ struct ab_symbols {
     struct stat st; /* state of the file when it was opened */
     Dwfl *session;
     Dwfl_Module *module;
-    uint64_t moved_by; /* texts to which symbols point */
-    char **texts;      /* names to which symbols point */
+    uint64_t moved_by; /* libdw's address minus the address in the file */
+    char **texts;      /* texts to which symbols point */
     size_t n_texts, cap_texts;
 };
 
 static struct ab_symbols *kept;
 static char *default_debug_path;
 
-/* Opens separate debug information with close-on-exec, because it stays open while programs are
- * started. */
+/* Opens a file of separate debug information with close-on-exec, because the file stays open while
+ * other programs are started. */
 static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr begin,
                           const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -100,7 +101,8 @@ static bool report(struct ab_symbols *s)
     return true;
 }
 
-/* Returns NULL if the file cannot be read. */
+/* Returns the symbols of a file, and opens the file if that was not done yet; NULL if it cannot be
+ * read. */
 static struct ab_symbols *find_or_open(const char *path)
 {
     struct stat st;
@@ -134,8 +136,8 @@ enum ab_symbols_state ab_symbols_open(const char *path, const uint8_t *build_id,
     return AB_SYMBOLS_OPEN;
 }
 
-/* Returns the depth. Ignores symbols without a size, because a stripped program still has those
- * of the libraries that it calls. */
+/* Returns how detailed the descriptions can be. Ignores symbols without a size, because a stripped
+ * program still has symbols of the library functions that it calls. */
 enum ab_symbols_depth ab_symbols_depth(const struct ab_symbols *s)
 {
     Dwarf_Addr bias;
@@ -162,7 +164,7 @@ static char *demangle(const char *name, bool *is_rust)
                                          : NULL;
 }
 
-/* Keeps a text, and takes ownership of it. */
+/* Keeps a text until the file is closed, and takes ownership of it. */
 static const char *keep(struct ab_symbols *s, char *text)
 {
     AB_GROW(s->texts, s->cap_texts, s->n_texts);
@@ -178,8 +180,8 @@ static void set_function(struct ab_symbols *s, struct ab_symbol *out, const char
 
 /* ---- inlined functions ---- */
 
-/* Finds the unit of an address. Searches all units if needed, because not every compiler writes
- * the index by address. */
+/* Finds the compilation unit of an address. Searches all units if the index does not have the
+ * address, because not every compiler writes that index. */
 static Dwarf_Die *find_unit(const struct ab_symbols *s, Dwarf_Addr at, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(s->module, at, bias);
@@ -191,14 +193,14 @@ static Dwarf_Die *find_unit(const struct ab_symbols *s, Dwarf_Addr at, Dwarf_Add
     return unit;
 }
 
-/* True if the entry contains the address. dwarf_getscopes gives up at entries without an
- * address; here they contain no code. */
+/* True if the entry contains the address. An entry without addresses counts as one without code, at
+ * which dwarf_getscopes would fail. */
 static bool holds(Dwarf_Die *entry, Dwarf_Addr at)
 {
     return dwarf_haspc(entry, at) > 0;
 }
 
-enum { NESTED_MOST = 24 }; /* namespaces and types around a function */
+enum { NESTED_MOST = 24 }; /* most namespaces and types around a function */
 
 /* Finds the compiled function that contains the address, in a unit, a namespace, a type or
  * another function. */
@@ -221,7 +223,7 @@ static bool find_function(Dwarf_Die *in, Dwarf_Addr at, int depth, Dwarf_Die *ou
     return false;
 }
 
-/* Moves from a scope to the inner scope with the address. Returns false if there is none. */
+/* Moves *scope to the scope inside it that contains the address. Returns false if there is none. */
 static bool find_inner(Dwarf_Die *scope, Dwarf_Addr at)
 {
     Dwarf_Die entry;
@@ -263,7 +265,7 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
     return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-/* Writes the qualifier "ns::type::" of a function without a linkage name. */
+/* Writes the qualifier of a function that has no linkage name, such as "ns::type::". */
 static void put_qualifier(FILE *to, Dwarf_Die *function)
 {
     Dwarf_Die *scopes = NULL, declared = *function, next;
@@ -304,7 +306,8 @@ static void set_inlined_function(struct ab_symbols *s, struct ab_symbol *out, Dw
         out->function = keep(s, text);
 }
 
-/* Sets the call site of an inlined function, which is the position in the next function. */
+/* Sets the position in `next`, the function around an inlined one: it is the line of the call that
+ * was inlined. */
 static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct ab_symbol *next)
 {
     Dwarf_Attribute attribute;
@@ -324,8 +327,8 @@ static void set_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct ab_symbol *next
 
 static const struct ab_symbol unknown = {.function = "", .file = "", .defined_in = ""};
 
-/* Adds the functions inlined at an address. out[0] has the file and line. Sets the functions of
- * all entries except the last, and returns the index of the last. */
+/* Adds the functions inlined at an address. out[0] has the file and line already. Sets the function
+ * names of all entries except the last, and returns the index of the last entry. */
 static size_t add_inlined(struct ab_symbols *s, Dwarf_Addr at, struct ab_symbol *out)
 {
     Dwarf_Addr bias;

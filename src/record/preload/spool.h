@@ -5,7 +5,7 @@
  * the build that recorded it, or refused because of its magic.
  *
  *   control    struct ab_spool_control: shared by all processes while the command runs
- *   PID.K      the image: one page, struct ab_spool_image; K counts the programs of a process (exec)
+ *   PID.K      the image: one page, struct ab_spool_image; K counts programs of a process (exec)
  *   PID.K.T    events in slot T of that image, which one thread at a time writes:
  *                page 0             struct ab_spool_tail
  *                from AB_SPOOL_TAIL two halves of AB_SPOOL_HALF bytes, mapped and written in turn
