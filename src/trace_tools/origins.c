@@ -18,7 +18,8 @@ struct state {
     const struct ab_site_table *sites;
     uint8_t *classes; /* by stack; UNKNOWN_CLASS = not looked up yet */
     size_t cap_classes;
-    uint64_t *births; /* by slot: allocation of its block; NO_BIRTH = it has no scope */
+    /* number of the allocation of a slot's block, by slot; NO_BIRTH = the block is in no scope */
+    uint64_t *births;
     size_t cap_births;
     size_t scope; /* scope of the next event */
 };
@@ -62,7 +63,8 @@ static enum ab_status class_of(struct state *s, uint32_t stack, uint8_t *class, 
     return AB_OK;
 }
 
-/* True if blocks of this thread take part in scopes; scopes of one thread exclude other threads. */
+/* True if blocks of this thread take part in scopes. If scopes are of one thread, blocks of other
+ * threads do not. */
 static bool is_seen(const struct ab_scopes *scopes, uint32_t thread)
 {
     return scopes != NULL && (!scopes->is_of_thread || scopes->thread == thread);
@@ -82,7 +84,7 @@ static enum ab_status take_birth(struct state *s, const struct ab_event *e, stru
     return AB_OK;
 }
 
-/* Goes to the scope of call `at` and sets *begin to the first call of that scope. */
+/* Moves to the scope that contains call `at`, and sets *begin to its first call. */
 static void enter_scope(struct state *s, uint64_t at, uint64_t *begin)
 {
     const struct ab_scopes *scopes = s->wish->scopes;

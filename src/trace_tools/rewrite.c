@@ -20,10 +20,12 @@ struct rewrite { /* the new trace */
     uint64_t n_calls;
 };
 
-struct original {      /* a trace that is read; zero-initialize it */
-    uint64_t *numbers; /* by slot: number of the block in the new trace + 1; 0 = not in it */
+struct original { /* a trace that is read; zero-initialize it */
+    /* number in the new trace + 1 of the block in a slot, by slot; 0 = not in the new trace */
+    uint64_t *numbers;
     size_t cap_numbers;
-    uint32_t *threads; /* by thread: its number in the new trace + 1 */
+    /* number of a thread in the new trace + 1, by thread; 0 = not in the new trace */
+    uint32_t *threads;
     size_t cap_threads;
 };
 
@@ -39,7 +41,7 @@ static bool is_on_block(const struct ab_event *e)
     return e->kind == AB_EVENT_FREE || e->kind == AB_EVENT_RESIZE;
 }
 
-/* True if the block of the event (or the thread that ends) is in the new trace. Always true for
+/* True if the block of the event, or the thread that ends, is in the new trace. Always true for
  * allocations. */
 static bool knows(const struct original *from, const struct ab_event *e)
 {
@@ -56,7 +58,8 @@ static void find_thread(struct rewrite *to, struct original *from, uint32_t thre
     *out = from->threads[thread] - 1;
 }
 
-/* Writes one event whose block is known. Slot and thread are those of the original. */
+/* Writes one event whose block is in the new trace. `slot` and `thread` of the event are those of
+ * the original. */
 static enum ab_status put_event(struct rewrite *to, struct original *from, const struct ab_event *e,
                                 struct ab_err *err)
 {
@@ -78,12 +81,13 @@ static enum ab_status put_event(struct rewrite *to, struct original *from, const
 
 /* ---- marks: they stay between the same calls, of which some may be gone ---- */
 
-/* Marks on their way to the new trace. */
+/* Marks of an original that are copied to the new trace. */
 struct marks {                 /* zero-initialize it, except where noted */
-    struct ab_mark_table from; /* of the original: an option of the reader */
-    size_t next;               /* index in it of the next mark */
+    struct ab_mark_table from; /* marks of the original; passed to its reader as an option */
+    size_t next;               /* index in `from` of the next mark */
     bool is_anonymous;         /* True to rename marks to "mark-1", "mark-2" … */
-    uint32_t *numbers;         /* by name: number in the new trace + 1; 0 = not yet */
+    /* number of a name in the new trace + 1, by name; 0 = not there yet */
+    uint32_t *numbers;
     size_t cap_numbers;
     bool has_time; /* True if times of the original are valid in the new trace */
     /* `from_us` in the original is `to_us` in the new trace; earlier marks have no time */
@@ -123,8 +127,8 @@ static bool hides_name(const struct marks *m, uint32_t name)
     return m->is_anonymous && !(m->from.is_of_requests && is_library_call(m->from.names[name]));
 }
 
-/* Returns the number of a name in the new trace. Searches once per name, not per mark, because
- * there may be many of both. */
+/* Returns the number in the new trace of name `name` of the original. Searches once per name, not
+ * once per mark, because there may be many marks and many names. */
 static uint32_t know_name(struct marks *m, uint32_t name, struct ab_mark_table *out)
 {
     char anonymous[32];
@@ -151,8 +155,8 @@ static void put_mark(struct marks *m, const struct ab_trace_mark *mark, const st
     ab_mark_add(out, own);
 }
 
-/* Adds the marks before call `call` of the original to `out`, the table of the new trace, at its
- * current position. */
+/* Adds the marks before call `call` of the original to `out`, the table of the new trace, at the
+ * current end of that trace. */
 static void put_marks(struct marks *m, const struct rewrite *to, const struct original *original,
                       uint64_t call, struct ab_mark_table *out)
 {
@@ -162,8 +166,9 @@ static void put_marks(struct marks *m, const struct rewrite *to, const struct or
 
 /* ---- a part of one trace ---- */
 
-/* Allocations for kept blocks have the current size of the block, and its alignment unless it
- * was resized since. They belong to the thread that made the block. */
+/* Blocks that are live at the beginning and kept become allocations. These have the current size of
+ * the block, the alignment unless the block was resized since, and the thread that made the
+ * block. */
 
 struct part {
     const struct ab_filter *filter; /* NULL = a range */
@@ -171,16 +176,19 @@ struct part {
     FILE *to;
     struct rewrite out;
     struct original whole;
-    struct ab_site_table sites;     /* of the whole file; blocks that are kept have none */
-    struct ab_site_table own_sites; /* of an anonymous part */
-    uint32_t *stacks;               /* by stack: number in own_sites; 0 = not yet */
+    /* call sites of the whole file; allocations for kept blocks have none */
+    struct ab_site_table sites;
+    struct ab_site_table own_sites; /* call sites of an anonymous part */
+    /* number of a stack in own_sites, by stack; 0 = not there yet */
+    uint32_t *stacks;
     size_t cap_stacks;
     struct marks marks, requests;
-    struct ab_mark_table kept_marks, kept_requests; /* all of them, at new positions */
+    /* all marks and requests of the part, at their new positions */
+    struct ab_mark_table kept_marks, kept_requests;
     struct ab_trace_whole program;
     struct ab_walk walk;
     bool has_first;    /* True if an event of the part has been written */
-    uint64_t first_us; /* time of the first event, which becomes 0 */
+    uint64_t first_us; /* time in the original of the first event, which becomes 0 */
     struct ab_cut_report report;
 };
 
@@ -234,7 +242,8 @@ static bool has_thread(const struct ab_filter *f, uint32_t thread)
     return f->n_threads == 0;
 }
 
-/* True if an event belongs to the part. Calls on a block follow its allocation. */
+/* True if an event belongs to the part. A call on a block belongs to it if the block's allocation
+ * does. */
 static bool is_wanted(const struct part *p, const struct ab_event *e, uint64_t number)
 {
     const struct ab_filter *f = p->filter;
@@ -245,8 +254,8 @@ static bool is_wanted(const struct part *p, const struct ab_event *e, uint64_t n
            is_within(f->events, number) && (!f->has_times || is_within(f->times_us, e->time_us));
 }
 
-/* Returns the number of first events that can be in the part. If only some are, the new trace
- * cannot call them inherited. */
+/* Returns how many of the file's first events can be in the part. If only some of the inherited
+ * blocks are, the new trace cannot call them inherited. */
 static uint64_t first_events(const struct part *p)
 {
     const struct ab_filter *f = p->filter;
@@ -278,11 +287,11 @@ static enum ab_status begin_part(struct part *p, const struct ab_walk_batch *bat
     if (p->filter != NULL && p->filter->has_times && !has_time)
         return ab_fail(err, AB_USAGE, "--time: the trace has no times");
     p->marks.has_time = has_time || first_events(p) > 0;
-    p->marks.from_us = has_time ? UINT64_MAX : 0; /* until an event is written */
-    /* marks at the beginning end what is before the range */
+    p->marks.from_us = has_time ? UINT64_MAX : 0; /* set when an event is written */
+    /* marks directly before the range end what was before it */
     if (p->walk.begin > 0)
         skip_marks(&p->marks, p->walk.begin);
-    if (p->walk.begin > 0) /* requests at the beginning come after what is before */
+    if (p->walk.begin > 0) /* requests directly before the range belong to it */
         skip_marks(&p->requests, p->walk.begin - 1);
     p->kept_requests.is_of_requests = true;
     AB_TRY(ab_trace_writer_open_with(p->to, &options, &p->out.writer, err));
@@ -315,7 +324,7 @@ static enum ab_status take_event(struct part *p, const struct ab_event *e, uint6
     return put_event(&p->out, &p->whole, &own, err);
 }
 
-/* Copies the numbers about bypasses, but not the names of libraries. */
+/* Copies the numbers about calls that bypassed the recorder, but not the names of libraries. */
 static void keep_bypass(struct part *p, const struct ab_trace_bypass *bypass)
 {
     struct ab_trace_bypass nameless = *bypass;
@@ -324,7 +333,7 @@ static void keep_bypass(struct part *p, const struct ab_trace_bypass *bypass)
     ab_trace_writer_bypass(p->out.writer, &nameless);
 }
 
-/* Adds the marks and requests before this call of the original. */
+/* Adds the marks and requests before call `call` of the original. */
 static void keep_marks(struct part *p, uint64_t call)
 {
     put_marks(&p->marks, &p->out, &p->whole, call, &p->kept_marks);
@@ -374,7 +383,7 @@ static enum ab_status check_filtered(const struct part *p, const struct ab_trace
                    (unsigned long long)before->events);
 }
 
-/* Writes the part. *before gets the totals of the whole file. */
+/* Writes the part. Sets *before to the totals of the whole file. */
 static enum ab_status write_part(struct part *p, struct ab_trace_info *before, struct ab_err *err)
 {
     p->walk.has_thread_ends = true;
@@ -428,8 +437,8 @@ enum ab_status ab_trace_filter(const struct ab_walk *walk, const struct ab_filte
     return AB_OK;
 }
 
-/* ---- merging: all traces are read in parallel, a batch of each, and the next event is written
- * ---- */
+/* ---- merging: reads all traces in parallel, in batches, and writes the earliest of their next
+ * events ---- */
 
 enum { BATCH = 256 };
 
@@ -438,22 +447,26 @@ struct input {
     struct original original;
     struct ab_site_table sites;
     struct marks marks, requests;
-    uint32_t *stacks; /* by stack: number in the merged trace; 0 = not yet */
+    uint32_t *stacks; /* number of a stack in the merged trace, by stack; 0 = not there yet */
     size_t cap_stacks;
     struct ab_event events[BATCH];
     size_t at, n;
-    uint64_t n_done, n_all; /* events, including ends of threads */
-    uint64_t n_calls;       /* calls done */
+    /* n_done: events written; n_all: events of the input; both include ends of threads */
+    uint64_t n_done, n_all;
+    uint64_t n_calls; /* number of calls written */
 };
 
 struct state {
     const struct ab_merge_request *merge;
     struct input *inputs;
-    struct input **heap; /* side by side: heap of inputs with events, the next one on top */
+    /* for merging side by side: heap of the inputs that have events, the one with the next event on
+     * top */
+    struct input **heap;
     size_t n_heap;
-    size_t first; /* serial: index of the current input */
+    size_t first; /* for serial merging: index of the current input */
     bool has_time;
-    uint64_t base_us, last_us; /* serial: time at which the current input begins */
+    /* for serial merging: base_us is the time at which the current input begins */
+    uint64_t base_us, last_us;
     struct rewrite out;
     struct ab_site_table sites; /* of the merged trace */
     struct ab_mark_table marks, requests;
@@ -461,7 +474,7 @@ struct state {
     struct ab_merge_report report;
 };
 
-/* Opens an input. wants_all = with call sites and marks. */
+/* Opens input i. If wants_all, its call sites and marks are read too. */
 static enum ab_status open_one(const struct state *s, size_t i, bool wants_all,
                                struct ab_trace_reader **out, struct ab_err *err)
 {
@@ -473,7 +486,8 @@ static enum ab_status open_one(const struct state *s, size_t i, bool wants_all,
     return ab_trace_open_with(s->merge->paths[i], &options, out, err);
 }
 
-/* Counts the events of an input, because their number is known only at the end of a file. */
+/* Counts the events of input i in a pass over the file, because a file has their number only at its
+ * end. */
 static enum ab_status count(struct state *s, size_t i, struct ab_err *err)
 {
     struct ab_trace_reader *r;
@@ -499,8 +513,8 @@ static enum ab_status fill(struct input *in, struct ab_err *err)
     return ab_trace_next(in->reader, in->events, BATCH, &in->n, err);
 }
 
-/* True if the next event of `a` comes before that of `b`. Among equals, the input that was named
- * first wins. */
+/* True if the next event of `a` comes before that of `b`. If both come at the same time, the input
+ * that was named first wins. */
 static bool is_before(const struct state *s, const struct input *a, const struct input *b)
 {
     __uint128_t at_a = a->events[a->at].time_us, at_b = b->events[b->at].time_us;
@@ -511,7 +525,7 @@ static bool is_before(const struct state *s, const struct input *a, const struct
     return at_a < at_b || (at_a == at_b && a < b);
 }
 
-/* Restores the heap at place i; below it the heap is in order. */
+/* Restores the order of the heap if only entry i may be out of order with the entries below it. */
 static void sift_down(struct state *s, size_t i)
 {
     struct input *moved = s->heap[i];
@@ -535,7 +549,7 @@ static void begin_heap(struct state *s)
         sift_down(s, i);
 }
 
-/* Returns the input of the next event; NULL at the end. */
+/* Returns the input that has the next event; NULL at the end. */
 static struct input *next_input(struct state *s)
 {
     if (!s->merge->is_serial)
@@ -558,7 +572,8 @@ static void settle_next(struct state *s)
         sift_down(s, 0);
 }
 
-/* Maps a site to the merged table, in which programs with common files share their sites. */
+/* Converts the site of an event to the merged table, in which programs with common files share
+ * their sites. */
 static void find_site(struct state *s, struct input *in, uint32_t *site)
 {
     AB_GROW_ZEROED(in->stacks, in->cap_stacks, *site);
@@ -568,7 +583,7 @@ static void find_site(struct state *s, struct input *in, uint32_t *site)
     *site = *known;
 }
 
-/* Adds the marks before the next call; UINT64_MAX = all that are left. */
+/* Adds the marks of an input before its call `call`; UINT64_MAX = all that are left. */
 static void merge_marks(struct state *s, struct input *in, uint64_t call)
 {
     in->marks.has_time = s->has_time;
@@ -598,7 +613,7 @@ static enum ab_status put_next(struct state *s, struct input *in, struct ab_err 
     return AB_OK;
 }
 
-/* Names the merged program: "a+b", one name if all are the same, "" if one is unknown. */
+/* Names the merged program: "a+b", one name if all inputs have the same, "" if one is unknown. */
 static void name_program(const struct state *s, char *name, size_t cap)
 {
     name[0] = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether a block is short-lived is known only when it is freed. So calls wait in a ring of the
- * largest horizon and are counted when they leave it. Each call takes one byte, with the class
- * of the lifetime that begins or ends there.
+ * It is known only when a block is freed whether the block was short-lived. Calls therefore wait in
+ * a ring buffer as long as the largest horizon, and are counted when they leave it. Each call takes
+ * one byte, with the class of the lifetime that begins or ends there.
  */
 #include "trace_tools/scope_search.h"
 
@@ -13,32 +13,34 @@
 #include <stdlib.h>
 
 enum {
-    LEAST = 4, /* log2 of the least horizon; each next one is STEP larger */
+    LEAST = 4, /* log2 of the smallest horizon; the log2 of each next horizon is larger by STEP */
     STEP = 2,
     RING = 1 << (LEAST + STEP * (AB_SCOPE_HORIZONS - 1)),
     LONG_LIVED = AB_SCOPE_HORIZONS, /* class of lifetimes above the largest horizon */
-    CLASS = 31,                     /* mask of the class */
+    CLASS = 31,                     /* mask of the class in a byte of the ring */
     BIRTH = 64,
     DEATH = 128,
-    KEPT = 1 << 18 /* ends of a horizon: 4 MiB */
+    KEPT = 1 << 18 /* most ends of a horizon that are kept: 4 MiB */
 };
 
-/* Shares of horizons that differ by less than NEAR are as good as equal; sizes of scopes with a
- * ratio above SMALLER count as the same. */
+/* Horizons whose shares differ by less than NEAR are as good as equal. Scopes count as equally
+ * large if the ratio of their sizes is above SMALLER. */
 static const double NEAR = 0.05, SMALLER = 0.9;
 
-/* ---- sums over stretches between two minima of the live short-lived blocks, by their size ---- */
+/* ---- sums over stretches, grouped by their size; a stretch is the calls between two minima of the
+ * number of live short-lived blocks ---- */
 
 enum {
-    LOW = 8,       /* a scope ends when 1/LOW of the maximum of live blocks is left */
-    FRAGMENT = 8,  /* less than 1/FRAGMENT of the typical scope is a fragment */
-    BINS = 64 * 4, /* four per power of two */
+    LOW = 8, /* a scope ends when 1/LOW of the maximum of live blocks is left */
+    /* a stretch with less than 1/FRAGMENT of the allocations of the typical scope is a fragment */
+    FRAGMENT = 8,
+    BINS = 64 * 4, /* number of size classes: four per power of two */
 };
 
-struct seen { /* one stretch */
+struct seen { /* sums for one stretch */
     uint64_t allocs;
     uint64_t shorts;    /* short-lived allocations */
-    uint64_t survivors; /* short-lived blocks that live at its end */
+    uint64_t survivors; /* short-lived blocks that are live at its end */
     uint64_t most;      /* maximum of live short-lived blocks */
     uint64_t calls;     /* calls of the threads in question */
     uint64_t area;      /* live short-lived blocks, summed over these calls */
@@ -48,28 +50,30 @@ struct tally { /* zero-initialize it */
     struct bin {
         uint64_t n;
         struct seen sum;
-    } bins[BINS]; /* by number of allocations */
+    } bins[BINS]; /* indexed by the class of the number of allocations */
 };
 
 struct verdict {
     bool has_scopes;
-    double typical;   /* allocations of a typical scope */
-    double count;     /* number of scopes */
-    double share;     /* at least this share of all allocations is freed in its scope */
-    double purity;    /* the same among allocations in scopes only */
-    double variation; /* standard deviation of the sizes / mean */
+    double typical; /* allocations of a typical scope */
+    double count;   /* number of scopes */
+    double share;   /* share of all allocations that are freed in their scope; a lower bound */
+    /* share of the allocations in scopes that are freed in their scope; a lower bound */
+    double purity;
+    double variation; /* standard deviation of the sizes of scopes / their mean */
     double expected;  /* number of scopes expected by accident */
 };
 
-struct level {               /* state of one horizon */
-    uint64_t live, shorts;   /* live now; allocated so far */
-    uint64_t most;           /* maximum of live blocks since the last end */
+struct level { /* state of one horizon */
+    /* live: short-lived blocks that are live now; shorts: short-lived blocks allocated so far */
+    uint64_t live, shorts;
+    uint64_t most;           /* maximum of `live` since the last end */
     uint64_t came_less_gone; /* sum of the numbers of births minus that of deaths, modulo 2^64 */
-    bool is_low;             /* True if an end is likely, at `low` */
+    bool is_low;             /* True if a scope probably ends at `low` */
     struct moment {
         uint64_t live, end; /* end: as in struct ab_scopes */
         uint64_t allocs, shorts, calls, area;
-    } low, last; /* minimum so far; end of the last scope */
+    } low, last; /* low: minimum of `live` since the last end; last: end of the last scope */
 };
 
 struct kept_end {
@@ -78,16 +82,18 @@ struct kept_end {
 struct kept { /* ends of one horizon, kept until the walk shows which of them are used */
     struct kept_end *items;
     size_t n, cap;
-    bool is_over; /* True if there were more than KEPT, so that none is kept */
+    bool is_over; /* True if there were more than KEPT ends, so that none are kept */
 };
 
 struct ab_scope_search {
     uint64_t thread;
     uint8_t *ring;
     uint64_t *numbers;  /* numbers of the calls in the ring; kept only if ends are needed */
-    uint64_t taken, at; /* calls that entered the ring; calls that left it */
-    uint64_t allocs;    /* allocations that left the ring */
-    uint64_t *born;     /* by slot: call in the ring + 1; 0 = block of another thread */
+    uint64_t taken, at; /* taken: calls that have entered the ring; at: calls that have left it */
+    uint64_t allocs;    /* allocations that have left the ring */
+    /* index in the ring of the allocation of a slot's block + 1, by slot; 0 = block of another
+     * thread */
+    uint64_t *born;
     size_t cap_slots;
     unsigned least, end; /* range of horizons that are searched */
     struct level levels[AB_SCOPE_HORIZONS];
@@ -160,7 +166,7 @@ static void keep(struct ab_scope_search *s, struct kept *kept, const struct mome
     kept->items[kept->n++] = (struct kept_end){end->end, end->allocs};
 }
 
-/* Moves the kept ends of a horizon to s->to. Returns false if they were not kept. */
+/* Writes the kept ends of a horizon to s->to. Returns false if they were not all kept. */
 static bool hand_over(struct ab_scope_search *s, unsigned horizon, double typical)
 {
     const struct kept *kept = &s->kept[horizon];
@@ -187,12 +193,12 @@ bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_
  * ---- */
 
 enum {
-    GIANT = 8,     /* a stretch of 1/GIANT of all allocations is a phase of the program */
-    PART = 4,      /* all other stretches together have at least 1/PART of all allocations */
-    GONE = 2,      /* and 1/GONE of these are freed at the ends */
-    ACCIDENTS = 4, /* factor by which scopes must outnumber accidents */
+    GIANT = 8,     /* a stretch with 1/GIANT of all allocations or more is a phase of the program */
+    PART = 4,      /* scopes must have at least 1/PART of all allocations */
+    GONE = 2,      /* at least 1/GONE of the allocations in scopes must be freed by their ends */
+    ACCIDENTS = 4, /* factor by which scopes must outnumber accidental minima */
 };
-static const double VARIATION = 0.4; /* or the variation is at most this */
+static const double VARIATION = 0.4; /* most variation of scopes that do not outnumber accidents */
 
 static unsigned bin_of(uint64_t allocs)
 {
@@ -243,7 +249,7 @@ struct sums {
     double part, shorts, gone, calls, area; /* sums over scopes and fragments */
 };
 
-/* Sums up all stretches except phases. Fragments count for the deaths of blocks, but are not
+/* Sums up all stretches except phases. In fragments, blocks are counted, but fragments are not
  * scopes. */
 static struct sums sum_up(const struct tally *t, uint64_t allocs, double typical)
 {
@@ -268,7 +274,8 @@ static struct sums sum_up(const struct tally *t, uint64_t allocs, double typical
 }
 
 /* Returns how often the number of live blocks would fall as low if blocks came and went
- * independently. In equilibrium that is as often as a block is allocated while so many live. */
+ * independently. In equilibrium, that is as often as a block is allocated while just that many are
+ * live. */
 static double by_accident(const struct sums *s)
 {
     double mean = s->area / s->calls, low = floor(s->most / s->n / LOW);
@@ -280,7 +287,7 @@ bool ab_scope_is_regular(double count, double variation, double expected)
     return variation <= VARIATION || count >= ACCIDENTS * expected;
 }
 
-/* Judges one horizon. `allocs` is the number of allocations of the whole trace. */
+/* Judges one horizon. `allocs` is the number of allocations in the whole trace. */
 static struct verdict scope_judge(const struct tally *t, uint64_t allocs)
 {
     struct verdict v = {.typical = find_typical(t, allocs)};
@@ -317,7 +324,7 @@ static void end_scope(struct ab_scope_search *s, unsigned k)
 }
 
 /* Updates a level at a call that changes its number of live short-lived blocks. The sum of that
- * number over all calls is live * now - came_less_gone. */
+ * number over all calls so far is `live` * now - came_less_gone. */
 static inline void step_birth(struct ab_scope_search *s, unsigned k)
 {
     struct level *l = &s->levels[k];
@@ -375,7 +382,7 @@ static void enter_ring(struct ab_scope_search *s, uint8_t what, uint64_t number)
     s->taken++;
 }
 
-/* Returns the first horizon that contains a lifetime of so many calls. */
+/* Returns the smallest horizon that contains a lifetime of `life` calls. */
 static unsigned horizon_of(uint64_t life)
 {
     unsigned log = ab_log2_up(life);
@@ -434,8 +441,8 @@ enum ab_status ab_scope_search_visit(void *user, const struct ab_walk_batch *bat
     return AB_OK;
 }
 
-/* Chooses the horizon with the smallest scopes, the largest, or those with most allocations; -1
- * = there are no scopes. */
+/* Chooses the horizon with the smallest scopes, with the largest scopes, or with the most
+ * allocations in scopes, as `wish` says. Returns -1 if there are no scopes. */
 static int choose(const struct verdict *verdicts, enum ab_scopes_wish wish)
 {
     double best = -1;

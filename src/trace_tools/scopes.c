@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds scopes in up to three passes. The first finds out whether there are scopes, of what
- * kind, and where they end. With several threads, a second pass tries the busiest thread, and if
- * that has none, others. If there are too many ends to be kept, a last pass finds them. Marks
- * are read in the first pass.
+ * Finds scopes in up to three passes. The first pass finds out whether there are scopes, of which
+ * size, and where they end. With several threads, a second pass tries the busiest thread and, if
+ * that thread has no scopes, other threads. If there are too many ends to be kept, a last pass
+ * finds them. Marks are read in the first pass.
  */
 #include "trace_tools/scopes.h"
 
@@ -18,14 +18,14 @@
 #include <sys/stat.h>
 
 /* Thresholds of is_one_better(), which decides between the scopes of the busiest thread and those
- * of all threads. Purity is the part of blocks that are freed by the end of their scope. The
- * thread's scopes are taken if their purity is higher by BETTER. They are also taken if there are
- * MORE times as many and their purity is not lower by BETTER, because independent threads sometimes
- * end scopes together. If the thread makes NEARLY_ALL allocations, its scopes are taken if at most
- * LESS times as many blocks outlive them. */
+ * of all threads. Purity is the part of the blocks that are freed by the end of their scope. The
+ * thread's scopes are taken if their purity is higher by at least BETTER. They are also taken if
+ * there are MORE times as many and their purity is not lower by BETTER, because independent threads
+ * sometimes end scopes together. If the thread makes at least NEARLY_ALL of the allocations, its
+ * scopes are taken if at most LESS times as many blocks outlive them. */
 static const double BETTER = 0.05, MORE = 1.5, NEARLY_ALL = 0.9, LESS = 0.5;
 
-#define SCOPES_OF_ALL UINT32_MAX /* for search_threads: no thread is excluded */
+#define SCOPES_OF_ALL UINT32_MAX /* argument of search_threads: no thread is excluded */
 
 struct counts { /* allocations by thread */
     uint64_t *allocs;
@@ -78,9 +78,11 @@ void ab_scopes_fini(struct ab_scopes *s)
 
 /* ---- by marks ---- */
 
-enum { NAMES_TRIED = 8 }; /* names with the most marks */
+enum { NAMES_TRIED = 8 }; /* most names that are tried, those with the most marks */
 
-struct name { /* a name of marks; counts the blocks that die in the scope in which they were made */
+/* a name of marks, with the scopes that end at them; `stats` counts the blocks that die in their
+ * own scope */
+struct name {
     uint32_t name;
     size_t cap;
     struct ab_scopes scopes;
@@ -100,7 +102,8 @@ static void take_mark(struct name *o, uint64_t call)
     o->scopes.ends[o->scopes.n++] = call;
 }
 
-/* Picks the names with the most marks, the most frequent first. */
+/* Picks at most NAMES_TRIED names, those with the most marks, and sorts them by number of marks,
+ * descending. */
 static void pick_names(struct names *s, const struct ab_mark_table *t)
 {
     size_t *counts = ab_alloc_zeroed(t->n_names + 1, sizeof counts[0]);
@@ -170,9 +173,9 @@ static void hand_over(struct names *s, const struct ab_mark_table *t, struct ab_
         }
 }
 
-/* Chooses the name whose scopes contain most blocks; among those within 5 %, the one with most
- * scopes. Marks of all threads count. One pass over the file. *out is AB_SCOPES_NONE if there is
- * no mark after the first call. */
+/* Chooses the name whose scopes contain most blocks; among names within 5 % of it, the one with
+ * most scopes. Marks of all threads count. Needs one pass over the file. Sets *out to
+ * AB_SCOPES_NONE if no mark comes after the first call. */
 static enum ab_status find_by_marks(const struct ab_walk *file, const struct ab_mark_table *table,
                                     struct ab_scopes *out, struct ab_err *err)
 {
@@ -196,7 +199,7 @@ struct candidates {
     size_t n;
 };
 
-/* Chooses the threads that allocate most. Destroys their counts. */
+/* Chooses the threads that allocate most, except `first`. Destroys the counts. */
 static void choose_threads(struct counts *c, uint32_t first, struct candidates *out)
 {
     uint64_t least = first < c->n ? c->allocs[first] / AB_SCOPES_OF_THREADS_PART : 0;
@@ -233,9 +236,9 @@ static enum ab_status find_ends(const struct ab_walk *file, const struct ab_scop
     return status;
 }
 
-/* Searches scopes of other threads than `first` (or SCOPES_OF_ALL). One pass searches the
- * busiest threads together; then one pass per thread finds the ends, because keeping them would
- * need much memory. */
+/* Searches scopes of the threads other than `first` (SCOPES_OF_ALL = of all threads). One pass
+ * searches the busiest threads together. Then one pass per thread finds the ends, because keeping
+ * the ends of all in the first pass would need much memory. */
 static enum ab_status search_threads(const struct ab_walk *file, struct counts *counts,
                                      uint32_t first, struct ab_scopes_of_threads *out,
                                      struct ab_err *err)
@@ -243,7 +246,8 @@ static enum ab_status search_threads(const struct ab_walk *file, struct counts *
     struct candidates c = {.n = 0};
     enum ab_status status = AB_OK;
     choose_threads(counts, first, &c);
-    bool is_asked = c.n > (first == SCOPES_OF_ALL); /* a single thread is the same as all */
+    /* scopes of a single thread are those of all threads */
+    bool is_asked = c.n > (first == SCOPES_OF_ALL);
     if (is_asked)
         status = walk(file, visit_all, &c, err);
     for (size_t i = 0; i < c.n; i++) {
@@ -268,7 +272,7 @@ void ab_scopes_of_threads_fini(struct ab_scopes_of_threads *s)
 
 /* ---- searching ---- */
 
-struct attempt { /* search in the blocks of one thread, or of all */
+struct attempt { /* a search in the blocks of one thread, or of all threads */
     uint64_t thread;
     struct ab_scope_choice choice;
     bool has_scopes, has_ends;
@@ -282,7 +286,7 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return ab_scope_search_visit(s->search, batch, err);
 }
 
-/* Makes a pass that finds the choice, or one that finds the ends of it. */
+/* Makes a pass that chooses the horizon, or (is_final) one that finds the ends for that choice. */
 static enum ab_status search(struct state *s, struct attempt *t, bool is_final, struct ab_err *err)
 {
     struct ab_walk walk = {.path = s->file->path,
@@ -316,7 +320,7 @@ static uint32_t busiest_thread(const struct counts *c)
     return best;
 }
 
-/* Returns the share of one thread in all allocations. */
+/* Returns the share of one thread in the allocations of all threads. */
 static double share_of(const struct counts *c, uint64_t thread)
 {
     uint64_t all = 0;
@@ -336,8 +340,8 @@ static bool is_one_better(const struct state *s, const struct attempt *one,
            (better > 0 && has_less_left && share_of(&s->counts, one->thread) >= NEARLY_ALL);
 }
 
-/* Searches the other threads, because the busiest thread may only serve them. Takes the first
- * that has scopes. */
+/* Searches the threads other than the busiest, which may only serve them. Takes the scopes of the
+ * first one that has any. */
 static enum ab_status find_of_others(struct state *s, uint32_t busiest, struct ab_err *err)
 {
     struct ab_scopes_of_threads others = {.n = 0};
@@ -405,7 +409,7 @@ enum ab_status ab_scopes_find(const struct ab_walk *file, enum ab_scopes_wish wi
     return status;
 }
 
-/* ---- statistics: notes for each live block the scope in which it was made ---- */
+/* ---- statistics: each live block is stored with the scope in which it was made ---- */
 
 void ab_scope_stats_fini(struct ab_scope_stats *s)
 {
@@ -428,7 +432,7 @@ static void set_live(struct ab_scope_stats *s, uint64_t bytes)
     s->most_live = bytes > s->most_live ? bytes : s->most_live;
 }
 
-/* Updates the sums for a block that was made in the current scope. */
+/* Updates the sums for a call on a block that was made in the current scope. */
 static void change(struct ab_scope_stats *s, const struct ab_event *e,
                    const struct ab_live_block *block)
 {
@@ -484,15 +488,16 @@ double ab_scopes_median_calls(const struct ab_scopes *scopes)
 
 /* ---- deciding whether scopes are global or each thread's own ----
  *
- * Compares their numbers, and counts blocks that outlive the ends of one kind but not of the
- * other. */
+ * Compares the numbers of both kinds of scopes, and counts blocks that outlive the ends of one kind
+ * but not those of the other. */
 
-/* more than one in CROSSING_LEAST scopes is no accident */
+/* more than one such block in CROSSING_LEAST scopes is not an accident */
 enum { CROSSING_LEAST = 64 };
 
-struct birth { /* birth of the block in a slot */
+struct birth { /* scopes in which the block in a slot was born */
     uint64_t of_all, of_own;
-    uint32_t place; /* index of its thread in the list + 1; 0 = the thread has no scopes */
+    /* index in the list of threads of the block's thread + 1; 0 = that thread has no scopes */
+    uint32_t place;
 };
 
 struct crossing {
@@ -559,8 +564,8 @@ static enum ab_status count_crossing(void *user, const struct ab_walk_batch *bat
     return AB_OK;
 }
 
-/* Decides whether the scopes are those of separate threads. MORE times as many global scopes as
- * one thread has cannot come from cooperating threads. */
+/* Decides whether the scopes are really those of separate threads. Cooperating threads cannot have
+ * MORE times as many global scopes as any one of them has. */
 static enum ab_status are_of_threads(const struct ab_walk *file, const struct ab_scopes *scopes,
                                      const struct ab_scopes_of_threads *threads, bool *out,
                                      struct ab_err *err)
@@ -652,18 +657,19 @@ bool ab_scopes_ask(struct ab_text *line, const struct ab_scopes *s, double media
 
 /* ---- spans ----
  *
- * Keeps the live blocks sorted by age. The youngest survivor of an end determines how far back
- * its span reaches. Ends whose youngest survivor is younger than that of a later end are inside
- * the span of the later one. */
+ * Keeps the live blocks sorted by age. The youngest block that survives an end determines how far
+ * back the span of that end reaches. If the youngest survivor of an end is younger than that of a
+ * later end, the earlier end is inside the span of the later end. */
 
-/* by slot + 1; [0] is the list head: its `older` is the youngest block, its `younger` the oldest */
+/* entries by slot + 1. Entry 0 is the head of the list: its `older` is the youngest block, its
+ * `younger` the oldest */
 struct block {
-    uint64_t after;  /* number of the call after its allocation; 0 = no block */
-    uint64_t allocs; /* allocations so far at that time */
+    uint64_t after;  /* number of the call after the block's allocation; 0 = no block */
+    uint64_t allocs; /* number of allocations before that call */
     uint32_t older, younger;
 };
 
-struct passed { /* an end, and the call after its youngest survivor */
+struct passed { /* an end; `after` and `allocs` are those of its youngest survivor */
     uint64_t end, after, allocs;
 };
 
@@ -678,7 +684,8 @@ struct spanning {
         *passed; /* stack: the youngest survivor of each is younger than that of the one before */
     size_t n_passed, cap_passed;
     uint64_t allocs;
-    uint32_t thread; /* thread in question; if all threads, the only thread */
+    /* thread whose scopes are used; if scopes are of all threads, the only thread of the trace */
+    uint32_t thread;
     bool has_thread, has_others;
 };
 

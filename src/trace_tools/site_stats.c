@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Updates the live bytes of a site at the peak lazily: at its first change after a peak, or at
- * the end. So a new peak costs nothing.
+ * The live bytes of a site at the peak of the trace are updated lazily: at the first change of the
+ * site after the peak, or at the end. A new peak therefore costs nothing.
  */
 #include "trace_tools/site_stats.h"
 
@@ -18,7 +18,7 @@ void ab_site_stats_fini(struct ab_site_stats *s)
     *s = (struct ab_site_stats){0};
 }
 
-/* Saves the state of a site at the last peak. */
+/* Stores the live bytes and blocks of a site at the last peak, unless that was done already. */
 static void settle(const struct ab_site_stats *s, struct ab_site_stat *site)
 {
     if (site->peak_number == s->peak_number)

@@ -175,12 +175,13 @@ size_t ab_curve_columns(const struct ab_curve *c, struct ab_curve_step *out, siz
 /* ---- the overview: 24 bytes per live block; the curve doubles the width of its steps whenever
  * it is full ---- */
 
-/* Threads that are distinguished during the pass; further threads share the last number. */
+/* Threads that are counted separately during the pass. All further threads share the last
+ * number. */
 enum { TOLD_APART = 256 };
 
 struct block {
     uint64_t size, born;
-    uint32_t thread; /* thread + 1; 0 = no live block */
+    uint32_t thread; /* thread of the block + 1; 0 = no live block */
 };
 
 struct ab_overview_maker {
@@ -231,7 +232,8 @@ static void tick(struct ab_overview_maker *m)
     uint64_t live = m->live_bytes;
     if ((o->n_calls & (o->step_calls - 1)) == 0) {
         if (o->n_steps == AB_OVERVIEW_STEPS)
-            halve_overview(o); /* the number of steps is even, so that a new step begins now */
+            /* the number of steps is now even, so that a new step begins with this call */
+            halve_overview(o);
         o->live[o->n_steps++] = (struct ab_overview_step){live, live};
     }
     struct ab_overview_step *step = &o->live[o->n_steps - 1];
@@ -274,15 +276,15 @@ static uint64_t blocks_of(const struct ab_overview_maker *m, uint32_t thread, ui
     return sum + m->freed[thread][TOLD_APART];
 }
 
-/* Sets row[t], the row of each thread. If there are more threads than rows, the busiest get
- * their own, and the others share the last. */
+/* Sets row[t] to the row of thread t in *out. If there are more threads than rows, the busiest get
+ * a row each, and the others share the last row. */
 static void choose_rows(const struct ab_overview_maker *m, uint32_t n, struct ab_overview *out,
                         uint32_t *row)
 {
     bool is_own[TOLD_APART] = {false};
     bool fits = m->o.n_threads <= AB_OVERVIEW_THREADS;
     uint32_t wanted = fits ? n : AB_OVERVIEW_THREADS - 1;
-    /* the last number stands for many threads */
+    /* the last number stands for more than one thread */
     uint32_t most = m->o.n_threads > TOLD_APART ? TOLD_APART - 1 : n;
     for (uint32_t k = 0; k < wanted; k++) {
         uint32_t best = UINT32_MAX;
@@ -301,7 +303,7 @@ static void choose_rows(const struct ab_overview_maker *m, uint32_t n, struct ab
         out->thread[out->n_rows++] = AB_OVERVIEW_OTHERS;
 }
 
-/* Counts the blocks that still live, which were never freed. */
+/* Counts the blocks that are still live, as never freed. */
 static void add_live(struct ab_overview_maker *m)
 {
     for (size_t i = 0; i < m->cap_blocks; i++) {

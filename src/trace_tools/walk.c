@@ -21,7 +21,7 @@ struct state {
     const struct ab_walk *walk;
     struct ab_trace_reader *reader;
     struct ab_trace_book book;
-    uint64_t first; /* calls before the batch */
+    uint64_t first; /* number of calls before the batch */
     uint64_t end;
     bool has_begun;
     struct ab_event events[BATCH];
@@ -51,8 +51,7 @@ static enum ab_status visit(struct state *s, enum ab_walk_where where, size_t n,
     return status == AB_INPUT ? place_error(s, err) : status;
 }
 
-/* Returns the number of events to read, so that a batch is on one side of `begin` and before
- * `end`. */
+/* Returns the number of events to read next, so that a batch does not cross `begin` or `end`. */
 static size_t room(const struct state *s)
 {
     uint64_t at = s->book.totals.events;
@@ -75,7 +74,8 @@ static enum ab_status take_batch(struct state *s, size_t n, struct ab_err *err)
     return AB_OK;
 }
 
-/* Reads one event more, because a mark before the next call may be in the chunk of that call. */
+/* Reads one event beyond the end, because a mark before the call `end` may be in the chunk of that
+ * call. */
 static enum ab_status read_marks_of_end(struct state *s, struct ab_err *err)
 {
     enum ab_status status;
@@ -155,7 +155,7 @@ void ab_trace_book_fini(struct ab_trace_book *b)
     *b = (struct ab_trace_book){0};
 }
 
-/* Adds a slot. Slots have no gaps: the next unknown one is new. */
+/* Adds a slot. Slots are numbered without gaps, so that the first unknown one is new. */
 static void add_slot(struct ab_trace_book *b)
 {
     AB_GROW(b->slots, b->cap_slots, b->n_slots);
