@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Owns the descriptor, the compressed bytes with the state of zlib or zstd, and the current
- * line. A file may have several gzip members or zstd frames, as the tools allow. Heads of frames
- * are described in RFC 8878, 3.1.1.1.
+ * Owns the descriptor, the compressed bytes with the state of zlib or zstd, and the current line. A
+ * file may have several gzip members or zstd frames, as the two tools allow. RFC 8878, 3.1.1.1,
+ * describes the heads of frames.
  */
 #include "exchange/feed.h"
 
@@ -104,7 +104,7 @@ static enum ab_status sniff(struct unpack *u, struct ab_err *err)
     return AB_OK;
 }
 
-/* Returns the position in the file of the next compressed byte. */
+/* Returns the position in the file of the next compressed byte to be consumed. */
 static uint64_t unpack_offset(const struct unpack *u)
 {
     return u->offset - (u->n - u->at);
@@ -189,8 +189,9 @@ static enum ab_status unpack_some(struct unpack *u, void *to, size_t cap, size_t
     return AB_OK;
 }
 
-/* Reads some bytes, at most cap; *n = 0 at the end. Sets *is_cut if the file ends inside
- * compressed data. Errors begin with "byte OFFSET: ", the position in the compressed file. */
+/* Reads at most `cap` bytes and sets *n to their number; 0 = end of the file. Sets *is_cut if the
+ * file ends inside compressed data. Errors begin with "byte OFFSET: ", the position in the
+ * compressed file. */
 static enum ab_status unpack_read(struct unpack *u, void *to, size_t cap, size_t *n, bool *is_cut,
                                   struct ab_err *err)
 {
@@ -199,7 +200,7 @@ static enum ab_status unpack_read(struct unpack *u, void *to, size_t cap, size_t
     if (u->packing == UNKNOWN)
         AB_TRY(sniff(u, err));
     while (*n == 0) {
-        /* may return more output without new input */
+        /* the decompressor may return more output without new input */
         bool is_flushing = u->is_within && u->at == u->n;
         if (u->at == u->n && !u->is_over)
             AB_TRY(fill_packed(u, err));
@@ -221,11 +222,11 @@ struct ab_feed {
     char path[1024]; /* printable */
     struct unpack unpack;
     bool is_partial, is_cut, is_over;
-    bool keeps_last; /* True to take a last line without a newline even with --partial */
+    bool keeps_last; /* True to accept a last line without a newline, even with is_partial */
     bool is_unended; /* True if the last returned line has no newline */
-    uint64_t line;   /* number of the last line, from 1; 0 = the file is read as bytes */
-    uint64_t offset; /* position of the last returned bytes */
-    size_t n_last;   /* number of the last returned bytes */
+    uint64_t line;   /* number of the line returned last, from 1; 0 = the file is read as bytes */
+    uint64_t offset; /* position in the unpacked file of the bytes returned last */
+    size_t n_last;   /* number of bytes returned last */
     size_t at, n;    /* position and number of bytes in `buffer` */
     char buffer[BUFFER_BYTES + 1];
 };
@@ -336,7 +337,8 @@ enum ab_status ab_feed_end_early(struct ab_feed *s, struct ab_err *err, const ch
     return status;
 }
 
-/* Handles a file that ends inside a line or record, which is dropped or refused. */
+/* Handles a file that ends inside a line or record: drops the incomplete one, or refuses the
+ * file. */
 static enum ab_status end_within(struct ab_feed *s, const char *what, struct ab_err *err)
 {
     s->at = s->n;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the files of heaptrack: lines of a letter and hexadecimal numbers. In raw files
- * (heaptrack --raw) a call has the address of its block: "+ SIZE TRACE ADDRESS", "- ADDRESS". In
- * interpreted files, lines "a SIZE TRACE" define sizes, numbered from 0, and a call has such a
- * number. Which block of one size and place was freed is then lost; the youngest is assumed.
- * Both record a resize as a free and an allocation, and have no threads. "c MILLISECONDS" is the
- * time, every 10 ms. Other lines describe call sites.
+ * Reads the files of heaptrack: lines of a letter and hexadecimal numbers. In raw files (heaptrack
+ * --raw) a call has the address of its block: "+ SIZE TRACE ADDRESS", "- ADDRESS". In interpreted
+ * files, lines "a SIZE TRACE" define pairs of size and call site, numbered from 0, and a call has
+ * such a number. Which of the blocks with the same size and call site was freed is then lost; the
+ * youngest is assumed. Both kinds of files record a resize as a free and an allocation, and have no
+ * threads. "c MILLISECONDS" is the time, every 10 ms. Other lines describe call sites.
  *
- * The header of a trace says whether it has times, so that calls before the first "c" are held
- * back.
+ * The header of a trace says whether the trace has times. Calls before the first "c" are therefore
+ * held back.
  */
 #include "core/text.h"
 #include "exchange/intake.h"
@@ -20,20 +20,22 @@
 
 static const char expected[] = "a line of heaptrack, such as \"+ 64 8 55a2dc7681d0\" or \"+ 1f\"";
 
-enum { INTERPRETED = 1, RAW = 2 }; /* set when a line has shown it */
+enum { INTERPRETED = 1, RAW = 2 }; /* set when a line has shown the kind */
 enum { VERSION_LEAST = 1, VERSION_MOST = 3 };
 enum { SITES_MOST = 1 << 26 }; /* limit, because a compressed file can hold any number of lines */
-enum { HELD_MOST = 1 << 20 };  /* more than fit into 10 ms, so that the file has no times */
+/* more calls than fit into 10 ms: a file without "c" up to here has no times */
+enum { HELD_MOST = 1 << 20 };
 #define NONE UINT32_MAX
 
-struct node { /* live block of an interpreted file, in a list of those of one size and place */
+/* live block of an interpreted file, in a list of the blocks with the same size and call site */
+struct node {
     uint64_t address;
     uint32_t next;
 };
 
 struct site {
     uint64_t size;
-    uint32_t youngest; /* index in nodes; NONE = empty */
+    uint32_t youngest; /* index in `nodes` of the youngest block; NONE = no blocks */
 };
 
 struct heap {
@@ -43,7 +45,8 @@ struct heap {
     uint64_t time_ns, n_addresses;
     struct ab_foreign_call *held;
     size_t n_held, cap_held;
-    bool is_settled; /* True if it is known whether there are times; nothing is held back */
+    /* True once it is known whether the file has times; then nothing is held back */
+    bool is_settled;
     bool has_version;
     struct site *sites;
     size_t n_sites, cap_sites;
@@ -57,7 +60,7 @@ static bool scan_number(const char **at, uint64_t *out)
     return ab_scan_text(at, " ") && ab_scan_hex(at, out);
 }
 
-/* Sets the kind of the file. Refuses a line of the other kind. */
+/* Sets the kind of the file, raw or interpreted. Refuses a line of the other kind. */
 static enum ab_status settle(struct heap *h, int kind, const char *line, struct ab_err *err)
 {
     if (h->kind != 0 && h->kind != kind)
@@ -125,7 +128,7 @@ static enum ab_status free_at(struct heap *h, struct site *site, struct ab_err *
 {
     uint32_t i = site->youngest;
     struct ab_foreign_call call = {.kind = AB_EVENT_FREE,
-                                   .old = ++h->n_addresses}; /* no block has this address */
+                                   .old = ++h->n_addresses}; /* an address that no block has */
     if (i != NONE) {
         h->to->report.n_guessed += h->nodes[i].next != NONE;
         call.old = h->nodes[i].address;

@@ -23,8 +23,8 @@ static enum ab_status open_writer(struct ab_intake *in, struct ab_err *err)
                               : ab_trace_writer_open_with(in->to, &options, &in->writer, err);
 }
 
-/* Returns the time in µs since the first event, at least that of the event before, because a
- * trace has one order. */
+/* Returns the time in µs since the first event. Raises it to that of the event before if it is
+ * less, because times of a trace do not decrease. */
 static uint64_t time_of(struct ab_intake *in, const struct ab_foreign_call *call)
 {
     if (!in->has_time)
@@ -66,7 +66,7 @@ static enum ab_status put_free(struct ab_intake *in, const struct ab_foreign_cal
     return put(in, call, &event, NULL, err);
 }
 
-/* Frees the block at an address that is given out again, because its free was not seen. */
+/* Frees the block whose address is given out again, because its free was not seen. */
 static enum ab_status free_stale(struct ab_intake *in, const struct ab_foreign_call *call,
                                  struct ab_err *err)
 {
@@ -83,7 +83,7 @@ static enum ab_status take_alloc(struct ab_intake *in, const struct ab_foreign_c
     uint64_t number = 0;
     struct ab_event event = {
         .kind = call->kind, .size = call->size, .align = call->align, .failed = call->address == 0};
-    /* a resize of NULL, or of a block whose allocation was not seen */
+    /* a resize of NULL, or of a block whose allocation was not seen, becomes an allocation */
     if (call->kind == AB_EVENT_RESIZE)
         event.kind = AB_EVENT_ALLOC;
     if (call->kind == AB_EVENT_ALLOC_ALIGNED && call->align == 0)
@@ -134,8 +134,8 @@ static enum ab_status take_resize(struct ab_intake *in, const struct ab_foreign_
     return AB_OK;
 }
 
-/* Takes the end of a thread. A thread without calls is not in the trace, so that its end is
- * dropped. */
+/* Writes the end of a thread. Drops the end of a thread without calls, because that thread is not
+ * in the trace. */
 static enum ab_status take_thread_end(struct ab_intake *in, const struct ab_foreign_call *call,
                                       struct ab_err *err)
 {
@@ -196,7 +196,7 @@ enum ab_status ab_intake_take(struct ab_intake *in, const struct ab_foreign_call
     return status;
 }
 
-/* Writes the end of the trace. Returns AB_INPUT if there was no call. */
+/* Closes the trace. Returns AB_INPUT if the file had no call. */
 static enum ab_status intake_end(struct ab_intake *in, struct ab_err *err)
 {
     if (in->writer == NULL || in->n_threads == 0)
@@ -251,7 +251,8 @@ static bool scan_field(const char **at, char field, struct ab_foreign_call *c, u
     }
 }
 
-/* A number of objects that overflows 64 bits means that the call has failed. */
+/* Reads the next call of a line. If the number of objects times the size overflows 64 bits, the
+ * call must have failed; otherwise returns false. */
 bool ab_scan_call(const char **at, const struct ab_call_form *forms, size_t n,
                   struct ab_foreign_call *out)
 {
@@ -328,8 +329,8 @@ static enum ab_status refuse_other_kind(const struct ab_feed *from, const char *
     return AB_OK;
 }
 
-/* Counts the calls that a format finds in the beginning of a file, up to the first line that
- * does not fit. */
+/* Counts the calls that a format finds in bytes[0..n), the beginning of a file, up to the first
+ * line that does not fit. */
 static uint64_t count_calls(const struct ab_format *format, const char *bytes, size_t n)
 {
     struct ab_err ignored = {0};
@@ -373,7 +374,7 @@ const struct ab_format *ab_format_recognize(const char *path)
     return format;
 }
 
-/* Finds the format of an import, unless the caller has chosen one. */
+/* Sets *format to the format of the file, unless the caller has chosen one. */
 static enum ab_status settle_format(struct ab_feed *from, const struct ab_format **format,
                                     struct ab_err *err)
 {
@@ -427,7 +428,7 @@ static size_t home_of(const struct ab_block_map *m, uint64_t key)
     return (size_t)(h ^ h >> 33) & m->mask;
 }
 
-/* Returns the place of a key, or the empty place for it. */
+/* Returns the entry of a key, or the empty place for it. */
 static struct ab_mapped *seek(const struct ab_block_map *m, uint64_t key)
 {
     size_t i = home_of(m, key);
