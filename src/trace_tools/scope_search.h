@@ -35,43 +35,45 @@ enum {
 
 struct ab_scope_search;
 
-struct ab_scope_choice {                /* result of a search, for a second pass */
-    unsigned horizon;                   /* number of the horizon */
-    double typical;                     /* allocations in a typical scope */
-    double typicals[AB_SCOPE_HORIZONS]; /* the same for all horizons; 0 = no scopes */
-    double count;                       /* number of scopes */
+struct ab_scope_choice { /* result of a search, for a second pass */
+    unsigned horizon;    /* index of the horizon */
+    double typical;      /* allocations in a typical scope */
+    /* allocations in a typical scope of each horizon; 0 = the horizon has no scopes */
+    double typicals[AB_SCOPE_HORIZONS];
+    double count; /* number of scopes */
     /* share of the allocations in scopes that are freed before the end of their scope */
     double purity;
-    struct ab_scope_kind nested, outer; /* smallest and largest scopes among all horizons */
+    /* smallest and largest scopes among those of all horizons */
+    struct ab_scope_kind nested, outer;
 };
 
-/* Opens a search in the blocks that `thread` allocates. */
+/* Opens a search in the blocks that `thread` allocates; AB_SCOPE_ALL_THREADS = in all blocks. */
 struct ab_scope_search *ab_scope_search_open(uint64_t thread);
 void ab_scope_search_close(struct ab_scope_search *s);
 /* Visitor for struct ab_walk; `user` is the search. */
 enum ab_status ab_scope_search_visit(void *user, const struct ab_walk_batch *batch,
                                      struct ab_err *err);
-/* Chooses a horizon after the walk. Returns false if there are no scopes. */
+/* Chooses a horizon after the walk, as `wish` says. Returns false if there are no scopes. */
 bool ab_scope_search_choose(const struct ab_scope_search *s, enum ab_scopes_wish wish,
                             struct ab_scope_choice *out);
 
-/* Makes the search remember the numbers of calls (32 MiB), without which the ends of a thread's
- * scopes are not kept. Call it before the walk. */
+/* Makes the search remember the numbers of calls (32 MiB). Without them the ends of the scopes of
+ * one thread are not kept. Call this before the walk. */
 void ab_scope_search_number(struct ab_scope_search *s);
 
-/* Moves the ends found by `choice` to `to` after the walk. Returns false if they were not kept.
- * Moves the ends of other horizons with scopes to `others`, one horizon after the other, if they
- * were kept. */
+/* Moves the ends of the horizon that was chosen to `to`, after the walk. Returns false if these
+ * ends were not kept. Also moves the kept ends of the other horizons with scopes to `others`,
+ * horizon by horizon. */
 bool ab_scope_search_hand_over(struct ab_scope_search *s, const struct ab_scope_choice *choice,
                                struct ab_thread_scopes *to, struct ab_thread_scopes *others);
 
-/* Makes the search write the ends of `choice` to `to` as they are found. Call it before the
+/* Makes the search write the ends for `choice` to `to` as it finds them. Call this before the
  * walk. */
 void ab_scope_search_emit(struct ab_scope_search *s, const struct ab_scope_choice *choice,
                           struct ab_thread_scopes *to);
 
-/* True if scopes are too regular to be accidents: the standard deviation of their sizes is at
- * most 0.4 of the mean, or there are four times as many as expected by accident. */
+/* True if scopes are too regular to be accidents. The standard deviation of their sizes is at most
+ * 0.4 of the mean (`variation`), or there are four times as many as expected by accident. */
 bool ab_scope_is_regular(double count, double variation, double expected);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scopes of a trace: stretches of calls (a frame, a request, a parsed document) whose blocks are
- * freed by their end. They follow each other without gaps, and are iterations of the program as
- * far as its allocations show.
+ * Scopes of a trace: stretches of successive calls (a frame, a request, a parsed document) whose
+ * blocks are freed by their end. Scopes follow each other without gaps. They are the iterations of
+ * the program, as far as its allocations show them.
  *
- * If the trace has marks, scopes end at marks; among several names, the one whose scopes contain
- * most blocks is used. Without marks, scopes end where the set of short-lived blocks is empty or
- * nearly empty (scope_search.h). With several threads, the blocks of all threads together are
- * tried, then those of the busiest thread, then those of the next threads. Blocks of other
- * threads take no part in scopes of one thread. ab_scopes_part_threads finds the scopes of
- * several threads.
+ * If the trace has marks, scopes end at marks; among several names of marks, the one whose scopes
+ * contain most blocks is used. Without marks, scopes end where the set of short-lived blocks is
+ * empty or nearly empty (scope_search.h). With several threads, the blocks of all threads together
+ * are tried, then those of the busiest thread, then those of the next threads. If scopes are of one
+ * thread, blocks of other threads do not count. ab_scopes_part_threads finds the scopes of several
+ * threads.
  */
 #ifndef AB_TRACE_TOOLS_SCOPES_H
 #define AB_TRACE_TOOLS_SCOPES_H
@@ -19,39 +19,42 @@
 
 enum ab_scopes_from {
     AB_SCOPES_NONE,
-    AB_SCOPES_MARKS, /* the program marks their ends */
+    AB_SCOPES_MARKS, /* scopes end at marks of the program */
     AB_SCOPES_FOUND,
 };
 
-enum ab_scopes_wish {                   /* choice among found scopes; marks always win */
-                      AB_SCOPES_BEST,   /* best confined blocks: frames, or levels of a game */
+enum ab_scopes_wish { /* choice among scopes that were found; marks always win */
+                      /* scopes that contain their blocks best: frames, or levels of a game */
+                      AB_SCOPES_BEST,
                       AB_SCOPES_NESTED, /* the smallest */
                       AB_SCOPES_OUTER,  /* the largest */
 };
 
 struct ab_scope_kind {     /* a kind of scopes found by a search */
-    double count, typical; /* number of scopes; allocations of a typical one */
+    double count, typical; /* count: number of scopes; typical: allocations of a typical scope */
 };
 
 struct ab_scopes {
-    /* call numbers (struct ab_walk_batch.first + i) before which scopes end, ascending. The
-     * first scope begins at call 0; the calls after the last end are one more. An end may equal
-     * the number of all calls */
+    /* numbers of the calls before which scopes end (struct ab_walk_batch.first + i), ascending. The
+     * first scope begins at call 0; the calls after the last end are one more scope. An end may
+     * equal the number of all calls */
     uint64_t *ends;
     size_t n;
-    /* ends of other possible scopes (smaller, larger, other marks), unsorted, as far as known */
+    /* ends of other possible scopes (smaller, larger, of other marks), unsorted; only those that
+     * are known */
     uint64_t *more;
     size_t n_more;
     enum ab_scopes_from from;
-    bool is_of_thread; /* True if found in the blocks of `thread` only */
+    bool is_of_thread; /* True if the scopes are those of the blocks of `thread` only */
     uint32_t thread;
-    char mark[AB_MARK_NAME_MAX + 1];    /* AB_SCOPES_MARKS: name of the mark */
-    struct ab_scope_kind nested, outer; /* AB_SCOPES_FOUND: other kinds of scopes; 0 = not known */
+    char mark[AB_MARK_NAME_MAX + 1]; /* name of the mark, if `from` is AB_SCOPES_MARKS */
+    /* other sizes of scopes, if `from` is AB_SCOPES_FOUND; 0 = not known */
+    struct ab_scope_kind nested, outer;
 };
 
-/* Finds the scopes of a trace. `file` has path, is_partial and progress, which reports each
- * search. Reads the file up to three times, so that standard input and pipes are refused
- * (AB_USAGE). Sets *out on success; free it with ab_scopes_fini. */
+/* Finds the scopes of a trace. `file` has path, is_partial, and progress, which is called in each
+ * pass. Reads the file up to three times, so that standard input and pipes are refused (AB_USAGE).
+ * Sets *out on success; free it with ab_scopes_fini. */
 enum ab_status ab_scopes_find(const struct ab_walk *file, enum ab_scopes_wish wish,
                               struct ab_scopes *out, struct ab_err *err);
 void ab_scopes_fini(struct ab_scopes *s);
@@ -59,17 +62,20 @@ void ab_scopes_fini(struct ab_scopes *s);
 /* ---- exact statistics of known scopes, in one pass; calls after the last end are not in a
  * scope ---- */
 
-struct ab_scope_stats {             /* set `scopes`, zero the rest */
+struct ab_scope_stats {             /* set `scopes` and zero the other fields */
     const struct ab_scopes *scopes; /* scopes of this trace */
-    uint64_t allocs;                /* allocations of the trace, by the threads in question */
-    uint64_t gone;                  /* blocks of these freed in the scope in which they were made */
-    uint64_t most_live;             /* maximum over scopes of the live bytes of their own blocks */
-    /* maximum over scopes of the sum of sizes of blocks freed before the end: the size of an
-     * arena for it, without alignment and the remains of resizes */
+    /* number of allocations in the trace, by `scopes->thread` if scopes are of one thread */
+    uint64_t allocs;
+    /* number of these blocks that are freed in the scope in which they were made */
+    uint64_t gone;
+    /* maximum over all scopes of the live bytes of their own blocks */
+    uint64_t most_live;
+    /* maximum over all scopes of the sum of the sizes of blocks freed before the end. An arena for
+     * the scope needs this many bytes, without alignment and what resizes leave */
     uint64_t most_gone;
-    uint64_t at; /* internal: scope of the next call */
+    uint64_t at; /* internal: index of the scope of the next call */
     uint64_t live_bytes, gone_bytes;
-    uint64_t *born; /* by slot: scope in which its block was made + 1; 0 = none */
+    uint64_t *born; /* scope in which the block in a slot was made + 1, by slot; 0 = none */
     size_t cap_slots;
 };
 
@@ -83,12 +89,12 @@ double ab_scopes_median_calls(const struct ab_scopes *scopes);
 
 /* ---- scopes of several threads, each by itself: workers that serve requests of their own ----
  *
- * If the scopes of a trace are those of one thread (struct ab_scopes.is_of_thread), these
- * functions find those of the others by the same rules. */
+ * If the scopes of a trace are those of one thread (struct ab_scopes.is_of_thread), these functions
+ * find the scopes of the other threads by the same rules. */
 
 enum {
     AB_SCOPES_OF_THREADS_MAX = 15, /* number of threads that are tried: the busiest */
-    /* a thread must allocate at least 1/16 of what the first one does */
+    /* a thread is tried only if it allocates at least 1/16 of what the thread of the scopes does */
     AB_SCOPES_OF_THREADS_PART = 16,
 };
 
@@ -105,26 +111,26 @@ struct ab_scopes_of_threads {                                /* zero-initialize 
 
 void ab_scopes_of_threads_fini(struct ab_scopes_of_threads *s);
 
-/* Decides whether the scopes of a trace are global or each thread's own, for back ends with a
- * heap per thread. If global scopes are really those of separate threads, *scopes becomes that
- * of the busiest thread. That is the case if they outnumber those of any thread, but not those
- * of all threads together, because threads take turns. It is also the case if blocks outlive
- * global scopes but no scope of their own thread. *out gets the scopes of the other threads if
- * *scopes is of a thread. Marks stay as they are. Zero *out first; call
- * ab_scopes_of_threads_fini in any case. */
+/* Decides whether the scopes of a trace are global or each thread's own, for back ends with a heap
+ * per thread. If global scopes are really scopes of separate threads, *scopes becomes the scopes of
+ * the busiest thread. They are if there are more than any thread has, but not more than all threads
+ * have together, because threads take turns. They also are if blocks outlive global scopes but no
+ * scope of their own thread. If *scopes are of one thread, *out gets the scopes of the other
+ * threads. Marks stay as they are. Zero *out first; call ab_scopes_of_threads_fini in any case. */
 enum ab_status ab_scopes_part_threads(const struct ab_walk *file, struct ab_scopes *scopes,
                                       struct ab_scopes_of_threads *out, struct ab_err *err);
 
-/* Appends a description of found scopes and of other possible ones; nothing for marks. `time_us`
- * is the time of the whole trace, 0 = not known. Returns true if scopes of several sizes were
- * found, so that --scope nested and --scope outer differ. */
+/* Appends a description of found scopes and of other possible ones to `line`; nothing for marks.
+ * `time_us` is the time of the whole trace, 0 = not known. Returns true if scopes of several sizes
+ * were found, so that --scope nested and --scope outer differ. */
 bool ab_scopes_ask(struct ab_text *line, const struct ab_scopes *s, double median_calls,
                    uint64_t time_us);
 
-/* ---- spans: scopes with beginning and end, possibly nested, as a heap with save points needs
+/* ---- spans: scopes with a beginning and an end, possibly nested, as a heap with save points needs
  * them ----
  *
- * At the end of a span no block lives that its thread has allocated or resized in it. */
+ * At the end of a span, no block is live that the thread of the span has allocated or resized in
+ * the span. */
 
 struct ab_scope_spans { /* zero-initialize it */
     struct ab_scope_span {
@@ -133,11 +139,11 @@ struct ab_scope_spans { /* zero-initialize it */
     size_t n, cap;
 };
 
-/* Finds the spans of a trace, one per end of a taken or possible scope. A span begins after the
- * youngest block that outlives it, or at the end of the last span that began there. Spans with
- * less than AB_SCOPE_ALLOCS_LEAST allocations are omitted. Scopes of all threads of a
- * multi-threaded trace have no spans. One pass over the file. Call ab_scope_spans_fini in any
- * case. */
+/* Finds the spans of a trace, one for each end of the chosen scopes or of other possible ones. A
+ * span begins after the youngest block that outlives it, or at the end of the last span that began
+ * there. Spans with less than AB_SCOPE_ALLOCS_LEAST allocations are omitted. If scopes are of all
+ * threads of a trace with several threads, there are no spans. One pass over the file. Call
+ * ab_scope_spans_fini in any case. */
 enum ab_status ab_scope_spans_find(const struct ab_walk *file, const struct ab_scopes *scopes,
                                    struct ab_scope_spans *out, struct ab_err *err);
 void ab_scope_spans_fini(struct ab_scope_spans *s);

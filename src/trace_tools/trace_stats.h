@@ -15,8 +15,8 @@
  * Counts in power-of-two classes, and a curve that doubles the width of its steps whenever it is
  * full. */
 
-/* Class 0 has 0, class 1 has 1, class k has (2^(k-2), 2^(k-1)]: values that need a block of
- * 2^(k-1) bytes. */
+/* Classes by powers of two. Class 0 contains 0, class 1 contains 1, class k contains (2^(k-2),
+ * 2^(k-1)]: the sizes that need a block of 2^(k-1) bytes. */
 enum { AB_CLASS_COUNT = 66 };
 
 struct ab_classes {
@@ -46,7 +46,7 @@ uint64_t ab_classes_total(const struct ab_classes *c);
 
 enum { AB_CURVE_STEPS = 960 };
 
-struct ab_curve_step { /* maxima within the step, maybe of different moments */
+struct ab_curve_step { /* maxima within the step; the two may be of different calls */
     uint64_t bytes, blocks;
 };
 
@@ -57,28 +57,35 @@ struct ab_curve {
 
 void ab_curve_add(struct ab_curve *c, uint64_t bytes, uint64_t blocks);
 size_t ab_curve_count(const struct ab_curve *c);
-/* Reduces the curve to at most n columns. Returns their number, which is less if the curve has
- * fewer steps. */
+/* Reduces the curve to at most n columns. Returns the number of columns, which is less than n if
+ * the curve has fewer steps. */
 size_t ab_curve_columns(const struct ab_curve *c, struct ab_curve_step *out, size_t n);
 
 struct ab_survey_thread {
-    uint64_t events, allocs, resizes, frees; /* successful calls; events: all calls */
-    uint64_t remote_frees;                   /* frees of blocks of another thread */
+    /* events: all calls; the other fields: successful calls */
+    uint64_t events, allocs, resizes, frees;
+    uint64_t remote_frees; /* number of frees of blocks of another thread */
 };
 
 struct ab_survey {
     struct ab_classes alloc_sizes, resize_sizes; /* requested bytes of successful calls */
-    uint64_t alloc_bytes[AB_CLASS_COUNT];        /* sum of the sizes of allocations, by class */
-    /* of freed blocks: calls and requested bytes between allocation and free */
+    /* sum of the sizes of successful allocations, by class of size */
+    uint64_t alloc_bytes[AB_CLASS_COUNT];
+    /* lifetimes of freed blocks: number of calls, and of requested bytes, between allocation and
+     * free */
     struct ab_classes life_events, life_bytes;
-    uint64_t aligns[64];                       /* aligned allocations by log2 of the alignment */
-    uint64_t n_frees;                          /* freed blocks, including resizes to 0 */
-    uint64_t n_remote_frees, n_remote_resizes; /* by another thread than the block's */
+    /* number of aligned allocations, by log2 of the alignment */
+    uint64_t aligns[64];
+    uint64_t n_frees; /* number of freed blocks, including resizes to 0 */
+    /* numbers of frees and resizes by another thread than that of the block */
+    uint64_t n_remote_frees, n_remote_resizes;
     uint64_t n_events, total_bytes, live_bytes, live_blocks;
-    /* sum of the sizes of allocations of AB_TRACE_LARGE or more, and of what resizes to such sizes
-     * added; frees subtract nothing */
+    /* sum of the sizes of allocations of AB_TRACE_LARGE or more, and of the growth by resizes to
+     * such sizes; frees subtract nothing */
     uint64_t large_bytes;
-    uint64_t n_idle, idle_us, time_us; /* pauses of AB_IDLE_NS or more; time of the last event */
+    /* n_idle, idle_us: number and sum of the pauses of AB_IDLE_NS or more; time_us: time of the
+     * last event */
+    uint64_t n_idle, idle_us, time_us;
     struct ab_curve live;
     struct ab_survey_thread *threads;
     size_t n_threads, cap_threads;
@@ -88,7 +95,8 @@ struct ab_survey {
 enum ab_status ab_survey_visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
 void ab_survey_fini(struct ab_survey *s);
 
-/* Makes the overview of a trace, call by call, using the reader's slots. */
+/* Makes the overview of a trace from its events, one after the other. Blocks are found by the
+ * reader's slots. */
 struct ab_overview_maker;
 struct ab_overview_maker *ab_overview_begin(void);
 void ab_overview_take(struct ab_overview_maker *m, const struct ab_event *e);
