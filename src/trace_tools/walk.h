@@ -17,7 +17,8 @@
 /* ---- the book: live blocks of a trace by slot ----
  *
  * The reader also keeps the live blocks (trace/live_state.c). The book is separate and knows only
- * slots, so that `trace check` does not depend on the code that assigned them. Memory O(live peak). */
+ * slots, so that `trace check` does not depend on the code that assigned them. Memory O(live
+ * peak). */
 
 struct ab_live_block {
     uint64_t number; /* number of its allocation, from 0 in the file */
