@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes and reads calibration files. Any file that is read may have been changed by somebody.
+ * Writes and reads calibration files. A file that is read may have been changed by hand.
  */
 #include "document/calibration.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of each kind of check, and of a comparison.
+ * The tables of the JSON members of each kind of check, and of a comparison.
  */
 #include "document/checks_json.h"
 
@@ -59,7 +59,7 @@ static json_t *write_status(const struct ab_writing *x)
                               : ab_backend_status_name(b->info->status));
 }
 
-/* Writes no checks for a back end that could not be verified. */
+/* Writes the checks of a back end; nothing if it could not be verified. */
 static json_t *write_checks(const struct ab_writing *x)
 {
     const struct ab_verify_session *v = x->context;
@@ -114,9 +114,11 @@ void ab_verify_json(FILE *to, const struct ab_verify_session *v)
 #define TEXT(key, member, ...) AB_TEXT(key, struct ab_checked, member, __VA_ARGS__)
 #define REAL(key, member, ...) AB_NUMBER(key, struct ab_checked, member, __VA_ARGS__)
 #define WHOLE(key, member, ...) AB_WHOLE(key, struct ab_checked, member, UINT32_MAX, 0, __VA_ARGS__)
-/* NULL is written as null, for example the phase of a number of the whole run. */
+/* A text that may be NULL, which is written as null, for example the phase of a number of the whole
+ * run. */
 #define TEXT_OR_NULL(key, member, ...) TEXT(key, member, .flags = AB_ZERO, __VA_ARGS__)
-/* `Unknown` and `never` are both written as null. */
+/* Number of rounds that are needed; both "unknown" (0) and "never" (UINT32_MAX) are written as
+ * null. */
 #define ROUNDS_NEEDED(...) \
     AB_WHOLE("rounds_needed", struct ab_checked, rounds_needed, UINT32_MAX - 1, 0, \
              .has = can_be_settled, .doc = "Rounds that would settle an open verdict.", \
@@ -128,7 +130,7 @@ static bool can_be_settled(const void *check, const void *context)
     return ((const struct ab_checked *)check)->rounds_needed != UINT32_MAX;
 }
 
-/* Initializes a check, because documents do not contain all members. */
+/* Initializes a check before its members are read, because documents do not contain all members. */
 static void begin(const struct ab_reading *x)
 {
     const struct ab_effect none = {
@@ -166,7 +168,8 @@ static bool is_judged(const void *check, const void *context)
     return ab_check_is_judged(check);
 }
 
-/* Writes the direction, which follows from the numbers. */
+/* Writes the direction of a number: worse, better or neither. It follows from the number and its
+ * interval. */
 static json_t *write_direction(const struct ab_writing *x)
 {
     return ab_check_is_judged(x->record) ? json_null() : ab_json_string(ab_check_word(x->record));
@@ -262,7 +265,7 @@ static json_t *write_unit(const struct ab_writing *x)
     return ab_json_string(ab_check_unit(x->record, unit, sizeof unit));
 }
 
-/* Reads the unit of a gate. Its form "x glibc" also says what the number is a factor of. */
+/* Reads the unit of a gate. A unit such as "x glibc" also tells what the bound is a factor of. */
 static void read_unit(const struct ab_reading *x)
 {
     struct ab_checked *c = x->record;
@@ -275,7 +278,7 @@ static void read_unit(const struct ab_reading *x)
                                                             : AB_AGAINST_BACKEND;
 }
 
-/* Reads the name of a back end of this session; null = NULL. */
+/* Reads the name of a back end of this session. null leaves the member as it is. */
 static void read_backend(const struct ab_reading *x)
 {
     const char *name = ab_json_text(x->r, x->o, x->m->key);

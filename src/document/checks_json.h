@@ -12,7 +12,7 @@
 #include "stats/compare.h"
 #include <stdio.h>
 
-/* the three keys; for a struct ab_session */
+/* the keys "gates", "claims" and "comparison"; members of struct ab_session */
 extern const struct ab_record ab_checks_record;
 extern const struct ab_record ab_gates_record; /* only the key "gates" */
 

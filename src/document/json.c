@@ -51,7 +51,8 @@ json_t *ab_json_integer(uint64_t n)
 
 json_t *ab_json_real(double x)
 {
-    x = ab_number_settle(x); /* 21.0000000000001 becomes 21, so a whole number */
+    /* rounds to 12 digits first, so that 21.0000000000001 becomes the whole number 21 */
+    x = ab_number_settle(x);
     if (!isfinite(x))
         return json_null();
     if (fabs(x) < 0x1p53 && x == nearbyint(x))
@@ -79,7 +80,7 @@ void ab_json_write(json_t *document, FILE *to, unsigned digits)
 
 /* ---- the checksum: SHA-256 of the canonical form of a document, computed piece by piece ---- */
 
-enum { DIGITS = 12 }; /* significant digits, as in results */
+enum { DIGITS = 12 }; /* significant digits of reals, as in results */
 
 static int add_piece(const char *piece, size_t n, void *sha)
 {

@@ -23,8 +23,8 @@ void ab_json_append(json_t *array, json_t *value);
 /* Returns a string value; null for NULL and "". JSON must be UTF-8, so text that is not is made
  * printable. */
 json_t *ab_json_string(const char *s);
-/* Returns an integer value, exact and without ".0"; null for values too large for jansson, such as
- * AB_UNKNOWN. */
+/* Returns an integer value, exact and without ".0"; null for a value that jansson cannot hold, such
+ * as AB_UNKNOWN. */
 json_t *ab_json_integer(uint64_t n);
 /* Returns a number, rounded as in results; null for NaN. */
 json_t *ab_json_real(double x);
@@ -37,13 +37,13 @@ json_t *ab_json_histogram(const struct ab_hdr *hdr);
  * stays set in the stream. */
 void ab_json_write(json_t *document, FILE *to, unsigned digits);
 
-/* The checksum that a stored result contains, so that manual changes are detected. It covers the
+/* The checksum is part of a stored result, so that manual changes are detected. It covers the
  * contents of the document, not its bytes: white space and the order of keys may change. */
 #define AB_CHECKSUM_KEY "checksum"
 enum { AB_CHECKSUM_BYTES = 72 };
 
-/* Key that is false in a document made from one without a checksum; other documents do not have
- * it. */
+/* Key that is false in a document that was made from one without a checksum. Other documents do not
+ * have the key. */
 #define AB_SEALED_KEY "sealed"
 
 enum ab_checksum {
@@ -55,7 +55,8 @@ enum ab_checksum {
 /* Computes "sha256:…" of the document without its checksum: SHA-256 of compact JSON with sorted
  * keys and reals of 12 significant digits. */
 void ab_checksum_make(json_t *document, char text[AB_CHECKSUM_BYTES]);
-/* Checks the checksum and removes it from the document. */
+/* Compares the checksum in the document with that of its contents. Removes the checksum from the
+ * document. */
 enum ab_checksum ab_checksum_take(json_t *document);
 
 #endif

@@ -23,10 +23,12 @@
 
 /* ---- the file ---- */
 
-/* Memory that jansson may still take while a document is read, because three bytes of input can
- * need a hundred. Blocks come from malloc, so that anyone may free them later. */
+/* Memory that jansson may still take while it reads a document. It is limited because three bytes
+ * of input may need a hundred. Blocks come from malloc, so that they may be freed after the limit
+ * has ended. */
 static size_t memory_left;
-static bool is_memory_short; /* jansson does not always report that memory was the reason */
+/* true if jansson was refused memory, because its error does not always say that */
+static bool is_memory_short;
 
 static void *take(size_t n)
 {
@@ -95,7 +97,8 @@ static enum ab_status open_source(const char *path, const char *shown, size_t ca
     return status;
 }
 
-/* Loads a document from a callback. The caller checks for errors of the source. */
+/* Loads a document whose text comes from a callback. The caller checks whether the callback
+ * failed. */
 static json_t *load(json_load_callback_t from, void *user, size_t cap_memory, json_error_t *error)
 {
     memory_left = cap_memory;
@@ -132,7 +135,7 @@ enum ab_status ab_json_load(const char *path, size_t cap_bytes, size_t cap_memor
     json_t *document = load(pull, &source, cap_memory, &error);
     close(source.fd);
     errno = source.reason;
-    if (source.reason != 0) /* the document may parse nevertheless, but must not be trusted */
+    if (source.reason != 0) /* even if the text so far could be parsed, it must not be used */
         status = ab_fail_errno(err, AB_INPUT, "cannot read '%s'", shown);
     else if (source.is_too_long)
         status = fail_size(shown, cap_bytes, err);
@@ -205,7 +208,7 @@ void ab_json_free(json_t *document)
 
 /* ---- errors ---- */
 
-/* Writes the path to `node`. Returns the used bytes of the buffer. */
+/* Writes the path from the document to `node`. Returns the number of bytes written. */
 static size_t put_path(char *buf, size_t cap, const struct ab_json_node *node)
 {
     if (node->parent == NULL)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Typed reading of a JSON document that may be hostile. A node knows its path, so that each error
- * names the place ("results[3].hdr_v2"). The reader keeps the first error. After it, all functions
- * return something harmless and do nothing, so callers need to check only once, at the end.
+ * names the place ("results[3].hdr_v2"). The reader keeps the first error. After an error, all
+ * functions return something harmless and do nothing, so callers need to check only once, at the
+ * end.
  */
 #ifndef AB_DOCUMENT_JSON_IN_H
 #define AB_DOCUMENT_JSON_IN_H
@@ -20,13 +21,13 @@ struct ab_json_reader {
     struct ab_err *err;
 };
 
-/* A value and its path. Parents live on the stack and outlive their children. `json` is NULL after
+/* A value and its path. A node must outlive its children, which point to it. `json` is NULL after
  * an error. */
 struct ab_json_node {
     json_t *json;
-    const struct ab_json_node *parent; /* NULL: this is the document */
-    const char *key;                   /* key in the parent; NULL: this is the item `index` of an
-                                          array */
+    const struct ab_json_node *parent; /* NULL = the value is the document */
+    /* key in the parent; NULL = the value is the item `index` of the array `parent` */
+    const char *key;
     size_t index;
 };
 
@@ -37,19 +38,19 @@ enum ab_status ab_json_load(const char *path, size_t cap_bytes, size_t cap_memor
 /* Like ab_json_load, for text in memory; `shown` names it in errors. */
 enum ab_status ab_json_parse(const char *text, size_t n, size_t cap_memory, const char *shown,
                              json_t **out, struct ab_err *err);
-/* Reads all of a regular file of at most `cap_bytes` into a malloc'ed text. */
+/* Reads the contents of a regular file of at most `cap_bytes` into a malloc'ed text. */
 enum ab_status ab_json_read_file(const char *path, size_t cap_bytes, char **text, size_t *n,
                                  struct ab_err *err);
 void ab_json_free(json_t *document);
 
-/* Records the error "FILE: PATH: …", unless there is one already. */
+/* Stores the error "FILE: PATH: …" in the reader, unless it already has one. */
 void ab_json_fail(struct ab_json_reader *r, const struct ab_json_node *node, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns a member; an error if it is missing. */
+/* Returns a member of an object. Fails if it is missing. */
 struct ab_json_node ab_json_member(struct ab_json_reader *r, const struct ab_json_node *parent,
                                    const char *key);
-/* Return a member of this type; an error if it is missing or of another type. */
+/* Return a member that is an object, or an array. Fail if it is missing or of another type. */
 struct ab_json_node ab_json_object(struct ab_json_reader *r, const struct ab_json_node *parent,
                                    const char *key);
 struct ab_json_node ab_json_array(struct ab_json_reader *r, const struct ab_json_node *parent,
@@ -60,14 +61,14 @@ bool ab_json_has(const struct ab_json_reader *r, const struct ab_json_node *o, c
 bool ab_json_has_value(const struct ab_json_reader *r, const struct ab_json_node *o,
                        const char *key);
 
-/* Returns the number of items; an error if above `max`. */
+/* Returns the number of items. Fails if there are more than `max`. */
 size_t ab_json_count(struct ab_json_reader *r, const struct ab_json_node *array, size_t max);
 struct ab_json_node ab_json_item(const struct ab_json_node *array, size_t i);
-/* Returns an item; an error if it is not an object. */
+/* Returns an item of an array. Fails if the item is not an object. */
 struct ab_json_node ab_json_item_object(struct ab_json_reader *r, const struct ab_json_node *array,
                                         size_t i);
 
-/* Values of a node (…_at), or of the member o[key], which must exist. */
+/* The next functions read the value of a node (…_at), or of the member o[key], which must exist. */
 
 /* Returns a string, which belongs to the document; "" for null. */
 const char *ab_json_text_at(struct ab_json_reader *r, const struct ab_json_node *at);
@@ -81,7 +82,7 @@ uint64_t ab_json_whole_at(struct ab_json_reader *r, const struct ab_json_node *a
 uint64_t ab_json_whole(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,
                        uint64_t max, uint64_t unknown);
 bool ab_json_flag_at(struct ab_json_reader *r, const struct ab_json_node *at);
-/* Returns the index of a string in `names`; an error if it is not one of them, and then 0. */
+/* Returns the index of a string in `names`. Fails and returns 0 if it is not one of these. */
 size_t ab_json_one_of_at(struct ab_json_reader *r, const struct ab_json_node *at,
                          const char *const *names, size_t n);
 size_t ab_json_one_of(struct ab_json_reader *r, const struct ab_json_node *o, const char *key,

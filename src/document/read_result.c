@@ -81,7 +81,7 @@ static int digit_value(char c)
     return at != NULL ? (int)(at - digits) : -1;
 }
 
-/* Decodes in place; skips line breaks. */
+/* Decodes base64 in place, and skips line breaks. */
 static enum ab_status decode(struct text *t, const char *shown, struct ab_err *err)
 {
     size_t n = 0, n_digits = 0, padding = 0;
@@ -162,9 +162,9 @@ static enum ab_status unpack(const struct text *packed, size_t cap_bytes, const 
     return status;
 }
 
-/* Loads the document in an HTML page. Both the page and the unpacked document may have at most
- * `cap_bytes`; the document may take `cap_memory` bytes. The page may be hostile: zlib's checksum
- * must be right. */
+/* Loads the document in an HTML page. The page and the unpacked document may each have at most
+ * `cap_bytes`, and the parsed document may take `cap_memory` bytes. The page may be hostile; the
+ * checksum that zlib stores must be right. */
 static enum ab_status load_page(const char *path, size_t cap_bytes, size_t cap_memory, json_t **out,
                                 struct ab_err *err)
 {
@@ -205,8 +205,9 @@ enum ab_status ab_stored_take(void *document, const char *shown, struct ab_store
     free(r.room);
     ab_backends_set_labels(stored.session.backends, stored.session.n_backends);
     if (r.json.status == AB_OK && stored.checksum != AB_CHECKSUM_GOOD)
-        ab_session_settle(&stored.session); /* a file edited by others may have more digits than are
-                                               written */
+        /* rounds the numbers, because a file that others edited may have more digits than
+         * allocbench writes */
+        ab_session_settle(&stored.session);
     if (r.json.status == AB_OK)
         *out = stored;
     else
@@ -239,14 +240,16 @@ enum ab_status ab_stored_read_unaltered(const char *path, struct ab_stored *out,
 
 /* ---- verdicts, and copies ---- */
 
-/* Sets the members of a comparison that no document contains; `base` stands for the other
- * result. */
+/* Sets the members of a comparison that documents do not contain. `base` is an empty session that
+ * stands for the other result. */
 static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_session *base)
 {
     c->now = now;
     c->base = c->base_label == NULL && c->now_label == NULL
                   ? now
-                  : base; /* compares either back ends of one result, or two results */
+                  /* without labels, the back ends of one result are compared; otherwise two
+                   * results */
+                  : base;
     c->is_advisory = c->advisory[0] != 0;
     c->cap_cells = c->n_cells;
     c->cap_notes = c->n_notes;
@@ -255,8 +258,8 @@ static void complete(struct ab_comparison *c, struct ab_session *now, struct ab_
                                                                     : base->n_rounds;
 }
 
-/* Makes `stored` the owner of session.comparison, if there is one, and sets what no document
- * contains. */
+/* Makes `stored` the owner of session.comparison, if there is one, and sets its members that
+ * documents do not contain. */
 static void take_comparison(struct ab_stored *stored)
 {
     struct ab_session *s = &stored->session;
@@ -282,7 +285,8 @@ void ab_stored_copy(const struct ab_session *from, enum ab_checksum checksum, st
     struct ab_session *s = &out->session;
     *out = (struct ab_stored){.checksum = checksum, .document = json_array()};
     ab_record_copy(&ab_session_record, from, s, out->document, s);
-    s->start = 0; /* this and the next ones are not in documents */
+    /* the members that are set here are not in documents, so the copy does not have them */
+    s->start = 0;
     s->stacks = NULL;
     for (uint32_t i = 0; i < s->n_backends; i++)
         s->backends[i].is_control = false;
@@ -304,7 +308,7 @@ void ab_stored_fini(struct ab_stored *stored)
     ab_session_fini(s);
     free(s->backends);
     free(s->gates);
-    /* usually a session borrows these from a command; here they were malloc'ed */
+    /* a session usually borrows these lists from a command, but here they were malloc'ed */
     free((void *)(uintptr_t)s->phases);
     free((void *)(uintptr_t)s->settings);
     free((void *)(uintptr_t)s->cpus);

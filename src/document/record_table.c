@@ -40,7 +40,7 @@ static void set_whole(void *p, size_t bytes, uint64_t n)
         *(uint8_t *)p = (uint8_t)n;
 }
 
-/* Returns the struct of a RECORD or a PART; NULL = there is none. */
+/* Returns a pointer to the struct of a RECORD or PART member; NULL = it has no struct. */
 static void *inner(const struct ab_member *m, const void *record)
 {
     void *p = at(record, m->offset);
@@ -71,7 +71,8 @@ static uint32_t count_of(const struct ab_member *m, const void *record)
     return n;
 }
 
-/* Returns a member that describes an item that is a plain value. */
+/* Returns a member that describes an item of a list of plain values, as if the item were a
+ * struct. */
 static struct ab_member value_of(const struct ab_member *list)
 {
     return (struct ab_member){.type = list->values,
@@ -84,8 +85,8 @@ static struct ab_member value_of(const struct ab_member *list)
                               .text = list->text};
 }
 
-/* Returns the record that describes an item of a list. *value: storage for the member that the
- * result refers to. */
+/* Returns the record that describes an item of a list. If items are values, the record has one
+ * member, which is stored in *value. */
 static struct ab_record items_record(const struct ab_member *list, struct ab_member *value)
 {
     if (list->record != NULL)
@@ -94,7 +95,7 @@ static struct ab_record items_record(const struct ab_member *list, struct ab_mem
     return (struct ab_record){value, 1, list->stride, .check = NULL};
 }
 
-/* True if the items are JSON objects. */
+/* True if the items of a list are JSON objects. */
 static bool has_keys(const struct ab_record *t)
 {
     return t->members[0].key != NULL || t->members[0].type == AB_IS_PART ||
@@ -342,7 +343,7 @@ static void read_value(struct ab_json_reader *r, const struct ab_json_node *node
     }
 }
 
-/* True if the value has the type of `m`, a value in a list. */
+/* True if the JSON value has the type of `m`, which describes a value in a list. */
 static bool fits(const json_t *json, const struct ab_member *m)
 {
     if (json_is_null(json))
@@ -356,7 +357,7 @@ static bool fits(const json_t *json, const struct ab_member *m)
            (uint64_t)json_integer_value(json) <= m->most;
 }
 
-/* Reads an item that is a value, or an array of values. */
+/* Reads an item that is a plain value, or an array of values. */
 static void read_plain(struct ab_json_reader *r, const struct ab_json_node *item,
                        const struct ab_record *t, void *to)
 {
@@ -436,8 +437,8 @@ static void read_part(const struct ab_reading *x)
         ab_record_read(x->r, x->o, m->record, inner(m, x->record), x->context);
 }
 
-/* Handles an optional member that is missing: sets it to the value that stands for null, for
- * AB_SAME in every item. */
+/* Handles an optional member that is missing: sets it to the value that stands for null. For a list
+ * with AB_SAME, does so in every item. */
 static void pass_over(const struct ab_reading *x)
 {
     struct ab_member one;
@@ -606,7 +607,7 @@ static bool may_be_null(const struct ab_member *m)
     switch (m->type) {
     case AB_IS_TEXT:
     case AB_IS_CHARS:
-    case AB_IS_WHOLE: /* one of 64 bits may be more than JSON can hold */
+    case AB_IS_WHOLE: /* a number of 64 bits may be more than JSON can hold */
         return !(is_conditional(m) && m->when == m->offset) &&
                (m->type != AB_IS_WHOLE || m->bytes == sizeof(uint64_t) || has_flag(m, AB_ZERO));
     case AB_IS_RECORD:
@@ -619,7 +620,7 @@ static bool may_be_null(const struct ab_member *m)
     }
 }
 
-/* Sets "type", which may have "null" beside it. */
+/* Sets "type" of a schema to the type; adds "null" if the member may be null. */
 static void set_type(json_t *schema, const struct ab_member *m, const char *type)
 {
     ab_json_put(schema, "type",
@@ -637,7 +638,8 @@ static json_t *names_json(const struct ab_member *m)
     return names;
 }
 
-/* A list has "maxItems" if its limit is of the format, and not only one of what is read. */
+/* Largest limit of a list that the schema states as "maxItems". Larger limits are only bounds on
+ * what is read, and no part of the format. */
 enum { ITEMS_SHOWN = 1000 };
 
 static void describe(json_t *schema, const struct ab_member *m);
@@ -652,13 +654,14 @@ static void describe_list(json_t *schema, const struct ab_member *m)
     if (m->most > 0 && m->most <= ITEMS_SHOWN)
         ab_json_put(schema, "maxItems", ab_json_integer(m->most));
     if (m->record == NULL && (one.type == AB_IS_TEXT || one.type == AB_IS_CHARS))
-        one.flags |= AB_NEVER_NULL; /* NULL ends the list */
+        /* values in a list are never null, because NULL ends the list */
+        one.flags |= AB_NEVER_NULL;
     if (has_keys(&t)) {
         json_decref(items);
         items = ab_record_schema(&t);
     } else if (n == 1) {
         describe(items, &t.members[0]);
-    } else { /* an array with a value for each member */
+    } else { /* each item is an array, with a value for each member */
         ab_json_put(items, "type", json_string("array"));
         json_t *each = json_object();
         describe(each, &t.members[n - 1]);
@@ -679,7 +682,7 @@ static void describe_numbers(json_t *required, json_t *properties, const struct 
     }
 }
 
-/* Describes a value of the type of `m`. */
+/* Adds the description of a value of the type of `m` to the schema. */
 static void describe(json_t *schema, const struct ab_member *m)
 {
     json_t *required, *properties;
@@ -733,7 +736,7 @@ static void describe(json_t *schema, const struct ab_member *m)
 
 static void describe_members(json_t *schema, const struct ab_record *table, bool is_required);
 
-/* Returns the member of this name that says whether a part is there; NULL = none does. */
+/* Returns the NAME member whose value decides whether the part is present; NULL = none does. */
 static const struct ab_member *switch_of(const struct ab_record *table,
                                          const struct ab_member *part)
 {
@@ -743,7 +746,7 @@ static const struct ab_member *switch_of(const struct ab_record *table,
     return NULL;
 }
 
-/* Describes members that are there only if another one has one of its names. */
+/* Describes the members of a part that are present only if the member `by` has a certain name. */
 static void describe_choice(json_t *schema, const struct ab_member *part,
                             const struct ab_member *by)
 {

@@ -28,119 +28,128 @@
 
 /* The type of a member. In brackets: the value that stands for null, where null is allowed. */
 enum ab_member_type {
-    AB_IS_TEXT,    /* const char *; owned by the document when it is read [""; with AB_ZERO NULL] */
-    AB_IS_CHARS,   /* char[] [""] */
-    AB_IS_NUMBER,  /* double [NaN; with AB_ZERO 0] */
-    AB_IS_NUMBERS, /* double[most] with `names` as keys; without a key of its own, they are members
-                      of the enclosing object */
-    AB_IS_WHOLE,   /* uint32_t or uint64_t, up to `most` [unknown] */
-    AB_IS_INDEX,   /* int32_t [-1] */
-    AB_IS_FLAG,    /* bool */
-    AB_IS_NAME,    /* enum or bool: an index of the `most` names. A NULL name is never read [with
-                      AB_ZERO or `has`: 0] */
-    AB_IS_WORD,    /* const char *, one of the `most` names [with AB_ZERO NULL] */
-    AB_IS_RECORD,  /* a struct of `record` [with `has` or `when`: all 0; with AB_POINTER: NULL] */
-    AB_IS_PART,    /* like RECORD, but its members are members of the enclosing object */
-    AB_IS_LIST,    /* pointer to items, malloc'ed when they are read, and a count */
-    AB_IS_ARRAY,   /* items inside the struct, and a count */
-    AB_IS_ROWS,    /* items that `row` produces one by one; never read back */
-    AB_IS_FIXED,   /* always `text`, such as the schema of a document; never read back */
-    AB_IS_RULE,    /* whatever `write` and `read` do; a missing function does nothing */
+    /* const char *; owned by the document that it was read from [""; with AB_ZERO NULL] */
+    AB_IS_TEXT,
+    AB_IS_CHARS,  /* char[] [""] */
+    AB_IS_NUMBER, /* double [NaN; with AB_ZERO 0] */
+    /* double[most], with `names` as keys. Without a key of its own, the numbers are members of the
+     * enclosing object */
+    AB_IS_NUMBERS,
+    AB_IS_WHOLE, /* uint32_t or uint64_t, up to `most` [unknown] */
+    AB_IS_INDEX, /* int32_t [-1] */
+    AB_IS_FLAG,  /* bool */
+    /* enum or bool: an index into the `most` names. A name that is NULL is never read [with AB_ZERO
+     * or `has`: 0] */
+    AB_IS_NAME,
+    AB_IS_WORD, /* const char *: one of the `most` names [with AB_ZERO NULL] */
+    /* a struct, described by `record` [with `has` or `when`: all 0; with AB_POINTER: NULL] */
+    AB_IS_RECORD,
+    AB_IS_PART,  /* like RECORD, but its members are members of the enclosing object */
+    AB_IS_LIST,  /* pointer to items, malloc'ed when they are read, and a count */
+    AB_IS_ARRAY, /* items inside the struct, and a count */
+    AB_IS_ROWS,  /* items that the function `row` produces one by one; never read back */
+    AB_IS_FIXED, /* always the string `text`, such as the schema of a document; never read back */
+    /* a value that `write` and `read` handle; if one of them is NULL, it does nothing */
+    AB_IS_RULE,
 };
 
 enum {
-    /* May be missing in older documents. A missing member is read as null, a missing flag as
-     * `unknown`. A PART is missing if its first member is. */
+    /* The member may be missing in older documents. If it is missing, it is read as null, and a
+     * flag as `unknown`. A PART counts as missing if its first member is missing. */
     AB_LATER = 1,
-    AB_SHOWN = 2,        /* written for readers; never read back or rounded. A list is not copied
-                            either; a PART is */
-    AB_OMIT = 4,         /* null or false is not written, and the member may be missing when it is
-                            read */
-    AB_ZERO = 8,         /* 0 is written as null, and null is read as 0 */
-    AB_LAST = 16,        /* read after all members without this flag, because it refers to them */
-    AB_SAME = 32,        /* list: adds members to the items that were read already, so the counts
-                            must be equal */
-    AB_ENDS = 64,        /* list of texts: ends with NULL, so it may lack a count */
-    AB_NEVER_NULL = 128, /* null is never written; a value in a list: null is not allowed */
-    AB_POINTER = 256,    /* RECORD: the member is a pointer, malloc'ed when it is read. PART: a
-                            pointer to the struct of somebody else, which is not copied */
-    AB_EXACT = 512,      /* NUMBER that is only written: with all its digits, and 21.0 for 21 */
-    AB_SIGNED = 1024,    /* NUMBER that may be below 0 */
-    AB_WRITTEN_ALWAYS = 2048, /* with AB_LATER: the schema requires the member, although a reader
-                                 does without */
+    /* written for readers only; never read back or rounded. A list is not copied either, but a PART
+     * is */
+    AB_SHOWN = 2,
+    AB_OMIT = 4,  /* null or false is not written; when reading, the member may be missing */
+    AB_ZERO = 8,  /* 0 is written as null, and null is read as 0 */
+    AB_LAST = 16, /* read after all members without this flag, because it refers to them */
+    /* list: its values are members of items that another list has read already, so the counts must
+     * be equal */
+    AB_SAME = 32,
+    AB_ENDS = 64,        /* list of texts that ends with NULL, so it needs no count */
+    AB_NEVER_NULL = 128, /* null is never written; for a value in a list, null is an error */
+    /* RECORD: the member is a pointer, which is malloc'ed when it is read. PART: a pointer to a
+     * struct that another struct owns and that is not copied */
+    AB_POINTER = 256,
+    /* NUMBER that is only written, with all its digits; 21 is written as 21.0 */
+    AB_EXACT = 512,
+    AB_SIGNED = 1024, /* NUMBER that may be below 0 */
+    /* with AB_LATER: the schema requires the member, although reading does not */
+    AB_WRITTEN_ALWAYS = 2048,
 };
 
 struct ab_record;
 struct ab_member;
 
-/* Arguments of the functions of a table. */
+/* Arguments of the functions in a table that write and read. */
 struct ab_writing {
     json_t *o; /* the JSON object that is written */
     const struct ab_member *m;
-    const void *record, *p; /* p: the member within `record` */
+    const void *record, *p; /* p: address of the member in `record` */
     const void *context;
 };
 struct ab_reading {
     struct ab_json_reader *r;
     const struct ab_json_node *o; /* the JSON object that is read */
-    struct ab_json_node at;       /* the position of the member, for error messages */
-    const struct ab_member *m;    /* NULL: the whole record (in `check`) */
+    struct ab_json_node at;       /* node of the member, for error messages */
+    const struct ab_member *m;    /* NULL = the whole record (in `check`) */
     void *record, *p;
     void *context;
 };
 
-/* Arguments of the functions that copy. The copy is a struct whose bytes are those of the original,
- * so its pointers still lead to what the original owns. */
+/* Arguments of the functions in a table that copy. The copy starts with the bytes of the original,
+ * so its pointers still point to memory that the original owns. */
 struct ab_copying {
-    const struct ab_member *m; /* NULL: the whole record */
-    void *record, *p;          /* the copy, and the member within it */
-    json_t *texts;             /* a list that owns the texts of the copy */
+    const struct ab_member *m; /* NULL = the whole record */
+    void *record, *p;          /* record: the copy; p: address of the member in the copy */
+    json_t *texts;             /* array that owns the texts of the copy */
     const void *context;
 };
 
 struct ab_member {
-    /* NULL: the item is not an object but a value, or an array with one value for each member */
+    /* NULL = items of this table are not objects, but values, or arrays with one value for each
+     * member */
     const char *key;
     enum ab_member_type type;
     unsigned flags;
-    size_t offset, bytes, n_offset, n_bytes; /* position and size in the struct; n_bytes 0: no
-                                                count */
-    /* `most`: see the type; for a list, the largest number of items. `unknown`: the value for
-     * null. */
+    /* offset and size of the member and of its count in the struct; n_bytes 0 = no count */
+    size_t offset, bytes, n_offset, n_bytes;
+    /* `most`: limit, see enum ab_member_type; for a list, the largest number of items. `unknown`:
+     * value that stands for null. */
     uint64_t most, unknown;
     const struct ab_record *record;
     const char *const *names;
     const char *(*name)(unsigned i); /* used instead of `names` */
-    /* List without `record`: the items are values of this type, `stride` bytes apart. RULE: the
-     * type of what `write` returns, with `record` and `most`; AB_IS_PART: it puts the members of
-     * `record`. */
+    /* For a list without `record`: type of the items, which are values, `stride` bytes apart. For a
+     * RULE: type of the value that `write` returns, with `record` and `most`; AB_IS_PART = `write`
+     * puts the members of `record`. */
     enum ab_member_type values;
     size_t stride;
-    /* `text`: for a TEXT, the string that is written for NULL; for values in a list, the error
-     * message about a wrong type, "must be …". `same`: the error message for a list with AB_SAME
-     * whose count differs. */
+    /* `text`: for a TEXT, the string that is written for NULL. For values in a list, the error
+     * message "must be …" for a wrong type. `same`: error message for a list with AB_SAME whose
+     * count differs. */
     const char *text, *same;
-    /* The meaning of the key, for the schema and results/keys.csv; NULL = the name says it.
-     * `schema`: members of the JSON Schema beside those that follow from the type, as a JSON
-     * object. */
+    /* `doc`: meaning of the key, for the schema and results/keys.csv; NULL = the name is enough.
+     * `schema`: further members of the JSON Schema, as a JSON object; NULL = only those that follow
+     * from the type. */
     const char *doc, *schema;
-    /* A table may hold the members of several records. A record uses the members with its own
-     * group. */
+    /* A table may contain the members of several records. A record uses the members that have its
+     * own group. */
     unsigned group;
     /* The member is null (with AB_OMIT: missing) if `has` returns false, or if the number or bool
-     * at `when` is 0; a PART is then not read either. `has` NULL and when_bytes 0: always present.
-     * Reading a RECORD sets the bool at `when`. */
+     * at offset `when` is 0. A PART is then not read either. If `has` is NULL and when_bytes is 0,
+     * the member is always present. Reading a RECORD sets the bool at `when`. */
     bool (*has)(const void *record, const void *context);
     size_t when, when_bytes;
-    uint64_t when_is; /* if not 0, the number at `when` must equal this */
-    /* Replace the default of the type. `write` returns the value; NULL = no value, or it put the
-     * value into x->o itself. */
+    uint64_t when_is; /* if not 0, the member is present only if the number at `when` equals this */
+    /* Functions that replace those of the type. `write` returns the value; NULL = there is no
+     * value, or `write` has put it into x->o itself. */
     json_t *(*write)(const struct ab_writing *x);
     void (*read)(const struct ab_reading *x);
-    /* Gives the copy its own value of a member that refers to other memory. A RULE without it has
-     * no such members. */
+    /* Copies the memory that a member refers to, and sets the member in the copy. Not needed by a
+     * RULE whose member does not refer to other memory. */
     void (*copy)(const struct ab_copying *x);
-    /* ROWS: fills a zeroed item; returns false if item `i` does not exist. */
+    /* ROWS: fills a zeroed item. Returns false if item `i` does not exist. */
     bool (*row)(const void *record, size_t i, void *item);
 };
 
@@ -148,11 +157,12 @@ struct ab_record {
     const struct ab_member *members;
     size_t n_members, bytes; /* bytes: size of the struct */
     unsigned group;
-    /* True if this item of a list is to be written; NULL = every item is. */
+    /* Returns true if this item of a list must be written; NULL = every item is written. */
     bool (*is_written)(const void *record, const void *context);
     /* Checks conditions between members, after all of them were read without an error. */
     void (*check)(const struct ab_reading *x);
-    /* Replaces the walk over the members when a record is copied; NULL = walk. */
+    /* Copies the record instead of copying its members one by one; NULL = the members are
+     * copied. */
     void (*copy)(const struct ab_copying *x);
 };
 
@@ -174,13 +184,13 @@ struct ab_record {
 #define AB_COUNT(of, member, ...) AB_WHOLE(#member, of, member, INT64_MAX, 0, __VA_ARGS__)
 #define AB_INDEX(k, of, member, ...) AB_MEMBER(INDEX, k, of, member, .most = INT32_MAX, __VA_ARGS__)
 #define AB_FLAG(k, of, member, ...) AB_MEMBER(FLAG, k, of, member, __VA_ARGS__)
-/* Both need .names or .name. */
+/* AB_NAME and AB_WORD need .names or .name. */
 #define AB_NAME(k, of, member, n, ...) AB_MEMBER(NAME, k, of, member, .most = (n), __VA_ARGS__)
 #define AB_WORD(k, of, member, n, ...) AB_MEMBER(WORD, k, of, member, .most = (n), __VA_ARGS__)
 #define AB_RECORD(k, of, member, table, ...) \
     AB_MEMBER(RECORD, k, of, member, .record = (table), __VA_ARGS__)
-/* Groups members of the same struct: RECORD_HERE in a JSON object of their own, PART without
- * one. */
+/* Group members of the same struct: AB_RECORD_HERE puts them in a JSON object of their own, AB_PART
+ * does not. */
 #define AB_RECORD_HERE(k, table, ...) \
     { \
         .key = (k), .type = AB_IS_RECORD, .record = (table), __VA_ARGS__ \
@@ -189,7 +199,7 @@ struct ab_record {
     { \
         .type = AB_IS_PART, .record = (table), __VA_ARGS__ \
     }
-/* Need .record, or .values, .stride and .text. */
+/* AB_LIST and AB_ARRAY need .record, or .values, .stride and .text. */
 #define AB_LIST(k, of, member, count, max, ...) \
     AB_MEMBER(LIST, k, of, member, .n_offset = offsetof(of, count), \
               .n_bytes = sizeof(((of *)NULL)->count), .most = (max), __VA_ARGS__)
@@ -201,7 +211,8 @@ struct ab_record {
         .key = (k), .type = AB_IS_ROWS, .row = (make), .most = (n), .record = (table), __VA_ARGS__ \
     }
 #define AB_RULE(k, of, member, ...) AB_MEMBER(RULE, k, of, member, __VA_ARGS__)
-/* Is only written, by `function`. Without a key, the function may put any members. */
+/* A member that is only written, by `function`. If k is NULL, the function may put any members into
+ * the object. */
 #define AB_WRITTEN(k, function, ...) \
     { \
         .key = (k), .type = AB_IS_RULE, .write = (function), __VA_ARGS__ \
@@ -210,7 +221,7 @@ struct ab_record {
     { \
         .key = (k), .type = AB_IS_FIXED, .text = (words), __VA_ARGS__ \
     }
-/* The text is a digest in hexadecimal digits. */
+/* A text that is a SHA-256 digest in hexadecimal digits. */
 #define AB_SHA256 .schema = "{\"pattern\": \"^[0-9a-f]{64}$\"}"
 #define AB_UNSEALED(of) \
     AB_RULE(AB_SEALED_KEY, of, is_unsealed, .write = ab_unsealed_write, .read = ab_unsealed_read, \
@@ -250,16 +261,16 @@ void ab_record_put(json_t *o, const struct ab_record *table, const void *record,
  * error, *record holds everything that was malloc'ed, with its count. */
 void ab_record_read(struct ab_json_reader *r, const struct ab_json_node *o,
                     const struct ab_record *table, void *record, void *context);
-/* The functions of AB_UNSEALED: a bool whose key means the opposite, so that only false is
+/* Functions for AB_UNSEALED. The JSON key has the opposite meaning of the bool, and only false is
  * written. */
 json_t *ab_unsealed_write(const struct ab_writing *x);
 void ab_unsealed_read(const struct ab_reading *x);
 /* Sets every member to the value that stands for null. */
 void ab_record_forget(const struct ab_record *table, void *record);
 
-/* Copies a record with everything that it owns: lists and records are malloc'ed, as when they are
- * read, and texts are added to the array `texts`. Items of lists that are not written are left out,
- * and lists that are only shown are empty. */
+/* Copies a record with everything that it owns. Lists and records are malloc'ed, as in reading;
+ * texts are added to the array `texts`. Items that are not written are left out of their lists, and
+ * lists that are only shown are empty in the copy. */
 void ab_record_copy(const struct ab_record *table, const void *from, void *to, json_t *texts,
                     const void *context);
 /* Returns a copy of the text, which belongs to x->texts; NULL for NULL. */
@@ -268,7 +279,7 @@ const char *ab_copied_text(const struct ab_copying *x, const char *text);
 /* Returns the JSON Schema of a record. */
 json_t *ab_record_schema(const struct ab_record *table);
 
-/* Rounds every double that is read back, with ab_number_settle. */
+/* Rounds every double that can be read back from a document, with ab_number_settle. */
 void ab_record_settle(const struct ab_record *table, void *record);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of a stored result, and the rules that need more than a member of a struct. Unknown
- * values are null, never 0 and never missing. A file may be hostile: histograms are decoded and
- * must match their record, references must exist, and every size has a bound.
+ * The tables of a stored result, and the rules that concern more than one member of a struct.
+ * Unknown values are null, never 0 and never missing. A file may be hostile: histograms are decoded
+ * and must match their record, references must exist, and every size has a bound.
  */
 #include "document/session_record.h"
 
@@ -29,7 +29,7 @@
 #include <string.h>
 
 #ifndef AB_FLAGS
-#define AB_FLAGS "" /* the Makefile may define how it compiled */
+#define AB_FLAGS "" /* the Makefile may define the compiler flags that it used */
 #endif
 #if defined(__clang__)
 #define COMPILER __VERSION__
@@ -59,7 +59,8 @@ static const char *text_if_any(const struct ab_reading *x)
 
 /* ---- combinations of values ---- */
 
-/* Writes a value as rows spell it: "1000", "0.25", "many". Returns false if it is no value. */
+/* Writes a value in the form that rows use: "1000", "0.25", "many". Returns false for any other
+ * JSON value. */
 static bool value_text(const json_t *value, char *buf, size_t cap)
 {
     int n = -1;
@@ -78,8 +79,9 @@ static bool value_text(const json_t *value, char *buf, size_t cap)
     return n > 0 && (size_t)n < cap;
 }
 
-/* Writes the params as "n=1 m=2", in the order of `like`, or in their own order if that is "".
- * Returns false if they do not fit. */
+/* Writes the params as "n=1 m=2". They are in the order of `like`, which has the same form; if that
+ * is "", in the order of the document. Returns false if a param is missing or invalid, or if they
+ * do not fit. */
 static bool values_text(const json_t *params, const char *like, char out[AB_VALUES_BYTES])
 {
     size_t n = 0, n_params = 0;
@@ -109,13 +111,14 @@ static bool values_text(const json_t *params, const char *like, char out[AB_VALU
     return n > 0 && n_params == json_object_size(params);
 }
 
-/* Writes o.params as "n=1000 m=4"; "" after an error. */
+/* Writes o.params as "n=1000 m=4"; "" after an error. The order is that of the first
+ * combination. */
 static void stored_values(struct ab_stored_reader *x, const struct ab_json_node *o,
                           char out[AB_VALUES_BYTES])
 {
     const struct ab_session *s = x->session;
     struct ab_json_node at = {.parent = o, .key = "params"};
-    /* `like` stays "" while the first combination is read */
+    /* "" while the first combination itself is read */
     char like[AB_VALUES_BYTES] = ""; /* a copy, because `out` may be the text of the first */
     if (s->n_combinations > 0)
         memcpy(like, s->combinations[0].values, sizeof like);
@@ -126,8 +129,8 @@ static void stored_values(struct ab_stored_reader *x, const struct ab_json_node 
     }
 }
 
-/* Returns the index in s->combinations of the values in o.params. Also returns 0 after an error, or
- * if the session has no combinations. */
+/* Returns the index in s->combinations of the values in o.params. Returns 0 after an error, or if
+ * the session has no combinations. */
 static uint32_t stored_combination(struct ab_stored_reader *x, const struct ab_json_node *o)
 {
     const struct ab_session *s = x->session;
@@ -144,7 +147,7 @@ static uint32_t stored_combination(struct ab_stored_reader *x, const struct ab_j
     return 0;
 }
 
-/* Returns the row of the back end that o[key] names, with the values of o.params. */
+/* Returns the index of the row whose back end o[key] names and whose values are o.params. */
 static uint32_t stored_row(struct ab_stored_reader *x, const struct ab_json_node *o,
                            const char *key)
 {
@@ -232,7 +235,7 @@ static void read_phase(const struct ab_reading *x)
                  ab_text_printable(shown, sizeof shown, name));
 }
 
-/* Refers to the session's own name of the phase. */
+/* Sets the phase of the copy to the session's own string of that name. */
 static void copy_phase(const struct ab_copying *x)
 {
     const struct ab_session *s = x->context;
@@ -263,7 +266,7 @@ static void read_round(const struct ab_reading *x)
     AB_RULE("backend", of, backend, .write = write_backend, .read = read_backend, \
             .flags = AB_NEVER_NULL), \
         RULE("params", write_params, NULL, PARAMS, .flags = AB_OMIT)
-/* Values of params, by name. */
+/* Values of the params, with their names as keys. */
 #define PARAMS \
     .values = AB_IS_RULE, \
     .doc = "Values of the params that have lists: sizes in bytes, times in ns, words as texts.", \
@@ -273,7 +276,7 @@ static void read_round(const struct ab_reading *x)
 #define PHASE(of) \
     AB_TEXT("phase", of, phase, .read = read_phase, .copy = copy_phase, .flags = AB_NEVER_NULL)
 #define ROUND(of) AB_WHOLE("round", of, round, UINT32_MAX, 0, .read = read_round)
-/* A rule for the whole record. */
+/* A rule that reads or writes the whole record, not one member of the struct. */
 #define RULE(k, writing, reading, ...) \
     { \
         .key = (k), .type = AB_IS_RULE, .write = (writing), .read = (reading), __VA_ARGS__ \
@@ -286,8 +289,8 @@ static void read_round(const struct ab_reading *x)
 
 static const char histogram_key[] = "hdr_v2";
 
-/* Counts the pages of a histogram that are in use against the bound on memory, because most pages
- * stay untouched. */
+/* Subtracts the pages of a histogram that are in use from the memory that histograms may take. Most
+ * pages of a histogram are never touched. */
 static void count_pages(struct ab_stored_reader *x, const struct ab_hdr *hdr)
 {
     enum { PAGE_COUNTS = 4096 / sizeof(uint64_t) };
@@ -300,8 +303,8 @@ static void count_pages(struct ab_stored_reader *x, const struct ab_hdr *hdr)
     x->hdr_bytes_left -= bytes < x->hdr_bytes_left ? bytes : x->hdr_bytes_left;
 }
 
-/* Reads a histogram; returns NULL after an error. Drops its text from the document, because such
- * texts are most of it. */
+/* Reads a histogram; returns NULL after an error. Removes its text from the document, because such
+ * texts are most of a document. */
 static struct ab_hdr *read_histogram(struct ab_stored_reader *x, const struct ab_json_node *o)
 {
     struct ab_err why;
@@ -337,7 +340,8 @@ static struct ab_hdr *read_histogram_of(struct ab_stored_reader *x, const struct
     return hdr;
 }
 
-/* Sets the exact maximum. HDR V2 stores only its counter, so `max` must lie in that. */
+/* Sets the exact maximum, if it lies in the counter that has the maximum. HDR V2 does not store the
+ * value itself. */
 static void refine_max(struct ab_hdr *hdr, uint64_t max)
 {
     if (max <= hdr->max && max <= AB_HDR_HIGHEST && ab_hdr_index(max) == ab_hdr_index(hdr->max))
@@ -373,14 +377,14 @@ static void copy_histogram(const struct ab_copying *x)
     if (from == NULL)
         return;
     *to = ab_hdr_new();
-    ab_hdr_merge(*to, from); /* touches only the pages in use */
+    ab_hdr_merge(*to, from); /* copies only the pages that are in use */
 }
 
-/* Numbers stored beside a histogram. */
+/* Numbers that are stored beside a histogram. */
 struct timed {
     uint64_t n, overflow, max;
     double mean, quantiles[AB_QUANTILE_COUNT];
-    double stats[AB_DIST_STATS], step; /* for a distribution of memory */
+    double stats[AB_DIST_STATS], step; /* used for distributions of memory only */
 };
 
 static struct timed timed_of(const struct ab_hdr *hdr)
@@ -395,7 +399,7 @@ static struct timed timed_of(const struct ab_hdr *hdr)
     return t;
 }
 
-/* Writes the numbers of a histogram that m->record selects. */
+/* Writes those numbers of a histogram for which m->record has members. */
 static json_t *write_timed(const struct ab_writing *x)
 {
     const struct ab_hdr *hdr = *(struct ab_hdr *const *)x->p;
@@ -423,7 +427,7 @@ static void read_timed(const struct ab_reading *x)
 /* ---- tool and machine ---- */
 
 static const struct ab_member tool_members[] = {
-    /* a stored result keeps the tool that measured it */
+    /* a stored result keeps the version of the allocbench that measured it */
     AB_TEXT("version", struct ab_session, tool.version, .text = AB_VERSION, .flags = AB_NEVER_NULL),
     AB_TEXT("compiler", struct ab_session, tool.compiler, .text = COMPILER),
     AB_TEXT("flags", struct ab_session, tool.flags, .text = AB_FLAGS),
@@ -605,7 +609,7 @@ static json_t *write_passes(const struct ab_writing *x)
     "\"additionalProperties\": false, \"properties\": {\"latency\": " ROUNDS_SCHEMA \
     ", \"tail\": " ROUNDS_SCHEMA ", \"memory\": " ROUNDS_SCHEMA "}}"
 
-/* Reads a number of rounds, or "all". */
+/* Reads a number of rounds; "all" becomes AB_EVERY_ROUND. */
 static uint32_t read_rounds_of(struct ab_json_reader *r, const struct ab_json_node *o,
                                const char *key)
 {
@@ -615,7 +619,7 @@ static uint32_t read_rounds_of(struct ab_json_reader *r, const struct ab_json_no
     return (uint32_t)ab_json_whole(r, o, key, AB_EVERY_ROUND, AB_EVERY_ROUND);
 }
 
-/* Reads the pass plan. Older results have none, because every pass ran in every round. */
+/* Reads the pass plan. Older results have none, because in these every pass ran in every round. */
 static void read_passes(const struct ab_reading *x)
 {
     struct ab_pass_plan *plan = x->p;
@@ -631,7 +635,7 @@ static void read_passes(const struct ab_reading *x)
 #undef READ
 }
 
-/* True if a rule ends the session; null if the number of rounds was fixed. */
+/* True if a rule ends the session. If the number of rounds was fixed, the member is null. */
 static bool has_stopping(const void *session, const void *context)
 {
     const struct ab_stopping *stopping = &((const struct ab_session *)session)->stopping;
@@ -705,7 +709,7 @@ static const struct ab_member resumption_members[] = {
 };
 AB_TABLE(resumption, struct ab_session);
 
-/* The lanes: CPUs, order, window and edges. */
+/* The lanes of the work: their CPUs, order, window and edges. */
 static const struct ab_member lane_members[] = {
     AB_LIST("cpus", struct ab_session, cpus, n_cpus, AB_STORED_CPUS_MAX, .values = AB_IS_INDEX,
             .stride = sizeof(int), .flags = AB_NEVER_NULL, .text = "must be the number of a CPU",
@@ -772,7 +776,7 @@ static const struct ab_member combination_members[] = {
 const struct ab_record ab_combination_record = AB_RECORD_OF(struct ab_combination,
                                                             combination_members);
 
-/* Names that the user gave to numbers of a server's load, and which direction is better. */
+/* Metrics that the user defined for a server's load: their names, and which direction is better. */
 static const char *const better_names[] = {
     [AB_FIELD_LOWER] = "lower", [AB_FIELD_HIGHER] = "higher"};
 static const struct ab_member named_members[] = {
@@ -897,8 +901,8 @@ static void append_parts(json_t *list, const char *s, size_t n, char separator)
     }
 }
 
-/* Writes the settings in "keep=8:spare=0{A=b;C=d}" as one text each, for other programs. Reading
- * takes them from the name. */
+/* Writes the settings in a name such as "keep=8:spare=0{A=b;C=d}" as a list of texts, for other
+ * programs. allocbench itself reads them from the name. */
 static json_t *write_settings(const struct ab_writing *x)
 {
     const char *s = x->p;
@@ -956,7 +960,7 @@ static const struct ab_member map_members[] = {
 };
 AB_TABLE(map, struct ab_backend_info);
 
-/* Null if no run of the back end got as far as allocating the aged heap. */
+/* A number of the aged heap; null if no run of the back end got as far as allocating the heap. */
 #define MADE(member, ...) \
     AB_WHOLE(#member, struct ab_backend_info, aged.member, INT64_MAX, 0, \
              AB_WHEN(struct ab_backend_info, aged.made_blocks), __VA_ARGS__)
@@ -986,7 +990,8 @@ static const struct ab_member proof_members[] = {
 };
 AB_TABLE(proof, struct ab_setting);
 
-/* Checks that the program of a row is in the list, and copies its digest. */
+/* Checks that the list of programs has the program of this row, and copies its digest to the
+ * row. */
 static void check_program(const struct ab_reading *x, struct ab_backend_info *b)
 {
     const struct ab_session *s = session_of(x);
@@ -1199,7 +1204,7 @@ AB_TABLE(round, struct ab_round, .check = check_round);
 #define SINCE_LATER_SIGNED (AB_LATER | AB_SIGNED)
 #define SINCE_LATER_REQUIRED (AB_LATER | AB_WRITTEN_ALWAYS)
 
-/* Members of all groups; each group has its own record. */
+/* Members of all groups of fields; there is one record for each group. */
 static const struct ab_member field_members[] = {
 #define AB_FIELD(g, n, member, type, u, b, since, d) \
     FIELD_##type(AB_FIELD_KEY(g, n), member, .group = AB_FIELD_##g, .flags = SINCE_##since),
@@ -1212,7 +1217,7 @@ static const struct ab_record each_record = FIELDS(EACH), quantile_record = FIEL
                               program_numbers_record = FIELDS(PROGRAM),
                               inside_record = FIELDS(INSIDE);
 
-/* Sets all fields of a result to unknown; a result lacks the fields of other groups. */
+/* Sets all fields of a result to unknown, because a result lacks the fields of some groups. */
 static void forget_fields(const struct ab_reading *x)
 {
     ab_fields_forget(x->record, AB_FIELD_ALL);
@@ -1220,8 +1225,8 @@ static void forget_fields(const struct ab_reading *x)
     ab_fields_forget(x->record, AB_FIELD_INSIDE);
 }
 
-/* Writes the histogram of a result. Merged rounds share one histogram; the other results of these
- * rounds have null. */
+/* Writes the histogram of a result. If rounds are merged, one result has the histogram of all
+ * rounds, and null is written for the others. */
 static json_t *write_result_histogram(const struct ab_writing *x)
 {
     const struct ab_session *s = x->context;
@@ -1244,7 +1249,7 @@ static void read_result_histogram(const struct ab_reading *x)
     if (hdr == NULL)
         return;
     hdr->overflow = result->overflow;
-    /* HDR V2 stores only the counters of the extremes */
+    /* HDR V2 stores only the counters of the extremes, so the exact minimum comes from `min` */
     if (hdr->min <= AB_HDR_HIGHEST && result->min >= (double)hdr->min &&
         result->min <= (double)ab_hdr_high(ab_hdr_index(hdr->min)))
         hdr->min = (uint64_t)result->min;
@@ -1288,7 +1293,7 @@ static bool is_exec(const void *record, const void *session)
     return ab_session_is_exec(session) && ((const struct ab_result *)record)->op == AB_OP_ALL;
 }
 
-/* Writes the numbers that the user named; nothing if there are none. */
+/* Writes the metrics that the user defined; nothing if there are none. */
 static json_t *write_named(const struct ab_writing *x)
 {
     const struct ab_session *s = x->context;
@@ -1348,7 +1353,7 @@ static const struct ab_member result_members[] = {
 };
 AB_TABLE(result, struct ab_result, .is_written = has_numbers);
 
-/* ---- latency in depth: by size, over time, by heap ---- */
+/* ---- latency in detail: by size, over time, by heap ---- */
 
 static const struct ab_member class_members[] = {
     COUNT("n", struct timed, n),
@@ -1390,8 +1395,8 @@ static const struct ab_member size_members[] = {
 };
 AB_TABLE(size, struct ab_size_class, .is_written = has_numbers);
 
-/* Writes the bins as "BIN:COUNT,COUNT …", from the first to the last that is not empty; null if
- * none is known. */
+/* Writes the bins of a window as "BIN:COUNT,COUNT …", from the first to the last that is not empty;
+ * null if the bins are not known. */
 static json_t *write_window_counts(const struct ab_writing *x)
 {
     const struct ab_window *window = x->record;
@@ -1554,7 +1559,7 @@ static const struct ab_member heap_memory_members[] = {
 };
 AB_TABLE(heap_memory, struct ab_heap_memory);
 
-/* Describes an item of what write_heap_memory writes. */
+/* Schema of the items that write_heap_memory writes. */
 static const struct ab_member told_heap_members[] = {
     {.key = heap_key, .type = AB_IS_TEXT, .flags = AB_NEVER_NULL},
     AB_PART(&heap_memory_record),
@@ -1576,7 +1581,7 @@ static json_t *write_heap_memory(const struct ab_writing *x)
     return list;
 }
 
-/* Reads the memory of each heap; all n/a if the member is missing. */
+/* Reads the memory of each heap. If the member is missing, all numbers are n/a. */
 static void read_heap_memory(const struct ab_reading *x)
 {
     struct ab_memory *memory = x->record;
@@ -1657,7 +1662,8 @@ static json_t *write_dist(const struct ab_writing *x)
     return NULL;
 }
 
-/* Reads a distribution, which must match the numbers beside it; null if nothing is known. */
+/* Reads a distribution. Its histogram must match the numbers beside it, and is NULL if nothing is
+ * known. */
 static void read_dist(const struct ab_reading *x)
 {
     struct ab_memory_dist *d = x->record;
@@ -1734,7 +1740,7 @@ static const struct ab_member timeline_members[] = {
 };
 AB_TABLE(timeline, struct ab_timeline, .is_written = has_numbers, .check = check_timeline);
 
-/* True if the work has times; otherwise the list is missing. */
+/* True if the work has times. Otherwise the list is missing in the document. */
 static bool has_over_time(const void *session, const void *context)
 {
     (void)context;
@@ -1874,8 +1880,8 @@ static json_t *write_overflow(const struct ab_writing *x)
     return ab_json_integer((*(struct ab_hdr *const *)x->p)->overflow);
 }
 
-/* Checks the histogram of iterations, which must contain as many as the record says; null if none
- * fits into it. */
+/* Checks the numbers of iterations, and reads their histogram. It must contain all iterations
+ * except those that overflowed, and is null if all did. */
 static void check_iterations(const struct ab_reading *x)
 {
     struct ab_iterations *it = x->record;
@@ -1934,7 +1940,7 @@ static const struct ab_member iterations_members[] = {
 };
 AB_TABLE(iterations, struct ab_iterations, .is_written = has_numbers, .check = check_iterations);
 
-/* True if the work has iterations; otherwise the list is missing. */
+/* True if the work has iterations. Otherwise the list is missing in the document. */
 static bool has_iterations(const void *session, const void *context)
 {
     const struct ab_session *s = session;
@@ -1947,7 +1953,7 @@ static bool has_iterations(const void *session, const void *context)
 
 /* ---- the overview of a trace ---- */
 
-/* Number of blocks of one size class and one lifetime class; only counts above 0 are listed. */
+/* Number of blocks of one size class and one lifetime class. Only numbers above 0 are listed. */
 struct cell {
     uint64_t le_bytes, le_calls, n;
 };
@@ -1976,7 +1982,8 @@ static json_t *write_blocks(const struct ab_writing *x)
     return list;
 }
 
-/* Returns the class of a power of two below 2^AB_OVERVIEW_CLASSES. */
+/* Returns the class of `le`, its logarithm. Fails if `le` is not a power of two below
+ * 2^AB_OVERVIEW_CLASSES. */
 static unsigned class_of(struct ab_json_reader *r, const struct ab_json_node *cell, const char *key,
                          uint64_t le)
 {
@@ -2020,8 +2027,8 @@ static const struct ab_member live_members[] = {
 };
 AB_TABLE(live, struct ab_overview);
 
-/* A row of the matrix that shows who frees whose blocks: the blocks that `thread` allocated, by the
- * thread that freed them. */
+/* A row of the matrix that shows who frees whose blocks: numbers of blocks that `thread` allocated,
+ * by the thread that freed them. */
 struct thread_row {
     int32_t thread;
     uint32_t n_rows;
@@ -2080,8 +2087,8 @@ AB_TABLE(overview, struct ab_overview);
 
 /* ---- values that follow from the numbers: not read back, but computed again ---- */
 
-/* Ratios that the tables show, in the direction of the metric: for times, below 1 is faster. The
- * tables show the reciprocal, a speed. */
+/* A ratio in the direction of the metric: for times, below 1 is faster. The tables show the
+ * reciprocal of a ratio of times, a speed. */
 struct ratio_row {
     uint32_t backend;
     const char *base, *phase, *metric, *method;
@@ -2229,7 +2236,7 @@ static void read_schema(const struct ab_reading *x)
                      ab_text_printable(shown, sizeof shown, name));
 }
 
-/* Writes "histograms", if rounds are merged. Without it, each round has its own histograms. */
+/* Writes "histograms" if rounds are merged. Without this key, each round has its own histograms. */
 static json_t *write_histograms(const struct ab_writing *x)
 {
     const struct ab_session *s = x->record;
@@ -2245,7 +2252,7 @@ static void read_histograms(const struct ab_reading *x)
     ((struct ab_session *)x->record)->is_histogram_merged = true;
 }
 
-/* Checks that merged histograms contain as many values as all rounds timed. */
+/* Checks that the merged histograms together contain as many values as were timed in all rounds. */
 static void check_merged(struct ab_json_reader *r, const struct ab_json_node *list,
                          const struct ab_session *s)
 {
@@ -2258,7 +2265,7 @@ static void check_merged(struct ab_json_reader *r, const struct ab_json_node *li
         ab_json_fail(r, list, "have %" PRIu64 " timed ops, but histograms of %" PRIu64, said, held);
 }
 
-/* Orders results by everything except their numbers. */
+/* Compares two results by everything except their numbers, for sorting and to find duplicates. */
 static int by_identity(const void *a, const void *b)
 {
     const struct ab_result *x = *(const struct ab_result *const *)a;
@@ -2269,8 +2276,8 @@ static int by_identity(const void *a, const void *b)
         return x->round < y->round ? -1 : 1;
     if (x->op != y->op)
         return x->op < y->op ? -1 : 1;
-    return (x->phase > y->phase) - (x->phase < y->phase); /* phases are pointers of one list, so the
-                                                             same name is the same pointer */
+    /* both point into one list of phases, so equal pointers mean equal names */
+    return (x->phase > y->phase) - (x->phase < y->phase);
 }
 
 static void check_unique(struct ab_json_reader *r, const struct ab_json_node *list,
@@ -2420,7 +2427,8 @@ json_t *ab_session_json(const struct ab_session *session)
     char checksum[AB_CHECKSUM_BYTES];
     ab_format_begin(&guard);
     json_t *document = ab_record_json(&ab_session_record, session, session);
-    ab_checksum_make(document, checksum); /* the last key; covers everything before it */
+    /* the checksum is the last key, and covers all keys before it */
+    ab_checksum_make(document, checksum);
     ab_json_put(document, AB_CHECKSUM_KEY, ab_json_string(checksum));
     ab_format_end(&guard);
     return document;

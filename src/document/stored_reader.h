@@ -12,13 +12,14 @@
 /* State while a stored result is read. */
 struct ab_stored_reader {
     struct ab_json_reader json;
-    struct ab_session *session; /* its back ends, phases and rounds are read before the records */
+    /* back ends, phases and rounds of the session are read before its records */
+    struct ab_session *session;
     struct ab_hdr_room *room;
     uint64_t hdr_bytes_left;
 };
 
-/* Returns the back end with this full name, including values. Fails with an error about `at` if
- * there is none, and returns 0. */
+/* Returns the index of the back end with this full name, including its values. If there is none,
+ * fails with an error about `at` and returns 0. */
 uint32_t ab_stored_named(struct ab_stored_reader *r, const struct ab_json_node *at,
                          const char *name);
 

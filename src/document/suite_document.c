@@ -63,7 +63,7 @@ static void forget(struct ab_suite *s)
     s->summary = (struct ab_session){0};
 }
 
-/* Computes one digest for the work of all items. */
+/* Computes one digest of the work of all items. */
 static void digest_works(struct ab_suite *s)
 {
     struct ab_text t = {0};
@@ -97,7 +97,8 @@ static void summarize(struct ab_suite *s)
     ab_backends_set_labels(to->backends, to->n_backends);
 }
 
-/* Returns the number of works of an item: its combinations of values, at least 1. */
+/* Returns the number of works of an item: one for each combination of its parameter values, or
+ * 1. */
 static uint32_t works_of(const struct ab_suite_item *item)
 {
     uint32_t n = item->document != NULL ? item->stored.session.n_combinations : 0;
@@ -145,7 +146,8 @@ void ab_suite_fini(struct ab_suite *s)
     *s = (struct ab_suite){0};
 }
 
-/* ---- figures in the document: only for readers, computed again when it is read ---- */
+/* ---- figures in the document: written only for readers, and computed again when it is read
+ * ---- */
 
 struct effect_row {
     double ratio, low, high;
@@ -276,8 +278,8 @@ static json_t *write_result(const struct ab_writing *x)
     return item->document != NULL ? json_incref(item->document) : json_null();
 }
 
-/* Reads the result of an item with its stored verdicts. It is read from a copy, because reading
- * removes the histograms from a document. */
+/* Reads the result of an item, with the stored verdicts. Reads from a copy of the document, because
+ * reading removes the histograms from it. */
 static enum ab_status read_item(struct ab_suite_item *item, json_t *document, const char *shown,
                                 struct ab_err *err)
 {
@@ -344,7 +346,7 @@ void ab_suite_write(FILE *to, const struct ab_suite *suite)
     ab_format_end(&guard);
 }
 
-/* Reads the gates into the summary, as if it were a result. */
+/* Reads the gates into the summary, in the same way as those of a result. */
 static enum ab_status read_gates(const char *path, struct ab_suite *s, struct ab_err *err)
 {
     struct ab_stored_reader r = {.json = {.file = path, .err = err}, .session = &s->summary};

@@ -28,26 +28,27 @@ static const enum ab_instr_event event_of[] = {
 
 enum { IDS_MOST = 1 << 24, ROW = AB_ARRAY_LEN(event_of) };
 
-enum whose { OTHERS, ALLOCATORS, NOT_KNOWN /* callgrind writes ??? */ };
+enum whose { OTHERS, ALLOCATORS, NOT_KNOWN /* callgrind writes "???" for the object */ };
 
-struct extent { /* executable mapping of a process */
+struct extent { /* executable mapping of a process, from a copy of its /proc/PID/maps */
     uint64_t begin, end;
     bool is_allocator;
 };
 
-struct place { /* a function: owner of its object, and facts from its name */
+struct place { /* a function: whose object it is in, and facts from its name */
     enum whose whose;
     bool is_family, is_named;
 };
 
 struct reader {
     struct ab_grind_sum *sum;
-    /* indexed by their numbers in this file; each fills one half of a place */
+    /* objects and functions, indexed by the numbers that the file gives them; each fills one half
+     * of a struct place */
     struct place *objects, *functions;
     size_t n_objects, n_functions;
     struct extent *code;
     size_t n_code, cap_code;
-    struct place here, there; /* caller and callee: object and function together */
+    struct place here, there; /* caller and callee; each combines its object and its function */
     bool has_there_object, is_call, has_events, is_whole;
     uint64_t at, target, n_calls; /* addresses */
 };
@@ -103,9 +104,10 @@ static void read_maps(struct reader *r, const char *path)
         fclose(f);
 }
 
-/* Finds the owner of code by its address, for code outside of .text: tcmalloc's malloc,
- * generated code, linkage stubs. Without the maps of a process (a signal ended it), named code
- * may be the allocator's, unless that is the C library, whose malloc is in .text. */
+/* Finds the owner of code by its address. Needed for code outside of .text, such as tcmalloc's
+ * malloc, generated code and linkage stubs. If the maps of a process are missing (a signal ended
+ * it), the owner of a named function is not known. An exception is the C library as allocator,
+ * because its malloc is in .text. */
 static enum whose at_address(const struct reader *r, const struct place *p, uint64_t address)
 {
     for (size_t i = 0; i < r->n_code; i++)
@@ -131,8 +133,8 @@ static bool is_family(const char *name)
     return ab_malloc_name_flags(name, n) != 0;
 }
 
-/* Finds the entry for a reference: "(12) name" defines number 12, a later "(12)" refers to it.
- * Returns NULL for other text or too large a number. */
+/* Finds the entry for a name in the file: "(12) name" defines number 12, a later "(12)" refers to
+ * it. Returns NULL for other text, or for too large a number. */
 static struct place *place_of(struct place **list, size_t *n, const char *text, const char **name)
 {
     char *end;
@@ -175,7 +177,8 @@ static void take_function(struct reader *r, const char *text, struct place *to)
     }
 }
 
-/* True if the code belongs to the allocator. In the C library only the malloc family does. */
+/* True if the code belongs to the allocator. If that is the C library, only the functions of the
+ * malloc family do. */
 static bool is_inside(struct reader *r, const struct place *p, uint64_t address)
 {
     enum whose whose = p->whose == NOT_KNOWN ? at_address(r, p, address) : p->whose;
@@ -185,7 +188,8 @@ static bool is_inside(struct reader *r, const struct place *p, uint64_t address)
 
 /* ---- lines ---- */
 
-/* Parses an absolute address, or one relative to the last: "+7", "-3", "*" (the same). */
+/* Parses an absolute address, or one relative to the previous address: "+7", "-3", "*" (the
+ * same). */
 static const char *take_address(const char *s, uint64_t *at)
 {
     char *end;
@@ -205,14 +209,14 @@ static void add_costs(const char *s, uint64_t to[AB_INSTR_EVENTS])
         char *end;
         uint64_t n = strtoull(s, &end, 10);
         if (end == s)
-            return; /* zeroes at the end of the line are omitted */
+            return; /* callgrind omits zeroes at the end of a line */
         to[event_of[i]] += n;
         s = end;
     }
 }
 
-/* Parses "0x4e30000 12 5 1": address, line, costs. Uses only the inclusive costs of calls,
- * because the `totals:` line has the sum of the others. */
+/* Parses a cost line "0x4e30000 12 5 1": address, source line, costs. Uses only the inclusive costs
+ * of calls, because the `totals:` line has the sum of all other costs. */
 static void take_costs(struct reader *r, const char *line)
 {
     const char *s = take_address(line, &r->at);

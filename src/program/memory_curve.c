@@ -35,7 +35,7 @@ void ab_memory_curve_add(struct ab_memory_curve *c, uint64_t ns, double bytes)
     }
 }
 
-/* Shorter programs say nothing about hours. */
+/* growth per hour cannot be seen in shorter programs */
 #define OVER_TIME_LEAST_NS UINT64_C(10000000000)
 
 static void note_over_time(const struct ab_memory_curve *c, struct ab_session *s, uint32_t backend,

@@ -14,11 +14,12 @@ enum { AB_CURVE_POINTS = 100 };
 
 struct ab_memory_curve { /* zero-initialize it */
     struct {
-        uint64_t ns; /* since the start of the program */
+        uint64_t ns; /* ns since the start of the program */
         double bytes;
     } points[AB_CURVE_POINTS];
     uint32_t n;
-    uint32_t n_looks, stride; /* samples in the last point, and in a full one; stride 0 = 1 */
+    /* n_looks: samples in the last point; stride: samples in a full point, 0 = 1 */
+    uint32_t n_looks, stride;
 };
 
 /* Adds a sample. `ns` must be later than in the samples before it. */

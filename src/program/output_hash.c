@@ -27,7 +27,7 @@ enum ab_status ab_program_output_open(struct ab_program_output *o, bool is_hashe
     o->read_fd = ends[0];
     o->write_fd = ends[1];
     fcntl(o->read_fd, F_SETFL, O_NONBLOCK);
-    /* a large pipe, so that the program rarely waits for us */
+    /* a large pipe, so that the program rarely has to wait until we read */
     fcntl(o->read_fd, F_SETPIPE_SZ, PIPE_BYTES);
     if (!is_hashed)
         return AB_OK;

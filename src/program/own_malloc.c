@@ -64,7 +64,8 @@ static struct ab_proof_wanted of_file(const char *path, const struct ab_elf *elf
     return (struct ab_proof_wanted){.path = path, .dev = elf->dev, .ino = elf->ino};
 }
 
-/* Parses "\tlibm.so.6 => /lib/libm.so.6 (0x7f…)", or the same without the first two words. */
+/* Parses a line of the list, "\tlibm.so.6 => /lib/libm.so.6 (0x7f…)" or the same without the first
+ * two words, and stores the library if it defines malloc. */
 static void take_line(const char *line, size_t n, struct ab_own_malloc *own)
 {
     static const char *const names[] = {"malloc", "gnu_get_libc_version"};
@@ -84,7 +85,7 @@ static void take_line(const char *line, size_t n, struct ab_own_malloc *own)
         AB_COPY(own->libc_path, path);
         own->libc = of_file(own->libc_path, &elf);
     } else if (own->served.path == NULL && own->libc.path == NULL &&
-               /* a malloc behind the C library is never called */
+               /* a malloc of a library that comes after the C library is never called */
                strncmp(elf.soname, "ld-linux", 8) != 0) {
         AB_COPY(own->path, path);
         own->served = of_file(own->path, &elf);
@@ -98,8 +99,9 @@ enum ab_status ab_own_malloc_find(const char *program, const char *const *argv,
     struct ab_text listed = {0};
     struct ab_elf elf;
     *out = (struct ab_own_malloc){.is_program = false};
-    /* Another linker would run the program instead of listing. The interpreter of a script is
-     * not examined: it has no allocator that would be worth a row. */
+    /* Lists the libraries only with glibc's linker, because another one would run the program. The
+     * interpreter of a script is not examined, because it has no allocator of its own that would be
+     * worth a row. */
     if (ab_elf_read(program, names, 1, &elf, NULL) != AB_OK ||
         strstr(elf.interp, "/ld-linux") == NULL)
         return AB_OK;

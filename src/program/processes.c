@@ -83,10 +83,13 @@ static void list(struct ab_processes *t, uint64_t now_ns)
     t->last_pid = newest;
     t->is_blind = false;
     list_children(t, getpid(), now_ns);
-    for (size_t i = 0; i < t->n; i++) { /* the list grows during the loop */
+    /* t->n is read again each time, because the list grows during the loop */
+    for (size_t i = 0; i < t->n; i++) {
         bool was_blind = t->is_blind;
         list_children(t, t->items[i].pid, now_ns);
-        t->is_blind = was_blind; /* a process that has just ended has no children file */
+        /* a process that has just ended has no file that lists its children; that does not make us
+         * blind */
+        t->is_blind = was_blind;
     }
 }
 
@@ -238,8 +241,8 @@ double ab_run_delay_ns(pid_t pid)
     return n > 0 ? ns : (double)NAN;
 }
 
-/* True if the process has been added. Forgets processes that are gone: no thread of theirs can
- * come any more. */
+/* True if the delay of this process was already added. Removes processes that are gone from the
+ * list, because no thread of theirs can come any more. */
 static bool is_known(struct ab_run_delays *d, pid_t pid, uint64_t start)
 {
     bool found = false;

@@ -32,7 +32,7 @@ struct ab_output_digest {
 enum { AB_OUTPUT_TAIL = 400 };
 
 struct ab_program_output {
-    int read_fd, write_fd; /* the program gets write_fd; −1 = closed */
+    int read_fd, write_fd; /* the program inherits write_fd; −1 = closed */
     void *hash;            /* XXH3 state; NULL = keep the tail instead of hashing */
     uint64_t bytes;
     char tail[AB_OUTPUT_TAIL + 1];
@@ -62,9 +62,11 @@ struct ab_program_start {
     const char *const *argv;
     char *const *envp;
     int stdin_fd, stdout_fd, stderr_fd;
-    /* True if its processes stop at their end for a look (program/program_run.c) */
+    /* True if its processes stop when they are about to end, so that we can examine them
+     * (program/program_run.c) */
     bool is_watched;
-    /* True if they also stop before they close a library (src/inside/closes.c) */
+    /* True if its processes also stop when they are about to close a library
+     * (src/inside/closes.c) */
     bool shows_closes;
 };
 
@@ -87,25 +89,26 @@ struct ab_processes;
  * the first thread and before ab_supervise_begin, so that the guardian is not taken for a
  * process of the program. Without a guardian the functions below do nothing. */
 void ab_guardian_begin(void);
-/* Adds a process group to end with allocbench. ab_program_start() does this for its own. */
+/* Adds a process group that the guardian ends if allocbench is killed. ab_program_start() adds the
+ * group of the program that it starts. */
 void ab_guardian_add(pid_t group);
-/* Removes a process group that has ended, because another may get its
- * number. */
+/* Removes a process group that has ended, because another group may get its number. */
 void ab_guardian_forget(pid_t group);
 /* Tells the guardian which processes the program has now, including those that have left its
  * group. NULL = none. */
 void ab_guardian_list(const struct ab_processes *processes);
 
-/* ---- the malloc that a program brings along ---- */
+/* ---- the malloc library that a program is linked to ---- */
 
 struct ab_own_malloc {
     /* allocator of the program; path NULL = the C library serves it */
     struct ab_proof_wanted served;
     struct ab_proof_wanted libc; /* C library of the same program; path NULL = not known */
-    /* True if the program file itself exports malloc, so that nothing comes before it */
+    /* True if the program file itself exports malloc, so that no preloaded library can replace
+     * it */
     bool is_program;
-    /* Paths; "" = not known. libstdc++ has an operator new that calls malloc: preloaded, it
-     * replaces the operator new of `served`. */
+    /* Paths of these libraries and of libstdc++; "" = not known. libstdc++ has an operator new that
+     * calls malloc. If libstdc++ is preloaded, it replaces the operator new of `served`. */
     char path[4096], libc_path[4096], libcxx_path[4096];
 };
 
@@ -114,8 +117,9 @@ struct ab_own_malloc {
 enum ab_status ab_own_malloc_find(const char *program, const char *const *argv,
                                   struct ab_own_malloc *out, struct ab_err *err);
 
-/* ---- one run of a program under one allocator: cost, success, and proof of the allocator.
- * Times in ns, sizes in bytes. ---- */
+/* ---- one run of a program under one allocator: cost, success, and proof of the allocator ----
+ *
+ * Times are in ns, sizes in bytes. */
 
 struct ab_program_command { /* strings are borrowed */
     const char *path;
@@ -126,11 +130,12 @@ struct ab_program_command { /* strings are borrowed */
 struct ab_program { /* the program to run; strings are borrowed */
     const char *path;
     const char *const *argv;
-    const char *stdin_path;         /* NULL = empty */
-    uint64_t timeout_ns;            /* limit of one run; 0 = none */
-    const struct ab_server *server; /* program/server.h; NULL = the program ends by itself */
-    /* True for an untimed run: a server does not rest, and ab_program_outcome.passes is
-     * filled */
+    const char *stdin_path; /* NULL = empty */
+    uint64_t timeout_ns;    /* limit of one run; 0 = none */
+    /* plan for a server (program/server.h); NULL = the program ends by itself */
+    const struct ab_server *server;
+    /* True for an untimed run: a server gets no rest after the load, and ab_program_outcome.passes
+     * is filled */
     bool is_trial;
     /* Callback for a trial that has run for 10 s or more: called once when a program without
      * --server has used almost no CPU time for some seconds. NULL = none. */
@@ -142,7 +147,8 @@ struct ab_program_case { /* the conditions of a run */
     const struct ab_program_command *command;
     struct ab_proof_wanted wanted;
     const char *const *env; /* "VARIABLE=VALUE", ends with NULL */
-    /* environment variable that tells the interposer where to count; NULL = no interposer */
+    /* environment variable that tells the interposer where its counters are; NULL = no
+     * interposer */
     const char *inside_memory;
     /* aged heap to make before the program starts; NULL = fresh heap */
     const struct ab_aging_plan *aging;
@@ -153,23 +159,25 @@ struct ab_program_case { /* the conditions of a run */
     /* Folder for copies of /proc/PID/maps, taken at the end of each process as "maps.PID"; NULL
      * = none. */
     const char *maps_folder;
-    /* program/unasked.h, with its library in front; NULL = blocks are not compared with memory */
+    /* set to measure memory that was not requested from malloc (program/unasked.h); the library of
+     * that file is then preloaded in front. NULL = not measured */
     struct ab_unasked *unasked;
 };
 
 struct ab_program_outcome {
     enum ab_backend_status status;
-    char reason[1024]; /* "" if the run succeeded */
-    /* see ab_proof_passes; filled in trials only, because it takes time */
+    char reason[1024]; /* why the run failed; "" if it succeeded */
+    /* libraries that bypass the allocator, see ab_proof_passes; filled in trials only, because it
+     * takes time */
     char passes[AB_PASSES_BYTES];
     struct ab_output_digest output;
     double wall_ns, user_ns, system_ns;
     double resident_peak_bytes, resident_mean_bytes; /* NaN = not known */
-    /* waiting for a CPU, of all processes, read at their ends; NaN = not known */
+    /* time without a CPU of all processes, read when each ends; NaN = not known */
     double run_delay_ns;
-    /* Time that processes waited at their end to be proven. proof_ns is left out of wall_ns,
-     * because no other process could run. During proof_beside_ns others ran, so that its share
-     * of wall_ns is not known. */
+    /* Time that processes waited at their end while their allocator was proven. proof_ns: while no
+     * other process could run; it is subtracted from wall_ns. proof_beside_ns: while other
+     * processes ran, so that its share of wall_ns is not known. */
     double proof_ns, proof_beside_ns;
     uint64_t faults_minor, faults_major, switches_voluntary, switches_involuntary;
     struct ab_memory_curve curve; /* resident memory over time; without points if not known */
@@ -209,13 +217,14 @@ struct ab_inside_empty {
 };
 void ab_inside_take_empty(const struct ab_inside_file *f, struct ab_inside_empty *to);
 
-/* Adds a row for each kind of call that occurred, and writes the sums to row `all` of
- * session->results. `cpu_ns` is the CPU time of the program with the interposer. */
+/* Adds a row for each kind of call that occurred, and writes the sums to session->results[all].
+ * `cpu_ns` is the CPU time of the program with the interposer. */
 void ab_inside_note(const struct ab_inside_file *f, const struct ab_inside_empty *empty,
                     double ns_per_tick, double cpu_ns, struct ab_session *session, uint32_t all);
 
-/* Recomputes all rounds at the end of a command with the pooled cost of an empty call. If a call
- * then takes less than an empty one, the numbers inside and outside of that round become NaN. */
+/* Computes the numbers of all rounds again at the end of a command, with the pooled cost of an
+ * empty call. If a call then takes less than an empty one, the numbers inside and outside of that
+ * round become NaN. */
 void ab_inside_settle(const struct ab_inside_empty *empty, double ns_per_tick,
                       struct ab_session *session);
 
@@ -241,8 +250,9 @@ struct ab_instr_counts {
     double inside[AB_INSTR_EVENTS], outside[AB_INSTR_EVENTS];
 };
 
-/* Counts one run of a program, all its processes together. `reason` is "" if the counts are
- * known. Returns AB_OK also if the program fails; *out and `reason` then say so. */
+/* Counts one run of a program, all its processes together. Writes to `reason` why there are no
+ * counts; "" = there are. Returns AB_OK even if the program fails; *out and `reason` then tell
+ * why. */
 struct ab_callgrind;
 enum ab_status ab_instr_count(struct ab_callgrind *callgrind, const struct ab_program *program,
                               const struct ab_program_case *c, struct ab_proof_cache *cache,
@@ -251,7 +261,8 @@ enum ab_status ab_instr_count(struct ab_callgrind *callgrind, const struct ab_pr
 void ab_instr_note(const struct ab_instr_counts *counts, struct ab_result *result);
 
 struct ab_program_plan {
-    struct ab_program program;           /* without path and argv, which come from the cases */
+    /* the program to run; without path and argv, which come from the cases */
+    struct ab_program program;
     const struct ab_program_case *cases; /* one per back end of the session, in the same order */
     /* index of the back end with whose output the others are compared */
     uint32_t base;
@@ -259,14 +270,14 @@ struct ab_program_plan {
     /* Interposer of --inside: each allocator runs a second time in each round with the
      * interposer in front. NULL = none. */
     const struct ab_proof_wanted *interposer;
-    /* Library that notes where blocks have been, preloaded in the first, untimed run of the C
-     * library's malloc. NULL = none. */
+    /* Library that records at which addresses blocks have been (program/unasked.h). It is preloaded
+     * in the first, untimed run of the C library's malloc. NULL = none. */
     const struct ab_proof_wanted *noter;
     bool wants_sites; /* True if the interposer also attributes calls to call sites */
     /* True if each allocator is counted once under callgrind, ahead of the rounds */
     bool wants_instr;
-    /* Called before the counting with the total time of the programs without callgrind. May be
-     * NULL. */
+    /* Called before callgrind counts, with the total time that the programs took without callgrind.
+     * May be NULL. */
     void (*counting)(void *user, double plain_ns);
     int prepare_fd;      /* descriptor for the output of the shell commands before the runs */
     bool is_output_free; /* True if outputs may differ */
@@ -276,7 +287,7 @@ struct ab_program_plan {
 };
 
 struct ab_program_summary {
-    struct ab_output_digest output; /* output under the base */
+    struct ab_output_digest output; /* output of the program under the base back end */
     unsigned n_left;                /* processes that outlived a run: the maximum over all runs */
 };
 
@@ -289,8 +300,8 @@ enum ab_status ab_program_session_run(const struct ab_program_plan *plan,
 
 /* ---- environment of a measured program ----
  *
- * It is the user's, with the allocator ahead of other preloaded libraries. Variables of the
- * allocator's settings replace those of the same name. */
+ * The environment is the user's, with the allocator ahead of other preloaded libraries. Variables
+ * of the allocator's settings replace variables of the same name. */
 
 /* Returns a NULL-terminated list; free it with ab_environment_free. `preload` holds paths
  * divided by colons; NULL = LD_PRELOAD stays as it is. */

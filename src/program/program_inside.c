@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts what the interposer counted into results. The program can write to that memory, so
- * only counters are used, and none of them as an index.
+ * Converts the numbers that the interposer counted into results. The program can write to the
+ * memory of the counters, so nothing but counters is used, and none of them as an index.
  */
 #include "core/text.h"
 #include "inside/inside.h"
@@ -28,7 +28,8 @@ static const unsigned op_of[AB_INSIDE_KINDS] = {
 static void count_calls(const struct ab_inside_file *f, unsigned kind,
                         uint64_t calls[AB_INSIDE_CLASSES])
 {
-    const uint32_t n = *(const volatile uint32_t *)&f->n_slots; /* a child may still write to it */
+    /* a child of the program may still write to the counters */
+    const uint32_t n = *(const volatile uint32_t *)&f->n_slots;
     for (uint32_t i = 0; i < n && i < AB_INSIDE_SLOTS; i++)
         for (unsigned c = 0; c < AB_INSIDE_CLASSES; c++)
             calls[c] += f->slots[i].calls[kind][c];
@@ -36,7 +37,7 @@ static void count_calls(const struct ab_inside_file *f, unsigned kind,
 
 struct kind {
     uint64_t calls[AB_INSIDE_CLASSES], n_calls;
-    double inside_ticks, blocked_ticks; /* sums over all calls */
+    double inside_ticks, blocked_ticks; /* sums over all calls of the kind */
 };
 
 static struct ab_inside_sum sum_samples(const struct ab_inside_file *f, unsigned kind)
@@ -50,8 +51,8 @@ static struct ab_inside_sum sum_samples(const struct ab_inside_file *f, unsigned
 }
 
 /* Extrapolates from timed calls to all calls of a kind. Each size class has the mean of its own
- * samples, so that a rare class of long calls has its true weight. A class without samples has
- * the mean of its kind, a kind without samples that of `any`. Subtracts the cost of reading the
+ * samples, so that a rare class of long calls has its true weight. A class without samples gets the
+ * mean of its kind, and a kind without samples the mean of `any`. Subtracts the cost of reading the
  * clock. */
 static void weigh(const struct ab_inside_file *f, unsigned kind, double floor_ticks,
                   const struct ab_inside_sum *any, struct kind *k)
@@ -75,7 +76,8 @@ static uint64_t ns_of(const struct ab_inside_file *f, uint64_t ticks)
     return (uint64_t)((unsigned __int128)ticks * f->ns_per_tick_32 >> 32);
 }
 
-/* Notes where the longest call was; NaN if that call could not be noted. */
+/* Sets r->max_thread to the number of the thread that made the longest call, from 1; NaN if the
+ * interposer could not record that call. */
 static void place_max(const struct ab_inside_file *f, unsigned kind, struct ab_result *r)
 {
     const uint32_t n = *(const volatile uint32_t *)&f->n_slots;
@@ -156,7 +158,9 @@ static double median_floor_ns(const struct ab_inside_file *f)
 
 /* ---- empty calls ---- */
 
-static const double interrupted = 0.01; /* share of the readings that is trimmed at either end */
+/* fraction of the readings to trim at either end, because the scheduler may have interrupted
+ * these */
+static const double interrupted = 0.01;
 
 void ab_inside_take_empty(const struct ab_inside_file *f, struct ab_inside_empty *to)
 {
@@ -168,8 +172,8 @@ void ab_inside_take_empty(const struct ab_inside_file *f, struct ab_inside_empty
     to->ticks->max = AB_HDR_HIGHEST;
 }
 
-/* Returns the mean cost of an empty call. The mean is right even if the counter moves in steps,
- * although no single reading is. */
+/* Returns the mean cost of an empty call in ticks. If the counter moves in steps, no single reading
+ * is exact, but the mean is. */
 static double floor_ticks_of(const struct ab_inside_empty *empty)
 {
     double ticks = empty->ticks != NULL ? ab_hdr_trimmed_mean(empty->ticks, interrupted)
@@ -177,7 +181,7 @@ static double floor_ticks_of(const struct ab_inside_empty *empty)
     return isfinite(ticks) ? ticks : 0;
 }
 
-/* Subtracts `floor_ns` from each call instead of what was subtracted before. */
+/* Changes the cost that is subtracted from each call to `floor_ns`. */
 static void subtract(struct ab_result *r, double floor_ns)
 {
     const double more_ns = r->inside_subtracted_ns - floor_ns;
@@ -217,7 +221,7 @@ static int by_ticks(const void *a, const void *b)
     return (x->sum.ticks < y->sum.ticks) - (x->sum.ticks > y->sum.ticks);
 }
 
-struct scale { /* conversion from timed calls to all calls */
+struct scale { /* factor that converts numbers of timed calls to those of all calls */
     double calls, floor_ticks, ns_per_tick;
 };
 
@@ -286,7 +290,7 @@ void ab_inside_note(const struct ab_inside_file *f, const struct ab_inside_empty
     struct ab_result *r = &s->results[all];
     r->n_calls = calls;
     if (any.n == 0 && calls > 0)
-        return; /* too few calls: no call was timed */
+        return; /* no call was timed, because there were too few */
     if (f->sites.is_wanted)
         add_sites(&f->sites, (struct scale){calls / (double)any.n, floor_ticks, ns_per_tick}, s, r);
     r->inside_ns = inside;

@@ -19,16 +19,16 @@
 
 enum { SLOWER = 100 /* factor for the timeout under callgrind */, OUT_BYTES = 1100 };
 
-/* Builds the command line: valgrind, its arguments, then those of the program. A process that
- * forks dumps its counts before and starts from zero; otherwise those of the child would include
- * them. `out` holds the text of an argument. */
+/* Builds the command line: valgrind, its arguments, then those of the program. A process that forks
+ * first dumps its counts and starts again from zero, because otherwise the child's counts would
+ * include them. `out` is the buffer for one of the arguments. */
 static const char **arguments_of(const struct ab_callgrind *g, const struct ab_program *p,
                                  char out[OUT_BYTES])
 {
     const char *const own[] = {
         g->program,
         "--tool=callgrind",
-        "--command-line-only=yes", /* no .valgrindrc of the user's */
+        "--command-line-only=yes", /* ignore the user's .valgrindrc */
         "--vgdb=no",
         "--sigill-diagnostics=no",
         "-q",
@@ -116,7 +116,7 @@ enum ab_status ab_instr_count(struct ab_callgrind *g, const struct ab_program *p
     }
     if (status == AB_OK && reason[0] == 0)
         take_counts(&sum, counts);
-    ab_callgrind_take(g, NULL, 0); /* removes them */
+    ab_callgrind_take(g, NULL, 0); /* removes the files of the run */
     free(sum.objects);
     return status;
 }

@@ -39,11 +39,13 @@
 enum { LOOK_NS = 10000000, LOOK_MS = 10 };
 enum { FD_EXITS, FD_STDOUT, FD_STDERR, FD_BESIDE, N_FDS = FD_BESIDE + AB_SERVER_FDS };
 _Static_assert(N_FDS <= (int)AB_WATCH_FDS_MAX, "all are watched");
-#define FIRST_WAIT_NS \
-    UINT64_C(5000000000) /* by then most programs have read what they read at their start */
+/* after this time, most programs have read the input that they read at their start */
+#define FIRST_WAIT_NS UINT64_C(5000000000)
 #define WAIT_NS UINT64_C(5000000000)
-#define WAIT_SHARE 0.02 /* share of a CPU; the timers of an idle server use less */
-/* Longest time until a dynamic linker has loaded a library; under callgrind it takes longer. */
+/* a program that uses less than this share of a CPU waits; an idle server's timers use less */
+#define WAIT_SHARE 0.02
+/* Longest time that a dynamic linker takes to load the libraries; under callgrind it takes
+ * longer. */
 #define START_NS UINT64_C(200000000)
 #define START_COUNTED_NS (100 * START_NS)
 
@@ -62,27 +64,31 @@ struct watched {
     /* time that processes waited for us: at their end, or before they close a library */
     uint64_t held_ns;
     uint64_t held_beside_ns; /* part of held_ns during which other processes of the program ran */
-    /* open schedstat of this thread, which has its time without a CPU; -1 = not open */
+    /* open schedstat file of this thread, from which its time without a CPU is read; -1 = not
+     * open */
     int schedstat;
-    uint64_t slept_ns;   /* time of the last sleep */
-    double own_delay_ns; /* time without a CPU up to slept_ns */
+    uint64_t slept_ns;   /* when this thread last went to sleep */
+    double own_delay_ns; /* time without a CPU of this thread until slept_ns */
     double ended_cpu_ns; /* CPU time of processes that have ended by themselves */
     double own_peak_bytes;
     struct ab_run_delays run_delays; /* delays of processes that have ended by themselves */
     bool is_end_seen;                /* True if the end of the first process was seen */
     struct ab_memory_curve curve;
-    struct ab_server_run server; /* `asked` NULL = the program ends by itself */
+    /* run of a server; server.asked NULL = the program ends by itself */
+    struct ab_server_run server;
     uint64_t rest_ns;
     const struct ab_program *waiting; /* program whose `waits` may still be called; NULL = none */
-    /* time of the last check for waiting, and the busy time then */
+    /* wait_ns: when it was last checked whether the program waits; wait_busy_ns: its busy time
+     * then */
     uint64_t wait_ns;
     double wait_busy_ns;
     double loaded_bytes, rested_bytes, mean_bytes; /* servers only; NaN = unknown */
     bool is_root_proven, is_trial;
     char passes[AB_PASSES_BYTES];
-    struct closed *closed; /* libraries closed in a trial */
+    struct closed *closed; /* libraries that were closed in a trial run */
     size_t n_closed, cap_closed;
-    char doubt[1024]; /* about the first process that the wrong allocator serves; "" = none */
+    /* sentence about the first process that another allocator serves; "" = none */
+    char doubt[1024];
 };
 
 /* Reads a value such as "VmHWM:  1234 kB". */
@@ -144,8 +150,8 @@ static void look_for_passes(struct watched *w, pid_t pid)
         ab_proof_passes(w->cache, pid, &w->c->wanted, w->passes);
 }
 
-/* Looks for libraries that bypass the allocator, while the process runs: it may close a library,
- * or end unseen. Looks at samples 1, 2, 4, 8 …, because such a look is expensive. */
+/* Looks for libraries that bypass the allocator while the process runs. It may close such a
+ * library, or end unseen. Looks at its samples 1, 2, 4, 8 …, because such a look is expensive. */
 static void look_now_and_then(struct watched *w, struct ab_process *p)
 {
     p->n_looks++;
@@ -153,8 +159,8 @@ static void look_now_and_then(struct watched *w, struct ab_process *p)
         look_for_passes(w, p->pid);
 }
 
-/* Reads the name of a library from the memory of the process. The handle that dlclose gets is
- * the address of the library's link_map. Writes "" if the memory cannot be read. */
+/* Reads the name of a library that a process closes from its memory. The handle that dlclose
+ * receives is the address of the library's link_map. Writes "" if the memory cannot be read. */
 static void read_library_name(pid_t thread, uint64_t handle, char name[PATH_MAX])
 {
     char path[64];
@@ -170,8 +176,9 @@ static void read_library_name(pid_t thread, uint64_t handle, char name[PATH_MAX]
         close(memory);
 }
 
-/* Handles a process that is about to close a library. Looks at the 1st, 2nd, 4th, 8th … close of
- * each library, because a later one may have made more calls. Returns the thread. */
+/* Handles a process that is about to close a library: looks for libraries that bypass the
+ * allocator. Does so at the 1st, 2nd, 4th, 8th … close of each library, because the library may
+ * have made more calls since. Returns the thread that closes it. */
 static pid_t look_at_close(struct watched *w, const struct ab_notice *notice)
 {
     char text[PATH_MAX];
@@ -190,8 +197,8 @@ static pid_t look_at_close(struct watched *w, const struct ab_notice *notice)
     return notice->thread;
 }
 
-/* Handles a process that is about to end: all its mappings still exist, and its peak is
- * complete. Returns its id. */
+/* Handles a process that is about to end: reads its peak memory and its times, and proves its
+ * allocator. All its mappings still exist. Returns its process id. */
 static pid_t look_at_end(struct watched *w, pid_t thread)
 {
     char path[64], text[4096], why[700];
@@ -230,9 +237,9 @@ static double thread_delay_ns(int schedstat)
     return (double)delay_ns;
 }
 
-/* Returns the ns that we waited for a CPU after a process at its end woke us. Returns 0 if
- * something else (output, the end of our sleep) may have woken us first, because the delay is
- * then not known. */
+/* Returns the ns that this thread waited for a CPU after a process at its end woke it. Returns 0 if
+ * something else (output, the end of our sleep) may have woken it first, because the wait is then
+ * not known. */
 static double late_ns(const struct watched *w, uint64_t now)
 {
     for (unsigned i = 0; i < N_FDS; i++)
@@ -305,7 +312,7 @@ static void look_before_end(struct watched *w, uint64_t now)
     }
 }
 
-/* Lets the mean begin at the last sample. */
+/* Restarts the mean of the resident memory at the last sample. */
 static void begin_mean(struct ab_processes *t)
 {
     t->first_ns = t->last_ns;
@@ -332,8 +339,8 @@ static void attend_server(struct watched *w)
     ab_server_end(&w->server);
 }
 
-/* Returns CPU time plus time without a CPU of all processes, living and ended. The sum never
- * falls. */
+/* Returns the time that all processes, living and ended, had a CPU or could have used one. The sum
+ * never falls. */
 static double busy_ns_of_all(const struct watched *w)
 {
     double ns = w->ended_cpu_ns + (isfinite(w->run_delays.ns) ? w->run_delays.ns : 0);
@@ -344,9 +351,8 @@ static double busy_ns_of_all(const struct watched *w)
     return ns;
 }
 
-/* Calls `waits` if the program seems to wait for something, such as a server that was started
- * without --server. A program that computes, has no CPU or is held by us does not count as
- * waiting. */
+/* Calls `waits` if the program seems to wait for something, as a server does that was started
+ * without --server. A program does not wait if it computes, waits for a CPU, or is held by us. */
 static void look_for_waits(struct watched *w, uint64_t now)
 {
     const uint64_t own_ns = now - w->held_ns;
@@ -445,7 +451,8 @@ static double seconds_ns(struct timeval t)
     return (double)t.tv_sec * 1e9 + (double)t.tv_usec * 1e3;
 }
 
-/* Sets the usage of all processes that anybody waited for between the two. */
+/* Sets the usage of the program: `to` minus `from`, which are the usages of all children that were
+ * waited for. */
 static void subtract_usage(const struct rusage *from, const struct rusage *to,
                            struct ab_program_outcome *o)
 {
@@ -457,8 +464,8 @@ static void subtract_usage(const struct rusage *from, const struct rusage *to,
     o->switches_involuntary = (uint64_t)(to->ru_nivcsw - from->ru_nivcsw);
 }
 
-/* Returns the peak memory. ru_maxrss includes the child before its exec, a copy of us, so that
- * it counts only above our own peak. */
+/* Returns the peak memory of the program. ru_maxrss includes the child before its exec, when it was
+ * a copy of us, so ru_maxrss counts only if it is above our own peak. */
 static double peak_of(const struct watched *w, const struct ab_ending *e)
 {
     char text[4096];
@@ -469,8 +476,8 @@ static double peak_of(const struct watched *w, const struct ab_ending *e)
     return w->processes.is_blind || !(peak > 0) ? (double)NAN : peak;
 }
 
-/* Replaces the numbers by those of a server: wall time is the load's, CPU time excludes the
- * load. */
+/* Replaces numbers of the program by those of a server: wall_ns is the time of the load, and CPU
+ * times are those of the server without the load. */
 static void take_server(const struct watched *w, const struct ab_ending *e,
                         struct ab_program_outcome *o)
 {
@@ -537,8 +544,9 @@ static enum ab_status open_stdin(const struct ab_program *p, int *fd, struct ab_
     return *fd >= 0 ? AB_OK : ab_fail_errno(err, AB_INPUT, "cannot read %s", AB_SHOWN(512, path));
 }
 
-/* Finds the library that notifies us in a trial before a library is closed. Returns NULL if no
- * allocator is preloaded that could be bypassed, or if the library cannot be used. */
+/* Finds the library that notifies us, in a trial, when a library is about to be closed. Returns
+ * NULL if no allocator is preloaded that another library could bypass, or if the library cannot be
+ * used. */
 static const char *find_closes(const struct watched *w, char path[PATH_MAX])
 {
     return w->is_trial && w->c->unasked == NULL && ab_proof_has_preload(&w->c->wanted) &&
@@ -549,8 +557,8 @@ static const char *find_closes(const struct watched *w, char path[PATH_MAX])
 }
 
 /* Builds the environment. Preloads the interposer, the library that makes the aged heap, the
- * allocator and `closes`, in this order. Adds the variables that say where these count, and the
- * settings. */
+ * allocator and `closes`, in this order. Adds the variables that tell these libraries where their
+ * memory is, and the settings. */
 static char **environment_of(const struct ab_program_case *c, const char *closes)
 {
     const struct ab_proof_wanted *w = &c->wanted;

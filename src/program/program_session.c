@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a session of a real program and compares the outputs. If an output differs from that of
- * the base, the base runs once more. If it then differs from itself, no allocator is to blame.
+ * Runs a session of a real program and compares the outputs. If an output differs from that of the
+ * base, the base runs once more. If its output then differs from its own first one, no allocator is
+ * to blame.
  */
 #include "base/aging.h"
 #include "base/rng.h"
@@ -66,8 +67,8 @@ static void fail(struct ab_program_outcome *o, enum ab_backend_status status, co
     AB_COPY(o->reason, why);
 }
 
-/* Subtracts the cost of making the aged heap from the outcome. Fails the outcome if the heap was
- * not made, or only in part. */
+/* Subtracts the cost of making the aged heap from the numbers of the outcome. Sets a failure if the
+ * heap was not made, or only in part. Returns what the library reported. */
 static struct ab_aging_count program_aging_take(const struct ab_program_aging_run *run,
                                                 struct ab_program_outcome *o)
 {
@@ -101,18 +102,21 @@ struct state {
     struct ab_program_summary *summary;
     struct ab_proof_cache cache;
     bool has_reference;
-    bool is_noted;      /* True if the noter was preloaded when the reference was made */
-    bool has_noted;     /* True if a run with the noter was made */
+    /* True if the noter (struct ab_program_plan) was preloaded when the reference output was
+     * made */
+    bool is_noted;
+    bool has_noted;     /* True if a run with the noter preloaded was made */
     uint32_t reference; /* back end whose output is the reference */
     bool is_adopted;    /* True if the reference is the output of a measured run */
     bool *is_inside;    /* per back end: True if it is also measured with the interposer */
     struct ab_clock clock;
     struct ab_callgrind callgrind;
-    struct ab_instr_counts *counts; /* per back end, until a result contains them */
-    /* sum of the times of the first runs, for the callgrind estimate */
+    struct ab_instr_counts *counts; /* per back end: counts that no result contains yet */
+    /* sum of the wall times of the first runs, from which the time under callgrind is estimated */
     double plain_ns;
-    struct ab_inside_empty empty; /* empty calls that the interposer timed, of all runs so far */
-    uint32_t running;             /* back end of the current run */
+    /* times of empty calls that the interposer took in all runs so far */
+    struct ab_inside_empty empty;
+    uint32_t running; /* back end of the current run */
     uint32_t done, total;
 };
 
@@ -123,7 +127,7 @@ static bool is_running(const struct state *st, uint32_t backend)
     return ab_backend_status_has_numbers(st->session->backends[backend].status);
 }
 
-/* Marks a back end as failed and drops its numbers, also those of earlier rounds. */
+/* Marks a back end as failed and drops its numbers, even those of earlier rounds. */
 static void fail_backend(struct state *st, uint32_t backend, enum ab_backend_status status,
                          const char *reason)
 {
@@ -138,8 +142,8 @@ static bool is_same(const struct ab_output_digest *a, const struct ab_output_dig
     return a->bytes == b->bytes && a->high == b->high && a->low == b->low;
 }
 
-/* Runs the case on an aged heap if it asks for one, and notes what was made for the running back
- * end. */
+/* Runs a case, on an aged heap if the case has a plan for one. Stores in the session what the aged
+ * heap of the running back end has. */
 static enum ab_status run_aged(struct state *st, const struct ab_program *program,
                                const struct ab_program_case *c, struct ab_program_outcome *out,
                                struct ab_err *err)
@@ -231,9 +235,9 @@ static enum ab_status fail_unsteady(const struct state *st, const struct ab_outp
         st->session->backends[st->reference].name, sizes);
 }
 
-/* Adopts a new reference if a measured run of the reference and this one print the same. The
- * first reference may differ, because its run had one more library preloaded, and a program may
- * print that. */
+/* Makes `other`, the output of a measured run, the new reference if a measured run of the reference
+ * back end prints the same (`again`). The first reference may differ, because its run had one more
+ * library preloaded, and a program may print that. */
 static bool adopt(struct state *st, bool is_preflight, const struct ab_output_digest *again,
                   const struct ab_output_digest *other)
 {
@@ -246,8 +250,8 @@ static bool adopt(struct state *st, bool is_preflight, const struct ab_output_di
     return true;
 }
 
-/* Replaces a reference that was made with the noter preloaded if the program prints something
- * else without it. */
+/* If the reference was made with the noter preloaded, replaces it by `plain`, the output without
+ * the noter, if that differs. */
 static void take_plain(struct state *st, const struct ab_output_digest *plain)
 {
     if (!st->is_noted || is_same(plain, &st->summary->output))
@@ -298,14 +302,15 @@ static enum ab_status check_output(struct state *st, uint32_t backend, uint32_t 
     return blame(st, backend, round, is_preflight, &run->output, err);
 }
 
-/* Appends the round: "the program failed: exit status 3 (in round 4)". */
+/* Appends the round to the reason: "the program failed: exit status 3 (in round 4)". */
 static void add_round(struct ab_backend_info *b, uint32_t round)
 {
     size_t n = strlen(b->reason);
     snprintf(b->reason + n, sizeof b->reason - n, " (in round %u)", round + 1);
 }
 
-/* Runs a back end and notes a failure. *out is valid only if the back end is still running. */
+/* Runs a back end and checks its output. Stores a failure in the back end. *out is valid only if
+ * the back end has not failed. */
 static enum ab_status run_checked(struct state *st, uint32_t backend, uint32_t round,
                                   bool is_preflight, struct ab_program_outcome *out,
                                   struct ab_err *err)
@@ -332,7 +337,7 @@ static void add_result(struct state *st, uint32_t backend, uint32_t round,
     *r = (struct ab_result){
         .backend = backend, .phase = AB_PROGRAM_PHASE, .op = AB_OP_ALL, .round = round, .hdr = hdr};
     ab_fields_forget_all(r);
-    r->n_ops = 1; /* the program as a whole */
+    r->n_ops = 1; /* the program as a whole counts as one op */
     r->ns_per_op = r->wall_ns_per_op = r->wall_ns = run->wall_ns;
     r->ops_per_s = 1e9 / run->wall_ns;
     r->user_ns = run->user_ns;
@@ -401,7 +406,8 @@ static void leave_inside(struct state *st, uint32_t backend, const char *why)
     AB_COPY(b->not_inside, why);
 }
 
-/* Takes the numbers of a run with the interposer; all other numbers come from the plain run. */
+/* Copies the numbers inside the allocator from a run with the interposer to the result; all other
+ * numbers come from the run without. */
 static void take_inside(struct state *st, uint32_t backend, const struct inside_memory *m,
                         const struct ab_program_outcome *run, uint32_t all)
 {
@@ -415,8 +421,8 @@ static void take_inside(struct state *st, uint32_t backend, const struct inside_
                        st->session, all);
 }
 
-/* Runs the program with the interposer. `all` is the row of the plain run; UINT32_MAX = trial,
- * no row. */
+/* Runs the program with the interposer. `all` is the index of the result of the run without;
+ * UINT32_MAX = a trial, which has no result. */
 static enum ab_status run_inside(struct state *st, uint32_t backend, uint32_t round, uint32_t all,
                                  struct ab_err *err)
 {
@@ -439,8 +445,8 @@ static enum ab_status run_inside(struct state *st, uint32_t backend, uint32_t ro
 
 /* ---- under callgrind ---- */
 
-/* Counts a back end under callgrind. Discards the counts if the output differs, because the
- * program then did something else. */
+/* Counts the instructions of a back end under callgrind. Discards the counts if the output differs
+ * from the reference, because the program then did something else. */
 static enum ab_status count_backend(struct state *st, uint32_t backend, struct ab_err *err)
 {
     const struct ab_program_plan *p = st->plan;
@@ -449,7 +455,7 @@ static enum ab_status count_backend(struct state *st, uint32_t backend, struct a
     const struct ab_program program = program_of(st, c);
     struct ab_program_outcome run;
     st->running = backend;
-    if (c->aging != NULL) { /* the counts would include making the aged heap */
+    if (c->aging != NULL) { /* without the aged heap, because the counts would include making it */
         AB_FIT(b->uncounted, "programs are counted on a fresh heap");
         st->done++;
         return AB_OK;
@@ -510,7 +516,7 @@ static enum ab_status run_round(struct state *st, uint32_t round, struct ab_err 
     return status;
 }
 
-/* Drops an incomplete round, for every back end alike. */
+/* Drops an interrupted round of all back ends, because it is incomplete. */
 static void drop_round(struct ab_session *s, uint32_t round)
 {
     ab_fold_drop(s, AB_FOLD_ANY, round);
@@ -530,8 +536,8 @@ static bool is_unlike(const struct state *st, const struct ab_output_digest *out
     return st->has_reference && !st->plan->is_output_free && !is_same(output, &st->summary->output);
 }
 
-/* Takes the results of a run with the noter. Returns false if the run is useless and must be
- * repeated without the noter. */
+/* Stores the results of a run with the noter. Returns false if the run failed or printed something
+ * else, and must be repeated without the noter. */
 static bool take_noted(struct state *st, uint32_t backend, const struct ab_unasked *u,
                        const struct ab_program_outcome *run)
 {
@@ -572,7 +578,8 @@ static enum ab_status run_first(struct state *st, uint32_t backend, struct ab_pr
     return check_output(st, backend, 0, true, run, err);
 }
 
-/* Makes the first runs, the base first, because the others are compared with its output. */
+/* Makes the first runs of all back ends. The base runs first, because the outputs of the others are
+ * compared with that of the base. */
 static enum ab_status run_preflights(struct state *st, struct ab_err *err)
 {
     struct ab_program_outcome run;

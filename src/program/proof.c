@@ -29,11 +29,12 @@
 /* Every loaded object has a slot (GOT entry) for each function of another object that it calls, and
  * the dynamic linker fills the slot with an address. */
 
-/* Slots of a file for functions of the malloc family, from its relocations. Read from the first
- * process that has mapped the file, and valid for all others. Zero-initialize it, free `items`. */
+/* Slots of a file for functions of the malloc family, as its relocations give them. They are read
+ * from the first process that has mapped the file, and are valid for all other processes.
+ * Zero-initialize it, free `items`. */
 struct ab_slots_table {
     bool is_read;
-    /* address of the first byte of the file, relative to the addresses of its segments */
+    /* address of the first byte of the file, in the addressing of the file's segments */
     uint64_t first;
     struct ab_slots_entry *items;
     size_t n, cap;
@@ -42,17 +43,18 @@ struct ab_slots_table {
 struct ab_slots_mapping { /* mapping of a file; an array of them is sorted by address */
     uint64_t low, high, offset;
     bool is_wanted; /* True if it belongs to the allocator that must be called */
-    /* True if only the interposer, preloaded ahead of it, calls this wanted allocator */
+    /* True if an interposer is preloaded ahead of this wanted allocator, so that only the
+     * interposer calls it */
     bool is_behind;
     bool is_libc;    /* True if it is the C library and the wanted allocator is another one */
     bool is_foreign; /* True if it is any other object that defines malloc */
     bool calls_libc; /* result: True if the object that begins here calls the C library's malloc */
-    struct ab_slots_table *table; /* slots of its file; NULL = read them each time */
+    struct ab_slots_table *table; /* slots of the file; NULL = read them each time */
     char name[256];
 };
 
 struct ab_slots {
-    /* slots of malloc, calloc, realloc, free that lead to the wanted allocator */
+    /* number of slots for malloc, calloc, realloc and free that lead to the wanted allocator */
     unsigned n_wanted;
     char why[600]; /* "calls X of OBJECT" for the first slot that leads elsewhere; "" = none */
 };
@@ -64,9 +66,9 @@ enum { JUMP = R_AARCH64_JUMP_SLOT, DATA = R_AARCH64_GLOB_DAT, ADDRESS = R_AARCH6
 #endif
 
 enum { HEADERS_MOST = 64, DYNAMIC_MOST = 256, NAME_BYTES = 24 };
-#define TABLE_MOST (UINT64_C(1) << 26) /* bytes of relocations of one object */
+#define TABLE_MOST (UINT64_C(1) << 26) /* limit on the bytes of relocations of one object */
 
-/* operators new and delete */
+/* beginnings of the mangled names of operators new and delete */
 static const char *const begins[] = {"_Znw", "_Zna", "_ZdlPv", "_ZdaPv"};
 
 struct ab_slots_entry {
@@ -85,8 +87,8 @@ static bool read_at(int memory, uint64_t at, void *out, size_t n)
     return pread(memory, out, n, (off_t)at) == (ssize_t)n;
 }
 
-/* Returns an address in the process. glibc has relocated some values of the dynamic section, and
- * others not. */
+/* Returns the address in the process for a value of the dynamic section. glibc relocates some of
+ * these values, and others not. */
 static uint64_t address_of(const struct object *o, uint64_t value)
 {
     return value < o->bias ? value + o->bias : value;
@@ -193,7 +195,8 @@ static void judge_slot(const struct walk *w, const char *name, uint64_t target)
 {
     const struct ab_slots_mapping *to = find_mapping(w->mappings, w->n, target);
     if (to == NULL || strcmp(to->name, w->of->name) == 0)
-        return; /* unresolved slots lead to the linkage table of the object itself */
+        /* a slot that is not resolved yet leads to the linkage table of the object itself */
+        return;
     const bool is_other = (to->is_libc || to->is_behind) && is_core(name);
     w->of->calls_libc = w->of->calls_libc || (is_other && to->is_libc);
     if (to->is_wanted && !to->is_behind)
@@ -213,7 +216,8 @@ static void *copy(int memory, uint64_t at, uint64_t n)
     return bytes;
 }
 
-struct relocations { /* entries of one relocation table that have a slot for a symbol */
+/* the entries of one relocation table that fill a slot with the address of a symbol */
+struct relocations {
     Elf64_Rela *items;
     size_t n;
     uint64_t n_symbols; /* largest symbol number plus 1 */
@@ -240,8 +244,8 @@ static bool copy_relocations(const struct object *o, uint64_t at, uint64_t bytes
     return true;
 }
 
-/* Notes the slots of the malloc family. Truncates names to a length that still tells these
- * functions apart. */
+/* Stores the slots of the malloc family. Names are truncated to a length that still distinguishes
+ * these functions. */
 static void note_slots(const struct relocations *r, const Elf64_Sym *symbols, const char *strings,
                        uint64_t n_string_bytes, struct ab_slots_table *to)
 {
@@ -310,8 +314,8 @@ static void look_at_object(const struct walk *w, int memory)
     free(own.items);
 }
 
-/* Reads and judges the slots of a process. With lazy binding, a function that is not resolved
- * yet counts neither way. Returns false if the process cannot be read. */
+/* Reads the slots of a process and finds out where they lead. With lazy binding, a function that is
+ * not resolved yet does not count. Returns false if the process cannot be read. */
 static bool slots_read(pid_t pid, struct ab_slots_mapping *mappings, size_t n, struct ab_slots *out)
 {
     char path[64];
@@ -338,10 +342,10 @@ struct ab_proof_file {
 
 enum { MAPS_BYTES = 1 << 20 };
 
-/* Facts about the mappings of a process. */
+/* Facts from the mappings of a process about the libraries in it. */
 struct mapped {
     bool has_wanted, has_glibc, has_in_front, has_memory;
-    char other[256]; /* another object that defines malloc; "" = none */
+    char other[256]; /* name of another object that defines malloc; "" = none */
 };
 
 /* Mapping of a file: a line of /proc/PID/maps. */
@@ -349,7 +353,8 @@ struct mapping {
     pid_t pid;
     uint64_t low, high, offset, dev, ino;
     bool is_executable;
-    const char *path; /* path as our root sees it */
+    /* path as /proc/PID/maps gives it; the process may have another root than we */
+    const char *path;
 };
 
 /* Parses a line. Returns false if it is not the mapping of a file. */
@@ -376,15 +381,15 @@ static bool parse_mapping(pid_t pid, char *line, struct mapping *out)
 
 enum { SEEN_BYTES = PATH_MAX + 64 };
 
-/* Writes to `seen` a path by which we can open the mapped file itself. The path in maps can lead
- * elsewhere if the process has another root. The kernel's link to the file of a mapping would be
- * exact, but needs privileges. */
+/* Writes to `seen` a path by which we can open the mapped file itself. The path in maps may lead to
+ * another file if the process has another root. The kernel's link in map_files would always be
+ * right, but needs privileges. */
 static bool find_file(const struct mapping *m, char seen[SEEN_BYTES], struct stat *st)
 {
     snprintf(seen, SEEN_BYTES, "%s", m->path);
     if (stat(seen, st) == 0 && st->st_dev == m->dev && st->st_ino == m->ino)
         return true;
-    /* Some file systems show another device in maps than in stat. */
+    /* On some file systems, maps shows another device than stat, so only the inode is compared. */
     snprintf(seen, SEEN_BYTES, "/proc/%d/root%s", (int)m->pid, m->path);
     if (stat(seen, st) == 0 && st->st_ino == m->ino)
         return true;
@@ -396,19 +401,20 @@ static bool find_file(const struct mapping *m, char seen[SEEN_BYTES], struct sta
     return stat(seen, st) == 0;
 }
 
-/* Reads the symbols of a file. Returns false if it is no library: generated code, or a file that
- * is gone. */
+/* Reads the symbols of a file. Returns false if the file is not a library (generated code), or is
+ * gone. */
 static bool read_symbols(const char *path, struct ab_proof_file *file)
 {
     static const char *const names[] = {"malloc", "gnu_get_libc_version"};
     struct ab_elf elf;
     if (ab_elf_read(path, names, 2, &elf, NULL) != AB_OK)
         return false;
-    /* The noter passes all calls on; the process may have inherited it over an exec. */
+    /* the noter (AB_ASKED_NAME) does not count, because it passes all calls on; a process may
+     * inherit it across an exec */
     file->has_malloc = (elf.defined & 1) != 0 && strcmp(elf.soname, AB_ASKED_NAME) != 0;
     file->is_glibc = (elf.defined & 2) != 0;
     file->is_loader = strncmp(elf.soname, "ld-linux", 8) ==
-                      0; /* old dynamic linkers define malloc for themselves */
+                      0; /* the loader of an old glibc defines malloc for its own use */
     return true;
 }
 
@@ -432,8 +438,8 @@ static const struct ab_proof_file *add_file(struct ab_proof_cache *c, uint64_t d
     return &c->files[c->n - 1];
 }
 
-/* Returns what is known of a mapped file. Does not cache a file that we cannot open, because
- * another process may give access to it. */
+/* Returns the facts about a mapped file, which are read once. Does not store facts about a file
+ * that we cannot open, because we may be able to open it through another process. */
 static const struct ab_proof_file *file_of(struct ab_proof_cache *c, const struct mapping *m)
 {
     static const struct ab_proof_file unknown;
@@ -445,8 +451,8 @@ static const struct ab_proof_file *file_of(struct ab_proof_cache *c, const struc
     return find_file(m, seen, &st) ? add_file(c, m->dev, m->ino, seen) : &unknown;
 }
 
-/* True if the mapping is of the wanted file. Compares device and inode of the mapping or, on
- * file systems that show other numbers there, those of its path. */
+/* True if the mapping is of the wanted file. Compares device and inode in maps. On file systems
+ * where maps shows other numbers, compares those of the mapping's path. */
 static bool is_wanted(const struct mapping *m, const struct ab_proof_wanted *w)
 {
     char seen[SEEN_BYTES];
@@ -500,7 +506,7 @@ static bool read_maps(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
     return n > 0;
 }
 
-/* ---- processes in which another allocator is loaded too ---- */
+/* ---- processes in which another library defines malloc too ---- */
 
 struct listed {
     struct ab_slots_mapping *items;
@@ -541,8 +547,8 @@ static void list_mappings(struct ab_proof_cache *c, pid_t pid, const struct ab_p
     free(text);
 }
 
-/* True if the process calls the requested file, although another object defines malloc too. If
- * not, `why` is the end of a sentence that begins with the name of the process. */
+/* True if the process calls the malloc of the requested library, although another object defines
+ * malloc too. If not, writes the end of a sentence that begins with the name of the process. */
 static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof_wanted *w,
                       const char *other, char *why, size_t cap)
 {
@@ -563,7 +569,7 @@ static bool is_called(struct ab_proof_cache *c, pid_t pid, const struct ab_proof
 
 /* ---- libraries that bypass the allocator ---- */
 
-/* Adds the name of a file once. If there is no room, adds a mark that there were more. */
+/* Adds the name of a file, unless the list has it. If there is no room, adds ", …" once. */
 static void add_name(char names[AB_PASSES_BYTES], const char *path)
 {
     static const char more[] = ", …";
@@ -594,7 +600,7 @@ void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_pr
     if (!ab_proof_has_preload(wanted))
         return;
     list_mappings(cache, pid, wanted, &list);
-    bool is_loaded = false; /* False: too early, or the proof has failed */
+    bool is_loaded = false; /* false if it is too early, or another allocator serves the process */
     for (size_t i = 0; i < list.n; i++)
         is_loaded = is_loaded || list.items[i].is_wanted;
     if (is_loaded)
@@ -614,13 +620,14 @@ static void name_process(pid_t pid, char *name, size_t cap)
     ab_text_printable(name, cap, text[0] != 0 ? text : "a process");
 }
 
-/* True if the program exports malloc itself, which then comes before everything that is
- * preloaded. */
+/* True if the program file itself exports malloc. The program's malloc then takes precedence over
+ * preloaded libraries. */
 static bool is_of_program(struct ab_proof_cache *c, pid_t pid)
 {
     char link[64];
     struct stat st;
-    AB_FIT(link, "/proc/%d/exe", (int)pid); /* the link leads to the file itself */
+    /* the link leads to the file itself, even if the path is gone */
+    AB_FIT(link, "/proc/%d/exe", (int)pid);
     if (stat(link, &st) != 0)
         return false;
     const struct ab_proof_file *known = find_known(c, st.st_dev, st.st_ino);

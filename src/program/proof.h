@@ -35,9 +35,9 @@ struct ab_proof_wanted {
 };
 
 enum ab_proof_answer {
-    AB_PROOF_GONE, /* the process has ended, or cannot be read */
+    AB_PROOF_GONE, /* the process has ended, or its files in /proc cannot be read */
     AB_PROOF_YES,
-    AB_PROOF_NO, /* another allocator serves it, or its libraries are still being loaded */
+    AB_PROOF_NO, /* another allocator serves the process, or its libraries are still being loaded */
 };
 
 /* Symbols of files, each read once. Zero-initialize it. */
@@ -55,9 +55,9 @@ void ab_proof_cache_fini(struct ab_proof_cache *cache);
 /* True if a library is preloaded. */
 bool ab_proof_has_preload(const struct ab_proof_wanted *wanted);
 
-/* Adds to `names` the libraries of a process that bypass the preloaded allocator and call the C
- * library's malloc, because they were loaded with RTLD_DEEPBIND or dlmopen. Reads the symbols
- * that the dynamic linker has resolved. With lazy binding, calls that were not made yet are not
+/* Finds libraries of a process that bypass the preloaded allocator and call the C library's malloc,
+ * because they were loaded with RTLD_DEEPBIND or dlmopen. Adds them to `names`. Reads the symbols
+ * that the dynamic linker has resolved. With lazy binding, a call that was not made yet is not
  * seen. */
 enum { AB_PASSES_BYTES = 240 };
 void ab_proof_passes(struct ab_proof_cache *cache, pid_t pid, const struct ab_proof_wanted *wanted,

@@ -35,11 +35,13 @@
 #include <unistd.h>
 
 #define TRY_EVERY_NS UINT64_C(5000000)
-#define RUN_EVERY_NS UINT64_C(50000000) /* a shell command costs more than a connection */
+/* time between two tests of readiness; longer for a shell command, which costs more than a
+ * connection */
+#define RUN_EVERY_NS UINT64_C(50000000)
 #define END_MOST_NS UINT64_C(30000000000)
 enum { CONNECT_MS = 50, PRINTED_MOST = 16 << 20, SHOWN = 300 };
 
-/* ---- is it ready? ---- */
+/* ---- tests of readiness ---- */
 
 static bool connects(const struct ab_server_address *address)
 {
@@ -66,8 +68,8 @@ static bool answers(const struct ab_server_ready *ready)
 
 /* ---- regular expressions, matched in a child process ---- */
 
-/* Limits of the child. regcomp and regexec have none, and some expressions take hours and all
- * memory. The kernel ends a process that exceeds the limits. */
+/* Limits of the child. regcomp and regexec have none, and some expressions would take hours and all
+ * memory. The kernel ends a process that exceeds these limits. */
 enum { PATTERN_CPU_S = 5 };
 #define PATTERN_BYTES (UINT64_C(512) << 20)
 
@@ -108,7 +110,7 @@ static void match_here(const char *pattern, const char *text, struct match *out)
         out->error = regexec(&compiled, text, 2, out->at, 0);
 }
 
-/* Waits for the answer. Returns false if the process was killed before it answered. */
+/* Waits for the child's answer. Returns false if the child was killed before it answered. */
 static bool await_match(pid_t pid, int fd, struct match *out)
 {
     struct pollfd wake = {.fd = fd, .events = POLLIN};
@@ -122,8 +124,8 @@ static bool await_match(pid_t pid, int fd, struct match *out)
     return is_there;
 }
 
-/* Matches in a child process. Returns AB_USAGE if the pattern is invalid or takes too much;
- * `why` has the reason. */
+/* Matches a pattern against a text in a child process. Returns AB_USAGE if the pattern is invalid
+ * or takes too much time or memory; `why` receives the reason. */
 static enum ab_status match(const char *pattern, const char *text, struct match *out, char *why,
                             size_t cap)
 {
@@ -178,8 +180,8 @@ static void fail_run(struct ab_server_run *run, const char *why)
     AB_COPY(run->failure, why);
 }
 
-/* Starts a shell command with its output to the two descriptors. The supervision of signals
- * stays with the server. */
+/* Starts a shell command whose output goes to the two descriptors. Afterwards, ab_supervise_expect
+ * is called for the server again, which is the supervised process. */
 static void start_beside(struct ab_server_run *run, const char *command, int out_fd, int errors_fd)
 {
     struct ab_err err;
@@ -192,7 +194,7 @@ static void start_beside(struct ab_server_run *run, const char *command, int out
     run->beside_fd = (int)syscall(SYS_pidfd_open, run->beside, 0);
 }
 
-/* Reaps the command if it has ended, and kills the rest of its process group. */
+/* True if the command has ended. Then reaps it, and kills the rest of its process group. */
 static bool has_ended(struct ab_server_run *run, int *wait_status)
 {
     siginfo_t info = {0};
@@ -211,7 +213,7 @@ static bool has_ended(struct ab_server_run *run, int *wait_status)
     return true;
 }
 
-/* ---- stage by stage ---- */
+/* ---- the stages ---- */
 
 enum ab_status ab_server_begin(const struct ab_server *asked, struct ab_server_run *run,
                                struct ab_err *err)
@@ -275,7 +277,7 @@ static void start_load(struct ab_server_run *run)
     ab_program_output_started(&run->errors);
 }
 
-/* True if the server answers now. */
+/* True if the server answers at the moment. */
 static bool is_ready(struct ab_server_run *run, uint64_t now)
 {
     const struct ab_server_ready *ready = &run->asked->ready;
@@ -341,8 +343,8 @@ static void take_printed(struct ab_server_run *run)
     ab_program_output_take(&run->errors);
 }
 
-/* Finds the number of a metric in the output. Returns NULL, or what is wrong as the end of a
- * sentence. */
+/* Finds the number of a metric in the output of the load. Returns NULL, or the end of a sentence
+ * that says what is wrong. */
 static const char *find_number(const struct ab_server_metric *m, const char *printed, char *shown,
                                size_t cap, double *out)
 {
@@ -410,7 +412,7 @@ static enum ab_server_event await_load(struct ab_server_run *run)
     if (!run->is_beside_running || !has_ended(run, &status))
         return AB_SERVER_NOTHING;
     run->load_ns = (double)(ab_clock_now_ns() - run->since_ns);
-    take_printed(run); /* output that arrived in the meantime */
+    take_printed(run); /* reads output that arrived before the load ended */
     const char *failed = load_failure(run, status, why, sizeof why);
     if (failed != NULL)
         fail_run(run, failed);
@@ -489,8 +491,8 @@ static bool is_asked_for(const struct ab_server_run *run, int wait_status)
 enum ab_backend_status ab_server_judge(const struct ab_server_run *run, int wait_status, char *why,
                                        size_t cap)
 {
-    /* If the load failed first, its stage counts: the load often ends before the server's end is
-     * seen. */
+    /* If the load failed, the stage in which it failed counts. The load often ends before the
+     * server's end is seen. */
     const char *when = stages[run->failure[0] != 0 ? run->failed_in : run->stage];
     char ended[60] = "";
     bool is_crash = WIFSIGNALED(wait_status) && !is_asked_for(run, wait_status);

@@ -44,7 +44,7 @@ struct ab_server_metric { /* a number that the load prints */
 enum ab_status ab_server_check_pattern(const char *pattern, size_t *n_groups, char *why,
                                        size_t cap);
 
-struct ab_server { /* plan of a run of a server */
+struct ab_server { /* plan for a run of a server; the same in all runs */
     struct ab_server_ready ready;
     const char *load;                 /* shell command; borrowed */
     struct ab_server_metric *metrics; /* owned by the caller */
@@ -64,7 +64,8 @@ enum ab_server_event {
     AB_SERVER_NOTHING,
     AB_SERVER_ANSWERS, /* the server is ready, and the load has begun */
     AB_SERVER_LOAD_IS_DONE,
-    AB_SERVER_IS_DONE, /* the rest is over, or something failed: call ab_server_end next */
+    /* the rest is over, or there was a failure; the caller must call ab_server_end next */
+    AB_SERVER_IS_DONE,
 };
 
 enum { AB_SERVER_FDS = 3 };
@@ -73,7 +74,7 @@ struct ab_server_run { /* initialized by ab_server_begin */
     const struct ab_server *asked;
     enum ab_server_stage stage;
     pid_t server;
-    /* current or last shell beside the server (--ready or the load), which leads its own process
+    /* last shell command beside the server (--ready or the load), which leads its own process
      * group */
     pid_t beside;
     bool is_beside_running;
@@ -81,7 +82,8 @@ struct ab_server_run { /* initialized by ab_server_begin */
     int printed_fd;
     struct ab_text printed; /* output of the load */
     struct ab_program_output errors;
-    /* start of the server, start of the stage, time of the next --ready test */
+    /* begin_ns: start of the server; since_ns: start of the stage; next_ns: time of the next
+     * --ready test */
     uint64_t begin_ns, since_ns, next_ns;
     double ready_ns, load_ns;    /* NaN = not known */
     double values[AB_NAMED_MAX]; /* indexed by the slot of the field; NaN = not known */
@@ -95,8 +97,9 @@ enum ab_status ab_server_begin(const struct ab_server *asked, struct ab_server_r
                                struct ab_err *err);
 /* Call this when the server has been started. */
 void ab_server_started(struct ab_server_run *run, pid_t server, uint64_t begin_ns);
-/* Continues a run as far as possible without waiting. `rest_ns` 0 = no rest. Fills `fds`
- * (AB_SERVER_FDS entries) with the descriptors to poll before the next call. */
+/* Continues a run as far as possible without waiting. rest_ns is the length of the rest after the
+ * load; 0 = no rest. Fills `fds` (AB_SERVER_FDS entries) with the descriptors to poll before the
+ * next call. */
 enum ab_server_event ab_server_step(struct ab_server_run *run, uint64_t rest_ns,
                                     struct pollfd *fds);
 /* Asks the server to end. */

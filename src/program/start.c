@@ -37,13 +37,13 @@
 
 /* ---- the guardian ----
  *
- * A process that waits for the end of a pipe. When allocbench is killed, even by SIGKILL, the
- * guardian ends the processes of the measured program. It is neither their parent nor an ancestor,
- * so that the program does not notice it. */
+ * The guardian is a process that waits for the end of a pipe. When allocbench is killed, even by
+ * SIGKILL, the guardian ends the processes of the measured program. It is neither their parent nor
+ * an ancestor, so that the program does not notice it. */
 
 enum { GROUPS = 8, LISTED = 4096, MARKS = 32768, PASSES_MOST = 1000, QUIET_PASSES = 2 };
 
-/* Memory that both processes share: written by allocbench, read by the guardian when allocbench
+/* Memory that both processes share. allocbench writes it, and the guardian reads it when allocbench
  * is gone. */
 struct known {
     pid_t groups[GROUPS]; /* process groups of started programs; 0 = unused */
@@ -59,7 +59,7 @@ static struct known *known;
 struct found {
     pid_t pid;
     struct ab_process_stat stat;
-    uint64_t start_ns; /* since boot */
+    uint64_t start_ns; /* start time of the process, in ns since boot */
 };
 
 static pid_t marks[MARKS]; /* ids of the processes that were found and stopped */
@@ -89,8 +89,8 @@ static bool is_marked(pid_t pid)
     return false;
 }
 
-/* True if the process was listed. A process that began after the sample only has the same number
- * as a listed one. */
+/* True if allocbench listed the process. A process that began after that sample has the same number
+ * as a listed one, but is another process. */
 static bool is_listed(const struct found *s)
 {
     for (uint32_t i = 0; i < known->n && i < LISTED; i++)
@@ -139,8 +139,8 @@ static bool is_in_group(const struct found *s)
     return false;
 }
 
-/* Stops all processes of the program that were not found before, so that they start no others.
- * Returns their number. */
+/* Stops all processes of the program that were not found before, so that they cannot start others.
+ * Returns the number of these processes. */
 static size_t stop_more(void)
 {
     size_t before = n_marks;
@@ -169,7 +169,7 @@ static void end_all(void)
         kill(marks[i], SIGKILL);
 }
 
-/* Runs the guardian. It keeps only the pipe open, which ends with allocbench. */
+/* Runs the guardian. It keeps only the pipe open, whose other end closes when allocbench ends. */
 static _Noreturn void guard(int end)
 {
     char byte;
@@ -195,14 +195,15 @@ void ab_guardian_begin(void)
     known = page != MAP_FAILED ? page : NULL;
     if (known != NULL) {
         known->parent = getpid();
-        known->began_ns = boot_ns() - UINT64_C(10000000); /* start times are known to a tick */
+        /* 10 ms earlier, because start times of processes are known to a tick only */
+        known->began_ns = boot_ns() - UINT64_C(10000000);
     }
     pid_t pid = known != NULL ? fork() : -1;
     if (pid == 0)
         guard(ends[0]);
     close(ends[0]);
     if (pid > 0)
-        return; /* ends[1] stays open as long as we live */
+        return; /* ends[1] stays open until allocbench ends */
     close(ends[1]);
     if (known != NULL)
         munmap(known, sizeof *known);
@@ -268,8 +269,8 @@ static bool place_streams(const struct ab_program_start *s)
 
 /* ---- the seccomp filter ----
  *
- * A process that is about to end waits for our answer. With shows_closes, so does one that is
- * about to close a library, which src/inside/closes.c signals by a munmap of 0 bytes. */
+ * A process that is about to end waits for our answer. With shows_closes, a process that is about
+ * to close a library waits too; src/inside/closes.c signals this by a munmap of 0 bytes. */
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -277,11 +278,12 @@ static bool place_streams(const struct ab_program_start *s)
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Installs the filter in a child before its exec, with no_new_privs set. Returns the listener,
- * or −1 with errno if the system has none or a sandbox around us already listens. */
+/* Installs the filter in a child before its exec, with no_new_privs set. Returns the listener.
+ * Returns −1 with errno if the system has no listeners, or if a sandbox around us already has
+ * one. */
 static int install_filter(bool shows_closes)
 {
-    /* Processes of another architecture may do everything, because they cannot load our
+    /* System calls of another architecture are allowed, because such a process cannot load our
      * libraries. */
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -297,7 +299,7 @@ static int install_filter(bool shows_closes)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {.len = AB_ARRAY_LEN(code), .filter = code};
-    /* SPEC_ALLOW: without it, older kernels would slow down the branches of the program. */
+    /* Without SPEC_ALLOW, older kernels would slow down the branches of the program. */
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                         SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
                         &program);
@@ -319,7 +321,7 @@ static _Noreturn void become_program(const struct ab_program_start *s, pid_t par
     ab_spawn_give_up(link);
 }
 
-/* Lets the child exec. Returns the errno of the child; 0 = it has become the program. */
+/* Lets the child call exec. Returns 0 if it has become the program, otherwise its errno. */
 static int let_go(int link, struct ab_program_started *out)
 {
     out->listener = -1;
@@ -362,7 +364,8 @@ enum ab_status ab_program_start(const struct ab_program_start *start,
         *out = started;
         return AB_OK;
     }
-    kill(started.pid, SIGKILL); /* SIGKILL, because a normal end would wait for an answer */
+    /* not SIGTERM, because the child would wait for an answer at its end */
+    kill(started.pid, SIGKILL);
     waitpid(started.pid, NULL, 0);
     ab_guardian_forget(started.pid);
     if (started.listener >= 0)

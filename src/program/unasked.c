@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeps the largest reading of one process's memory. Reads the maps of blocks after the end of
- * the program, because a block is noted a moment after its allocation. The program can write to
- * the file, so that its content is used only as bits and process numbers.
+ * Keeps the largest reading of one process's memory. Reads where blocks have been only after the
+ * end of the program, because a block is recorded a moment after its allocation. The program can
+ * write to the file, so its content is used only as bits and process numbers.
  */
 #include "program/unasked.h"
 
@@ -15,10 +15,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define LEAST_BYTES (UINT64_C(8) << 20) /* less is not worth a look */
+#define LEAST_BYTES (UINT64_C(8) << 20) /* processes with less anonymous memory are not examined */
 #define FILE_BYTES (AB_ASKED_HEAD_BYTES + (off_t)AB_ASKED_MAPS * AB_ASKED_MAP_BYTES)
 
-/* True if the file may be that large: a file beyond the limit would kill us by a signal. */
+/* True if a file of this size is allowed. A file beyond the limit would end this process by a
+ * signal. */
 static bool is_within_limit(void)
 {
     struct rlimit limit;
@@ -42,8 +43,8 @@ bool ab_unasked_open(struct ab_unasked *out)
     return true;
 }
 
-/* Returns the map of a process; AB_ASKED_MAPS = it has none. Searches from the end, because the
- * last program of the process (after exec) counts. */
+/* Returns the index of a process's map; AB_ASKED_MAPS = it has none. Searches from the end, because
+ * the last program that the process executed counts. */
 static uint32_t map_of(const struct ab_unasked *u, pid_t pid)
 {
     for (uint32_t i = AB_ASKED_MAPS; i-- > 0;)

@@ -27,8 +27,8 @@ static void read_cpu(const char *root, struct ab_host *host)
     ab_system_file_value(host->cpu, sizeof host->cpu, buf, "model name", ':');
     if (host->cpu[0] != 0)
         return;
-    ab_system_file_text(root, "/sys/firmware/devicetree/base/model", host->cpu, /* for boards */
-                        sizeof host->cpu);
+    /* boards without "model name" have their name here */
+    ab_system_file_text(root, "/sys/firmware/devicetree/base/model", host->cpu, sizeof host->cpu);
 }
 
 static void read_kernel(struct ab_host *host)
@@ -45,8 +45,8 @@ static void read_governor(const char *root, struct ab_host *host)
                         host->governor, sizeof host->governor);
 }
 
-/* Reads the name of the hypervisor from the CPU ("KVM", "VMwareVMware"), or "none"; "" if it cannot
- * be determined. */
+/* Reads the name of the hypervisor from the CPU ("KVM", "VMwareVMware"); "none" = no hypervisor; ""
+ * = it cannot be determined. */
 static void read_virt(struct ab_host *host)
 {
 #if defined(__x86_64__)
@@ -61,7 +61,7 @@ static void read_virt(struct ab_host *host)
     memcpy(name + 8, &d, 4);
     ab_system_file_trim(host->virt, sizeof host->virt, name, strlen(name));
     if (strcmp(host->virt, "KVMKVMKVM") == 0)
-        host->virt[3] = 0; /* the CPU's text is padded to twelve characters */
+        host->virt[3] = 0; /* the text that the CPU gives is padded to twelve characters */
     if (host->virt[0] == 0)
         AB_FIT(host->virt, "unnamed hypervisor");
 #else
@@ -69,7 +69,7 @@ static void read_virt(struct ab_host *host)
 #endif
 }
 
-/* Reads the choice in brackets of "always [madvise] never". */
+/* Reads the choice that is in brackets in "always [madvise] never". */
 static void read_thp(const char *root, struct ab_host *host)
 {
     char buf[AB_SYSTEM_FILE_BYTES];

@@ -11,8 +11,8 @@
 
 void ab_environment_read(struct ab_host *out);
 
-/* Reads the name of the node as well, which says which machine was used. Only a result that is part
- * of another one records this name. */
+/* Adds the host name of the machine. Only a result that is a part of another one records this name,
+ * so that nodes can be told apart. */
 void ab_environment_read_name(struct ab_host *out);
 
 /* Reads the same facts from /proc, /sys and /etc below `root`, for tests; "" = the real root. Facts

@@ -30,10 +30,10 @@ void ab_hdr_init(struct ab_hdr *h)
     h->min = UINT64_MAX;
 }
 
-/* Allocates zeroed pages without touching them. glibc maps large blocks one by one, and they are
- * zero already. It raises that threshold when such a block is freed, so that calloc would take the
- * next one from the heap and clear all of it. For a result with 33,000 histograms that would be 7
- * GB. */
+/* Allocates zeroed pages without touching them. glibc maps large blocks one by one with zeroed
+ * pages. When such a block is freed, it raises its threshold for large blocks. calloc would then
+ * take the next block from the heap and clear all of it; for a result with 33,000 histograms that
+ * would be 7 GB. Setting the threshold here prevents the change. */
 struct ab_hdr *ab_hdr_new(void)
 {
     static bool is_set;
@@ -122,13 +122,14 @@ double ab_hdr_stddev(const struct ab_hdr *h)
 
 /* Returns ceil(q·n), at least 1. The double nearest to q may lie above q, and the product may be
  * rounded up, so that an exact rank would slip into the next counter. Java goes one ulp down before
- * it multiplies. It takes percentiles and we take fractions, which costs one more rounding, hence
- * two ulps. Both give the exact rank: compared for all percentiles with two decimals and n up to 2
- * million, and ours for all q = k/n with n < 4000. */
+ * it multiplies. Java takes percentiles and this function takes fractions, which costs one more
+ * rounding, hence two ulps. Both give the exact rank: they were compared for all percentiles with
+ * two decimals and n up to 2 million, and this function was checked for all q = k/n with n <
+ * 4000. */
 static uint64_t rank_of(double q, uint64_t total)
 {
     double rank = ceil(q * (double)total * (1 - 0x1p-51));
-    if (!(rank > 1)) /* also if q is NaN */
+    if (!(rank > 1)) /* true if q is NaN as well */
         return 1;
     return rank >= (double)total ? total : (uint64_t)rank;
 }
@@ -140,7 +141,8 @@ uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q)
         return 0;
     uint32_t i = ab_hdr_first(h);
     uint64_t rank = rank_of(q, total), seen = h->counts[i];
-    while (seen < rank) /* ends, because the sum of all is total, which rank does not exceed */
+    /* ends, because all counters add up to `total`, which `rank` does not exceed */
+    while (seen < rank)
         seen += h->counts[++i];
     return q > 0 ? ab_hdr_high(i) : ab_hdr_low(i);
 }

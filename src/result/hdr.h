@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * High dynamic range histogram: 1 ns … 60 s, three significant digits, exact merge. Our own
- * because Debian 12 packages none in C and because recording is the core of what we do.
- * Geometry, quantile rule and the V2 encoding are those of HdrHistogram for Java 2.1 (Gil Tene,
- * public domain), byte for byte; see hdr.c for each formula.
+ * High dynamic range histogram: 1 ns … 60 s, three significant digits, exact merge. This is an
+ * implementation of our own, because Debian 12 has no package of one in C, and because recording is
+ * the core of what allocbench does. Geometry, quantile rule and the V2 encoding are those of
+ * HdrHistogram for Java 2.1 (Gil Tene, public domain), byte for byte; see hdr.c for each formula.
  *
- * Memory belongs to the caller, e.g. pre-faulted shared memory; ab_hdr_init writes all of it.
+ * The caller provides the memory, for example pre-faulted shared memory; ab_hdr_init writes to all
+ * of it.
  */
 #ifndef AB_RESULT_HDR_H
 #define AB_RESULT_HDR_H
@@ -26,8 +27,10 @@ enum {
 #define AB_HDR_HIGHEST UINT64_C(60000000000) /* 60 s in ns */
 
 struct ab_hdr {
-    uint64_t overflow; /* values above AB_HDR_HIGHEST: counted here, never clamped */
-    uint64_t min, max; /* exact; min = UINT64_MAX when empty. Not part of V2 */
+    uint64_t overflow; /* number of values above AB_HDR_HIGHEST; these are in no counter */
+    /* exact values; min = UINT64_MAX if the histogram is empty. The V2 format does not store
+     * them */
+    uint64_t min, max;
     uint64_t counts[AB_HDR_COUNTS];
 };
 
@@ -50,7 +53,7 @@ static inline void ab_hdr_record(struct ab_hdr *h, uint64_t v)
         return;
     }
     h->counts[ab_hdr_index(v)]++;
-    /* Branches, as both are rare: a conditional move would store each time. */
+    /* Branches are used because both cases are rare; a conditional move would store each time. */
     if (__builtin_expect(v < h->min, 0))
         h->min = v;
     if (__builtin_expect(v > h->max, 0))
@@ -79,38 +82,40 @@ uint64_t ab_hdr_high(uint32_t i);
 /* Adds the counts of `src` to `dst`, without loss. */
 void ab_hdr_merge(struct ab_hdr *dst, const struct ab_hdr *src);
 
-uint64_t ab_hdr_total(const struct ab_hdr *h); /* number of recorded values, without overflow */
-double ab_hdr_mean(const struct ab_hdr *h);    /* from bucket midpoints, as in Java; NaN when
-                                                  empty */
-/* Returns the mean without the lowest and the highest `share` of the values, so that a few
- * interrupted readings of a clock do not count. NaN when empty. */
+/* Returns the number of values in the counters, without overflow. */
+uint64_t ab_hdr_total(const struct ab_hdr *h);
+/* Returns the mean, computed from the middles of the counters, as in Java; NaN if empty. */
+double ab_hdr_mean(const struct ab_hdr *h);
+/* Returns the mean without the lowest and the highest `share` of the values, so that a few readings
+ * that were interrupted do not count. NaN if empty. */
 double ab_hdr_trimmed_mean(const struct ab_hdr *h, double share);
 double ab_hdr_stddev(const struct ab_hdr *h);
 
 /* Returns the quantile by Java's rule: the highest value of the first counter whose cumulative
  * count reaches max(1, ceil(q·n)). q is in [0, 1]; for 0 the result is the lowest value of that
- * counter. Returns 0 when empty, for which callers print "-". The exact extremes are h->min and
- * h->max. */
+ * counter. Returns 0 if the histogram is empty; callers then print "-". The exact extremes are
+ * h->min and h->max. */
 uint64_t ab_hdr_quantile(const struct ab_hdr *h, double q);
 
-/* Encodes as V2, compressed with zlib at level 9, in base64. *out is a malloc'ed string that starts
- * with "HISTFA". */
+/* Encodes a histogram as V2, compressed with zlib at level 9, in base64. *out receives a malloc'ed
+ * string that starts with "HISTFA". */
 enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *err);
 
 /* Encodes as base64 of RFC 4648, with padding. dst needs (n + 2) / 3 * 4 + 1 bytes. */
 void ab_hdr_base64(char *dst, const uint8_t *src, size_t n);
 
-/* Reads V2, compressed or not, from untrusted text. Accepts 3 digits from 1 on and any highest
- * trackable value, but no recorded value above our last counter. Returns AB_INPUT for anything
- * else. V2 has no extremes: min and max become the outer edges of the first and last counter in
- * use. max may therefore exceed 60 s by less than 1 in 1000. overflow becomes 0. */
+/* Reads a histogram in V2, compressed or not, from untrusted text. Accepts 3 significant digits, a
+ * lowest value of 1 and any highest trackable value, but no recorded value above our last counter.
+ * Returns AB_INPUT for anything else. V2 does not store the extremes: min and max become the outer
+ * edges of the first and last counter in use. max may therefore exceed 60 s by less than 1 in 1000.
+ * overflow becomes 0. */
 enum ab_status ab_hdr_decode(const char *base64, struct ab_hdr *out, struct ab_err *err);
 
 /* Working memory for decoding many histograms; the caller frees it. */
 struct ab_hdr_room;
 struct ab_hdr_room *ab_hdr_room_new(void);
-/* Decodes like ab_hdr_decode, into a histogram that is empty; after an error it is empty again. In
- * a histogram of ab_hdr_new, only the pages that hold counters are touched. */
+/* Decodes like ab_hdr_decode, into a histogram that is empty. After an error the histogram is empty
+ * again. If it comes from ab_hdr_new, only the pages with counters in use are touched. */
 enum ab_status ab_hdr_decode_into_empty(const char *base64, struct ab_hdr *empty,
                                         struct ab_hdr_room *room, struct ab_err *err);
 

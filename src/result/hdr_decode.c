@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads V2 text from files that others may have written. Nothing in it is trusted. Every length is
- * checked before it is used, and inflation stops at the largest histogram that we can store. The
+ * Reads V2 text from files that others may have written, so nothing in it is trusted. Every length
+ * is checked before it is used, and inflation stops at the largest histogram that we can store. The
  * caller's histogram is written only if everything is valid.
  *
  * A histogram may come from other tools. Any highest value is accepted, if unit and digits are ours
- * and no counter lies beyond ours. Offset and ratio of the header are ignored: some writers put a 1
- * where a 0 and 1.0 belong, and Java's reader ignores them too. The exact extremes are not in V2:
- * min and max become the outer edges of the first and the last counter in use.
+ * and no counter lies beyond ours. The offset and the ratio in the header are ignored: some writers
+ * store 1 in place of the offset 0 or of the bits of the ratio 1.0, and Java's reader ignores both
+ * too. The exact extremes are not in V2, so min and max become the outer edges of the first and the
+ * last counter in use.
  */
 #include "result/hdr_v2.h"
 
@@ -18,13 +19,13 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Bytes that are not read yet. */
+/* The bytes that are not read yet. */
 struct span {
     const uint8_t *p;
     size_t n;
 };
 
-/* Reads a big-endian number. Callers have checked that the bytes are there. */
+/* Reads a big-endian number. Callers must have checked that the span has enough bytes. */
 static uint32_t take_u32(struct span *s)
 {
     uint32_t v = (uint32_t)s->p[0] << 24 | (uint32_t)s->p[1] << 16 | (uint32_t)s->p[2] << 8 |
@@ -130,7 +131,7 @@ static bool cookie_is(uint32_t cookie, uint32_t wanted)
     return (cookie & AB_HDR_V2_COOKIE_MASK) == (wanted & AB_HDR_V2_COOKIE_MASK);
 }
 
-/* Inflates `in`, the bytes after the wrapper, to dst, which needs AB_HDR_V2_BYTES_MAX bytes. */
+/* Decompresses `in`, the bytes after the wrapper, to dst, which needs AB_HDR_V2_BYTES_MAX bytes. */
 static enum ab_status inflate_all(struct span in, uint8_t *dst, size_t *bytes, struct ab_err *err)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)in.p,
@@ -158,8 +159,8 @@ static enum ab_status inflate_all(struct span in, uint8_t *dst, size_t *bytes, s
     return status;
 }
 
-/* Returns the number of counters of a histogram with our unit and digits up to `highest`, at most
- * ours. */
+/* Returns the number of counters that a histogram with our unit and digits needs for values up to
+ * `highest`; at most the number of ours. */
 static uint32_t counts_up_to(uint64_t highest)
 {
     uint32_t buckets = 1;
@@ -168,8 +169,8 @@ static uint32_t counts_up_to(uint64_t highest)
     return (buckets + 1) * (AB_HDR_SUB_BUCKETS / 2);
 }
 
-/* Reads the header. Afterwards s is the payload, and *cap_counts the number of counters that it may
- * fill. */
+/* Reads the header. Afterwards *s is the payload, and *cap_counts the number of counters that the
+ * payload may fill. */
 static enum ab_status take_header(struct span *s, uint32_t *cap_counts, struct ab_err *err)
 {
     if (s->n < AB_HDR_V2_HEADER_BYTES)
@@ -179,7 +180,7 @@ static enum ab_status take_header(struct span *s, uint32_t *cap_counts, struct a
     if (!cookie_is(cookie, AB_HDR_V2_COOKIE))
         return fail_cookie(err, cookie);
     uint32_t payload = take_u32(s);
-    take_u32(s); /* normalizing index offset */
+    take_u32(s); /* skips the normalizing index offset */
     uint32_t digits = take_u32(s);
     uint64_t lowest = take_u64(s), highest = take_u64(s);
     take_u64(s); /* ratio */
@@ -225,7 +226,7 @@ static enum ab_status check_counts(struct span s, uint32_t cap, struct ab_err *e
     return AB_OK;
 }
 
-/* Adds the counters of a span that was checked. */
+/* Adds the counters of a span that find_counts has checked. */
 static void take_counts(struct span s, struct ab_hdr *h)
 {
     for (uint32_t i = 0; s.n > 0;) {
@@ -240,8 +241,8 @@ static void take_counts(struct span s, struct ab_hdr *h)
     }
 }
 
-/* Turns s from the decoded base64 into the checked span of counters. `plain` has
- * AB_HDR_V2_BYTES_MAX bytes for inflating. */
+/* Turns *s from the decoded base64 into the span of counters, and checks the counters. `plain` is a
+ * buffer of AB_HDR_V2_BYTES_MAX bytes for decompressing. */
 static enum ab_status find_counts(struct span *s, uint8_t *plain, struct ab_err *err)
 {
     if (s->n < AB_HDR_V2_WRAPPER_BYTES)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes a histogram as V2 text, byte for byte like HdrHistogram for Java 2.1: zlib at level 9, a
- * single zero as 0x00 and not as a run of one, counters up to that of the maximum. Equal bytes
- * allow every tool and test to compare histograms as strings.
+ * Writes a histogram as V2 text, byte for byte like HdrHistogram for Java 2.1. This means zlib at
+ * level 9, a single zero as 0x00 and not as a run of one, and counters only up to that of the
+ * maximum. Because the bytes are equal, every tool and test can compare histograms as strings.
  */
 #include "core/alloc.h"
 #include "result/hdr.h"
@@ -90,8 +90,7 @@ void ab_hdr_base64(char *dst, const uint8_t *src, size_t n)
     *dst = 0;
 }
 
-/* True if neither a counter nor the sum needs the 64th bit, because readers count in signed 64
- * bits. */
+/* True if no counter needs the 64th bit, nor does their sum. Readers count in signed 64 bits. */
 static bool counts_fit(const struct ab_hdr *h)
 {
     uint64_t total = 0;
@@ -115,7 +114,7 @@ enum ab_status ab_hdr_encode(const struct ab_hdr *h, char **out, struct ab_err *
     }
     size_t plain_bytes = put_histogram(plain, h);
     if (compress2(packed + AB_HDR_V2_WRAPPER_BYTES, &packed_bytes, plain, plain_bytes, 9) != Z_OK)
-        ab_memory_end(plain_bytes); /* the buffer is large enough for any result */
+        ab_memory_end(plain_bytes); /* large enough for every histogram */
     put_u32(put_u32(packed, AB_HDR_V2_COOKIE_ZLIB), (uint32_t)packed_bytes);
     size_t bytes = AB_HDR_V2_WRAPPER_BYTES + packed_bytes;
     char *text = ab_alloc((bytes + 2) / 3 * 4 + 1);

@@ -13,7 +13,8 @@
 
 #include "result/hdr.h"
 
-/* The second nibble is a word size in V1, and 1 for LEB128 in V2; readers mask it. */
+/* Cookies. The second nibble is a word size in V1, and 1 for LEB128 in V2; readers mask that
+ * nibble. */
 #define AB_HDR_V2_COOKIE UINT32_C(0x1c849313)
 #define AB_HDR_V2_COOKIE_ZLIB UINT32_C(0x1c849314)
 #define AB_HDR_V2_COOKIE_MASK UINT32_C(0xffffff0f)

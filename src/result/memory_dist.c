@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Expands memory_dists.def, and reads quantiles. They are weighted by ops, but their reliability
- * depends on the number of samples.
+ * Expands memory_dists.def, and reads the quantiles of distributions. Quantiles are weighted by
+ * ops, but their reliability depends on the number of samples.
  */
 #include "result/memory_dist.h"
 
@@ -35,7 +35,8 @@ static double samples_needed(unsigned stat)
     return stat == AB_DIST_MAX ? 1 : AB_QUANTILE_MIN_SAMPLES_BEHIND / (1 - quantiles[stat]);
 }
 
-/* True if there are enough samples. If each op was a sample, the figure is exact. */
+/* True if there are enough samples for the figure, or if each op was a sample, so that it is
+ * exact. */
 static bool is_sampled(const struct ab_memory_dist *d, unsigned stat)
 {
     const double rounding = 1e-6;
@@ -48,7 +49,7 @@ double ab_memory_dist_value(const struct ab_memory_dist *d, unsigned stat)
     if (!is_covered(d) || !is_sampled(d, stat) || d->hdr->overflow > 0)
         return NAN;
     uint64_t value = stat == AB_DIST_MAX ? d->hdr->max : ab_hdr_quantile(d->hdr, quantiles[stat]);
-    /* a counter may extend beyond its largest value */
+    /* a counter may cover values above the largest one that was recorded */
     value = value < d->hdr->max ? value : d->hdr->max;
     return (double)value * ab_memory_dists[d->kind].step;
 }

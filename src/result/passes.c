@@ -50,8 +50,8 @@ enum ab_pass ab_field_pass(const struct ab_field *field)
         return AB_PASS_LATENCY;
     case offsetof(struct ab_result, max):
     case offsetof(struct ab_result, live_peak_blocks):
-    case offsetof(struct ab_result, n_scheduler): /* from both passes: complete only with this
-                                                     one */
+    /* from both passes, but complete only with the tail pass */
+    case offsetof(struct ab_result, n_scheduler):
     case offsetof(struct ab_result, scheduler_max_ns):
     case offsetof(struct ab_result, max_least_ns):
         return AB_PASS_TAIL;

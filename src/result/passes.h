@@ -14,8 +14,8 @@
 #define AB_ROUND_PASSES(X) \
     X(AB_PASS_THROUGHPUT) X(AB_PASS_LATENCY) X(AB_PASS_TAIL) X(AB_PASS_MEMORY)
 
-/* Names: "throughput" …, also of passes outside rounds: "pre-flight", "instructions".
- * AB_PASS_COUNT: "". */
+/* Names "throughput" …, and of passes outside of rounds: "pre-flight", "instructions". The last
+ * name, for AB_PASS_COUNT, is "". */
 extern const char *const ab_pass_names[AB_PASS_COUNT + 1];
 
 bool ab_pass_is_in(const struct ab_pass_plan *plan, enum ab_pass pass, uint32_t round);

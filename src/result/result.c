@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frozen names in results, and the rule which percentiles may be reported.
+ * The frozen names in results, and the rule that decides which percentiles may be reported.
  */
 #include "result/result.h"
 
@@ -94,8 +94,8 @@ bool ab_backend_is_named(const struct ab_backend_info *b, const char *own_name)
 
 enum { LABEL_BYTES = 24 };
 
-/* Returns the number of bytes of s, up to n, that end with a whole name. They must not end within
- * "dirty_" of dirty_decay_ms and dirty_decay_max, nor at the point of the value 0.5. */
+/* Returns the largest length, up to n, at which s ends with a whole name. A cut within "dirty_" of
+ * dirty_decay_ms and dirty_decay_max is not allowed, nor at the point of the value 0.5. */
 static size_t whole_names(const char *s, size_t n)
 {
     while (n > 0 && s[n - 1] != '{' && s[n - 1] != '=' &&
@@ -104,8 +104,8 @@ static size_t whole_names(const char *s, size_t n)
     return memchr(s, '{', n) != NULL ? n : 0;
 }
 
-/* Extends the rest of a name to include the name of its first value, because a value alone is
- * meaningless. */
+/* Returns the length at which a name is cut. If the rest would begin with a value, moves the cut
+ * before the name of that value, because a value alone is meaningless. */
 static size_t keep_name(const char *s, size_t n)
 {
     bool is_value = n > 0 && s[n - 1] == '=' && strcspn(s + n, "=:") >= strcspn(s + n, ";}");
@@ -120,7 +120,7 @@ static size_t shared_bytes(const char *a, const char *b, size_t most)
     return n;
 }
 
-/* Returns the length of the beginning that all rows of this allocator share:
+/* Returns the length of the beginning that the names of all rows of this allocator share:
  * "jemalloc{MALLOC_CONF=". */
 static size_t shared_head(const struct ab_backend_info *list, uint32_t n, const char *name)
 {
@@ -137,7 +137,7 @@ static size_t shared_head(const struct ab_backend_info *list, uint32_t n, const 
     return head;
 }
 
-/* True if another row has this label as well. */
+/* True if a row with another name has this label. */
 static bool is_taken(const struct ab_backend_info *list, uint32_t n, uint32_t own,
                      const char *label)
 {
@@ -148,7 +148,8 @@ static bool is_taken(const struct ab_backend_info *list, uint32_t n, uint32_t ow
     return false;
 }
 
-/* Writes "jemalloc{narenas:1}" for "jemalloc{MALLOC_CONF=narenas:1}". */
+/* Writes a label without the settings that all rows of the allocator share: "jemalloc{narenas:1}"
+ * for "jemalloc{MALLOC_CONF=narenas:1}". */
 static void shorten(const struct ab_backend_info *list, uint32_t n, uint32_t at, char *to,
                     size_t cap)
 {
@@ -157,7 +158,7 @@ static void shorten(const struct ab_backend_info *list, uint32_t n, uint32_t at,
     snprintf(to, cap, "%.*s%s", (int)(head > 0 ? brace + 1 : 0), name, name + head);
 }
 
-/* Writes "jemalloc{2}" for the second row whose name is too long. */
+/* Writes a label with a number, the lowest that no other row has: "jemalloc{2}". */
 static void number(const struct ab_backend_info *list, uint32_t n, uint32_t at, char *to,
                    size_t cap)
 {
@@ -330,7 +331,8 @@ uint64_t ab_window_bin_low(unsigned bin)
 
 double ab_result_quantile(const struct ab_hdr *hdr, double q)
 {
-    /* 1 − 0.9999 is slightly below 0.0001 in binary, but 100,000 samples must suffice. */
+    /* needed because 1 − 0.9999 is slightly below 0.0001 in binary, but 100,000 samples must
+     * suffice for p99.99 */
     const double rounding = 1e-6;
     uint64_t recorded = ab_hdr_total(hdr);
     double n = (double)recorded + (double)hdr->overflow;
@@ -338,9 +340,9 @@ double ab_result_quantile(const struct ab_hdr *hdr, double q)
         return NAN;
     if (hdr->overflow == 0)
         return (double)ab_hdr_quantile(hdr, q);
-    /* Overflowed values are slower than all counted ones, so they move every rank. */
+    /* Values that overflowed are larger than all in the counters, so they count in every rank. */
     double rank = fmax(1, ceil(q * n - rounding));
     if (rank > (double)recorded)
-        return NAN; /* beyond the histogram: slow, but it is not known how slow */
+        return NAN; /* the value overflowed: it is large, but not known */
     return (double)ab_hdr_quantile(hdr, (rank - 0.5) / (double)recorded);
 }

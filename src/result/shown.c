@@ -29,7 +29,7 @@ void ab_format_end(struct ab_format_guard *guard)
     freelocale(guard->ours);
 }
 
-/* Removes the blank from "1.31 us", because cells have no room for it. */
+/* Removes the blank in "1.31 us", because table cells have no room for it. */
 static char *join(char *s)
 {
     char *to = s;
@@ -45,8 +45,8 @@ static void print_ns(char *buf, size_t cap, double ns)
     ab_units_time(buf, cap, ns);
     join(buf);
     size_t n = strlen(buf);
-    if (n > 2 && strcmp(buf + n - 2, "ns") == 0) /* ns is the unit of the table, so it is left
-                                                    out */
+    /* without the unit, because ns is the unit of the table */
+    if (n > 2 && strcmp(buf + n - 2, "ns") == 0)
         buf[n - 2] = 0;
 }
 
@@ -164,8 +164,8 @@ const char *ab_format_backend(char *dst, size_t cap, const struct ab_backend_inf
     return dst;
 }
 
-/* Returns the bytes of the character at s, and its columns; *columns is 0 for a character that must
- * not be shown. */
+/* Returns the number of bytes of the character at s. *columns receives the number of its columns; 0
+ * = a character that must not be shown. */
 static size_t next_character(const char *s, unsigned *columns)
 {
     wchar_t c;
@@ -224,7 +224,8 @@ const char *ab_format_label(char *dst, size_t cap, const char *s, unsigned width
     return dst;
 }
 
-/* Returns the columns in which copy_label shows the character at s. *n: its bytes. */
+/* Returns the number of columns that copy_label uses for the character at s. *n receives the number
+ * of its bytes. */
 static unsigned shown_columns(const char *s, size_t *n, bool utf8)
 {
     unsigned columns;
@@ -232,7 +233,7 @@ static unsigned shown_columns(const char *s, size_t *n, bool utf8)
     return columns > 0 && (utf8 || (unsigned char)*s < 0x7f) ? columns : 1;
 }
 
-/* Returns the end of `s` that takes at most `width` columns. */
+/* Returns the longest end of `s` that takes at most `width` columns. */
 static const char *last_columns(const char *s, unsigned width, bool utf8)
 {
     unsigned total = 0;

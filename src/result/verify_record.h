@@ -10,24 +10,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum ab_verify_verdict { /* names are frozen: results/keys.csv */
+enum ab_verify_verdict { /* the names of verdicts are frozen: results/keys.csv */
                          AB_VERIFY_OK,
                          AB_VERIFY_FAILED,
-                         AB_VERIFY_NOT_PROVEN, /* did less work than its floor, so it proves
-                                                  nothing; counts as a failure */
+                         /* the check did less work than it must, so it proves nothing; counts as a
+                          * failure */
+                         AB_VERIFY_NOT_PROVEN,
                          AB_VERIFY_CRASHED,
                          AB_VERIFY_TIMEOUT,
                          AB_VERIFY_SKIPPED,
                          AB_VERIFY_INFO, /* describes behaviour that the standards leave open */
 };
 const char *ab_verify_verdict_name(unsigned verdict);
-/* True if this verdict makes the back end wrong. */
+/* True if this verdict means that the back end is wrong. */
 bool ab_verify_verdict_fails(enum ab_verify_verdict verdict);
 
 struct ab_crash_text { /* sentences about a crash; "" = nothing is known */
-    /* call during which it happened: "in free(0x7f…), call 12" of the whole check if the call was
-     * in progress, "after …" if it had returned. If the check failed without a crash, the last call
-     * before */
+    /* the call during which the back end crashed, "in free(0x7f…), call 12" of the whole check, or
+     * after which, "after …". If the check failed without a crash, the last call before the
+     * failure */
     char call[256];
     char memory[320];   /* "write to 0x8: a null pointer and an offset" */
     char function[640]; /* "libmine.so+0x1139 (free+0x29)" */
@@ -35,34 +36,36 @@ struct ab_crash_text { /* sentences about a crash; "" = nothing is known */
 
 struct ab_verify_line {              /* one check of one back end */
     const char *check, *rule, *unit; /* borrowed */
-    bool is_info;                    /* else it is a required check */
+    bool is_info;                    /* an informational check; otherwise the check is required */
     enum ab_verify_verdict verdict;
     uint64_t work;
     char text[1024]; /* what is wrong, the reason for skipping, or the answer; "" = nothing to
                         say */
-    struct ab_crash_text crash; /* if this line fails the back end */
-    char *repeat;               /* command that repeats the failure in a debugger; owned; NULL =
-                                   none */
+    struct ab_crash_text crash; /* set if this check fails the back end */
+    /* command that repeats the failure in a debugger; owned; NULL = none */
+    char *repeat;
 };
 
 struct ab_verify_backend {
-    const struct ab_backend_info *info; /* with a status other than ok it could not be verified */
-    struct ab_verify_line *lines;       /* n_lines of the session, same order */
-    uint32_t n_failed;                  /* number of lines that fail it */
-    uint32_t n_not_proven;              /* number of those that only prove nothing */
-    struct ab_crash_text crash;         /* if the back end could not be verified */
-    char *repeat;                       /* command that repeats this crash; owned */
+    /* with a status other than ok, the back end could not be verified */
+    const struct ab_backend_info *info;
+    /* n_lines of the session, in the same order for each back end */
+    struct ab_verify_line *lines;
+    uint32_t n_failed;          /* number of lines that fail the back end */
+    uint32_t n_not_proven;      /* number of these lines that only prove nothing */
+    struct ab_crash_text crash; /* set if the back end could not be verified */
+    char *repeat;               /* command that repeats `crash`; owned */
 };
 
-/* Returns "conforming", "nonconforming", or "unproven": nothing is wrong, but not everything was
- * proven. */
+/* Returns "conforming", "nonconforming", or "unproven" (nothing is wrong, but not everything was
+ * proven). */
 const char *ab_verify_status_name(const struct ab_verify_backend *b);
 
 struct ab_verify_session {
     struct ab_verify_backend *backends;
     uint32_t n_backends, n_lines;
     uint64_t seed;
-    const char *work_name; /* workload or trace that ran as well; NULL = none */
+    const char *work_name; /* workload or trace that was checked as well; NULL = none */
 };
 
 #endif

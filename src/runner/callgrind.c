@@ -64,7 +64,8 @@ static bool callgrind_read(const char *path, uint32_t *phase, uint64_t *n)
     while (f != NULL && getline(&line, &cap, f) >= 0) {
         has_phase = sscanf(line, "desc: Trigger: Client Request: phase %" SCNu32, phase) == 1 ||
                     has_phase;
-        has_total = sscanf(line, "totals: %" SCNu64, n) == 1 || has_total; /* the last line */
+        /* found the last line; a file without it is incomplete */
+        has_total = sscanf(line, "totals: %" SCNu64, n) == 1 || has_total;
     }
     free(line);
     if (f != NULL)
@@ -112,7 +113,8 @@ void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap)
     while (f != NULL && buf[0] == 0 && fgets(line, sizeof line, f) != NULL) {
         const char *text = strncmp(line, "==", 2) == 0 ? strstr(line + 2, "== ") : NULL;
         text = text != NULL ? text + 3 : line;
-        if (strncmp(line, "--", 2) == 0) /* "--1234-- warning" about caches of the machine */
+        /* valgrind's warning about the caches of the machine: "--1234-- warning" */
+        if (strncmp(line, "--", 2) == 0)
             continue;
         snprintf(buf, cap, "%.*s", (int)strcspn(text, "\n"), text);
     }

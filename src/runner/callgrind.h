@@ -18,17 +18,18 @@
 struct ab_callgrind {
     char program[4096];
     struct ab_temporary folder;
-    const char *arguments[12]; /* for struct ab_run_context.under; ends with NULL */
+    /* command line of valgrind, for struct ab_run_context.under; ends with NULL */
+    const char *arguments[12];
     char out_file[1100], log_file[1100];
 };
 
 /* Looks for valgrind in $PATH and makes a folder for its counts. Returns false if valgrind is not
  * installed. */
 bool ab_callgrind_open(struct ab_callgrind *g);
-/* Reads the instructions of each phase of the last run and removes its files. AB_NOT_COUNTED =
- * none. */
+/* Reads the number of instructions in each phase of the last run, and removes the files of the run.
+ * AB_NOT_COUNTED = callgrind counted none. */
 void ab_callgrind_take(const struct ab_callgrind *g, uint64_t *n, uint32_t n_phases);
-/* Writes the first message of valgrind itself about the last run; "" = none. */
+/* Writes the first message that valgrind itself gave in the last run; "" = none. */
 void ab_callgrind_message(const struct ab_callgrind *g, char *buf, size_t cap);
 void ab_callgrind_close(struct ab_callgrind *g);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides what happened to a worker from its exit status, signals, timers and report, and names the
- * place.
+ * Decides what happened to a worker from its exit status, signals, timers and report, and describes
+ * where in the work or in the code it happened.
  */
 #include "runner/classify.h"
 
@@ -38,7 +38,7 @@ static bool has_text(const char *s)
     return s != NULL && s[0] != 0;
 }
 
-/* Writes where the worker was last: "in op 5000 (alloc of 64 bytes, phase churn)". */
+/* Writes what the worker was doing last: "in op 5000 (alloc of 64 bytes, phase churn)". */
 static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
 {
     const struct ab_run_report *r = e->report;
@@ -80,13 +80,14 @@ static const char *place(const struct ab_evidence *e, char *buf, size_t cap)
     return buf;
 }
 
-/* Writes "; write to 0x8: not mapped; in libmine.so+0x1139 (free+0x29)". */
+/* Writes the memory and the function of a crash, to follow a sentence: "; write to 0x8: not mapped;
+ * in libmine.so+0x1139 (free+0x29)". */
 static void describe_crash(const struct ab_evidence *e, const struct ab_outcome *out, char *buf,
                            size_t cap)
 {
     const struct ab_crash_text *c = &out->crash;
     buf[0] = 0;
-    if (!e->is_check) /* checks show these on lines of their own */
+    if (!e->is_check) /* checks show memory and function on lines of their own */
         snprintf(buf, cap, "%s%s%s%s", c->memory[0] != 0 ? "; " : "", c->memory,
                  c->function[0] != 0 ? "; in " : "", c->function);
 }
@@ -150,8 +151,8 @@ static const struct ab_call_note *note_of(const struct ab_run_report *r, uint32_
     return is_there ? &r->calls.notes[index - 1] : NULL;
 }
 
-/* Finds a call that has not returned: the first thread's if it has one, else another's. *n receives
- * their number. */
+/* Finds a call that has not returned: the first thread's if that thread has one, otherwise another
+ * thread's. *n receives the number of such calls. */
 static const struct ab_call_note *find_inside(const struct ab_run_report *r, unsigned *n)
 {
     const struct ab_call_note *found = NULL;
@@ -172,7 +173,8 @@ void ab_crash_call(const struct ab_run_report *r, char *buf, size_t cap)
     const char *before = note != NULL ? "" : "after ";
     const struct ab_call_note *child = note_of(r, AB_CALL_NOTES);
     buf[0] = 0;
-    if (r->state == AB_WORKER_DONE) /* the failure is then not about a call */
+    /* the worker finished its work, so its failure does not belong to a call */
+    if (r->state == AB_WORKER_DONE)
         return;
     if (child != NULL && child->is_inside != 0) {
         size_t at = (size_t)snprintf(buf, cap, "in the child: ");
@@ -235,13 +237,13 @@ static size_t add_block(char *buf, size_t cap, const struct ab_crash_report *c)
 struct ab_code_map {
     uint64_t begin, end, offset;
     char perms[5];   /* "rw-p" */
-    char file[4096]; /* "" = not a file; raw */
+    char file[4096]; /* raw, not made printable; "" = the mapping is not of a file */
 };
 
 /* ---- finding files and functions of code addresses ----
  *
- * A broken process cannot run an unwinder, and there is none here. A return address is recognized
- * by the call instruction before it. */
+ * The stack of a broken process cannot be unwound, and this program has no unwinder. So a word on
+ * the stack is taken as a return address if the bytes before the address are a call instruction. */
 
 static bool read_line(const char *line, size_t n, struct ab_code_map *m)
 {
@@ -259,8 +261,9 @@ static bool read_line(const char *line, size_t n, struct ab_code_map *m)
     return true;
 }
 
-/* Finds the mapping that contains the address. Returns false if it was not recorded. All code was,
- * and the mappings of the fault's address and of the stack pointer. */
+/* Finds the mapping that contains the address. Returns false if the worker did not record that
+ * mapping. It recorded all mappings of code, and those of the fault's address and of the stack
+ * pointer. */
 static bool code_map_find(const struct ab_crash_report *crash, uint64_t address,
                           struct ab_code_map *out)
 {
@@ -312,21 +315,23 @@ static bool follows_call(const struct ab_code_map *m, uint64_t address)
     if (!ab_elf_read_before(m->file, address - m->begin + m->offset, b + 1, 7))
         return false;
 #if defined(__x86_64__)
-    bool is_call = b[3] == 0xe8; /* with a fixed target; else FF /2, through a register or memory */
+    /* call to a fixed target; the other call instruction is FF /2, through a register or memory */
+    bool is_call = b[3] == 0xe8;
     for (unsigned i = 1; i < 7 && !is_call; i++)
         is_call = i != 3 && b[i] == 0xff && (b[i + 1] & 0x38) == 0x10;
     return is_call;
 #elif defined(__aarch64__)
     uint32_t word = (uint32_t)b[4] | (uint32_t)b[5] << 8 | (uint32_t)b[6] << 16 |
                     (uint32_t)b[7] << 24;
-    return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000; /* bl; blr */
+    /* the instructions bl and blr */
+    return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000;
 #else
     return false;
 #endif
 }
 
-/* Finds the innermost call in the library that has not returned. Returns false if none is on the
- * stack. */
+/* Finds the innermost call from the library that has not returned, by the first return address on
+ * the stack that is in the library. Returns false if there is none. */
 static bool find_caller(const struct ab_crash_report *crash, const char *library,
                         struct ab_code_map *m, uint64_t *address)
 {
@@ -339,9 +344,9 @@ static bool find_caller(const struct ab_crash_report *crash, const char *library
     return false;
 }
 
-/* Writes "libmine.so+0x1139 (free+0x29)". If that is not in the library under test, also writes its
- * caller there: the first word of the stack that is a return address in the library. "" = not
- * known. */
+/* Writes the function that crashed: "libmine.so+0x1139 (free+0x29)". If it is not in the library
+ * under test, also writes its caller in the library: the first word on the stack that is a return
+ * address there. "" = not known. */
 static void describe_code_and_caller(const struct ab_crash_report *crash, const char *library,
                                      char *buf, size_t cap)
 {
@@ -371,7 +376,7 @@ static const char *access_of(const struct ab_code_map *m)
 
 enum { STACK_NEAR = 65536 };
 
-/* Writes what is mapped at the address. */
+/* Writes what kind of memory is mapped at the address. */
 static void add_mapping(char *buf, size_t cap, const struct ab_crash_report *c)
 {
     struct ab_code_map map;
@@ -391,7 +396,7 @@ static void add_mapping(char *buf, size_t cap, const struct ab_crash_report *c)
         snprintf(buf, cap, "%s", access_of(&map));
 }
 
-/* Appends the distance to mapped memory, if it is small. */
+/* Appends the distance from the address to the nearest mapped memory, if it is small. */
 static void add_distance(char *buf, size_t cap, const struct ab_crash_report *c)
 {
     struct ab_code_map map;
@@ -505,7 +510,8 @@ static void first_line(char *dst, size_t cap, const char *text)
     ab_text_printable(dst, cap, line);
 }
 
-/* Judges a worker that finished its work by its other behaviour. */
+/* Judges a worker that finished its work by what it did besides: sent us a signal, left processes
+ * running, or wrote to standard output. */
 static void classify_conduct(const struct ab_evidence *e, struct ab_outcome *out)
 {
     char line[256];

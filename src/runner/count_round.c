@@ -17,16 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Callgrind is about 50 times slower and has bookkeeping of its own in memory. */
+/* Allowances for callgrind, which is about 50 times slower and has bookkeeping of its own in
+ * memory. */
 enum { SLOWER = 80, START_NS = 1000000000, BOOKS_BYTES = 512 << 20 };
 
 struct counter {
     const struct ab_count_plan *plan;
-    struct ab_run_context context; /* with the sample as tape */
+    struct ab_run_context context; /* plan->context with `sample` as its tape */
     struct ab_tape_map sample;
     struct ab_callgrind callgrind;
     struct ab_phase_counts *nulls,
-        counts; /* nulls: one for each back end, used for those that stand for others */
+        counts; /* nulls: one for each back end, filled only for those whose null back end is run */
     struct ab_rng rng;
 };
 
@@ -43,7 +44,8 @@ static void show_progress(const struct ab_count_plan *plan, const char *backend,
         plan->progress(plan->user, backend, pass);
 }
 
-/* Turns a failure of the worker into a reason, so that it does not end the session. */
+/* Turns a failure of the worker into a reason and returns AB_OK, so that the failure does not end
+ * the session. */
 static enum ab_status reason_of_failure(enum ab_status status, const struct ab_err *why,
                                         char *reason, size_t cap, struct ab_err *err)
 {
@@ -75,7 +77,8 @@ static void take_counts(struct counter *c, const struct ab_outcome *run)
         c->counts.n[i] = run != NULL ? run->page->report.phases[i].instructions : AB_NOT_COUNTED;
 }
 
-/* Runs once; `reason` says why there are no counts. */
+/* Runs a case once with the chosen counter. `reason` receives why there are no counts; "" = there
+ * are. */
 static enum ab_status run_once(struct counter *c, const struct ab_case *what, char *reason,
                                size_t cap, struct ab_outcome *run, struct ab_err *err)
 {
@@ -95,7 +98,8 @@ static enum ab_status run_once(struct counter *c, const struct ab_case *what, ch
     return reason_of_failure(status, &why, reason, cap, err);
 }
 
-/* Runs the null back ends with the chosen counter; `reason` is "" if it works. */
+/* Runs the null back ends with the chosen counter. `reason` receives why the counter does not work;
+ * "" = it works. */
 static enum ab_status run_nulls(struct counter *c, char *reason, size_t cap, struct ab_err *err)
 {
     const struct ab_count_plan *plan = c->plan;
@@ -140,7 +144,7 @@ static enum ab_status run_backend(struct counter *c, uint32_t backend, struct ab
     return status;
 }
 
-/* Makes the sample of the tape, and runs the null back ends on it. */
+/* Cuts the beginning of the tape as a sample, and runs the null back ends on the sample. */
 static enum ab_status begin(struct counter *c, enum ab_counter counter, uint32_t n_ops,
                             struct ab_err *err)
 {

@@ -19,17 +19,19 @@ enum { AB_INSTR_OPS = 500000 };
 struct ab_count_plan {
     const struct ab_run_context *context;
     const struct ab_case *cases; /* one for each back end of the session */
-    struct ab_session *session;  /* already has the throughput results of the round */
-    uint32_t combination;        /* combination whose back ends are counted */
-    uint32_t round, sample_ops; /* sample_ops: for callgrind; the counter of the processor takes the
-                                   whole tape */
-    /* called before each run */
+    /* session whose throughput results of the round are already stored */
+    struct ab_session *session;
+    uint32_t combination; /* combination whose back ends are counted */
+    /* sample_ops: number of ops that callgrind counts; the counter of the processor takes the whole
+     * tape */
+    uint32_t round, sample_ops;
+    /* callback before each run */
     void (*progress)(void *user, const char *backend, enum ab_pass pass);
     void *user;
 };
 
-/* Fills session->counting and the counts of results and null records, and records for each back end
- * why it has none. A failed count does not fail the session: returns AB_OK unless it was
+/* Fills session->counting and the counts of results and null records. Where a back end has no
+ * counts, records the reason. A failed count does not fail the session: returns AB_OK unless it was
  * interrupted or memory ran out. */
 enum ab_status ab_count_round(const struct ab_count_plan *plan, struct ab_err *err);
 

@@ -20,8 +20,8 @@ uint64_t ab_estimate_heap_bytes(const struct ab_facts *f, bool never_frees)
 
 uint64_t ab_estimate_harness_bytes(const struct ab_tape_map *tape)
 {
-    const struct ab_facts *f = &tape->image->facts; /* the memory pass needs the most, for its
-                                                       bookkeeping */
+    /* of the passes, the memory pass needs the most, for its bookkeeping */
+    const struct ab_facts *f = &tape->image->facts;
     uint64_t pages = f->live_peak_bytes / 4096 + 2 * f->live_peak_blocks;
     return tape->image->most_bytes + (uint64_t)tape->image->n_slots * (16 + 40) + 24 * pages +
            10 * (uint64_t)ab_sampling_capacity(tape) + sizeof(struct ab_run_page);
@@ -45,7 +45,7 @@ uint32_t ab_estimate_processes(const struct ab_tape_map *tape)
     return n < 3 ? 3 : (uint32_t)n;
 }
 
-/* Cost of a process of a pass: starting, mapping the tape and ending. */
+/* ns to start a process, map the tape and end; `short_process_ns` is for the throughput pass */
 static const double process_ns = 20e6, short_process_ns = 10e6;
 
 static uint32_t rounds_of(const struct ab_session_work *work, enum ab_pass pass)
@@ -56,8 +56,8 @@ static uint32_t rounds_of(const struct ab_session_work *work, enum ab_pass pass)
     return n;
 }
 
-/* Returns the number of processes of a pass, for one back end in all rounds. The first memory pass
- * runs twice, because the place of the peak must be known beforehand. */
+/* Returns the number of processes of a pass, for one back end in all rounds. The memory pass has
+ * one more, because its first run only finds the place of the peak. */
 static uint32_t processes_of(const struct ab_session_work *work, enum ab_pass pass)
 {
     uint32_t rounds = rounds_of(work, pass);
@@ -66,8 +66,8 @@ static uint32_t processes_of(const struct ab_session_work *work, enum ab_pass pa
     return rounds + (pass == AB_PASS_MEMORY && rounds > 0);
 }
 
-/* Returns the time of one process. The throughput pass takes a quarter, because it has no clock
- * around each op. */
+/* Returns the time of one process of a pass. A process of the throughput pass takes a quarter of
+ * the usual time, because it does not read the clock around each op. */
 static double process_of_pass_ns(const struct ab_session_work *work, enum ab_pass pass,
                                  double pass_ns)
 {
@@ -76,8 +76,8 @@ static double process_of_pass_ns(const struct ab_session_work *work, enum ab_pas
     return process_ns + pass_ns + (pass == AB_PASS_MEMORY ? (double)work->drain_ns : 0);
 }
 
-/* Returns the time of the null back end, which runs the throughput and latency passes of all back
- * ends together, and does nothing. */
+/* Returns the time of the null back end, which does nothing, in all rounds. It runs the throughput
+ * and latency passes once for all back ends together. */
 static double null_ns(const struct ab_session_work *work, double pass_ns)
 {
     return work->rounds * (work->processes * (short_process_ns + pass_ns / 32)) +
@@ -88,7 +88,8 @@ struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
                                            const struct ab_session_work *work)
 {
     struct ab_session_cost cost = {.n_backends = work->n_backends, .rounds = work->rounds};
-    double pass_ns = ab_estimate_pass_ns(tape), backend_ns = process_ns + pass_ns; /* pre-flight */
+    /* pass_ns is also the time of the pre-flight */
+    double pass_ns = ab_estimate_pass_ns(tape), backend_ns = process_ns + pass_ns;
 #define ADD(pass) \
     cost.processes_total += processes_of(work, pass); \
     cost.processes += ab_pass_is_planned(&work->passes, pass) \
@@ -97,7 +98,7 @@ struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
     backend_ns += processes_of(work, pass) * process_of_pass_ns(work, pass, pass_ns);
     AB_ROUND_PASSES(ADD)
 #undef ADD
-    cost.processes_total++; /* pre-flight */
+    cost.processes_total++; /* the process of the pre-flight */
     cost.ns = (double)work->n_backends * backend_ns +
               (work->n_backends > 0 ? null_ns(work, pass_ns) : 0);
     cost.pass_ns = pass_ns;
@@ -113,8 +114,9 @@ uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape)
     double pages = 0;
     for (uint32_t i = 0; i < tape->image->n_phases; i++)
         pages += (double)tape->phases[i].touched_pages;
-    /* With more lanes than CPUs, a turn may have to wait until each other lane was tried (measured:
-     * 66 us a turn, 256 lanes on two CPUs). On a busy machine it also waits for other programs. */
+    /* With more lanes than CPUs, a lane may have to wait for its turn until each other lane was
+     * tried (measured: 66 us a turn, 256 lanes on two CPUs). On a busy machine it also waits for
+     * other programs. */
     const struct ab_tape_image *image = tape->image;
     double turns = (double)image->n_turns * image->n_lanes;
     double base = image->n_lanes > 1 ? 60e9 : 10e9;

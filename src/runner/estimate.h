@@ -26,7 +26,8 @@ double ab_estimate_pass_ns(const struct ab_tape_map *tape);
  * ms, but at least 3. The mean of fewer depends on the addresses that a single process happens to
  * get. */
 uint32_t ab_estimate_processes(const struct ab_tape_map *tape);
-/* Returns a deadline that only a hanging run can miss: 10 s plus 20 times the estimate. */
+/* Returns a deadline that only a hanging run can miss: at least 10 s plus 20 times the estimated
+ * time; with several lanes at least 60 s plus 20 times that time. */
 uint64_t ab_estimate_timeout_ns(const struct ab_tape_map *tape);
 /* Returns 70 % of the available memory. */
 uint64_t ab_default_memory_limit(void);
@@ -34,10 +35,11 @@ uint64_t ab_default_memory_limit(void);
 /* The work of a whole run. */
 struct ab_session_work {
     size_t n_backends;
-    bool never_frees; /* true for one of them */
+    bool never_frees; /* true if one of the back ends never frees */
     uint32_t rounds;
-    uint32_t processes;         /* processes of the throughput pass per back end and round */
-    struct ab_pass_plan passes; /* rounds in which each pass runs */
+    /* number of processes of the throughput pass, per back end and round */
+    uint32_t processes;
+    struct ab_pass_plan passes; /* plan that tells in which rounds each pass runs */
     uint64_t drain_ns;
 };
 
@@ -46,20 +48,22 @@ struct ab_session_work {
 struct ab_session_cost {
     size_t n_backends;
     uint32_t rounds;
-    uint32_t processes;       /* for each back end in the first round, which has all passes */
-    uint32_t processes_total; /* for each back end in the whole session, including its pre-flight */
+    /* number for each back end in the first round, which has all passes */
+    uint32_t processes;
+    /* number for each back end in the whole session, including its pre-flight */
+    uint32_t processes_total;
     double ns;
-    uint64_t bytes; /* peak: heap and harness of one worker */
-    /* the parts, for one back end and one pass */
+    uint64_t bytes; /* peak of one worker: its heap, and the memory of the harness */
+    /* parts of these numbers, for one back end and one pass */
     double pass_ns;
-    uint64_t heap_bytes, unfreed_bytes; /* the second if nothing is freed */
+    uint64_t heap_bytes, unfreed_bytes; /* unfreed_bytes: the heap if nothing is freed */
     uint64_t harness_bytes;
 };
 struct ab_session_cost ab_estimate_session(const struct ab_tape_map *tape,
                                            const struct ab_session_work *work);
 
-/* Available memory: what the system reports as available, or the limit of this process's control
- * group if that is less. */
+/* Returns the available memory: what the system reports as available, or the limit of this
+ * process's control group if that is less. */
 
 uint64_t ab_available_memory(void);
 /* Reads the available memory from /proc and /sys/fs/cgroup below `root`. */

@@ -53,8 +53,8 @@ static uint64_t served_ops(const struct ab_phase *phase, uint32_t hooks)
     return n;
 }
 
-/* Returns the wall time. One lane has no waits, so its estimate from slices is its wall time as
- * well. */
+/* Returns the wall time. A single lane has no waits, so the time that is estimated from its slices
+ * is also its wall time. */
 static double wall_estimate(const struct ab_throughput_estimate *e)
 {
     return isnan(e->quiet_share) ? e->median.wall : e->busy;
@@ -90,9 +90,9 @@ static void forget_time(struct ab_result *all)
     all->ns_per_op = all->whole_ns_per_op = all->ops_per_s = NAN;
 }
 
-/* Removes times that are small differences of two long times. Waits of lanes differ from row to
- * row, so one such row makes the round useless for comparisons. Also removes times below that of
- * the harness alone. */
+/* Removes times that are a small difference of two long times. Lanes wait differently in each row,
+ * so if one row has such a time in a round, the times of all rows of that phase and round are
+ * removed. Also removes times below that of the harness alone. */
 static void forget_small_differences(struct ab_session *s)
 {
     for (uint32_t i = 0; i < s->n_results; i++) {
@@ -156,8 +156,8 @@ static uint32_t backend_of(const struct ab_session *s, const struct ab_null_cost
     return i;
 }
 
-/* Returns the time of the harness for an op in ns; NaN if its lanes waited for each other most of
- * the time. */
+/* Returns the time that the harness takes per op, in ns; NaN if its lanes waited for each other
+ * most of the time. */
 static double null_ns(const struct ab_throughput_estimate *e, double n_ops)
 {
     return ab_is_mostly_waiting(e->median.subtracted_percent) ? (double)NAN : e->busy / n_ops;
@@ -175,7 +175,7 @@ static void fold_null_again(const struct ab_fold *f, const struct ab_throughput 
             continue;
         ab_throughput_estimate(runs, ab_fold_null_case(f->session, b), null->round, phase, quiet,
                                &e);
-        if (e.n_processes == 0) /* from a result that is resumed */
+        if (e.n_processes == 0) /* the record is from a resumed result, whose runs are not stored */
             continue;
         null->ns_per_op = null_ns(&e, (double)null->n_ops);
         null->wall_ns_per_op = wall_estimate(&e) / (double)null->n_ops;
@@ -228,13 +228,14 @@ static struct ab_worst_op worst_at(const struct ab_fold *f, uint32_t position, d
     };
 }
 
-/* Destination of samples: a histogram for each kind (or NULL), and a fair sample of all kinds in
- * `all`. The slowest op of each is kept; ns 0 = none. */
+/* Destination of samples: a histogram for each kind of op (NULL = not wanted), and at AB_OP_ALL the
+ * fair sample of all kinds. Each element of `slowest` is the slowest op of its histogram; ns 0 =
+ * none. */
 struct piles {
     struct ab_hdr *hdr[AB_OP_KIND_COUNT + 1];
     struct ab_worst_op slowest[AB_OP_KIND_COUNT + 1];
     uint64_t n_left_out[AB_OP_KIND_COUNT + 1];
-    double quiet_share; /* fraction of all samples; NaN = not known */
+    double quiet_share; /* fraction of all samples that were quiet; NaN = not known */
 };
 
 static void pile_up(struct piles *p, unsigned kind, const struct ab_sample *sample)
@@ -264,7 +265,8 @@ static void fold_samples(const struct ab_fold *f, const struct ab_phase *phase,
     }
 }
 
-/* Removes the slowest op, which only the tail pass can find. Used if that pass does not run. */
+/* Removes the slowest op of the latency pass, because only the tail pass finds the slowest of all
+ * ops. Used if the tail pass does not run. */
 static void forget_slowest(struct ab_result *r)
 {
     r->max = NAN;
@@ -290,7 +292,8 @@ static void add_known(double *sum, uint64_t n)
     *sum = (isnan(*sum) ? 0 : *sum) + (double)n;
 }
 
-/* Adds the ops of one pass that the scheduler interrupted by taking the CPU away. */
+/* Adds the number of ops of one pass that the scheduler interrupted by taking the CPU away, and the
+ * longest of these ops. */
 static void add_scheduler(const struct ab_fold *f, struct ab_result *r, const struct ab_tail *tail)
 {
     double longest = (double)ab_fold_ns(f, tail->scheduler_max_ticks);
@@ -388,7 +391,9 @@ void ab_fold_tail(const struct ab_fold *f, const struct ab_outcome *run)
     }
 }
 
-static const double interrupted = 0.01; /* fraction of the readings that is trimmed at either end */
+/* fraction of the readings to trim at either end, because the scheduler may have interrupted
+ * these */
+static const double interrupted = 0.01;
 
 static void add_null(const struct ab_fold *f, uint32_t phase,
                      const struct ab_throughput_estimate *e, const struct ab_outcome *latency,
@@ -469,7 +474,8 @@ void ab_fold_drop(struct ab_session *s, uint32_t backend, uint32_t round)
     DROP(call_sites, (void)0);
 }
 
-/* ---- counts per op, minus those of the null back end, which is the loop itself ---- */
+/* ---- counts per op, minus those of the null back end, which are the counts of the loop itself
+ * ---- */
 
 static struct ab_result *find_all(const struct ab_fold *f, const char *phase)
 {

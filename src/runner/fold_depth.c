@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes one histogram for each kind and size class, and a few quantiles for each window. Classes
- * are counted before they are made, so that the session lists them in order and has no empty ones.
- * Windows share one histogram, which is filled and read repeatedly.
+ * Makes one histogram for each kind of op and size class, and a few quantiles for each window. The
+ * samples of each class are counted before its histogram is made, so that the session lists classes
+ * in order and has no empty ones. All windows share one histogram, which is filled, read and
+ * emptied for each window.
  */
 #include "runner/fold.h"
 
@@ -14,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* p99 needs 1,000 samples, and by chance a window may get fewer than its share. Phases that are too
- * short for that have windows for their medians. */
+/* Samples of a window. p99 needs 1,000 samples, and by chance a window may get fewer than its
+ * share, so 1,250 are wanted. A phase that is too short for such windows is divided into at most
+ * 16, which have enough samples for a median. */
 enum { WANTED_SAMPLES = 1250, LEAST_SAMPLES = 50, SHORT_WINDOWS = 16 };
 
 struct classes {
@@ -76,7 +78,7 @@ uint32_t ab_fold_window_count(const struct ab_phase *phase)
     return (uint32_t)fmin(fmax(fmax(wanted, least), 1), AB_WINDOWS_MAX);
 }
 
-struct stretch { /* operations [begin, end), divided into n windows */
+struct stretch { /* the operations [begin, end) of a phase, divided into n windows */
     uint32_t begin, end, n;
 };
 
@@ -95,7 +97,7 @@ static uint32_t window_begin(struct stretch s, uint32_t i)
 static uint32_t window_of(struct stretch s, uint32_t op)
 {
     uint32_t i = (uint32_t)((uint64_t)(op - s.begin) * s.n / (s.end - s.begin));
-    while (i + 1 < s.n && window_begin(s, i + 1) <= op) /* the quotient was rounded down */
+    while (i + 1 < s.n && window_begin(s, i + 1) <= op) /* because the quotient was rounded down */
         i++;
     return i;
 }
@@ -120,7 +122,7 @@ static void add_window(const struct ab_fold *f, const char *phase, struct stretc
     memcpy(s->windows[s->n_windows - 1].counts, counts, AB_WINDOW_BINS * sizeof counts[0]);
 }
 
-struct timed { /* a sample and its window */
+struct timed { /* window and time of a sample */
     uint32_t window;
     uint64_t ns;
 };
@@ -144,7 +146,8 @@ static uint32_t list_fair(const struct ab_fold *f, uint32_t phase, const struct 
         if (sample.is_fair && !sample.is_left_out)
             list[n++] = (struct timed){window_of(stretch, op), sample.ns};
     }
-    if (f->tape->image->n_lanes > 1) /* with one lane they are in order already */
+    /* with one lane the samples are already in the order of their windows */
+    if (f->tape->image->n_lanes > 1)
         qsort(list, n, sizeof list[0], by_window);
     return n;
 }

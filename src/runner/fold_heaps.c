@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Distributes the samples of a mapped row among its heaps. Each goes to the heap that its op was
- * sent to (placement/placement). The time of a heap's calls is estimated from its samples. Each
+ * Distributes the samples of a mapped row among its heaps. A sample belongs to the heap that its op
+ * was sent to (placement/placement). The time of a heap's calls is estimated from its samples. Each
  * sample stands for 1 / rate calls.
  */
 #include "result/numbers.h"
@@ -18,7 +18,8 @@
 struct pile { /* samples of one heap and kind */
     struct ab_hdr *hdr;
     double sum_ns;
-    uint64_t n, n_seen; /* samples; including those that were left out */
+    /* n: samples in sum_ns; n_seen: all samples, with those that were left out */
+    uint64_t n, n_seen;
 };
 
 struct piles {
@@ -40,7 +41,7 @@ static void take(struct pile *pile, const struct ab_sample *sample)
         return;
     if (pile->hdr != NULL)
         ab_hdr_record(pile->hdr, sample->ns);
-    if (sample->ns == UINT64_MAX) /* too long to be stored: not in the sum */
+    if (sample->ns == UINT64_MAX) /* its time was too long to be stored, so the sum leaves it out */
         return;
     pile->sum_ns += (double)sample->ns;
     pile->n++;
@@ -63,8 +64,8 @@ static void share_out(const struct ab_fold *f, const struct ab_placement *placem
     }
 }
 
-/* Returns the sampling rate. Bulk resets of one heap among several are not counted by the phase,
- * and are sampled like the most common kinds. */
+/* Returns the sampling rate of a kind of op. The phase does not count a bulk reset of one heap
+ * among several. Such a reset is sampled at the rate of the most common kinds. */
 static double rate_of(const struct ab_phase *phase, unsigned kind)
 {
     return phase->n_ops[kind] > 0 ? ab_sampling_rate(phase, kind) : ab_sampling_base(phase);
@@ -103,8 +104,8 @@ static void add_part(const struct ab_fold *f, const struct ab_phase *phase, uint
     *out = hdr;
 }
 
-/* Sets the times of the new records. A reset that was never timed consisted of single frees, so its
- * record is removed. */
+/* Sets the times of the new records. If no reset of a heap was ever timed, its resets consisted of
+ * single frees, so the record of resets is removed. */
 static void settle_parts(struct ab_session *s, uint32_t first, const struct ab_phase *phase,
                          const struct piles *piles)
 {
@@ -153,13 +154,16 @@ void ab_fold_heaps(const struct ab_fold *f, const struct ab_placement *placement
 
 /* ---- checking the heaps by the whole row ----
  *
- * Pages of live blocks have to add up to those of the row, and all pages must be within its
- * footprint. If not, two heaps have blocks on one page, and the owner of the pages is n/a. */
+ * The bytes on pages with live blocks, added up over the heaps, must equal those of the row. The
+ * footprints of the heaps together must not exceed that of the row. Otherwise two heaps have blocks
+ * on one page, and the pages of each heap are n/a. */
 
 struct judge {
     const struct ab_fold *f;
     const struct ab_memory_report *r;
-    uint32_t n; /* number of heaps of the placement; for each the index of the heap that is shown */
+    /* n: number of heaps of the placement; shown[i]: index of the heap under which heap i is
+     * shown */
+    uint32_t n;
     uint32_t shown[AB_PLACEMENT_HEAPS_MAX];
 };
 
@@ -174,7 +178,7 @@ static void clear(struct ab_memory *m)
     }
 }
 
-/* Adds the values of heaps with the same name. */
+/* Adds a value to the sum over heaps that have the same name. The first value replaces the sum. */
 static void add(double *sum, bool is_first, uint64_t x)
 {
     *sum = is_first ? ab_fold_bytes(x) : *sum + ab_fold_bytes(x);
@@ -200,7 +204,7 @@ static void sum_up(const struct judge *j, const struct ab_memory_state *s, struc
     }
 }
 
-/* Returns the reason why the owners of the pages are not known; NULL = they are. */
+/* Returns the reason why the heaps' pages are not known; NULL = they are known. */
 static const char *doubt(const struct judge *j, const struct ab_memory_state *s,
                          const struct ab_memory *m)
 {
@@ -228,8 +232,8 @@ static void forget_pages(struct ab_memory *m)
     }
 }
 
-/* Limits a heap to the memory that it says it mapped, unless its blocks occupy more. Pages without
- * a block may belong to another heap that has none in their stretch. */
+/* Limits the footprint of a heap to the memory that the heap says it mapped, unless its blocks
+ * occupy more. Pages without a block may belong to another heap that has no block near them. */
 static void bound_pages(struct ab_heap_memory *x, double on_pages)
 {
     if (!(x->mapped_bytes >= on_pages))
@@ -241,8 +245,8 @@ static void bound_pages(struct ab_heap_memory *x, double on_pages)
             x->drained_bytes[i] = x->mapped_bytes;
 }
 
-/* Completes the numbers of a heap like those of the row. Without internal bytes, these are
- * external. Contradictory numbers become not known. */
+/* Computes a heap's remaining numbers as the row's were computed. If the row's internal bytes are
+ * not known, the heap's count as external. Contradictory numbers become NaN. */
 static void settle_heap(const struct ab_memory *m, struct ab_heap_memory *x)
 {
     if (isnan(m->internal_bytes)) {

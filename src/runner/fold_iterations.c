@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts ticks of iterations to a histogram. A sum over thousands of calls includes the cost of
- * timing them thousands of times. The null back end makes the same calls in the same pass, and its
- * time of one call is subtracted for each.
+ * Converts the ticks of iterations to histograms. The time of an iteration is the sum over its
+ * calls, often thousands, and includes the cost of timing each call. The null back end makes the
+ * same calls in the same pass. Its time of one call is subtracted for each call.
  */
 #include "core/text.h"
 #include "runner/fold.h"
@@ -17,14 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A lane in a phase. */
+/* A lane in a phase, whose iterations are counted. */
 struct place {
     const struct ab_fold *f;
     uint32_t phase, lane;
 };
 
-/* Returns the number of iterations of the lane in bursts before `burst`, in phases [begin, end)
- * with the name of its own phase, which are its repetitions. */
+/* Returns how many iterations the lane has in the bursts before `burst`, in those phases of [begin,
+ * end) that have the name of the lane's phase. Phases with one name are repetitions. */
 static uint32_t count(const struct place *at, uint32_t begin, uint32_t end, uint32_t burst)
 {
     const struct ab_tape_image *image = at->f->tape->image;
@@ -41,12 +41,13 @@ static uint32_t count(const struct place *at, uint32_t begin, uint32_t end, uint
     return n;
 }
 
-/* Iterator over the iterations of one phase, lane by lane, and within a lane by bursts. */
+/* Iterator over the iterations of one phase, lane by lane, and for each lane burst by burst. */
 struct walk {
     struct place at;
     const struct ab_outcome *run;
-    uint32_t burst, next, end; /* next, end: indices in run->iterations */
-    uint32_t iteration;        /* the lane's number of the last one */
+    /* next, end: range of indices in run->iterations that is still to come */
+    uint32_t burst, next, end;
+    uint32_t iteration; /* number of the last iteration, counted from 1 in its lane */
 };
 
 static struct walk begin(const struct ab_fold *f, const struct ab_outcome *run, uint32_t phase)
@@ -113,7 +114,8 @@ uint32_t ab_fold_iteration_at(const struct ab_fold *f, uint32_t position)
 
 /* ---- null back end ---- */
 
-/* Returns the median over the iterations of the time of a call; NaN = none. */
+/* Returns the time of one call of the null back end: the median over its iterations in the phase;
+ * NaN = no iteration. */
 static double call_ns(const struct ab_fold *f, const struct ab_outcome *null, uint32_t phase)
 {
     double *x = ab_alloc_zeroed((size_t)f->tape->image->n_iterations + 1, sizeof x[0]);
@@ -159,7 +161,8 @@ static void keep(struct ab_iterations *x, const struct ab_iteration_time *t)
     keep_worst(x, t);
 }
 
-/* Adds the current iteration of the walk. */
+/* Adds the iteration `i`, at which the iterator `w` stands, without the cost of timing its
+ * calls. */
 static void add(struct ab_iterations *to, const struct ab_iteration *i, const struct walk *w)
 {
     if (i->n_scheduler > 0) {
@@ -177,7 +180,8 @@ static void add(struct ab_iterations *to, const struct ab_iteration *i, const st
     keep(to, &t);
 }
 
-/* Sets the length of stretches so that the lane with the most iterations fits. */
+/* Sets the number of iterations in a stretch so that the stretches suffice for the lane with the
+ * most iterations. */
 static void set_stretches(struct ab_iterations *x, const struct place *at)
 {
     const struct ab_tape_image *image = at->f->tape->image;

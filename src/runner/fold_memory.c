@@ -24,7 +24,8 @@ struct judge {
     const struct ab_fold *f;
     const struct ab_outcome *run;
     const struct ab_memory_report *r;
-    const char *trouble; /* why no footprint of this run is credible; NULL = it is */
+    /* reason why no footprint of this run is credible; NULL = footprints are credible */
+    const char *trouble;
 };
 
 static double ratio(double a, double b)
@@ -61,7 +62,7 @@ static const char *find_trouble(const struct ab_memory_report *r)
     return NULL;
 }
 
-/* Returns the reason why the pages of this run are not known; NULL = they are. */
+/* Returns the reason why the content of this run's pages is not known; NULL = it is known. */
 static const char *doubt_pages_of(const struct ab_memory_report *r)
 {
     if ((r->flags & AB_MEMORY_MOVES) != 0)
@@ -116,19 +117,20 @@ static void judge_footprint(const struct judge *j, const struct ab_memory_state 
 
 /* ---- samples of the memory pass as histograms weighted by ops ----
  *
- * A number that is not known at a sample excludes the ops of that sample. */
+ * If a number is not known at a sample, the ops for which that sample stands are not in the
+ * number's histogram. */
 
 struct phase_samples {
     const struct ab_memory_sample *samples;
     uint32_t n;
 };
 
-/* Numbers of a sample, by kind; NaN = not known here. */
+/* The numbers that derive from one sample, indexed by enum ab_memory_dist_kind; NaN = not known. */
 struct values {
     double of[AB_DIST_COUNT];
 };
 
-/* Returns the samples of a phase, within the bounds of the report. */
+/* Returns the samples of a phase; none if the report places them beyond its capacity. */
 static struct phase_samples find_samples(const struct ab_outcome *run, uint32_t phase)
 {
     const struct ab_memory_phase *p = &run->memory->phases[phase];
@@ -138,7 +140,8 @@ static struct phase_samples find_samples(const struct ab_outcome *run, uint32_t 
     return (struct phase_samples){run->memory->samples + first, p->n_samples};
 }
 
-/* True if the samples ascend within the phase, and each stands for the ops since the one before. */
+/* True if the samples ascend within the phase, and each stands for the ops since the previous
+ * sample. */
 static bool is_consistent(const struct phase_samples *x, const struct ab_phase *phase)
 {
     uint32_t at = phase->begin;
@@ -177,7 +180,7 @@ static struct values values_of(const struct ab_memory_report *r, const struct ab
     double retained = footprint - live - internal - external;
     double least = AB_FOLD_LEAST_PAGES * (double)r->page_bytes;
     if (r->granularity_pages > 0 || retained < 0)
-        footprint = retained = NAN; /* less than its pages: statm is wrong here */
+        footprint = retained = NAN; /* the footprint is not exact, or is less than its own pages */
     if (!has_usable) {
         external += internal;
         internal = NAN;
@@ -205,7 +208,7 @@ static bool needs_footprint(enum ab_memory_dist_kind kind)
            kind == AB_DIST_RETAINED_BYTES;
 }
 
-/* Returns the reason why a number is not known for all ops. */
+/* Returns the reason why a number is not known for some ops. */
 static const char *gap(const struct ab_memory_report *r, enum ab_memory_dist_kind kind,
                        bool has_usable)
 {
@@ -226,7 +229,8 @@ bool ab_fold_has_usable(const struct ab_memory_report *r, uint32_t phase)
            !isnan(ab_fold_bytes(r->phases[phase].at[AB_AT_END].usable_bytes));
 }
 
-/* Fills the distributions of a phase. The last sample is at its end, so the operations add up. */
+/* Fills the distributions of a phase. The last sample is at the end of the phase, so all ops of the
+ * phase are counted. */
 static void fill(const struct ab_fold *f, const struct ab_outcome *run, uint32_t phase,
                  struct ab_memory_dist *dists)
 {
@@ -295,8 +299,8 @@ static const char *doubt_pages(const struct judge *j, const struct ab_memory_sta
     return NULL;
 }
 
-/* Counts internal bytes as external if there is no valid usable_size, because rounding then cannot
- * be distinguished from free neighbours. */
+/* Counts internal bytes as external if there is no valid usable_size, because bytes lost to
+ * rounding cannot then be distinguished from free neighbours. */
 static void judge_usable(const struct judge *j, const struct ab_memory_state *s,
                          struct ab_memory *m)
 {
@@ -359,7 +363,7 @@ static void derive(const struct judge *j, struct ab_memory *m)
 
 static void judge_state(const struct judge *j, const struct ab_memory_state *s, struct ab_memory *m)
 {
-    if (s->position > j->f->tape->image->n_ops) { /* includes AB_MEMORY_NEVER */
+    if (s->position > j->f->tape->image->n_ops) { /* true for AB_MEMORY_NEVER as well */
         ab_fold_memory_reason(m, AB_WHY_FOOTPRINT,
                               j->trouble != NULL ? j->trouble : "run ended before this point");
         return;
@@ -380,7 +384,8 @@ static void judge_state(const struct judge *j, const struct ab_memory_state *s, 
 
 /* ---- one phase ---- */
 
-/* Takes the kernel's high-water mark. An increase below its possible error counts as none. */
+/* Computes the peak during calls from the kernel's high-water mark. An increase below the mark's
+ * possible error counts as none. */
 static void judge_mark(const struct judge *j, const struct ab_memory_phase *phase,
                        struct ab_memory *m)
 {
@@ -475,7 +480,7 @@ static int by_position(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the phase of the op before this position. */
+/* Returns the phase of the last op before this position. */
 static uint32_t phase_at(const struct judge *j, uint32_t position)
 {
     uint32_t p = 0;
@@ -535,8 +540,8 @@ static void fold_points(const struct judge *j, struct ab_timeline *t)
 
 /* ---- memory over the time of the work ---- */
 
-/* True if time and position ascend and phases are those of the tape. Only the last row may be of
- * the drain. */
+/* True if times and positions never decrease, positions are within the tape, and only the last row
+ * may be from the drain. */
 static bool are_rows_consistent(const struct judge *j, uint32_t n)
 {
     const struct ab_memory_row *rows = j->run->rows;
@@ -584,7 +589,7 @@ static void add_row(const struct judge *j, const struct ab_memory_row *row, enum
     split_pages(j, row, out);
 }
 
-/* Adds a row. A row that ends one stretch and begins the next becomes two. */
+/* Adds a row. A row that ends one idle stretch and begins the next becomes two records. */
 static void fold_row(const struct judge *j, const struct ab_memory_row *row, bool is_idle)
 {
     bool begins = (row->flags & AB_ROW_IDLE_BEGIN) != 0;
@@ -595,7 +600,8 @@ static void fold_row(const struct judge *j, const struct ab_memory_row *row, boo
         add_row(j, row, begins ? AB_IDLE_BEGIN : is_idle ? AB_IDLE_DURING : AB_IDLE_NOT);
 }
 
-/* Adds all rows. A stretch lasts until the row that ends it, or until another op. */
+/* Adds all rows of the measured phases. An idle stretch lasts until the row that ends it, or until
+ * another op. */
 static void fold_over_time(const struct judge *j)
 {
     const struct ab_memory_row *rows = j->run->rows;

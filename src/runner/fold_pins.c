@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Groups of a moment that are kept by name. */
+/* Maximum number of owners that a moment lists by name; the rest is summed up. */
 enum { GROUPS_MOST = 100 };
 #define SECOND_NS 1e9
 
@@ -21,7 +21,7 @@ struct moment {
     const struct ab_owners *owners;
     const struct ab_pins_state *state;
     bool has_usable;
-    double retained_bytes; /* all pages without a block; NaN = not known */
+    double retained_bytes; /* bytes of all pages without a block; NaN = not known */
 };
 
 static bool adds_up(const struct ab_pins_state *s, uint32_t n_owners)
@@ -46,7 +46,7 @@ static bool is_consistent(const struct ab_fold *f, const struct ab_owners *owner
            s->n_rows <= AB_PINS_ROWS_MOST && adds_up(s, owners->n);
 }
 
-/* Returns the time of the work at this position, in seconds. */
+/* Returns the time in the recorded work at this position of the tape, in seconds. */
 static double seconds_at(const struct ab_fold *f, uint32_t position)
 {
     const struct ab_time_step *steps = ab_tape_steps(f->tape->image);
@@ -133,7 +133,7 @@ static int by_pinned(const void *a, const void *b)
     return (x->retained_bytes < y->retained_bytes) - (x->retained_bytes > y->retained_bytes);
 }
 
-/* Adds the retained bytes that belong to no group as the allocator's own. */
+/* Adds the retained bytes that no owner has, as those of the allocator itself. */
 static void add_allocator(const struct moment *m, uint64_t retained)
 {
     struct ab_pins_row none = {0};
@@ -166,8 +166,8 @@ static void add_moment(struct moment *m)
     add_allocator(m, all.retained);
 }
 
-/* Sorts by position, and at one position in the order of the moments; the end of the last phase
- * comes last. */
+/* Sorts by position. States at one position are in the order of the moments, except that the end of
+ * the last phase comes last. */
 static int by_position(const void *a, const void *b)
 {
     const struct ab_pins_state *x = *(const struct ab_pins_state *const *)a;
@@ -183,7 +183,8 @@ static int by_position(const void *a, const void *b)
                                 : (x->phase > y->phase) - (x->phase < y->phase);
 }
 
-/* Passes on the stacks of the first back end's first run. */
+/* Passes the stacks that have blocks to owners->take_stack, in the first run of the first back end
+ * only. */
 static void give_stacks(const struct ab_fold *f, const struct ab_owners *owners,
                         const struct ab_pins_report *r)
 {

@@ -21,7 +21,8 @@ static bool is_timed(const struct ab_outcome *run, uint32_t i)
            run->ticks[i] != AB_TICKS_SCHEDULER;
 }
 
-/* Counts the quiet samples of the phase. One decision then applies to samples of every kind. */
+/* Counts the quiet samples of the phase. All kinds together decide whether samples that were not
+ * quiet are left out. */
 static void count_quiet(struct ab_samples *walk)
 {
     const struct ab_outcome *run = walk->run;

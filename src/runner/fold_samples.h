@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Iterator over the timed ops of a latency pass. All code that groups them (by kind, size or
- * window) uses it, so that every user has the same fair sample of all kinds.
+ * Iterator over the timed ops of a latency pass. All code that groups samples (by kind, size or
+ * window) uses it, so that all of it has the same fair sample of all kinds.
  */
 #ifndef AB_RUNNER_FOLD_SAMPLES_H
 #define AB_RUNNER_FOLD_SAMPLES_H
@@ -14,15 +14,16 @@
 #include <stdint.h>
 
 struct ab_sample {
-    uint32_t position; /* in the tape */
+    uint32_t position; /* position of the op in the tape */
     unsigned kind;
     unsigned size_log2; /* size class, < AB_SIZE_CLASS_COUNT */
-    uint64_t ns;        /* UINT64_MAX = too long to be stored; histograms count an overflow */
-    /* True if it is also in the fair sample, which takes every op of the phase with the same
+    uint64_t ns;        /* UINT64_MAX = too long to be stored; histograms count it as an overflow */
+    /* True if the op is also in the fair sample, which has every op of the phase with the same
      * probability */
     bool is_fair;
-    bool is_left_out; /* dropped: something else used the core, and enough other samples were
-                           quiet */
+    /* the sample must not be used, because something else used the core and enough other samples
+     * were quiet */
+    bool is_left_out;
 };
 
 struct ab_samples {
@@ -32,8 +33,8 @@ struct ab_samples {
     struct ab_rng rng;
     double base;
     uint32_t next;
-    double quiet_share; /* fraction of the phase's samples; NaN = not known */
-    bool leaves_out;    /* drop samples that were not quiet */
+    double quiet_share; /* fraction of the phase's samples that were quiet; NaN = not known */
+    bool leaves_out;    /* mark samples that were not quiet as left out */
 };
 
 /* Starts iterating. The choice of fair samples depends only on seed, round and phase, so it is the

@@ -10,9 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Fraction of a phase's time in quiet slices; with less, the estimate would be a guess. */
+/* Least fraction of a phase's time in quiet slices; with less, the estimate would be a guess. */
 #define QUIET_SHARE_MIN 0.05
-/* Page faults and copies in the kernel make a few slices vary much more than the rest. */
+/* Fraction of the weight to trim at either end, because page faults and copies in the kernel make a
+ * few slices vary much more than the rest. */
 #define TRIM 0.1
 
 /* ---- measurements of runs ---- */
@@ -47,13 +48,15 @@ void ab_throughput_drop(struct ab_throughput *t, uint32_t case_index, uint32_t r
     t->n_runs = kept;
 }
 
-/* Returns the CPU time in the phase that is not part of its work. */
+/* Returns the CPU time in the phase that is not part of the work: readings of the canary, and what
+ * the worker reports. */
 static double outside_cpu_ns(const struct ab_fold *f, const struct ab_phase_report *r)
 {
     return (double)r->canary_ticks * f->clock->ns_per_tick + (double)r->outside_cpu_ns;
 }
 
-/* Time of the lanes in ns, and the parts that are not their ops. */
+/* Time of all lanes in ns, and the parts of it outside of their ops: harness and waits for other
+ * lanes. */
 struct lanes_time {
     double all, outside, waits;
 };
@@ -87,10 +90,11 @@ double ab_fold_known_ns(const struct ab_fold *f, const struct ab_phase_report *r
     return is_known ? ab_fold_busy_ns(f, r) : (double)NAN;
 }
 
-/* Returns the wall time of the phase without the time outside of the allocator's calls. That time
- * is measured on the path of the lane that ends last. If lanes share CPUs, it is CPU time, divided
- * by n_cpus, because the other lanes would have used it. The worker counts each burst in one of the
- * two ways. `leaves_out_ends` also subtracts the CPU time of ending threads. */
+/* Returns the wall time of the phase without the time outside of the allocator's calls. If each
+ * lane has a CPU, the time outside is that on the path of the lane that ends last. If lanes share
+ * CPUs, it is their CPU time outside, divided by n_cpus, because the other lanes would have used
+ * it. The worker counts each burst in one of the two ways. `leaves_out_ends` also subtracts the CPU
+ * time of ending threads. */
 static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, uint32_t n_cpus,
                       bool leaves_out_ends)
 {
@@ -103,8 +107,8 @@ static double wall_ns(const struct ab_fold *f, const struct ab_phase_report *r, 
     return fmax((double)r->wall_ticks * f->clock->ns_per_tick - outside_ns, 0);
 }
 
-/* Returns the CPU time of the whole process in the phase. If threads end, it is that of the lanes
- * only, because no counter separates the ending and starting of threads. */
+/* Returns the CPU time of the whole process in the phase. If `leaves_out_ends`, returns the CPU
+ * time of the lanes only, because no counter separates the ending and starting of threads. */
 static double cpu_ns(const struct ab_fold *f, const struct ab_phase_report *r, bool leaves_out_ends)
 {
     double all = leaves_out_ends ? (double)r->thread_cpu_ns : (double)r->process_cpu_ns;
@@ -115,8 +119,8 @@ static struct ab_throughput_phase sum_phase(const struct ab_fold *f, const struc
                                             const struct ab_phase_report *r, uint32_t n_cpus)
 {
     bool has_ends = r->n_thread_ends > 0, leaves_out_ends = has_ends && phase->renew == 0;
-    /* The two are read one after the other, so without a background thread the difference is
-     * noise. */
+    /* The two times are read one after the other, so without a background thread their difference
+     * is noise. */
     double background = (double)r->process_cpu_ns - (double)r->thread_cpu_ns;
     bool is_noise = background < 0.002 * (double)r->process_cpu_ns + 100000;
     bool has_lanes = f->tape->image->n_lanes > 1 && r->lane_ticks > r->outside_ticks;
@@ -201,17 +205,19 @@ void ab_throughput_add_noise(const struct ab_fold *f, const struct ab_throughput
 
 /* ---- estimates ---- */
 
-struct slice_ratio { /* ratio of one process to the profile */
+/* logarithm of a slice's time in one process divided by its time in the profile */
+struct slice_ratio {
     double log_ratio, weight;
 };
 
 struct estimator {
-    const struct ab_throughput_run **runs; /* runs of the case, those of the round first */
+    /* runs of the case; the n_of_round runs of the round come first */
+    const struct ab_throughput_run **runs;
     size_t n_runs, n_of_round;
-    double *x;                  /* room for one number for each run */
-    struct slice_ratio *ratios; /* room for one for each slice */
-    double *profile;            /* ticks of each slice when quiet, median of all runs; NaN = never
-                                   quiet */
+    double *x;                  /* scratch space: one number for each run */
+    struct slice_ratio *ratios; /* scratch space: one ratio for each slice */
+    /* ticks of each slice: the median of those runs in which it was quiet; NaN = in none */
+    double *profile;
     uint16_t limit;
 };
 
@@ -236,7 +242,8 @@ static int by_ratio(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the weighted mean after trimming TRIM of the weight at either end. */
+/* Returns the weighted mean of the logarithms, after trimming the fraction TRIM of the weight at
+ * either end. */
 static double trimmed_mean(struct slice_ratio *x, size_t n, double weight)
 {
     double seen = 0, sum = 0, left = 0;
@@ -252,8 +259,8 @@ static double trimmed_mean(struct slice_ratio *x, size_t n, double weight)
     return sum / left;
 }
 
-/* Returns the logarithm of the process's factor to the profile, from the quiet slices of the phase;
- * NaN = too few. */
+/* Returns the logarithm of the process's time relative to the profile, from the quiet slices of the
+ * phase; NaN = too few of these. */
 static double process_factor(const struct estimator *e, size_t run, uint32_t phase, double total)
 {
     const struct ab_throughput_run *r = e->runs[run];
@@ -277,8 +284,9 @@ static bool are_alike(const struct estimator *e)
     return e->n_of_round > 0 && e->runs[0]->n_slices > 0;
 }
 
-/* Makes the profile of the phase and returns its sum in ticks. Slices that were never quiet are
- * assumed to relate to the others as in the first run. NaN if these are more than half. */
+/* Makes the profile of the phase and returns its sum in ticks. A slice that was quiet in no run is
+ * assumed to take its share of the first run's time. Returns NaN if such slices took half of that
+ * time or more. */
 static double make_profile(struct estimator *e, uint32_t phase)
 {
     double sum = 0, seen = 0, known = 0;
@@ -295,7 +303,8 @@ static double make_profile(struct estimator *e, uint32_t phase)
     return known > 0.5 * seen ? sum * seen / known : NAN;
 }
 
-/* Returns the ticks of the round's runs in slices of the phase: all, or the quiet ones. */
+/* Returns the total ticks of the round's runs in slices of the phase: in all, or only in the quiet
+ * ones. */
 static double sum_slices(const struct estimator *e, uint32_t phase, bool only_quiet)
 {
     double sum = 0;
@@ -321,11 +330,11 @@ static void estimate_slices(struct estimator *e, uint32_t phase, struct ab_throu
         sum += factor;
         n++;
     }
-    if (n > 0 && !isnan(profile)) /* whole / all: ns in a tick */
+    if (n > 0 && !isnan(profile)) /* whole / all converts ticks to ns */
         out->busy = profile * exp(sum / n) * whole / all;
 }
 
-/* Collects the runs of the case, those of the round first. */
+/* Collects the runs of the case; the runs of the round come first. */
 static void gather(const struct ab_throughput *t, uint32_t case_index, uint32_t round,
                    struct estimator *e)
 {

@@ -35,12 +35,13 @@ static int by_value(const void *a, const void *b)
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-/* Returns a high percentile of some readings, so that a CPU counts as quiet only if it nearly
+/* Returns the 90th percentile of some readings, so that a CPU counts as quiet only if it nearly
  * always is. */
 static uint16_t probe(struct ab_quiet *q)
 {
     uint16_t x[READINGS];
-    ab_canary_read(); /* the process has just moved to this CPU */
+    /* discards the first reading, because the process has just moved to this CPU */
+    ab_canary_read();
     for (unsigned i = 0; i < READINGS; i++)
         ab_quiet_add(q, x[i] = ab_canary_read());
     qsort(x, READINGS, sizeof x[0], by_value);
@@ -79,7 +80,7 @@ int ab_quiet_cpu(struct ab_quiet *q)
             best = tried[i];
         }
         if (q->level != 0 && reading <= ab_canary_limit(q->level))
-            break; /* quiet enough */
+            break; /* this CPU is quiet enough; the others need not be tried */
     }
     sched_setaffinity(0, sizeof all, &all);
     ab_quiet_settle(q);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * State of the machine in a session: the time of an undisturbed canary, and the CPU that is
- * quietest at the moment. For one lane only, because with several each reading would delay the
- * other lanes.
+ * State of the machine in a session: the reading of the canary (base/clock.h) when
+ * nothing disturbs it, and the CPU that is quietest at the moment. Used with one lane only, because
+ * with several each reading would delay the other lanes.
  */
 #ifndef AB_RUNNER_QUIET_H
 #define AB_RUNNER_QUIET_H
@@ -13,7 +13,7 @@ struct ab_quiet {
     uint16_t level;     /* ticks; 2nd percentile of all readings; 0 = not known */
     int cpu;            /* CPU of the last run; -1 = none */
     uint64_t n;         /* number of readings */
-    uint32_t *readings; /* count of each value; owned */
+    uint32_t *readings; /* readings[x]: how often x was read; owned */
 };
 
 /* Initialises *q from readings of the canary on the CPUs that this process may use. */

@@ -27,7 +27,7 @@
 
 enum { CAPTURE_BYTES = 65536 };
 
-/* Layout of the run memfd. */
+/* Layout of the memfd that this process shares with the worker of a run. */
 struct layout {
     /* offsets; 0 = none */
     size_t positions, ticks, classes, memory, rows, pins, slices, iterations, total;
@@ -35,7 +35,8 @@ struct layout {
     uint32_t cap_memory_samples, cap_rows, cap_idle;
 };
 
-/* Returns the capacity for samples: up to twice the minimum for each phase, and its end. */
+/* Returns the capacity for samples of the memory pass: at most four times AB_MEMORY_SAMPLES_LEAST
+ * for each measured phase, or one for each of its ops if that is less, and two more. */
 static uint32_t count_memory_samples(const struct ab_tape_map *tape)
 {
     uint32_t n = 0;
@@ -47,12 +48,13 @@ static uint32_t count_memory_samples(const struct ab_tape_map *tape)
     return n;
 }
 
-/* Limits on rows of work that has times: equally spaced ones, and those of idle stretches. */
+/* Limits on the number of rows that the memory pass writes for work with times: equally spaced
+ * rows, and rows of idle stretches. */
 enum { ROWS_LEAST = 300, ROWS_MOST = 20000, IDLE_MOST = 8000 };
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Returns the time between two rows: a second or a fraction of it, or more if there would be too
- * many rows. */
+/* Returns the time between two equally spaced rows: a second or a fraction of it, or several
+ * seconds if there would be too many rows. */
 static uint64_t space_rows(uint64_t duration_ns)
 {
     static const uint64_t ms[] = {1, 2, 5, 10, 20, 50, 100, 200, 500};
@@ -86,8 +88,8 @@ static bool has_renewals(const struct ab_tape_map *tape)
     return p < tape->image->n_phases;
 }
 
-/* True if the run is divided into slices, which need a single thread. A canary in one lane would
- * delay the others. */
+/* True if the run is divided into slices. Slices need a single lane, because reading the canary in
+ * one lane would delay the others. */
 static bool is_sliced(const struct ab_run_context *context, const struct ab_case *c,
                       enum ab_pass pass)
 {
@@ -137,8 +139,9 @@ static struct layout plan_layout(const struct ab_run_context *context, const str
     return l;
 }
 
-/* Calls that take longer may have been interrupted by the scheduler. This is less than a switch to
- * another program and back, and long enough that asking the kernel is cheap by comparison. */
+/* Time of a call above which the worker asks the kernel whether the scheduler interrupted it.
+ * Switching to another program and back takes longer than this. Compared with calls this long,
+ * asking the kernel is cheap. */
 #define LOOK_NS 5e3
 
 static void fill_request(const struct ab_run_context *context, const struct ab_case *c,
@@ -166,9 +169,8 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     bool is_null = c->placement != NULL ? ab_placement_has_null(c->placement)
                                         : c->builtin != NULL && strcmp(c->builtin, "null") == 0;
     r->keeps_threads = is_null && !has_renewals(context->tape);
-    r->verify_ops = is_null                    ? 0 /* one block for all requests: wrong by design */
-                    : context->verify_ops != 0 ? context->verify_ops
-                                               : AB_VERIFY_OPS;
+    /* a null back end returns one block for all requests, so its checks would fail */
+    r->verify_ops = is_null ? 0 : context->verify_ops != 0 ? context->verify_ops : AB_VERIFY_OPS;
     r->verify = context->verify;
     r->decorator = c->decorator;
     r->counter = context->counter;
@@ -184,8 +186,9 @@ static void fill_request(const struct ab_run_context *context, const struct ab_c
     r->tail_100us_ticks = (uint64_t)(1e5 * ticks_per_ns);
 }
 
-/* Limits on the time that a run may wait for quiet: absolute, and as a multiple of the measured
- * time. Samples can be missed more easily than slices, because the next round has as many. */
+/* Limits on the time that a run may wait for a quiet machine: absolute, and as a multiple of the
+ * measured time. The latency pass waits less, because samples that it misses come again in the next
+ * round. */
 #define QUIET_WAIT_NS 2e9
 enum { QUIET_WAIT_TIMES = 4, QUIET_WAIT_TIMES_LATENCY = 1 };
 
@@ -213,7 +216,7 @@ static void fill_memory(const struct ab_run_context *context, struct ab_memory_r
     m->spaced_ns = space_rows(context->tape->image->duration_ns);
     m->drain_ns = context->drain_ns;
     m->is_scout = context->marks == NULL;
-    memset(&m->marks, 0xff, sizeof m->marks); /* AB_MEMORY_NEVER */
+    memset(&m->marks, 0xff, sizeof m->marks); /* sets each position to AB_MEMORY_NEVER */
     if (context->marks != NULL)
         m->marks = *context->marks;
 }
@@ -229,7 +232,8 @@ static void fill_pins(const struct ab_owners *owners, struct ab_pins_report *p)
         p->asked[i] = owners->moments[i].position;
 }
 
-/* Creates the run memfd, maps it and writes the request. */
+/* Creates the memfd of the run, maps it and writes the request. Returns the memfd; -1 on
+ * failure. */
 static int prepare(const struct ab_run_context *context, const struct ab_case *c, enum ab_pass pass,
                    struct ab_outcome *out)
 {
@@ -306,8 +310,9 @@ static void read_capture(int fd, char *buf, size_t cap)
 
 /* ---- counting of system calls ----
  *
- * A second thread, beside the one that watches the worker, receives notices from the kernel. It
- * counts them for the phase that the run page names, and lets the calls continue. */
+ * Beside the thread that watches the worker, a second thread receives a notice from the kernel for
+ * each system call. It counts the call in the phase that the run page names, and lets the call
+ * continue. */
 
 enum { LOOK_MS = 20 };
 
@@ -324,7 +329,7 @@ enum ab_call_kind ab_call_kind_of(int number)
         X(madvise, madvise)
         X(futex, futex)
 #undef X
-    case SYS_clock_gettime: /* our own, about the end of a phase in another lane */
+    case SYS_clock_gettime: /* the worker's own calls, about the end of a phase in another lane */
     case SYS_getrusage:
         return AB_CALL_KIND_COUNT;
     default:
@@ -341,19 +346,20 @@ static void count(struct ab_call_counts *c, int number)
         c->n[phase][kind]++;
 }
 
-/* Serves one notice. Returns false if no process is left that could call. */
+/* Receives and answers one notice. Returns false if no process is left that could make a system
+ * call. */
 static bool serve_one(struct ab_call_counts *c, int listener)
 {
     struct ab_notice notice;
     if (!ab_notice_next(listener, &notice))
-        return errno == EINTR || errno == ENOENT; /* it was killed meanwhile */
+        return errno == EINTR || errno == ENOENT; /* ENOENT: the caller was killed meanwhile */
     count(c, notice.call);
     ab_notice_go_on(listener, &notice);
     return true;
 }
 
-/* Returns the listener that the worker sends; -1 = the worker has gone without, or failed to make
- * it. */
+/* Returns the listener that the worker sends; -1 = the worker ended without sending one, or could
+ * not make it. */
 static int receive_listener(struct ab_call_counts *c)
 {
     int listener = -1;
@@ -401,9 +407,10 @@ static enum ab_status calls_begin(struct ab_call_counts *c, const struct ab_run_
 {
     sigset_t all, before;
     c->report = report;
-    close_end(&c->ends[1]); /* so that the channel ends when the worker's end closes */
+    close_end(&c->ends[1]); /* so that the channel closes when the worker closes its end */
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals go to the thread that watches */
+    /* blocked in the new thread, so that signals go to the thread that watches the worker */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     c->is_running = pthread_create(&c->thread, NULL, serve, c) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return c->is_running ? AB_OK
@@ -431,7 +438,8 @@ static enum ab_status run_worker(const struct ab_run_context *context, struct ab
     spawn->calls_fd = status == AB_OK && calls != NULL ? calls->ends[1] : 0;
     if (status == AB_OK && (status = ab_spawn(spawn, &pid, err)) == AB_OK) {
         if (calls != NULL && (status = calls_begin(calls, report, err)) != AB_OK)
-            timeout_ns = 0; /* it would wait for somebody who counts */
+            /* ends the worker at once, because it would wait for somebody who counts its calls */
+            timeout_ns = 0;
         *ending = ab_supervise(pid, ab_clock_now_ns() + timeout_ns, context->memory_limit_bytes);
     }
     if (calls != NULL)
@@ -439,13 +447,14 @@ static enum ab_status run_worker(const struct ab_run_context *context, struct ab
     return status;
 }
 
-/* True if the library sees a time that is not the real one. */
+/* True if the library reads the virtual clock instead of the real time. */
 static bool is_virtual(const struct ab_run_context *context, enum ab_pass pass)
 {
     return pass == AB_PASS_MEMORY && context->tape->image->n_steps > 0 && context->pace == 0;
 }
 
-/* Returns the time limit for the times of the work and for what is done in them. */
+/* Returns the time that work with times adds to the time limit: its duration in real time, or a
+ * hundredth of it with the virtual clock; 0 = the work has no times. */
 static uint64_t time_out_ns(const struct ab_run_context *context)
 {
     const struct ab_tape_image *image = context->tape->image;
@@ -455,16 +464,16 @@ static uint64_t time_out_ns(const struct ab_run_context *context)
                                            : image->duration_ns / 100);
 }
 
-/* Returns the time limit for aging the heap: its bytes and pages are written, a GiB in four
- * seconds. */
+/* Returns the time that aging the heap adds to the time limit. Aging writes to all its bytes, and 4
+ * s are allowed for a GB. */
 static uint64_t aging_out_ns(const struct ab_run_context *context, const struct ab_case *c)
 {
     double bytes = c->aging.multiple * (double)context->tape->image->facts.live_peak_bytes;
     return 10 * SECOND_NS + (uint64_t)(4 * bytes);
 }
 
-/* Returns the time limit for other code before the timed ops, allowing ten times as long on a busy
- * machine. */
+/* Returns the time that the other code before each timed op adds to the time limit. Allows ten
+ * times its usual time, because the machine may be busy. */
 static uint64_t between_out_ns(const struct ab_run_context *context)
 {
     return UINT64_C(10) * AB_BETWEEN_NS * context->between * ab_sampling_capacity(context->tape);
@@ -476,7 +485,8 @@ static struct ab_spawn plan_spawn(const struct ab_run_context *context, const st
     return (struct ab_spawn){
         .worker_path = context->worker_path,
         .tape_fd = context->tape->fd,
-        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL, /* PLACED: for the one heap */
+        /* of a placement, the one heap whose library is preloaded */
+        .preload = c->source == AB_SOURCE_PRELOAD ? c->path : NULL,
         .clock = is_virtual(context, pass) ? context->clock_path : NULL,
         .is_thp_off = context->is_thp_off,
         .is_plugin = c->source == AB_SOURCE_PLUGIN || c->source == AB_SOURCE_PREFIX ||
@@ -510,7 +520,7 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
                       enum ab_pass pass, struct ab_rng *rng, struct ab_outcome *out,
                       struct ab_err *err)
 {
-    if (ab_stop_signal != 0) /* a signal between two runs */
+    if (ab_stop_signal != 0) /* a signal may have come between two runs */
         return ab_fail(err, AB_INTERRUPTED, "interrupted");
     struct ab_outcome made = {0};
     struct ab_ending ending;
@@ -525,7 +535,8 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
     if (pass == AB_PASS_LATENCY && context->timeout_ns == 0)
         timeout_ns += between_out_ns(context);
     if (is_sliced(context, c, pass))
-        timeout_ns += (uint64_t)QUIET_WAIT_NS; /* time of other tenants is not the allocator's */
+        /* waiting for other tenants does not count as the allocator's time */
+        timeout_ns += (uint64_t)QUIET_WAIT_NS;
     int out_fd = ab_memfd("allocbench-stdout", CAPTURE_BYTES);
     int err_fd = ab_memfd("allocbench-stderr", CAPTURE_BYTES);
     int run_fd = prepare(context, c, pass, &made);
@@ -587,8 +598,8 @@ bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap)
     return missing != 0;
 }
 
-/* Returns the null case. A decorator is a heap around the library, however the library itself is
- * opened. */
+/* Returns the null case. For a decorated back end it is the null heap, because a decorator is
+ * called as a heap, however its library is opened. */
 struct ab_case ab_run_null_case(const struct ab_case *of)
 {
     enum ab_boundary boundary = of->decorator != AB_DECORATOR_NONE ? AB_BOUNDARY_HEAP

@@ -32,13 +32,14 @@ enum ab_call_kind {
         AB_CALL_KIND_COUNT
 };
 
-struct ab_call_counts { /* fill with zeroes */
+struct ab_call_counts { /* initialize with zeroes */
     uint64_t n[AB_PHASES_MAX][AB_CALL_KIND_COUNT];
-    bool has_listener; /* the worker sent the listener; without it there are no counts */
+    /* the worker sent the listener (seccomp_unotify); otherwise there are no counts */
+    bool has_listener;
     /* private */
-    int ends[2]; /* ours, the worker's */
+    int ends[2]; /* ends[0]: this process's end of the channel; ends[1]: the worker's */
     pthread_t thread;
-    bool is_running, is_over; /* is_over: atomic */
+    bool is_running, is_over; /* is_over is accessed atomically */
     const volatile struct ab_run_report *report;
 };
 
@@ -50,18 +51,21 @@ enum ab_call_kind ab_call_kind_of(int number);
 struct ab_case {
     enum ab_source source;
     enum ab_boundary boundary;
-    const char *path;    /* library or plug-in; else NULL */
+    const char *path;    /* path of the library or plug-in; NULL = neither */
     uint64_t dev, ino;   /* device and inode of `path` */
-    const char *builtin; /* name; else NULL */
+    const char *builtin; /* name of a built-in allocator; NULL = not built in */
     uint64_t values[AB_PARAMS_MAX];
     const char *prefix, *params; /* as in struct ab_run_request; NULL = "" */
     enum ab_decorator decorator;
-    const struct ab_placement *placement;      /* AB_BOUNDARY_PLACED: the heaps; else NULL */
-    const struct ab_placement *null_placement; /* the same with heaps that do nothing */
+    /* the heaps, for AB_BOUNDARY_PLACED; otherwise NULL */
+    const struct ab_placement *placement;
+    const struct ab_placement *null_placement; /* the same placement with heaps that do nothing */
     uint64_t fault_n;                          /* AB_DECORATOR_FAULT only */
     uint64_t purge_ns;                         /* as in struct ab_run_request */
-    struct ab_aging_request aging;             /* occupancy 0 = none */
-    const char *env[9];                        /* "VARIABLE=VALUE" for the worker; ends with NULL */
+    /* aged heap to make before the work; occupancy 0 = none */
+    struct ab_aging_request aging;
+    /* "VARIABLE=VALUE" to set for the worker; ends with NULL */
+    const char *env[9];
 };
 
 /* Name of an owner of a tape's blocks, for the memory pass by owner (wire/pins_report.h). */
@@ -69,79 +73,91 @@ struct ab_owner_name {
     char function[128], file[128]; /* as in struct ab_pin */
     uint32_t line;
 };
-struct ab_owner_moment { /* extra moment at which the pages are attributed */
+struct ab_owner_moment { /* additional moment at which the pages are attributed to owners */
     uint32_t position;
     char name[sizeof((struct ab_pin *)0)->at];
 };
 struct ab_owners {
-    int fd;                            /* AB_WORKER_FD_OWNERS; 0 = the owners are size classes */
+    /* descriptor of the file of owners, passed as AB_WORKER_FD_OWNERS; 0 = the owners are size
+     * classes */
+    int fd;
     uint32_t n;                        /* number of owners */
     const struct ab_owner_name *names; /* n names */
     enum ab_pin_group group;
     struct ab_owner_moment moments[AB_PINS_ASKED_MOST];
     uint32_t n_moments;
-    uint32_t n_stacks; /* n_stacks and map_at are as in struct ab_pins_report. take_stack (may be
-                        NULL) receives each stack that has blocks, from the first back end at the
-                        moment with the most external bytes */
+    /* n_stacks, map_at: as in struct ab_pins_report. take_stack (may be NULL) is called for each
+     * stack that has blocks, with the external bytes at the moment when these were highest. It is
+     * called in the first run of the first back end only */
+    uint32_t n_stacks;
     uint64_t map_at;
     void (*take_stack)(void *user, uint32_t stack, uint64_t external);
     void *user;
 };
 
-struct ab_run_context { /* the same for all runs of a session */
+struct ab_run_context { /* settings that are the same for all runs of a session */
     const struct ab_tape_map *tape;
     const char *worker_path;
     struct ab_clock clock;
     const int *cpus; /* lane l is pinned to cpus[l mod n_cpus]; n_cpus = 0: not pinned */
     uint32_t n_cpus;
-    struct ab_quiet *quiet; /* not NULL: with one lane, the throughput and latency passes run in
-                               slices on the quietest CPU */
-    uint32_t slice_ops;     /* ops a slice; 0 = AB_SLICE_OPS */
-    uint32_t between;       /* latency pass: as in struct ab_run_request */
-    bool is_strict;         /* lanes take turns in the exact order, without latencies */
+    /* not NULL if there is one lane: throughput and latency passes then run in slices on the
+     * quietest CPU */
+    struct ab_quiet *quiet;
+    uint32_t slice_ops; /* number of ops in a slice; 0 = AB_SLICE_OPS */
+    uint32_t between;   /* latency pass: as in struct ab_run_request */
+    bool is_strict;     /* lanes take turns in the exact order; latencies are not measured */
     bool is_thp_off;
-    uint64_t timeout_ns; /* 0 = from the estimate */
+    uint64_t timeout_ns; /* time limit of a run; 0 = derived from the estimated time */
     uint64_t memory_limit_bytes;
-    uint64_t drain_ns;                   /* memory pass: how long to wait for memory to be
+    uint64_t drain_ns;               /* memory pass: how long to wait for memory to be
                                             returned */
-    struct ab_verify_request verify;     /* CHECK */
-    uint32_t verify_ops;                 /* VERIFY: ops of the tape; 0 = AB_VERIFY_OPS */
-    uint32_t pace;                       /* memory pass of work with times: how many times as fast
-                                            as recorded; 0 = virtual clock */
-    const char *clock_path;              /* library of the virtual clock */
-    const struct ab_owners *owners;      /* memory pass: owners of the blocks; NULL = none */
-    const struct ab_memory_marks *marks; /* memory pass: positions of the peaks; NULL = find them */
-    const char *const *under;            /* INSTRUCTIONS: as in struct ab_spawn; NULL = none */
-    enum ab_counter counter;             /* INSTRUCTIONS */
-    struct ab_call_counts *calls;        /* SYSTEM_CALLS: destination of the counts, else NULL */
+    struct ab_verify_request verify; /* request for AB_PASS_CHECK */
+    /* for AB_PASS_VERIFY: number of ops of the tape; 0 = AB_VERIFY_OPS */
+    uint32_t verify_ops;
+    /* memory pass of work with times: replay this many times as fast as recorded; 0 = use the
+     * virtual clock */
+    uint32_t pace;
+    const char *clock_path;         /* library of the virtual clock */
+    const struct ab_owners *owners; /* memory pass: owners of the blocks; NULL = none */
+    /* memory pass: positions of the footprint's peaks; NULL = this run finds them */
+    const struct ab_memory_marks *marks;
+    /* for AB_PASS_INSTRUCTIONS: program that runs the worker, as in struct ab_spawn; NULL = none */
+    const char *const *under;
+    enum ab_counter counter; /* counter for AB_PASS_INSTRUCTIONS */
+    /* for AB_PASS_SYSTEM_CALLS: destination of the counts; NULL = other passes */
+    struct ab_call_counts *calls;
 };
 
 struct ab_outcome {
     enum ab_backend_status status;
-    char reason[1024]; /* "" when ok */
+    char reason[1024]; /* why the status is not ok; "" if it is */
     struct ab_crash_text crash;
-    int wait_status;          /* wait status of the process */
-    char note[256];           /* first line that the worker wrote to stderr; "" = none */
-    struct ab_run_page *page; /* mapped; the report is within, positions and ticks follow */
+    int wait_status; /* wait status of the process */
+    char note[256];  /* first line that the worker wrote to stderr; "" = none */
+    /* memory shared with the worker; has the report, and after it the positions and ticks */
+    struct ab_run_page *page;
     size_t run_bytes;
     uint32_t *positions;
     const uint32_t *ticks;
     const uint8_t *classes;
     const struct ab_slice *slices; /* report.slices.n slices, at most cap_slices */
     uint32_t cap_slices;
-    uint8_t *kinds; /* owned; a private copy that the worker cannot change */
+    /* kind of op of each sample; owned; a private copy that the worker cannot change */
+    uint8_t *kinds;
     bool *is_quiet; /* owned; for each sample, true if its slice was quiet; NULL = not known */
-    struct ab_memory_report *memory;  /* memory pass, else NULL */
-    uint32_t cap_memory_samples;      /* capacity of its samples */
+    struct ab_memory_report *memory;  /* report of the memory pass; NULL = another pass */
+    uint32_t cap_memory_samples;      /* capacity of memory->samples */
     const struct ab_memory_row *rows; /* memory->n_rows rows, at most cap_rows */
     uint32_t cap_rows;
-    const struct ab_pins_report *pins;     /* memory pass with owners, else NULL */
-    const struct ab_iteration *iterations; /* TAIL: as many as the tape has; NULL = none */
+    const struct ab_pins_report *pins; /* report of a memory pass with owners; NULL = none */
+    /* AB_PASS_TAIL: one for each iteration of the tape; NULL = none */
+    const struct ab_iteration *iterations;
     uint32_t n_samples, cap_samples;
 };
 
-/* Returns the number of slices that the worker reports, within the room for them, because the
- * worker is not trusted. */
+/* Returns the number of slices that the worker reports. The number is at most cap_slices, because
+ * the worker is not trusted. */
 static inline uint32_t ab_outcome_slices(const struct ab_outcome *run)
 {
     uint32_t n = run->page->report.slices.n;
@@ -157,9 +173,9 @@ enum ab_status ab_run(const struct ab_run_context *context, const struct ab_case
  * failure. */
 enum ab_status ab_run_alone(const struct ab_run_context *context, const struct ab_case *c,
                             enum ab_pass pass, struct ab_err *err);
-/* Writes the kinds of ops (bits 1 << AB_OP_…) that are used and have no hook to buf, as "cannot
- * resize, access". If there are none, returns false and leaves buf unchanged. A reset needs no
- * hook, because blocks can be freed one by one. */
+/* Writes the kinds of ops in `used` that are not in `hooks` to buf, as "cannot resize, access".
+ * Both are bits 1 << AB_OP_…. If there are none, returns false and leaves buf unchanged. A reset
+ * needs no hook, because blocks can be freed one by one. */
 bool ab_run_missing(uint32_t used, uint32_t hooks, char *buf, size_t cap);
 
 /* Returns the null back end with the harness of a case. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs the checks of `verify` on one back end, and turns the outcome of each worker into a verdict.
+ * Runs the checks of `verify` on one back end. Turns the outcome of each worker into a verdict.
  */
 #include "runner/run_checks.h"
 
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Lines after the checks: the tape run through the checker op by op, and with all its lanes in
- * parallel. */
+/* Lines after those of the checks: the tape of the work is run through the checker op by op, and
+ * then with all its lanes in parallel. */
 enum { WORK_OPS, WORK_LANES, WORK_COUNT };
 static const char *const work_names[WORK_COUNT] = {"work", "work-lanes"};
 
@@ -60,8 +60,8 @@ static void set_verdict(struct ab_verify_line *line, enum ab_verify_verdict verd
     AB_COPY(line->text, text);
 }
 
-/* True if the process ended deliberately. An abort is a valid answer to some checks, and not the
- * worst. */
+/* True if the process ended deliberately: it exited, or aborted. In some checks an allocator may
+ * abort, and that is better than not noticing the misuse. */
 static bool is_deliberate(const struct ab_outcome *run)
 {
     int status = run->wait_status, signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -111,7 +111,8 @@ static void judge_end(struct ab_verify_line *line, const struct ab_verify_report
     }
 }
 
-/* True if the back end cannot even be opened, so that all other lines would say the same. */
+/* True if the back end cannot even be opened, so that all other checks would fail in the same
+ * way. */
 static bool is_hopeless(const struct ab_outcome *run)
 {
     return run->status == AB_BACKEND_WRONG_LIBRARY ||
@@ -127,14 +128,15 @@ static void note_identity(struct ab_backend_info *info, const struct ab_run_repo
 
 /* ---- capacities ---- */
 
-struct attempt { /* a run and its outcome */
+struct attempt { /* a run of a check, and what it was called with */
     const struct ab_run_context *context;
     const struct ab_case *c;
     enum ab_pass pass;
     const struct ab_outcome *run;
 };
 
-/* Removes the user's settings from a case. Returns false if there are none. */
+/* Replaces the user's settings of a case by the defaults. Returns false if there were no
+ * settings. */
 static bool take_defaults(struct ab_case *c)
 {
     uint64_t values[AB_PARAMS_MAX] = {0};
@@ -149,8 +151,8 @@ static bool take_defaults(struct ab_case *c)
     return has_text || has_values;
 }
 
-/* Reports a limited capacity. Informational checks are answers, so one that could not be asked
- * fails only a back end that claims the property. */
+/* Reports that a capacity which the user set is too small for a check. The verdict is "skipped" for
+ * an informational check, unless the back end claims the property; otherwise "not proven". */
 static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *run)
 {
     uint32_t n = run->page->report.verify.n_live;
@@ -163,9 +165,9 @@ static void say_capacity(struct ab_verify_line *line, const struct ab_outcome *r
            run->reason);
 }
 
-/* Judges a failed allocation. If it was the only error and does not occur without the user's
- * settings, the settings caused it. A capacity that the user set is not a defect, but nothing is
- * proven then. */
+/* Judges a failed allocation by running the check again without the user's settings. If the check
+ * then passes, the settings caused the failure. A capacity that the user set is not a defect, but
+ * nothing is proven. */
 static enum ab_status judge_null(const struct attempt *a, struct ab_verify_line *line,
                                  struct ab_err *err)
 {

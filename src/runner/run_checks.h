@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs `verify` for one back end. Each check has its own worker and deadline, so that a crash or a
- * hang costs only one line.
+ * hang costs only the line of that check.
  */
 #ifndef AB_RUNNER_RUN_CHECKS_H
 #define AB_RUNNER_RUN_CHECKS_H
@@ -10,19 +10,21 @@
 #include "runner/run.h"
 
 struct ab_verify_plan {
-    struct ab_run_context context; /* its tape is that of the work, or one that is never run */
-    bool has_work;                 /* also run the tape through the checker */
-    const char *only;              /* "NAME,NAME" of checks, or `required` or `info`; NULL = all */
+    /* context.tape is that of the work; without work, a tape that is never run */
+    struct ab_run_context context;
+    bool has_work;    /* also run the tape through the checker */
+    const char *only; /* "NAME,NAME" of checks, or `required` or `info`; NULL = all */
     uint64_t seed;
 };
 
-/* Returns the number of lines of each back end: one for each check, and those of the work. */
+/* Returns the number of lines of each back end: one for each check that plan->only selects, and
+ * those of the work. */
 uint32_t ab_verify_count(const struct ab_verify_plan *plan);
 /* Returns the name of check i, for messages; NULL past the end. */
 const char *ab_verify_check_name(uint32_t i);
 
-/* Returns the word of a list "A,B" that follows the word of *n characters at `list`, or the first
- * if *n is 0. Sets *n to its length. NULL past the end. */
+/* Iterates over the words of a list "A,B". Returns the word after that of *n characters at `list`,
+ * or the first if *n is 0. Sets *n to its length. Returns NULL past the end. */
 const char *ab_verify_word(const char *list, size_t *n);
 
 /* Fills out->lines (ab_verify_count of them) and the counts. If the back end cannot be opened at

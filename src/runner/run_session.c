@@ -32,32 +32,36 @@ struct state {
     struct ab_session *session;
     struct ab_rng rng;
     uint32_t done, total;
-    uint32_t n_rounds; /* rounds that this session has to run: all, or those of its shard */
+    /* number of rounds that this session has to run: all rounds, or those of its shard */
+    uint32_t n_rounds;
     struct ab_quiet quiet;
     struct ab_throughput throughput;
-    struct ab_run_context context;  /* the plan's, with the members above and the current tape */
-    uint32_t *slice_ops;            /* one for each combination */
-    struct ab_memory_marks **marks; /* one for each back end; NULL until a run has found the
-                                       peaks */
-    struct start {                  /* memory at the start of the process of each back end's
-                                       pre-flight; 0 = not known */
+    /* plan->context, completed with the members of this struct and with the current tape */
+    struct ab_run_context context;
+    uint32_t *slice_ops; /* ops in a slice, one number for each combination */
+    /* positions of the peaks, one struct for each back end; NULL until a run has found them */
+    struct ab_memory_marks **marks;
+    /* memory when the process of the pre-flight started, one struct for each back end; 0 = not
+     * known */
+    struct start {
         uint64_t file_bytes, private_bytes;
     } * starts;
 };
 
-/* Random streams of the seed: one for the pre-flights, one for each round, and one for each case in
- * a round. The draws of a case therefore do not depend on which cases ran before it. Rounds use 16
- * bits, cases those above; null back ends are cases too. */
+/* Random streams derived from the seed: one for the pre-flights, one for each round, and one for
+ * each case in a round. The draws of a case therefore do not depend on which cases ran before it.
+ * The round takes the low 16 bits, the case the bits above. Null back ends are cases too. */
 #define PREFLIGHT_STREAM UINT64_C(0x72756e) /* "run" */
 #define ROUND_STREAM(round) (PREFLIGHT_STREAM << 32 | (round))
 #define CASE_STREAM(round, number) (ROUND_STREAM(round) | ((uint64_t)(number) + 1) << 16)
 #define FIRST_NULL 0xff00u
 #define SCOUT_ROUND 0xffffu
 
-/* ---- single runs: each starts a worker, judges its end, and folds in its report ---- */
+/* ---- single runs: each starts a worker, judges its end, and stores the results of its report
+ * ---- */
 
-/* Returns the case number of a null back end. A placement has a null of its own; other back ends
- * share that of their boundary. */
+/* Returns the case number of a null back end. Each placement has a null back end of its own; other
+ * back ends share the one of their boundary. */
 static unsigned null_number(const struct state *st, uint32_t backend)
 {
     enum ab_boundary boundary = ab_run_null_case(&st->plan->cases[backend]).boundary;
@@ -71,22 +75,22 @@ static bool is_running(const struct state *st, uint32_t backend)
     return ab_backend_status_has_numbers(st->session->backends[backend].status);
 }
 
-/* True if the back end is decorated. It then only runs through every op once a round; nothing else
- * of it is measured. */
+/* True if the back end is decorated. It then only runs through every op once a round, and nothing
+ * else is measured. */
 static bool is_decorated(const struct state *st, uint32_t backend)
 {
     return st->plan->cases[backend].decorator != AB_DECORATOR_NONE;
 }
 
-/* True if the back end runs in this session's rounds, and does not belong to another shard of a
- * divided round. */
+/* True if the back end is still running, and its rounds are not divided or this session's shard has
+ * the back end. */
 static bool is_ours(const struct state *st, uint32_t backend)
 {
     return is_running(st, backend) &&
            ab_shard_has_backend(st->session->shard, st->plan->rounds, backend);
 }
 
-/* Reports to the plan's progress callback what runs next. */
+/* Tells the plan's progress callback which run comes next. */
 static void show_progress(void *user, const char *backend, enum ab_pass pass)
 {
     struct state *st = user;
@@ -101,7 +105,7 @@ static void show_progress(void *user, const char *backend, enum ab_pass pass)
     st->plan->progress(st->plan->user, &p);
 }
 
-/* Returns the work of a back end's combination of values. */
+/* Returns the work of the back end's combination of parameter values. */
 static const struct ab_combination_work *work_of(const struct state *st, uint32_t backend)
 {
     return &st->plan->works[st->session->backends[backend].combination];
@@ -159,9 +163,9 @@ static double beyond(uint64_t bytes, uint64_t without)
     return bytes > without ? (double)(bytes - without) : 0;
 }
 
-/* Sets the memory that preloading a library costs. Each row's pre-flight reported the memory of its
- * process at the start; this null back end has no library. Mapped file pages vary by chance, so a
- * decrease counts as none. */
+/* Sets for each back end the memory that preloading its library costs. This is the memory of its
+ * process when the pre-flight started, minus that of a process without a library (`null`). Mapped
+ * file pages vary by chance, so a negative difference counts as 0. */
 static void note_library_bytes(struct state *st, const struct ab_outcome *null)
 {
     const struct ab_run_report *without = &null->page->report;
@@ -176,7 +180,8 @@ static void note_library_bytes(struct state *st, const struct ab_outcome *null)
     }
 }
 
-/* Stores what the first successful run reports about the back end. */
+/* Stores what a successful pre-flight reports about the back end: version, file, libraries and
+ * missing operations. */
 static void note_identity(struct state *st, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &st->session->backends[backend];
@@ -198,7 +203,8 @@ static void note_identity(struct state *st, uint32_t backend, const struct ab_ou
         b->status = AB_BACKEND_PARTIAL;
 }
 
-/* Stores what the pre-flight found beyond ok. */
+/* Stores the caveat of the pre-flight, and the status if the back end does not conform or is
+ * decorated. */
 static void note_conduct(struct state *st, uint32_t backend, const struct ab_outcome *run)
 {
     struct ab_backend_info *b = &st->session->backends[backend];
@@ -266,8 +272,8 @@ static double measured_ns_per_op(const struct ab_fold *f, const struct ab_outcom
     return n_ops > 0 && ns > 0 ? ns / n_ops : NAN;
 }
 
-/* Runs an unrecorded throughput run that determines the length of slices. *ns_per_op receives the
- * time in the measured phases; NaN = not known. */
+/* Makes a throughput run that is not recorded, from which the length of slices is chosen.
+ * *ns_per_op receives the time per op in the measured phases; NaN = not known. */
 static enum ab_status run_scout(struct state *st, uint32_t backend, double *ns_per_op,
                                 struct ab_err *err)
 {
@@ -286,7 +292,7 @@ static enum ab_status run_scout(struct state *st, uint32_t backend, double *ns_p
     return AB_OK;
 }
 
-/* Keeps a throughput run, and its readings about other tenants. */
+/* Stores a throughput run, and the readings of the canary that it took. */
 static void keep_throughput(struct state *st, const struct ab_fold *f, uint32_t case_index,
                             const struct ab_outcome *run)
 {
@@ -300,7 +306,7 @@ static void keep_throughput(struct state *st, const struct ab_fold *f, uint32_t 
     noise->canary_quiet_ns = st->quiet.level * st->context.clock.ns_per_tick;
 }
 
-/* Returns the limit of the canary, as far as it is known. */
+/* Returns the highest reading of the canary that counts as quiet, by the readings so far. */
 static uint16_t quiet_limit(const struct state *st)
 {
     return ab_canary_limit(st->quiet.level);
@@ -319,7 +325,8 @@ static enum ab_status run_null(struct state *st, uint32_t backend, enum ab_pass 
                : ab_fail(err, AB_SYSTEM, "the null back end failed: %s", run->reason);
 }
 
-/* Runs the null back end in the throughput pass, or in the tail pass if there are iterations. */
+/* Runs the null back end in the throughput pass or in the tail pass, and stores its times. In the
+ * tail pass these are the costs of timing a call of an iteration. */
 static enum ab_status run_folded_null(struct state *st, const struct ab_fold *fold,
                                       enum ab_pass pass, struct ab_err *err)
 {
@@ -335,14 +342,15 @@ static enum ab_status run_folded_null(struct state *st, const struct ab_fold *fo
     return status;
 }
 
-/* True if the time of an empty op is measured. In strict order no op is timed, and without the
- * latency pass it is not needed. */
+/* True if the latency pass runs in this round. The null back end then runs in it too, to measure
+ * the time of an empty op. */
 static bool has_null_latency(const struct state *st, uint32_t round)
 {
     return ab_pass_is_in(&st->session->passes, AB_PASS_LATENCY, round);
 }
 
-/* True if the cost of timing each call of an iteration is measured. */
+/* True if the null back end runs in the tail pass of this round, to measure the cost of timing each
+ * call of an iteration. */
 static bool has_null_iterations(const struct state *st, uint32_t backend, uint32_t round)
 {
     const struct ab_tape_map *tape = work_of(st, backend)->tape;
@@ -352,15 +360,15 @@ static bool has_null_iterations(const struct state *st, uint32_t backend, uint32
     return has_any && ab_pass_is_in(&st->session->passes, AB_PASS_TAIL, round);
 }
 
-/* Returns the number of runs of the null back end in a round. */
+/* Returns the number of runs of one null back end in a round. */
 static uint32_t count_null_runs(const struct state *st, uint32_t backend, uint32_t round)
 {
     return work_of(st, backend)->processes + has_null_latency(st, round) +
            has_null_iterations(st, backend, round);
 }
 
-/* Runs all passes of the null back end with the harness of a back end in a round. A failure of the
- * null back end ends the session. */
+/* Runs all passes of a round on the null back end that has the harness of `backend`. A failure of
+ * the null back end ends the session. */
 static enum ab_status run_all_nulls(struct state *st, uint32_t backend, uint32_t round,
                                     struct ab_err *err)
 {
@@ -407,7 +415,8 @@ static enum ab_status run_case(struct state *st, uint32_t backend, uint32_t roun
     return status;
 }
 
-/* Stores the clock of the run. If one of several rounds used real time, that is stored for all. */
+/* Stores which clock the work read in the run, and the reason. Once there is a reason, later rounds
+ * do not change it. */
 static void note_clock(struct state *st, uint32_t backend, const struct ab_memory_report *r)
 {
     static const char *const names[] = {"", "virtual", "none", "real"};
@@ -421,7 +430,8 @@ static void note_clock(struct state *st, uint32_t backend, const struct ab_memor
         AB_FIT(b->clock_reason, "%.*s", (int)sizeof r->clock_reason - 1, r->clock_reason);
 }
 
-/* Runs the memory pass once with the current marks; its peaks become the new marks. */
+/* Runs the memory pass once, looking at the peaks at the positions in st->marks. Then stores the
+ * positions of this run's peaks there for the next run. The first run finds only these. */
 static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32_t round,
                                       struct ab_err *err)
 {
@@ -451,7 +461,7 @@ static enum ab_status run_memory_once(struct state *st, uint32_t backend, uint32
 }
 
 /* Runs the memory pass. The place of the footprint's peak is known only after a run, so the first
- * run only finds it. Every later one uses the peaks of the one before. */
+ * run only finds it. Every later run uses the peaks of the run before. */
 static enum ab_status run_memory(struct state *st, uint32_t backend, uint32_t round,
                                  struct ab_err *err)
 {
@@ -472,8 +482,8 @@ static enum ab_status run_one(struct state *st, uint32_t backend, uint32_t round
 
 /* ---- length of slices, found by one run of each back end ---- */
 
-/* Limit on the ops of that run. In longer work with slow ops it would take long; such work is rare
- * and has enough slices. */
+/* Limit on the ops of work for which those runs are made. Longer work has enough slices even if ops
+ * are slow, and the runs would take long. */
 #define OPS_MAX (1u << 20)
 
 uint32_t ab_slice_grid(double ns_per_op)
@@ -517,8 +527,8 @@ static enum ab_status slice_grids_settle(struct state *st, struct ab_err *err)
     return status;
 }
 
-/* True if a null back end runs for this back end: one of ours has its harness, and none before it
- * does. */
+/* True if a back end that runs in this session has the harness of `backend`. The null back end then
+ * runs for all that have this harness, so it is run once. */
 static bool is_null_of_ours(const struct state *st, uint32_t backend)
 {
     for (uint32_t i = backend; i < st->session->n_backends; i++)
@@ -536,8 +546,8 @@ static enum ab_status run_nulls(struct state *st, uint32_t round, struct ab_err 
     return status;
 }
 
-/* Counts instructions for one combination. With several, the reason for missing numbers is stored
- * in the back ends. */
+/* Counts instructions for one combination. If the session has several combinations, the reason why
+ * counts are missing is stored in the back ends. */
 static enum ab_status run_counts_of(struct state *st, uint32_t combination, uint32_t round,
                                     struct ab_err *err)
 {
@@ -570,7 +580,8 @@ static enum ab_status run_counts(struct state *st, uint32_t round, struct ab_err
     return status;
 }
 
-/* Runs one pass of all back ends in this order, or of those that have enough processes. */
+/* Runs one pass of all back ends in the order of the round. `process` is the number of the process
+ * in the throughput pass; back ends that have fewer processes are not run. */
 static enum ab_status run_pass(struct state *st, const struct ab_round *round, enum ab_pass pass,
                                uint32_t process, struct ab_err *err)
 {
@@ -585,8 +596,8 @@ static enum ab_status run_pass(struct state *st, const struct ab_round *round, e
     return status;
 }
 
-/* Runs several processes of each back end, alternating between back ends. The addresses that a
- * process gets affect its time by some percent. */
+/* Runs several processes of each back end, alternating between back ends. Several are needed
+ * because the addresses that a process gets affect its time by some percent. */
 static enum ab_status run_throughput(struct state *st, const struct ab_round *round,
                                      struct ab_err *err)
 {
@@ -615,7 +626,8 @@ static enum ab_status run_round(struct state *st, uint32_t index, struct ab_err 
         if (is_running(st, i))
             order[n_all++] = i;
     AB_RNG_SHUFFLE(&st->rng, order, n_all);
-    for (uint32_t i = 0; i < n_all; i++) /* of all, so that a shard keeps the order of the whole */
+    /* shuffles all before choosing ours, so that a shard keeps the order of the whole session */
+    for (uint32_t i = 0; i < n_all; i++)
         if (is_ours(st, order[i]))
             order[n++] = order[i];
     struct ab_round *round = &s->rounds[s->n_rounds];
@@ -632,7 +644,7 @@ static enum ab_status run_round(struct state *st, uint32_t index, struct ab_err 
     return status;
 }
 
-/* Drops an interrupted round, for every back end alike, because it is incomplete. */
+/* Drops the results of all back ends in an interrupted round, because it is incomplete. */
 static void drop_round(struct ab_session *s, uint32_t round)
 {
     uint32_t kept = 0;
@@ -654,7 +666,7 @@ static enum ab_status run_preflights(struct state *st, struct ab_err *err)
     return status;
 }
 
-/* Makes room for all rounds, and takes over those that were measured before. */
+/* Makes room for the rounds, and takes over those that a resumed session has measured. */
 static void prepare_blocks(struct state *st)
 {
     struct ab_session *s = st->session;
@@ -663,8 +675,9 @@ static void prepare_blocks(struct state *st)
     s->rounds = ab_realloc(s->rounds, st->n_rounds + (size_t)1, sizeof s->rounds[0]);
 }
 
-/* Returns the runs of a back end in all rounds from `first` on, with those of the null back end if
- * it stands for its harness. The first memory pass of a back end has one more run. */
+/* Returns the number of runs of a back end in all rounds from `first` on. Includes those of the
+ * null back end if this back end is the first with its harness. The first memory pass of a back end
+ * has one more run. */
 static uint32_t count_runs(const struct state *st, uint32_t first, uint32_t backend)
 {
     uint32_t n = 0, n_of_null = 0;
@@ -680,7 +693,7 @@ static uint32_t count_runs(const struct state *st, uint32_t first, uint32_t back
     return is_ours(st, backend) * (n + has_memory) + is_null_of_ours(st, backend) * n_of_null;
 }
 
-/* Runs all missing rounds, until the plan says stop. */
+/* Runs all rounds that are missing, until the callback round_done returns false. */
 static enum ab_status run_rounds(struct state *st, struct ab_err *err)
 {
     struct ab_session *s = st->session;
@@ -750,7 +763,7 @@ enum ab_status ab_session_run(const struct ab_session_plan *plan, struct ab_sess
 
 /* ---- resuming: comparing the two sessions, and moving the rounds ---- */
 
-/* Returns AB_USAGE with the list of differences, which it frees, or AB_OK if there are none. */
+/* Returns AB_USAGE with the list of differences, or AB_OK if there are none. Frees the list. */
 static enum ab_status judge(struct ab_differences *d, struct ab_err *err)
 {
     enum ab_status status = AB_OK;
@@ -778,7 +791,7 @@ static enum ab_status check_blocks(const struct ab_session *old, struct ab_err *
     return AB_OK;
 }
 
-/* Writes "2/4", or "none". */
+/* Writes the shard as "2/4", or "none". */
 static const char *shard_text(char buf[32], struct ab_run_shard shard)
 {
     snprintf(buf, 32, "none");
@@ -811,7 +824,7 @@ enum ab_status ab_resume_check(const struct ab_session *session, const struct ab
     return status == AB_OK ? check_blocks(old, err) : status;
 }
 
-/* ---- back ends ---- */
+/* ---- resuming: the back ends ---- */
 
 void ab_resume_keep_failed(struct ab_session *session, const struct ab_session *old)
 {
@@ -851,7 +864,7 @@ enum ab_status ab_resume_check_backends(const struct ab_session *session,
     return judge(&d, err);
 }
 
-/* ---- moving the measurements ---- */
+/* ---- resuming: moving the measurements ---- */
 
 #define TAKE(list) \
     session->list = old->list; \

@@ -15,25 +15,27 @@
 #include "runner/run.h"
 
 struct ab_progress {
-    uint32_t round, n_rounds; /* rounds of this session, from 0; 0 of 0 = pre-flight */
+    /* round: number of this round in the session, from 0; n_rounds 0 = pre-flight */
+    uint32_t round, n_rounds;
     const char *backend;
     enum ab_pass pass;    /* AB_PASS_COUNT = a real program, which has no passes */
-    uint32_t done, total; /* numbers of runs */
+    uint32_t done, total; /* number of runs done, and of all runs */
 };
 
 /* The work for the back ends of one combination of parameter values. */
 struct ab_combination_work {
     const struct ab_tape_map *tape;
     const struct ab_owners *owners; /* NULL = the memory pass does not record owners */
-    uint32_t processes;             /* processes of the throughput pass per back end and round */
+    /* number of processes of the throughput pass, per back end and round */
+    uint32_t processes;
 };
 
 struct ab_session_plan {
     struct ab_run_context context; /* `tape` is taken from works */
     /* one for each combination, in their order; all have the same phases */
     const struct ab_combination_work *works;
-    const struct ab_case *cases; /* one for each back end of the session, same order */
-    uint32_t rounds;             /* upper limit */
+    const struct ab_case *cases; /* one for each back end of the session, in the same order */
+    uint32_t rounds;             /* upper limit on the number of rounds */
     uint32_t instr_ops;          /* --instr: ops of the tape whose instructions callgrind counts; 0
                                     = nothing is counted */
     bool allows_broken;          /* measure back ends that fail their checks */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Returns the first place at or after `at` that does not separate a reset from its frees; n_ops if
- * there is none. */
+/* Returns the first position at or after `at` that does not separate a reset from its frees; n_ops
+ * if there is none. */
 static uint32_t find_cut(const struct ab_tape_part *part, uint32_t at)
 {
     uint32_t free_until = 0; /* end of the frees of the last reset */
@@ -41,7 +41,7 @@ static void cut_phase(const struct ab_tape_part *part, uint32_t cut, struct ab_p
     }
 }
 
-/* Copies the arrays of a tape of `cut` ops. */
+/* Fills `out` with copies of the arrays of `whole` up to the op `cut`. */
 static void copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *out)
 {
     struct ab_tape_part part = ab_tape_part(whole->image, 0);
@@ -52,7 +52,8 @@ static void copy(const struct ab_tape_map *whole, uint32_t cut, struct ab_tape *
     out->phases = ab_alloc_zeroed(n_phases, sizeof out->phases[0]);
     out->lane_begin = ab_alloc_zeroed((size_t)n_phases + 1, sizeof out->lane_begin[0]);
     memcpy(out->ops, part.ops, cut * sizeof out->ops[0]);
-    for (uint32_t i = 0; i < AB_TAPE_PAD; i++) /* the harmless op behind the last */
+    /* repeats the harmless op that follows the last op of a tape */
+    for (uint32_t i = 0; i < AB_TAPE_PAD; i++)
         out->ops[cut + i] = part.ops[part.n_ops];
     memcpy(out->wide, part.wide, out->n_wide * sizeof out->wide[0]);
     memcpy(out->phases, part.phases, n_phases * sizeof out->phases[0]);

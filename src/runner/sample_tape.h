@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The beginning of a tape as a tape of its own, for work that is too slow for all of it.
+ * Makes a tape of the beginning of another, for tools that are too slow for the whole tape.
  */
 #ifndef AB_RUNNER_SAMPLE_TAPE_H
 #define AB_RUNNER_SAMPLE_TAPE_H
@@ -10,11 +10,10 @@
 
 #include <stdint.h>
 
-/* Makes a tape of the first ops, at most n and at least one. It has whole phases, and of the first
- * phase that does not fit, the ops before op n. A reset stays together with its frees. Later phases
- * exist but are empty. The facts are those of the whole tape, so that a back end is opened in the
- * same way. Of a tape in bursts it takes at most the first burst. Returns AB_USAGE for a tape with
- * several lanes. Free with ab_tape_map_close. */
+/* Makes a tape of the first n ops; at least one, and none of a second burst. The first phase that
+ * does not fit is cut after op n, later phases exist but are empty. A reset stays together with its
+ * frees. The facts are those of the whole tape, so that a back end is opened in the same way.
+ * Returns AB_USAGE for a tape with several lanes. Free *out with ab_tape_map_close. */
 enum ab_status ab_sample_tape(const struct ab_tape_map *whole, uint32_t n, struct ab_tape_map *out,
                               struct ab_err *err);
 

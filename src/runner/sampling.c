@@ -43,23 +43,25 @@ size_t ab_sampling_capacity(const struct ab_tape_map *tape)
         for (unsigned k = 0; phase->is_measured && k < AB_OP_KIND_COUNT; k++)
             expected += ab_sampling_rate(phase, k) * phase->n_ops[k];
     }
-    return (size_t)(expected * 1.05) + 10000; /* more than 10 standard deviations */
+    /* adds more than 10 standard deviations of the number of samples */
+    return (size_t)(expected * 1.05) + 10000;
 }
 
 struct draw {
-    const struct ab_phase *phase; /* phases of the whole tape, which determine the rates */
+    const struct ab_phase *phase; /* phase in which positions are drawn; from the whole tape */
     struct ab_rng *rng;
     uint32_t *positions;
     uint8_t *kinds;
     uint32_t n, cap;
     double base;
-    uint64_t threshold[AB_OP_KIND_COUNT]; /* for 32 random bits */
-    uint32_t gap;                         /* ops of common kinds before the next one that is
-                                             taken */
-    uint32_t common;                      /* bits 1 << kind of the kinds with rate `base` */
+    /* for each kind: an op is sampled if 32 random bits are less */
+    uint64_t threshold[AB_OP_KIND_COUNT];
+    /* number of ops of common kinds before the next one that is sampled */
+    uint32_t gap;
+    uint32_t common; /* bits 1 << kind of the kinds with rate `base` */
 };
 
-/* Draws the gap between two samples if each op is one with probability p. */
+/* Draws the number of ops between two samples if each op is a sample with probability p. */
 static uint32_t draw_gap(struct ab_rng *rng, double p)
 {
     double gap = log1p(-ab_rng_unit(rng)) / log1p(-p);
@@ -80,8 +82,9 @@ static void begin_phase(struct draw *d, const struct ab_phase *phase)
     d->gap = draw_gap(d->rng, d->base);
 }
 
-/* True if the op is sampled. One draw per op would take longer than many an allocator. Most ops are
- * of common kinds, for which one draw gives the number of ops to skip. */
+/* Returns whether this op is sampled. A random number for every op would take longer than a call of
+ * a fast allocator. Most ops are of common kinds, for which one random number tells how many ops to
+ * skip. */
 static bool is_taken(struct draw *d, int kind)
 {
     if ((d->common >> kind & 1) == 0)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decides whether a setting is in force, from texts of the library, the loader and the files.
- *
- * A listed value alone proves nothing, because libraries also list options that no longer have an
- * effect. It is proven only for options that the library's manual says have one, in this version
- * and under these conditions (struct documented).
- *
- * A setting is ignored only if there is evidence: a list of names in force without it, another
- * value in force, a complaint, or a bound or a version in the manual. Another is that no file of a
- * library that reads its variables by name contains it.
+ * Decides whether a setting is in force, from texts of the library, the loader and the files. A
+ * listed value alone proves nothing, because libraries also list options that no longer have an
+ * effect. A setting is proven only if the library's manual says that the option has an effect in
+ * this version and under these conditions (struct documented). A setting is ignored only if there
+ * is evidence. Evidence is a list of the settings in force that lacks its name or has another
+ * value, a complaint of the library, or a bound or a version in the manual. For a library that
+ * reads its variables by name, it is also evidence that no file of the library contains the name.
  */
 #include "runner/setting_judge.h"
 
@@ -22,15 +20,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One setting; several in one variable are separate. */
+/* One setting. A variable with several settings becomes several items. */
 struct item {
     const char *variable; /* "MALLOC_CONF" */
-    char name[128];       /* "narenas", or the variable's name if it has one setting */
+    char name[128];       /* "narenas"; the name of the variable if it has only one setting */
     char value[256];
     struct ab_setting *to;
 };
 
-/* Text with lines "PREFIX NAME SEPARATOR VALUE". */
+/* Text that lists settings in force, on lines "PREFIX NAME SEPARATOR VALUE". */
 struct listing {
     const char *text, *prefix, *separator;
 };
@@ -53,8 +51,8 @@ static void leave_unproven(struct item *it)
 
 /* ---- listings ---- */
 
-/* Returns the length of the name on the line at `line`, and its value in *value; 0 = not a line of
- * the listing. */
+/* Returns the length of the name on the line at `line`, and puts its value in *value. Returns 0 if
+ * the line does not belong to the listing. */
 static size_t name_on_line(const struct listing *l, const char *line, const char **value)
 {
     size_t n = strlen(l->prefix), length = strcspn(line, "\n");
@@ -71,8 +69,8 @@ static const char *next_line(const char *line)
     return line + (*line == '\n');
 }
 
-/* Finds the value of a name, without quotes and the text after it. Returns false if the name is not
- * listed. */
+/* Finds the value that the listing has for a name. Removes quotes and any text after the value.
+ * Returns false if the name is not listed. */
 static bool find_value(const struct listing *l, const char *name, char *buf, size_t cap)
 {
     const char *value;
@@ -89,7 +87,7 @@ static bool find_value(const struct listing *l, const char *name, char *buf, siz
 
 enum { NAMES_MAX = 512, NAME_BYTES = 64 };
 
-/* Writes "; did you mean \"narenas\"?", or "". */
+/* Writes a similar name of the listing: "; did you mean \"narenas\"?". "" = no name is similar. */
 static const char *suggest(const struct listing *l, const char *name, char buf[128])
 {
     static char names[NAMES_MAX][NAME_BYTES];
@@ -127,8 +125,8 @@ static bool read_number(const char *text, long long *out)
     return end != text && *end == 0;
 }
 
-/* Compares a given value with the one in force. Only numbers can be known to differ, because words
- * may have been translated ("default" to a number). */
+/* Compares a given value with the value in force. Only numbers can be known to differ, because the
+ * library may have translated words ("default" to a number). */
 static enum match compare(const char *given, const char *in_force)
 {
     long long a, b;
@@ -139,7 +137,8 @@ static enum match compare(const char *given, const char *in_force)
     return a == b ? SAME : ANOTHER;
 }
 
-/* Decides by the listing if it has the name; else returns false. */
+/* Decides about the setting by its value in the listing. Returns false, without a decision, if the
+ * listing does not have the name. */
 static bool decide_by_value(struct item *it, const struct listing *l, const char *name)
 {
     char in_force[128];
@@ -158,7 +157,8 @@ static bool decide_by_value(struct item *it, const struct listing *l, const char
     return true;
 }
 
-/* True if the library complains about the setting, in `words` followed by it. */
+/* True if the text `of` has a line that ends in `words` followed by the setting: a complaint of the
+ * library. */
 static bool complains(const char *of, const char *words, const char *setting)
 {
     char line[512];
@@ -169,8 +169,8 @@ static bool complains(const char *of, const char *words, const char *setting)
     return at[n] == 0 || at[n] == '\n';
 }
 
-/* True if the name is a word in one of the files. A word that ends in it is enough, because linkers
- * share suffixes. */
+/* True if the name is a word in one of the library's files, or the end of a word. Linkers store a
+ * string that is the end of another string only once. */
 static bool is_word(const char *words, const char *name)
 {
     size_t n = strlen(name);
@@ -184,21 +184,26 @@ static bool is_word(const char *words, const char *name)
 
 enum needs {
     NEEDS_NOTHING,
-    NEEDS_THP,         /* transparent huge pages, for programs that ask or for all */
-    NEEDS_THP_MADVISE, /* … only for programs that ask for them */
-    NEEDS_DEBUG_MALLOC /* libc_malloc_debug.so.0, since glibc 2.34 */
+    /* has an effect only if transparent huge pages are enabled, for all programs or for those that
+     * ask */
+    NEEDS_THP,
+    /* has an effect only if transparent huge pages are enabled for programs that ask for them */
+    NEEDS_THP_MADVISE,
+    NEEDS_DEBUG_MALLOC /* since glibc 2.34, has an effect only with libc_malloc_debug.so.0 */
 };
 
 /* An option that has an effect according to the manual of its library. Sources: "Memory Allocation
  * Tunables" in the manual of glibc 2.36; the functions do_set_mxfast, do_set_tcache_count and
- * do_set_tcache_max of its malloc, for the bounds beyond which it silently keeps the default;
+ * do_set_tcache_max of its malloc, for the bounds beyond which glibc silently keeps the default;
  * jemalloc(3) of 5.3.0, "TUNING"; "Environment Options" in the readme of mimalloc, and the comments
  * on its table of options, 2.0.9 to 2.1. */
 struct documented {
-    const char *name; /* a final * stands for all names that begin so */
+    const char *name; /* a final * stands for all names with this beginning */
     const char *most; /* largest value with an effect; NULL = any */
     enum needs needs;
-    const char *needs_option, *needs_value; /* option without which it has no effect; NULL = none */
+    /* another option, and the value that it must have for this one to have an effect; NULL =
+     * none */
+    const char *needs_option, *needs_value;
 };
 
 static const struct documented of_glibc[] = {
@@ -304,9 +309,9 @@ static bool has_needed_option(const struct documented *d, const struct listing *
            compare(d->needs_value, in_force) != ANOTHER;
 }
 
-/* Judges a setting that the library itself lists with the given value. Marks it as ignored or as
- * not proven if, by the library's documentation, it has no effect here or may have none, and as not
- * proven if no documentation is known. */
+/* Judges a setting that the library lists with the given value. Marks it as ignored if it has no
+ * effect here according to the library's documentation. Marks it as not proven if it may have none,
+ * or if no documentation is known. */
 static void judge_effect(const struct ab_setting_evidence *e, struct item *it,
                          const struct listing *l, const struct documented *list, size_t n,
                          const char *name)
@@ -358,7 +363,7 @@ static void judge_jemalloc(const struct ab_setting_evidence *e, struct item *it)
         JUDGE_EFFECT(e, it, &l, of_jemalloc, it->name);
 }
 
-/* Accepts amounts of memory that are listed in KiB but given in bytes. */
+/* Accepts a value that was given in bytes if the library lists the same amount of memory in KiB. */
 static void allow_kib(struct item *it, const struct listing *l, const char *name)
 {
     char in_force[128];
@@ -369,7 +374,7 @@ static void allow_kib(struct item *it, const struct listing *l, const char *name
         decide(it, AB_SETTING_PROVEN, "%s", "");
 }
 
-/* Judges an option of mimalloc: "decommit_delay" for MIMALLOC_DECOMMIT_DELAY. */
+/* Judges an option of mimalloc, which lists MIMALLOC_DECOMMIT_DELAY as "decommit_delay". */
 static void judge_mimalloc(const struct ab_setting_evidence *e, struct item *it)
 {
     const struct listing l = {e->complaints, "mimalloc: option '", "': "};
@@ -387,7 +392,8 @@ static void judge_mimalloc(const struct ab_setting_evidence *e, struct item *it)
         allow_kib(it, &l, name);
         if (it->to->state == AB_SETTING_PROVEN)
             JUDGE_EFFECT(e, it, &l, of_mimalloc, name);
-    } else if (is_word(e->words, name)) /* perhaps an old name that it still reads */
+        /* perhaps an old name of an option, which this version still reads */
+    } else if (is_word(e->words, name))
         leave_unproven(it);
     else
         decide(it, AB_SETTING_IGNORED, "this version has no option \"%s\"%s", name,
@@ -445,7 +451,7 @@ static void judge_tunable(const struct ab_setting_evidence *e, struct item *it)
 
 /* ---- choosing the kind ---- */
 
-/* Returns the tunable that glibc reads a variable as; NULL = none. */
+/* Returns the name of the tunable that a variable sets in glibc; NULL = none. */
 static const char *tunable_of(const char *variable)
 {
     static const char *const aliases[][2] = {
@@ -497,8 +503,8 @@ static void judge(const struct ab_setting_evidence *e, struct item *it)
         leave_unproven(it);
 }
 
-/* Returns the characters that separate settings in a variable; "" = it has one setting. *ends_name
- * receives the character that ends a name. */
+/* Returns the characters that separate settings in a variable; "" = the variable is one setting.
+ * *ends_name receives the character between name and value. */
 static const char *separators(const struct ab_setting_evidence *e, const char *variable,
                               char *ends_name)
 {

@@ -9,7 +9,7 @@
 #include "result/result.h"
 #include "wire/kinds.h"
 
-enum ab_serves { /* allocator that serves the blocks of the row */
+enum ab_serves { /* allocator that serves the blocks of the row (a back end with its settings) */
                  AB_SERVES_LIBC,
                  AB_SERVES_ANOTHER,
                  AB_SERVES_UNKNOWN, /* several heaps, or a library that may call malloc itself */
@@ -17,14 +17,14 @@ enum ab_serves { /* allocator that serves the blocks of the row */
 
 struct ab_setting_evidence { /* texts are never NULL; "" = none */
     enum ab_serves serves;
-    bool is_builtin; /* an allocator that is built into the worker */
-    enum ab_introspect_kind
-        kind;               /* introspection of the process's malloc; NONE also if not known */
-    bool is_libc;           /* … whether that malloc is the C library's */
-    const char *said;       /* output of AB_PASS_SETTINGS */
-    const char *complaints; /* its standard error, where libraries complain */
-    const char *tunables;   /* tunables that the loader lists */
-    const char *words;      /* words in the files of the library, one per line */
+    bool is_builtin; /* the back end is an allocator that is built into the worker */
+    /* way in which the process's malloc can be asked for its state; NONE also if not known */
+    enum ab_introspect_kind kind;
+    bool is_libc;           /* the process's malloc is that of the C library */
+    const char *said;       /* standard output of a worker that ran AB_PASS_SETTINGS */
+    const char *complaints; /* standard error of that worker, where libraries complain */
+    const char *tunables;   /* glibc's tunables in force, as the loader lists them */
+    const char *words;      /* words found in the files of the library, one on each line */
     const char *thp;     /* /sys/kernel/mm/transparent_hugepage/enabled: "always [madvise] never" */
     unsigned libc_minor; /* minor version of the C library: 36 for 2.36; 0 = not known */
 };

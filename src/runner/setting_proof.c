@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds out the settings in force, in separate processes that measure nothing. One is a worker with
- * the row's environment and no work. The other is the loader, which lists glibc's tunables as it
- * read them.
+ * Finds out which settings are in force, by running two processes in which nothing is measured. One
+ * is a worker with the row's environment and no work. The other is the loader, which lists glibc's
+ * tunables as it read them.
  */
 #include "runner/setting_proof.h"
 
@@ -44,8 +44,8 @@ static void close_if_open(int fd)
         close(fd);
 }
 
-/* Returns the tunables that the loader lists, which is the same for this process and the worker. ""
- * = no loader, or it cannot list them. */
+/* Returns the tunables that the loader of this process lists with the variables `env`; the worker
+ * has the same loader. "" = there is no loader, or it cannot list tunables. */
 static char *list_tunables(const char *const *env)
 {
     Dl_info loader;
@@ -75,7 +75,7 @@ static bool is_word_char(char c, bool is_upper)
            (is_upper ? c >= 'A' && c <= 'Z' : c >= 'a' && c <= 'z');
 }
 
-/* Appends the words that end a string, one on each line. */
+/* Appends the last word of each string in `bytes`, each on a line. */
 static void add_words(const char *bytes, size_t n, bool is_upper, struct ab_text *out)
 {
     enum { LEAST = 4, MOST = 63 };
@@ -88,8 +88,8 @@ static void add_words(const char *bytes, size_t n, bool is_upper, struct ab_text
     }
 }
 
-/* Appends the words of a file, names of variables first, because suggestions are looked for among
- * the first words. */
+/* Appends the words of a file. Words that look like names of variables come first, because
+ * suggestions are looked for among the first words only. */
 static void add_words_of(const char *path, struct ab_text *out)
 {
     struct stat st;
@@ -107,7 +107,8 @@ static void add_words_of(const char *path, struct ab_text *out)
     munmap(p, (size_t)st.st_size);
 }
 
-/* Appends the words of the library. oneTBB's malloc is a proxy for another library beside it. */
+/* Appends the words of the library's files. oneTBB's libtbbmalloc_proxy has a second library beside
+ * it that reads the settings. */
 static void add_words_of_library(const struct ab_case *c, struct ab_text *out)
 {
     Dl_info of;
@@ -123,7 +124,7 @@ static void add_words_of_library(const struct ab_case *c, struct ab_text *out)
         add_words_of(beside, out);
 }
 
-/* Runs the worker and captures its output and that of the library. */
+/* Runs the worker on the case and captures its standard output and standard error. */
 static void ask_worker(const char *worker_path, const struct ab_case *c, const char *const *env,
                        char *said[2])
 {
@@ -169,7 +170,7 @@ static enum ab_serves serves(const struct ab_case *c)
                                              : AB_SERVES_UNKNOWN;
 }
 
-/* Reads which programs get transparent huge pages; "" if the kernel does not say. */
+/* Reads for which programs transparent huge pages are enabled; "" = the kernel does not say. */
 static void read_thp_mode(char *out, size_t cap)
 {
     int fd = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
@@ -178,14 +179,14 @@ static void read_thp_mode(char *out, size_t cap)
     close_if_open(fd);
 }
 
-/* Returns 36 for version 2.36, or 0 if the version has another form. */
+/* Returns the minor version of the C library: 36 for 2.36. 0 = its version has another form. */
 static unsigned libc_minor(void)
 {
     const char *version = gnu_get_libc_version();
     return strncmp(version, "2.", 2) == 0 ? (unsigned)strtoul(version + 2, NULL, 10) : 0;
 }
 
-/* Returns N of "NAME: N" in the worker's output; 0 if it is not there. */
+/* Returns the number N of "NAME: N" in the worker's output; 0 = there is none. */
 static unsigned number_of(const char *said, const char *name)
 {
     const char *at = strstr(said, name);

@@ -7,12 +7,12 @@
 
 #include "runner/run.h"
 
-/* Environment variable that tells apart two rows that are otherwise equal on purpose. No library
- * reads it. */
+/* Environment variable that a user sets to different values in two rows that are otherwise equal on
+ * purpose. No library reads it. */
 #define AB_TWIN_VARIABLE "ALLOCBENCH_TWIN"
 
 /* Fills b->proofs, in runs that are not measured. If a setting was ignored, sets the status
- * wrong_library with a reason. If the process does not get far enough to tell, the setting is not
+ * wrong_library with a reason. If the worker fails before it can tell, the setting counts as not
  * proven, and the pre-flight reports the failure. b->reason must be "". */
 void ab_setting_prove(const char *worker_path, const struct ab_case *c, struct ab_backend_info *b);
 

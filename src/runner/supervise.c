@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits for a worker with a deadline and a memory limit, ends it and everything that it started,
- * and distinguishes its signals from those of the user.
+ * Waits for a worker with a deadline and a memory limit, and ends the worker and everything that it
+ * started. Distinguishes signals that the worker sends from those that the user sends.
  */
 #include "runner/supervise.h"
 
@@ -34,10 +34,11 @@
 
 enum { POLL_MS = 50, GRACE_MS = 300, STOP_MS = 200, REAP_TRIES = 2000 };
 
-/* pid of the worker; signal that it sent us */
+/* pid of the worker; signal that the worker or one of its children sent to this process */
 static volatile sig_atomic_t current_worker, worker_signal;
 
-/* True if the signal comes from the worker or a process that it started; these are in its group. */
+/* True if the signal comes from the worker or from a process that it started, which is in the
+ * worker's group. */
 static bool is_of_worker(const siginfo_t *info)
 {
     return info != NULL && info->si_code <= 0 && current_worker != 0 &&
@@ -50,13 +51,14 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     (void)context;
     bool is_own = is_of_worker(info);
     errno = saved;
-    if (is_own) { /* a back end that tries to end us only ends itself */
+    if (is_own) { /* a signal from a back end that tries to end this process is only noted */
         worker_signal = signal;
         return;
     }
     if (ab_stop_signal != 0) {
         ab_unfinished_remove();
-        _exit(128 + signal); /* the second signal is serious; workers die with us */
+        /* the user insists, so ends at once; the kernel then kills the workers */
+        _exit(128 + signal);
     }
     ab_stop_signal = signal;
 }
@@ -75,7 +77,8 @@ static uint64_t resident_bytes(pid_t pid)
     ab_system_file_read(path, text, sizeof text);
     if (sscanf(text, "%llu %llu %llu", &size, &resident, &shared) != 3 || shared > resident)
         return 0;
-    return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE); /* our mappings are shared */
+    /* without shared pages, which are those of our mappings */
+    return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static uint64_t oom_kills(void)
@@ -86,8 +89,8 @@ static uint64_t oom_kills(void)
     return line == NULL ? 0 : strtoull(line + 10, NULL, 10);
 }
 
-/* Waits up to `ms` for the worker's end, without reaping it. Returns true once it is gone. On a
- * kernel without pidfd (fd −1) it waits for the full time. */
+/* Waits up to `ms` milliseconds for the worker's end, without reaping it. Returns true if the
+ * worker has ended. On a kernel without pidfd (pidfd = −1) it waits for the full time. */
 static bool wait_gone(pid_t worker, int pidfd, int ms, const struct ab_watch *watch)
 {
     struct pollfd p[AB_WATCH_FDS_MAX + 1] = {{.fd = pidfd, .events = POLLIN}};
@@ -120,7 +123,8 @@ static void end_worker(pid_t worker, int pidfd, const struct ab_watch *watch,
         kill(worker, SIGKILL);
 }
 
-/* Children that existed before the first worker (a shell that exec'd us); they are left alone. */
+/* Children that existed before the first worker, for example of a shell that replaced itself by
+ * this program. They are left alone. */
 enum { INHERITED_MAX = 256 };
 static pid_t inherited[INHERITED_MAX];
 static unsigned n_inherited;
@@ -169,9 +173,9 @@ static void remember_child(pid_t pid)
         inherited[n_inherited++] = pid;
 }
 
-/* Kills and reaps everything that the worker left: its group, and orphans that left the group.
- * Killing an orphan makes its children ours, so this repeats until there are none. Returns their
- * number. */
+/* Kills and reaps everything that the worker left: processes of its group, and orphans outside of
+ * the group. The children of a killed orphan become ours, so this repeats until there are none.
+ * Returns the number of reaped processes. */
 static unsigned reap_left(pid_t worker)
 {
     unsigned n = 0;
@@ -228,15 +232,17 @@ static bool is_over(struct ab_ending *ending, pid_t worker, uint64_t deadline_ns
     return false;
 }
 
-/* Returns the ms until the next look at the clock, at most until the deadline, rounded up. */
+/* Returns the milliseconds until the deadline, rounded up, or until the clock has to be read again
+ * if that is sooner. */
 static int poll_ms(uint64_t deadline_ns)
 {
     uint64_t now = ab_clock_now_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
     return left < POLL_MS * UINT64_C(1000000) ? (int)((left + 999999) / 1000000) : POLL_MS;
 }
 
-/* True if the worker was stopped together with us. Stopping a service or a job signals each process
- * in turn. The worker may get the signal first, and is not to blame if ours follows. */
+/* True if this process was asked to stop as well. Whoever stops a service or a job sends a signal
+ * to each of its processes in turn. The worker may get the signal first, and is not to blame if
+ * ours follows. */
 static bool was_stopped_with_us(int wait_status)
 {
     int by = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
@@ -305,7 +311,7 @@ enum {
     FD_COUNT,
     FD_SAFE = 64
 };
-enum { ARGUMENTS_MAX = 14 }; /* most arguments of the program that runs the worker */
+enum { ARGUMENTS_MAX = 14 }; /* maximum number of arguments of the program that runs the worker */
 enum { DESCRIPTORS_LEAST = FD_SAFE + 2 * FD_COUNT };
 
 static void write_text(const char *path, const char *text)
@@ -330,8 +336,8 @@ void ab_spawn_detach(pid_t parent)
     write_text("/proc/self/oom_score_adj", "800");
 }
 
-/* Resets all signals. A ^C that came before we left our parent's group is pending. The parent has
- * it too and must be the only one to act on it. Ignoring a signal discards a pending one. */
+/* Resets all signals. A ^C that came before the child left its parent's group is pending in both.
+ * Only the parent must act on it, and ignoring a signal discards a pending one. */
 void ab_spawn_reset_signals(void)
 {
     sigset_t none;
@@ -366,8 +372,8 @@ bool ab_spawn_needs_alias(const char *path)
     return strpbrk(path, " :,;\t\n\"'$") != NULL;
 }
 
-/* Writes LD_PRELOAD. It splits at spaces and colons and expands '$', so paths with these are given
- * as descriptors. */
+/* Writes the variable LD_PRELOAD. The loader splits it at spaces and colons and expands '$', so a
+ * path with any of these is replaced by /proc/self/fd/N. */
 static void preload_text(const struct ab_spawn *s, char *buf, size_t cap)
 {
     const struct {
@@ -384,7 +390,8 @@ static void preload_text(const struct ab_spawn *s, char *buf, size_t cap)
     }
 }
 
-/* Opens a path that needs an alias; -1 = it needs none. */
+/* Opens a path that needs an alias (ab_spawn_needs_alias); -1 = it needs none, or cannot be
+ * opened. */
 static int open_alias(const char *path)
 {
     return path != NULL && ab_spawn_needs_alias(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -395,8 +402,8 @@ static int move_high(int fd)
     return fcntl(fd, F_DUPFD_CLOEXEC, FD_SAFE);
 }
 
-/* Moves descriptors past FD_SAFE first, then down to their numbers, so that no dup2 overwrites one
- * that must still be moved. */
+/* Gives the descriptors the numbers that the worker expects. Moves all past FD_SAFE first, so that
+ * no dup2 overwrites one that must still be moved. */
 static bool place_descriptors(const struct ab_spawn *s)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -416,12 +423,14 @@ static bool place_descriptors(const struct ab_spawn *s)
     if (close_range(FD_LIBRARY, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
         return false;
     for (int i = 0; i < FD_COUNT; i++)
-        if (from[i] >= 0 && dup2(from[i], i) < 0) /* descriptors made by dup2 stay open */
+        /* unlike its original, a descriptor made by dup2 stays open in the worker */
+        if (from[i] >= 0 && dup2(from[i], i) < 0)
             return false;
     return true;
 }
 
-/* Returns the program: the worker, or what runs it. Fills its arguments. */
+/* Returns the path of the program to start: the worker, or the program that runs it. Fills the
+ * program's arguments. */
 static const char *name_program(const struct ab_spawn *s, char **argv)
 {
     size_t n = 0;
@@ -454,7 +463,8 @@ struct environment {
     int n;
 };
 
-/* Adds a variable. The last of one name counts, because a user may want another PATH than ours. */
+/* Adds a variable to the environment. It replaces an earlier variable of the same name, because a
+ * user may want another PATH than ours. */
 static void add_variable(struct environment *e, const char *text)
 {
     int i = 0;
@@ -467,7 +477,7 @@ static void add_variable(struct environment *e, const char *text)
     e->list[e->n] = NULL;
 }
 
-/* Combines the user's tunables of glibc and those that dlopen needs in one variable. */
+/* Combines glibc's tunables that the user sets and that dlopen needs in one variable. */
 static void add_tunables(struct environment *e, const char *users, bool is_plugin)
 {
     const char *name = "GLIBC_TUNABLES=", *tls = "glibc.rtld.optional_static_tls=32768";
@@ -498,8 +508,8 @@ static void build_environment(const struct ab_spawn *spawn, struct environment *
     add_tunables(e, tunables, spawn->is_plugin);
 }
 
-/* Checks the limits that a worker needs before it starts. Otherwise it could only crash, and be
- * blamed for it. */
+/* Checks before the start that the limit on open files is high enough for a worker. Otherwise the
+ * worker could only fail, and its back end would be blamed. */
 static enum ab_status check_limits(struct ab_err *err)
 {
     struct rlimit files;
@@ -520,8 +530,8 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: pipe");
     pid_t parent = getpid();
-    /* Until it is a worker, the child shares our memory and our group. A ^C would run our handler
-     * in both, and count twice. */
+    /* Blocks signals because the child shares our memory and our group until it becomes a worker. A
+     * ^C would run our handler in both processes, and count twice. */
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
@@ -535,7 +545,8 @@ enum ab_status ab_spawn(const struct ab_spawn *spawn, pid_t *out, struct ab_err 
         close(ends[0]);
         return ab_fail_errno(err, AB_SYSTEM, "cannot start a worker: fork");
     }
-    setpgid(pid, pid); /* in both processes, because either may be the first to need it */
+    /* parent and child do this, because either may be the first to need the group */
+    setpgid(pid, pid);
     int error = ab_spawn_await_exec(ends[0]);
     close(ends[0]);
     if (error != 0) {

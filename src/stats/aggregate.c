@@ -101,7 +101,8 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
                                   unsigned op, struct ab_hdr *hdr)
 {
     struct ab_merged m = {.max = NAN, .max_least = NAN};
-    double sampled = NAN; /* slowest sample of the rounds that did not time every op */
+    /* maximum of the rounds that did not time every op, which is only that of a sample */
+    double sampled = NAN;
     ab_hdr_init(hdr);
     for (uint32_t i = 0; i < s->n_results; i++) {
         const struct ab_result *r = &s->results[i];
@@ -195,7 +196,7 @@ double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, co
     for (uint32_t i = 0; i < s->n_phases; i++) {
         const struct ab_result *r = ab_session_find(s, backend, s->phases[i], AB_OP_ALL, round);
         if (r != NULL && r->n_ops == 0 && r->n_unsupported == 0)
-            continue; /* only time passes in this phase */
+            continue; /* this phase has no ops; only time passes */
         sum += r != NULL && r->ns_per_op > 0 && isfinite(r->ns_per_op)
                    ? r->ns_per_op * (double)r->n_ops
                    : NAN;

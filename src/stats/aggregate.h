@@ -9,43 +9,45 @@
 #include "result/result.h"
 #include "stats/effect.h"
 
-/* Median and extremes of a figure that has one value for each round. */
+/* Median and extremes of a number that has one value for each round. */
 struct ab_round_range {
-    uint32_t n;               /* rounds that have a value; 0 = the other members are NaN */
+    /* number of rounds that have a value; 0 = the other members are NaN */
+    uint32_t n;
     double median, low, high; /* low and high: extremes of the rounds */
 };
 
 /* Returns the range of x[0..n), which it sorts. */
 struct ab_round_range ab_round_range_of(double *x, uint32_t n);
-/* Returns half the range of the rounds as a fraction of the median; NaN with fewer than two
- * rounds. */
+/* Returns half the distance between the extremes as a fraction of the median; NaN with fewer than
+ * two rounds. */
 double ab_round_range_half(const struct ab_round_range *s);
 
-/* Pairs of numbers, one pair for each round, for ratios that a reader can recompute from the two
- * medians that are shown. */
+/* Pairs of numbers, one pair for each round. Their ratio is computed so that a reader can recompute
+ * it from the two medians that are shown. */
 struct ab_pairs {
-    double *x; /* cap numerators, then cap denominators, then cap ratios */
+    double *x; /* array of `cap` numerators, then `cap` denominators, then `cap` ratios */
     uint32_t n, cap;
-    bool is_by_round; /* True if the rounds ran on several machines, so that medians over all of
-                         them mean nothing */
+    /* the rounds ran on several machines, so that a median over all of them means nothing */
+    bool is_by_round;
 };
 void ab_pairs_init(struct ab_pairs *p, uint32_t most);
 void ab_pairs_fini(struct ab_pairs *p);
-/* Adds a pair. Ignores it if a number is missing, not finite or negative. 0 divided by 0 counts as
- * 1. */
+/* Adds the pair of a numerator and a denominator. Ignores the pair if a number is missing, not
+ * finite or negative. 0 divided by 0 counts as 1. */
 void ab_pairs_add(struct ab_pairs *p, double of, double by);
-/* Returns the ratio of the two medians as median, or with is_by_round the median of the ratios. low
- * and high are the extremes of the ratios of single rounds; the median always lies between them. */
+/* Returns the ratio of the two medians as `median`; if is_by_round, the median of the ratios. low
+ * and high are the extremes of the ratios of single rounds, and the median always lies between
+ * them. */
 struct ab_round_range ab_pairs_ratio(const struct ab_pairs *p);
-/* Returns the same ratio with the confidence interval of the pairs, widened if necessary to contain
- * it. */
+/* Returns the median of ab_pairs_ratio with the confidence interval of the pairs. The interval is
+ * widened if necessary to contain the median. */
 struct ab_effect ab_pairs_effect(const struct ab_pairs *p);
 
 /* True if this is the null back end, which measures the cost of the harness. It is not an allocator
  * and is never a winner. */
 bool ab_backend_is_null(const struct ab_backend_info *b);
-/* True if the back end is compiled into the loop. Comparing it with rows that are called would be
- * unfair. */
+/* True if the back end is compiled into the loop. Comparing it with back ends that are called as
+ * functions would be unfair. */
 bool ab_backend_is_inlined(const struct ab_backend_info *b);
 /* True if the status is ok and the back end is not the null back end. */
 bool ab_backend_is_comparable(const struct ab_backend_info *b);
@@ -65,10 +67,10 @@ const struct ab_result *ab_session_find(const struct ab_session *s, uint32_t bac
 /* True if any back end with numbers did this op in this phase. */
 bool ab_session_has_op(const struct ab_session *s, const char *phase, unsigned op);
 
-struct ab_merged {    /* one back end, phase and op over all rounds */
-    uint64_t n;       /* timed ops, including overflow */
+struct ab_merged {    /* numbers of one back end, phase and op, over all rounds */
+    uint64_t n;       /* number of timed ops, including overflow */
     double max;       /* NaN = none */
-    double max_least; /* most CPU time of an interrupted call; NaN = none */
+    double max_least; /* most CPU time of a call that the scheduler interrupted; NaN = none */
     uint32_t n_rounds;
 };
 /* Merges the histograms of all rounds into *hdr, which it initialises. */
@@ -76,12 +78,12 @@ struct ab_merged ab_session_merge(const struct ab_session *s, uint32_t backend, 
                                   unsigned op, struct ab_hdr *hdr);
 
 /* Returns the time of a phase divided by its ops, in ns per op. With phase NULL, returns the time
- * of the whole run in ns: of all measured phases, or of a real program from start to end. NaN = not
- * known. */
+ * of the whole run in ns: the sum over all measured phases, or for a real program the time from
+ * start to end. NaN = not known. */
 double ab_session_time_of_round(const struct ab_session *s, uint32_t backend, const char *phase,
                                 uint32_t round);
-/* True if every row knows its peak including memory that is resident only during a call
- * (peak_bytes). It is never true for some rows only, because rows must be compared by one
+/* True if the peak including memory that is resident only during a call (peak_bytes) is known for
+ * every row. It is not used if it is known for some rows only, because rows must be compared by one
  * number. */
 bool ab_session_has_peaks(const struct ab_session *s);
 /* Returns the ops of a phase in one round, from a back end that did all of them; 0 = not known. For

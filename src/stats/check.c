@@ -98,11 +98,11 @@ enum ab_verdict ab_check_decide(const struct ab_effect *e, enum ab_check_compare
 
 /* ---- confirmation of failures ----
  *
- * A ratio that fails is judged again on new rounds. Chance that fails one check in twenty fails two
- * in a row in one of four hundred. */
+ * A ratio that fails is judged again on new rounds. If chance fails one check in twenty, it fails
+ * the same check twice in a row only once in four hundred. */
 
-/* True for a failure that more rounds might not show. Absolute numbers of these rounds are not
- * measured again. */
+/* True for a failure that may not occur again in new rounds. Only ratios are measured again, no
+ * absolute numbers. */
 static bool is_suspicious(const struct ab_checked *c)
 {
     return c->verdict == AB_VERDICT_FAIL && ab_check_is_judged(c) &&
@@ -114,8 +114,8 @@ static bool is_same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Marks row `b` and the row that it is compared with. A gate names the latter by its own name, a
- * comparison by the name of the row. */
+/* Marks row `b` and the row that it is compared with. c->base_backend is the name of that row, or
+ * in a gate the back end's own name without the values of its combination. */
 static void mark_concerned(const struct ab_session *s, uint32_t b, const struct ab_checked *c,
                            bool *is_concerned)
 {
@@ -165,7 +165,7 @@ void ab_checks_confirm(struct ab_checked *list, uint32_t n, const struct ab_chec
         const struct ab_checked *other = is_suspicious(c) ? find_same(again, n_again, c) : NULL;
         bool is_gate = c->text != NULL;
         if (other == NULL || other->verdict == AB_VERDICT_NOT_EVALUATED)
-            continue; /* not measured again: the failure stands */
+            continue; /* the check was not measured again, so its failure stands */
         double first = ab_check_judged_effect(c)->ratio;
         c->n_confirm = is_gate ? n_rounds : other->effect.n_new;
         c->confirm = ab_check_judged_effect(other)->ratio;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Computes the cells of a comparison. Each back end has the time of the whole run, which has a
- * limit. Then follow cells that are only shown: time of each phase, percentiles of each op, peak
- * memory. A back end that cannot be compared gets a failed cell, so that it is never dropped
+ * Computes the cells of a comparison. The first cell of each back end is the time of the whole run,
+ * which has a limit. Cells without a limit follow: the time of each phase, percentiles of each op,
+ * peak memory. A back end that cannot be compared gets a failed cell, so that it is never dropped
  * silently.
  */
 #include "stats/compare.h"
@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double least_count_change = 0.001; /* smallest change of a count that is reported */
+/* changes of a count that are smaller than this fraction are not reported as changes */
+static const double least_count_change = 0.001;
 static const char *const shown_quantiles[] = {"p50", "p99", "p99.5", "p99.9"};
 
 __attribute__((format(printf, 2, 3))) static void note(struct ab_comparison *c, const char *fmt,
@@ -36,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct ab_comparison *c, 
     ab_text_printable(c->notes[c->n_notes++], AB_COMPARE_NOTE_BYTES, text);
 }
 
-/* ---- may they be compared? ---- */
+/* ---- checks whether two results may be compared ---- */
 
 enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *label,
                                       struct ab_err *err)
@@ -58,8 +59,8 @@ enum ab_status ab_compare_check_whole(const struct ab_session *s, const char *la
     return ab_fail(err, AB_BACKEND, "%s has no numbers: every back end in it failed", label);
 }
 
-/* True if the tapes are the same, or, with combinations of values, if a row that both have did the
- * same work. */
+/* True if the tapes are the same. If both sessions have combinations of values, true if some row
+ * did the same work in both. */
 static bool is_same_work(const struct ab_session *a, const struct ab_session *b)
 {
     if (a->tape_sha256[0] != 0 && strcmp(a->tape_sha256, b->tape_sha256) == 0)
@@ -74,7 +75,7 @@ static bool is_same_work(const struct ab_session *a, const struct ab_session *b)
     return false;
 }
 
-/* True if both replayed one trace with different touches of its blocks. */
+/* True if both sessions replayed one trace, but wrote to its blocks in different ways (--touch). */
 static bool has_other_writes(const struct ab_session *base, const struct ab_session *now)
 {
     const char *was = ab_session_setting(base, "touch"), *is = ab_session_setting(now, "touch");
@@ -128,7 +129,8 @@ static const char *or_unknown(const char *s)
 /* Notes differences in the parts of the fingerprint (result/environment.c). */
 static void describe_machine(struct ab_comparison *c)
 {
-    const struct ab_host *a, *b; /* two machines of rounds that do not pair */
+    /* the machines of the two results; if these were measured on several, a pair that differs */
+    const struct ab_host *a, *b;
     struct ab_text t = {0};
     if (ab_sessions_share_host(c->base, c->now, &a, &b))
         return;
@@ -175,15 +177,16 @@ static void note_library(struct ab_comparison *c, const struct ab_backend_info *
              b->settings[0] != 0 ? b->settings : "none");
 }
 
-/* True if the same code ran between calls (--between), because that changes their latencies. */
+/* True if the same other code ran between calls of the allocator in both (--between). It changes
+ * the latencies of the calls. */
 static bool has_same_code_between(const struct ab_session *base, const struct ab_session *now)
 {
     const char *a = ab_session_setting(base, "between"), *b = ab_session_setting(now, "between");
     return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
 }
 
-/* True if positions count the same in both. Where the work has only operations, both ways of
- * counting give the same number. */
+/* True if both results count positions in the work in the same way. If the work has only
+ * operations, both ways of counting give the same number. */
 static bool has_same_positions(const struct ab_session *base, const struct ab_session *now)
 {
     return base->counts_ops == now->counts_ops || base->n_tape_ops == now->n_tape_ops;
@@ -209,8 +212,8 @@ static void note_settings(struct ab_comparison *c)
     ab_text_fini(&t[1]);
 }
 
-/* Notes that two rows with the same name have different mapping rules, because the name does not
- * include them. */
+/* Notes that two rows with the same name have different placement rules, because the name does not
+ * show the rules. */
 static void note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
                        const struct ab_backend_info *b)
 {
@@ -218,8 +221,8 @@ static void note_rules(struct ab_comparison *c, const struct ab_backend_info *a,
          a->map[0] != 0 ? a->map : "none", b->map[0] != 0 ? b->map : "none");
 }
 
-/* Notes differences in iterations. Missed ones are comparable only with one budget, and results
- * without iterations have no row. */
+/* Notes differences in the iterations. Numbers of missed iterations are comparable only if the
+ * budgets are the same. A result without iterations has no row for them. */
 static void note_iterations(struct ab_comparison *c)
 {
     char phase[100], was[32], is[32];
@@ -243,7 +246,7 @@ static void note_iterations(struct ab_comparison *c)
 }
 
 /* Describes all differences between the two results. Another machine makes the comparison advisory;
- * all else becomes a note. */
+ * every other difference becomes a note. */
 static void describe(struct ab_comparison *c)
 {
     const struct ab_session *a = c->base, *b = c->now;
@@ -261,12 +264,12 @@ static void describe(struct ab_comparison *c)
     note_iterations(c);
 }
 
-/* A back end and the one that it is compared with. */
+/* A back end, and the back end that it is compared with. */
 struct pair {
     struct ab_comparison *c;
-    uint32_t base, now; /* indices in their sessions */
+    uint32_t base, now; /* indices in the sessions `base` and `now` */
     double limit;
-    bool is_paired; /* rounds of one session are paired */
+    bool is_paired; /* both are in one session, so that their numbers are paired by rounds */
 };
 
 /* ---- cells ---- */
@@ -295,7 +298,8 @@ static struct ab_checked *add_pair_cell(const struct pair *p)
     return cell;
 }
 
-/* Returns the number of each round, at least `floor`; the caller frees it. */
+/* Returns an array with the number of each round, but at least `floor`. The caller frees the
+ * array. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                        double floor)
 {
@@ -308,7 +312,7 @@ static double *collect(const struct ab_session *s, uint32_t backend, const struc
     return x;
 }
 
-/* Sets the ratio to that of the two numbers beside it. */
+/* Sets the effect's ratio to the quotient of the two numbers that the cell shows. */
 static void show(struct ab_checked *cell, double floor)
 {
     double base = cell->base < floor ? floor : cell->base;
@@ -317,8 +321,8 @@ static void show(struct ab_checked *cell, double floor)
         cell->effect = ab_effect_shown(&cell->effect, now / base);
 }
 
-/* True for counts that depend on the allocator alone, not on timing, so that one round is
- * enough. */
+/* True for counts that depend on the allocator alone, not on timing. One round measures them
+ * exactly. */
 static bool is_counted(const struct ab_metric *m)
 {
     static const char *const units[] = {"instructions", "calls", "faults"};
@@ -329,7 +333,7 @@ static bool is_counted(const struct ab_metric *m)
 }
 
 /* Returns the effect. Numbers that may be 0 or negative (missed iterations, a difference of times)
- * are compared by differences, so that such rounds count. */
+ * are compared by differences, because they have no ratio in such rounds. */
 static struct ab_effect effect_of(const struct pair *p, const struct ab_metric *m,
                                   const double *base, const double *now)
 {
@@ -377,7 +381,7 @@ void ab_compare_metric(const struct ab_session *base, uint32_t base_backend,
     measure(&p, m, effect);
 }
 
-/* Sets the ratio of two zeros to 1: nothing was missed on either side. */
+/* Sets the ratio to 1 if both numbers are 0: neither side missed a budget. */
 static void set_equal(struct ab_checked *cell)
 {
     cell->effect.ratio = cell->effect.low = cell->effect.high = 1;
@@ -399,8 +403,8 @@ static struct ab_checked *add_number(const struct pair *p, const struct ab_metri
     return cell;
 }
 
-/* Adds a number without a limit. Adds nothing if neither side knows it (too few ops, or the pass
- * was left out), or if the sides measured different parts of the ops. */
+/* Adds a cell without a limit. Adds nothing if the metric is known for neither side (too few ops,
+ * or the pass was left out), or if the sides measured different parts of the work. */
 static void add_metric(const struct pair *p, const struct ab_metric *m)
 {
     if (!ab_compare_is_alike(p->c->base, p->c->now, m))
@@ -441,7 +445,8 @@ static void judge(struct ab_checked *cell, double limit)
                                                      : "the new");
         return;
     }
-    cell->verdict = ab_verdict_of(e, limit); /* with too few rounds there is no interval */
+    /* inconclusive if there are too few rounds, because there is no interval */
+    cell->verdict = ab_verdict_of(e, limit);
     if (cell->verdict != AB_VERDICT_INCONCLUSIVE)
         return;
     cell->rounds_needed = ab_effect_rounds_needed(e, limit);
@@ -451,7 +456,8 @@ static void judge(struct ab_checked *cell, double limit)
                e->n_base, e->n_new, AB_EFFECT_MIN_ROUNDS);
     bool is_unknown = cell->rounds_needed == UINT32_MAX ||
                       cell->rounds_needed < AB_EFFECT_MIN_ROUNDS;
-    if (least < AB_EFFECT_MIN_ROUNDS && is_unknown) /* then not even the noise is known */
+    /* with so few rounds the noise is not known either, so asks for the minimum */
+    if (least < AB_EFFECT_MIN_ROUNDS && is_unknown)
         cell->rounds_needed = AB_EFFECT_MIN_ROUNDS;
 }
 
@@ -460,8 +466,8 @@ static bool is_change(enum ab_verdict v)
     return v == AB_VERDICT_FAIL || v == AB_VERDICT_IMPROVED;
 }
 
-/* Judges by the quotient of two medians, which a reader sees, and by the estimate from all rounds,
- * which errs less. For a change, both must be beyond the limit. */
+/* Judges by two ratios: the quotient of the medians, which a reader sees, and the estimate from all
+ * rounds, which is more accurate. For a change, both must be beyond the limit. */
 static void judge_both(struct ab_checked *cell, const struct ab_effect *estimate, double limit)
 {
     judge(cell, limit);
@@ -491,9 +497,9 @@ static void withhold(struct ab_checked *cell)
     cell->rounds_needed = 0; /* more rounds would not help */
 }
 
-/* Judges by the ratio to the control back ends, because changes of the machine affect both. The
- * ratio is that of the two changes that are shown, so that a reader can recompute it. As in
- * judge_both, the estimate from the rounds must be beyond the limit as well. Returns false if there
+/* Judges by the ratio to the control back ends, because a change of the machine affects these as
+ * well. The ratio is that of the two changes that are shown, so that a reader can recompute it. As
+ * in judge_both, the estimate from the rounds must be beyond the limit too. Returns false if there
  * are too few rounds; the cell then keeps its reason. */
 static bool judge_beside(const struct ab_drift *d, struct ab_checked *cell)
 {
@@ -514,8 +520,8 @@ static bool judge_beside(const struct ab_drift *d, struct ab_checked *cell)
     return true;
 }
 
-/* Corrects the verdict on the time of the whole run, between two results, for changes of the
- * machine. */
+/* Corrects the verdict on the time of the whole run for changes of the machine between the two
+ * results. */
 static void weigh_drift(const struct pair *p, struct ab_checked *cell)
 {
     struct ab_drift d;
@@ -547,7 +553,7 @@ static void add_op_metric(const struct pair *p, const char *phase, unsigned op, 
     add_metric(p, &m);
 }
 
-/* Adds the cells of iterations, if both results have timed them. */
+/* Adds the cells of iterations if both results have timed iterations. */
 static void add_iterations(const struct pair *p, const char *phase)
 {
     static const unsigned shown[] = {AB_ITERATION_P50, AB_ITERATION_P99,
@@ -574,12 +580,14 @@ static void add_phase(const struct pair *p, const char *phase)
     const struct ab_session *s = p->c->now;
     if (s->n_phases > 1)
         add_op_metric(p, phase, AB_OP_ALL, "ns_per_op");
-    add_op_metric(p, phase, AB_OP_ALL, "instr_per_op"); /* if they were counted */
+    /* adds nothing if instructions were not counted */
+    add_op_metric(p, phase, AB_OP_ALL, "instr_per_op");
     add_percentiles(p, phase);
     add_iterations(p, phase);
 }
 
-/* Adds CPU time, memory and faults of a real program; with --inside also those of its calls. */
+/* Adds CPU time, memory and faults of a real program. With --inside, also adds the numbers of its
+ * allocator calls. */
 static void add_program(const struct pair *p)
 {
     static const char *const shown[] = {"cpu_ns",
@@ -706,7 +714,8 @@ void ab_compare_results(const struct ab_session *base, const struct ab_session *
     fill(out, limit);
 }
 
-/* True if the back end was not requested or did not do all the work, which is not a failure. */
+/* True if the back end's absence is not a failure: nobody requested it and it is not installed, or
+ * it cannot do all the work. */
 static bool is_left_out(const struct ab_backend_info *b)
 {
     return ab_backend_status_is_aside(b->status) ||
@@ -732,9 +741,11 @@ void ab_compare_backends(const struct ab_session *session, uint32_t base, double
 
 /* ---- correction for many comparisons ---- */
 
-/* Withdraws verdicts that are significant alone but not after correction for all comparisons. */
+/* Withdraws verdicts that are significant alone, but not after correction for the number of
+ * comparisons. */
 
-struct family { /* cells that are corrected together */
+/* cells that are corrected together: those with a limit or those without, in one direction */
+struct family {
     struct ab_comparison *list;
     size_t n_list;
     bool is_judged, is_larger;

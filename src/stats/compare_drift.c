@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Separates changes of the machine from changes between two results. Times of back ends in one
- * round were measured next to each other. Their quotient is therefore taken in each round; it is
- * then one number per round, with an interval of its own.
+ * Separates changes of the machine from changes of a back end between two results. In each round,
+ * the time of a back end is divided by that of a control back end, because both were measured next
+ * to each other. This gives one number per round, with an interval of its own.
  */
 #include "stats/compare_drift.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest part of an effect, on logarithms, that the CPU must explain. */
+/* smallest part of an effect, on logarithms, that a change of the CPU must explain */
 static const double least_share = 0.5;
 /* Fraction of the time without the CPU above which a result counts as measured on a busy
  * machine. */
@@ -68,11 +68,11 @@ static double time_of_round(const struct ab_session *s, uint32_t backend, const 
 
 static double at_least(double x, double floor)
 {
-    return x < floor ? floor : x; /* NaN stays NaN */
+    return x < floor ? floor : x; /* keeps NaN, for which the comparison is false */
 }
 
-/* Returns the time of a back end in each round, divided by that of `by` if there is one. The caller
- * frees it. */
+/* Returns the time of a back end in each round, divided by that of the back end `by`; UINT32_MAX =
+ * not divided. The caller frees the array. */
 static double *times_of(const struct ab_session *s, uint32_t backend, uint32_t by,
                         const struct ab_metric *m, double floor)
 {
@@ -87,7 +87,7 @@ static double *times_of(const struct ab_session *s, uint32_t backend, uint32_t b
 }
 
 struct side {
-    uint32_t backend, by; /* by: UINT32_MAX = not divided */
+    uint32_t backend, by; /* by: control back end whose times are the divisors; UINT32_MAX = none */
 };
 
 static void measure(const struct ab_drift_question *q, struct side base, struct side now,
@@ -105,8 +105,8 @@ static void measure(const struct ab_drift_question *q, struct side base, struct 
 
 enum middle { LOWER, UPPER };
 
-/* Returns the lower or upper median of the member at `offset`; n must be above 0. NaN if one is
- * NaN. */
+/* Returns the lower or upper median of the member at `offset` of the effects; NaN if a member is
+ * NaN. n must be above 0. */
 static double median_of(const struct ab_effect *list, uint32_t n, size_t offset, enum middle which,
                         double *room)
 {
@@ -119,11 +119,11 @@ static double median_of(const struct ab_effect *list, uint32_t n, size_t offset,
     return room[which == LOWER ? (n - 1) / 2 : n / 2];
 }
 
-/* Combines several effects into one whose bounds more than half of the list agree to. */
+/* Combines several effects into one, whose bounds hold for more than half of the list. */
 static struct ab_effect agree(const struct ab_effect *list, uint32_t n, double *room)
 {
 #define MEDIAN(member, which) median_of(list, n, offsetof(struct ab_effect, member), which, room)
-    struct ab_effect e = list[0]; /* rounds and method are the same in all */
+    struct ab_effect e = list[0]; /* rounds and method are the same in all effects */
     e.ratio = sqrt(MEDIAN(ratio, LOWER) * MEDIAN(ratio, UPPER));
     e.low = MEDIAN(low, LOWER);
     e.high = MEDIAN(high, UPPER);
@@ -134,7 +134,8 @@ static struct ab_effect agree(const struct ab_effect *list, uint32_t n, double *
 #undef MEDIAN
 }
 
-/* Computes *out from all control back ends. Both lists need room for one effect per back end. */
+/* Computes *out from all control back ends. The arrays `machine` and `relative` are scratch space
+ * for one effect per back end. */
 static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
                 struct ab_effect *relative, struct ab_drift *out)
 {
@@ -149,7 +150,7 @@ static void ask(const struct ab_drift_question *q, struct ab_effect *machine,
         measure(q, (struct side){q->base_backend, base}, (struct side){q->backend, i},
                 &relative[n]);
         if (isnan(machine[n].ratio) || isnan(relative[n].ratio))
-            continue; /* one of the results has no time of it */
+            continue; /* one of the results has no time of this control back end */
         first = n == 0 ? q->now->backends[i].name : first;
         n++;
     }
@@ -181,7 +182,7 @@ void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out)
 
 /* ---- conclusions ---- */
 
-/* True if the control back ends moved by more than the limit. */
+/* True if the times of the control back ends changed by more than the limit. Writes the reason. */
 static bool has_moved(const struct ab_drift *d, double limit, char *reason, size_t cap)
 {
     if (!(fabs(log(d->machine.ratio)) > log1p(limit)))
@@ -193,9 +194,9 @@ static bool has_moved(const struct ab_drift *d, double limit, char *reason, size
     return true;
 }
 
-/* True if the CPU may explain at least half of the effect, so that the rest is within the limit.
- * Used without control back ends. The CPU is measured by the loop between slices (the canary),
- * which uses registers only and is in every result. */
+/* True if a change of the CPU may explain at least half of the effect, and the rest is within the
+ * limit. Used if there are no control back ends. The speed of the CPU is read from the canary, a
+ * loop between slices, which uses registers only and is in every result. */
 static bool is_of_cpu(const struct ab_drift_question *q, const struct ab_effect *effect,
                       double limit, char *reason, size_t cap)
 {
@@ -212,7 +213,8 @@ static bool is_of_cpu(const struct ab_drift_question *q, const struct ab_effect 
 }
 
 /* Returns the fraction of its time in which a session had no CPU, usually because other programs
- * had it. 0 = not known, also with several threads, because they wait for each other. */
+ * used it. 0 = not known. With several threads it is not known either, because threads wait for
+ * each other. */
 static double lost_share(const struct ab_session *s)
 {
     const struct ab_noise *n = &s->noise;
@@ -220,7 +222,8 @@ static double lost_share(const struct ab_session *s)
 }
 
 /* True if other programs may explain the effect: more than 13 % of the time was lost to them, and
- * the interval is not wholly beyond the limit. Rounds of such a result share their errors. */
+ * the interval is not wholly beyond the limit. Such a loss is an error that all rounds of a result
+ * share. */
 static bool is_of_others(const struct ab_drift_question *q, const struct ab_effect *effect,
                          double limit, char *reason, size_t cap)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Separates changes of the library from changes of the machine. Two results were measured at
- * different times. A back end with the same build in both can only show what the machine did; it
- * serves as a control (a "witness"). The other back ends are judged by their ratio to the controls.
+ * different times. A back end with the same build in both serves as a control (a "witness"),
+ * because its times can only show changes of the machine. The other back ends are judged by their
+ * ratio to the control back ends.
  */
 #ifndef AB_STATS_COMPARE_DRIFT_H
 #define AB_STATS_COMPARE_DRIFT_H
@@ -14,13 +15,14 @@
 struct ab_drift_question {
     const struct ab_session *base, *now;
     uint32_t base_backend, backend;
-    const struct ab_metric *metric; /* in ns or 1/s */
+    const struct ab_metric *metric; /* a time or a rate: in ns or 1/s */
 };
 
 struct ab_drift {
-    bool is_unchanged; /* the back end itself has the same build in both */
+    bool is_unchanged; /* the back end itself has the same build in both results */
     uint32_t n_controls;
-    char controls[AB_CONTROLS_BYTES]; /* "glibc", "glibc and 2 others" */
+    /* names of the control back ends: "glibc", "glibc and 2 others" */
+    char controls[AB_CONTROLS_BYTES];
     /* Ratios of times, new / base. With several controls each is the median over them, so that a
      * bound holds for more than half of them. Without a control, ratio is NaN. */
     struct ab_effect machine; /* change of the controls themselves */
@@ -31,16 +33,17 @@ struct ab_drift {
 /* True if build id, version, settings and rules are the same. False if the build id is not
  * known. */
 bool ab_drift_is_unchanged(const struct ab_backend_info *a, const struct ab_backend_info *b);
-/* Returns the row that stands for all rows with this build, settings, heap and combination. It is
- * the base if the base is among them, else the first of them. It is `backend` itself if there is no
- * other, or if the build id is not known. A difference between such rows is noise. */
+/* Returns the row that represents all rows with the build, settings, heap and combination of
+ * `backend`. It is the base row if that is among them, otherwise the first of them. Returns
+ * `backend` itself if there is no other such row, or if the build id is not known. A difference
+ * between such rows is noise. */
 uint32_t ab_drift_twin(const struct ab_session *s, uint32_t backend);
 void ab_drift_measure(const struct ab_drift_question *q, struct ab_drift *out);
-/* True if the machine, and not the library, may have caused the verdict on this effect of a time;
- * `reason` says how. With `is_change`, the verdict is a change; the CPU (noise.canary_quiet_ns) or
- * other programs (noise.wall_s against noise.cpu_s) may have caused it. Without, the verdict is
- * that nothing changed by more than the limit; controls that moved that far themselves contradict
- * it. */
+/* True if the machine, and not the library, may have caused the verdict on this effect of a time.
+ * Writes the reason. With is_change, the verdict is a change: the CPU (noise.canary_quiet_ns) or
+ * other programs (noise.wall_s and noise.cpu_s) may have caused it. Otherwise the verdict is that
+ * nothing changed by more than the limit. It is doubtful if the control back ends changed by more
+ * than that. */
 bool ab_drift_is_doubtful(const struct ab_drift_question *q, const struct ab_drift *d,
                           const struct ab_effect *effect, double limit, bool is_change,
                           char *reason, size_t cap);

@@ -14,11 +14,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double z_power = 1.645 + 0.842; /* 95 % one-sided, 80 % power */
-/* Factor (pi / 3) of the rounds that rank tests need in comparison with a t test when noise is
- * normal. */
+/* sum of the normal quantiles of a one-sided test at 95 % and a power of 80 % */
+static const double z_power = 1.645 + 0.842;
+/* Factor by which rank tests need more rounds than a t test when noise is normal: pi / 3. */
 static const double rank_price = 1.05;
-static const double most_rounds = 10000; /* "never in practice" */
+static const double most_rounds = 10000; /* more rounds than this count as "never in practice" */
 
 const char *const ab_effect_method_names[AB_EFFECT_METHOD_COUNT] = {"none", "paired", "unpaired",
                                                                     "exact", "few_rounds"};
@@ -36,10 +36,10 @@ static struct ab_effect nothing(void)
 
 /* The usable numbers of both sides. */
 struct sides {
-    double *base, *now; /* one allocation; free `base` */
+    double *base, *now; /* one allocation for both; free `base` */
     uint32_t n_base, n_now;
-    bool is_log;         /* compute ratios; else differences */
-    uint32_t exact_from; /* rounds from which equal numbers are EXACT */
+    bool is_log;         /* compute ratios, on logarithms; otherwise differences */
+    uint32_t exact_from; /* minimum number of rounds for EXACT if all numbers of a side are equal */
 };
 
 static bool is_usable(const struct sides *s, double x)
@@ -84,7 +84,7 @@ static struct ab_effect exact(const struct sides *s)
                               .method = AB_EFFECT_EXACT};
 }
 
-/* Fills *e from the sums. `half` is 2 if an effect is half a sum, else 1. */
+/* Fills *e from the sums. `half` is 2 if the sums are twice the effect (pairs), otherwise 1. */
 static void read_effect(const struct ab_pair_sums *sums, struct ab_rank_law law, double half,
                         struct ab_effect *e)
 {
@@ -92,7 +92,8 @@ static void read_effect(const struct ab_pair_sums *sums, struct ab_rank_law law,
     if (e->method == AB_EFFECT_FEW)
         return;
     uint64_t n = ab_pair_sums_total(sums);
-    uint64_t k = (uint64_t)ab_rank_law_bound(law, AB_EFFECT_ALPHA); /* >= 0 from 6 rounds on */
+    /* at least 0, because there are six rounds or more */
+    uint64_t k = (uint64_t)ab_rank_law_bound(law, AB_EFFECT_ALPHA);
     e->low = ab_pair_sums_at(sums, k + 1) / half;
     e->high = ab_pair_sums_at(sums, n - k) / half;
     e->p_larger = ab_rank_law_cdf(law, ab_pair_sums_count(sums, 0));
@@ -106,7 +107,8 @@ static void as_ratio(struct ab_effect *e)
     e->high = exp(e->high);
 }
 
-/* Computes the effect of two samples. Replaces both sides by the numbers to be summed. */
+/* Computes the effect of two samples. Replaces the numbers of both sides by those whose pair sums
+ * are needed: -base and new. */
 static void effect_of_samples(struct sides *s, struct ab_effect *e)
 {
     for (uint32_t i = 0; i < s->n_base; i++)
@@ -130,7 +132,7 @@ static void effect_of_pairs(struct sides *s, struct ab_effect *e)
     read_effect(&sums, (struct ab_rank_law){0, s->n_now}, 2, e);
 }
 
-/* Returns the effect between the sides of `s`, and frees them. */
+/* Computes the effect between the sides of *s. Frees the sides. */
 static struct ab_effect judge(struct sides *s, enum ab_effect_method method)
 {
     uint32_t least = s->n_base < s->n_now ? s->n_base : s->n_now;
@@ -258,8 +260,8 @@ bool ab_effect_is_clear(const struct ab_effect *effect)
     return (effect->low > 1 || effect->high < 1) && fabs(effect->ratio - 1) >= 0.005;
 }
 
-/* Returns the distance that must be shown, on logarithms: from no difference, or from the limit if
- * the effect is within it. */
+/* Returns the distance that the rounds must be able to show, on logarithms. It is the distance from
+ * no difference, or from the limit if the effect is within the limit. */
 static double distance_to_show(double effect, double margin)
 {
     return isnan(margin) ? fabs(effect) : effect > margin ? effect : margin - effect;
@@ -281,7 +283,7 @@ uint32_t ab_effect_rounds_needed(const struct ab_effect *effect, double limit)
     double n = ceil(rank_price * pow(z_power * effect->sd / distance, 2));
     if (isnan(n) || n > most_rounds)
         return UINT32_MAX;
-    n = fmax(n, effect->n_new + 1.0); /* the rounds so far were not enough */
+    n = fmax(n, effect->n_new + 1.0); /* more rounds than so far, because these did not decide */
     return n < AB_EFFECT_MIN_ROUNDS ? AB_EFFECT_MIN_ROUNDS : (uint32_t)n;
 }
 

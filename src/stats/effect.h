@@ -24,7 +24,7 @@ enum { AB_EFFECT_MIN_ROUNDS = 6 }; /* fewer rounds give no interval */
 enum ab_effect_method {
     AB_EFFECT_NONE,     /* nothing to compare: ratio is NaN */
     AB_EFFECT_PAIRED,   /* both numbers of each pair come from one round */
-    AB_EFFECT_UNPAIRED, /* two stored results */
+    AB_EFFECT_UNPAIRED, /* the numbers come from two stored results */
     AB_EFFECT_EXACT,    /* all numbers of a side are equal, so the interval is the ratio itself */
     AB_EFFECT_FEW,      /* there is a ratio, but too few rounds for an interval */
     AB_EFFECT_METHOD_COUNT
@@ -35,13 +35,16 @@ extern const char *const ab_effect_method_names[AB_EFFECT_METHOD_COUNT];
 struct ab_effect {
     double ratio;     /* new / base; NaN = not known */
     double low, high; /* 90 % interval: each bound is wrong in at most 5 % of cases; NaN = none */
-    double sd; /* standard deviation of the log-ratio of one round; for two samples sqrt(var + var)
-                  of one round of each; NaN = not known */
-    double p_larger;  /* probability of data like these or clearer if new were not larger than base.
-                         low > 1 exactly if this is at most 0.05, unless ab_effect_shown widened the
-                         interval. NaN = no interval */
-    double p_smaller; /* the same for "not smaller" */
-    uint32_t n_base, n_new; /* rounds that were used; equal for pairs */
+    /* standard deviation of the logarithm of the ratio in one round; for two samples sqrt(v_base +
+     * v_new), with the variance of one round of each; NaN = not known */
+    double sd;
+    /* probability of data that are at least as clear as these if new is not larger than base. low >
+     * 1 if and only if p_larger is at most 0.05, unless ab_effect_shown widened the interval. NaN =
+     * no interval */
+    double p_larger;
+    /* probability of data that are at least as clear as these if new is not smaller than base */
+    double p_smaller;
+    uint32_t n_base, n_new; /* number of rounds that were used; equal for pairs */
     enum ab_effect_method method;
 };
 
@@ -53,7 +56,7 @@ struct ab_effect ab_effect_paired(const double *base, const double *new_, uint32
 struct ab_effect ab_effect_unpaired(const double *base, uint32_t n_base, const double *new_,
                                     uint32_t n_new);
 /* Computes the effect of counts (instructions, faults). If all numbers of a side are equal, one
- * round is enough for EXACT; else it works like ab_effect_unpaired. */
+ * round is enough for EXACT; otherwise it is the same as ab_effect_unpaired. */
 struct ab_effect ab_effect_counted(const double *base, uint32_t n_base, const double *new_,
                                    uint32_t n_new);
 /* Compute the effect as a difference, new - base, for numbers that may be 0 or negative. ratio,
@@ -62,31 +65,33 @@ struct ab_effect ab_effect_difference(const double *base, const double *new_, ui
 struct ab_effect ab_effect_difference_unpaired(const double *base, uint32_t n_base,
                                                const double *new_, uint32_t n_new);
 
-/* Computes the effect of numbers that are 0 in some rounds. The ratio is 1 + the difference divided
- * by the mean of the base's rounds, because a ratio to 0 does not exist. sd is in that unit. With
- * `is_paired`, n_base must equal n_new. */
+/* Computes the effect of numbers that are 0 in some rounds, in which there is no ratio. The ratio
+ * is 1 + the difference divided by the mean of the base's rounds. sd is in the same unit. With
+ * is_paired, n_base must equal n_new. */
 struct ab_effect ab_effect_by_mean(const double *base, uint32_t n_base, const double *new_,
                                    uint32_t n_new, bool is_paired);
 
 /* Returns the effect with the ratio (or difference) `shown`, which a reader can compute from the
- * two numbers beside it. The interval is widened if necessary to contain it. */
+ * two numbers that are shown. The interval is widened if necessary to contain it. */
 struct ab_effect ab_effect_shown(const struct ab_effect *effect, double shown);
 
-/* Returns the inverse of a ratio: base by new. */
+/* Returns the effect of the inverse ratio, base / new. */
 struct ab_effect ab_effect_turned(const struct ab_effect *effect);
 
 /* True if the interval of a ratio excludes 1 and the ratio differs from 1 in the three digits that
  * are shown. False without an interval. */
 bool ab_effect_is_clear(const struct ab_effect *effect);
 
-/* Returns the total number of rounds (for two samples, of either) that would settle a ratio of this
- * size with a probability of 80 %. A ratio beyond 1 + limit must be found to be above 1; any other
- * must be shown to be within the limit. With a limit of NaN, it must be found to differ from 1. 0 =
- * already decided, UINT32_MAX = never in practice, or not known. Not for differences. */
+/* Returns the total number of rounds (for two samples, of each) that would decide about a ratio of
+ * this size with a probability of 80 %. A ratio beyond 1 + limit is decided if it is certainly
+ * above 1; any other, if it is certainly within the limit. With a limit of NaN, a ratio is decided
+ * if it certainly differs from 1. 0 = already decided, UINT32_MAX = never in practice, or not
+ * known. Not for differences. */
 uint32_t ab_effect_rounds_needed(const struct ab_effect *effect, double limit);
 
-/* Corrects p[0..n), each from one test, for n tests (Holm 1979). The results are in [0, 1]. NaN
- * stays NaN and does not count. Reject where the result is at most alpha. */
+/* Corrects p[0..n), each from one test, for the number of tests (Holm 1979). The results are in [0,
+ * 1]. NaN stays NaN and is not counted as a test. A test is significant if its result is at most
+ * alpha. */
 void ab_effect_holm(double *p, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Judges gates. Values that the clock cannot resolve are intervals; there is a verdict only if both
- * ends agree.
+ * Judges gates. A value that the clock cannot resolve is an interval, and has a verdict only if
+ * both ends of the interval lead to the same one.
  */
 #include "stats/gate.h"
 
@@ -45,7 +45,7 @@ static void decide(const struct ab_gate *g, struct ab_interval value, struct ab_
                g->metric.phase);
 }
 
-/* True if the back end can be judged; else writes the reason, "jemalloc is absent: not
+/* True if the back end can be judged. Otherwise writes the reason, such as "jemalloc is absent: not
  * installed". */
 static bool is_judgeable(const struct ab_session *s, uint32_t backend, const char *name,
                          struct ab_checked *r)
@@ -62,8 +62,8 @@ static bool is_judgeable(const struct ab_session *s, uint32_t backend, const cha
     return false;
 }
 
-/* Judges a time of iterations that cannot be distinguished from that of the null back end. Its
- * upper bound is the cost of timing the calls, which is shown instead. */
+/* Judges a time of iterations that cannot be distinguished from that of the null back end. It is
+ * between 0 and the cost of timing the calls, which is shown instead of the time. */
 static void judge_untold(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                          struct ab_checked *r)
 {
@@ -80,7 +80,8 @@ static void judge_untold(const struct ab_session *s, const struct ab_gate *g, ui
 
 /* ---- calls that the scheduler interrupted ---- */
 
-/* Makes the verdict inconclusive if it would be different with the CPU time of these calls. */
+/* Makes the verdict inconclusive if it would be different at the other end of [low, high]: the
+ * value without the interrupted calls, and with the CPU time that these used. */
 static void doubt(const struct ab_gate *g, double low, double high, struct ab_checked *r)
 {
     char text[32];
@@ -105,7 +106,7 @@ static double factor_of(struct ab_interval x)
     return x.high > x.low ? x.high / x.low : 1;
 }
 
-/* Doubts a ratio to another back end or to a baseline, whose values are `by`. */
+/* Applies doubt() to a ratio of `of` to the value `by` of another back end or of a baseline. */
 static void doubt_ratio(const struct ab_gate *g, struct ab_interval of, struct ab_interval by,
                         struct ab_checked *r)
 {
@@ -126,7 +127,7 @@ static void judge_absolute(const struct ab_session *s, const struct ab_gate *g, 
         doubt(g, x.low, x.high, r);
 }
 
-/* Passes if the two values differ by less than `floor`. */
+/* Changes the verdict to PASS if the two values differ by less than `floor`. */
 static void forgive(double floor, struct ab_interval a, struct ab_interval b, struct ab_checked *r)
 {
     double apart = fmax(fabs(a.high - b.low), fabs(b.high - a.low));
@@ -141,8 +142,8 @@ static bool is_upper(const struct ab_gate *g)
     return g->compare == AB_CHECK_LESS || g->compare == AB_CHECK_AT_MOST;
 }
 
-/* Judges by the interval of a ratio. It fails only if a change for the worse is certain, and passes
- * only if the whole interval does. */
+/* Judges a ratio by its interval. The verdict is FAIL only if a change for the worse is certain,
+ * and PASS only if the whole interval is within the bound. */
 static void decide_effect(const struct ab_gate *g, const struct ab_effect *e, struct ab_checked *r)
 {
     bool is_most = is_upper(g);
@@ -155,7 +156,8 @@ static void decide_effect(const struct ab_gate *g, const struct ab_effect *e, st
     r->rounds_needed = ab_effect_rounds_needed(&mirrored, (is_most ? g->bound : 1 / g->bound) - 1);
 }
 
-/* Judges a ratio by the number that is shown, and by its interval if there are enough rounds. */
+/* Judges a ratio by the number that is shown. If there are enough rounds for an interval, judges by
+ * the interval instead. */
 static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                          struct ab_interval median, struct ab_checked *r)
 {
@@ -170,7 +172,8 @@ static void decide_ratio(const struct ab_session *s, const struct ab_gate *g, ui
     decide_effect(g, &e, r);
 }
 
-/* Returns the back end that a gate or claim compares with, in the combination of this row. */
+/* Returns the back end that a gate or claim compares `backend` with, in the same combination of
+ * values. */
 static uint32_t other_of(const struct ab_session *s, const struct ab_gate *g, uint32_t backend)
 {
     return g->other < s->n_backends ? ab_session_row(s, g->other, backend) : g->other;
@@ -203,7 +206,8 @@ static void judge_beside(const struct ab_session *s, const struct ab_gate *g, ui
     doubt_ratio(g, ab_metric_by_cpu(s, backend, m, false), ab_metric_by_cpu(s, other, m, false), r);
 }
 
-/* Returns the corresponding back end in the baseline; UINT32_MAX = none, with the reason in *r. */
+/* Returns the back end of the baseline that has the same name and work as `backend`. If there is
+ * none, returns UINT32_MAX and writes the reason. */
 static uint32_t find_in_baseline(const struct ab_session *base, const struct ab_session *s,
                                  uint32_t backend, struct ab_checked *r)
 {
@@ -228,7 +232,7 @@ static uint32_t find_in_baseline(const struct ab_session *base, const struct ab_
     return UINT32_MAX;
 }
 
-/* Writes the reason why there is no ratio, or no interval. */
+/* Writes the reason why the change has no ratio, or no interval. */
 static void explain_change(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                            const struct ab_effect *e, struct ab_checked *r)
 {
@@ -248,18 +252,19 @@ static void explain_change(const struct ab_session *s, uint32_t backend, const s
 struct change {
     struct ab_drift_question question;
     struct ab_drift drift;
-    bool is_time;     /* else the machine cannot affect it */
-    bool is_relative; /* judged by the ratio to the control back ends */
+    bool is_time;     /* the metric is a time or a rate, which a change of the machine affects */
+    bool is_relative; /* the ratio to the control back ends is judged */
 };
 
-/* Converts an effect on rates to one on times, or back. */
+/* Returns the effect on the time if the metric is a rate, or the reverse. Other effects are
+ * returned unchanged. */
 static struct ab_effect turned(const struct ab_metric *m, const struct ab_effect *e)
 {
     return ab_metric_is_rate(m) ? ab_effect_turned(e) : *e;
 }
 
-/* Measures *e, new / base, relative to the control back ends. Percentiles are not made relative,
- * because they move in steps of the clock. */
+/* Measures the effect *e, new / base. For times it is relative to the control back ends, if there
+ * are any. Percentiles are not made relative, because they change in steps of the clock. */
 static void measure_change(struct change *c, struct ab_effect *e)
 {
     const struct ab_drift_question *q = &c->question;
@@ -274,7 +279,8 @@ static void measure_change(struct change *c, struct ab_effect *e)
         *e = turned(m, &c->drift.relative);
 }
 
-/* True if the change of a percentile relative to the control back ends is within the limit. */
+/* True if the change of a percentile, relative to the control back ends, is within the limit.
+ * Writes the reason. */
 static bool is_of_machine(const struct ab_drift *d, double limit, double sign, struct ab_checked *r)
 {
     if (d->n_controls == 0 || sign * log(d->relative.ratio) > log1p(limit))
@@ -284,14 +290,15 @@ static bool is_of_machine(const struct ab_drift *d, double limit, double sign, s
     return true;
 }
 
-/* True if the machine may have caused the verdict, so that it is inconclusive; writes the reason.
- * Gates that demand a gain still fail, because a change of the machine does not excuse a missing
+/* True if the machine may have caused the verdict, which is then inconclusive. Writes the reason. A
+ * gate that demands a gain still fails, because a change of the machine does not excuse a missing
  * gain. */
 static bool is_doubtful(const struct change *c, const struct ab_gate *g, const struct ab_effect *e,
                         struct ab_checked *r)
 {
     const struct ab_metric *m = &g->metric;
-    double allowed = is_upper(g) ? g->bound : 1 / g->bound; /* above 1: it may be worse */
+    /* factor by which the new number may be worse; below 1: it must be better */
+    double allowed = is_upper(g) ? g->bound : 1 / g->bound;
     double limit = fmax(allowed, 1 / allowed) - 1,
            sign = is_upper(g) != ab_metric_is_rate(m) ? 1 : -1;
     const struct ab_effect time = turned(m, e);
@@ -373,8 +380,8 @@ static void judge_by_live(const struct ab_session *s, const struct ab_gate *g, u
         forgive(g->floor, (struct ab_interval){size, size}, (struct ab_interval){live, live}, r);
 }
 
-/* Makes a ratio of memory inconclusive if the work has less than a page of live bytes. It would
- * compare the heaps' own pages with a few bytes. */
+/* Makes the verdict on a ratio of memory inconclusive if the work has less than a page of live
+ * bytes. The ratio would compare the heaps' own pages with a few bytes. */
 static void doubt_little_memory(const struct ab_session *s, const struct ab_gate *g,
                                 struct ab_checked *r)
 {
@@ -389,12 +396,13 @@ static void doubt_little_memory(const struct ab_session *s, const struct ab_gate
            s->facts.live_peak_bytes);
 }
 
-/* Returns a check with the properties of its gate, and without numbers. */
+/* Returns a check that has the properties of its gate, but no numbers yet. */
 static struct ab_checked check_of(const struct ab_gate *g)
 {
     const struct ab_metric *m = &g->metric;
     const struct ab_effect none = {.ratio = NAN, .low = NAN, .high = NAN};
-    bool is_by_live = strcmp(ab_metric_unit(m), "x live") == 0; /* the number is a ratio already */
+    /* the metric is already a ratio to the live bytes */
+    bool is_by_live = strcmp(ab_metric_unit(m), "x live") == 0;
     return (struct ab_checked){
         .base_backend = g->other_name,
         .phase = m->phase,
@@ -424,7 +432,8 @@ struct judgement {
     const struct ab_session *session, *baseline;
 };
 
-/* Returns the command's status for this gate. A change against another machine is only advisory. */
+/* Returns the exit status that this gate causes. A change against a result of another machine
+ * causes none, because it is advisory. */
 static enum ab_status status_of(const struct judgement *j, const struct ab_gate *g,
                                 struct ab_checked *r)
 {
@@ -475,15 +484,15 @@ static void set(struct ab_checked *r, enum ab_verdict verdict, enum ab_status st
     r->status = status;
 }
 
-/* True if a gate that names no back end may skip this one, because it is from a default list and is
- * absent or cannot do this work. */
+/* True if a gate on all back ends may skip this one, because nobody named it and it is absent or
+ * cannot do all of this work. */
 static bool is_skippable(const struct ab_backend_info *b)
 {
     return !b->was_named && (b->status == AB_BACKEND_PARTIAL || b->status == AB_BACKEND_ABSENT);
 }
 
-/* True if the gate applies to this row. A gate that names no back end applies to every row, except
- * null and the one that it compares with. */
+/* True if the gate applies to row i. A gate that names no back end applies to every row except
+ * null, control rows, and the row that it compares with. */
 static bool is_gated(const struct ab_session *s, const struct ab_gate *g, uint32_t i)
 {
     const struct ab_backend_info *b = &s->backends[i];
@@ -493,7 +502,7 @@ static bool is_gated(const struct ab_session *s, const struct ab_gate *g, uint32
            !(g->against == AB_AGAINST_BACKEND && i == other_of(s, g, i));
 }
 
-/* Judges a gate on each row that it applies to. Returns the number of entries. */
+/* Judges a gate on each row that it applies to, and fills r[]. Returns the number of entries. */
 static size_t judge_each(const struct judgement *j, const struct ab_gate *g, struct ab_checked *r)
 {
     const struct ab_session *s = j->session;
@@ -542,7 +551,7 @@ enum ab_status ab_gates_status(const struct ab_session *session)
 
 /* ---- claims ---- */
 
-/* True if the back end can be used in a claim; else writes the reason. */
+/* True if the back end can be used in a claim. Otherwise writes the reason. */
 static bool can_claim(const struct ab_session *s, uint32_t backend, const char *name,
                       struct ab_checked *r)
 {
@@ -554,7 +563,8 @@ static bool can_claim(const struct ab_session *s, uint32_t backend, const char *
     return false;
 }
 
-/* Returns ns per op of a round minus the harness; 0 if the harness takes as much. */
+/* Returns the ns per op of a round minus that of the harness; 0 if the harness takes as much or
+ * more. */
 static double net_of(const struct ab_session *s, uint32_t backend, const char *phase,
                      uint32_t round)
 {
@@ -565,8 +575,8 @@ static double net_of(const struct ab_session *s, uint32_t backend, const char *p
     return fmax(r->ns_per_op - null->ns_per_op, 0);
 }
 
-/* Measures the ratio without the harness. If one side takes no more than its harness in some round,
- * there is no ratio, because omitting that round would flatter that side. */
+/* Measures the ratio without the harness. There is no ratio if one side takes no more than its
+ * harness in some round, because leaving out that round would favour that side. */
 static void measure_net(const struct ab_session *s, uint32_t backend, uint32_t other,
                         struct ab_checked *r)
 {

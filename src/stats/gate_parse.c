@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parses a gate from the outside in: comparison, bound, then the metric from its right end. Names
- * of back ends may contain ':' and '/' (slab:threads=sharded, jemalloc{A=B:C}), while phases, ops
- * and statistics may not.
+ * Parses a gate from the outside in: first the comparison sign, then the bound, then the metric
+ * from its right end. Names of back ends may contain ':' and '/' (slab:threads=sharded,
+ * jemalloc{A=B:C}), but phases, ops and statistics may not.
  */
 #include "base/bits.h"
 #include "base/nearest.h"
@@ -32,21 +32,22 @@ struct parser {
     struct ab_gate gate;
     struct ab_gate_error *error;
     size_t each;      /* index of the phase that '*' stands for */
-    struct span star; /* … and its place in the text; n 0 = not used */
-    bool is_absent;   /* '*' is used, and this phase has no such op */
+    struct span star; /* position of '*' in the text; n 0 = there is no '*' */
+    bool is_absent;   /* the gate has '*', and the phase `each` has no such op */
 };
 
 /* ---- words, and errors that name them ---- */
 
 enum { NAMES_MAX = 96, WORD_BYTES = 256, SHOWN_MOST = 60, LIST_BYTES = 300 };
 
-/* Allowed names, for messages and for the nearest one. */
+/* Names that are allowed at some place of a gate, for error messages and to find the nearest
+ * one. */
 struct names {
     const char *items[NAMES_MAX];
     size_t n;
 };
 
-/* Sets the error for `at`. Always returns false. */
+/* Sets the error: its position `at`, and its message. Always returns false. */
 __attribute__((format(printf, 3, 4))) static bool fail(struct parser *p, struct span at,
                                                        const char *fmt, ...)
 {
@@ -79,14 +80,14 @@ static bool is_word(struct span x, const char *word)
     return strlen(word) == x.n && memcmp(x.s, word, x.n) == 0;
 }
 
-/* Returns a short, printable copy for a message. */
+/* Returns a short, printable copy of a part of the text, for a message. */
 static const char *shown(char buf[WORD_BYTES], struct span x)
 {
     char word[SHOWN_MOST + 1];
     AB_FIT(word, "%.*s", (int)(x.n < SHOWN_MOST ? x.n : SHOWN_MOST), x.s);
     return ab_text_printable(buf, WORD_BYTES, word);
 }
-/* Shows a span in a message; the text lives as long as the enclosing block. */
+/* Returns a printable copy of a span, which lives as long as the enclosing block. */
 #define SHOWN(x) shown((char[WORD_BYTES]){0}, x)
 #define SHOWN_NAME(s) AB_SHOWN(160, s)
 
@@ -109,8 +110,8 @@ static const char *list_names(char buf[LIST_BYTES], const struct names *names)
     return buf;
 }
 
-/* Returns the name that `word` probably means: similar as it is or without "_bytes", else the first
- * that contains it; NULL = none. */
+/* Returns the name that `word` probably means: one that is similar, with or without its "_bytes",
+ * otherwise the first that contains the word. NULL = none. */
 static const char *find_near(const char *word, const struct names *names)
 {
     const char *near = ab_text_nearest(word, names->items, names->n);
@@ -152,7 +153,7 @@ static bool fail_place(struct parser *p, struct span at, struct span stat, const
 
 /* ---- back ends ---- */
 
-/* Returns the name without settings: "slab" of "slab:threads=sharded". */
+/* Returns the name of a back end without its settings: "slab" of "slab:threads=sharded". */
 static struct span base_of(struct span name)
 {
     size_t n = 0;
@@ -161,7 +162,7 @@ static struct span base_of(struct span name)
     return (struct span){name.s, n};
 }
 
-/* Returns the back end of the run that differs in its settings only; NULL = none. */
+/* Returns the first back end of the run with the same name and other settings; NULL = none. */
 static const char *find_kin(const struct ab_gate_scope *scope, struct span name)
 {
     struct span base = base_of(name);
@@ -185,7 +186,8 @@ static bool fail_backend(struct parser *p, struct span name)
     return fail_unknown(p, name, "back end", &names);
 }
 
-/* Finds a back end by name: *out is its index or AB_GATE_ELSEWHERE, `copy` receives the name. */
+/* Finds a back end by name. *out receives its index, or AB_GATE_ELSEWHERE if it is not in the run;
+ * `copy` receives the name. */
 static bool read_backend(struct parser *p, struct span name, uint32_t *out, char copy[128])
 {
     const struct ab_gate_scope *scope = p->scope;
@@ -203,7 +205,8 @@ static bool read_backend(struct parser *p, struct span name, uint32_t *out, char
             *out = (uint32_t)i;
             return true;
         }
-    /* A claim is about the named back end; other settings in the run are not a mistake. */
+    /* A claim is about the back end exactly as it names it, so other settings in the run are not a
+     * mistake. */
     bool is_mistake = !p->is_claim && find_kin(scope, name) != NULL;
     for (size_t i = 0; i < scope->n_known && !is_mistake; i++)
         if (is_word(base, scope->known[i]))
@@ -222,8 +225,8 @@ static const struct ab_gate_phase *phase_named(const struct parser *p, struct sp
     return NULL;
 }
 
-/* Returns the phase with this name; for '*', which claims do not have, phase p->each. NULL = there
- * is no such phase. */
+/* Returns the phase with this name; NULL = there is none. '*' stands for the phase p->each, but not
+ * in claims. */
 static const struct ab_gate_phase *find_phase(struct parser *p, struct span x)
 {
     if (is_word(x, "*") && !p->is_claim && p->each < p->scope->n_phases) {
@@ -233,7 +236,8 @@ static const struct ab_gate_phase *find_phase(struct parser *p, struct span x)
     return phase_named(p, x);
 }
 
-/* Returns the op kinds of all phases with this name; NULL = of all phases. */
+/* Returns the kinds of ops that all phases with this name have, as bits; `phase` NULL = all phases
+ * of the run. */
 static uint32_t kinds_of(const struct parser *p, const char *phase)
 {
     uint32_t kinds = 0;
@@ -255,8 +259,8 @@ static const struct {
     {"end", AB_AT_END},
 };
 
-/* True if the bound (or its floor) is a size. This distinguishes "external.p99" in bytes from the
- * ratio to live bytes. */
+/* True if the bound, or its floor, is a size. Then "external.p99" is a number of bytes; otherwise
+ * it is the ratio to the live bytes. */
 static bool is_in_bytes(const char *text)
 {
     struct span whole = between(text, text + strlen(text));
@@ -266,8 +270,8 @@ static bool is_in_bytes(const char *text)
     return word < end && *word >= '0' && *word <= '9' && end[-1] == 'B';
 }
 
-/* True if the run measures this field. Real programs have fields of their own and few of a
- * workload's. */
+/* True if the run measures this field. A real program has fields of its own, and only a few of
+ * those of a workload. */
 static bool is_measured(const struct parser *p, const struct ab_field *field)
 {
     bool is_program = field->group == AB_FIELD_PROGRAM;
@@ -290,7 +294,8 @@ static const struct ab_field *find_field(const struct parser *p, struct span x)
     return NULL;
 }
 
-/* True if the fields of the kind may follow this word: a moment of the phase, or the kind's own. */
+/* True if fields of this kind may follow the word `op`: a moment of the phase, or the word of the
+ * kind. */
 static bool may_follow(const struct ab_metric_kind *kind, struct span op)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(places) && kind->is_of_memory; i++)
@@ -299,7 +304,8 @@ static bool may_follow(const struct ab_metric_kind *kind, struct span op)
     return kind->place != NULL && is_word(op, kind->place);
 }
 
-/* Finds a field of the kinds that may follow `op`, and sets *kind to its kind. */
+/* Finds the field `x` among the kinds whose fields may follow `op`. Sets *kind to the field's kind.
+ * NULL = there is no such field. */
 static const struct ab_number_field *find_number(const struct parser *p, struct span op,
                                                  struct span x, const struct ab_metric_kind **kind)
 {
@@ -312,7 +318,7 @@ static const struct ab_number_field *find_number(const struct parser *p, struct 
     return found;
 }
 
-/* True if the name is one of memory, so that "memory" is the word before it. */
+/* True if `x` names a number of memory, which is written behind the word "memory". */
 static bool is_memory_stat(const struct parser *p, struct span x)
 {
     const struct ab_metric_kind *kind;
@@ -330,7 +336,7 @@ static bool is_op_name(struct span x)
     return false;
 }
 
-/* Sets the moment that `op` names; false = it names none. */
+/* Sets m->at to the moment that `op` names. Returns false if `op` names none. */
 static bool set_moment(struct ab_metric *m, struct span op)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(places); i++)
@@ -355,7 +361,8 @@ static bool fail_number(struct parser *p, struct span op, struct span stat)
     return fail_unknown(p, stat, "memory statistic", &names);
 }
 
-/* Reads a statistic that is no field of results, behind the word of its kind. */
+/* Reads the name of a number that is not a field of results. It stands behind the word of its
+ * kind. */
 static bool read_number(struct parser *p, struct span op, struct span stat)
 {
     struct ab_metric *m = &p->gate.metric;
@@ -390,16 +397,16 @@ static bool read_stat(struct parser *p, struct span op, struct span stat)
            fail_place(p, op, stat, "is of all ops of a phase", "all");
 }
 
-/* ---- iterations: written in the place of an op, by the name that `each` gives them ---- */
+/* ---- iterations: their name (`each` in a workload) stands in the place of an op ---- */
 
-/* True if this is the name of the phase's iterations, or AB_GATE_ITERATION. */
+/* True if `iteration` is the name of the phase's iterations, or AB_GATE_ITERATION. */
 static bool has_iteration(const struct ab_gate_phase *phase, struct span iteration)
 {
     return phase->iteration != NULL &&
            (is_word(iteration, phase->iteration) || is_word(iteration, AB_GATE_ITERATION));
 }
 
-/* Returns the first phase whose iterations have this name; NULL = none. */
+/* Returns the first phase that has iterations of this name; NULL = none. */
 static const struct ab_gate_phase *phase_with(const struct parser *p, struct span iteration)
 {
     for (size_t i = 0; i < p->scope->n_phases; i++)
@@ -408,8 +415,8 @@ static const struct ab_gate_phase *phase_with(const struct parser *p, struct spa
     return NULL;
 }
 
-/* Reads STAT of `iteration`, which some phase has. With '*' that may be another phase than `own`;
- * the gate is then absent here. */
+/* Reads the statistic `stat` of iterations that at least one phase has. If that is not the phase
+ * `own`, because the gate has '*', marks the gate as absent for `own`. */
 static bool read_iteration(struct parser *p, const struct ab_gate_phase *own, struct span iteration,
                            struct span stat)
 {
@@ -433,7 +440,7 @@ static bool read_iteration(struct parser *p, const struct ab_gate_phase *own, st
 
 /* ---- the metric ---- */
 
-/* Fails with the words that are allowed in the place of the op. */
+/* Fails with a message that lists the words that are allowed in the place of the op. */
 static bool fail_op(struct parser *p, const struct ab_gate_phase *own, struct span op,
                     struct names *names)
 {
@@ -481,7 +488,7 @@ static bool read_op(struct parser *p, struct span op, struct span stat)
     return fail_op(p, own, op, &names);
 }
 
-/* Fails for PHASE/STAT or OP/STAT with the full spelling. */
+/* Fails for PHASE/STAT or OP/STAT, with the full form in the message. */
 static bool fail_short(struct parser *p, struct span metric, struct span first, struct span stat)
 {
     const struct ab_gate_phase *with = phase_with(p, first);
@@ -496,8 +503,8 @@ static bool fail_short(struct parser *p, struct span metric, struct span first, 
                 SHOWN(stat));
 }
 
-/* Splits at the last `mark`: *last is the part after it, *rest the part before it. Returns false if
- * there is no mark. */
+/* Splits `x` at the last `mark`. *last receives the part after it, *rest the part before it.
+ * Returns false if there is no mark. */
 static bool cut_last(struct span whole, char mark, struct span *rest, struct span *last)
 {
     for (size_t i = whole.n; i-- > 0;)
@@ -513,7 +520,8 @@ static bool cut_last(struct span whole, char mark, struct span *rest, struct spa
 
 static const char pins_part[] = "/pins/";
 
-/* Finds the last "/pins/", because a pattern has none; n 0 = not there. */
+/* Finds the last "/pins/", because a pattern may contain it as well but what follows may not; n 0 =
+ * not found. */
 static struct span find_pins(struct span metric)
 {
     const size_t n = sizeof pins_part - 1;
@@ -523,8 +531,9 @@ static struct span find_pins(struct span metric)
     return (struct span){metric.s, 0};
 }
 
-/* Reads a moment. Besides those of every run, a moment may be a mark or a value of --at. A word
- * similar to one of the former is a misspelling; others can be checked only after the run. */
+/* Reads a moment. Besides the moments that every run has, it may be a mark of the program or a
+ * value of --at. A word that is similar to one of the former is a misspelling. Other words can be
+ * checked only after the run. */
 static bool read_moment(struct parser *p, struct span x)
 {
     char *moment = p->gate.metric.moment;
@@ -601,7 +610,7 @@ static bool read_metric(struct parser *p, struct span metric)
 
 /* ---- the comparison ---- */
 
-/* Finds the comparison sign outside of { }. */
+/* Finds the comparison sign, which must be outside of { }. */
 static struct span find_compare(const char *text)
 {
     size_t depth = 0;
@@ -609,7 +618,7 @@ static struct span find_compare(const char *text)
         depth += *s == '{';
         depth -= depth > 0 && *s == '}';
         bool is_sign = strchr("<>!", *s) != NULL ||
-                       /* not within slab:threads=sharded */
+                       /* '=' within slab:threads=sharded is not a comparison sign */
                        (*s == '=' && s > text && is_blank(s[-1]));
         if (depth == 0 && is_sign)
             return (struct span){s, strspn(s, "<>=!")};
@@ -636,7 +645,7 @@ static bool read_compare(struct parser *p, struct span at)
     return fail(p, at, "'%s' is not a comparison; use one of <, <=, >, >=", SHOWN(at));
 }
 
-/* Checks that '=' is used with counts only, and that counts are not compared with a baseline. */
+/* Checks that '=' is used with counts only, and not to compare a count with a baseline. */
 static bool check_count(struct parser *p, struct span compare, struct span bound)
 {
     const struct ab_gate *g = &p->gate;
@@ -661,12 +670,12 @@ static bool has_unit(const struct parser *p, const char *unit)
     return strcmp(ab_metric_unit(&p->gate.metric), unit) == 0;
 }
 
-/* Units of metrics, and how a bound in them is written. Metrics in other units are bounded by whole
- * numbers. */
+/* Units of metrics, and the syntax of a bound in each. A metric with another unit has a whole
+ * number as bound. */
 struct unit {
     const char *name;
     enum ab_unit_kind how;
-    double per; /* the value as it is parsed is divided by this number */
+    double per; /* the parsed value is divided by this number to get the metric's unit */
 };
 
 static struct unit unit_of(const struct parser *p)
@@ -686,7 +695,7 @@ static struct unit unit_of(const struct parser *p)
     return (struct unit){NULL, is_per_op ? AB_UNIT_FRACTION : AB_UNIT_COUNT, 1};
 }
 
-/* True for sizes of memory, and for growth per hour. */
+/* True if the metric is a size of memory, or a growth of memory per hour. */
 static bool is_size(const struct parser *p)
 {
     return unit_of(p).how == AB_UNIT_BYTES_REAL;
@@ -707,7 +716,7 @@ static bool read_size(struct parser *p, struct span x, double *out)
     return true;
 }
 
-/* Returns the length of NUMBER in "NUMBERx NAME", or 0. */
+/* Returns the length of NUMBER if the text has the form "NUMBERx NAME"; otherwise 0. */
 static size_t factor_length(struct span x)
 {
     size_t n = 0;
@@ -732,7 +741,8 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
         return fail(p, bound, "%.*sx of what? add a back end, or 'live' for the peak of live bytes",
                     (int)(n_factor < 20 ? n_factor : 20), bound.s);
     if (is_word(name, "live") && !p->is_claim) {
-        bool is_by_live = has_unit(p, "x live"); /* the number is a ratio already */
+        /* the metric is already a ratio to the live bytes */
+        bool is_by_live = has_unit(p, "x live");
         g->against = is_by_live ? AB_AGAINST_NOTHING : AB_AGAINST_LIVE;
         return is_by_live || (is_size(p) && g->metric.number != NULL) ||
                fail(p, name, "'live' bounds sizes of memory, such as rss_peak; %s is in %s",
@@ -745,7 +755,7 @@ static bool read_ratio(struct parser *p, struct span bound, size_t n_factor)
            fail(p, name, "'%s' compared with itself", SHOWN(name));
 }
 
-/* Cuts " floor SIZE" off the bound. */
+/* Removes " floor SIZE" from the end of *bound. *floor receives SIZE; n 0 = there is none. */
 static bool read_floor(struct parser *p, struct span *bound, struct span *floor)
 {
     static const char word[] = "floor";
@@ -763,7 +773,7 @@ static bool read_floor(struct parser *p, struct span *bound, struct span *floor)
     return true;
 }
 
-/* Reads "+10%", a change against the baseline; the bound becomes a factor. */
+/* Reads a change against the baseline, such as "+10%". The bound becomes a factor: 1.1. */
 static bool read_change(struct parser *p, struct span bound)
 {
     struct ab_number number;
@@ -780,8 +790,8 @@ static bool read_change(struct parser *p, struct span bound)
     return true;
 }
 
-/* Fails for a percentage as bound of a metric that is not a percentage, and suggests a change with
- * a sign. */
+/* Fails for a percentage without a sign, as bound of a metric that is not a percentage. Suggests a
+ * change with a sign. */
 static bool fail_bare_percent(struct parser *p, struct span bound)
 {
     if (ab_metric_is_count(&p->gate.metric))
@@ -791,7 +801,7 @@ static bool fail_bare_percent(struct parser *p, struct span bound)
                 SHOWN(bound), SHOWN(bound), ab_metric_unit(&p->gate.metric));
 }
 
-/* Reads the bound after the metric: fills bound, against, other and floor of p->gate. */
+/* Reads the bound, after the metric is known. Fills bound, against, other and floor of p->gate. */
 static bool read_bound(struct parser *p, struct span bound)
 {
     struct span floor;

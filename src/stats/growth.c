@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the stretch of constant live bytes in a timeline, and the slope of the footprint there.
+ * Finds the longest stretch of constant live bytes in a timeline, and the slope of the footprint in
+ * it.
  */
 #include "stats/growth.h"
 
@@ -11,14 +12,15 @@
 #include <stdlib.h>
 
 enum { POINTS_LEAST = 8, POINTS_MOST = 200 };
-static const double share_least = 0.2; /* smallest fraction of all ops in its second half */
+/* the second half of the stretch must have this fraction of all ops */
+static const double share_least = 0.2;
 
 static double ops_between(const struct ab_timeline *line, uint32_t first, uint32_t end)
 {
     return (double)line->points[end - 1].position - (double)line->points[first].position;
 }
 
-/* Finds the longest stretch within the band. The band is computed anew from each beginning, which
+/* Finds the longest stretch whose live bytes lie within the band. Starts again at each point, which
  * is fast enough for a few hundred points. */
 static struct ab_stretch find_stretch(const struct ab_timeline *line)
 {
@@ -38,7 +40,7 @@ static struct ab_stretch find_stretch(const struct ab_timeline *line)
     return best;
 }
 
-/* Returns the first point of the second half of a stretch, by ops. */
+/* Returns the index of the first point in the second half of a stretch, measured in ops. */
 static uint32_t middle_of(const struct ab_timeline *line, struct ab_stretch s)
 {
     double begin = line->points[s.first].position, half = ops_between(line, s.first, s.end) / 2;
@@ -48,8 +50,8 @@ static uint32_t middle_of(const struct ab_timeline *line, struct ab_stretch s)
     return i;
 }
 
-/* Returns Theil and Sen's slope in bytes per op over points [first, end), of which it uses every
- * `step`th. */
+/* Returns the slope by Theil and Sen, in bytes per op, over the points [first, end). If there are
+ * many points, uses every `step`th. */
 static double slope_of(const struct ab_timeline *line, uint32_t first, uint32_t end)
 {
     uint32_t step = (end - first) / POINTS_MOST + 1, n_used = (end - first + step - 1) / step;
@@ -73,7 +75,7 @@ static double growth_of_line(const struct ab_timeline *line, double *over_ops)
     if (line->n < POINTS_LEAST)
         return NAN;
     struct ab_stretch s = find_stretch(line);
-    if (s.end < s.first + POINTS_LEAST) /* also if nothing was ever live */
+    if (s.end < s.first + POINTS_LEAST) /* true as well if nothing was ever live */
         return NAN;
     uint32_t first = middle_of(line, s);
     double whole = ops_between(line, 0, line->n);

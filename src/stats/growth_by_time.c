@@ -20,20 +20,20 @@ enum part { LIVE, EXTERNAL, RETAINED, RESIDENT, PARTS };
 enum { LEAST = AB_GROWTH_BLOCKS_LEAST, LAST_LEAST = 4 };
 static const double z99 = 2.5758, window_least_ns = 30e9;
 static const double steady_share =
-    0.01; /* share of the live bytes per hour that still counts as steady */
-/* share of the resident bytes, per hour: an interval from 0 or less to more than this is
+    0.01; /* a growth per hour below this fraction of the live bytes counts as steady */
+/* fraction of the resident bytes, per hour: an interval that contains both 0 and this is
  * inconclusive */
 static const double wide_share = 0.05;
 static const double correlation_most = 0.7;
 
-struct blocks { /* means over stretches of time */
+struct blocks { /* means of the readings over stretches of time */
     uint32_t n;
     double x[AB_GROWTH_BLOCKS]; /* hours */
     double y[PARTS][AB_GROWTH_BLOCKS];
 };
 
-/* Splits the resident bytes of a row. Everything on pages with blocks except live bytes is
- * external, internal bytes included. */
+/* Splits the resident bytes of a row into its parts. External are all bytes on pages with blocks
+ * except live bytes, so internal bytes count as external. */
 static void parts_of(const struct ab_over_time *row, double out[PARTS])
 {
     out[LIVE] = row->live_bytes;
@@ -42,13 +42,13 @@ static void parts_of(const struct ab_over_time *row, double out[PARTS])
     out[EXTERNAL] = row->resident_bytes - row->retained_bytes - row->live_bytes;
 }
 
-struct readings { /* readings of one run */
+struct readings { /* rows of one run whose resident bytes are known */
     const struct ab_over_time **rows;
     uint32_t n;
 };
 
-/* Lists the readings with known resident bytes: ends of idle stretches if there are enough, else
- * all. */
+/* Lists the rows with known resident bytes: the ends of idle stretches if there are at least LEAST,
+ * otherwise all rows. */
 static struct readings list_readings(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     struct readings out = {.rows = ab_alloc_zeroed((size_t)s->n_over_time + 1, sizeof *out.rows)};
@@ -67,8 +67,8 @@ static double hours(const struct ab_over_time *row)
     return (double)row->time_ns / AB_HOUR_NS;
 }
 
-/* Returns the block (of n) of a reading. Ends of cycles are divided evenly, other readings by
- * time. */
+/* Returns the block, of n, that a reading belongs to. Ends of idle stretches are divided into
+ * blocks of equal number, other readings into blocks of equal time. */
 static uint32_t block_of(const struct readings *r, uint32_t i, uint32_t n)
 {
     double first = hours(r->rows[0]), span = hours(r->rows[r->n - 1]) - first;
@@ -77,7 +77,8 @@ static uint32_t block_of(const struct readings *r, uint32_t i, uint32_t n)
     return (uint32_t)fmin(n - 1, (hours(r->rows[i]) - first) / span * n);
 }
 
-/* Makes the blocks of one run. Each reading is weighted by the time since the one before. */
+/* Makes the blocks of one run: means in which each reading is weighted by the time since the
+ * previous reading. */
 static void make_blocks(const struct readings *r, struct blocks *out)
 {
     uint32_t n = r->n < AB_GROWTH_BLOCKS ? r->n : AB_GROWTH_BLOCKS;
@@ -88,7 +89,7 @@ static void make_blocks(const struct readings *r, struct blocks *out)
     for (uint32_t i = 0; i < r->n; i++) {
         uint32_t k = block_of(r, i, n);
         double parts[PARTS], weight = i > 0 ? hours(r->rows[i]) - hours(r->rows[i - 1]) : 0;
-        weight += 1e-12; /* so that readings at the same time count a little */
+        weight += 1e-12; /* so that readings at the same time have some weight */
         parts_of(r->rows[i], parts);
         weights[k] += weight;
         out->x[k] += weight * hours(r->rows[i]);
@@ -105,7 +106,8 @@ static void make_blocks(const struct readings *r, struct blocks *out)
     }
 }
 
-/* Returns the mean blocks over the rounds. Rounds with another number of blocks are left out. */
+/* Returns the blocks, each averaged over the rounds. A round whose number of blocks differs from
+ * the first is left out. */
 static struct blocks blocks_of(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     struct blocks sum = {.n = 0}, one;
@@ -137,8 +139,8 @@ static double mean(const double *y, struct ab_stretch w)
     return sum / (w.end - w.first);
 }
 
-/* Returns the longest run of blocks whose live bytes lie within the band. For programs, whose live
- * bytes are not known, it is all blocks. */
+/* Returns the longest sequence of blocks whose live bytes lie within the band. For real programs,
+ * whose live bytes are not known, returns all blocks. */
 static struct ab_stretch constant_blocks(const struct blocks *b)
 {
     struct ab_stretch best = {0, 0};
@@ -161,7 +163,7 @@ static struct ab_stretch second_half(struct ab_stretch s)
     return (struct ab_stretch){s.first + (s.end - s.first) / 2, s.end};
 }
 
-/* Returns the correlation of neighbouring residuals from the line with that slope. */
+/* Returns the correlation of neighbouring residuals from a line of this slope. */
 static double correlation(const struct blocks *b, const double *y, struct ab_stretch w,
                           double slope)
 {
@@ -217,8 +219,8 @@ static enum ab_growth_verdict name_growth(const struct blocks *b, struct ab_stre
     return external >= retained ? AB_GROWTH_FRAGMENTED : AB_GROWTH_RETAINED;
 }
 
-/* True if growth stopped in the last third of the window: its interval there contains 0, and its
- * slope is below a third of the whole one. */
+/* True if growth stopped in the last third of the window: the interval of the slope there contains
+ * 0 or is below, and the slope is less than a third of that of the whole window. */
 static bool has_stopped(const struct blocks *b, struct ab_stretch w, double growth)
 {
     const uint32_t n = w.end - w.first, third = n / 3;
@@ -259,7 +261,7 @@ static void judge(const struct blocks *b, struct ab_stretch w, struct ab_growth_
     }
 }
 
-/* Returns the number of idle stretches, from the round with the fewest that has any; NaN = none. */
+/* Returns the number of idle stretches in the round that has the fewest; NaN = no round has any. */
 static double count_ends(const struct ab_session *s, uint32_t backend)
 {
     double least = NAN;
@@ -282,7 +284,7 @@ static bool is_constant(const struct blocks *b, struct ab_stretch w)
     return i == w.end;
 }
 
-/* Returns the duration of the longest run; NaN = not known. */
+/* Returns the duration of the longest round, in ns; NaN = not known. */
 static double duration_of(const struct ab_session *s, uint32_t backend)
 {
     const struct ab_over_time *row;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the value of a metric for one back end, from the merged histogram or as a median of the
- * rounds, and explains why a value is missing.
+ * rounds. Explains why a value is missing.
  */
 #include "stats/metric.h"
 
@@ -32,8 +32,8 @@ const struct ab_number_field ab_drain_fields[AB_DRAIN_COUNT] = {
     DRAIN(0, "0s"), DRAIN(1, "0.1s"), DRAIN(2, "1s"), DRAIN(3, "10s"), DRAIN(4, "purge"),
 };
 
-/* Fields of the whole run, computed from phases and not members of a record. The time may also be
- * that of a phase. */
+/* Fields of the whole run. They are computed from the phases, and are not members of a record. The
+ * time may also be that of one phase. */
 static const struct ab_field run_time = {.name = "time",
                                          .unit = "ns",
                                          .group = AB_FIELD_ALL,
@@ -72,8 +72,8 @@ bool ab_metric_is(const struct ab_metric *m, enum ab_metric_kind_id id)
     return kind_of(m) == &ab_metric_kinds[id];
 }
 
-/* True if `name` is `whole` without `part`, which is at the end of `whole` or before a '.', as
- * "external.p99" is "external_ratio.p99" without "_ratio". */
+/* True if `name` is `whole` without `part`: "external.p99" is "external_ratio.p99" without
+ * "_ratio". `part` must be at the end of `whole`, or before a '.'. */
 static bool is_without(const char *name, size_t n, const char *whole, const char *part)
 {
     const char *cut = part != NULL ? strstr(whole, part) : NULL;
@@ -182,8 +182,8 @@ bool ab_iteration_field_needs_budget(const struct ab_number_field *field)
            field == &ab_iteration_fields[AB_ITERATION_MISSED_PERCENT];
 }
 
-/* Merges one round or all into *x, whose hdr the caller frees. Returns false if there is no
- * record. */
+/* Merges the records of one round, or of all, into *x. The caller frees x->hdr. Returns false if
+ * there is no record. */
 static bool find(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                  uint32_t round, struct ab_iterations *x)
 {
@@ -196,7 +196,7 @@ static bool find(const struct ab_session *s, uint32_t backend, const struct ab_m
     return is_there;
 }
 
-/* Returns the value; 0 = no more than in the null back end. */
+/* Returns the value of the field; 0 = the time is not more than in the null back end. */
 static double value_of(const struct ab_iterations *x, const struct ab_number_field *field)
 {
     double n = (double)x->n;
@@ -228,7 +228,7 @@ double ab_iteration_field_value(const struct ab_iterations *x, const struct ab_n
     return value > 0 || ab_iteration_field_needs_budget(field) ? value : (double)NAN;
 }
 
-/* Returns the value of one round or of AB_ITERATIONS_ALL_ROUNDS; NaN = n/a. */
+/* Returns the value in one round, or with AB_ITERATIONS_ALL_ROUNDS in all; NaN = n/a. */
 static double iterations_of_round(const struct ab_session *s, uint32_t backend,
                                   const struct ab_metric *m, uint32_t round)
 {
@@ -246,7 +246,7 @@ static double iterations_of_all(const struct ab_session *s, uint32_t backend,
     return iterations_of_round(s, backend, m, AB_ITERATIONS_ALL_ROUNDS);
 }
 
-/* True if all times of rounds can be distinguished from those of the null back end. */
+/* True if in each round the time can be distinguished from that of the null back end. */
 static bool are_distinguishable(const struct ab_session *s, uint32_t backend,
                                 const struct ab_metric *m)
 {
@@ -269,8 +269,9 @@ bool ab_metric_iterations_have_ratio(const struct ab_session *base, uint32_t bas
            (are_distinguishable(base, base_backend, m) && are_distinguishable(now, backend, m));
 }
 
-/* Returns the cost of timing the calls of an iteration: of the mean one, or for other metrics of
- * the one with the most calls. It is not known which iteration is at a percentile. */
+/* Returns the cost of timing the calls of an iteration. For the mean, this is an average iteration.
+ * For other metrics it is the iteration with the most calls, because it is not known which
+ * iteration is at a percentile. */
 static double timing_takes(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
     double sum = 0, n = 0, most = 0;
@@ -296,7 +297,7 @@ double ab_metric_iterations_most(const struct ab_session *s, uint32_t backend,
     return value == 0 ? timing_takes(s, backend, m) : (double)NAN;
 }
 
-/* Writes why the value is not known; "" = it is known. */
+/* Writes the reason why the value is not known; "" = it is known. */
 static void explain(const struct ab_iterations *x, const struct ab_metric *m,
                     const char *in_each_round, char *buf, size_t cap)
 {
@@ -370,7 +371,7 @@ const struct ab_number_field ab_dist_fields[AB_DIST_FIELDS] = {
 #undef AB_MEMORY_DIST
 };
 
-/* Short names, which gates should use. */
+/* short names, which messages offer for gates */
 static const char *const dist_short_names[] = {
     "overhead.p50", "overhead.p90", "overhead.p99", "overhead.max", "internal.p50", "internal.p90",
     "internal.p99", "internal.max", "external.p50", "external.p90", "external.p99", "external.max",
@@ -449,7 +450,8 @@ static void dist_why(const struct ab_session *s, uint32_t backend, const struct 
     free(d.hdr);
 }
 
-/* ---- memory over the time of the work; of several stretches of a phase the worst counts ---- */
+/* ---- memory over the time of the work; if a phase has several idle stretches, the worst counts
+ * ---- */
 
 #define OF_STRETCH(n, u, member, d) \
     { \
@@ -483,7 +485,7 @@ static double area_of(const struct ab_session *s, uint32_t backend, const char *
                       uint32_t round)
 {
     const struct ab_over_time *row, *before = NULL;
-    double sum = 0; /* becomes NaN if a part is not known */
+    double sum = 0; /* the sum becomes NaN if a part is not known */
     bool is_any = false;
     for (uint32_t at = 0; (row = ab_over_time_next(s, backend, round, &at)) != NULL; before = row)
         if (before != NULL && strcmp(row->phase, phase) == 0) {
@@ -493,8 +495,8 @@ static double area_of(const struct ab_session *s, uint32_t backend, const char *
     return is_any ? sum : (double)NAN;
 }
 
-/* Returns the largest number over the stretches of the phase; NaN if it is not known in one of
- * them. *live: live bytes of that stretch. */
+/* Returns the largest value of the field over the idle stretches of the phase; NaN if it is not
+ * known for one of them. *live receives the live bytes of the stretch that has it. */
 static double largest(const struct ab_idles *all, const char *phase,
                       const struct ab_number_field *field, double *live)
 {
@@ -599,7 +601,8 @@ static bool fits(const struct ab_pin *pin, const char *pattern)
            (pin->line > 0 && fnmatch(pattern, place, 0) == 0);
 }
 
-/* Sums the number at `offset` over all groups that match the pattern. */
+/* Returns the sum, over all groups that match the pattern, of the double at `offset` in struct
+ * ab_pin. */
 static double sum_pins(const struct ab_pins_of *in, const char *pattern, size_t offset)
 {
     double sum = 0;
@@ -609,8 +612,9 @@ static double sum_pins(const struct ab_pins_of *in, const char *pattern, size_t 
     return sum;
 }
 
-/* True if the pattern matches an owner of the run. If not, it is a misspelling, and the sum is n/a
- * instead of 0. It is also n/a if the moment has smaller owners without names. */
+/* True if the sum over the pattern's groups is known. If the pattern matches no owner at this
+ * moment, but another moment has such an owner, the sum is 0. If it matches no owner of the run, it
+ * is a misspelling. It is not known either if this moment has owners without names, "(others)". */
 static bool pins_fit(const struct ab_session *s, const struct ab_pins_of *moment,
                      const char *pattern)
 {
@@ -663,7 +667,8 @@ static void pins_why(const struct ab_session *s, uint32_t backend, const struct 
 typedef double round_number(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round);
 
-/* Returns the finite numbers of the rounds, *n of them; the caller frees them. */
+/* Returns an array with the finite numbers of the rounds, and their number in *n. The caller frees
+ * the array. */
 static double *collect(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                        round_number *number, uint32_t *n)
 {
@@ -749,7 +754,7 @@ static double op_of_round(const struct ab_session *s, uint32_t backend, const st
     return r != NULL && ab_field_exists(m->field, r) ? ab_field_f64(m->field, r) : no_number;
 }
 
-/* Returns a quantile, or the time of the slowest op, over all rounds. */
+/* Returns a quantile of the ops of all rounds, or the time of the slowest op. */
 static double merged_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m)
 {
     struct ab_hdr *hdr = ab_alloc(sizeof *hdr);
@@ -802,7 +807,8 @@ static double op_of_all(const struct ab_session *s, uint32_t backend, const stru
                                 : folded(s, backend, m, how);
 }
 
-/* Returns the timed ops over all rounds, or of the round with the most. */
+/* Returns the number of timed ops in all rounds. With in_each_round, returns that of the round with
+ * the most. */
 static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           bool in_each_round)
 {
@@ -816,7 +822,7 @@ static uint64_t timed_ops(const struct ab_session *s, uint32_t backend, const st
     return n;
 }
 
-/* True for numbers that --instr counts. */
+/* True if the metric is a number that --instr counts. */
 static bool is_counted(const struct ab_field *field)
 {
     return strncmp(field->name, "instr_", 6) == 0 || strncmp(field->name, "syscalls_", 9) == 0 ||
@@ -931,7 +937,8 @@ double ab_metric_value(const struct ab_session *s, uint32_t backend, const struc
                                 : range_of(s, backend, m, ab_metric_of_round).median;
 }
 
-/* ---- calls that the scheduler interrupted, by the CPU time that they used ---- */
+/* ---- calls that the scheduler interrupted, whose only known time is the CPU time that they used
+ * ---- */
 
 static double least_of_round(const struct ab_session *s, uint32_t backend,
                              const struct ab_metric *m, uint32_t round)
@@ -1050,12 +1057,12 @@ struct ab_round_range ab_metric_range(const struct ab_session *s, uint32_t backe
     return range_of(s, backend, m, ab_metric_of_round);
 }
 
-/* Smallest fraction of its wall time in which a CPU-bound program runs or waits for a CPU. A
- * program below it waits for something else, such as a disk or a client. */
+/* Smallest fraction of its wall time that a CPU-bound program runs or waits for a CPU. A program
+ * with less waits for something else, such as a disk or a client. */
 static const double least_cpu_share = 0.9;
 
-/* True if every back end spends its wall time on a CPU. Waits for a CPU count, because other
- * programs on the machine cause them. */
+/* True if every back end spends most of its wall time on a CPU. Waiting for a CPU counts as well,
+ * because other programs on the machine cause it. */
 static bool is_cpu_bound(const struct ab_session *s)
 {
     const struct ab_metric cpu = ab_metric_of_op(AB_PROGRAM_PHASE, AB_OP_ALL, "cpu_ns"),
@@ -1108,8 +1115,9 @@ struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32
     return ab_metric_ratio(s, b, a, &m).effect;
 }
 
-/* Shortest whole run that can be timed. Reading the clock, the first touch of a page and the start
- * of the loop take about as long. Runs of few slow ops, such as huge blocks, need more. */
+/* Shortest whole run that can be timed. Shorter times would consist mainly of reading the clock,
+ * the first touch of a page and the start of the loop. Runs of few slow ops, such as huge blocks,
+ * need more. */
 static const double least_run_ns = 20e3, least_run_of_few_ns = 1e6, few_ops = 1000;
 
 bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, double *ops,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A metric is one number of one phase, wherever a session stores it: a field of the results of an
- * op, of the memory records at a moment, or of iterations. Gates bound metrics, and claims are
- * about them.
+ * A metric is one number of one phase, in whatever record a session stores it: the results of an
+ * op, the memory records at a moment, or the iterations. Gates bound metrics, and claims are about
+ * metrics.
  */
 #ifndef AB_STATS_METRIC_H
 #define AB_STATS_METRIC_H
@@ -13,19 +13,23 @@
 #include "stats/aggregate.h"
 
 struct ab_metric {
-    const char *phase;                    /* NULL = whole run */
-    const struct ab_field *field;         /* field of the results of `op`; NULL = other kind */
-    const struct ab_number_field *number; /* field of another kind; NULL = of results */
-    const char *each;                     /* name of the iterations; NULL = other kind */
+    const char *phase; /* NULL = whole run */
+    /* field of the results of `op`; NULL = the metric is of another kind */
+    const struct ab_field *field;
+    /* field of a record of another kind; NULL = the metric is of results */
+    const struct ab_number_field *number;
+    /* name of the iterations; NULL = the metric is not of iterations */
+    const char *each;
     unsigned op;
-    enum ab_memory_at at; /* moment of a memory record */
-    /* shell pattern of groups that pin pages (stats/pin_groups.h), matched against function or
-     * FILE:LINE at `moment`; "" = none. `phase` is then NULL */
+    enum ab_memory_at at; /* moment, if the metric is of a memory record */
+    /* for metrics of pinned pages (stats/pin_groups.h): shell pattern that is matched against
+     * function or FILE:LINE of the groups at `moment`; "" = another metric. `phase` is then NULL */
     char pattern[96];
     char moment[sizeof((struct ab_pin *)0)->at];
 };
 
-/* The kinds of metrics that are asked for by name. The table may have more. */
+/* Kinds of metrics that code refers to by name, as indices of ab_metric_kinds, which may have
+ * more. */
 enum ab_metric_kind_id {
     AB_METRIC_OP,        /* fields of results */
     AB_METRIC_ITERATION, /* ab_iteration_fields */
@@ -43,67 +47,73 @@ enum ab_metric_kind_id {
 struct ab_metric_kind {
     const struct ab_number_field *fields; /* NULL = the fields of results */
     size_t n;
-    enum ab_pass pass; /* pass that measures them, except fields of results */
+    enum ab_pass pass; /* pass that measures the fields; not used for fields of results */
     const char *title; /* heading in `list metrics`; NULL = not listed */
     /* Word in the place of an op, as in PHASE/memory/NAME; NULL = a name that the user gave.
-     * `is_of_memory`: the word is "memory" or a moment of the phase. */
+     * is_of_memory: a moment of the phase, or the word "memory", may stand there too. */
     const char *place;
     bool is_of_memory;
-    /* Description of the fields, for the message about a wrong word in `place`; NULL = every moment
-     * of the phase has them. */
+    /* Description of the fields, for the error message about a wrong word in `place`; NULL = every
+     * moment of the phase has the fields. */
     const char *where;
-    /* Parts of the names that may be left out, at the end or before a '.', if the bound of the gate
-     * is no size, and if it is one; NULL = none. */
+    /* Part of a field's name that a gate may leave out, at the end or before a '.'. [0]: if the
+     * bound of the gate is not a size; [1]: if it is a size. NULL = none. */
     const char *optional[2];
-    const char *const *offered; /* n_offered names for messages; NULL = the names of the fields */
+    /* n_offered names that error messages offer; NULL = the names of the fields */
+    const char *const *offered;
     size_t n_offered;
+    /* Returns the value in one round; NaN = n/a. */
     double (*of_round)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                        uint32_t round);
-    /* NULL = the median of the rounds */
+    /* Returns the value over all rounds. NULL = it is the median of the rounds. */
     double (*of_all)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
-    /* Returns the live bytes that a size is divided by; NULL = the fields have none. */
+    /* Returns the live bytes that a size is divided by; NULL = the fields are not sizes. */
     double (*live_of_round)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                             uint32_t round);
-    /* Writes why the value is missing, unless its pass explains it; NULL = not known. */
+    /* Writes why the value is missing, unless the reason is that its pass did not run; NULL = the
+     * reason is not known. */
     void (*why)(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                 bool in_each_round, char *buf, size_t cap);
 };
 extern const struct ab_metric_kind ab_metric_kinds[];
 extern const size_t ab_metric_kind_count;
 bool ab_metric_is(const struct ab_metric *m, enum ab_metric_kind_id id);
-/* Returns the field of a kind with this name, in which the optional part may be missing; NULL =
- * none. */
+/* Returns the field of a kind with this name, in which the part kind->optional[is_size] may be
+ * missing. NULL = there is none. */
 const struct ab_number_field *ab_metric_kind_find(const struct ab_metric_kind *kind,
                                                   const char *name, size_t n, bool is_size);
 
-/* A range for a number that may lie below the clock's resolution: then it is [0, floor]. */
+/* Range of a number. If the number is below the clock's resolution, it is [0, floor]. */
 struct ab_interval {
     double low, high; /* equal if the value is known; both NaN = none */
 };
 
-/* The time of all measured phases, or of a real program from start to end. The most resident bytes
- * of any phase, without and with memory that is resident only during a call. */
+/* Metrics of the whole run. ab_metric_run_time: the time of all measured phases, or of a real
+ * program from start to end. ab_metric_run_rss and ab_metric_run_peak: the most resident bytes of
+ * any phase, without and with memory that is resident only during a call. */
 extern const struct ab_metric ab_metric_run_time, ab_metric_run_rss, ab_metric_run_peak;
-/* Returns the peak metric by which the rows of this session are compared: including memory resident
- * during calls if every row knows it. */
+/* Returns the metric by which the peaks of this session's rows are compared: ab_metric_run_peak if
+ * it is known for every row, otherwise ab_metric_run_rss. */
 const struct ab_metric *ab_session_peak_metric(const struct ab_session *s);
-/* Returns the metric of a named field of the results of an op. The field must exist. */
+/* Returns the metric of the field with this name in the results of an op. The field must exist. */
 struct ab_metric ab_metric_of_op(const char *phase, unsigned op, const char *field);
 
-/* "drained_0s" … "drained_purge": memory fields that struct ab_memory holds as an array. */
+/* Memory fields "drained_0s" … "drained_purge", whose values are in an array of struct
+ * ab_memory. */
 extern const struct ab_number_field ab_drain_fields[AB_DRAIN_COUNT];
 
 const char *ab_metric_unit(const struct ab_metric *m);
 const char *ab_metric_name(const struct ab_metric *m); /* name of the field */
-/* Returns the part between the phase and the name: "alloc", "footprint_peak", "frame". */
+/* Returns the part of a gate between the phase and the name: "alloc", "footprint_peak", "frame". */
 const char *ab_metric_of(const struct ab_metric *m);
 enum ab_field_better ab_metric_better(const struct ab_metric *m);
 /* True if the metric is a whole number, so that gates may use `=`. */
 bool ab_metric_is_count(const struct ab_metric *m);
-/* True if the metric is a latency of single ops, so that the clock's floor bounds it from below. */
+/* True if the metric is a latency of single ops, which cannot be measured below the clock's
+ * floor. */
 bool ab_metric_is_latency(const struct ab_metric *m);
-/* Returns the larger of the two clocks' floors. Smaller latencies count as this value on both sides
- * of a comparison. NaN or -INFINITY = there is no floor. */
+/* Returns the larger of the floors of the two sessions' clocks. Smaller latencies count as this
+ * value in a comparison. NaN or -INFINITY = there is no floor. */
 double ab_metric_floor(const struct ab_metric *m, const struct ab_session *base,
                        const struct ab_session *now);
 /* True if the metric is a rate in ops per second, whose reciprocal is a time. */
@@ -115,38 +125,39 @@ enum ab_pass ab_metric_pass(const struct ab_metric *m);
 /* Returns the value of one round, as it was measured; NaN = n/a. */
 double ab_metric_of_round(const struct ab_session *s, uint32_t backend, const struct ab_metric *m,
                           uint32_t round);
-/* Returns the number that the tables show; NaN = n/a. Percentiles come from the merged histograms;
- * extremes and counts of timed ops cover all rounds. For everything else it is the median of the
- * rounds. */
+/* Returns the number that the tables show; NaN = n/a. Percentiles come from the merged histograms.
+ * Extremes and the numbers of timed ops are those of all rounds together. All other metrics are
+ * medians of the rounds. */
 double ab_metric_value(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
 struct ab_interval ab_metric_interval(const struct ab_session *s, const struct ab_metric *m,
                                       double value);
 
-/* Returns bounds that allow for calls that the scheduler interrupted, because those are in no
- * maximum and in no count of slow calls (n_scheduler). low excludes them. high includes them with
- * the CPU time that they used, which is the least that they take. For other metrics low equals
- * high. `is_shown`: as the tables show it, else the median of the rounds. NaN = n/a. */
+/* Returns the range of a maximum or of a count of slow calls, which lack the calls that the
+ * scheduler interrupted (n_scheduler). low is the number without these calls. high counts them with
+ * the CPU time that they used, which is the least that they would take. For other metrics low
+ * equals high. is_shown: the number that the tables show; otherwise the median of the rounds. NaN =
+ * n/a. */
 struct ab_interval ab_metric_by_cpu(const struct ab_session *s, uint32_t backend,
                                     const struct ab_metric *m, bool is_shown);
 
 struct ab_ratio {
-    struct ab_round_range range; /* values under the floor count as the floor */
-    struct ab_interval median;   /* possible values of the median, given the clock's resolution */
-    struct ab_effect effect;     /* the same median, with the interval of the pairs */
+    /* range over the rounds; values under the floor count as the floor */
+    struct ab_round_range range;
+    struct ab_interval median; /* range of possible medians, given the clock's resolution */
+    struct ab_effect effect;   /* range.median, with the confidence interval of the pairs */
 };
-/* Returns the ratio of `a` to `b`, as ab_pairs_ratio does. Its median is the reciprocal of what
- * tables call speed. Negative numbers have no ratio. */
+/* Returns the ratio of `a` to `b`, as ab_pairs_ratio does. For times, its median is the reciprocal
+ * of ab_session_speed. There is no ratio of negative numbers. */
 struct ab_ratio ab_metric_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                 const struct ab_metric *m);
-/* Returns the ratio of the number to the phase's peak of live bytes, for sizes in memory
- * records. */
+/* Returns the ratio of a size in memory records to the phase's peak of live bytes. */
 struct ab_round_range ab_metric_by_live(const struct ab_session *s, uint32_t backend,
                                         const struct ab_metric *m);
 /* Returns the phase's peak of live bytes, as the median over the rounds. */
 double ab_metric_live_peak(const struct ab_session *s, uint32_t backend, const struct ab_metric *m);
 
-/* Return ranges over the rounds: of the ns per op of a phase, of the time of the whole run, of the
- * peak of resident memory, and of any metric. */
+/* The next four functions return ranges over the rounds: of the ns per op of a phase, of the time
+ * of the whole run, of the peak of resident memory, and of any metric. */
 struct ab_round_range ab_session_ns_per_op(const struct ab_session *s, uint32_t backend,
                                            const char *phase);
 struct ab_round_range ab_session_run_time(const struct ab_session *s, uint32_t backend);
@@ -159,22 +170,22 @@ struct ab_round_range ab_metric_range(const struct ab_session *s, uint32_t backe
  * named, else the time of the load. */
 struct ab_metric ab_session_rank_metric(const struct ab_session *s);
 /* Returns how many times better `a` is than `b` by the rank metric. Above 1, `a` is faster, or its
- * number is better in the metric's own direction. The ratio is that of the two medians, as in
+ * number is better in the direction of the metric. The ratio is that of the two medians, as in
  * ab_session_speed. */
 struct ab_effect ab_session_lead(const struct ab_session *s, uint32_t a, uint32_t b);
-/* Returns how many times as fast `a` is as `b`: the time of b divided by the time of a, in a phase
- * or (phase NULL) in the whole run. The ratio is that of the two medians, as they are shown. The
- * interval comes from the pairs of each round, so that drift of the machine cancels. Rounds in
- * which a number is missing do not count. */
+/* Returns how many times as fast `a` is as `b`: the time of `b` divided by the time of `a`. The
+ * time is that of a phase, or with phase NULL of the whole run. The ratio is that of the two
+ * medians that are shown. The interval comes from the pairs of each round, so that drift of the
+ * machine cancels. Rounds in which a number is missing do not count. */
 struct ab_effect ab_session_speed(const struct ab_session *s, uint32_t a, uint32_t b,
                                   const char *phase);
-/* True if the whole run of a combination (0 if there is one) is too short to be timed. *ops
- * receives the ops of all measured phases; 0 = not known. *longest_ns receives the time of the
- * slowest back end: if that cannot be timed, none can. */
+/* True if the whole run of a combination (0 if there are no combinations) is too short to be timed.
+ * *ops receives the ops of all measured phases; 0 = not known. *longest_ns receives the time of the
+ * slowest back end, because no back end can be timed if that one cannot. */
 bool ab_session_is_too_little(const struct ab_session *s, uint32_t combination, double *ops,
                               double *longest_ns);
 struct ab_effect ab_session_peak_ratio(const struct ab_session *s, uint32_t a, uint32_t b);
-/* Returns the ratio of p99.9 of one op, a by b. */
+/* Returns the ratio of p99.9 of one op, `a` divided by `b`. */
 struct ab_effect ab_session_p999_ratio(const struct ab_session *s, uint32_t a, uint32_t b,
                                        const char *phase, unsigned op);
 
@@ -195,7 +206,7 @@ enum {
 };
 extern const struct ab_number_field ab_iteration_fields[AB_ITERATION_FIELDS];
 
-/* True if the field exists only with a budget. */
+/* True if the field exists only for iterations that have a time budget. */
 bool ab_iteration_field_needs_budget(const struct ab_number_field *field);
 
 /* Returns the value; NaN = n/a, for example for a time that cannot be distinguished from that of

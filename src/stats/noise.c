@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Draws comparisons of a back end with itself and takes the 95th percentile of the differences.
+ * Draws comparisons of a back end with itself, and takes the 95th percentile of their differences.
  */
 #include "stats/noise.h"
 
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns |log ratio| of a comparison of `rounds` drawn pairs. */
+/* Returns |logarithm of the ratio| of one comparison, which is made from `rounds` pairs drawn at
+ * random. */
 static double draw(struct ab_rng *rng, const double *x, const double *y, uint32_t n,
                    uint32_t rounds, double *scratch)
 {
@@ -51,7 +52,7 @@ double ab_noise_of_pairs(const double *x, const double *y, uint32_t n, uint32_t 
     return p95;
 }
 
-/* Keeps the largest value of each metric. */
+/* Stores the level of a metric, or the larger one if a level of this metric is already stored. */
 static void keep(struct ab_noise_levels *noise, const char *op, const char *metric, double p95)
 {
     uint32_t i = 0;
@@ -72,7 +73,7 @@ static void keep(struct ab_noise_levels *noise, const char *op, const char *metr
 struct twins {
     const struct ab_session *s;
     uint32_t backend[2];
-    double *x[2]; /* one number for each round */
+    double *x[2]; /* numbers of both back ends, one for each round */
     struct ab_noise_levels *out;
 };
 
@@ -106,7 +107,7 @@ void ab_noise_measure(const struct ab_session *s, uint32_t a, uint32_t b, uint32
                     measure(&t, &m, ab_result_op_name(op), m.field->name);
             }
     measure(&t, &ab_metric_run_time, ab_result_op_name(AB_OP_ALL), "time");
-    measure(&t, &ab_metric_run_rss, "memory", "rss_peak"); /* as gates spell it */
+    measure(&t, &ab_metric_run_rss, "memory", "rss_peak"); /* without "_bytes", as gates spell it */
     measure(&t, &ab_metric_run_peak, "memory", "peak");
     free(x);
 }

@@ -11,7 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double most_share = 0.9; /* fraction of the freed bytes that "most" means */
+/* fraction of the freed bytes that counts as "most" for most_back_ns */
+static const double most_share = 0.9;
 
 const struct ab_over_time *ab_over_time_next(const struct ab_session *s, uint32_t backend,
                                              uint32_t round, uint32_t *at)
@@ -32,18 +33,20 @@ const struct ab_over_time *ab_over_time_next(const struct ab_session *s, uint32_
 
 /* ---- one stretch ---- */
 
-struct walk { /* state of a walk over the rows of a run */
+struct walk { /* state while the rows of a run are read one after the other */
     const struct ab_session *s;
     uint32_t backend, round;
-    double live_most, resident_most; /* peaks since the previous stretch */
-    uint32_t position;               /* end of the previous stretch */
+    /* peaks of live and resident bytes since the previous stretch */
+    double live_most, resident_most;
+    uint32_t position; /* position of the end of the previous stretch */
     const struct ab_over_time *before;
     struct ab_idles out;
     size_t cap;
     bool is_inside;
 };
 
-/* Takes the peaks from the timeline, which also has what happens between two rows. */
+/* Updates the peaks from the timeline, up to the position `end`. The timeline also has peaks
+ * between two rows. */
 static void take_timeline(struct walk *w, uint32_t end)
 {
     for (uint32_t i = 0; i < w->s->n_timelines; i++) {
@@ -70,7 +73,9 @@ static void begin(struct walk *w, const struct ab_over_time *row)
                                                 .end_ns = (double)row->time_ns,
                                                 .live_bytes = row->live_bytes,
                                                 .begin_bytes = row->resident_bytes,
-                                                .area = row->resident_bytes * 0, /* NaN or 0 */
+                                                /* NaN if the resident bytes are not known,
+                                                 * otherwise 0 */
+                                                .area = row->resident_bytes * 0,
                                                 .at_1s_bytes = NAN,
                                                 .at_10s_bytes = NAN,
                                                 .at_60s_bytes = NAN,
@@ -84,7 +89,8 @@ static void begin(struct walk *w, const struct ab_over_time *row)
     w->is_inside = true;
 }
 
-/* Stores the first reading at or after `after`. */
+/* Stores `bytes` in *to if nothing is stored yet, and `since` (ns from the beginning of the
+ * stretch) is at least `after`. */
 static void take_reading(double *to, double since, double after, double bytes)
 {
     if (isnan(*to) && since >= after)
@@ -161,8 +167,8 @@ static double *number_at(struct ab_idle *x, size_t offset)
     return (double *)(void *)((char *)x + offset);
 }
 
-/* Replaces the numbers of the first round by medians over the rounds. All rounds do the same work,
- * so a round with another number of stretches comes from an edited file and is left out. */
+/* Replaces the numbers of the first round by medians over the rounds. All rounds do the same work.
+ * A round with another number of stretches comes from an edited file, and is left out. */
 static void take_medians(struct ab_idles *rounds, uint32_t n)
 {
     double *x = ab_alloc_zeroed((size_t)n + 1, sizeof x[0]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds a moment in the records of a result. Records of a moment follow each other.
+ * Finds the groups of a moment in the records of a result. The records of one moment are next to
+ * each other.
  */
 #include "stats/pin_groups.h"
 

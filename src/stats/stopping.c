@@ -11,7 +11,7 @@
 _Static_assert((int)AB_STOPPING_LEAST_ROUNDS == (int)AB_EFFECT_MIN_ROUNDS,
                "a session ends no earlier than there are intervals");
 
-/* Number of rounds, as many as by default, after which a session without any ratio ends. */
+/* If no ratio exists, a session ends after this number of rounds, which is the default number. */
 enum { ROUNDS_WITHOUT_RATIO = 10 };
 
 double ab_session_precision(const struct ab_session *s)
@@ -22,7 +22,7 @@ double ab_session_precision(const struct ab_session *s)
         if (base == UINT32_MAX || i == base || !ab_backend_is_comparable(&s->backends[i]))
             continue;
         struct ab_effect e = ab_session_lead(s, i, base);
-        /* The result is the same for a by b and for b by a. */
+        /* the same for a / b and for b / a, because the distance is relative */
         double half = fmax(e.high / e.ratio, e.ratio / e.low) - 1;
         widest = fmax(widest, isnan(half) ? (double)INFINITY : half);
     }
@@ -40,7 +40,8 @@ static bool is_narrow(const struct ab_session *s)
     return s->stopping.precision > 0 && ab_session_precision(s) <= s->stopping.precision;
 }
 
-/* True if there is no ratio whose interval could become narrow, and no time budget. */
+/* True if more rounds have no aim: there is no ratio whose interval could become narrow, and no
+ * time budget. */
 static bool is_aimless(const struct ab_session *s)
 {
     return s->stopping.precision > 0 && !(s->stopping.time_budget_s > 0) &&
@@ -75,7 +76,8 @@ uint32_t ab_stopping_expected(const struct ab_session *s, double round_s)
     double width = rule->precision > 0 ? ab_session_precision(s) : (double)NAN;
     if (rule->precision > 0 && !isfinite(width) && !(rule->time_budget_s > 0))
         return 0;
-    if (isfinite(width)) /* intervals narrow with the square root of the number of rounds */
+    /* an interval becomes narrower with the square root of the number of rounds */
+    if (isfinite(width))
         n = fmin(n, ceil(s->n_rounds * (width / rule->precision) * (width / rule->precision)));
     if (rule->time_budget_s > 0 && round_s > 0)
         n = fmin(n, s->n_rounds + floor((rule->time_budget_s - rule->spent_s) / round_s));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the back ends of all sessions, their ratios, the workloads that count, means and ranks, and
- * for each row one that dominates it. Judges gates on means.
+ * Finds the back ends of all sessions, their ratios, and the workloads that count. Computes means
+ * and ranks, and finds for each row one that dominates it. Judges gates on means.
  */
 #include "stats/suite_means.h"
 
@@ -30,7 +30,8 @@ static uint32_t row_of(const struct ab_suite_figures *f, const char *name)
     return i < f->n_rows ? i : UINT32_MAX;
 }
 
-/* Returns the back end with this name in a workload; UINT32_MAX = none. */
+/* Returns the index of the back end with this name in the session of a workload; UINT32_MAX =
+ * none. */
 static uint32_t backend_in(const struct ab_suite_work *w, const char *name)
 {
     const struct ab_session *s = w->session;
@@ -123,7 +124,7 @@ static void fill_cell(const struct ab_suite_figures *f, uint32_t work, uint32_t 
     cell->ratio[AB_SUITE_MEMORY] = ab_metric_ratio(s, b, base, peak).effect;
 }
 
-/* Writes why a workload cannot be in the means; "" = it can. */
+/* Writes why a workload cannot count for the means; "" = it can. */
 static void find_why(const struct ab_suite_figures *f, uint32_t work, char *why)
 {
     const struct ab_suite_work *of = &f->works[work];
@@ -157,8 +158,9 @@ static bool is_counted(const struct ab_suite_figures *f, uint32_t work, unsigned
     return is;
 }
 
-/* Returns Student's 95th percentile, by its expansion around the normal one (Abramowitz and Stegun
- * 26.7.5). The error is below 0.001 from five degrees of freedom on. */
+/* Returns the 95th percentile of Student's distribution, by its expansion around the normal
+ * distribution (Abramowitz and Stegun 26.7.5). The error is below 0.001 from five degrees of
+ * freedom on. */
 static double student(double freedom)
 {
     const double z = 1.6448536269514722, z2 = z * z;
@@ -175,7 +177,7 @@ static struct ab_suite_mean mean_of(const struct ab_suite_figures *f, uint32_t r
         const struct ab_effect *e = &cell_at(f, w, row)->ratio[metric];
         if (!is_counted(f, w, metric))
             continue;
-        double v = acos(0) * e->sd * e->sd / e->n_new; /* NaN with one round */
+        double v = acos(0) * e->sd * e->sd / e->n_new; /* NaN if there is one round */
         sum += log(e->ratio);
         variance += v;
         welch += v * v / (e->n_new - 1.0);
@@ -185,7 +187,8 @@ static struct ab_suite_mean mean_of(const struct ab_suite_figures *f, uint32_t r
         return m;
     m.ratio = exp(sum / k);
     m.freedom = variance == 0 ? INFINITY : variance * variance / welch;
-    if (!(m.freedom >= AB_EFFECT_MIN_ROUNDS - 1)) /* as with a single workload; also NaN */
+    /* true also if `freedom` is NaN; a single workload needs as many rounds */
+    if (!(m.freedom >= AB_EFFECT_MIN_ROUNDS - 1))
         return m;
     double half = student(m.freedom) * sqrt(variance) / k;
     m.low = m.ratio * exp(-half);
@@ -193,7 +196,7 @@ static struct ab_suite_mean mean_of(const struct ab_suite_figures *f, uint32_t r
     return m;
 }
 
-/* Computes reasons, counts and means. The mean of the base is 1 by definition. */
+/* Fills why, n_counted and the means of all rows. The mean of the base is 1 by definition. */
 static void fill_means(struct ab_suite_figures *f)
 {
     for (uint32_t w = 0; w < f->n_works; w++)
@@ -221,7 +224,8 @@ static void fill_ranks(struct ab_suite_figures *f)
         }
 }
 
-/* Finds for each row the fastest of those that beat it in both. */
+/* Finds for each row the fastest of the rows that dominate it: not slower, not larger, and better
+ * in time or memory. */
 static void find_better(struct ab_suite_figures *f)
 {
     for (uint32_t r = 0; r < f->n_rows; r++) {
@@ -239,13 +243,14 @@ static void find_better(struct ab_suite_figures *f)
     }
 }
 
-/* Sorts by rank in time; rows without a rank follow in their order. */
+/* Sorts the rows by rank in time. Rows without a rank come last, in their previous order. */
 static void sort_rows(struct ab_suite_figures *f)
 {
     for (uint32_t i = 1; i < f->n_rows; i++)
         for (uint32_t k = i; k > 0; k--) {
             uint32_t a = f->rows[k - 1].mean[AB_SUITE_TIME].rank - 1u,
-                     b = f->rows[k].mean[AB_SUITE_TIME].rank - 1u; /* no rank: UINT32_MAX */
+                     /* rank 0 (no rank) becomes UINT32_MAX */
+                b = f->rows[k].mean[AB_SUITE_TIME].rank - 1u;
             if (a <= b)
                 break;
             struct ab_suite_row row = f->rows[k];
@@ -314,7 +319,7 @@ static bool is_of_time(const struct ab_gate *g)
            strcmp(g->metric.field->name, "ns_per_op") == 0;
 }
 
-/* True if the gate is on this number of memory records. */
+/* True if the gate bounds the mean of this number (`name`) of memory records. */
 static bool is_of(const struct ab_gate *g, const char *name)
 {
     return g->metric.number != NULL && strcmp(g->metric.number->name, name) == 0;
@@ -399,7 +404,7 @@ static struct ab_checked mean_check(const struct ab_gate *g)
                                .place = g->place};
 }
 
-/* Judges a gate on each compared row except the one that it compares with, or on the named row.
+/* Judges a gate on the named row, or on each compared row except the one that it compares with.
  * Returns the number of entries. */
 static uint32_t judge_gate(const struct ab_suite_figures *f, const struct ab_gate *g,
                            struct ab_checked *out)

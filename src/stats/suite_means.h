@@ -26,37 +26,44 @@
 
 /* Phase name of gates on means: mean/all/ns_per_op, mean/memory/peak_bytes. */
 #define AB_SUITE_MEAN "mean"
-/* Word for the base in such gates. */
+/* Word that stands for the base in gates on means. */
 #define AB_SUITE_BASE "base"
 
 enum { AB_SUITE_WHY_BYTES = 200 };
 
 struct ab_suite_work {       /* a workload, one combination of its parameter values, or a trace */
     const char *name, *path; /* borrowed */
-    const struct ab_session *session; /* borrowed; NULL = no result */
-    const char *reason;               /* … and why there is none; "" = not known */
-    uint32_t combination;             /* in the session; 0 if there are none */
+    /* session of the workload; borrowed; NULL = it has no result */
+    const struct ab_session *session;
+    const char *reason; /* why there is no result; "" = not known */
+    /* index of the combination in the session; 0 if there are no combinations */
+    uint32_t combination;
 };
 
 enum ab_suite_metric { AB_SUITE_TIME, AB_SUITE_MEMORY, AB_SUITE_METRICS };
 extern const char *const ab_suite_metric_names[AB_SUITE_METRICS]; /* "time", "memory" */
 
-struct ab_suite_cell {                        /* one back end in one workload */
-    double value[AB_SUITE_METRICS];           /* medians: ns of the whole run, bytes; NaN = n/a */
-    struct ab_effect ratio[AB_SUITE_METRICS]; /* back end / base; NaN = nothing to compare */
-    const char *failure; /* why it has no numbers: "crashed", "no result"; "" = it has */
+struct ab_suite_cell { /* one back end in one workload */
+    /* medians: ns of the whole run, and bytes of the peak; NaN = n/a */
+    double value[AB_SUITE_METRICS];
+    /* number of the back end divided by that of the base; NaN = nothing to compare */
+    struct ab_effect ratio[AB_SUITE_METRICS];
+    /* why the back end has no numbers: "crashed", "no result"; "" = it has numbers */
+    const char *failure;
 };
 
 struct ab_suite_mean {
     double ratio, low, high; /* NaN = n/a; low and high are also NaN with too few rounds */
-    double freedom;          /* degrees of freedom; INFINITY = no noise at all */
-    uint32_t rank;           /* 1 = smallest ratio; 0 = it has none */
+    double freedom;          /* degrees of freedom; INFINITY = the numbers have no noise */
+    uint32_t rank;           /* 1 = smallest ratio; 0 = no rank, because there is no ratio */
 };
 
 struct ab_suite_row { /* a back end */
     char name[AB_BACKEND_NAME_BYTES];
-    const char *full_name;     /* from the first session that has the row; "" = name */
-    bool is_compared, is_base; /* is_compared: some workload has numbers of it that count */
+    /* as the first session that has the row gives it; "" = the same as `name` */
+    const char *full_name;
+    /* is_compared: some workload has comparable numbers of the back end */
+    bool is_compared, is_base;
     struct ab_suite_mean mean[AB_SUITE_METRICS];
     uint32_t better; /* row that dominates this one: no slower, no larger, and not equal in both;
                    UINT32_MAX = none */
@@ -64,15 +71,17 @@ struct ab_suite_row { /* a back end */
 
 struct ab_suite_figures {
     const struct ab_suite_work *works;
-    bool is_of_readings; /* memory is rss_peak_bytes, without memory that is resident only during a
-                            call */
+    /* memory is compared by rss_peak_bytes, which lacks memory that is resident only during a
+     * call */
+    bool is_of_readings;
     uint32_t n_works, n_rows;
     struct ab_suite_row *rows;            /* sorted by rank in time, then in the order of their
                                              names on the command line */
-    uint32_t base;                        /* index of a row; UINT32_MAX = none */
-    struct ab_suite_cell *cells;          /* [work * n_rows + row] */
+    uint32_t base;                        /* index of the base's row; UINT32_MAX = none */
+    struct ab_suite_cell *cells;          /* cell of row r in workload w: cells[w * n_rows + r] */
     uint32_t n_counted[AB_SUITE_METRICS]; /* number of workloads in the means */
-    /* why a workload is left out of the mean of time: "mimalloc crashed"; "" = it is not. [work] */
+    /* for each workload, why it is left out of the mean of time: "mimalloc crashed"; "" = it is not
+     * left out */
     char (*why)[AB_SUITE_WHY_BYTES];
 };
 
@@ -84,7 +93,8 @@ void ab_suite_figures_fini(struct ab_suite_figures *f);
 
 /* True if the text is a gate on a mean. */
 bool ab_suite_gate_is_mean(const char *text);
-/* Parses such a gate. `known`: names that may stand for a back end. On failure, fills *error. */
+/* Parses a gate on a mean. `known` has names that may stand for a back end. On failure returns
+ * false and fills *error. */
 bool ab_suite_gate_parse(const char *text, const char *const *known, size_t n_known,
                          struct ab_gate *out, struct ab_gate_error *error);
 /* Judges the gates on means. Returns a malloc'ed array with one entry for each gate and back end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Joins sessions. Decides whether they may be joined, which part has which round, which machines
- * there were, and how the rows of back ends are merged.
+ * measured, and how the rows of back ends are merged.
  */
 #include "result/merge/merge.h"
 
@@ -29,19 +29,18 @@ static const char *shown(char buf[256], const char *file)
 struct ab_merge {
     const struct ab_merge_part *parts;
     uint32_t n;
-    uint32_t n_rounds;  /* of the merged result */
-    uint32_t *owner;    /* n_rounds: index of the part that has this round; AB_MERGE_NOBODY =
-                           none */
-    uint32_t *host_map; /* index in out->hosts for the hosts of all parts, one part after the
-                           other */
-    uint32_t *host_of;  /* n: start of each part's hosts in host_map */
+    uint32_t n_rounds; /* number of rounds of the merged result */
+    uint32_t *owner;   /* n_rounds indices: the part that has each round; AB_MERGE_NOBODY = none */
+    /* index in out->hosts of each host of each part; the hosts of the parts follow each other */
+    uint32_t *host_map;
+    uint32_t *host_of; /* n indices: where the hosts of each part begin in host_map */
     struct ab_session *out;
     struct ab_err *err;
 };
 
-/* ---- lists of records: sorted by round, as if one session had measured them ---- */
+/* ---- lists of records: sorted by round, as if a single session had measured them ---- */
 
-/* Returns the index of a part's round in the merged result. */
+/* Returns the index that a round of a part has in the merged result. */
 static uint32_t merge_round(const struct ab_session *part, uint32_t round)
 {
     return ab_shard_merged_round(part->shard, part->n_rounds_planned, round);
@@ -49,8 +48,8 @@ static uint32_t merge_round(const struct ab_session *part, uint32_t round)
 
 #define NO_PHASE SIZE_MAX
 
-/* A list of the session: offsets of its members in the session, and of round and phase in its
- * records. */
+/* A list of records of the session. items, n and cap: offsets of the list's members in the session;
+ * size: bytes of a record; round and phase: offsets in a record. */
 struct list {
     size_t items, n, cap, size, round, phase;
 };
@@ -85,7 +84,7 @@ static void set_list(const struct list *l, struct ab_session *s, char *items, ui
     *(size_t *)at(s, l->cap) = n;
 }
 
-/* Returns the round of a record in the merged result. */
+/* Returns the index that the round of a record has in the merged result. */
 static uint32_t round_of(const struct list *l, const struct ab_session *s, const char *record)
 {
     return merge_round(s, *(uint32_t *)at(record, l->round));
@@ -165,8 +164,8 @@ static void list_parts(const struct ab_merge *m)
     }
 }
 
-/* Copies rounds and records of all parts into *out. Both sides refer to what the records own, until
- * one of the following two functions is called. */
+/* Copies the rounds and records of all parts into *out. Memory that the records own then has two
+ * owners, until drop_lists(out) or take() is called. */
 static void merge_records(const struct ab_merge *m)
 {
     join_rounds(m);
@@ -175,7 +174,7 @@ static void merge_records(const struct ab_merge *m)
     list_parts(m);
 }
 
-/* Frees the lists themselves, but not what their records own. */
+/* Frees the lists of a session, but not the memory that their records own. */
 static void drop_lists(struct ab_session *s)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(lists); i++) {
@@ -185,7 +184,7 @@ static void drop_lists(struct ab_session *s)
     s->n_rounds = 0;
 }
 
-/* Clears the lists of an out session that is a copy of a part's. */
+/* Clears the lists of *out, which is a copy of a part and must not free that part's lists. */
 static void merge_begin_lists(struct ab_session *out)
 {
     for (size_t i = 0; i < AB_ARRAY_LEN(lists); i++)
@@ -194,14 +193,14 @@ static void merge_begin_lists(struct ab_session *out)
     out->n_rounds = 0;
 }
 
-/* Clears the lists of the parts, because *out owns the records now. */
+/* Frees the lists of the parts, because *out owns the memory of the records now. */
 static void take(const struct ab_merge *m)
 {
     for (uint32_t i = 0; i < m->n; i++)
         drop_lists(m->parts[i].session);
 }
 
-/* ---- same work ---- */
+/* ---- check that the parts did the same work ---- */
 
 static enum ab_status check_conditions(const struct ab_merge *m, uint32_t part)
 {
@@ -216,7 +215,7 @@ static enum ab_status check_conditions(const struct ab_merge *m, uint32_t part)
     return status;
 }
 
-/* Checks that libraries with the same name are the same build, because their rounds form one
+/* Checks that back ends with the same name are the same build, because their rounds form one
  * row. */
 static enum ab_status check_builds(const struct ab_merge *m, uint32_t part, uint32_t with)
 {
@@ -265,8 +264,8 @@ static bool is_divided(const struct ab_session *s)
     return ab_shard_is_divided(s->shard, s->n_rounds_planned);
 }
 
-/* Sets the number of rounds of the merged result. Parts of divided rounds must come from the same
- * division. */
+/* Sets the number of rounds of the merged result. If rounds are divided, all parts must come from a
+ * division into the same number of shards. */
 static enum ab_status count_rounds(struct ab_merge *m)
 {
     const struct ab_session *first = m->parts[0].session;
@@ -305,8 +304,8 @@ static enum ab_status claim_rounds(struct ab_merge *m, uint32_t part)
     return AB_OK;
 }
 
-/* True if no part has the round. Not true if the round belongs to a complete part, because a part
- * whose back ends all failed is complete without its rounds. */
+/* True if no part has the round. A round that belongs to a complete part is not missing even then,
+ * because a part whose back ends all failed is complete without rounds. */
 static bool is_missing(const struct ab_merge *m, uint32_t round)
 {
     if (m->owner[round] != AB_MERGE_NOBODY)
@@ -323,7 +322,8 @@ static bool is_missing(const struct ab_merge *m, uint32_t round)
     return true;
 }
 
-/* Adds a missing round to the list, with its shard if the first part knows the division. */
+/* Adds the number of a missing round to the list, and the shard that should have run it, if the
+ * first part is a shard. */
 static void add_missing(const struct ab_merge *m, struct ab_text *list, uint32_t round)
 {
     struct ab_run_shard shard = m->parts[0].session->shard;
@@ -395,7 +395,7 @@ static void list_hosts(struct ab_merge *m)
     out->host = out->hosts[0];
 }
 
-/* Removes the list if there is one machine, as in other sessions. */
+/* Removes the list of machines if there is only one, as in other sessions. */
 static void settle_hosts(struct ab_session *out)
 {
     if (out->n_hosts > 1)
@@ -407,8 +407,8 @@ static void settle_hosts(struct ab_session *out)
 
 /* ---- back ends ---- */
 
-/* Merges a row. The first part with numbers gives the build; a part without numbers removes the
- * row. */
+/* Merges a row. The build is that of the first part in which the row has numbers. If a part has no
+ * numbers of the row, the merged row has none either, with the status of that part. */
 static void merge_backend(const struct ab_merge *m, uint32_t i, struct ab_backend_info *b)
 {
     bool is_known = false;
@@ -444,8 +444,8 @@ static void merge_backends(struct ab_merge *m)
 
 /* ---- whole sessions ---- */
 
-/* Converts the pass plan if rounds were divided, because their parts are then rounds of the merged
- * result. */
+/* Converts the plan of passes if rounds were divided, because each part of a round is a round of
+ * the merged result. */
 static void merge_passes(const struct ab_merge *m)
 {
     const struct ab_session *first = m->parts[0].session;
@@ -465,7 +465,7 @@ static void copy_combinations(const struct ab_session *from, struct ab_session *
     out->combinations = bytes > 0 ? memcpy(ab_alloc(bytes), from->combinations, bytes) : NULL;
 }
 
-/* Begins *out with the work and conditions of the first part, without measurements. */
+/* Initializes *out with the work and conditions of the first part, without measurements. */
 static void begin_session(const struct ab_merge *m)
 {
     struct ab_session *out = m->out;
@@ -493,7 +493,8 @@ static void begin_session(const struct ab_merge *m)
     merge_passes(m);
 }
 
-/* Merges the facts of the clock; each machine has its own. */
+/* Merges the facts of the clock. If machines have clocks of different speed, ns_per_tick becomes
+ * NaN. */
 static void merge_timer(const struct ab_merge *m)
 {
     struct ab_session *out = m->out;
@@ -506,8 +507,8 @@ static void merge_timer(const struct ab_merge *m)
     out->timer.floor_ns = ab_session_floor(out);
 }
 
-/* Sums the disturbances over all parts. The level of the canary belongs to a machine and is not
- * summed. */
+/* Sums the disturbances over all parts. The level of the canary is not summed: it is the lowest of
+ * the parts, or NaN with several machines. */
 static void merge_noise(const struct ab_merge *m)
 {
     struct ab_noise *noise = &m->out->noise;
@@ -526,7 +527,7 @@ static void merge_noise(const struct ab_merge *m)
 
 static void abandon(const struct ab_merge *m)
 {
-    drop_lists(m->out); /* the parts own them */
+    drop_lists(m->out); /* only the lists, because the parts own the memory of the records */
     ab_session_fini(m->out);
     free(m->out->backends);
 }
@@ -586,7 +587,8 @@ static void differences_add_number(struct ab_differences *d, const char *what, u
     ab_differences_add(d, what, now == UINT64_MAX ? "" : a, was == UINT64_MAX ? "" : b);
 }
 
-/* Compares two lists of settings and notes the first pair that differs. */
+/* Compares two lists of settings, and adds the first pair that differs to the list of
+ * differences. */
 static void compare_settings(struct ab_differences *d, const struct ab_session *now,
                              const struct ab_session *was)
 {
@@ -606,7 +608,7 @@ static void compare_phases(struct ab_differences *d, const struct ab_session *no
         ab_differences_add(d, "a phase", now->phases[i], was->phases[i]);
 }
 
-/* Writes "0,2,3", as far as it fits. */
+/* Writes a list of CPUs as "0,2,3", as far as it fits. */
 static const char *cpu_list(char *buf, size_t cap, const struct ab_session *s)
 {
     size_t n = 0;
@@ -640,7 +642,7 @@ static void compare_backends(struct ab_differences *d, const struct ab_session *
     }
 }
 
-/* Writes "in 6 rounds", "in every round" or "not run". */
+/* Writes in how many rounds a pass runs: "in 6 rounds", "in every round" or "not run". */
 static const char *rounds_of(char buf[32], const struct ab_pass_plan *plan, enum ab_pass pass)
 {
     snprintf(buf, 32, "in every round");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joins results that each have some rounds of one measurement, as shards do. Every record is kept
+ * Joins results that each have some rounds of one measurement, as shards have. Every record is kept
  * unchanged, in the order of the rounds. A round stays whole and belongs to the machine that ran
- * it. With several machines, the session lists them, and each round names its machine.
+ * it. With several machines, the session lists the machines, and each round names its own.
  */
 #ifndef AB_RESULT_MERGE_H
 #define AB_RESULT_MERGE_H
@@ -11,9 +11,10 @@
 #include "result/result.h"
 
 struct ab_merge_part {
-    struct ab_session *session; /* the merge takes its lists of records */
-    const char *file;           /* for messages, and for the list of parts */
-    char sha256[65];            /* of the file; "" = not known */
+    /* the merge takes the session's lists of records and leaves it without */
+    struct ab_session *session;
+    const char *file; /* file name, for messages and for the list of parts */
+    char sha256[65];  /* digest of the file; "" = not known */
 };
 
 /* Joins parts[0..n), n >= 1, into *out. *out borrows strings, phases, settings and CPUs from the
@@ -26,18 +27,17 @@ struct ab_merge_part {
 enum ab_status ab_merge(const struct ab_merge_part *parts, uint32_t n, bool is_partial,
                         struct ab_session *out, struct ab_err *err);
 
-/* Comparison of conditions. Mixing numbers of two different set-ups in one result would be worse
- * than having none, so resuming and merging check here first. */
+/* Comparison of conditions. A result with numbers of two different set-ups would be worse than
+ * none, so resuming and merging first compare the conditions. */
 
-/* A list of differences: "the seed is 1, was 5; …". Zero-initialise all but `word`; free with
- * ab_text_fini(&text). */
+/* A list of differences as text: "the seed is 1, was 5; …". Zero-initialize all but `word`; free
+ * with ab_text_fini(&text). */
 struct ab_differences {
     struct ab_text text; /* n == 0: nothing differs */
-    const char *word;    /* between the two values: "was", "there" */
+    const char *word;    /* word between the two values: "was", "there" */
 };
 
-/* Adds `what` to the list if the two values differ. NULL and "" are "unknown"; UINT64_MAX is an
- * unknown number. */
+/* Adds `what` to the list if its values differ. NULL and "" are written as "unknown". */
 void ab_differences_add(struct ab_differences *d, const char *what, const char *now,
                         const char *was);
 
@@ -46,8 +46,8 @@ void ab_differences_add(struct ab_differences *d, const char *what, const char *
 void ab_conditions_compare(struct ab_differences *d, const struct ab_session *now,
                            const struct ab_session *was);
 
-/* Lists the differences in version, build id and (with `with_path`) file of a back end that has
- * numbers in both. */
+/* Lists the differences of a back end that has numbers in both sessions: version, build id and, if
+ * with_path, file. */
 void ab_conditions_compare_build(struct ab_differences *d, const struct ab_backend_info *now,
                                  const struct ab_backend_info *was, bool with_path);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the records that differ only in their round: sorted by everything else, they are
- * neighbours.
+ * Merges records that differ only in their round. To find them, sorts records by everything else,
+ * so that they are next to each other.
  */
 #include "result/merge/merge_rounds.h"
 
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct record { /* key of a record without its round */
+struct record { /* identity of a record, without its round */
     const char *phase;
-    uint64_t kind; /* op, op and size class, or beginning of a window */
+    uint64_t kind; /* op; op and size class; or the beginning of a window */
     uint32_t backend, index;
 };
 
@@ -44,8 +44,8 @@ static void *copy(const void *items, uint32_t n, size_t bytes)
     return to;
 }
 
-/* Adds `later` to *first. The first record of a group refers to the original's histogram until a
- * second one is added. */
+/* Adds the histogram `later` to *first. Before the first addition, *first points to the original's
+ * histogram, and is replaced by a copy. */
 static void add(struct ab_merged_rounds *m, struct ab_hdr **first, const struct ab_hdr *later)
 {
     bool is_own = m->n_hdrs > 0 && m->hdrs[m->n_hdrs - 1] == *first;
@@ -210,7 +210,8 @@ void ab_merged_rounds_fini(struct ab_merged_rounds *m)
 
 /* ---- iterations, summed over the rounds ---- */
 
-/* Returns a time minus that of the null back end; NaN if it cannot be distinguished from that. */
+/* Returns a time from which that of the null back end was subtracted; NaN if nothing is left, so
+ * that the two cannot be distinguished. */
 static double seen(double net)
 {
     return net > 0 ? net : (double)NAN;

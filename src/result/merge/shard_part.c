@@ -9,8 +9,8 @@ bool ab_shard_is_divided(struct ab_run_shard shard, uint32_t rounds)
     return shard.count > rounds;
 }
 
-/* Returns the number of shards that a round is divided among. Their numbers leave the round as the
- * remainder. */
+/* Returns the number of shards that a round is divided among: those whose number, counted from 0,
+ * has the remainder `round` when it is divided by the number of rounds. */
 static uint32_t parts_of(struct ab_run_shard shard, uint32_t rounds, uint32_t round)
 {
     return ab_shard_is_divided(shard, rounds) ? (shard.count - round - 1) / rounds + 1 : 1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Divides the rounds of a measurement among shards. Back ends are compared within a round, one
- * after the other on one machine, so a shard runs whole rounds if there are enough. Shard i of n
- * runs the rounds i - 1, i - 1 + n, … With more shards than rounds, each round is divided among
- * several shards by back end. Ratios are then only between back ends that ran together.
+ * Divides the rounds of a measurement among shards. Back ends are compared within a round, in which
+ * they run one after the other on one machine. So a shard runs whole rounds if there are enough.
+ * Shard i of n runs the rounds i - 1, i - 1 + n, … With more shards than rounds, the back ends of
+ * each round are divided among several shards. Ratios then exist only between back ends that ran in
+ * the same shard.
  */
 #ifndef AB_RESULT_MERGE_SHARD_PART_H
 #define AB_RESULT_MERGE_SHARD_PART_H
@@ -26,8 +27,8 @@ bool ab_shard_has_backend(struct ab_run_shard shard, uint32_t rounds, uint32_t b
 
 /* True if there are more shards than rounds, so that rounds are divided. */
 bool ab_shard_is_divided(struct ab_run_shard shard, uint32_t rounds);
-/* Returns the index of a round in the merged result. Where rounds are divided, the parts of all
- * rounds are numbered one after the other. */
+/* Returns the index of a round in the merged result. If rounds are divided, the parts of all rounds
+ * are counted one after the other. */
 uint32_t ab_shard_merged_round(struct ab_run_shard shard, uint32_t rounds, uint32_t round);
 
 #endif

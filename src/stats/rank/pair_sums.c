@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts the sums up to a value with two pointers, and bisects over the values of a double. Doubles
- * are ordered like integers, so 64 steps find the exact sum.
+ * Counts the sums up to a value with two indices, one ascending and one descending. Finds a sum by
+ * bisection over all doubles. Doubles are ordered like integers, so 64 steps find the exact sum.
  */
 #include "stats/rank/pair_sums.h"
 
@@ -17,7 +17,8 @@ uint64_t ab_pair_sums_total(const struct ab_pair_sums *p)
 uint64_t ab_pair_sums_count(const struct ab_pair_sums *p, double value)
 {
     const double *b = p->b == NULL ? p->a : p->b;
-    uint64_t n = 0, j = p->b == NULL ? p->n_a : p->n_b; /* b[0..j) + a[i] are small enough */
+    /* each of b[0..j) + a[i] is at most `value` */
+    uint64_t n = 0, j = p->b == NULL ? p->n_a : p->n_b;
     for (uint64_t i = 0; i < p->n_a; i++) {
         uint64_t from = p->b == NULL ? i : 0;
         while (j > from && p->a[i] + b[j - 1] > value)
@@ -29,7 +30,7 @@ uint64_t ab_pair_sums_count(const struct ab_pair_sums *p, double value)
     return n;
 }
 
-/* Converts a double to an integer such that the order is kept, and back. */
+/* Convert a double to an integer, and back, so that integers are ordered as the doubles are. */
 static int64_t place_of(double x)
 {
     int64_t bits;

@@ -8,8 +8,8 @@
 
 static const double z_90_percent = 1.645;
 
-/* Returns the sample of a rank, from 1. Overflowed samples are the last ones; NaN = not
- * recorded. */
+/* Returns the value of the sample with this rank, counted from 1. Samples that overflowed have the
+ * highest ranks; for these, and for ranks that do not exist, returns NaN. */
 static double sample_at(const struct ab_hdr *hdr, double rank, double recorded)
 {
     if (!(rank >= 1) || rank > recorded)

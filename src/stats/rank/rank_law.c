@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counts as probabilities: each step of the recursions divides by the number of cases, so that
- * nothing overflows. Only the lower half is computed, because both laws are symmetric. The last
- * half is cached, because tables ask for the same one repeatedly (one thread).
+ * Counts combinations as probabilities: each step of the recursions divides by the number of cases,
+ * so that nothing overflows. Only the lower half of a distribution is computed, because both are
+ * symmetric. The last half is cached, because tables ask for the same one repeatedly. Only one
+ * thread may call these functions.
  */
 #include "stats/rank/rank_law.h"
 
@@ -15,7 +16,7 @@
 
 static struct {
     struct ab_rank_law law;
-    double *cdf; /* for 0 … most / 2 */
+    double *cdf; /* probabilities of all values up to 0 … most / 2 */
 } kept;
 
 uint64_t ab_rank_law_most(struct ab_rank_law law)
@@ -24,7 +25,8 @@ uint64_t ab_rank_law_most(struct ab_rank_law law)
     return law.n_base == 0 ? n * (n + 1) / 2 : n * law.n_base;
 }
 
-/* Counts the sums of subsets of 1 … n: each number is in or out. */
+/* Computes the probability of each sum of a random subset of 1 … n, in which each number is in or
+ * out with equal probability. */
 static void count_subsets(double *p, uint64_t last, uint32_t n)
 {
     for (uint64_t i = 1; i <= n; i++)
@@ -32,9 +34,9 @@ static void count_subsets(double *p, uint64_t last, uint32_t n)
             p[s] = (p[s] + (s >= i ? p[s - i] : 0)) / 2;
 }
 
-/* Counts U of samples of `few` and `many`. The counts are coefficients of the Gaussian binomial,
- * the product over i of (1 - q^(many + i)) / (1 - q^i), whose
- * coefficients add up to the binomial coefficient (many + i over i). */
+/* Computes the probability of each value of U for samples of the sizes `few` and `many`. The counts
+ * are coefficients of the Gaussian binomial, the product over i of (1 - q^(many + i)) / (1 - q^i).
+ * These coefficients add up to the binomial coefficient (many + i over i). */
 static void count_rank_sums(double *p, uint64_t last, uint32_t few, uint32_t many)
 {
     for (uint64_t i = 1; i <= few; i++) {
@@ -46,7 +48,7 @@ static void count_rank_sums(double *p, uint64_t last, uint32_t few, uint32_t man
     }
 }
 
-/* Returns the lower half of the distribution; NULL = too large to count. */
+/* Returns the lower half of the distribution; NULL = the samples are too large to count. */
 static const double *lower_half(struct ab_rank_law law)
 {
     uint64_t last = ab_rank_law_most(law) / 2;
@@ -84,7 +86,8 @@ static double normal_law(struct ab_rank_law law, double value)
     double density = exp(-z * z / 2) / sqrt(2 * M_PI);
     double p = erfc(-z / M_SQRT2) / 2 -
                density * fourth / (24 * variance * variance) * (z * z - 3) * z;
-    return fmin(fmax(p, 0), 1); /* the correction is too large beyond some nine deviations */
+    /* farther out than about nine deviations, the correction is too large */
+    return fmin(fmax(p, 0), 1);
 }
 
 double ab_rank_law_cdf(struct ab_rank_law law, uint64_t value)
@@ -100,7 +103,8 @@ double ab_rank_law_cdf(struct ab_rank_law law, uint64_t value)
 
 int64_t ab_rank_law_bound(struct ab_rank_law law, double alpha)
 {
-    uint64_t low = 0, high = ab_rank_law_most(law); /* cdf(low - 1) <= alpha < cdf(high) */
+    /* invariant: cdf(low - 1) <= alpha < cdf(high) */
+    uint64_t low = 0, high = ab_rank_law_most(law);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (ab_rank_law_cdf(law, middle) <= alpha)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Distributions of rank statistics if nothing differs: the signed-rank statistic of pairs (Wilcoxon
- * 1945) and the rank-sum statistic U of two samples (Mann and Whitney 1947). They are exact, by
- * counting subsets, up to AB_RANK_LAW_PAIRS rounds of pairs, or AB_RANK_LAW_SAMPLE in the smaller
- * or larger sample. Beyond, the normal law with its fourth cumulant (Edgeworth) is off by at most
- * one rank.
+ * Distributions of rank statistics under the hypothesis that nothing differs: the signed-rank
+ * statistic of pairs (Wilcoxon 1945) and the rank-sum statistic U of two samples (Mann and Whitney
+ * 1947). They are exact, by counting subsets, up to AB_RANK_LAW_PAIRS pairs or AB_RANK_LAW_SAMPLE
+ * numbers in each sample. Beyond these sizes, the normal distribution with its fourth cumulant
+ * (Edgeworth) is used, which is off by at most one rank.
  */
 #ifndef AB_STATS_RANK_LAW_H
 #define AB_STATS_RANK_LAW_H
@@ -14,11 +14,12 @@
 enum { AB_RANK_LAW_PAIRS = 1000, AB_RANK_LAW_SAMPLE = 400 };
 
 struct ab_rank_law {
-    uint32_t n_base; /* 0 = pairs, n_new of them */
-    uint32_t n_new;
+    uint32_t n_base; /* size of the first sample; 0 = pairs */
+    uint32_t n_new;  /* size of the second sample, or number of pairs */
 };
 
-/* Returns the largest value: n (n + 1) / 2 for pairs, n_base · n_new for samples. */
+/* Returns the largest value of the statistic: n (n + 1) / 2 for pairs, n_base · n_new for
+ * samples. */
 uint64_t ab_rank_law_most(struct ab_rank_law law);
 /* Returns P(statistic <= value). */
 double ab_rank_law_cdf(struct ab_rank_law law, uint64_t value);
