@@ -385,7 +385,7 @@ END
 }
 
 @test "libraries that go on calling the C library's malloc are named, and stored, where the program works all the same" {
-    local says="warning: calls of libdeep.so go to the C library's malloc, not to toy: loaded with RTLD_DEEPBIND or dlmopen ->"
+    local says="warning: calls of libdeep.so go to the C library's malloc, not to toy, because of RTLD_DEEPBIND or dlmopen ->"
     for how in 'deep 0' 'own 100'; do
         execute -b "glibc,toy=$TOY" --json "$OUT/r.json" -- "$GUESTS/prog_modules" "${how% *}" "$GUESTS/libdeep.so" "${how#* }"
         expect_code 0

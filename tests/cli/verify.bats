@@ -270,9 +270,9 @@ all_conform() {
     expect_json '.backends[0].caveat == null' "$OUT/result.json"
     expect_json '.backends[1] | .status == "ok" and (.caveat | test("^memalign\\(256, 256\\) "))' \
         "$OUT/result.json"
-    tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'where this work does not depend on them: memalign(256, 256)'
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'in ways that this work does not depend on: memalign(256, 256)'
     bench report -v "$OUT/result.json"
-    tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'where this work does not depend on them: memalign(256, 256)'
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -q 'in ways that this work does not depend on: memalign(256, 256)'
 }
 
 @test "a library that was given by its path is said to be checked with this workload only" {
