@@ -73,7 +73,7 @@ static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, str
                                                  : "a message";
     add(out, "reset", v->place,
         is_scope ? "region '%s' never ends a scope in one call, because %s%s%s has blocks from "
-                   "within the scope that live on: the region's blocks are freed one by one"
+                   "within the scope that stay live: the region's blocks are freed one by one"
                  : "region '%s' never resets in bulk, because %s%s%s is live at each reset: the "
                    "region's blocks are freed one by one",
         w->sets[v->set].name, is_set ? "'" : "", other, is_set ? "'" : "");
@@ -96,8 +96,8 @@ static void lint_phase(const struct ab_phase_def *def, const struct ab_phase *ph
     uint64_t n_ops = ab_phase_ops(phase);
     if (n_ops > 0 && n_ops < FEW_OPS) {
         add(out, "few-ops", def->place,
-            "phase '%s' has %" PRIu64 " ops: too few for a time per op, which would mostly "
-            "be that of starting and stopping",
+            "phase '%s' has %" PRIu64 " ops: too few for a time per op, which would mostly be the "
+            "time of starting and stopping",
             def->name, n_ops);
         return;
     }

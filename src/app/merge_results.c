@@ -71,7 +71,8 @@ static enum ab_status store(const struct ab_merge_results_request *r, const stru
     struct ab_store store;
     AB_TRY(ab_store_open(&wanted, &r->talk, &store, err));
     if (store.folder == NULL)
-        return ab_fail(err, AB_USAGE, "merge: results are not stored here; say where with -o FILE");
+        return ab_fail(err, AB_USAGE,
+                       "merge: results are not stored here; name a file with -o FILE");
     enum ab_status status = ab_store_write(&store, s, err);
     size_t n = strlen(store.folder);
     snprintf(place, cap, "%s%s%s", store.folder, n > 0 && store.folder[n - 1] == '/' ? "" : "/",

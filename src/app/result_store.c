@@ -315,8 +315,8 @@ static enum ab_status parse_last(const char *text, unsigned *back, struct ab_err
         return AB_OK;
     }
     return ab_fail(err, AB_USAGE,
-                   "%s is no stored result: @last is the newest, @last~1 the one before it; "
-                   "a file of this name is ./%s",
+                   "%s does not name a stored result: @last is the newest, @last~1 the one before "
+                   "it; a file of this name is ./%s",
                    AB_SHOWN(256, text), AB_SHOWN(256, text));
 }
 

@@ -335,7 +335,8 @@ static enum ab_status complete_options(struct ab_resume *r, enum ab_session_kind
     const struct ab_session *s = &r->stored.session;
     const char *command = ab_session_resume_commands[s->kind];
     if (command == NULL)
-        return ab_fail(err, AB_USAGE, "is no result of run or replay; only these can be resumed");
+        return ab_fail(err, AB_USAGE,
+                       "is not a result of run or replay; only these can be resumed");
     if (s->kind != kind)
         return ab_fail(err, AB_USAGE, "is a %s result; resume it with allocbench %s --resume",
                        ab_session_kind_names[s->kind], command);

@@ -40,8 +40,9 @@ enum ab_status ab_aged_rows_read(const char *text, const char *where, struct ab_
     where = AB_SHOWN(160, where);
     if (!parse(text, &r))
         return ab_fail(err, AB_USAGE,
-                       "%s: \"%s\" is no occupancy: OCC or OCCxMULT, as 0.75 or 0.75x2", where,
-                       shown);
+                       "%s: \"%s\" is not an occupancy: expected OCC or OCCxMULT, such as 0.75 or "
+                       "0.75x2",
+                       where, shown);
     if (r.occupancy < AB_AGING_LEAST || r.occupancy > AB_AGING_MOST)
         return ab_fail(err, AB_USAGE,
                        "%s: aged heap of %s: the part that stays must be %.2f to %.2f of the "

@@ -108,8 +108,8 @@ static enum ab_status check_foreign(enum ab_command_id command, const char *path
     if (format == NULL)
         return AB_OK;
     return ab_fail(err, AB_USAGE,
-                   "%s: %s is in the format %s, no trace of allocbench; import it first: "
-                   "allocbench trace import %s -o OUT.abt",
+                   "%s: %s is in the format %s, which is not a trace of allocbench; import it "
+                   "first: allocbench trace import %s -o OUT.abt",
                    ab_commands[command].name, AB_SHOWN(512, path), format, AB_SHOWN(512, path));
 }
 
@@ -157,7 +157,8 @@ static enum ab_status refuse_backend(enum ab_command_id command, const struct ab
     int n = (int)strlen(list);
     n -= n > 0 && list[n - 1] == ',';
     return ab_fail(err, AB_USAGE,
-                   "%s: %s is an allocator; the list has commas and no blanks: -b %.*s%s%s",
+                   "%s: %s is an allocator, not a file; a list of allocators has commas and no "
+                   "blanks: -b %.*s%s%s",
                    ab_commands[command].name, text, n, AB_SHOWN(512, list), n > 0 ? "," : "", text);
 }
 

@@ -49,8 +49,8 @@ static void print_kept(const struct ab_kept_baseline *kept)
     print_rows(&kept->base->stored.session);
     putchar('\n');
     if (!kept->has_control)
-        printf("note: there is no library of the system in it, so that a machine that changes "
-               "looks\n  like a library that does; measure glibc along: -b glibc,…\n");
+        printf("note: the baseline contains no system library, so that a change of the machine\n"
+               "looks like a change of the library; measure glibc as well: -b glibc,…\n");
 }
 
 /* ---- commands ---- */

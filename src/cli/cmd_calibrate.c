@@ -32,7 +32,7 @@ static void print(void *user, const struct ab_calibration *c)
     const struct ab_noise_levels *n = &c->noise;
     char shown[300];
     printf("Noise of this machine on %s: one library was measured twice, as two back ends.\n"
-           "95 %% of comparisons of these equal builds, of %u rounds each (drawn from %u),\n"
+           "95 %% of comparisons of these identical builds, of %u rounds each (drawn from %u),\n"
            "differ by less than\n\n",
            ab_text_printable(shown, sizeof shown, c->workload), n->rounds, n->n_rounds);
     for (uint32_t i = 0; i < n->n; i++) {
@@ -44,8 +44,8 @@ static void print(void *user, const struct ab_calibration *c)
     }
     if (n_hidden > 0)
         printf("  (-v: %u more metrics)\n", n_hidden);
-    printf("\nallocbench explain METRIC says what one is, as ns_per_op.");
-    printf("\nrun, replay, exec and compare warn of limits narrower than twice that.\n");
+    printf("\nallocbench explain METRIC explains a metric, such as ns_per_op.");
+    printf("\nrun, replay, exec and compare warn of limits narrower than twice these values.\n");
     fflush(stdout);
 }
 

@@ -58,7 +58,7 @@ static void print_total(const struct ab_workload_check *c)
     if (c->choice.s != NULL)
         printf("\nback ends: %s\n", c->choice.s);
     if (cost->n_backends == 0) {
-        puts("\nrun: n/a, none of the back ends is here (allocbench list backends)");
+        puts("\nrun: n/a, because none of the back ends is installed (allocbench list backends)");
         return;
     }
     printf("\nrun: %zu back end%s x %u rounds, %u processes a back end, about %s, at most %s\n",
@@ -66,15 +66,16 @@ static void print_total(const struct ab_workload_check *c)
            AB_TIME(cost->ns), AB_BYTES(cost->bytes));
     print_passes(&c->passes, cost->rounds);
     puts("     estimated at 100 ns per op and 5 us per new page; a fast allocator takes half\n"
-         "     of that, a slow one twice. Memory: the largest heap and allocbench's own, as\n"
-         "     one process runs at a time)");
+         "     of that, a slow one twice as long. Memory: the largest heap and allocbench's own,\n"
+         "     because one process runs at a time)");
 }
 
 static void print_combinations(const struct ab_workload_check *c)
 {
     if (c->n_combinations == 1)
         return;
-    printf("\n%zu combinations of values; above is the first\n", c->n_combinations);
+    printf("\n%zu combinations of values; the plan above is that of the first\n",
+           c->n_combinations);
     for (size_t i = 0; i < c->n_combinations; i++) {
         const struct ab_combination *x = &c->combinations[i];
         printf("  %s: %" PRIu64 " ops, %u lane%s, at most %s live, sha256 %.12s\n", x->values,

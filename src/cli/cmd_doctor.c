@@ -78,7 +78,7 @@ enum ab_status ab_cmd_doctor(const struct ab_options *o, int *exit_code, struct 
     struct ab_diagnosis *d = &diagnosis;
     struct ab_format_guard guard;
     if (o->n_args > 0)
-        return ab_fail(err, AB_USAGE, "doctor takes no arguments, \"%s\" is given",
+        return ab_fail(err, AB_USAGE, "doctor takes no arguments, but got \"%s\"",
                        AB_SHOWN(128, o->args[0]));
     struct ab_table_style style = ab_terminal_style(o);
     ab_format_begin(&guard);

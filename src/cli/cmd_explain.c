@@ -63,7 +63,7 @@ static void print_list(void)
         ab_paragraph_print(stdout, words.s, 2, 2);
         ab_text_fini(&words);
     }
-    puts("\nallocbench explain WORD says more.");
+    puts("\nallocbench explain WORD explains one of them.");
 }
 
 /* ---- for programs ---- */
@@ -106,7 +106,7 @@ static enum ab_status find_word(const struct ab_options *o, struct ab_explanatio
                      ? ab_fail(err, AB_USAGE, "explain: unknown word \"%s\"; did you mean \"%s\"?",
                                AB_SHOWN(128, given), near)
                      : ab_fail(err, AB_USAGE,
-                               "explain: unknown word \"%s\"; allocbench explain lists them",
+                               "explain: unknown word \"%s\"; allocbench explain lists all words",
                                AB_SHOWN(128, given));
     ab_text_fini(&word);
     return status;

@@ -73,7 +73,7 @@ static enum ab_status check_free(const struct ab_scaffold_file *file, struct ab_
     snprintf(path, sizeof path, "%s/%s", file->folder, file->name);
     const char *shown = strncmp(path, "./", 2) == 0 ? path + 2 : path;
     if (lstat(path, &st) == 0)
-        return ab_fail(err, AB_USAGE, "init: %s exists and is not replaced", shown);
+        return ab_fail(err, AB_USAGE, "init: %s already exists and is not replaced", shown);
     return errno == ENOENT || errno == ENOTDIR
                ? AB_OK
                : ab_fail_errno(err, AB_USAGE, "init: cannot look at %s", shown);

@@ -337,8 +337,9 @@ static void print_backends(const struct ab_backend_list *list, bool is_verbose)
     for (; i < list->n; i++)
         print_builtin(&list->items[i], is_verbose);
     print_default(list);
-    puts("\nand any library by its path: one that defines the malloc family, or " AB_BACKEND_SYMBOL
-         ",\nor the same functions with a prefix: ./libmi.so:prefix=mi_");
+    puts(
+        "\nand any library given by its path, if it defines the malloc family, or " AB_BACKEND_SYMBOL
+        ",\nor the same functions with a prefix: ./libmi.so:prefix=mi_");
 }
 
 static enum ab_status show_backends(void *user, const struct ab_backend_list *list,
@@ -577,9 +578,9 @@ static enum ab_status list_schema(const struct ab_options *o, struct ab_err *err
 
 const struct ab_list_topic ab_list_topics[] = {
     {"backends", "allocators that can be measured here", list_backends},
-    {"workloads", "those that come with allocbench", list_workloads},
-    {"metrics", "units, and how gates name them", list_metrics},
-    {"schema", "JSON Schema of results: every key, and what it means", list_schema},
+    {"workloads", "workloads that come with allocbench", list_workloads},
+    {"metrics", "all numbers: unit, and name for gates", list_metrics},
+    {"schema", "JSON Schema of results: every key, and its meaning", list_schema},
 };
 
 const size_t ab_list_topic_count = AB_ARRAY_LEN(ab_list_topics);

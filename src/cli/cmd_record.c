@@ -135,8 +135,8 @@ static void print_going_on(const struct ab_launch *l)
     if (l->end.is_known || l->is_stopped || l->signal != 0)
         return;
     fprintf(stderr,
-            "allocbench: the recording is complete; %s (process %d) goes on: ^C ends it, and "
-            "--duration with --stop would have\n",
+            "allocbench: the recording is complete, but %s (process %d) goes on: ^C ends it; "
+            "--duration with --stop would have ended it\n",
             AB_SHOWN(600, basename(l->program)), l->pid);
 }
 
@@ -160,8 +160,8 @@ static void print_unseen(const struct ab_launch *l)
 #define NAME(name) ", " #name
     if (l->frames[0] != 0 && !l->end.has_frames)
         fprintf(stderr,
-                "allocbench: --marks: no call of %s was seen by a program or library that is "
-                "linked with it; allocbench/mark.h marks frames in the program itself\n",
+                "allocbench: --marks: no program or library that is linked with %s called it; "
+                "allocbench/mark.h marks frames in the program itself\n",
                 &(AB_FRAMES(NAME))[2]);
 }
 
@@ -242,9 +242,11 @@ enum ab_status ab_cmd_record(const struct ab_options *o, int *exit_code, struct 
         return ab_fail(err, AB_USAGE,
                        "record needs a command: allocbench record -o app.abt -- ./app …");
     if (o->output != NULL && strcmp(o->output, "-") == 0)
-        return ab_fail(err, AB_USAGE, "standard output is used by the command; give a file");
+        return ab_fail(err, AB_USAGE,
+                       "the command uses standard output; give a file for the trace");
     if (o->recording.stops_command && o->recording.duration_ns == 0)
-        return ab_fail(err, AB_USAGE, "--stop needs --duration: when to end the command");
+        return ab_fail(err, AB_USAGE,
+                       "--stop needs --duration, which says when to end the command");
     struct ab_record_request request = request_of(o);
     request.watch = begin_live(&live, o);
     request.conversion = ab_progress_of_files(&files);

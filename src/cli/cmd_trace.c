@@ -60,7 +60,7 @@ static void print_cut(const char *path, const struct ab_cut_report *r)
     fprintf(stderr, "allocbench: %s: %llu events", AB_SHOWN(600, path),
             (unsigned long long)r->info.events);
     if (r->n_kept > 0)
-        fprintf(stderr, ", the first %llu are allocations from before the cut",
+        fprintf(stderr, ", of which the first %llu are allocations from before the cut",
                 (unsigned long long)r->n_kept);
     if (r->n_dropped > 0)
         fprintf(stderr, "; %llu calls on blocks from before the cut omitted",
@@ -75,10 +75,10 @@ static enum ab_status request_of(const struct ab_options *o, enum ab_new_trace_k
                                  struct ab_new_trace *out, struct ab_err *err)
 {
     if (o->output == NULL)
-        return ab_fail(err, AB_USAGE, "trace %s needs -o: the trace to write", word);
+        return ab_fail(err, AB_USAGE, "trace %s needs -o, the name of the trace to write", word);
     if (strcmp(o->output, "-") == 0 && isatty(STDOUT_FILENO))
         return ab_fail(err, AB_USAGE,
-                       "a trace is binary and not written to a terminal; give a file");
+                       "a trace is binary and is not written to a terminal; give a file");
     *out = (struct ab_new_trace){.kind = kind,
                                  .output = o->output,
                                  .keep = &o->filter,
@@ -96,7 +96,7 @@ static enum ab_status trace_cut(const struct ab_options *o, int *exit_code, stru
     union ab_new_trace_report report;
     (void)exit_code;
     if (o->output != NULL && !o->filter.has_events)
-        return ab_fail(err, AB_USAGE, "trace cut needs --events A..B: the range to keep");
+        return ab_fail(err, AB_USAGE, "trace cut needs --events A..B, the range to keep");
     AB_TRY(request_of(o, AB_NEW_TRACE_CUT, "cut", 1, &files, &request, err));
     AB_TRY(ab_new_trace_write(&request, &report, err));
     if (!o->talk.is_quiet)
@@ -114,8 +114,8 @@ static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, s
         !o->filter.has_times && !o->filter.has_events)
         return ab_fail(
             err, AB_USAGE,
-            "trace filter needs --thread, --site, --size, --time or --events: which blocks to "
-            "keep");
+            "trace filter needs --thread, --site, --size, --time or --events, which say what "
+            "blocks to keep");
     AB_TRY(request_of(o, AB_NEW_TRACE_FILTER, "filter", 1, &files, &request, err));
     AB_TRY(ab_new_trace_write(&request, &report, err));
     if (!o->talk.is_quiet)
@@ -144,7 +144,8 @@ static enum ab_status describe(void *user, const char *path, FILE *to, struct ab
     const char *name = basename(o->output);
     fprintf(
         to,
-        "%s: the calls of a program to malloc, recorded with allocbench. It has no names%s,\n"
+        "%s: the calls of a program to malloc, recorded with allocbench. The trace contains no "
+        "names%s,\n"
         "no addresses and no contents of blocks. Every call is possible, all totals are right.\n"
         "To measure allocators on it: allocbench replay %s\n\n",
         AB_SHOWN(300, name), o->keeps_functions ? " but of functions" : "", AB_SHOWN(300, name));
@@ -193,7 +194,7 @@ static enum ab_status trace_share(const struct ab_options *o, int *exit_code, st
                                           .user = (void *)o};
     enum ab_status status = ab_new_trace_write(&request, &report, err);
     if (status == AB_OK && !o->talk.is_quiet) {
-        fprintf(stderr, "allocbench: %s: %llu events; %s says what is in it\n",
+        fprintf(stderr, "allocbench: %s: %llu events; %s describes its contents\n",
                 AB_SHOWN(600, o->output), (unsigned long long)report.filter.info.events,
                 AB_SHOWN(600, path));
         print_removed(&report.filter.before, o->keeps_functions);
@@ -213,7 +214,7 @@ static void print_merge(const struct ab_options *o, const struct ab_merge_report
             : r->is_by_time ? "side by side by their times"
                             : "side by side in proportion to their lengths");
     if (r->has_lost_times)
-        fputs("allocbench: the times are left out: not every trace has them\n", stderr);
+        fputs("allocbench: the times are left out, because not every trace has them\n", stderr);
     if (r->n_lost_marks > 0)
         fprintf(stderr, "allocbench: %llu marks omitted, because a trace cannot hold more\n",
                 (unsigned long long)r->n_lost_marks);
@@ -257,27 +258,31 @@ static void print_import(const char *path, const struct ab_intake_report *r)
             AB_SHOWN(600, path), (unsigned long long)info->events,
             (unsigned long long)info->threads, info->threads == 1 ? "" : "s",
             (unsigned long long)(r->n_calls + r->n_other_process));
-    say(r->n_unknown_frees, "free left out: its block is not live, it was freed or never seen",
-        "frees left out: their blocks are not live, they were freed or never seen");
+    say(r->n_unknown_frees,
+        "free left out, because its block is not live: it was freed or never "
+        "seen",
+        "frees left out, because their blocks are not live: they were freed or never seen");
     say(r->n_null_frees, "free of NULL left out", "frees of NULL left out");
     say(r->n_unknown_resizes,
-        "resize of a block that is not live: taken as an allocation if it returned a block",
-        "resizes of blocks that are not live: taken as allocations if they returned a block");
-    say(r->n_reused, "free added: its address was given out again without one",
-        "frees added: their addresses were given out again without one");
+        "resize of a block that is not live, taken as an allocation unless it failed",
+        "resizes of blocks that are not live, taken as allocations unless they failed");
+    say(r->n_reused, "free added, because its address was given out again without one",
+        "frees added, because their addresses were given out again without one");
     say(r->n_guessed,
-        "free may be of another block of the same size and place: the file does not say",
-        "frees may be of other blocks of the same size and place: the file does not say");
-    say(r->n_late, "time before that of the event before was raised to it",
-        "times before those of the events before were raised to them");
+        "free that may belong to another block of the same size and place, because the file does "
+        "not say",
+        "frees that may belong to other blocks of the same size and place, because the file does "
+        "not say");
+    say(r->n_late, "time was earlier than that of the event before, and was raised to it",
+        "times were earlier than those of the events before, and were raised to them");
     say(r->n_other_process, "call of another process left out",
         "calls of other processes left out");
     say(r->n_writes, "write to a block left out", "writes to blocks left out");
-    say(r->n_after_end, "line after the last call that the head announces left out",
-        "lines after the last call that the head announces left out");
+    say(r->n_after_end, "line left out after the last call that the header announces",
+        "lines left out after the last call that the header announces");
     if (is_of_several(r))
-        fputs("allocbench: so many missing frees mean that the file does not have all calls of "
-              "one process: the program may fork, or the file may mix two runs\n",
+        fputs("allocbench: with so many missing frees, the file cannot have all calls of one "
+              "process: the program may fork, or the file may mix two runs\n",
               stderr);
     if (r->is_last_in_doubt)
         fputs("allocbench: the last line has no newline at its end; it was read as a whole line\n",
@@ -314,8 +319,9 @@ static void print_size(const struct ab_modeled *m)
     if (m->trace_bytes == 0 || m->bytes <= m->trace_bytes)
         return;
     char a[32], b[32];
-    printf("  size: %s, larger than the trace (%s): the program is too irregular for a short "
-           "model.\n  If the calls may be shown, allocbench trace share gives a smaller file.\n",
+    printf("  size: %s, larger than the trace (%s), because the program is too irregular for a "
+           "short model.\n"
+           "  If others may see the calls, allocbench trace share gives a smaller file.\n",
            ab_units_bytes(a, sizeof a, (double)m->bytes),
            ab_units_bytes(b, sizeof b, (double)m->trace_bytes));
 }
@@ -329,8 +335,8 @@ static enum ab_status trace_model(const struct ab_options *o, int *exit_code, st
     (void)exit_code;
     if (n <= 5 || strcmp(o->output + n - 5, ".yaml") != 0 || n >= sizeof m.stem)
         return ab_fail(err, AB_USAGE,
-                       "trace model needs -o NAME.yaml: the workload to write, beside "
-                       "which it writes NAME-blocks.csv and NAME-sequence.csv");
+                       "trace model needs -o NAME.yaml, the workload to write; beside it, it "
+                       "writes NAME-blocks.csv and NAME-sequence.csv");
     if (strcmp(o->args[1], "-") == 0)
         return ab_fail(err, AB_USAGE, "trace model reads the trace several times: give a file");
     snprintf(m.stem, sizeof m.stem, "%.*s", (int)(n - 5), o->output);
@@ -357,7 +363,7 @@ static enum ab_status trace_recover(const struct ab_options *o, int *exit_code, 
                                          .progress = ab_progress_of_files(&files)};
     (void)exit_code;
     if (o->output == NULL || strcmp(o->output, "-") == 0)
-        return ab_fail(err, AB_USAGE, "trace recover needs -o: the file to write the trace to");
+        return ab_fail(err, AB_USAGE, "trace recover needs -o, the name of the trace to write");
     enum ab_status status = ab_recover(&request, &recording, err);
     ab_spool_summary_print_traces(&recording, o->talk.is_quiet);
     ab_recording_end(&recording);
@@ -441,8 +447,8 @@ static enum ab_status refuse_other_word(const char *given, struct ab_err *err)
     char word[64];
     if (strcmp(given, "export") == 0)
         return ab_fail(err, AB_USAGE,
-                       "trace export was removed: trace dump writes the events, trace info "
-                       "--json - the curve of live memory; files of other tools are only imported");
+                       "trace export was removed: trace dump writes the events, trace info --json "
+                       "- the curve of live memory; files of other tools can only be imported");
     if (strcmp(given, "record") == 0 || strcmp(given, "replay") == 0)
         return ab_fail(err, AB_USAGE, "%s is a command of its own: allocbench %s", given, given);
     snprintf(word, sizeof word, " %.60s ", given);
@@ -507,7 +513,9 @@ enum ab_status ab_cmd_trace(const struct ab_options *o, int *exit_code, struct a
 {
     const struct word *word;
     if (o->n_args == 0)
-        return ab_fail(err, AB_USAGE, "trace needs a command: allocbench trace info TRACE.abt");
+        return ab_fail(err, AB_USAGE,
+                       "trace needs a command, such as allocbench trace info "
+                       "TRACE.abt");
     AB_TRY(find_word(o->args[0], &word, err));
     AB_TRY(check_options(word, o, err));
     AB_TRY(check_files(word, o, err));

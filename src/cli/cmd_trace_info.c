@@ -339,7 +339,7 @@ static void print_time(FILE *to, const struct ab_trace_info *i, const struct ab_
 {
     fprintf(to, "\ntime       %s", AB_TIME((double)i->time_us * 1e3));
     if (s->n_idle > 0)
-        fprintf(to, ", idle for %s of it, in %" PRIu64 " stretch%s of a second or more",
+        fprintf(to, ", %s of it idle, in %" PRIu64 " stretch%s of a second or more",
                 AB_TIME((double)s->idle_us * 1e3), s->n_idle, s->n_idle == 1 ? "" : "es");
 }
 
@@ -348,9 +348,10 @@ static void print_written(FILE *to, const struct ab_trace_info *i, const struct 
 {
     const uint64_t large = s->large_bytes, known = i->written_known_bytes;
     if (large > 0 && !i->has_written)
-        fprintf(
-            to, "written    not known of the %s in blocks of 64 KiB or more: %s\n", AB_BYTES(large),
-            i->is_written_unread ? "that needs a file, not a pipe" : "the recording does not say");
+        fprintf(to, "written    not known for the %s in blocks of 64 KiB or more: %s\n",
+                AB_BYTES(large),
+                i->is_written_unread ? "finding it needs a file, not a pipe"
+                                     : "the recording does not say");
     if (large == 0 || !i->has_written)
         return;
     fprintf(to, "written    %s of %s in blocks of 64 KiB or more (%.3g %%)",
@@ -393,7 +394,7 @@ static void print_totals(FILE *to, const struct ab_trace_info *i, const struct a
     fprintf(to, "\nrequested  %s in total\n", AB_BYTES(i->total_bytes));
     print_written(to, i, s);
     if (i->has_sites)
-        fputs("call sites recorded (--sites shows them)\n", to);
+        fputs("the trace has call sites (--sites shows them)\n", to);
 }
 
 /* Prints CPU time and memory of the whole program, as far as the trace has them. */
@@ -436,7 +437,7 @@ static void print_marks(FILE *to, const struct ab_mark_table *t, const struct ab
     for (size_t i = 0; i < t->n_names && i < NAMES_SHOWN; i++)
         print_mark(to, t, &stats[i]);
     if (t->n_names > NAMES_SHOWN)
-        fprintf(to, "           and %zu names more (--json has all)\n", t->n_names - NAMES_SHOWN);
+        fprintf(to, "           and %zu more names (--json lists all)\n", t->n_names - NAMES_SHOWN);
 }
 
 /* Prints the scopes. Names of marks are escaped, because the author of the trace chose them. */
@@ -450,7 +451,7 @@ static void print_scopes(FILE *to, const struct ab_trace_scopes *s)
     if (s->scopes.from == AB_SCOPES_MARKS)
         fprintf(to, "each ends with the mark %s", AB_SHOWN(1024, s->scopes.mark));
     else
-        fputs("found where no short-lived block is alive", to);
+        fputs("found: a scope ends where no short-lived block is alive", to);
     if (s->scopes.is_of_thread)
         fprintf(to, ", of thread %lu", (unsigned long)s->scopes.thread);
     fprintf(to, "; median %.10g calls\n", s->median_calls);
@@ -463,11 +464,9 @@ static void print_scopes(FILE *to, const struct ab_trace_scopes *s)
         fputs("           n/a: no allocations\n", to);
         return;
     }
-    fprintf(
-        to,
-        "           %.1f %% of allocations are freed in the scope that made them, at most %s in one\n",
-        100 * gone_share(s), AB_BYTES(s->stats.most_gone));
-    fprintf(to, "           live bytes of a scope's own blocks: at most %s\n",
+    fprintf(to, "           %.1f %% of allocations are freed in their scope, at most %s in one\n",
+            100 * gone_share(s), AB_BYTES(s->stats.most_gone));
+    fprintf(to, "           live bytes of the blocks of one scope: at most %s\n",
             AB_BYTES(s->stats.most_live));
 }
 
@@ -619,9 +618,11 @@ static enum ab_status check_flame(const struct ab_options *o, struct ab_err *err
 {
     bool has_file = o->sites.flame != NULL || o->sites.folded != NULL;
     if (o->sites.has_flame_by && !has_file)
-        return ab_fail(err, AB_USAGE, "trace info --flame-by needs --flame or --folded: a file");
+        return ab_fail(err, AB_USAGE, "trace info --flame-by needs --flame FILE or --folded FILE");
     if (has_file && !o->sites.is_wanted)
-        return ab_fail(err, AB_USAGE, "trace info --flame and --folded need --sites: the stacks");
+        return ab_fail(err, AB_USAGE,
+                       "trace info --flame and --folded need --sites, which reads "
+                       "the stacks");
     if (has_file && o->n_args > 2)
         return ab_fail(err, AB_USAGE, "trace info --flame and --folded take one trace, not %zu",
                        o->n_args - 1);
@@ -847,7 +848,7 @@ enum ab_status ab_trace_cmd_info(const struct ab_options *o, int *exit_code, str
     struct telling t = {.o = o};
     (void)exit_code;
     if (o->sites.has_order && !o->sites.is_wanted)
-        return ab_fail(err, AB_USAGE, "trace info --sort needs --sites: what it sorts");
+        return ab_fail(err, AB_USAGE, "trace info --sort needs --sites, whose table it sorts");
     if (o->outputs.sinks[AB_SINK_HTML] != NULL && o->n_args > 2)
         return ab_fail(err, AB_USAGE, "trace info --html takes one trace, not %zu", o->n_args - 1);
     AB_TRY(check_flame(o, err));

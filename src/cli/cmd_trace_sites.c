@@ -42,7 +42,7 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f,
     if (n > wanted->n)
         fprintf(to, "%zu of ", (size_t)wanted->n);
     fprintf(to, "%zu by %s\n", n, ab_option_site_orders[wanted->order]);
-    fputs("live at peak: when most bytes of the whole trace were live; temporary: freed\n"
+    fputs("live at peak: live when most bytes of the whole trace were live; temporary: freed\n"
           "before the next allocation of the thread; median life: in calls\n",
           to);
     fprintf(to, "%12s %11s %12s %12s %9s %12s\n", "calls", "bytes", "live at peak", "never freed",

@@ -334,6 +334,8 @@ enum ab_status ab_complete_script(FILE *to, const char *shell, struct ab_err *er
             fputs(scripts[i].text, to);
             return AB_OK;
         }
-    return ab_fail(err, AB_USAGE, "--completion: \"%s\" is no shell known here: bash, zsh or fish",
+    return ab_fail(err, AB_USAGE,
+                   "--completion: unknown shell \"%s\"; allowed are bash, zsh and "
+                   "fish",
                    AB_SHOWN(64, shell));
 }

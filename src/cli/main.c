@@ -73,7 +73,7 @@ static int find_command(const char *name, struct ab_err *err)
     ab_text_printable(shown, sizeof shown, name);
     if (name[0] == '-')
         ab_fail(err, AB_USAGE,
-                "%s is no command; the options of a command follow it: allocbench run %s", shown,
+                "%s is not a command; the options of a command follow it: allocbench run %s", shown,
                 shown);
     else if (strcmp(name, "deploy") == 0)
         ab_fail(err, AB_USAGE,

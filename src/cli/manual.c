@@ -201,15 +201,14 @@ static void put_see_also(FILE *to)
 static void put_overview(FILE *to)
 {
     put_title(to, "allocbench", 1, "User Commands");
-    fputs("allocbench \\- records, replays and measures memory allocators\n.SH SYNOPSIS\n", to);
+    fputs("allocbench \\- record, replay and measure memory allocators\n.SH SYNOPSIS\n", to);
     for (unsigned i = 0; i < AB_COMMAND_COUNT; i++) {
         fprintf(to, "%s\\fBallocbench %s\\fR ", i > 0 ? ".br\n" : "", ab_commands[i].name);
         put_line(to, ab_commands[i].synopsis);
     }
     fputs(".SH DESCRIPTION\n"
           "Which memory allocator, and which allocation strategy, is right for a program?\n"
-          "Each command has a page of its own; \\fBallocbench explain\\fR says what a word\n"
-          "means.\n"
+          "Each command has a page of its own; \\fBallocbench explain\\fR explains a word.\n"
           ".SH COMMANDS\n",
           to);
     for (unsigned i = 0; i < AB_COMMAND_COUNT; i++) {
@@ -217,9 +216,13 @@ static void put_overview(FILE *to)
         put_line(to, ab_commands[i].summary);
     }
     put_exit_status(to);
-    fputs(".SH ENVIRONMENT\n.TP\n\\fBALLOCBENCH_RESULTS\\fR\n"
-          "the folder for results; empty: nothing is stored\n"
-          ".TP\n\\fBNO_COLOR\\fR\nno color\n",
+    fputs(".SH ENVIRONMENT\n"
+          ".TP\n"
+          "\\fBALLOCBENCH_RESULTS\\fR\n"
+          "folder in which results are stored; if it is empty, nothing is stored\n"
+          ".TP\n"
+          "\\fBNO_COLOR\\fR\n"
+          "if it is set, output has no colors\n",
           to);
     put_see_also(to);
 }
@@ -282,6 +285,8 @@ enum ab_status ab_manual_print(FILE *to, const char *page, struct ab_err *err)
     }
     const char *near = ab_text_nearest(page, names, AB_COMMAND_COUNT + 1);
     return ab_fail(err, AB_USAGE, "--man: no page \"%s\"; %s%s", AB_SHOWN(128, page),
-                   near != NULL ? "did you mean " : "pages are the commands and glossary",
+                   near != NULL ? "did you mean "
+                                : "there are pages for the commands and for the "
+                                  "glossary",
                    near != NULL ? near : "");
 }

@@ -87,14 +87,14 @@ static const struct {
     const char *name, *instead;
 } retired[] = {
     {AB_COMMAND_REPLAY, "cache",
-     "a replay reads no data of the program's; exec --trace shows how far it is off"},
+     "a replay does not read the program's data; exec --trace shows how far the replay is off"},
     {AB_COMMAND_COUNT, "google-benchmark",
-     "--benchmark-json has the numbers, --csv those of each round"},
+     "--benchmark-json writes the numbers, --csv those of each round"},
     {AB_COMMAND_ADVISE, "html",
      "the advice is printed, and --json FILE has all of it; allocbench trace info TRACE --html FILE "
      "draws flame graphs of the call sites"},
     {AB_COMMAND_RECORD, "mark-function",
-     "--marks marks frames, and allocbench_mark of allocbench/mark.h any place of the program"},
+     "--marks marks frames; allocbench_mark of allocbench/mark.h marks any point of the program"},
     {AB_COMMAND_EXPLAIN, "results", "allocbench report shows the numbers of a result"},
 };
 
@@ -114,7 +114,7 @@ static const struct {
 } habits[] = {
 #define ROUNDS "use --rounds N"
 #define FILES "use --json FILE, --csv FILE, --html FILE or --markdown FILE"
-#define LANES "in a workload it is lanes: N of a phase; --set NAME=N sets a param of it"
+#define LANES "in a workload, lanes: N of a phase sets it; --set NAME=N sets a param"
 #define PHASE "-v phase=NAME shows one phase"
 #define WARM \
     "no warm-up is needed, because each round runs in fresh processes; in a workload a phase with " \
@@ -126,7 +126,7 @@ static const struct {
     {"repetitions", "rounds", ROUNDS},
     {"benchmark_repetitions", "rounds", ROUNDS},
     {"iterations", "rounds",
-     ROUNDS "; in a workload until: iters(N) says how often a phase repeats"},
+     ROUNDS "; in a workload, until: iters(N) sets the number of repetitions of a phase"},
     {"warmup", "rounds", WARM},
     {"w", "rounds", WARM},
     {"duration", "time-budget", "use --time-budget TIME"},

@@ -273,7 +273,7 @@ static void print_rounds(FILE *to, const struct ab_comparison *c, const struct a
     if (can_repeat(c->base))
         print_repeat(to, "and:  ", c->base, rounds, style);
     else
-        ab_table_prose(to, style, AB_PLAIN, "and:  the base with as many rounds");
+        ab_table_prose(to, style, AB_PLAIN, "and:  measure the base with as many rounds");
 }
 
 /* Returns the baseline's name in a label; NULL = a file, or this run. */
@@ -315,8 +315,9 @@ static void print_look(FILE *to, const struct ab_comparison *c, struct ab_table_
             to, style, AB_PLAIN,
             !is_drawn ? "next: -v lists every percentile"
             : is_cut
-                ? "next: -v lists every percentile, --html FILE draws both results over each other"
-                : "next: --html FILE draws both results over each other");
+                ? "next: -v lists every percentile, --html FILE draws both results on top of each "
+                  "other"
+                : "next: --html FILE draws both results on top of each other");
 }
 
 void ab_verdicts_print(FILE *to, const char *folder, const struct ab_session *s, const char *file,
@@ -365,7 +366,8 @@ static void print_answer(const struct ab_options *o, const struct ab_measured *m
     if (!is_taken)
         ab_sink_table(stdout, m->session, style);
     if (!is_taken && m->session->n_results > 0 && m->n_left > 0)
-        printf("Up to %u processes of it ran on after its end and were ended.\n", m->n_left);
+        printf("Up to %u processes of the program still ran after its end and were ended.\n",
+               m->n_left);
     style.is_live = false;
     style.color = style.color && !is_taken;
     if (!is_taken)

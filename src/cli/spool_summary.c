@@ -94,10 +94,10 @@ static void print_old(const struct ab_spool_traces *t)
     size_t n = 0;
     for (size_t i = 0; i < t->n_results; i++)
         if (t->results[i].has_old && n++ < LINES_MOST)
-            fprintf(stderr, "allocbench: %s was there before: it is %s.old now\n",
+            fprintf(stderr, "allocbench: %s existed already: it is now %s.old\n",
                     AB_SHOWN(512, t->results[i].path), AB_SHOWN(512, basename(t->results[i].path)));
     if (n > LINES_MOST)
-        fprintf(stderr, "allocbench: %zu more traces were there before, and are .old now\n",
+        fprintf(stderr, "allocbench: %zu more traces existed already: they are now .old\n",
                 n - LINES_MOST);
 }
 
@@ -110,7 +110,7 @@ static void print_losses(const struct ab_spool_facts *f)
     if (end != NULL && f->end != AB_SPOOL_ENDED)
         fprintf(stderr, "allocbench: recording stopped %s\n", end);
     if (r->n_shared_threads > 0)
-        fprintf(stderr, "allocbench: %llu threads past 1,048,576 share one number\n",
+        fprintf(stderr, "allocbench: %llu threads beyond the first 1,048,576 share one number\n",
                 (unsigned long long)r->n_shared_threads);
     if (r->n_foreign > 0)
         fprintf(stderr,
@@ -134,7 +134,9 @@ static void print_call_sites(const struct ab_spool_facts *f)
         fprintf(stderr, "allocbench: no call sites were recorded: the program's C library is older "
                         "than glibc 2.35\n");
     if (r->n_sites > 0)
-        fprintf(stderr, "allocbench: call sites of %llu calls, %llu of them different\n",
+        fprintf(stderr,
+                "allocbench: call sites of %llu calls are recorded, %llu of them "
+                "different\n",
                 (unsigned long long)r->n_sites, (unsigned long long)r->n_stacks);
     if (r->n_cut_sites > 0)
         fprintf(stderr, "allocbench: the stack of %.3g %% of the calls is incomplete\n",
@@ -168,7 +170,7 @@ static void print_order(const struct ab_spool_facts *f)
                      (unsigned long long)r->repair_ticks_max,
                      AB_TIME((double)r->repair_ticks_max * f->ns_per_tick));
     if (r->n_usable_size > 0)
-        ab_text_addf(&line, "; %llu call%s of malloc_usable_size, not in the trace",
+        ab_text_addf(&line, "; %llu call%s of malloc_usable_size, which are not in the trace",
                      (unsigned long long)r->n_usable_size, plural(r->n_usable_size));
     if (line.n > 0)
         fprintf(stderr, "allocbench: %s\n", line.s + 2);
@@ -215,11 +217,11 @@ static void print_advice(FILE *to, const struct ab_bypass_report *report)
 {
     if (report->path[0] == 0 && report->is_looked_into)
         fputs(
-            "; what was loaded at the end calls malloc through the recorder: a library that was closed "
-            "did not, or there is a malloc with names of its own (je_malloc, mi_malloc)",
+            "; the libraries loaded at the end call malloc through the recorder: a library that "
+            "was closed did not, or there is a malloc with names of its own (je_malloc, mi_malloc)",
             to);
     else if (report->path[0] == 0)
-        fputs("; the program ended by _exit or a signal, before it could be looked into", to);
+        fputs("; the program ended by _exit or a signal, before the recorder could examine it", to);
     else if (report->kind == AB_BYPASS_OWN)
         fputs("; to record them, link that malloc as a shared library, or build without it", to);
     else if (report->kind == AB_BYPASS_NAMESPACE)
@@ -262,8 +264,8 @@ static void print_beside(const struct ab_spool_traces *t)
         fprintf(stderr, "allocbench: warning: %s: of the program's anonymous memory ",
                 AB_SHOWN(600, r->path));
         ab_whole_print_unasked(stderr, &r->report.info.whole);
-        fputs(": it comes from mmap, of a heap of the program's own or a malloc of other names; a "
-              "replay has none of it\n",
+        fputs(": it comes from mmap, from a heap of the program's own or a malloc with other "
+              "names; a replay does not contain it\n",
               stderr);
     }
 }
@@ -291,7 +293,7 @@ static void print_short(const struct ab_spool_traces *t)
         if (r->outcome != AB_SPOOL_SHORT || is_reported || n++ >= LINES_MOST)
             continue;
         fprintf(stderr,
-                "allocbench: %s holds the first %llu events of %s: recording stopped "
+                "allocbench: %s contains the first %llu events of %s, because recording stopped "
                 "before the end of the program: %s\n",
                 AB_SHOWN(512, r->path), (unsigned long long)r->report.info.events,
                 ab_text_printable(program, sizeof program, r->entry->image.program),
@@ -342,7 +344,7 @@ static void print_successor(const struct ab_spool_traces *t, const struct ab_spo
     char launcher[600];
     ab_text_printable(launcher, sizeof launcher, t->main->image.program);
     fprintf(stderr,
-            "allocbench: %s executed %s, which was not recorded: %s. The trace contains %s only; "
+            "allocbench: %s executed %s, which was not recorded: %s. The trace contains only %s; "
             "record %s itself\n",
             launcher, f->successor, f->successor_why, launcher, f->successor);
 }
@@ -373,11 +375,11 @@ static void print_failures(const struct ab_spool_traces *t)
         const struct ab_spool_result *r = &t->results[i];
         if (r->outcome != AB_SPOOL_FAILED || r->entry == t->main || n++ >= LINES_MOST)
             continue;
-        fprintf(stderr, "allocbench: no trace of process %u (%s): %s\n", r->entry->image.pid,
-                AB_SHOWN(256, r->entry->image.program), r->why);
+        fprintf(stderr, "allocbench: there is no trace of process %u (%s): %s\n",
+                r->entry->image.pid, AB_SHOWN(256, r->entry->image.program), r->why);
     }
     if (n > LINES_MOST)
-        fprintf(stderr, "allocbench: no trace of %zu more processes\n", n - LINES_MOST);
+        fprintf(stderr, "allocbench: there is no trace of %zu more processes\n", n - LINES_MOST);
 }
 
 /* ---- what it cost ---- */

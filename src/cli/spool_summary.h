@@ -46,7 +46,7 @@ void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b);
 static inline void ab_whole_print_unasked(FILE *to, const struct ab_trace_whole *w)
 {
     char a[32], b[32];
-    fprintf(to, "%s of %s were not asked of malloc",
+    fprintf(to, "%s of %s did not come from malloc",
             ab_units_bytes(a, sizeof a, (double)w->unasked_bytes),
             ab_units_bytes(b, sizeof b, (double)w->anonymous_bytes));
 }

@@ -59,7 +59,7 @@ static void list_calls(struct page *p, const struct ab_trace_info *i)
         say(&p->facts, "inherited", "%llu: the first events are the blocks live at the fork",
             (unsigned long long)i->inherited);
     if (i->bypass.is_there)
-        say(&p->facts, "not seen", "%llu calls at least, made past the recorder",
+        say(&p->facts, "not seen", "at least %llu calls, which the recorder did not see",
             (unsigned long long)i->bypass.least_calls);
 }
 
@@ -109,7 +109,7 @@ static void list_scopes(struct page *p, const struct ab_trace_facts *f)
     if (s->scopes.from == AB_SCOPES_MARKS)
         say(&p->scope_facts, "end", "with the mark %s", AB_SHOWN(1024, s->scopes.mark));
     else
-        say(&p->scope_facts, "end", "found where no short-lived block is alive");
+        say(&p->scope_facts, "end", "found: a scope ends where no short-lived block is alive");
     say(&p->scope_facts, "calls of one", "median %.10g", s->median_calls);
     if (s->stats.allocs == 0)
         return;
@@ -210,9 +210,8 @@ static void add_sites(struct page *p, const struct ab_trace_facts *f,
 {
     size_t most = wanted->is_wanted ? wanted->n : AB_SITES_SHOWN_DEFAULT;
     if (!f->info.has_sites) {
-        p->r.why_no_sites = "n/a: the trace has no call sites. With them, this page has a table of "
-                            "who asks for memory, and flame graphs: allocbench record --sites -- "
-                            "./app …";
+        p->r.why_no_sites = "n/a: the trace has no call sites. With them, this page has a table "
+                            "of call sites, and flame graphs: allocbench record --sites -- ./app …";
         return;
     }
     list_sites(f, most < SITES_MOST ? most : SITES_MOST, &p->r);
@@ -224,7 +223,7 @@ static void make_page(struct page *p, const struct ab_trace_facts *f,
 {
     ab_overview_end(f->look, &p->overview);
     p->r.title = basename(f->path);
-    p->r.about = "What a program asked of its allocator, call by call.";
+    p->r.about = "The calls of a program to its allocator, one by one.";
     p->r.overview = &p->overview;
     p->r.stacks = &p->stacks;
     p->r.steps = p->steps;

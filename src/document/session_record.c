@@ -810,7 +810,7 @@ static void read_metrics(const struct ab_reading *x)
             return;
         s->named[i] = ab_named_field(field.name, field.better);
         if (s->named[i] == NULL)
-            ab_json_fail(x->r, &item, "has no such name, or is one of more than %d metrics",
+            ab_json_fail(x->r, &item, "must have a valid name, and there can be at most %d metrics",
                          AB_NAMED_MAX);
         else
             s->n_named++;

@@ -414,7 +414,7 @@ enum ab_status ab_feed_line(struct ab_feed *s, char **line, struct ab_err *err)
     if (n > AB_FEED_LINE_MAX)
         return ab_feed_bad(s, err, "a line of more than %d bytes", AB_FEED_LINE_MAX);
     if (memchr(s->buffer + s->at, 0, n) != NULL)
-        return ab_feed_bad(s, err, "a NUL byte: this is no text");
+        return ab_feed_bad(s, err, "a NUL byte, so this is not a text file");
     if (end == NULL && (s->is_cut || (s->is_partial && !s->keeps_last)))
         return end_within(s, "line", err);
     s->is_unended = end == NULL;

@@ -480,7 +480,7 @@ static enum ab_status count_all(struct state *st, struct ab_err *err)
     enum ab_status status = AB_OK;
     *of = (struct ab_counting){.is_asked = true};
     if (!ab_callgrind_open(&st->callgrind)) {
-        AB_FIT(of->reason, "there is no valgrind: install the package %s", AB_CALLGRIND_PACKAGE);
+        AB_FIT(of->reason, "valgrind is missing: install the package %s", AB_CALLGRIND_PACKAGE);
         return AB_OK;
     }
     AB_FIT(of->method, "callgrind");

@@ -363,7 +363,7 @@ static const char *find_number(const struct ab_server_metric *m, const char *pri
     if (number[0] != 0 && *end == 0 && n < sizeof number && isfinite(*out) && *out >= 0)
         return NULL;
     char quoted[80];
-    snprintf(shown, cap, "matches '%s', which is no number from 0 on",
+    snprintf(shown, cap, "matches '%s', which is not a number of 0 or more",
              ab_text_printable(quoted, sizeof quoted, number));
     return shown;
 }

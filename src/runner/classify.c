@@ -358,7 +358,7 @@ static void describe_code_and_caller(const struct ab_crash_report *crash, const 
     if (is_code && m.file[0] != 0)
         crash_text_describe_code(&m, crash->pc, buf, cap);
     else
-        snprintf(buf, cap, "0x%" PRIx64 ", which is no code", crash->pc);
+        snprintf(buf, cap, "0x%" PRIx64 ", which is not code", crash->pc);
     n = strlen(buf);
     if ((is_code && is_same_file(m.file, library)) || n + 32 > cap ||
         !find_caller(crash, library, &caller, &from))

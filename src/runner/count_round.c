@@ -181,8 +181,8 @@ static enum ab_status choose(struct counter *c, struct ab_err *err)
     if (ab_callgrind_open(&c->callgrind))
         return begin(c, AB_COUNTER_CALLGRIND, c->plan->sample_ops, err);
     AB_FIT(counting->reason,
-           "the processor's counter cannot be read, and there is no valgrind: install the "
-           "package %s",
+           "the processor's counter cannot be read, and valgrind is missing: install the package "
+           "%s",
            AB_CALLGRIND_PACKAGE);
     return AB_OK;
 }

@@ -180,7 +180,7 @@ static uint32_t other_of(const struct ab_session *s, const struct ab_gate *g, ui
 }
 
 static const char untold_rounds[] =
-    "no ratio: in some rounds it is no more than the same calls take in the null back end";
+    "no ratio, because in some rounds it is no more than the same calls take in the null back end";
 
 static void judge_beside(const struct ab_session *s, const struct ab_gate *g, uint32_t backend,
                          struct ab_checked *r)

@@ -795,7 +795,7 @@ static bool read_change(struct parser *p, struct span bound)
 static bool fail_bare_percent(struct parser *p, struct span bound)
 {
     if (ab_metric_is_count(&p->gate.metric))
-        return fail(p, bound, "'%s' is no bound of a count: gate missed_percent instead",
+        return fail(p, bound, "'%s' cannot limit a count: gate missed_percent instead",
                     SHOWN(bound));
     return fail(p, bound, "'%s': write +%s for a change against the baseline, or a number in %s",
                 SHOWN(bound), SHOWN(bound), ab_metric_unit(&p->gate.metric));

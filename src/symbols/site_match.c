@@ -107,8 +107,8 @@ static enum ab_status read_pattern(const char *text, struct pattern *out, struct
     free(out->name);
     out->name = NULL;
     return ab_fail(err, AB_USAGE,
-                   "'%s' is no call site: FUNCTION (a pattern such as parse_*), FILE:LINE, "
-                   "FILE:LINE:COLUMN or MODULE+0xADDRESS",
+                   "'%s' is not a call site: expected FUNCTION (a pattern such as parse_*), "
+                   "FILE:LINE, FILE:LINE:COLUMN or MODULE+0xADDRESS",
                    AB_SHOWN(300, text));
 }
 

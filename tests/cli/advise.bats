@@ -14,7 +14,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
     expect_code 2
     bench advise - </dev/null
     expect_code 2
-    expect_error 'standard input comes once; name a file'
+    expect_error 'standard input can be read only once; name a file'
     echo nonsense >"$OUT/broken.abt"
     bench advise "$OUT/broken.abt"
     expect_code 3
@@ -139,7 +139,7 @@ TRACE=$ROOT/traces/sqlite-index.abt
     fi
     expect_json '.limit == 10 and .map == "*=glibc" and (.heaps | all(.advised | not))' "$OUT/a.json"
     expect_json 'if .answer == "small_gain" then .together.speed_low > 1 elif .answer == "keep" then .together == null else .answer == "open" end' "$OUT/a.json"
-    grep -Eq '^Advice: (keep malloc: |none: fewer than 6 of the 6 rounds)' "$OUT/stdout"
+    grep -Eq '^Advice: (keep malloc: |none: in fewer than 6 of the 6 rounds)' "$OUT/stdout"
 }
 
 # Frames of one size are what a budget is for; of frames within levels the user says which.

@@ -85,7 +85,7 @@ counted() { # NAME SUFFIX
     expect_error '0.01 to 16 times'
     bench run "$WORKLOADS/small.yaml" -b glibc --aged half
     expect_code 2
-    expect_error '"half" is no occupancy'
+    expect_error '"half" is not an occupancy'
     bench run "$WORKLOADS/small.yaml" -b glibc:litter=0
     expect_code 2
     expect_error 'leave it out for a fresh heap'

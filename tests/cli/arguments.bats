@@ -84,7 +84,7 @@ bench_at() { # PROGRAM ARGUMENT…
 @test "a misspelled @last says what there is; no folder and no results are told apart" {
     bench report @lst
     expect_code 2
-    expect_error '@lst is no stored result: @last is the newest, @last~1 the one before'
+    expect_error '@lst does not name a stored result: @last is the newest, @last~1 the one before'
     for bad in @last~ @last~x @last~-1 @last1 @last~1x @last~9999999; do
         bench report "$bad"
         expect_code 2

@@ -86,12 +86,12 @@ again() { # OPTIONS…: the same measurement again
 @test "save says of when and which rows, and how the machine is told from the library" {
     prepare
     grep -Eq '^  written 20[0-9-]+ [0-9:]+ UTC: truth, 6 rounds: works$' "$OUT/stdout" || fail "not said"
-    grep -q 'measure glibc along: -b glibc' "$OUT/stdout" || fail "no word of glibc"
+    grep -q 'measure glibc as well: -b glibc' "$OUT/stdout" || fail "no word of glibc"
     jq 'del(.checksum) | .backends[0].name = "glibc" | .rounds[].order = ["glibc"]
         | (.. | objects | select(.backend? == "works")).backend = "glibc"' base.json >witness.json
     bench baseline save witness witness.json
     expect_code 0
-    ! grep -q 'measure glibc along' "$OUT/stdout" || fail "glibc is there"
+    ! grep -q 'measure glibc as well' "$OUT/stdout" || fail "glibc is there"
 }
 
 @test "what failed last is not passed over, unless the result is named" {

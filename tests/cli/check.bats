@@ -101,7 +101,7 @@ expect_notes() {
     ! grep -q 'never' "$OUT/stdout" || fail "what is older than the scope is in no heap's way"
     odd '{scope: r, do: [{alloc: r, size: 2000, count: 3}, {alloc: parts, size: 8}]}'
     bench check odd.yaml
-    grep -q "^note  *odd.yaml:6:8: .* because 'parts' has blocks from within the scope that live on: " "$OUT/stdout"
+    grep -q "^note  *odd.yaml:6:8: .* because 'parts' has blocks from within the scope that stay live: " "$OUT/stdout"
     odd '{scope: r, do: [{alloc: r, size: 2000}, {scope: r, do: [{alloc: r, size: 2000, count: 3}]}]}'
     bench check odd.yaml
     ! grep -q 'never' "$OUT/stdout"

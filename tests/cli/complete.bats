@@ -160,5 +160,5 @@ EOS
 @test "another shell is refused" {
     bench --completion tcsh
     expect_code 2
-    expect_error 'bash, zsh or fish'
+    expect_error 'bash, zsh and fish'
 }

@@ -98,7 +98,7 @@ digest() {
     expect_error '/dev/zero is neither a file nor a pipe'
     bench trace export mtrace "$TINY" -o "$OUT/x"
     expect_code 2
-    expect_error 'trace export was removed: trace dump writes .* only imported$'
+    expect_error 'trace export was removed: trace dump writes .* only be imported$'
 }
 
 @test "import: the file shows its format, packed and from a pipe too" {
@@ -138,7 +138,7 @@ digest() {
     expect_code 0
     expect_error 'x.abt: 4 events'
     expect_error '1 write to a block left out'
-    expect_error '1 line after the last call that the head announces left out'
+    expect_error '1 line left out after the last call that the header announces'
     bench trace import mtrace "$GOOD/unended.mtrace" -o "$OUT/x.abt"
     expect_code 0
     expect_error 'the last line has no newline at its end; it was read as a whole line'

@@ -39,7 +39,7 @@ load helpers
     expect_error 'unknown word "retianed"; did you mean "retained"\?'
     bench explain qwertyuiop
     expect_code 2
-    expect_error 'allocbench explain lists them'
+    expect_error 'allocbench explain lists all words'
     bench explain "$(printf 'a\033[31m')"
     expect_code 2
     ! grep -q "$(printf '\033')" "$OUT/stderr"

@@ -119,9 +119,9 @@ END
 @test "marks of frames: what is not seen is said, and what serves instead of another option" {
     record --marks -- sh -c :
     expect_code 0
-    expect_error '--marks: no call of SDL_GL_SwapWindow, .* or library that is linked with it; allocbench/mark.h'
+    expect_error '--marks: no program or library that is linked with SDL_GL_SwapWindow, .* called it; allocbench/mark.h'
     bench record --mark-function f -o "$OUT/x.abt" -- true
     expect_code 2
-    expect_error '--mark-function was removed: --marks marks frames, and allocbench_mark of allocbench/mark.h'
+    expect_error '--mark-function was removed: --marks marks frames; allocbench_mark of allocbench/mark.h'
     [ ! -e "$OUT/x.abt" ]
 }

@@ -347,7 +347,7 @@ on_node() { # NAME COMMAND…
     [ "$(ls "$OUT/other" | wc -l)" -eq 1 ] && [ ! -s "$OUT/stderr" ] || fail "not one file, or not quiet"
     bench merge "$OUT"/[1-4].json
     expect_code 2
-    expect_error 'not stored here; say where with -o'
+    expect_error 'results are not stored here; name a file with -o'
     bench merge
     expect_code 2
     expect_error 'merge needs results'

@@ -50,7 +50,7 @@ expect_events() { # NUMBERS
         "$CONFINED" children none 200000' - "$OUT" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_code 5
     expect_clean "$OUT"/t*.abt
-    expect_error 't\.[0-9]+\.abt holds the first [0-9]+ events of prog_confined: .*disk is full'
+    expect_error 't\.[0-9]+\.abt contains the first [0-9]+ events of prog_confined: .*disk is full'
     [ "$(all_events | cut -d ' ' -f 1)" -eq 2 ]
     [ "$(all_events | cut -d ' ' -f 2)" -gt 20000 ]
 }
@@ -335,7 +335,7 @@ UNTIL_TOLD='$| = 1; until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; } print "wh
     expect_code 9
     [ "$(cat "$OUT/stdout")" = whole ]
     expect_error 'recording stopped at --duration'
-    expect_error 'the recording is complete; perl \(process [0-9]+\) goes on: \^C ends it'
+    expect_error 'the recording is complete, but perl \(process [0-9]+\) goes on: \^C ends it'
     expect_nothing_left
 }
 
@@ -373,8 +373,8 @@ until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; }'
     for n in 1 2 3; do
         bench record -- perl -e "\$x = 'x' x $n"
         expect_code 0
-        [ "$n" -gt 1 ] || ! grep -q 'was there before' stderr
-        [ "$n" -eq 1 ] || expect_error 'perl.abt was there before: it is perl.abt.old now'
+        [ "$n" -gt 1 ] || ! grep -q 'existed already' stderr
+        [ "$n" -eq 1 ] || expect_error 'perl.abt existed already: it is now perl.abt.old now'
         cp perl.abt "seen.$n"
     done
     cmp seen.2 perl.abt.old

@@ -18,8 +18,8 @@ record_frames() {
 @test "scopes: the frames of a program are found, with what they hold" {
     record_frames
     run_ok allocbench trace info --scopes t.abt
-    [[ "$output" == *"scopes     40, found where no short-lived block is alive; median 62 calls"* ]]
-    [[ "$output" == *"% of allocations are freed in the scope that made them, at most 900 B in one"* ]]
+    [[ "$output" == *"scopes     40, found: a scope ends where no short-lived block is alive; median 62 calls"* ]]
+    [[ "$output" == *"% of allocations are freed in their scope, at most 900 B in one"* ]]
     run_ok allocbench trace info --scopes --json s.json t.abt
     [ "$(jq -c '.scopes | [.from, .mark, .thread, .count, .median_calls, .freed_in_scope]' s.json)" = '["found",null,null,40,62,1240]' ]
     [ "$(jq '.scopes | .freed_in_scope_ratio == .freed_in_scope / .allocs' s.json)" = true ]
@@ -76,7 +76,7 @@ record_frames() {
     record_frames
     run allocbench trace filter --site 'a.c:' t.abt -o f.abt
     [ "$status" -eq 2 ]
-    [[ "$output" == *"--site: 'a.c:' is no call site: FUNCTION"* ]]
+    [[ "$output" == *"--site: 'a.c:' is not a call site: expected FUNCTION"* ]]
     run allocbench trace filter --site no_such_function t.abt -o f.abt
     [ "$status" -eq 2 ]
     [[ "$output" == *"none of its"* ]]

@@ -147,7 +147,7 @@ ask() { # N SIZE
     expect_code 4
     expect_error "--metric 'p99_ms=p50: .*' matches nothing in what the load printed \(13 bytes\)"
     serve "" "echo p99: 12,5 ms" -b glibc --metric 'p99_ms=p99: ([0-9.,]+)'
-    expect_error "matches '12,5', which is no number from 0 on"
+    expect_error "matches '12,5', which is not a number of 0 or more"
     serve "" 'head -c 20000000 /dev/zero' -b glibc
     expect_error 'the load printed more than 16 MiB'
     expect_nothing_left

@@ -230,9 +230,9 @@ YAML
     answer 'lanes: N of a phase' run "$WORKLOADS/small.yaml" --threads 4
     answer 'unknown option --runs; see allocbench trace --help' trace info --runs 3
     answer 'options of a command follow it: allocbench run --rounds' --rounds 3 run
-    answer 'jemalloc is an allocator; .*-b glibc,jemalloc$' run "$WORKLOADS/small.yaml" -b glibc jemalloc
-    answer 'jemalloc is an allocator; .*-b glibc,jemalloc$' run "$WORKLOADS/small.yaml" -b glibc, jemalloc
-    answer 'jemalloc is an allocator; .*-b glibc,jemalloc$' exec -b glibc jemalloc -- true
+    answer 'jemalloc is an allocator, not a file; .*-b glibc,jemalloc$' run "$WORKLOADS/small.yaml" -b glibc jemalloc
+    answer 'jemalloc is an allocator, not a file; .*-b glibc,jemalloc$' run "$WORKLOADS/small.yaml" -b glibc, jemalloc
+    answer 'jemalloc is an allocator, not a file; .*-b glibc,jemalloc$' exec -b glibc jemalloc -- true
     answer 'no blank after a comma' run "$WORKLOADS/small.yaml" -b glibc,
     answer 'snmalloc.*no package of it.*-b \./libsnmallocshim\.so' run "$WORKLOADS/small.yaml" -b glibc,snmalloc
     answer 'leave out the quotes' exec -- 'sleep 10'

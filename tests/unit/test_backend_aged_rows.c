@@ -32,12 +32,12 @@ static void texts_are_read(void **state)
     expect_read("0.75", 0.75, 1);
     expect_read("0.75x2", 0.75, 2);
     expect_read(".5x0.25", 0.5, 0.25);
-    expect_refused("", "is no occupancy");
-    expect_refused("half", "is no occupancy");
-    expect_refused("0.5x", "is no occupancy");
-    expect_refused("0.5x2x3", "is no occupancy");
-    expect_refused("-0.5", "is no occupancy");
-    expect_refused("1e-1", "is no occupancy");
+    expect_refused("", "is not an occupancy");
+    expect_refused("half", "is not an occupancy");
+    expect_refused("0.5x", "is not an occupancy");
+    expect_refused("0.5x2x3", "is not an occupancy");
+    expect_refused("-0.5", "is not an occupancy");
+    expect_refused("1e-1", "is not an occupancy");
     expect_refused("0", "leave it out for a fresh heap");
     expect_refused("0.96", "0.01 to 0.95");
     expect_refused("0.5x17", "0.01 to 16 times");

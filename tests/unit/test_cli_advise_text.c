@@ -187,7 +187,8 @@ static void nothing_to_change_is_an_answer(void **state)
     expect("Advice: keep malloc: no proposal is significantly faster or takes less memory");
     refuse("together");
     measured.n_rounds = 1;
-    expect("Advice: none: 1 round cannot show what is faster, it takes 6 (--rounds).");
+    expect(
+        "Advice: none: 1 round cannot show what is faster; at least 6 are needed\n  (--rounds).");
     measured.heaps[0].is_measured = measured.heaps[1].is_measured = false;
     expect("Advice: keep malloc: no proposal could be measured.");
     advice.n_heaps = 0;
@@ -227,8 +228,8 @@ static void what_is_not_known_is_not_called_slower(void **state)
     measured.used = 0;
     measured.together = row_of("@map3", 4e6, 4);
     measured.together.speed.low = measured.together.speed.high = NAN;
-    expect("Advice: none: fewer than 6 of the 10 rounds show what is faster");
-    expect("arena, 512 KiB: faster alone; together not known");
+    expect("Advice: none: in fewer than 6 of the 10 rounds the difference could be measured");
+    expect("arena, 512 KiB: faster alone; with the others not known");
     measured.heaps[0].speed.low = NAN;
     expect("arena, 512 KiB: not known");
     expect("pool, 96 B x 2512: no significant gain");
@@ -271,8 +272,8 @@ static void so_small_a_part_of_the_budget_needs_no_change(void **state)
     (void)state;
     refuse("change nothing"); /* some scopes missed it */
     budget.before.n_missed = 0;
-    expect("Advice: change nothing: allocation takes 60.0 us of 16.7 ms (0.36 % of the\n"
-           "  budget). If it has to be less: use 1 heap: calls take 30.0 us per scope");
+    expect("Advice: change nothing: allocation takes only 60.0 us of 16.7 ms (0.36 % of the\n"
+           "  budget). If it has to take less: use 1 heap: calls take 30.0 us per scope");
     view.budget_ns = 5.9e6; /* 1.02 % */
     refuse("change nothing");
     expect("Advice: use 1 heap");
@@ -397,13 +398,13 @@ static void heaps_of_several_threads_say_what_else_can_be_measured(void **state)
         const char *backend, *wanted;
     } cases[] = {
         {AB_ADVICE_POOL, false, "pool:slot=96:threads=local",
-         "threads=local: one for each thread; 400 of 1000 frees are by another thread than the one that "
-         "allocated, and go through the queue of that thread's heap; to measure others (lockfree, sharded, mutex): "
+         "threads=local: one heap for each thread; 400 of 1000 frees are by another thread than the one that "
+         "allocated, through the queue of its heap; to measure others (lockfree, sharded, mutex): "
          "replay --map '...=pool:slot=96:threads=lockfree' game.c"},
         {AB_ADVICE_SLAB, false, "slab:threads=local",
          "others (sharded, mutex): replay --map '...=slab:threads=sharded' game.c"},
         {AB_ADVICE_FRAME, false, "arena:keep=64KiB:threads=local",
-         "which go from the code; replays do not reset it: the program needs less memory than shown; "
+         "which the code no longer needs; replays do not reset it, so the program needs less memory than shown; "
          "to measure others (mutex): replay --map '...=arena:keep=64KiB:threads=mutex' game.c"},
         {AB_ADVICE_FRAME, true, "arena:keep=64KiB:threads=local",
          "needs less memory than shown game.c"},
@@ -496,8 +497,8 @@ static void nested_scopes_say_what_they_gain_or_why_not(void **state)
     refuse("not in a nested scope");
     groups[1].n_stragglers = 3;
     groups[1].straggler_size = 48;
-    expect("not in a nested scope: some of their blocks outlive it\n"
-           "(place, size, number of these among all its blocks -> heap of all)\n"
+    expect("not in a nested scope, because some of their blocks outlive it\n"
+           "(place, size, number of its blocks -> where all are freed)\n"
            "  game.c:120 spawn  48 B  3 of 11000 -> B\n");
 }
 

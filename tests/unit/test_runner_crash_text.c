@@ -88,7 +88,7 @@ static void code_is_told_by_its_file_and_never_raw(void **state)
     assert_string_equal(told.function, "lib\\x1bmine.so"); /* there is no such file to look into */
     report.crash.pc = 0x123450;
     memory_at(8, AB_FAULT_WRITE);
-    assert_string_equal(told.function, "0x123450, which is no code");
+    assert_string_equal(told.function, "0x123450, which is not code");
 }
 
 static void what_is_not_whole_or_out_of_bounds_is_not_told(void **state)
@@ -105,7 +105,7 @@ static void what_is_not_whole_or_out_of_bounds_is_not_told(void **state)
     assert_string_equal(memory_at(8, AB_FAULT_WRITE), "");
     report.crash.n_stack = 0;
     memory_at(0x5000000, AB_FAULT_WRITE);
-    assert_string_equal(told.function, "0x1002010, which is no code");
+    assert_string_equal(told.function, "0x1002010, which is not code");
 }
 
 static void note(uint32_t i, enum ab_called called, uint32_t is_inside, uint64_t a, uint64_t b)

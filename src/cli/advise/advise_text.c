@@ -209,15 +209,18 @@ static void print_threads(FILE *to, const struct ab_advice_heap *h, struct ab_ta
     bool is_freed = h->kind == AB_ADVICE_POOL || h->kind == AB_ADVICE_SLAB;
     if (!ab_advice_is_shared(h))
         return;
-    ab_text_add(&line, "   threads=local: one for each thread");
+    ab_text_add(&line, "   threads=local: one heap for each thread");
     if (h->n_remote > 0)
         ab_text_addf(&line,
-                     "; %llu of %llu frees are by another thread than the one that allocated%s",
+                     "; %llu of %llu frees are by another thread than the one that "
+                     "allocated%s",
                      (unsigned long long)h->n_remote, (unsigned long long)h->frees,
-                     is_freed ? ", and go through the queue of that thread's heap"
-                              : ", which go from the code");
+                     is_freed ? ", through the queue of its heap"
+                              : ", which the code no longer "
+                                "needs");
     if (!is_freed)
-        ab_text_add(&line, "; replays do not reset it: the program needs less memory than shown");
+        ab_text_add(&line,
+                    "; replays do not reset it, so the program needs less memory than shown");
     if (others != NULL)
         ab_text_addf(&line, "; to measure others (%s): replay --map '...=%.*s%.*s'", others,
                      (int)(strlen(h->backend) - strlen("local")), h->backend,
@@ -278,7 +281,8 @@ static void say_one_heap_may_do(struct ab_text *line, const struct ab_advice *a)
                                 *next = heap_of_kind(a, AB_ADVICE_DOUBLE);
     if (!a->is_marked && frame != NULL && next != NULL)
         ab_text_addf(line,
-                     " Found scopes can end too early: with marks, heaps %s and %s may be one.",
+                     " Scopes that were found, not marked, can end too early: with marks, heaps "
+                     "%s and %s may be one.",
                      frame->name, next->name);
 }
 
@@ -310,7 +314,9 @@ static void print_head(FILE *to, const struct ab_advise_view *v, struct ab_table
     else
         fprintf(to, "no scopes, %llu allocations", (unsigned long long)a->calls);
     fprintf(to, "; %s\n",
-            a->has_sites ? "by call site" : "no call sites (record --sites): by size");
+            a->has_sites ? "by call site"
+                         : "the trace has no call sites (record --sites), so "
+                           "blocks are grouped by size");
     print_scopes(to, v, style);
     if (v->measured->base.is_measured)
         fprintf(to, "time in allocator calls today (%s): %s a %s\n", v->base,
@@ -327,8 +333,8 @@ static void print_legend(FILE *to, const struct ab_advise_view *v, struct ab_tab
     struct ab_text line = {0};
     ab_text_addf(
         &line,
-        "time: in allocator calls, with all blocks in %s -> with the proposal; median of the "
-        "rounds; [low, high]: 90 %% interval; memory: peak resident memory.",
+        "time: in calls of the allocator, all served by %s -> with the proposal, as median of the "
+        "rounds; [low, high]: 90 %% interval; memory: peak resident.",
         AB_SHOWN(128, v->base));
     put_prose(to, style, AB_FAINT, &line);
 }
@@ -378,12 +384,14 @@ static void print_survivors(FILE *to, const struct ab_advise_view *v)
         if (!ab_advise_is_nearly_scoped(&v->advice->groups[i]) || n++ >= SURVIVORS_SHOWN)
             continue;
         if (n == 1)
-            fprintf(to, "\nnot in an arena of a scope: some of their blocks outlive it\n"
-                        "(place, size, scopes in which these were born -> where all go)\n");
+            fprintf(to, "\n"
+                        "not in an arena of a scope, because some of their blocks outlive it\n"
+                        "(place, size, scopes in which these blocks are allocated -> where all "
+                        "are freed)\n");
         print_survivor(to, v, &v->advice->groups[i]);
     }
     if (n > SURVIVORS_SHOWN)
-        fprintf(to, "  and %zu more (--json names all)\n", n - SURVIVORS_SHOWN);
+        fprintf(to, "  and %zu more (--json lists all)\n", n - SURVIVORS_SHOWN);
 }
 
 /* Prints the places whose long-lived blocks keep them out of a nested scope. Their blocks are in
@@ -397,8 +405,9 @@ static void print_stragglers(FILE *to, const struct ab_advise_view *v)
         if (g->n_stragglers == 0)
             continue;
         if (n++ == 0)
-            fprintf(to, "\nnot in a nested scope: some of their blocks outlive it\n"
-                        "(place, size, number of these among all its blocks -> heap of all)\n");
+            fprintf(to, "\n"
+                        "not in a nested scope, because some of their blocks outlive it\n"
+                        "(place, size, number of its blocks -> where all are freed)\n");
         fprintf(to, "  %s  %s  %llu of %llu -> %s\n", place_of(g, place, sizeof place),
                 AB_BYTES(g->straggler_size), (unsigned long long)g->n_stragglers,
                 (unsigned long long)g->calls,
@@ -513,7 +522,7 @@ static void print_budget(FILE *to, const struct ab_advise_view *v, struct ab_tab
         add_scopes(&line, v, m->together.time_ns, &v->budget->after);
     }
     if (n_scheduler > 0)
-        ab_text_addf(&line, ". Left out: %llu in which the scheduler took the CPU",
+        ab_text_addf(&line, ". Left out: %llu scopes in which the scheduler took the CPU",
                      (unsigned long long)n_scheduler);
     ab_text_add(&line, ".");
     fputc('\n', to);

@@ -77,7 +77,7 @@ const char *ab_advise_refusal(const struct ab_advised *m, size_t heap)
     bool is_open = ab_advised_is_open(&m->together);
     return !row->is_measured                 ? "n/a"
            : (m->small >> heap & 1) != 0     ? "gains too little"
-           : ab_advised_pays(row) && is_open ? "faster alone; together not known"
+           : ab_advised_pays(row) && is_open ? "faster alone; with the others not known"
            : ab_advised_pays(row)            ? "faster alone, but not with the others"
            : ab_advised_is_open(row)         ? "not known"
                                              : "no significant gain";
@@ -136,12 +136,14 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
     else if (m->small != 0)
         add_small(line, m);
     else if (m->n_rounds < AB_EFFECT_MIN_ROUNDS)
-        ab_text_addf(line, "none: %u round%s cannot show what is faster, it takes %d (--rounds).",
+        ab_text_addf(line,
+                     "none: %u round%s cannot show what is faster; at least %d are needed "
+                     "(--rounds).",
                      m->n_rounds, m->n_rounds == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
     else if (strcmp(ab_advised_answer(m), "open") == 0)
         ab_text_addf(line,
-                     "none: fewer than %d of the %u rounds show what is faster, in the "
-                     "others calls were too fast to measure: within harness overhead (--rounds).",
+                     "none: in fewer than %d of the %u rounds the difference could be measured; "
+                     "in the others calls were too fast, within the harness overhead (--rounds).",
                      AB_EFFECT_MIN_ROUNDS, m->n_rounds);
     else
         ab_text_addf(line,
@@ -248,10 +250,10 @@ void ab_advise_answer(const struct ab_advise_view *v, struct ab_text *line)
     const struct ab_advised_row *best = best_general(m);
     bool has_way = m->used != 0 || best != NULL;
     if (is_small_part(v)) {
-        ab_text_addf(line, "change nothing: allocation takes %s of %s", AB_TIME(mean_of_scope(v)),
-                     AB_TIME(v->budget_ns));
+        ab_text_addf(line, "change nothing: allocation takes only %s of %s",
+                     AB_TIME(mean_of_scope(v)), AB_TIME(v->budget_ns));
         ab_text_addf(line, " (%.2g %% of the budget).%s", 100 * mean_of_scope(v) / v->budget_ns,
-                     has_way ? " If it has to be less: " : "");
+                     has_way ? " If it has to take less: " : "");
         if (has_way)
             add_ways(line, v, best, "use ");
         return;

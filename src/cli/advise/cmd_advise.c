@@ -103,7 +103,8 @@ static enum ab_status advise(struct work *w, struct ab_err *err)
     if (strcmp(w->path, "-") == 0)
         return ab_fail(
             err, AB_USAGE,
-            "advise reads a trace several times, standard input comes once; name a file");
+            "advise reads a trace several times, but standard input can be read only once; name a "
+            "file");
     AB_TRY(open_outputs(w, err));
     w->request = (struct ab_advise_request){.pass = ab_trace_pass_of(o, w->path, &w->files),
                                             .measure = ab_measure_request_of(o),
