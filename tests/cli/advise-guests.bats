@@ -124,7 +124,7 @@ replay_proposals() {
         and .backend == "pool:slot=80:threads=local")' "$OUT/advice.json"
     bench advise -b glibc,slab --rounds 1 "$OUT/t.abt"
     expect_code 0
-    tr -s '\n ' ' ' <"$OUT/stdout" | grep -Eq "threads=local: one for each thread; [0-9]+ of [0-9]+ frees are by another thread than the one that allocated, through the queue of its heap; to measure others \(lockfree, sharded, mutex\): replay --map '...=pool:slot=80:threads=lockfree'"
+    tr -s '\n ' ' ' <"$OUT/stdout" | grep -Eq "threads=local: one heap for each thread; [0-9]+ of [0-9]+ frees are by another thread than the one that allocated, through the queue of its heap; to measure others \(lockfree, sharded, mutex\): replay --map '...=pool:slot=80:threads=lockfree'"
 }
 
 # bats test_tags=full

@@ -174,7 +174,8 @@ EOF
     expect_code 0
     bench advise "$OUT/turn.abt" --rounds 1 -b glibc,slab
     expect_code 0
-    tr '\n' ' ' <"$OUT/stdout" | grep -q 'Found scopes can end too early: with   *marks, heaps A and B may be one'
+    tr -s '\n ' '  ' <"$OUT/stdout" |
+        grep -q 'Scopes that were found, not marked, can end too early: with marks, heaps A and B may be one'
 }
 
 @test "a budget is of scopes that were marked, that --scope names, or of the only ones that were found" {
