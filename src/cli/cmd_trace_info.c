@@ -464,8 +464,10 @@ static void print_scopes(FILE *to, const struct ab_trace_scopes *s)
         fputs("           n/a: no allocations\n", to);
         return;
     }
-    fprintf(to, "           %.1f %% of allocations are freed in their scope, at most %s in one\n",
-            100 * gone_share(s), AB_BYTES(s->stats.most_gone));
+    fprintf(
+        to,
+        "           %.1f %% of allocations are freed in the scope that made them, at most %s in one\n",
+        100 * gone_share(s), AB_BYTES(s->stats.most_gone));
     fprintf(to, "           live bytes of the blocks of one scope: at most %s\n",
             AB_BYTES(s->stats.most_live));
 }

@@ -242,7 +242,7 @@ END
     inside glibc "$GUESTS/prog_modules" deep "$GUESTS/libdeep.so" 100
     expect_code 0
     expect_json '.backends[0].deepbound == "libdeep.so"' "$OUT/r.json"
-    expect_report "warning: calls of libdeep.so go to the C library's malloc, because of RTLD_DEEPBIND or dlmopen; --inside does not count them"
+    expect_report "warning: calls of libdeep.so go to the C library's malloc, because of RTLD_DEEPBIND or dlmopen; --inside does not count these calls"
     inside "toy=$GUESTS/libtoy.so" "$GUESTS/prog_modules" own "$GUESTS/libdeep.so" 100
     expect_code 0
     expect_report "calls of libdeep.so go to the C library's malloc, not to toy: .*; --inside does not count these calls"

@@ -19,7 +19,7 @@ record_frames() {
     record_frames
     run_ok allocbench trace info --scopes t.abt
     [[ "$output" == *"scopes     40, found: a scope ends where no short-lived block is alive; median 62 calls"* ]]
-    [[ "$output" == *"% of allocations are freed in their scope, at most 900 B in one"* ]]
+    [[ "$output" == *"% of allocations are freed in the scope that made them, at most 900 B in one"* ]]
     run_ok allocbench trace info --scopes --json s.json t.abt
     [ "$(jq -c '.scopes | [.from, .mark, .thread, .count, .median_calls, .freed_in_scope]' s.json)" = '["found",null,null,40,62,1240]' ]
     [ "$(jq '.scopes | .freed_in_scope_ratio == .freed_in_scope / .allocs' s.json)" = true ]
