@@ -69,7 +69,7 @@ expect_written() { # KNOWN WRITTEN
     record -- "$WRITES" kept-killed
     expect_code 137
     expect_written n/a n/a
-    allocbench trace info "$OUT/t.abt" | grep -q '^written    not known of the 1.00 MiB in blocks of 64'
+    allocbench trace info "$OUT/t.abt" | grep -q '^written    not known for the 1.00 MiB in blocks of 64'
 }
 
 @test "written: of several threads, none twice; errno is kept" {
