@@ -61,7 +61,8 @@ enum ab_markdown_place {
     AB_MARKDOWN_ANSWER, /* without titles */
     AB_MARKDOWN_IDLE,
     AB_MARKDOWN_PINS,
-    AB_MARKDOWN_MORE /* folded away below everything else */
+    AB_MARKDOWN_CONDITIONS, /* folded away, and so are the last */
+    AB_MARKDOWN_MORE
 };
 
 /* The grid that a topic is asked for. */

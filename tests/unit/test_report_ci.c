@@ -453,6 +453,19 @@ static void a_summary_is_never_too_long_for_github(void **state)
     fake_session_free(f);
 }
 
+static void the_machine_is_described_once(void **state)
+{
+    (void)state;
+    struct fake_session *f = judged_session();
+    char *text = form(f, AB_SINK_MARKDOWN);
+    assert_int_equal(count(text, f->s.host.cpu), 1);
+    assert_int_equal(count(text, f->s.command_line), 1);
+    assert_int_equal(count(text, f->s.tape_sha256), 1);
+    assert_non_null(strstr(text, "| base | "));
+    free(text);
+    fake_session_free(f);
+}
+
 /* Rows of tables, without their heads and headings. */
 static size_t count_rows(const char *text)
 {
@@ -553,6 +566,7 @@ int main(void)
         cmocka_unit_test(titles_are_no_markup_in_markdown),
         cmocka_unit_test(a_note_stands_below_its_table),
         cmocka_unit_test(what_is_left_out_are_rows),
+        cmocka_unit_test(the_machine_is_described_once),
         cmocka_unit_test(no_reading_is_shown_below_the_floor_of_the_clock),
         cmocka_unit_test(github_shows_ten_of_a_kind),
         cmocka_unit_test(a_summary_is_never_too_long_for_github),

@@ -17,7 +17,6 @@
 #include "stats/compare.h"
 #include "stats/metric.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -430,26 +429,18 @@ static void add_fact(struct page *page, const char *what, const char *text)
     add_row(page, &row);
 }
 
-static void add_conditions(struct page *page, const struct ab_session *s)
+static void add_conditions(struct page *page, const struct ab_view *v)
 {
-    char rounds[64];
-    AB_FIT(rounds, "%" PRIu32 " of %" PRIu32, s->n_rounds, s->n_rounds_planned);
+    const struct ab_comparison *comparison = v->session->comparison;
     begin_details(page, "Machine and command");
-    ab_text_add(&page->text, "| | |\n|---|---|\n");
-    add_fact(page, "command", s->command_line);
-    add_fact(page, "rounds", rounds);
-    add_fact(page, "tape", s->tape_sha256);
-    add_fact(page, "CPU", s->host.cpu);
-    add_fact(page, "kernel", s->host.kernel);
-    add_fact(page, "C library", s->host.libc);
-    add_fact(page, "virtualization", s->host.virt);
-    add_fact(page, "governor", s->host.governor);
-    if (s->comparison != NULL) {
-        add_fact(page, "base", s->comparison->base_label);
-        for (uint32_t i = 0; i < s->comparison->n_notes; i++)
-            add_fact(page, "note", s->comparison->notes[i]);
+    if (comparison != NULL) {
+        ab_text_add(&page->text, "| | |\n|---|---|\n");
+        add_fact(page, "base", comparison->base_label);
+        for (uint32_t i = 0; i < comparison->n_notes; i++)
+            add_fact(page, "note", comparison->notes[i]);
+        ab_text_add(&page->text, "\n");
     }
-    ab_text_add(&page->text, "\n");
+    add_topics(page, v, AB_MARKDOWN_CONDITIONS);
     end_details(page);
 }
 
@@ -477,7 +468,7 @@ static void add_document(struct page *page, const struct ab_view *v, const struc
         end_details(page);
     }
     add_numbers(page, s);
-    add_conditions(page, s);
+    add_conditions(page, v);
     begin_details(page, "All tables");
     add_topics(page, v, AB_MARKDOWN_MORE);
     end_details(page);
