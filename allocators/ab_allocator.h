@@ -41,7 +41,7 @@ struct ab_allocator {
 
 /* Returns how many extra bytes to request so that a block can be moved up to a multiple of `align`;
  * 0 if the heap's own alignment is enough. The block then begins at the next multiple of `align`
- * behind the address that the heap returned, and the word before it stores that address. */
+ * after the address that the heap returned, and the word before it stores that address. */
 static inline size_t ab_allocator_lead(size_t align)
 {
     return align > AB_ALLOCATOR_ALIGN ? align : 0;
