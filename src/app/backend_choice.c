@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums up a tape for the rule of the default list, chooses back ends, and describes the choice.
+ * Describes a tape's work to the rule of the default list, chooses back ends, and describes the
+ * choice.
  */
 #include "app/backend_choice.h"
 
@@ -51,7 +52,7 @@ enum ab_status ab_backend_choice_make(const struct ab_backend_wish *wish,
     return is_chosen_by_work(wish) ? add_suited(wish, out, err) : AB_OK;
 }
 
-/* ---- in words ---- */
+/* ---- the choice in words ---- */
 
 static bool has(const struct ab_selection_list *list, const char *name)
 {
@@ -192,8 +193,8 @@ void ab_case_make(const struct ab_selection *s, struct ab_case *c)
         c->env[i] = s->env[i];
 }
 
-/* Functions that turn the names of --sweep into entries of -b. The entries are constants, so the
- * options own nothing more. */
+/* Functions that turn the names of --sweep into entries of -b. The entries are string constants, so
+ * nobody has to free them. */
 
 /* True if -b contains the entry. */
 static bool is_there(const struct ab_backends_wanted *wanted, const char *entry)

@@ -35,27 +35,28 @@ void ab_backend_choice_say(const struct ab_backend_wish *wish, const struct ab_s
 /* Turns a selection of -b into a case to run and its description in the result. */
 
 void ab_case_describe(const struct ab_selection *s, struct ab_backend_info *b);
-/* Refuses a back end that a workload or a stored result may not choose by itself. These are
- * libraries named by a path, whose code would run, and environment variables that could name a
- * file. `option` is the option by which the user may name it instead. */
+/* Refuses a back end that a workload or a stored result must not choose without the user: a library
+ * named by a path, whose code would run, or an environment variable that could name a file.
+ * `option` is the option with which the user may name such a back end. */
 enum ab_status ab_case_check_stranger(const struct ab_selection *s, bool is_of_result,
                                       const char *option, struct ab_err *err);
-/* Does the same for all of `list`, unless the command line names or allows its back ends. */
+/* Calls ab_case_check_stranger() for all of `list`, unless the command line names or allows its
+ * back ends. */
 enum ab_status ab_case_check_strangers(const struct ab_backends_wanted *asked,
                                        const struct ab_selection_list *list, struct ab_err *err);
-/* Fails with AB_BACKEND if a path on the command line is no file or cannot be measured. A typing
- * error should not cost a measurement of the others. */
+/* Fails with AB_BACKEND if a path on the command line is not a file or cannot be measured. A typing
+ * error in one path should not cost a measurement of the other back ends. */
 enum ab_status ab_case_check_files(const struct ab_selection_list *list, struct ab_err *err);
-/* True if the back end has no numbers although it was named or is installed. A library of the
- * default list that is missing is no error. */
+/* True if the back end has no numbers although it was named or is installed. A missing library of
+ * the default list is not an error. */
 bool ab_case_is_error(const struct ab_backend_info *b);
 bool ab_case_has_failed(const struct ab_session *s);
 /* Makes a case to run from `s`. The case borrows strings of `s`. */
 void ab_case_make(const struct ab_selection *s, struct ab_case *c);
 
 /* Appends the rows of --sweep (n_sweeps lists of names) to those of -b, without duplicates. If
- * is_beside_defaults and -b is no list, first adds glibc (unless another is named) and the
- * libraries. Fails with AB_USAGE for a name without rows. */
+ * is_beside_defaults and -b does not list several back ends, first adds the libraries, and glibc if
+ * -b is empty. Fails with AB_USAGE for a name without rows. */
 enum ab_status ab_sweeps_expand(struct ab_backends_wanted *wanted, const char *const *sweeps,
                                 size_t n_sweeps, bool is_beside_defaults, struct ab_err *err);
 

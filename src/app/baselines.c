@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds baselines by name, and reads stored results. Refuses results that were altered.
+ * Finds baselines by name, and reads stored results. Refuses results that were altered after they
+ * were written.
  */
 #include "app/baselines.h"
 
@@ -115,7 +116,7 @@ void ab_baseline_names_fini(char **names, size_t n)
     free(names);
 }
 
-/* Fails with AB_INPUT: no such baseline. The error suggests the nearest name. */
+/* Fails with AB_INPUT because there is no such baseline. The error suggests the nearest name. */
 static enum ab_status fail_missing(const struct ab_store_wanted *store, const char *name,
                                    struct ab_err *err)
 {
@@ -195,7 +196,8 @@ enum ab_status ab_base_find(const struct ab_store_wanted *store, const struct ab
     return status;
 }
 
-/* True if instructions were counted. One round is enough to judge them. */
+/* True if the session counted instructions. One round of counted instructions is enough for a
+ * verdict. */
 static bool has_counts(const struct ab_session *s)
 {
     for (size_t i = 0; i < ab_field_count; i++)
@@ -263,7 +265,8 @@ enum ab_status ab_base_find_suite(const struct ab_store_wanted *store, const str
 
 /* ---- results as baselines ---- */
 
-/* Copies the document of `from` with a checksum. A document that had none is marked as unsealed. */
+/* Copies the document of `from` with a checksum. A copy of a document without a checksum is marked
+ * as unsealed. */
 static enum ab_status write_document(const char *from, FILE *to, struct ab_err *err)
 {
     json_t *document = NULL;
@@ -333,8 +336,8 @@ static enum ab_status check_failures(const struct ab_baseline_request *r,
     return AB_OK;
 }
 
-/* True if the back end is a system library, which usually does not change while the user's own
- * does. */
+/* True if the back end is a system library. Such libraries usually stay the same while the user's
+ * own library changes. */
 static bool is_control(const struct ab_backend_info *b)
 {
     const struct ab_preset *preset = ab_preset_find(b->name);
@@ -367,8 +370,7 @@ static void show_change(const struct ab_baseline_request *r, const struct ab_bas
     ab_base_fini(&was);
 }
 
-/* Stores a suite as a baseline. Every workload that has a result must pass the checks of a
- * baseline. */
+/* Stores a suite as a baseline. The result of every workload must pass the checks of a baseline. */
 static enum ab_status keep_suite(const struct ab_baseline_request *r, struct ab_kept_baseline *kept,
                                  struct ab_err *err)
 {

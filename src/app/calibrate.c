@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Two names for one back end: they differ only in a variable that nothing reads. */
+/* Two names for one back end: their settings differ only in a variable that nothing reads. */
 static const char *const twins[] = {"glibc{" AB_TWIN_VARIABLE "=a}",
                                     "glibc{" AB_TWIN_VARIABLE "=b}"};
 
@@ -80,8 +80,8 @@ static enum ab_status store(const struct ab_store_wanted *wanted, const struct a
     return AB_OK;
 }
 
-/* Calibrates with the workload that was named, else with half the ops of configs/churn.yaml, passed
- * as an unnamed file (memfd). */
+/* Calibrates with the workload that was named. Without a name, uses half the ops of
+ * configs/churn.yaml, passed as an unnamed file (memfd). */
 enum ab_status ab_calibrate(const struct ab_measure_request *asked, ab_show_calibration *show,
                             int *exit_code, struct ab_err *err)
 {
@@ -117,7 +117,7 @@ enum ab_status ab_calibrate(const struct ab_measure_request *asked, ab_show_cali
         both.args = &named;
         both.n_args = 1;
         sets = ab_alloc_zeroed(asked->settings.n_sets + 2, sizeof sets[0]); /* ends with NULL */
-        sets[0] = "ops=1M"; /* those that were given come later, and win */
+        sets[0] = "ops=1M"; /* the user's settings come later, and win */
         for (size_t i = 0; i < asked->settings.n_sets; i++)
             sets[i + 1] = asked->settings.sets[i];
         both.settings.sets = sets;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads the tables of all rooms that have names.
+ * Lists the names in the tables of all modules.
  */
 #include "app/catalogue.h"
 
@@ -49,9 +49,9 @@ bool ab_catalogue_has(enum ab_names what, const char *name)
     return false;
 }
 
-/* ---- back ends ---- */
+/* ---- list of back ends ---- */
 
-/* Returns the rule by which a built-in is measured by default; NULL = none. */
+/* Returns the text that says when a built-in is measured by default; NULL = never. */
 static const char *default_of(const char *name)
 {
     for (size_t i = 0; i < ab_default_count(); i++)
@@ -147,7 +147,7 @@ static void add_fields(struct ab_metric_list *list)
     }
 }
 
-/* Adds the metrics of a kind. Gates may omit parts of their names. */
+/* Adds the metrics of a kind. Gates may omit parts of the names of these metrics. */
 static void add_kind(struct ab_metric_list *list, const struct ab_metric_kind *kind)
 {
     for (size_t i = 0; i < kind->n; i++) {
@@ -170,7 +170,7 @@ void ab_metrics_list(struct ab_metric_list *list)
             add_kind(list, &ab_metric_kinds[i]);
 }
 
-/* ---- words of gates ---- */
+/* ---- words that a gate may have ---- */
 
 struct words {
     ab_take_word *take;
@@ -211,8 +211,8 @@ static void take_results(const struct words *o, bool is_all)
             o->take(o->user, ab_fields[i].name, "");
 }
 
-/* Takes the fields of the kinds that may follow the op. A word that is no op is the name of
- * iterations. */
+/* Passes to `take` the fields that may follow the word `op` in a gate. A word that is not an op is
+ * the name of a phase's iterations. */
 static void take_numbers(const struct words *o, const char *op, size_t n)
 {
     bool is_any = false;

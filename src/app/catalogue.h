@@ -13,10 +13,10 @@
 #include "result/result_fields.h"
 
 enum ab_names {
-    AB_NAMES_BACKENDS, /* presets, then built-ins */
+    AB_NAMES_BACKENDS, /* presets (known libraries), then built-ins */
     AB_NAMES_SWEEPS,   /* back ends with rows of --sweep */
-    AB_NAMES_CHECKS,   /* of verify */
-    AB_NAMES_FORMATS,  /* of other tools' traces */
+    AB_NAMES_CHECKS,   /* names of the checks of `verify` */
+    AB_NAMES_FORMATS,  /* names of the formats of other tools' traces */
 };
 /* Returns the i-th name; NULL past the end. */
 const char *ab_catalogue_name(enum ab_names what, size_t i);
@@ -35,15 +35,16 @@ struct ab_listed_backend { /* a library or a built-in */
 struct ab_backend_list {
     struct ab_listed_backend *items; /* the libraries first */
     size_t n;
-    const struct ab_default *defaults; /* n_defaults rules for what is measured without -b */
+    /* n_defaults rules that say which built-ins are measured without -b */
+    const struct ab_default *defaults;
     size_t n_defaults;
 };
 typedef enum ab_status ab_take_backends(void *user, const struct ab_backend_list *list,
                                         struct ab_err *err);
-/* Passes to `take` what -b knows on this machine; loads no library. */
+/* Passes to `take` a list of the back ends that -b knows on this machine. Loads no library. */
 enum ab_status ab_backends_list(ab_take_backends *take, void *user, struct ab_err *err);
 
-struct ab_listed_metric { /* one row */
+struct ab_listed_metric { /* one row of the list of metrics */
     const char *group, *name, *unit, *doc;
     enum ab_field_better better;
     char gate[96];
@@ -57,7 +58,7 @@ struct ab_metric_list {
 /* Lists all metrics. `list` begins as {0}; the caller frees its items. */
 void ab_metrics_list(struct ab_metric_list *list);
 
-/* Takes a word of a gate, and the text that follows it there. */
+/* Receives a possible word of a gate, and the text that follows the word in the gate. */
 typedef void ab_take_word(void *user, const char *word, const char *end);
 /* Lists the words that may follow PHASE/ in a gate, or PHASE/OP/ if `op` of `n` characters is not
  * NULL. */

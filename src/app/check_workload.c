@@ -24,12 +24,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of the lints of `check`. Each lint is a function. */
+/* Functions that each warn about one kind of mistake (a lint of `check`), and their limits. */
 
 enum {
     PAGE_BYTES = 4096,
     FEW_OPS = 1000,   /* with fewer ops, a phase mostly starts and stops its threads */
-    P99_NEEDS = 1000, /* samples, so that 10 are above it */
+    P99_NEEDS = 1000, /* fewer samples have fewer than 10 above the 99th percentile */
 };
 
 static __attribute__((format(printf, 4, 5))) void add(struct ab_lints *out, const char *id,
@@ -47,8 +47,8 @@ static __attribute__((format(printf, 4, 5))) void add(struct ab_lints *out, cons
     va_end(args);
 }
 
-/* Warns about alignments that malloc guarantees anyway, because an aligned allocation calls another
- * function. */
+/* Warns about alignments that malloc guarantees anyway, because a workload that asks for them
+ * measures memalign instead of malloc. */
 static void lint_align(const struct ab_verb *v, struct ab_lints *out)
 {
     if (v->align > 0 && v->align <= _Alignof(max_align_t))
@@ -58,8 +58,8 @@ static void lint_align(const struct ab_verb *v, struct ab_lints *out)
             v->align);
 }
 
-/* Warns about a reset that never frees in bulk. A set with `via` is excluded: its heap resets by
- * itself, whatever is live elsewhere. */
+/* Warns about a reset that never frees in bulk. A set with `via` is excluded, because its own heap
+ * can be reset whatever is live elsewhere. */
 static void lint_reset(const struct ab_workload *w, const struct ab_verb *v, struct ab_lints *out)
 {
     bool is_scope = v->kind == AB_VERB_SCOPE;
@@ -171,8 +171,7 @@ static int by_place(const void *a, const void *b)
                                     : AB_COMPARE(x->at.col, y->at.col);
 }
 
-/* Lints a compiled workload with its tape and the rounds of the run. Sorts the findings by
- * position. */
+/* Lints a compiled workload, its tape and the rounds of the run. Sorts the findings by position. */
 static void lint_workload(const struct ab_workload *w, const struct ab_tape_map *tape,
                           uint32_t rounds, struct ab_lints *out)
 {
@@ -192,7 +191,7 @@ static void lint_workload(const struct ab_workload *w, const struct ab_tape_map 
         qsort(out->items, out->n, sizeof out->items[0], by_place);
 }
 
-/* Adds the mapped row of `via`. */
+/* Adds the row of the mapping that the workload's `via` gives. */
 static enum ab_status add_mapped_row(struct ab_workload_check *c, struct ab_err *err)
 {
     const struct ab_subject subject = {.workload = c->workload, .map = &c->tape.map};
@@ -266,7 +265,7 @@ static void note_combination(const struct ab_workload *w, const struct ab_tape *
     AB_COPY(out->tape_sha256, tape->sha256);
 }
 
-/* Adds the cost of measuring this tape to the sum over all files. */
+/* Adds the cost of measuring this tape to the total over all combinations. */
 static void add_cost(struct ab_workload_check *c, const struct ab_tape_map *map)
 {
     struct ab_session_work work = {

@@ -30,22 +30,23 @@ struct ab_lints {
 struct ab_workload_check {
     const struct ab_measure_request *asked;
     struct ab_workload *workload;
-    const char *file, *name, *about; /* from the workload, as are the next two fields */
+    const char *file, *name, *about; /* file, name, about, params and seed: those of the workload */
     const char *const *params;
     uint64_t seed;
     struct ab_laid_down tape;
-    struct ab_workload_options how; /* of loading it */
+    struct ab_workload_options how; /* options that the workload was loaded with */
     struct ab_selection_list selection;
     struct ab_text choice; /* reason for the choice of back ends; empty if they were named */
     struct ab_err refusal; /* why a run would refuse the back ends; AB_OK = it would not */
     struct ab_gate_set gates;
     struct ab_lints lints;
-    struct ab_pass_plan passes;            /* passes that a run would have */
-    struct ab_session_cost cost;           /* total; its parts are those of the first combination */
-    const char *running[AB_SELECTION_MAX]; /* back ends that can run */
+    struct ab_pass_plan passes; /* passes that a run would have */
+    /* total over all combinations; its parts are those of the first */
+    struct ab_session_cost cost;
+    const char *running[AB_SELECTION_MAX]; /* names of the back ends that can run */
     size_t n_running;
-    struct ab_combination *combinations; /* n_combinations of values. The other fields are those
-                                            of the first */
+    /* n_combinations combinations of values; tape, lints and gates are those of the first */
+    struct ab_combination *combinations;
     size_t n_combinations;
 };
 

@@ -21,10 +21,10 @@ struct compare_run {
     struct ab_base base;
     size_t n; /* number of new results */
     struct ab_base *news;
-    /* if suites are compared: for each new result its base, from the base suite; NULL = `base` for
+    /* for suites: the base of each new result, from the base suite; NULL = `base` is the base of
      * all */
     struct ab_base *bases;
-    struct ab_suite *suites; /* n_suites suites that they come from */
+    struct ab_suite *suites; /* n_suites suites that the new results come from */
     size_t n_suites;
     struct ab_comparison *comparisons;
     struct ab_gate_set *gates;
@@ -60,7 +60,8 @@ static void note_alone(const struct ab_compare_request *o, const char *file, con
            AB_SHOWN(256, name));
 }
 
-/* Pairs the workloads that both suites have, and prints a note for each that only one has. */
+/* Pairs the workloads that both suites have, and prints a note for each workload that only one
+ * suite has. */
 static enum ab_status pair_items(struct compare_run *r, size_t at, struct ab_err *err)
 {
     const struct ab_compare_request *o = r->asked;

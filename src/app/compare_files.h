@@ -10,18 +10,20 @@
 
 struct ab_compare_request {
     struct ab_talk talk;
-    struct ab_inputs inputs; /* the base and the new results; suites, if the base is one */
+    struct ab_inputs inputs; /* the base, then the new results; all are suites if the base is one */
     struct ab_verdicts_wanted verdicts;
     struct ab_store_wanted store;
     struct ab_outputs_wanted outputs;
-    const char *json; /* NULL = none */
-    /* Shows `n` results, each with its comparison. `is_written`: True if all files are. */
+    const char *json; /* output file; NULL = none */
+    /* Shows `n` new results, each with its comparison. `is_written`: True if all output files are
+     * written. */
     void (*show)(void *user, const struct ab_base *news, size_t n, bool are_of_suites,
                  bool is_written);
     void *user;
 };
 
-/* Compares, writes the files, has the comparisons shown, and sets *exit_code from the verdicts. */
+/* Compares the results, writes the output files, has the comparisons shown, and sets *exit_code
+ * from the verdicts. */
 enum ab_status ab_compare_files(const struct ab_compare_request *asked, int *exit_code,
                                 struct ab_err *err);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeps a baseline from before the run to its end. Turns gates and comparison into one status and a
- * command line for the next step.
+ * Keeps a baseline from before the run to its end. Turns gates and comparison into one status.
  */
 #include "app/decision.h"
 
@@ -17,8 +16,9 @@
 #include <string.h>
 
 /* ---- --base ----
- * Names are those of the tables, settings included. A base that is absent or fails is no error:
- * then nothing is compared, and the report shows the reason. */
+ *
+ * Names are the names of rows in the tables, settings included. If the base is absent or fails,
+ * nothing is compared. This is not an error: the report shows the reason. */
 
 static enum ab_status refuse_base(const char *name, const char *const *known, size_t n,
                                   struct ab_err *err)
@@ -72,7 +72,7 @@ enum ab_status ab_verdict_status(const struct ab_verdicts_wanted *wanted,
     return status;
 }
 
-/* ---- from before the run to its end ---- */
+/* ---- the baseline, from before the run to its end ---- */
 
 static const struct ab_session *baseline_of(const struct ab_decision *d)
 {
@@ -144,7 +144,8 @@ enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_se
     return ab_compare_check_work(baseline_of(d), d->base.label, session, "this run", err);
 }
 
-/* Compares the session with its baseline or base. Leaves *out empty if there is none. */
+/* Compares the session with its baseline, else with its base. Leaves *out empty if it has
+ * neither. */
 static void compare(const struct ab_decision *d, const struct ab_session *session,
                     struct ab_comparison *out)
 {
@@ -174,8 +175,8 @@ void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
     session->comparison = d->comparison.now != NULL ? &d->comparison : NULL;
 }
 
-/* True if the back end is a library that did not change since the baseline. New rounds are judged
- * relative to such libraries, as the first were. */
+/* True if the back end is a library that did not change since the baseline. The rounds that confirm
+ * a verdict are judged relative to such libraries, as the first rounds were. */
 static bool is_control(const struct ab_decision *d, const struct ab_backend_info *b)
 {
     uint32_t base = ab_session_backend(baseline_of(d), b->name);

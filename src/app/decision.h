@@ -15,10 +15,11 @@
 struct ab_decision {
     const struct ab_verdicts_wanted *wanted;
     const struct ab_talk *talk;
-    const struct ab_gate_set *gates; /* NULL until ab_decision_make() */
-    struct ab_base base;             /* label NULL = no baseline */
-    bool is_within;                  /* True to compare the back ends with their base */
-    struct ab_comparison comparison; /* comparison.now NULL = none */
+    const struct ab_gate_set *gates; /* gates to judge; NULL until ab_decision_make() */
+    struct ab_base base;             /* the baseline; label NULL = none */
+    /* True to compare the back ends of the session with its base */
+    bool is_within;
+    struct ab_comparison comparison; /* result of the comparison; comparison.now NULL = none */
 };
 
 /* Reads and checks --baseline before anything is measured. --limit without a baseline bounds each
@@ -33,7 +34,8 @@ enum ab_status ab_decision_add_control(const struct ab_decision *d, struct ab_se
  * compare. */
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
                                  struct ab_err *err);
-/* Judges the gates and compares. Sets session->gates and session->comparison. */
+/* Judges the gates, and compares the session with its baseline or base. Sets session->gates and
+ * session->comparison. */
 void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
                       struct ab_session *session);
 
@@ -41,8 +43,8 @@ void ab_decision_make(struct ab_decision *d, const struct ab_gate_set *gates,
  * ab_checks_suspicious() does. Returns the number of such verdicts. */
 uint32_t ab_decision_suspicious(const struct ab_decision *d, const struct ab_session *session,
                                 bool *is_concerned);
-/* Compares the verdicts with new rounds in `again`. A failure that these do not show becomes
- * inconclusive. */
+/* Compares the verdicts with those of the new rounds in `again`. A failure that the new rounds do
+ * not show becomes inconclusive. */
 void ab_decision_confirm(struct ab_decision *d, struct ab_session *session,
                          struct ab_session *again);
 
@@ -50,7 +52,7 @@ void ab_decision_close(struct ab_decision *d);
 
 /* Sets session->base to `name` (borrowed), the back end that the others are compared with; NULL
  * leaves it unchanged. Fails with AB_USAGE and the list of names if the session has no such back
- * end or it is null. */
+ * end, or if `name` is the null back end. */
 enum ab_status ab_base_name_set(const char *name, struct ab_session *session, struct ab_err *err);
 
 /* Returns the status of the command from the session's gates and comparison, under --strict and

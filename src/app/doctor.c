@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The checks, a function each, and their table in the order of the report. A check that finds
- * nothing out leaves its finding as it is: unknown, because the kernel does not say.
+ * The checks of the machine, one function each, and a table of them in the order of the report. A
+ * check that finds nothing leaves the state of its finding at "unknown".
  */
 #include "app/doctor.h"
 
@@ -23,7 +23,8 @@
 const char *const ab_doctor_state_names[AB_DOCTOR_STATE_COUNT] = {"ok", "note", "warning",
                                                                   "unknown"};
 
-/* Sets all but id and why; the texts are made printable and cut to their room. */
+/* Sets all fields but id and why. Makes the texts printable and cuts them to the size of their
+ * fields. */
 static __attribute__((format(printf, 4, 5))) void set(struct ab_doctor_finding *f,
                                                       enum ab_doctor_state state,
                                                       const char *remedy, const char *found, ...)
@@ -67,7 +68,7 @@ static void look_at_turbo(const struct ab_doctor_view *view, struct ab_doctor_fi
             "on");
 }
 
-/* "0,2,4": of each core the first of its threads; the first 16 cores. */
+/* Lists the first thread of each core, as "0,2,4"; at most 16 cores. */
 static void list_cores(const char *root, char *buf, size_t cap)
 {
     size_t n = 0;
@@ -160,7 +161,8 @@ static void look_at_virt(const struct ab_doctor_view *view, struct ab_doctor_fin
             "a virtual machine; its CPU says \"%s\"", virt);
 }
 
-/* Since the machine started: "cpu  user nice system idle iowait irq softirq steal …". */
+/* Reads the share of stolen time since the machine started from the line "cpu user nice system idle
+ * iowait irq softirq steal …". */
 static void look_at_steal(const struct ab_doctor_view *view, struct ab_doctor_finding *out)
 {
     char buf[AB_SYSTEM_FILE_BYTES], *rest = NULL;
@@ -196,7 +198,7 @@ static void look_at_clock_source(const struct ab_doctor_view *view, struct ab_do
             is_fast ? "" : "echo tsc | sudo tee " SOURCES "current_clocksource", "%s", source);
 }
 
-/* The words of a line of cpuinfo. */
+/* True if the first line of flags in cpuinfo has the word `flag`. */
 static bool has_flag(const char *cpuinfo, const char *flag)
 {
     size_t n = strlen(flag);
@@ -300,7 +302,7 @@ static void look_at_overcommit(const struct ab_doctor_view *view, struct ab_doct
 
 static void look_at_memory_limit(const struct ab_doctor_view *view, struct ab_doctor_finding *out)
 {
-    enum { PLENTY = 1 << 30 }; /* for the workloads that come with allocbench */
+    enum { PLENTY = 1 << 30 }; /* bytes that every workload of allocbench fits into */
     uint64_t limit = ab_control_group_memory(view->root), all = view->host.memory_bytes;
     char shown[32], total[32];
     if (limit == UINT64_MAX || (all > 0 && limit >= all))
@@ -323,7 +325,7 @@ static void look_at_cpu_limit(const struct ab_doctor_view *view, struct ab_docto
             "the time of %.3g CPUs", limit);
 }
 
-/* The soft limit in /proc/self/limits; INFINITY = none, NaN = not known. */
+/* Returns the soft limit `name` in /proc/self/limits; INFINITY = none, NaN = unknown. */
 static double soft_limit(const char *root, const char *name)
 {
     char buf[AB_SYSTEM_FILE_BYTES];
@@ -357,7 +359,7 @@ static void look_at_open_files(const struct ab_doctor_view *view, struct ab_doct
             limit < PLENTY ? "ulimit -n 4096" : "", "%.0f", limit);
 }
 
-/* ---- programs and libraries that are of use here and may be missing: none is a warning ---- */
+/* ---- useful programs and libraries; a missing one is not a warning ---- */
 
 static void find_tool(const struct ab_doctor_view *view, const char *name, const char *remedy,
                       struct ab_doctor_finding *out)
@@ -406,9 +408,10 @@ static bool look_at_library(size_t i, struct ab_doctor_finding *out)
     return true;
 }
 
-/* ---- all of them ---- */
+/* ---- the table of all checks ---- */
 
-/* The ids are frozen, because scripts select by them. `why` is a sentence, and follows "why:". */
+/* The checks. Their ids must not change, because scripts select by them. `why` is a sentence that
+ * is shown after "why:". */
 static const struct {
     const char *id;
     void (*look)(const struct ab_doctor_view *view, struct ab_doctor_finding *out);

@@ -39,7 +39,7 @@
 
 /* ---- names of call sites ----
  *
- * The measured program chooses the paths, so only regular files are opened. */
+ * The measured program chooses the paths of modules, so only regular files are opened. */
 
 static bool needs_name(const struct ab_call_site *site)
 {
@@ -93,9 +93,10 @@ enum { SETTINGS_MAX = 16 + AB_NAMED_MAX + 2 * AB_PROGRAMS_MAX };
  * a changed program may be what is measured. */
 struct work {
     const struct ab_exec_request *asked;
-    bool wants_inside; /* True also for --trace, because a replay predicts the times of calls */
+    /* True to time the calls; also for --trace, because a replay predicts their times */
+    bool wants_inside;
     struct ab_exec_programs programs;
-    struct ab_program_build *builds; /* for results, one for each --program */
+    struct ab_program_build *builds; /* one description for each --program, for results */
     /* name of the work: the names of its programs, ", " between them */
     char name[AB_PROGRAMS_MAX * (AB_PROGRAM_NAME_BYTES + 2)];
     char work_sha256[65];
@@ -129,7 +130,7 @@ static const char *shown_of(const struct ab_exec_request *asked, const char *tex
     return asked->measure.command.is_hidden ? "(left out)" : text;
 }
 
-/* True if the program's output is not compared. The output of a server never is. */
+/* True if the output of the programs is not compared. The output of a server is never compared. */
 static bool is_output_free(const struct ab_exec_request *asked)
 {
     return asked->program.is_output_free || asked->server.is_server;
@@ -146,8 +147,8 @@ static void digest_text(SHA2_CTX *sha, const char *text)
     SHA256Update(sha, (const uint8_t *)text, strlen(text) + 1);
 }
 
-/* Digests the identity of the work. A program counts by its name, else by its base name, because it
- * may be in another folder. */
+/* Digests the identity of the work. A program counts by the name in --program, else by its base
+ * name, because its folder may change. */
 static void digest_work(const struct work *w, const char *stdin_sha256, char hex[65])
 {
     const struct ab_exec_request *asked = w->asked;
@@ -187,7 +188,8 @@ static void describe_server(struct work *w)
     add_setting(w, "end_signal", ab_end_signals[server->end_signal]);
 }
 
-/* Describes the programs of --program, for results. The work is named after all of them. */
+/* Describes the programs of --program, for results. The work gets the names of all programs as its
+ * name. */
 static void describe_programs(struct work *w)
 {
     w->builds = ab_alloc_zeroed(w->programs.n, sizeof w->builds[0]);
@@ -237,7 +239,7 @@ static void note_output(struct work *w, const struct ab_program_summary *s, bool
     add_setting(w, "output_xxh128", text);
 }
 
-/* ---- the replay of its trace ---- */
+/* ---- the replay of the program's trace ---- */
 
 static void note_part(struct work *w)
 {
@@ -299,7 +301,8 @@ static enum ab_status select_backends(struct ab_measurement *m, struct ab_err *e
     struct work *w = m->work;
     const struct ab_measure_request *asked = &w->asked->measure;
     name_metrics(w, &m->session);
-    /* Programs are compared under the allocator of most programs, unless others are named. */
+    /* Without -b, several programs are compared under glibc's malloc alone, because most programs
+     * use it. */
     const char *const usual[] = {"glibc"};
     bool is_usual = w->asked->program.n_programs > 0 && asked->backends.n == 0;
     AB_TRY(ab_selection_parse(is_usual ? usual : asked->backends.names,
@@ -355,7 +358,8 @@ static void add_case(struct ab_measurement *m, size_t i, struct ab_backend_info 
         w->cases[i].wanted = p->own.served;
         w->cases[i].wanted.is_own = true;
     } else if (s->source == AB_SOURCE_LIBC && p->own.served.path != NULL && !p->own.is_program) {
-        w->cases[i].wanted = p->own.libc; /* before the malloc that the program brings along */
+        /* must be loaded before the malloc that the program brings along */
+        w->cases[i].wanted = p->own.libc;
     } else if (s->source == AB_SOURCE_PRELOAD) {
         w->cases[i].wanted = (struct ab_proof_wanted){
             .path = s->path, .dev = s->dev, .ino = s->ino};
@@ -413,7 +417,7 @@ static enum ab_status find_interposer(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* Finds liballocbench-asked.so. Returns false if it is missing; then only the note about memory
+/* Finds liballocbench-asked.so. Returns false if it is missing. Then only the note about memory
  * that was not requested from malloc is lacking. */
 static bool find_noter(struct work *w)
 {

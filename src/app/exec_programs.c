@@ -21,8 +21,8 @@ enum { SHOWN = 300 };
 /* ---- words of a command ---- */
 
 struct splitting {
-    const char *at; /* the next character */
-    char **words;   /* ends with NULL */
+    const char *at; /* next character to read */
+    char **words;   /* words so far; ends with NULL */
     size_t n;
     struct ab_err *err;
 };
@@ -87,9 +87,9 @@ static void free_words(char **words)
     free(words);
 }
 
-/* Splits `text` into words as a shell does, with quotes and backslashes, without running one.
- * Returns AB_USAGE, and *words NULL, for a quote without its end, for text without a word, and for
- * a character outside quotes that asks a shell to do something, such as a pipe. */
+/* Splits `text` into words as a shell does, with quotes and backslashes, without running a shell.
+ * Returns AB_USAGE, and *words NULL, for a quote without its end or for text without a word. Also
+ * refuses unquoted characters that have a meaning to a shell, such as a pipe. */
 static enum ab_status split(const char *text, char ***words, struct ab_err *err)
 {
     struct splitting s = {.at = text, .err = err};
@@ -135,7 +135,7 @@ static enum ab_status find_file(struct ab_exec_program *p, struct ab_err *err)
     return ab_program_file_check(p->path, &measuring, err);
 }
 
-/* Copies the name in front of the '='. */
+/* Copies the name before the '='. */
 static enum ab_status read_name(const char *text, struct ab_exec_program *p, struct ab_err *err)
 {
     const char *sign = strchr(text, '=');
@@ -176,15 +176,15 @@ static enum ab_status read_program(const char *text, struct ab_exec_programs *ou
     return status;
 }
 
-/* Returns what is behind "NAME=" in a text of --prepare, if NAME is a program; else NULL. */
+/* Returns the text after "NAME=" in an argument of --prepare, if NAME is a program; else NULL. */
 static const char *prepares_only(const struct ab_exec_program *p, const char *text)
 {
     size_t n = strlen(p->name);
     return n > 0 && strncmp(text, p->name, n) == 0 && text[n] == '=' ? text + n + 1 : NULL;
 }
 
-/* Assigns the texts of --prepare. Those for one program win over those for all, and the last of a
- * kind wins. */
+/* Assigns the commands of --prepare to the programs. A command for one program wins over one for
+ * all. Of two for the same program, the last wins. */
 static void read_prepares(const struct ab_program_wanted *wanted, struct ab_exec_programs *out)
 {
     for (uint32_t i = 0; i < out->n; i++) {
@@ -203,7 +203,7 @@ static void read_prepares(const struct ab_program_wanted *wanted, struct ab_exec
     }
 }
 
-/* Refuses options that are about one program. */
+/* Refuses options that make sense for a single program only. */
 static enum ab_status check_options(const struct ab_exec_request *asked, struct ab_err *err)
 {
     const struct ab_program_wanted *wanted = &asked->program;

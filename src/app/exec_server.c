@@ -117,7 +117,7 @@ static enum ab_status read_metric(const char *text, struct ab_server_metric *out
 {
     struct ab_server_metric m = {.text = text};
     size_t n_groups;
-    /* one byte more, so that a name that is too long is still too long */
+    /* one byte more than the field, so that a name that is too long still looks too long */
     char name[AB_NAMED_BYTES + 1], why[200];
     const char *sign = strchr(text, '=');
     if (sign == NULL)

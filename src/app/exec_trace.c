@@ -24,8 +24,8 @@
 /* Time for all replays if --time-budget is not given, in ns. */
 static const uint64_t budget_ns = UINT64_C(180) * 1000000000;
 
-/* Estimates for expected_ns(). CALL_NS is the time of one call in a timed run, overhead included.
- * PROOF_NS is the time of one call in the first run, which checks the answers. Both are
+/* Constants for expected_ns(). CALL_NS is the time of one call in a timed run, overhead included.
+ * PROOF_NS is the time of one call in the first run, which checks the answers. Both times are
  * deliberately high, because other programs share the machine. */
 enum { CALL_NS = 60, PROOF_NS = 150, PROCESSES = 3, CALLS_LEAST = 1000000 };
 
@@ -44,8 +44,8 @@ static enum ab_status take(void *user, const struct ab_session *session, struct 
 }
 
 /* Returns the request to replay `trace`, under the same back ends as the program. Throughput always
- * runs; the latency pass is added, because --inside times single calls too. --rounds is an upper
- * limit; --precision is about throughput, not about single calls. */
+ * runs. The latency pass is added, because --inside times single calls too. --rounds is an upper
+ * limit. --precision is left out, because its goal concerns throughput and not single calls. */
 static struct ab_measure_request request_of(const struct ab_measure_request *exec,
                                             const char **trace)
 {
@@ -65,7 +65,7 @@ static struct ab_measure_request request_of(const struct ab_measure_request *exe
         .store = {.folder = exec->store.folder, .is_part = true},
         .take = take,
     };
-    if (r.backends.n == 0) { /* the program's mallocs, without allocators that suit the trace */
+    if (r.backends.n == 0) { /* the libraries, without built-ins that may suit the trace */
         r.backends.names = usual;
         r.backends.n = 1;
     }
@@ -123,7 +123,8 @@ enum ab_status ab_exec_predict(const struct ab_measure_request *asked, struct ab
     struct ab_measure_request r = request_of(asked, &trace);
     int exit_code = 0;
     out->n_calls = ab_trace_read_end(trace, &end) ? end.events : 0;
-    for (unsigned i = 0; i < AB_REPLAY_KINDS; i++) { /* both replays have the same calls */
+    /* both replays replay the same number of calls */
+    for (unsigned i = 0; i < AB_REPLAY_KINDS; i++) {
         uint64_t n = fit_into_time(&r, whole_ns, i, m->session.n_backends, out->n_calls);
         if (n < out->n_calls && (out->n_replayed == 0 || n < out->n_replayed))
             out->n_replayed = n;
@@ -157,8 +158,8 @@ static const struct ab_result *find_result(const struct ab_session *s, const cha
     return NULL;
 }
 
-/* Returns the mean time of the timed calls in ns, less the cost of reading the clock; NaN if that
- * is not above 0. */
+/* Returns the mean time of the timed calls in ns, less the cost of reading the clock; NaN if the
+ * difference is not above 0. */
 static double time_of_call(const struct ab_session *s, const char *name, uint32_t round)
 {
     const struct ab_result *r = find_result(s, name, round);

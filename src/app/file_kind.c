@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recognizes the kind of a file by its first bytes. Unknown files are left to the command, whose
- * own error says more.
+ * Recognizes the kind of a file by its first bytes. An unknown file is left to the command that
+ * reads it, whose own error message says more.
  */
 #include "app/file_kind.h"
 
@@ -28,7 +28,7 @@ const char *const ab_file_kind_names[AB_FILE_KINDS] = {
     [AB_FILE_SPOOL] = "a raw recording",
 };
 
-/* True if the first line that is not empty and no comment begins with "allocbench:", as in every
+/* True if the first line that is neither empty nor a comment begins with "allocbench:", as in every
  * workload. */
 static bool is_workload(const char *text)
 {

@@ -59,7 +59,8 @@ static void make_scope(const struct ab_gate_source *from, struct scope_arrays *a
     a->scope.n_known = n_known;
 }
 
-/* Returns the position of a remark, "configs/web.yaml:31:5", malloc'ed. */
+/* Returns the position of a gate or claim in the workload, such as "configs/web.yaml:31:5",
+ * malloc'ed. */
 static char *place_of(const struct ab_workload *w, const struct ab_remark *remark)
 {
     struct ab_place at = ab_node_place(&remark->node, 0, 1);
@@ -74,7 +75,7 @@ static void complain(struct ab_diag *diag, const struct ab_remark *remark,
     ab_diag_add(diag, ab_node_place(&remark->node, error->offset, error->n), "%s", error->text);
 }
 
-/* Adds the gates of one text: several, if it has a '*'. */
+/* Adds the gates of one text; a text with a '*' makes several. */
 static bool add_gates(struct ab_gate_set *set, const char *text, const char *place,
                       const struct ab_gate_scope *scope, struct ab_gate_error *error)
 {
@@ -153,8 +154,8 @@ enum ab_status ab_gate_set_read(const struct ab_gate_source *source, struct ab_g
     const struct ab_workload *w = source->workload;
     size_t n_gates = w != NULL ? ab_workload_gates(w)->n : 0;
     size_t n_claims = w != NULL ? ab_workload_claims(w)->n : 0;
-    size_t each = source->n_phases > 0 ? source->n_phases : 1; /* most gates that one text can
-                                                                  make */
+    /* a text with a '*' makes at most this many gates */
+    size_t each = source->n_phases > 0 ? source->n_phases : 1;
     struct scope_arrays arrays = {.phases = NULL};
     struct ab_gate_set set = {.workload = w, .talk = source->talk};
     enum ab_status status = AB_OK;

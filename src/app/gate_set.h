@@ -21,17 +21,19 @@ struct ab_gate_source {
     uint32_t n_phases;
     const char *const *backends; /* names of the rows that will run */
     size_t n_backends;
-    const struct ab_field *const *named; /* as in struct ab_gate_scope */
+    /* n_named metrics with names of their own, as in struct ab_gate_scope */
+    const struct ab_field *const *named;
     size_t n_named;
     bool is_exec; /* True for a real program instead of a workload */
 };
 
 struct ab_gate_set {
-    struct ab_gate *gates; /* those of the workload come first */
+    struct ab_gate *gates; /* n_gates; the gates of the workload come first */
     struct ab_gate *claims;
     size_t n_gates, n_claims, n_of_workload;
-    size_t *remarks; /* n_of_workload: index of the workload's gate that each comes from */
-    char **places;   /* owned; position of each gate and claim of the workload */
+    /* for each of the first n_of_workload gates, the index of its text in the workload */
+    size_t *remarks;
+    char **places; /* positions of the workload's gates, then of its claims; owned */
     const struct ab_workload *workload;
     const struct ab_talk *talk;
 };
@@ -49,11 +51,11 @@ enum ab_status ab_gate_set_of_result(const char *const *gates, size_t n_gates,
                                      struct ab_err *err);
 void ab_gate_set_fini(struct ab_gate_set *set);
 
-/* Refuses gates on numbers of a pass that is not planned. */
+/* Refuses gates on metrics of a pass that is not planned. */
 enum ab_status ab_gate_set_check_passes(const struct ab_gate_set *set,
                                         const struct ab_pass_plan *plan, struct ab_err *err);
 
-/* Refuses gates on latencies below the quickest of many empty clock readings. The real floor is
+/* Refuses gates on latencies below the quickest of many empty clock readings. The real minimum is
  * known only in the worker, and is never lower. */
 enum ab_status ab_gate_set_check_floor(const struct ab_gate_set *set, const struct ab_clock *clock,
                                        struct ab_err *err);

@@ -75,7 +75,7 @@ static enum ab_status read_gates(const struct ab_measure_task *task, struct ab_m
     return ab_gate_set_read(&source, &m->gates, err);
 }
 
-/* ---- by which rule it ends ---- */
+/* ---- the rule that ends the rounds ---- */
 
 static bool has_rule(const struct ab_stop_rules *rules)
 {
@@ -186,14 +186,14 @@ static void describe_again(struct ab_measurement *again, const bool *is_concerne
             s->backends[i].status = AB_BACKEND_ABSENT;
 }
 
-/* Measures the rows again whose gate or comparison failed, with as many rounds as the session had.
- * A row fails only if its second measurement fails too. Not inlined, because the second measurement
- * would take stack space of the first all the time. */
+/* Measures again the rows with a failed gate or comparison, with as many rounds as the session had.
+ * A row fails only if its second measurement fails too. The function is not inlined, because its
+ * local variables would then occupy stack space during the first measurement too. */
 static __attribute__((noinline)) enum ab_status confirm(struct ab_measurement *m,
                                                         const struct ab_talk *talk,
                                                         struct ab_err *err)
 {
-    bool is_concerned[AB_COMBINATIONS_MAX] = {false}; /* one per possible row */
+    bool is_concerned[AB_COMBINATIONS_MAX] = {false}; /* one element per possible row */
     struct ab_measurement again = *m;
     uint32_t n = ab_decision_suspicious(&m->decision, &m->session, is_concerned);
     if (n == 0)
@@ -273,7 +273,7 @@ static enum ab_status conclude(struct ab_measurement *m, const struct ab_talk *t
     return written;
 }
 
-/* ---- interruptions: what is kept, and the command that resumes ---- */
+/* ---- interruptions: the note on stored rounds, and the command that resumes ---- */
 
 static void add_option(struct ab_text *t, const char *option, const char *value)
 {
@@ -281,8 +281,8 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
     ab_text_add_shell(t, value);
 }
 
-/* Appends the options that a resuming command must repeat. A stored result is not trusted to name
- * libraries or rules of a mapping (--map or `via`). */
+/* Appends the options that a resuming command must repeat, because a stored result is not trusted
+ * to name libraries or the rules of a mapping (--map or `via`). */
 static void add_libraries(struct ab_text *t, const struct ab_measure_request *asked,
                           const struct ab_session *s, const struct ab_selection_list *list)
 {
@@ -351,7 +351,8 @@ static void begin(const struct ab_measure_task *task, struct ab_measurement *m)
         .rules = task->asked->rules,
         .session.command_line = task->asked->command.kept,
     };
-    ab_supervise_begin(); /* from here on, signals leave nothing behind */
+    /* from here on, a signal that ends the process leaves no files or processes behind */
+    ab_supervise_begin();
 }
 
 static void release(struct ab_measurement *m)
@@ -372,8 +373,8 @@ enum ab_status ab_measure(const struct ab_measure_task *task, int *exit_code, st
     enum ab_status status = prepare(task, &m, err);
     if (status == AB_OK) {
         status = m.engine->run(&m, err);
-        /* Complete rounds are kept even if the rest fails, except rounds that a resumed result
-         * had. */
+        /* Keeps complete rounds even if the rest fails, unless there are none beyond those of the
+         * resumed result. */
         bool is_new = (status == AB_OK && !asked->is_trial) ||
                       m.session.n_rounds > m.session.n_rounds_resumed;
         if (is_new && m.engine->conclude != NULL)
@@ -382,7 +383,8 @@ enum ab_status ab_measure(const struct ab_measure_task *task, int *exit_code, st
             ab_session_settle(&m.session);
         if (is_new && asked->take == NULL) {
             status = conclude(&m, &asked->talk, status, err);
-            show(asked, &m, status); /* after all is written: the pipe of the output may close */
+            /* after all files are written, because the pipe of the output may close */
+            show(asked, &m, status);
             *exit_code = judge(&m);
         } else if (is_new && status == AB_OK) {
             status = asked->take(asked->user, &m.session, err);

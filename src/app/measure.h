@@ -23,7 +23,7 @@ struct ab_engine {
     /* Prepares row i and completes its description. Row i is back end i % n of combination i / n,
      * for n back ends. */
     void (*add_case)(struct ab_measurement *m, size_t i, struct ab_backend_info *info);
-    /* Chooses the passes, once the gates are known. NULL = no choice. */
+    /* Chooses the passes, once the gates are known. NULL = the engine has no choice of passes. */
     enum ab_status (*choose)(struct ab_measurement *m, struct ab_err *err);
     /* Describes the work in m->session. */
     void (*describe)(struct ab_measurement *m);
@@ -44,7 +44,8 @@ struct ab_measure_task {
     uint32_t n_combinations;    /* combinations of values, each with all back ends; 0 counts as 1 */
     bool is_exec;               /* True for a real program */
     struct ab_session *resumed; /* partial session to continue; NULL = none */
-    const char *others[2];      /* further files that are read; NULL = none */
+    /* further files that are read, which outputs must not replace; NULL = none */
+    const char *others[2];
 };
 
 /* The state of a task from its preparation to its end. */
@@ -52,21 +53,23 @@ struct ab_measurement {
     const struct ab_engine *engine;
     void *work;
     uint32_t n_combinations;
-    struct ab_session *resumed; /* NULL for the rounds that confirm a verdict */
-    struct ab_stop_rules rules; /* those of the request; others for the rounds that confirm */
+    /* partial session to continue; NULL = none, and for the rounds that confirm a verdict */
+    struct ab_session *resumed;
+    /* rules of the request; the rounds that confirm a verdict have other rules */
+    struct ab_stop_rules rules;
     struct ab_selection_list selection;
     struct ab_outputs outputs;
     struct ab_store store;
     struct ab_gate_set gates;
     struct ab_decision decision;
     struct ab_session session;
-    const struct ab_session *replay; /* as in struct ab_measured */
+    const struct ab_session *replay; /* first replay of the program's trace; NULL = none */
     uint32_t n_left;
     bool is_again; /* True for the rounds that confirm a verdict */
 };
 
-/* Measures, writes the results and has them shown. Sets *exit_code from failed back ends, else from
- * the verdicts. */
+/* Measures, writes the results and has them shown. Sets *exit_code to that of a failed back end,
+ * else to that of the verdicts. */
 enum ab_status ab_measure(const struct ab_measure_task *task, int *exit_code, struct ab_err *err);
 
 #endif

@@ -30,18 +30,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct work { /* state of one command */
+struct work { /* state of one command that measures several files */
     const struct ab_measure_request *asked;
     enum ab_session_kind kind;
     struct ab_suite_run *run;
-    struct ab_outputs_wanted each; /* outputs of every file */
-    const char **of_each;          /* gates that apply to every file; owned */
+    struct ab_outputs_wanted each; /* outputs that each file gets */
+    const char **of_each;          /* n_of_each gates that apply to every file; owned */
     size_t n_of_each;
-    struct ab_gate *means; /* gates on means; owned */
+    struct ab_gate *means; /* n_means gates on means over several files; owned */
     size_t n_means;
     struct ab_suite resumed, baseline; /* n 0 = none */
     uint64_t began_ns;
-    double spent_s; /* time spent on the resumed result */
+    double spent_s; /* time that the resumed result took, s */
     int worst;
 };
 
@@ -67,7 +67,7 @@ static bool is_same_file(const char *a, const char *b)
                                  of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }
 
-/* Names the items after their files, or by path if two names are equal. */
+/* Names the items after their files, or by their whole paths if two names are equal. */
 static enum ab_status name_items(struct work *w, struct ab_err *err)
 {
     const struct ab_measure_request *asked = w->asked;
@@ -96,7 +96,7 @@ static enum ab_status name_items(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* ---- what is of all together, and what of each ---- */
+/* ---- gates and outputs of the suite, and of each file ---- */
 
 /* Lists the names that may stand for a back end: those of -b as typed, and all known names. */
 static const char **name_backends(const struct ab_backends_wanted *backends, char **words,
@@ -156,8 +156,8 @@ static enum ab_status split_gates(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* Divides the outputs. An output with a placeholder is one file per item; some of the others are
- * for the whole suite. */
+/* Selects the outputs that each file gets: those with a placeholder in their name. Refuses other
+ * outputs that cannot show a whole suite. */
 static enum ab_status split_outputs(struct work *w, struct ab_err *err)
 {
     const struct ab_measure_request *asked = w->asked;
@@ -231,9 +231,10 @@ enum ab_status ab_suite_outputs(const struct ab_outputs_wanted *wanted,
     return status;
 }
 
-/* ---- a result that goes on, a baseline ---- */
+/* ---- the result to resume, and the baseline ---- */
 
-/* Reads the baseline and the suite to resume. The time that its results took counts. */
+/* Reads the baseline and the suite to resume. Adds the time that the resumed results took to
+ * w->spent_s, because it counts towards --time-budget. */
 static enum ab_status read_others(struct work *w, struct ab_err *err)
 {
     const struct ab_measure_request *asked = w->asked;
@@ -256,7 +257,7 @@ static enum ab_status read_others(struct work *w, struct ab_err *err)
     return AB_OK;
 }
 
-/* ---- one of them ---- */
+/* ---- one file ---- */
 
 /* Returns the time in ns for item `i`: an equal share of the budget that is left; 0 = no limit. */
 static uint64_t share_of_time(const struct work *w, uint32_t i)
@@ -276,8 +277,8 @@ static const struct ab_suite_item *other(const struct ab_suite *suite, const cha
     return item != NULL && item->document != NULL ? item : NULL;
 }
 
-/* Returns the comparison and the gates of one item. Without a result in the baseline there is
- * nothing to compare. */
+/* Returns the comparison and the gates for one file. If the baseline has no result of the file,
+ * nothing is compared. */
 static struct ab_verdicts_wanted verdicts_of(const struct work *w, const struct ab_suite_item *base)
 {
     const struct ab_verdicts_wanted *of_all = &w->asked->verdicts;
@@ -339,7 +340,7 @@ static enum ab_status run_one(const struct work *w, const struct ab_measure_requ
                                        : ab_run_workload(one, exit_code, err);
 }
 
-/* Reports an error of a file, and adds the file's name if the text lacks it. */
+/* Reports an error of a file, with the file's name in front if the text of the error lacks it. */
 static void complain(const struct work *w, const char *path, const struct ab_err *err)
 {
     struct ab_text t = {0};
@@ -355,8 +356,8 @@ static void complain(const struct work *w, const char *path, const struct ab_err
     ab_text_fini(&t);
 }
 
-/* Checks all files and reports their errors with names. If the first file refuses the command line,
- * the error is reported once for all. */
+/* Checks all files and reports their errors with the names of the files. If the first file refuses
+ * the command line, the error is reported once for all files. */
 static enum ab_status check_all(struct work *w, struct ab_err *err)
 {
     struct ab_suite *suite = &w->run->suite;
@@ -412,8 +413,8 @@ static void fail_item(struct work *w, struct ab_suite_item *item, const struct a
     w->worst = ab_exit_code_worse(w->worst, ab_status_exit_code(err->status));
 }
 
-/* Moves an item of the resumed result into the suite unchanged, with its verdicts. It is copied,
- * because its comparison refers to the place of its session. */
+/* Moves an item of the resumed result into the suite unchanged, with its verdicts. The session is
+ * copied, because its comparison points into it. */
 static void take_over(struct work *w, uint32_t i, const struct ab_suite_item *from)
 {
     struct ab_suite_item *item = &w->run->suite.items[i],
@@ -430,7 +431,7 @@ static void take_over(struct work *w, uint32_t i, const struct ab_suite_item *fr
                                                   : ab_verdict_status(&w->asked->verdicts, s)));
 }
 
-/* Measures one item. Returns AB_OK even if it failed, so that the others are measured. */
+/* Measures one item. Returns AB_OK even if it failed, so that the other items are measured. */
 static enum ab_status measure_one(struct work *w, uint32_t i, struct ab_err *err)
 {
     struct ab_measure_request one = request_of(w, i);
@@ -454,7 +455,7 @@ static enum ab_status measure_one(struct work *w, uint32_t i, struct ab_err *err
     return AB_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all files ---- */
 
 static bool is_all_done(const struct ab_suite *suite)
 {
@@ -581,7 +582,7 @@ enum ab_status ab_suite_measure(const struct ab_measure_request *asked, enum ab_
         }
     }
     *exit_code = w.worst;
-    own(run, (char *)w.means); /* the verdicts borrow from the gates */
+    own(run, (char *)w.means); /* freed later, because the verdicts point to these gates */
     release(&w, &outputs);
     return status;
 }

@@ -27,16 +27,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Precision goal if the command line sets none. The ranking of most allocators is clear long
- * before. */
+/* Precision goal if the command line sets none. Most allocators are ranked clearly long before this
+ * precision is reached. */
 #define PRECISION_ENOUGH 0.02
 
 struct tape_work {
     const struct ab_measure_request *asked;
-    const struct ab_subject *subject;  /* the first subject; has the data common to all */
-    uint32_t n_subjects;               /* combinations of values */
-    struct ab_placement_rows *mapped;  /* one per combination */
-    struct ab_combination_work *works; /* one per combination */
+    /* n_subjects subjects; the first has the data common to all */
+    const struct ab_subject *subject;
+    uint32_t n_subjects;               /* number of combinations of values */
+    struct ab_placement_rows *mapped;  /* mapped rows of each combination */
+    struct ab_combination_work *works; /* work of each combination */
     struct ab_case *cases;
     const char **phases; /* names of the measured phases */
     uint32_t n_phases;
@@ -175,7 +176,8 @@ static void take_most(struct ab_session *session, const struct ab_tape *tape)
 #undef TAKE
 }
 
-/* Describes each of several combinations; the session gets the maximum over all of them. */
+/* Describes each of several combinations. The numbers of the session are the maxima over all
+ * combinations. */
 static void describe_combinations(const struct tape_work *w, struct ab_session *session)
 {
     session->n_combinations = w->n_subjects;
@@ -194,7 +196,8 @@ static void describe_combinations(const struct tape_work *w, struct ab_session *
     session->tape_sha256 = w->tapes_sha256;
 }
 
-/* True if the default precision ends the session. Gates and baselines are judged on all rounds. */
+/* True if the default precision ends the session. Sessions with gates, claims or a baseline run all
+ * rounds. */
 static bool is_ended_by_default(const struct ab_measurement *m)
 {
     const struct tape_work *w = m->work;
@@ -231,7 +234,8 @@ static void describe(struct ab_measurement *m)
 #endif
     if (session->shard.count > 0) /* shards of two similar machines must differ */
         ab_environment_read_name(&session->host);
-    if (asked->conditions.is_thp_off) /* the setting of the workers, not of the system */
+    /* results show what the workers use, not what the system has */
+    if (asked->conditions.is_thp_off)
         AB_FIT(session->host.thp, "never (--thp)");
     session->cpus = asked->conditions.cpus;
     session->n_cpus = (uint32_t)asked->conditions.n_cpus;
@@ -381,7 +385,7 @@ enum ab_status ab_measure_tape(const struct ab_measure_request *asked,
         .resumed = subjects->resumed,
     };
     AB_TRY(ab_companion_path(AB_WORKER_NAME, w.worker_path, sizeof w.worker_path, err));
-    for (uint32_t i = 0; i < n; i++) /* only for work with times */
+    for (uint32_t i = 0; i < n; i++) /* work without times needs no library with a virtual clock */
         if (subjects[i].map->image->n_steps > 0)
             AB_TRY(ab_companion_path(AB_CLOCK_NAME, w.clock_path, sizeof w.clock_path, err));
     AB_TRY(check_phases(subjects, n, err));

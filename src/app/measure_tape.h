@@ -19,14 +19,15 @@ struct ab_subject {            /* a workload or trace to measure; its strings ar
     const char *name, *about, *path, *text;
     /* path of a copy that can be read again, if `path` is standard input; else NULL */
     const char *file;
-    const char *const *settings; /* ends with NULL */
+    /* settings of the workload or replay, "NAME=VALUE"; ends with NULL */
+    const char *const *settings;
     const char *const *backends; /* n_backends names that the workload gives */
     size_t n_backends;
     const char *values; /* params of this combination, "n=1000"; "" = no param has a list */
     uint64_t seed;
     const struct ab_tape *tape; /* facts about the tape; the ops themselves are in `map` */
     const struct ab_tape_map *map;
-    const struct ab_workload *workload; /* has gates and claims; NULL for a trace */
+    const struct ab_workload *workload; /* source of gates and claims; NULL for a trace */
     const struct ab_overview *overview; /* sizes and lifetimes in a trace; NULL = none */
     const struct ab_stacks *stacks;     /* call stacks of a trace, for a report; NULL = none */
     const struct ab_scopes *scopes;     /* scopes of a trace; NULL = not searched for yet */

@@ -32,10 +32,10 @@
 struct merged {
     struct ab_session session; /* borrows from the members below */
     char place[4096 + 200];
-    struct ab_stored *stored; /* n_stored results that were joined */
+    struct ab_stored *stored; /* n_stored results, from which `session` was joined */
     uint32_t n_stored;
-    bool is_joined;               /* False if there is no session */
-    struct ab_workload *workload; /* NULL = no gates or claims, or a trace */
+    bool is_joined;               /* False if `session` is not set */
+    struct ab_workload *workload; /* NULL = a trace, or a workload without gates or claims */
     struct ab_gate_set gates;
     struct ab_phase *phases;
 };
@@ -101,7 +101,7 @@ static bool has_key(const char *text, const char *key)
     return false;
 }
 
-/* Returns an unnamed file with the text; -1 on failure. */
+/* Returns the file descriptor of an unnamed file with the text; -1 on failure. */
 static int text_file(const char *text)
 {
     size_t n = strlen(text);
@@ -123,7 +123,8 @@ static void move_place(struct ab_gate_set *set, const char *from, const char *to
             set->claims[i].place = to;
 }
 
-/* Replaces the temporary file's name in positions by that of the measured workload. */
+/* Replaces the temporary file's name in positions of gates and claims by the name of the measured
+ * workload. */
 static void rename_places(struct ab_gate_set *set, const char *was, const char *name)
 {
     size_t n_places = ab_workload_gates(set->workload)->n + ab_workload_claims(set->workload)->n;
@@ -140,7 +141,8 @@ static void rename_places(struct ab_gate_set *set, const char *was, const char *
     }
 }
 
-/* Makes the measured phases, with one op of each kind for which the result has numbers. */
+/* Makes the measured phases. Each phase gets one op of each kind for which the result has
+ * numbers. */
 static void make_phases(const struct ab_session *s, struct merged *g)
 {
     g->phases = ab_alloc_zeroed((size_t)s->n_phases + 1, sizeof g->phases[0]);
@@ -185,12 +187,12 @@ static enum ab_status load_workload(const struct ab_merge_results_request *r,
     while (s->settings != NULL && s->settings[n] != NULL)
         n++;
     const struct ab_settings_wanted settings = {.sets = (const char **)(uintptr_t)s->settings,
-                                                .n_sets = n}; /* not modified */
+                                                .n_sets = n}; /* the settings are only read */
     const struct ab_workload_options how = ab_workload_options_of(&settings, NULL, false);
     return ab_load_workload(&r->talk, &how, path, &g->workload, err);
 }
 
-/* Reads the gates, from a file with the workload's text if that has gates or claims. */
+/* Reads the gates. If the workload's text has gates or claims, it is read from an unnamed file. */
 static enum ab_status read_all(const struct ab_merge_results_request *r, const struct ab_session *s,
                                struct merged *g, struct ab_err *err)
 {
@@ -216,9 +218,9 @@ static enum ab_status read_all(const struct ab_merge_results_request *r, const s
     return status;
 }
 
-/* Reads and judges the gates of --gate and of the workload whose text the session has. Sets
- * session.gates and session.claims, malloc'ed. Fails with AB_CONFIG or AB_USAGE if a gate cannot
- * be read: a gate that is not judged must not look like one that passed. */
+/* Judges the gates of --gate and of the workload whose text the session has. Fails with AB_CONFIG
+ * or AB_USAGE if a gate cannot be read, because a gate that is not judged must not look like one
+ * that passed. */
 static enum ab_status judge(const struct ab_merge_results_request *r, struct merged *m,
                             struct ab_err *err)
 {

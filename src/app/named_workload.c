@@ -18,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A folder of files that come with allocbench, by kind. */
+/* The folders of files that come with allocbench, by kind of file. */
 static const struct store {
-    const char *what, *folder, *extension, *list; /* list: where its names are shown */
+    const char *what, *folder, *extension, *list; /* list: command or file that lists the names */
 } stores[] = {
     [AB_NAMED_WORKLOAD] = {"workload", "configs", ".yaml", "allocbench list workloads"},
     [AB_NAMED_TRACE] = {"trace", "traces", ".abt", "traces/README.md"},
@@ -35,8 +35,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* True if the folder is …/build/VARIANT. Anywhere else, a folder configs two levels up does not
- * belong to allocbench. */
+/* True if the folder is …/build/VARIANT. Elsewhere, a folder configs two levels up is not
+ * allocbench's. */
 static bool is_build(const char *folder)
 {
     const char *variant = strrchr(folder, '/');
@@ -62,7 +62,7 @@ static enum ab_status find_folder(const struct store *store, char **out, struct 
     return AB_OK;
 }
 
-/* ---- what is in it ---- */
+/* ---- names in a folder ---- */
 
 /* Adds a name: the prefix and the first n characters of the file name, without its extension. */
 static void add_name(struct ab_workload_names *list, const char *prefix, const char *file, size_t n)
@@ -141,7 +141,7 @@ char *ab_workload_names_path(const struct ab_workload_names *list, const char *n
     return path_of(&stores[AB_NAMED_WORKLOAD], list, name);
 }
 
-/* ---- one of them ---- */
+/* ---- finding one name ---- */
 
 static bool has(const struct ab_workload_names *list, const char *name)
 {
@@ -171,7 +171,7 @@ bool ab_is_named(enum ab_named kind, const char *text, char *name, size_t cap, b
     return nearest != NULL;
 }
 
-/* Writes the group with the nearest name to `buf`. Returns false if there is none. */
+/* Writes the name of a similar group to `buf`. Returns false if no group is similar. */
 static bool find_near_group(const struct ab_workload_names *list, const char *text, char *buf,
                             size_t cap)
 {

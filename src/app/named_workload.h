@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds the workloads and traces that come with allocbench by name: @churn, @sqlite-index. They are
- * in configs/ and traces/ of the source tree that the program was built in. If that is missing,
- * they are in these folders of share/allocbench of the installation.
+ * in configs/ and traces/ of the source tree that the program was built in. Without a source tree,
+ * they are in configs/ and traces/ of the installation's share/allocbench.
  */
 #ifndef AB_APP_NAMED_WORKLOAD_H
 #define AB_APP_NAMED_WORKLOAD_H
@@ -20,7 +20,7 @@ struct ab_workload_names {
     size_t n, cap;
 };
 
-/* Lists the names. Fails with AB_INPUT if there is no such folder. */
+/* Lists the names of all workloads. Fails with AB_INPUT if there is no folder of workloads. */
 enum ab_status ab_workload_names(struct ab_workload_names *out, struct ab_err *err);
 void ab_workload_names_fini(struct ab_workload_names *list);
 /* Returns FOLDER/NAME.yaml, malloc'ed. */

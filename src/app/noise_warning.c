@@ -24,7 +24,7 @@ static bool find(const struct ab_store_wanted *store, const struct ab_talk *talk
     char path[PATH_MAX], name[64];
     struct ab_err why;
     const char *folder = ab_results_folder(
-        store); /* limits are checked even if results are not stored */
+        store); /* the folder is read even if --no-store is given */
     if (folder == NULL || fingerprint[0] == 0)
         return false;
     ab_calibration_name(fingerprint, name, sizeof name);
@@ -53,7 +53,7 @@ static void warn(const struct ab_talk *talk, const struct ab_noise_levels *noise
 }
 
 /* Returns the calibrated metric that bounds `field`. Runs of a real program are never quieter than
- * those of calibrate, which wait for a quiet CPU. */
+ * runs of calibrate, which wait for a quiet CPU. */
 static const char *calibrated_name(const struct ab_field *field)
 {
     static const char *const times[] = {"wall_ns", "cpu_ns", "user_ns"};

@@ -94,8 +94,8 @@ static void show_ops(void *user, uint64_t n_ops)
     ab_say_count(user, "making the tape", "ops", n_ops, 0);
 }
 
-/* Reports further errors of a workload whose tape cannot be made, as far as they are known without
- * it. */
+/* Reports the further errors of a workload whose tape cannot be made: those that can be found
+ * without the tape. */
 static void say_rest(const struct ab_talk *talk, const struct ab_workload *workload)
 {
     struct ab_diag diag = {.source = ab_workload_source(workload)};
@@ -158,7 +158,7 @@ enum ab_status ab_lay_down_workload(const struct ab_talk *talk,
 {
     struct ab_tape_file file = {0};
     struct ab_laid_down made = {.tape_memory = ab_tape_memory(settings)};
-    /* Round, so that a little more or less available memory gives the same bursts. */
+    /* Rounds the number, so that a little more or less available memory gives the same bursts. */
     if (settings->tape_mem_bytes == 0)
         made.tape_memory = UINT64_C(1) << ab_log2(made.tape_memory);
     uint64_t share = made.tape_memory / ab_workload_combinations(workload);

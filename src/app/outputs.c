@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Opens, checks and writes the requested files. Before anything is measured, makes sure that they
- * do not replace or mix with each other.
+ * Opens, checks and writes the requested files. Before anything is measured, makes sure that no two
+ * outputs are the same file and that no input is replaced.
  */
 #include "app/outputs.h"
 
@@ -81,7 +81,7 @@ enum { OF_ITERATIONS = AB_OP_ALL + 1 };
 struct histogram { /* one histogram of a session and its file */
     uint32_t backend;
     const char *phase;
-    unsigned op; /* or OF_ITERATIONS */
+    unsigned op; /* kind of op, or OF_ITERATIONS */
     char name[AB_TAG_BYTES + 4096];
 };
 
@@ -114,8 +114,8 @@ static enum ab_status check_name(const struct ab_sink *sink, const char *folder,
     return status;
 }
 
-/* True if the session may have results of this op. Only a run shows which phases have iterations,
- * so their file names must be free in any case. */
+/* True if the session may have results of this op. Only the run shows which phases have iterations,
+ * so every phase counts as having them. */
 static bool may_have(const struct ab_session *s, unsigned op)
 {
     return op >= AB_OP_ALL || (s->facts.kinds >> op & 1) != 0;
@@ -158,7 +158,7 @@ static enum ab_status write_histogram(const struct ab_sink *sink, const char *fo
     return ab_output_commit_as(&file, name, err);
 }
 
-/* Merges the histograms of all rounds. The result is empty if there are none. */
+/* Merges the histograms of all rounds. The result is empty if no round has one. */
 static void merge(const struct ab_session *s, const struct histogram *h, struct ab_hdr *hdr)
 {
     struct ab_iterations x;
@@ -290,7 +290,7 @@ void ab_outputs_abandon(struct ab_outputs *outputs)
     *outputs = (struct ab_outputs){0};
 }
 
-/* ---- -v phase=NAME ---- */
+/* ---- checking -v phase=NAME ---- */
 
 enum ab_status ab_outputs_check_phase(const char *phase, const char *const *phases, uint32_t n,
                                       struct ab_err *err)
@@ -312,7 +312,7 @@ enum ab_status ab_outputs_check_phase(const char *phase, const char *const *phas
     return status;
 }
 
-/* ---- {trace} and {workload} in a name ---- */
+/* ---- {trace} and {workload} in names of outputs ---- */
 
 static const char *const places[] = {"{trace}", "{workload}"};
 

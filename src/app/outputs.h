@@ -10,12 +10,12 @@
 #include "core/output.h"
 #include "report/sinks/sinks.h"
 
-struct ab_histogram_files { /* for a sink that writes a file per histogram */
+struct ab_histogram_files { /* where a sink writes one file per histogram */
     char *folder;           /* NULL = not requested */
     char *prefix;           /* beginning of file names in `folder`: "" or "PREFIX." */
 };
 
-struct ab_outputs { /* each sink uses files or histograms */
+struct ab_outputs { /* opened outputs; each sink uses either `files` or `histograms` */
     struct ab_output files[AB_SINK_COUNT];
     struct ab_histogram_files histograms[AB_SINK_COUNT];
     const char *figures[AB_SINK_COUNT]; /* folders; borrowed */
@@ -55,7 +55,8 @@ struct ab_named_outputs {
 bool ab_outputs_is_of_each(const char *name);
 /* Returns the text that replaces {trace} or {workload} within `path`, and sets *n to its length. */
 const char *ab_outputs_stem(const char *path, size_t *n);
-/* Copies the wanted outputs with these names replaced, if there is a single argument. */
+/* Copies the wanted outputs and, if there is a single argument, replaces the placeholders in their
+ * names. */
 void ab_named_outputs_make(const struct ab_outputs_wanted *wanted, const char *const *args,
                            size_t n_args, struct ab_named_outputs *out);
 void ab_named_outputs_fini(struct ab_named_outputs *named);

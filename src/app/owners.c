@@ -74,13 +74,13 @@ static void name_sizes(struct ab_owner_list *out)
     end_names(out, AB_PIN_SIZE);
 }
 
-/* ---- the file ---- */
+/* ---- the file of owners ---- */
 
 struct writer {
     struct ab_shared_file file;
     uint32_t buffer[BUFFERED];
     size_t n;
-    uint64_t n_before; /* owners in the file */
+    uint64_t n_before; /* owners already in the file */
 };
 
 static enum ab_status flush(struct writer *w, struct ab_err *err)
@@ -125,9 +125,9 @@ static enum ab_status end_file(struct writer *w, enum ab_status status, struct a
 
 /* ---- moments ---- */
 
-enum { MARKS_MOST = 8 }; /* names whose last mark is a moment if --at is not given */
+enum { MARKS_MOST = 8 }; /* without --at, owners are measured at no more than this many marks */
 
-/* True if the text is a number of ops or a time; sets *kind and *number. */
+/* True if the text is a number of ops or a time. Sets *kind and *number. */
 static bool is_number(const char *text, enum ab_unit_kind *kind, struct ab_number *number)
 {
     static const enum ab_unit_kind kinds[] = {AB_UNIT_COUNT, AB_UNIT_TIME};
@@ -160,7 +160,8 @@ static void add_mark(struct ab_owner_list *list, uint64_t call, const char *name
     snprintf(list->mark_names[i], sizeof list->mark_names[0], "%s", name);
 }
 
-/* Returns the last mark of a name, or its `number`-th, from 1; NULL = none. */
+/* Returns the last mark with a name, or the `number`-th of these marks, counted from 1; NULL =
+ * none. */
 static const struct ab_trace_mark *find_mark(const struct ab_mark_table *t, const char *name,
                                              size_t n_name, uint64_t number)
 {
@@ -188,7 +189,8 @@ static enum ab_status fail_mark(const struct ab_mark_table *t, const char *text,
                    text, t->n_names, t->n_names > 1 ? "s" : "", near != NULL ? near : t->names[0]);
 }
 
-/* Chooses the mark NAME, or NAME#NUMBER if no mark has this whole text as its name. */
+/* Chooses the mark that is named by the whole text. If there is none, reads the text as
+ * NAME#NUMBER. */
 static enum ab_status choose_mark(const struct ab_mark_table *t, const char *text,
                                   struct ab_owner_list *list, struct ab_err *err)
 {
@@ -235,8 +237,8 @@ static enum ab_status add_moment(struct ab_owner_list *list, uint32_t position, 
     return AB_OK;
 }
 
-/* Returns the position in the tape at which `time_ns` of the work has passed; AB_MEMORY_NEVER if
- * the work has no times. */
+/* Returns the position in the tape at which `time_ns` of the work's time have passed;
+ * AB_MEMORY_NEVER if the work has no times. */
 static uint32_t position_at(const struct ab_tape_image *tape, uint64_t time_ns)
 {
     const struct ab_time_step *steps = ab_tape_steps(tape);
@@ -299,12 +301,12 @@ struct ab_owner_sites {
     struct writer writer;
     struct ab_site_table table;
     struct ab_site_names names;
-    uint32_t *hashed; /* owners by name: number + 1 */
+    uint32_t *hashed; /* hash table from the name of an owner to its number + 1 */
     size_t n_hashed;
     struct ab_owner_list *out;
 };
 
-/* Names a frame whose function is not known by its module and offset. */
+/* Names a frame without a known function by its module and offset. */
 static void name_address(const struct ab_site_table *t, const struct ab_site_frame *frame,
                          struct ab_owner_name *out)
 {
@@ -391,7 +393,8 @@ static uint32_t know_name(struct ab_owner_sites *s, const struct ab_owner_name *
     return s->hashed[at] - 1;
 }
 
-/* Writes the owner of each stack, after the stacks of the blocks. Owner 0 has the unknown sites. */
+/* Writes the owner of each stack, after the stacks of the blocks. Stacks without a known site
+ * belong to owner 0. */
 static enum ab_status put_map(struct ab_owner_sites *s, struct ab_err *err)
 {
     struct ab_owner_name name;

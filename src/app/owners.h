@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Determines the owner of each block of a tape, for the memory pass by owner. The owner is the call
- * site of a trace that requested the memory; functions that only pass memory on are skipped. For a
- * workload it is the set, otherwise the size class. Also determines the moments at which owners are
- * measured: marks, half of the work's time, and those of --at.
+ * Determines the owner of each block of a tape, for the memory pass by owner. In a trace, the owner
+ * is the call site that requested the memory. Functions that only pass memory on are skipped. In a
+ * workload, the owner is the set, otherwise the size class. Also determines the moments at which
+ * owners are measured: marks, half of the work's time, and the moments of --at.
  */
 #ifndef AB_APP_OWNERS_H
 #define AB_APP_OWNERS_H
@@ -24,10 +24,10 @@ struct ab_owner_list { /* begins as {0} */
     struct ab_owners owners;
     struct ab_owner_name *names;
     size_t n, cap;
-    struct ab_owner_sites *sites;  /* NULL = none */
-    struct ab_flame *flame;        /* borrowed: receives the bytes that each stack pins; NULL =
-                                      none */
-    struct ab_trace_moments marks; /* calls at which owners are measured */
+    struct ab_owner_sites *sites; /* call sites of a trace; NULL = none */
+    /* receives the bytes that each stack pins; borrowed; NULL = none */
+    struct ab_flame *flame;
+    struct ab_trace_moments marks; /* n_marks calls at which owners are measured */
     char (*mark_names)[sizeof((struct ab_owner_moment *)0)->name]; /* names of `marks` */
 };
 
@@ -36,16 +36,16 @@ bool ab_owners_are_wanted(const struct ab_measure_request *asked,
                           const struct ab_workload *workload);
 /* True if the sets of blocks are needed, for a mapping or for the owners of pages. */
 bool ab_groups_are_wanted(const struct ab_measure_request *asked);
-/* Finds the owners for a trace in a separate pass over its file. Without call sites, owners are
- * size classes. Sets the calls of `marks`; their positions come from the tape that is made
- * later. */
+/* Finds the owners for a trace by reading its file once more. Without call sites, owners are size
+ * classes. Sets the calls of `marks`. Their positions are set when the tape is made. */
 enum ab_status ab_owners_of_trace(const struct ab_measure_request *asked, const char *path,
                                   struct ab_owner_list *out, struct ab_err *err);
 /* Makes the sets of a workload the owners, or size classes if the tape does not say which set a
  * request is for. */
 enum ab_status ab_owners_of_sets(const struct ab_tape *tape, const struct ab_workload *workload,
                                  struct ab_owner_list *out, struct ab_err *err);
-/* Finds the moments in the tape. Fails with AB_USAGE if --at names none of it. */
+/* Finds the positions in the tape at which owners are measured. Fails with AB_USAGE if --at names a
+ * moment that the work does not have. */
 enum ab_status ab_owners_find_moments(const struct ab_passes_wanted *passes,
                                       const struct ab_tape_image *tape, struct ab_owner_list *list,
                                       struct ab_err *err);

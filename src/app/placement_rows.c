@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns the rules of a mapping into a row to run: each heap as the worker opens it, the preloaded
+ * Turns the rules of a mapping into a row to run: its heaps as the worker opens them, the preloaded
  * library, and the description.
  */
 #include "app/placement_rows.h"
@@ -21,7 +21,7 @@
 
 /* ---- reading ---- */
 
-struct sets { /* the sets of a workload */
+struct sets { /* the sets of a workload and the mapping that they ask for */
     const char **names;
     size_t n;
     char *via; /* "set=BACKEND,…" for sets with `via`; NULL = none */
@@ -86,7 +86,8 @@ static enum ab_status check_strangers(const struct ab_measure_request *asked,
     return AB_OK;
 }
 
-/* Checks each `via` by itself, so that an error has its position. Together they are one mapping. */
+/* Checks each `via` by itself, so that an error has its position. The values of all sets together
+ * make one mapping. */
 static enum ab_status check_via(const struct ab_measure_request *asked, const struct ab_workload *w,
                                 const struct ab_placement_terms *terms, struct ab_err *err)
 {
@@ -172,9 +173,9 @@ static void fill_heap(const struct ab_selection *s, struct ab_placement_heap *he
     heap->inlined = inlined_of(s);
 }
 
-/* True if the heap may be renewed while it is empty. A program resets an arena when its blocks are
- * dead, but its recording does not show it. Heaps that free single blocks need no reset; for a
- * plug-in, the worker decides. A workload says itself where it resets. */
+/* True if the worker may replace the heap by a new one while it is empty. A program resets an arena
+ * when its blocks are dead, but the recording does not show the reset. Heaps that free single
+ * blocks need no reset. For a plug-in, the worker decides. A workload has its own resets. */
 static bool may_renew(const struct ab_subject *subject, const struct ab_selection *s)
 {
     if (subject->workload != NULL || ab_source_boundary(s->source) != AB_BOUNDARY_HEAP)
@@ -183,7 +184,7 @@ static bool may_renew(const struct ab_subject *subject, const struct ab_selectio
            (s->never_frees && ab_backend_variant(s->builtin, s->values)->reset != NULL);
 }
 
-/* True if the heap may be opened for fewer lanes. Built-ins with a part per lane index these parts
+/* True if the heap may be opened for fewer lanes. Built-ins with a part per lane index their parts
  * by the lane's number in the whole work. */
 static bool may_narrow(const struct ab_selection *s)
 {
@@ -212,8 +213,8 @@ static enum ab_status make_one(const struct ab_placement_rules *p, const struct 
     return status;
 }
 
-/* Returns the first row with the same null placement as `row`: the same requests to as many
- * heaps. */
+/* Returns the first row that sends the same requests to the same number of heaps as `row`, so that
+ * both have the same null placement. */
 static size_t null_of(const struct ab_placement_rows *rows, size_t row)
 {
     size_t i = 0;
@@ -223,15 +224,15 @@ static size_t null_of(const struct ab_placement_rows *rows, size_t row)
 }
 
 struct ab_placement_trace { /* begins as {path, is_partial, wish, scopes} */
-    const char *path;       /* path of the trace; "" = the work is no trace */
-    bool is_partial;        /* as in struct ab_walk */
+    const char *path;       /* path of the trace; "" = the work is not a trace */
+    bool is_partial;        /* True to accept a trace without its end */
     enum ab_scopes_wish wish;
-    const struct ab_scopes *scopes; /* known scopes; NULL = search when a rule needs them */
+    const struct ab_scopes *scopes; /* known scopes; NULL = searched for when a rule needs scopes */
     struct ab_scopes found;
 };
 
-/* Determines the origins of a trace's allocations from the rules of a mapping. A pattern that fits
- * no stack is a misspelling; the error suggests the nearest name in the trace. */
+/* Finds out for which stacks and scopes of a trace the rules of a mapping hold. If a pattern fits
+ * no stack, the error suggests the nearest name in the trace. */
 
 #define SHOWN(text) AB_SHOWN(256, text)
 
@@ -240,7 +241,8 @@ struct asking {
     struct ab_placement_trace *trace;
     const char *where;
     struct ab_site_table sites;
-    struct ab_site_matcher *matcher; /* NULL = no rule needs sites */
+    /* compares stacks with patterns; NULL = no rule needs call sites */
+    struct ab_site_matcher *matcher;
     struct ab_err *err;
 };
 
@@ -269,7 +271,7 @@ static enum ab_status find_scopes(struct asking *a)
         a->where);
 }
 
-/* ---- patterns that nothing fits ---- */
+/* ---- patterns that no stack matches ---- */
 
 struct name_list {
     const char **names;
@@ -293,7 +295,7 @@ static void list_symbol(const struct ab_symbol *s, struct name_list *out)
     add_name(out, line, s->line > 0 ? strlen(line) : 0);
 }
 
-/* Lists the names of each frame: "parse_number" and "json.c:120". */
+/* Lists the names of each frame, such as "parse_number" and "json.c:120". */
 static void list_names(const struct ab_site_table *sites, struct name_list *out)
 {
     struct ab_site_names names;
@@ -394,9 +396,9 @@ static enum ab_status ask(struct asking *a, struct ab_origins *out)
     return AB_OK;
 }
 
-/* Sets the `classes` of the rules and *out, which is empty if no rule needs origins. Error texts
- * begin with `where`. Fails with AB_USAGE if the trace lacks scopes or sites, or a pattern fits
- * none of them. */
+/* Sets the `classes` of the rules and *out. *out is empty if no rule needs call sites or scopes.
+ * Error texts begin with `where`. Fails with AB_USAGE if the trace lacks scopes or sites, or if a
+ * pattern matches nothing in it. */
 static enum ab_status placement_ask_trace(struct ab_placement_rules *p,
                                           struct ab_placement_trace *trace, const char *where,
                                           struct ab_origins *out, struct ab_err *err)
@@ -495,7 +497,7 @@ static void describe_libraries(const struct ab_placement_rules *p,
     }
 }
 
-/* Describes the keys of each heap, from the text KEY=BACKEND,… in the order of the rules. */
+/* Describes which keys each heap serves, from the text KEY=BACKEND,… in the order of the rules. */
 static void describe_rules(const struct ab_placement_rules *p, const struct ab_placement *placement,
                            struct ab_backend_info *info)
 {
@@ -509,7 +511,7 @@ static void describe_rules(const struct ab_placement_rules *p, const struct ab_p
     }
 }
 
-/* Describes the heaps; heaps of one name count as one. */
+/* Describes the heaps. Heaps with the same name are described as one. */
 static void describe_heaps(const struct ab_placement *placement, uint32_t n_phases,
                            struct ab_backend_info *info)
 {

@@ -11,9 +11,10 @@
 
 struct ab_placement_rows {
     struct ab_placement_rules *items; /* n */
-    struct ab_placement *placements;  /* n; set by ab_placement_rows_make() */
-    struct ab_placement *nulls; /* n; the same with null heaps, for the harness overhead. Empty
-                                   if an earlier row has the same one */
+    struct ab_placement *placements;  /* n placements; set by ab_placement_rows_make() */
+    /* n placements with null heaps, which measure the harness overhead. Empty if an earlier row has
+     * the same */
+    struct ab_placement *nulls;
     size_t n;
     uint32_t n_phases; /* number of phases in the tape */
     size_t first;      /* index of the first mapped row in the measurement */
@@ -25,7 +26,7 @@ enum ab_status ab_placement_rows_read(const struct ab_measure_request *asked,
                                       const struct ab_subject *subject,
                                       struct ab_selection_list *list, struct ab_placement_rows *out,
                                       struct ab_err *err);
-/* Decides which heap serves each request of the tape. */
+/* Makes the placements: decides for each row which heap serves each request of the tape. */
 enum ab_status ab_placement_rows_make(const struct ab_measure_request *asked,
                                       struct ab_placement_rows *rows,
                                       const struct ab_subject *subject, struct ab_err *err);

@@ -38,8 +38,8 @@ struct replay {
     struct ab_owner_list owners;
 };
 
-/* Writes the setting "touch=…" that was applied to `buf` and returns `buf`. If `auto` found no
- * recorded touch, the setting names the touch that all blocks got. */
+/* Writes the setting "touch=…" that was applied to `buf` and returns `buf`. If --touch auto found
+ * no recorded touches, the setting names the touch that all blocks got. */
 static const char *touch_text(const struct ab_measure_request *asked,
                               const struct ab_trace_pusher *p, char *buf, size_t cap)
 {
@@ -112,7 +112,7 @@ static void show_stacks(void *user, uint64_t n_events)
     show_reading(user, n_events, 0);
 }
 
-/* Sets how many events and bytes of the trace may be in memory as a tape at a time. */
+/* Sets the number of events and of bytes of the trace that may be in memory as a tape at a time. */
 static void set_burst(const struct ab_measure_request *asked, struct ab_trace_feed_options *options)
 {
     options->burst_events = asked->replay.burst_events;
@@ -172,7 +172,7 @@ static enum ab_status read_stacks(const struct ab_measure_request *asked, const 
     return AB_OK;
 }
 
-/* Reads the owners and marks. Must precede the making of the tape, which sets the positions of the
+/* Reads the owners and marks. Runs before the tape is made, because that sets the positions of the
  * marks. */
 static enum ab_status read_owners(const struct ab_measure_request *asked, const char *file,
                                   struct replay *r, struct ab_err *err)
@@ -287,7 +287,7 @@ static enum ab_status measure(const struct ab_measure_request *asked, struct rep
     return ab_measure_tape(asked, &subject, 1, exit_code, err);
 }
 
-/* Reads the trace to its end, to check that this is possible. */
+/* Reads the trace to its end, to check that it is readable. */
 static enum ab_status try_trace(struct replay *r, struct ab_err *err)
 {
     const struct ab_tape *burst = NULL;

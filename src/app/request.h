@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests to the use cases that measure. cli/requests.c fills them from a command line; a use case
- * that needs another makes a new one with what that needs.
+ * Requests to the use cases that measure. cli/requests.c fills them from a command line. A use case
+ * that needs another use case makes a new request for it.
  */
 #ifndef AB_APP_REQUEST_H
 #define AB_APP_REQUEST_H
 
 #include "app/request_parts.h"
 
-/* Receives the session after the last round. Then there are no outputs and no gates. */
+/* Receives the session after the last round. If a request has such a function, there are no outputs
+ * and no gates. */
 typedef enum ab_status ab_take_session(void *user, const struct ab_session *session,
                                        struct ab_err *err);
 
@@ -18,8 +19,8 @@ struct ab_verify_session;
 struct ab_measure_request {
     struct ab_talk talk;
     struct ab_command_line command;
-    const char **args; /* the workload or trace, or those of a suite; for `exec` the program and its
-                          arguments */
+    /* the workload or trace, or the files of a suite; for `exec` the program and its arguments */
+    const char **args;
     size_t n_args;
     struct ab_backends_wanted backends;
     struct ab_maps_wanted maps;
@@ -34,9 +35,10 @@ struct ab_measure_request {
     struct ab_store_wanted store;
     struct ab_resume_wanted resume;
     bool is_trial; /* True to check everything and measure nothing */
-    /* True to skip the workload's gates and claims, if they name other rows. */
+    /* True to skip the workload's gates and claims, because they may name rows that this request
+     * does not measure. */
     bool ignores_gates;
-    ab_take_session *take; /* NULL = the session is stored and shown */
+    ab_take_session *take; /* receives the session; NULL = the session is stored and shown */
     /* Shows the results after all files are written (app/say.h); NULL = not shown. */
     void (*show)(void *user, const struct ab_measured *m);
     void *user;           /* argument of `take` and `show` */
@@ -58,7 +60,7 @@ struct ab_verification_request {
     struct ab_checks_wanted checks;
     struct ab_store_wanted store;
     uint64_t mem_limit_bytes; /* 0 = default */
-    uint64_t timeout_ns;      /* 0 = from the estimate */
+    uint64_t timeout_ns;      /* limit of one check; 0 = from the estimate */
     bool writes_json;         /* True if the verdicts are written as JSON (--json) */
     enum ab_status (*show)(void *user, const struct ab_verify_session *session, struct ab_err *err);
     void *user; /* argument of `show` */
