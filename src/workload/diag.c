@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 96, LEAD = 64 }; /* columns shown of a long line; columns before the caret */
+/* WINDOW: columns of a long line that are shown; LEAD: how many of them are before the caret */
+enum { WINDOW = 96, LEAD = 64 };
 
 struct ab_diag_entry {
     struct ab_place at;
-    size_t order; /* order of arrival: keeps the sort stable */
+    size_t order; /* order in which errors were added; keeps the sort stable */
     char text[700];
 };
 
@@ -64,7 +65,8 @@ static const char *find_line(const struct ab_source_text *source, uint32_t line)
     return s < end ? s : end;
 }
 
-/* Returns the number of bytes of the character at s; invalid UTF-8 counts byte by byte. */
+/* Returns the number of bytes of the character at `s`. In invalid UTF-8, a byte without its
+ * continuation bytes counts as a character. */
 static size_t char_bytes(const char *s)
 {
     size_t n = 1;
@@ -73,7 +75,8 @@ static size_t char_bytes(const char *s)
     return n;
 }
 
-/* Prints one character; returns the number of columns that it takes. */
+/* Appends one character of n bytes to `out`, escaped if it is not printable. Returns the columns it
+ * takes. */
 static size_t add_char(struct ab_text *out, const char *s, size_t n)
 {
     char one[8] = {0}, shown[40];

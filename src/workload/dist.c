@@ -42,7 +42,7 @@ void ab_dist_prepare(struct ab_dist *d)
     }
 }
 
-/* Converts a real number to a whole one in [min, max]. */
+/* Converts a real number to a whole number within the range of `d`. */
 static uint64_t whole_in(const struct ab_dist *d, double x)
 {
     if (!(x > (double)d->min))
@@ -94,7 +94,8 @@ static const struct ab_dist_row *find_share(const struct ab_dist *d, double u)
     return &d->rows[AB_SEARCH(i, d->n_rows - 1, d->rows[i].share <= u)];
 }
 
-/* Returns the row of the n-th draw: the first one whose count exceeds n. */
+/* Returns the row for draw number n within one cycle, n from 0: the first row whose `upto` exceeds
+ * n. */
 static const struct ab_dist_row *find_turn(const struct ab_dist *d, uint64_t n)
 {
     return &d->rows[AB_SEARCH(i, d->n_rows - 1, d->rows[i].upto <= n)];
@@ -133,7 +134,7 @@ uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turn
         return find_turn(d, turns[index]++ % d->rows[d->n_rows - 1].upto)->value;
     case AB_DIST_TABLE:
         return find_share(d, ab_rng_unit(rng))->value;
-    case AB_DIST_MIX: { /* parts have smaller indices than the mix, so this ends */
+    case AB_DIST_MIX: { /* parts have smaller indices than the mix, so the recursion ends */
         const struct ab_dist_row *part = find_share(d, ab_rng_unit(rng));
         return ab_dist_draw(dists, (size_t)part->value, turns, rng) * part->times;
     }

@@ -33,7 +33,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define AB_SIZE_MAX (UINT64_C(1) << 40) /* largest request: 1 TiB */
+#define AB_SIZE_MAX (UINT64_C(1) << 40) /* largest size of a request: 1 TiB */
 
 enum ab_dist_kind {
     AB_DIST_FIXED,
@@ -49,42 +49,48 @@ enum ab_dist_kind {
     AB_DIST_CYCLE,
     AB_DIST_TABLE,
     AB_DIST_MIX,
-    AB_DIST_REAL, /* from here on drawn as real numbers */
+    /* this kind and the kinds below are drawn as real numbers and rounded at the end */
+    AB_DIST_REAL,
     AB_DIST_SUM,
     AB_DIST_DIFFERENCE,
     AB_DIST_PRODUCT,
     AB_DIST_ABS,
 };
 
-/* One row of a distribution. CHOICE: `value`. CYCLE: `value`; `upto` is cumulated. TABLE, MIX:
- * `upto` in [0, 1) cumulates the weights. In a MIX and in distributions with operands, `value` is
- * the index of a distribution. */
+/* One row of a distribution. CHOICE and CYCLE: `value` is a size. TABLE: `value` is a size with the
+ * weight `share`. MIX and kinds with operands: `value` is the index of a distribution. CYCLE:
+ * `upto` is the sum of the counts up to this row. */
 struct ab_dist_row {
     uint64_t value, upto;
-    double share;   /* TABLE, MIX: cumulated weights; the last one is 1 */
+    /* TABLE, MIX: sum of the weights up to this row, in [0, 1]; the last one is 1 */
+    double share;
     uint64_t times; /* MIX */
 };
 
 struct ab_dist {
     enum ab_dist_kind kind;
-    uint64_t min, max;        /* range of the results */
-    double p, q, lo, hi;      /* by kind: median, sigma; alpha; exp; limits of the inverse, or of a
-                            result drawn as a real number */
-    uint32_t n_draws;         /* with operands: their number, including nested ones */
+    uint64_t min, max; /* range of the results */
+    /* parameters by kind: p is median, alpha or exp; q is sigma; lo and hi are limits that
+     * ab_dist_prepare() computes, or the range of a real result */
+    double p, q, lo, hi;
+    /* kinds with operands: number of operands, including those of nested distributions */
+    uint32_t n_draws;
     struct ab_dist_row *rows; /* owned */
     size_t n_rows, cap_rows;
 };
 
-/* All distributions of a workload; mixes refer to others by index. */
+/* All distributions of a workload. A mix and operators refer to other distributions by index. */
 struct ab_dists {
     struct ab_dist *items;
     size_t n, cap;
 };
 
-/* Computes lo and hi from min, max, p and q. Call once after filling a formula's fields. */
+/* Computes lo and hi from min, max, p and q. Call it once after setting these fields for a
+ * formula. */
 void ab_dist_prepare(struct ab_dist *dist);
 
-/* Draws one size. `turns[index]` counts the draws of a cycle; zero it before the first. */
+/* Draws one size. turns[i] counts the draws of the cycle with index i; all turns are 0 before the
+ * first draw. */
 uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turns,
                       struct ab_rng *rng);
 
@@ -93,6 +99,6 @@ uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turn
  * without FMA. One bit changes a size, and so the digest of a tape. */
 
 double ab_real_log(double x); /* x > 0, normal */
-double ab_real_exp(double x); /* 0 below -700, capped above 700 */
+double ab_real_exp(double x); /* 0 if x is below -700; the value for 700 if x is above 700 */
 
 #endif

@@ -56,7 +56,8 @@ static bool take_end(const char **at, uint64_t *out)
     return false;
 }
 
-/* Returns the next row; skips lines without a row. NULL at the end. */
+/* Returns the next line that has a row, after skipping empty lines and comments; NULL at the
+ * end. */
 static const char *next_row(char **text, unsigned *line)
 {
     const char *row = next_line(text, line);

@@ -36,7 +36,7 @@ struct ab_model_block {
 };
 
 struct ab_model_row {
-    uint32_t part, state, block, next, count; /* block: from 0 */
+    uint32_t part, state, block, next, count; /* `block`: index in `blocks`, from 0 */
 };
 
 enum { AB_MODEL_PARTS_MAX = 4096, AB_MODEL_ROWS_MAX = 1 << 22 };
@@ -49,8 +49,9 @@ struct ab_model {
     uint64_t part_calls;
 };
 
-/* Reads a table from its text, which it modifies. The blocks must be read first. Returns NULL, or a
- * message, with its line in *line. */
+/* Reads one of the two tables from `text`, which is modified: the blocks, or the sequence if
+ * is_sequence. The blocks must be read first. Returns NULL, or an error message whose line number
+ * is in *line. */
 const char *ab_model_read(struct ab_model *t, bool is_sequence, char *text, unsigned *line);
 void ab_model_fini(struct ab_model *t);
 

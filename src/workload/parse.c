@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads the blocks of a workload from top to bottom, because names must be known before they are
- * used. Records and tree nodes are walked in parallel: the values come from libcyaml, the places
- * from the pre-scan.
+ * used. Records of libcyaml and nodes of the tree are read side by side: libcyaml has the texts of
+ * the values, and the tree has their places in the file.
  */
 #include "workload/parse.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- entries of a list ---- */
 
-/* Returns an array of n records, or NULL after an error, which is reported at `list`. */
+/* Returns an array of n records. After an error, which is reported at `list`, returns NULL. */
 static void *new_records(const struct ab_reader *r, const struct ab_node *list, unsigned n,
                          size_t bytes)
 {
@@ -29,7 +29,8 @@ static void *new_records(const struct ab_reader *r, const struct ab_node *list, 
     return ab_alloc_zeroed(n + 1u, bytes);
 }
 
-/* Entries of a list that were read so far; each record begins with its name. */
+/* Entries of a list that have been read so far, to find names that occur twice. Each record begins
+ * with its name. */
 struct entries {
     const char *what; /* name of the list */
     const void *records;
@@ -68,7 +69,8 @@ static bool read_entry_name(const struct ab_reader *r, const struct ab_node *nod
 
 /* ---- params ---- */
 
-/* Returns the text after `name=` in --set, or NULL. The last one counts. */
+/* Returns the text after `name=` in the options --set, or NULL if there is none. If several set the
+ * same name, the last one counts. */
 static const char *find_set(const struct ab_workload_options *options, const char *name)
 {
     const char *found = NULL;
@@ -92,11 +94,12 @@ static bool check_param_name(const struct ab_reader *r, const struct ab_node *no
     return true;
 }
 
-/* One value of a parameter: from --set (`set` is its whole text), or a scalar of the file. */
+/* One value of a parameter: from --set (then `set` is the whole text after `name=`), or a scalar of
+ * the file. */
 struct given {
     const char *set;
     struct ab_yaml_field field;
-    size_t begin, n; /* part of its text */
+    size_t begin, n; /* bytes of the text that are this value; a list in --set has several */
 };
 
 static bool refuse_given(const struct ab_reader *r, const char *name, const struct given *g,
@@ -110,8 +113,8 @@ static bool refuse_given(const struct ab_reader *r, const char *name, const stru
 }
 
 /* Reads a value of the workload or of --set. *text becomes a copy of its text, which the caller
- * frees. Words in *value point into the copy, so it must live as long as *value. Reports an invalid
- * text; *value is then a harmless one, so that later checks report nothing more. */
+ * frees. Words in *value point into this copy, so it must live as long as *value. Reports an
+ * invalid text and then sets *value to 1, so that later checks report nothing more. */
 static bool read_given(struct ab_reader *r, const char *name, const struct given *g, char **text,
                        struct ab_value *value)
 {
@@ -130,8 +133,8 @@ static bool read_given(struct ab_reader *r, const char *name, const struct given
     return refuse_given(r, name, g, &error);
 }
 
-/* Appends a value as in names of rows and in JSON: "1000", "0.25", a word; sizes in bytes, times in
- * ns. */
+/* Appends a value in the spelling that names of rows and JSON use: "1000", "0.25" or a word. Sizes
+ * are in bytes, times in ns. */
 static void add_value(struct ab_text *t, const struct ab_value *v)
 {
     char real[64];
@@ -143,8 +146,8 @@ static void add_value(struct ab_text *t, const struct ab_value *v)
         ab_text_addf(t, "%.*s", (int)v->n_text, v->text);
 }
 
-/* Checks a value of a list, which names a row: it must be a plain value, and different from those
- * before. */
+/* Checks one value of a list. It becomes part of a row's name, so it must be a number or a word,
+ * and differ from the values in `before`. */
 static void check_listed(struct ab_reader *r, const char *name, const struct given *g,
                          const struct ab_value *v, struct ab_text *before)
 {
@@ -163,8 +166,8 @@ static void check_listed(struct ab_reader *r, const char *name, const struct giv
     ab_text_fini(&text);
 }
 
-/* Returns the length of the next part of a list in --set, from `at` on. Commas in quotes or
- * parentheses do not separate. */
+/* Returns the length of the list entry that begins at set[at]. Commas in quotes or parentheses do
+ * not end an entry. */
 static size_t part_of_set(const char *set, size_t at)
 {
     int depth = 0;
@@ -178,7 +181,8 @@ static size_t part_of_set(const char *set, size_t at)
     return i - at;
 }
 
-/* Returns the values of a parameter, *n of them, from --set or from a list of the file. */
+/* Returns the values of a parameter, from --set or from a list of the file, and sets *n to their
+ * number. */
 static struct given *list_given(const struct ab_reader *r, const struct ab_node *value,
                                 const char *set, size_t *n)
 {
@@ -254,10 +258,11 @@ static void read_param(struct ab_reader *r, const struct ab_node *node,
         return;
     }
     read_param_values(r, node, p);
-    params->n++; /* even if its value is wrong, because the name is known */
+    params->n++; /* also if its value is wrong, because the name is known */
 }
 
-/* Reports a --set that does not name a parameter. */
+/* Reports an option --set whose name is not a parameter. `near` is the most similar parameter; NULL
+ * = none. */
 static void report_unknown(struct ab_reader *r, const char *word, const char *near,
                            const char *const *names, size_t n)
 {
@@ -313,7 +318,8 @@ static void list_params(struct ab_workload *w)
     }
 }
 
-/* Counts the combinations of the lists, and names this one. */
+/* Counts the combinations of the lists of values, and sets w->values to the values of the current
+ * combination. */
 static void combine(struct ab_reader *r, const struct ab_node *params)
 {
     struct ab_workload *w = r->w;
@@ -375,7 +381,8 @@ static void read_size(struct ab_reader *r, const struct ab_node *node,
         r->has_nameless_size = true;
 }
 
-/* Checks that no text contains a character that would end it in the spelling of -b. */
+/* Checks that each text is usable as a setting in the notation of -b: not empty, and without the
+ * characters in `not_these`, which would end it. */
 static bool check_spellable(const struct ab_reader *r, const struct ab_node *list,
                             char *const *texts, unsigned n, const char *not_these)
 {
@@ -394,14 +401,15 @@ static bool check_spellable(const struct ab_reader *r, const struct ab_node *lis
     return true;
 }
 
-/* Writes a back end as -b would spell it: NAME:PARAM=VALUE…{VARIABLE=VALUE;…}. */
+/* Writes a back end in the notation of -b: NAME:PARAM=VALUE…{VARIABLE=VALUE;…}. */
 static bool spell_backend(const struct ab_reader *r, const struct ab_node *node,
                           const struct ab_raw_backend *raw, struct ab_text *out)
 {
     struct ab_yaml_field name = AB_FIELD(r, node, raw, name);
     size_t odd = 0;
     for (; raw->name[odd] != 0 && strchr(",{}", raw->name[odd]) == NULL; odd++)
-        odd += raw->name[odd] == '\\' && raw->name[odd + 1] != 0; /* as in '-b' */
+        /* skips an escaped character, as -b does */
+        odd += raw->name[odd] == '\\' && raw->name[odd + 1] != 0;
     if (raw->params_count + raw->env_count > 0 && raw->name[odd] != 0)
         return ab_field_fail(r, &name, odd, 1, "with 'params' or 'env' a name cannot contain '%c'",
                              raw->name[odd]);
@@ -468,7 +476,8 @@ static bool read_model_table(const struct ab_reader *r, const struct ab_yaml_fie
                            wrong);
 }
 
-/* Reads `blocks`, `sequence` and `part`, which a model needs and other sets do not have. */
+/* Reads `blocks`, `sequence` and `part`. A set of kind model needs all of them; other kinds must
+ * not have them. */
 static bool read_model(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
@@ -491,18 +500,19 @@ static bool read_model(const struct ab_reader *r, const struct ab_node *node,
            read_model_table(r, &fields[1], &set->model, true);
 }
 
-/* Checks keys that only some kinds of sets have. The place of a set is that of its `count`, if it
- * has one. */
+/* Checks the keys that only some kinds of sets have. Sets set->place to the place of `count`, if
+ * there is one. */
 static bool check_kind(const struct ab_reader *r, const struct ab_node *node,
                        const struct ab_raw_set *raw, struct ab_set_def *set)
 {
-    const struct ab_yaml_field own[] = { /* for queues, then for windows */
-                                         AB_FIELD(r, node, raw, unit),
-                                         AB_FIELD(r, node, raw, order),
-                                         AB_FIELD(r, node, raw, on_full),
-                                         AB_FIELD(r, node, raw, survive),
-                                         AB_FIELD(r, node, raw, below),
-                                         AB_FIELD(r, node, raw, above)
+    /* the first three belong to queues, the others to windows */
+    const struct ab_yaml_field own[] = {
+        AB_FIELD(r, node, raw, unit),
+        AB_FIELD(r, node, raw, order),
+        AB_FIELD(r, node, raw, on_full),
+        AB_FIELD(r, node, raw, survive),
+        AB_FIELD(r, node, raw, below),
+        AB_FIELD(r, node, raw, above)
     };
     struct ab_yaml_field count = AB_FIELD(r, node, raw, count);
     bool is_queue = set->kind == AB_SET_QUEUE, has_positions = ab_set_has_positions(set);
@@ -540,7 +550,7 @@ static bool read_fixed(struct ab_reader *r, const struct ab_node *node,
                             AB_QUOTED(f.text, strlen(f.text))));
 }
 
-/* Reads `via`. Whether the back end exists is checked where it is opened. */
+/* Reads `via`. Whether this back end exists is checked later, when it is opened. */
 static bool read_via(const struct ab_reader *r, const struct ab_node *node,
                      const struct ab_raw_set *raw, struct ab_set_def *set)
 {
@@ -562,16 +572,17 @@ static void read_set(struct ab_reader *r, const struct ab_node *node, const stru
     struct entries before = {"sets", w->sets, w->n_sets, sizeof *set};
     set->place = node->at;
     bool has_name = read_entry_name(r, node, raw->name, &before, set->name);
-    w->n_sets += has_name; /* known by name, even if the rest is wrong */
+    w->n_sets += has_name; /* the set is known by its name, even if the rest is wrong */
     r->has_nameless_set = r->has_nameless_set || !has_name;
     bool ok = ab_read_keys(r, AB_BLOCK_set, node, raw, set);
-    if (ok) /* with a wrong kind nothing more can be checked */
+    if (ok) /* if a key is wrong, the kind may be wrong, and its other keys cannot be checked */
         ok = check_kind(r, node, raw, set);
     ok = read_fixed(r, node, raw, set) && ok;
     set->is_broken = !read_via(r, node, raw, set) || !ok;
 }
 
-/* Assigns slots to the sets, after all phases, which determine how many lanes use a set. */
+/* Assigns slots to the positions of all sets. Runs after all phases are read, because they
+ * determine how many lanes use a set. */
 static void place_sets(struct ab_reader *r)
 {
     uint64_t base = 0, positions = 0;
@@ -598,7 +609,7 @@ static void place_sets(struct ab_reader *r)
 
 /* ---- gates, claims: stored with their places, not parsed ---- */
 
-/* Stores a line with its place; returns false after an error. */
+/* Stores a line of `gates` or `claims` with its place. Returns false after an error. */
 static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struct ab_remarks *to)
 {
     struct ab_remark *kept = &to->items[to->n];
@@ -611,7 +622,7 @@ static bool keep(const struct ab_reader *r, const struct ab_yaml_field *f, struc
     return true;
 }
 
-/* Reads `level:` of a gate: error, the default, or warn. */
+/* Reads `level:` of a gate: "error" or "warn". Without `level:` the level is error. */
 static bool read_level(const struct ab_reader *r, const struct ab_node *level, bool *is_warning)
 {
     struct ab_yaml_field f = {level, level != NULL ? level->text : NULL};
@@ -678,7 +689,7 @@ static const struct ab_word until_words[] = {{"iters(n)", AB_UNTIL_ITERS},
                                              {"live(bytes)", AB_UNTIL_LIVE},
                                              {"seconds(t)", AB_UNTIL_SECONDS}};
 
-/* Reads the argument of seconds(): `seconds(90)` and `seconds(90s)` are the same. */
+/* Reads the argument of seconds(). `seconds(90)` and `seconds(90s)` mean the same. */
 static bool read_seconds(const struct ab_reader *r, const struct ab_yaml_field *f,
                          const struct ab_value *v, struct ab_phase_def *phase)
 {
@@ -757,7 +768,7 @@ static void read_each(struct ab_reader *r, const struct ab_node *node, struct ab
         ab_diag_add(r->diag, map->key_at, "'each' in a phase that is not measured");
 }
 
-/* Checks `renew` of a phase or of a role. */
+/* Checks that `renew` of a phase or role is allowed in this phase. */
 static void check_renew(struct ab_reader *r, const struct ab_node *node,
                         const struct ab_phase_def *phase)
 {
@@ -781,7 +792,8 @@ static void read_do(struct ab_reader *r, const struct ab_node *list, const struc
         ab_read_body(r, list, raw, n, &role->body, &role->n_body);
 }
 
-/* Reads `finally`, after `do` of the same lanes; it may be absent. */
+/* Reads `finally` of a phase or role; it may be absent. Call it after read_do(), which sets the
+ * lanes. */
 static void read_finally(struct ab_reader *r, const struct ab_node *map,
                          const struct ab_raw_verb *raw, unsigned n, struct ab_role *role)
 {
@@ -818,7 +830,7 @@ static void read_role(struct ab_reader *r, const struct ab_node *node,
     read_finally(r, node, raw->finally, raw->finally_count, role);
 }
 
-/* Refuses a key that is not allowed in a phase with roles. */
+/* Reports an error if the phase, which has roles, also has the key `key`. */
 static void refuse_beside_roles(struct ab_reader *r, const struct ab_node *node, const char *key)
 {
     const struct ab_node *n = ab_tree_get(r->tree, node, key);
@@ -863,7 +875,8 @@ static void read_one_role(struct ab_reader *r, const struct ab_node *node,
     read_finally(r, node, raw->finally, raw->finally_count, &phase->roles[0]);
 }
 
-/* Reads the set that a cap evicts from; all lanes of the phase use it. */
+/* Reads the set whose blocks are freed to stay below a cap. Records that all lanes of the phase use
+ * this set. */
 static bool read_cap_set(const struct ab_reader *r, const struct ab_yaml_field *f,
                          struct ab_phase_def *phase)
 {
@@ -915,7 +928,7 @@ static void read_cap(struct ab_reader *r, const struct ab_node *node, struct ab_
     phase->cap.evict = (enum ab_pick)order;
 }
 
-/* Returns the first verb of this kind in the body; NULL = none. */
+/* Returns the first verb of this kind in a body or in the bodies nested in it; NULL = none. */
 static const struct ab_verb *find_verb(const struct ab_verb *body, size_t n, enum ab_verb_kind kind)
 {
     const struct ab_verb *found = NULL;
@@ -936,7 +949,7 @@ static const struct ab_verb *find_in_phase(const struct ab_phase_def *phase, enu
     return found;
 }
 
-/* Reads `over`, and checks that the phase defines its time in one way only. */
+/* Reads `over`, and checks that only one key of the phase determines how long the phase lasts. */
 static void read_time(struct ab_reader *r, const struct ab_node *node,
                       const struct ab_raw_phase *raw, struct ab_phase_def *phase)
 {
@@ -1053,8 +1066,8 @@ static void read_head(struct ab_reader *r, const struct ab_raw_top *raw, const s
         r->w->seed = r->options->seed;
 }
 
-/* True if a required block is missing and the mapping has an unknown key, which may be its
- * misspelled name. */
+/* True if a top-level block is missing and an unknown key was reported, which may be its misspelt
+ * name. */
 static bool is_maybe_misspelt(const struct ab_reader *r, const struct ab_node *root,
                               const char *block)
 {
@@ -1069,7 +1082,8 @@ void ab_read_workload(struct ab_reader *r, const struct ab_raw_top *raw)
     r->has_nameless_size = is_maybe_misspelt(r, root, "sizes");
     r->has_nameless_set = is_maybe_misspelt(r, root, "sets");
     if (!read_version(r, raw, root) && raw->allocbench != NULL)
-        return; /* another version has another language: nothing below can be checked */
+        /* a file of another version is in another language, so nothing below can be checked */
+        return;
     read_head(r, raw, root);
     READ_LIST(r, raw, params, w->params.items, read_param);
     check_sets(r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads distributions. A table of formulas with their arguments serves matching, defaults and
- * errors. The list-like ones (choice, cycle, csv, mix) read their own rows.
+ * Reads distributions. One table of formulas with their arguments serves to find a formula, to set
+ * defaults and to write error messages. Kinds with lists of arguments (choice, cycle, csv, mix) are
+ * read by functions of their own.
  */
 #include "workload/parse.h"
 
@@ -20,14 +21,14 @@ enum arg_id { ARG_NONE, ARG_MIN, ARG_MAX, ARG_P, ARG_Q };
 struct arg_def {
     const char *name;
     enum arg_id id;
-    double low, high; /* ARG_P and ARG_Q */
+    double low, high; /* range of allowed values, for ARG_P and ARG_Q only */
 };
 
 struct formula {
     const char *name, *takes; /* "uniform", "(min, max)" */
     enum ab_dist_kind kind;
-    uint64_t least;         /* smallest min */
-    struct arg_def args[4]; /* none for those that read their own rows */
+    uint64_t least;         /* smallest allowed min */
+    struct arg_def args[4]; /* empty if a function of its own reads the arguments */
 };
 
 #define MIN \
@@ -66,7 +67,8 @@ static struct ab_limits size_range(const struct ab_reader *r)
     return (struct ab_limits){r->dist_unit, 0, AB_SIZE_MAX};
 }
 
-/* Appends *d. Its rows then belong to the workload, also on failure, when they are freed. */
+/* Appends a copy of *d to the workload's distributions and sets *index. The workload then owns the
+ * rows and frees them, even if an error follows. */
 static void dist_add(struct ab_reader *r, const struct ab_dist *d, size_t *index)
 {
     struct ab_dists *all = &r->w->dists;
@@ -85,7 +87,8 @@ static size_t count_args(const struct formula *formula)
     return n;
 }
 
-/* Returns the index of an argument of the formula, by name or by position; 4 = none. */
+/* Returns the index of the formula's argument that `arg` gives, by name or else by position; 4 =
+ * none. */
 static size_t match_arg(const struct formula *formula, const struct ab_arg *arg, size_t position)
 {
     size_t n = count_args(formula);
@@ -181,7 +184,7 @@ static bool read_formula(struct ab_reader *r, const struct ab_yaml_field *f,
 
 /* ---- choice, cycle ---- */
 
-/* Extends the range of a distribution to include that of a row that was added. */
+/* Extends the range of a distribution, so that it includes the range of a row that was added. */
 static void dist_widen(struct ab_dist *d, uint64_t min, uint64_t max)
 {
     if (d->n_rows == 1 || min < d->min)
@@ -246,7 +249,7 @@ static double most_of(const struct ab_dist *d)
     return d->kind >= AB_DIST_REAL ? d->hi : (double)d->max;
 }
 
-/* Combines the range of d with that of one more operand. */
+/* Updates the range d->lo … d->hi for one more operand, which has the range lo … hi. */
 static void combine_range(struct ab_dist *d, double lo, double hi)
 {
     double corners[] = {d->lo * lo, d->lo * hi, d->hi * lo, d->hi * hi};
@@ -269,7 +272,7 @@ static void combine_range(struct ab_dist *d, double lo, double hi)
     }
 }
 
-/* Computes the range and the number of draws from the operands. */
+/* Computes the range and the number of draws of an operator from its operands. */
 static void combine(const struct ab_dists *dists, struct ab_dist *d)
 {
     d->n_draws = 0;
@@ -318,7 +321,8 @@ static bool read_operands(struct ab_reader *r, const struct ab_yaml_field *f,
            AB_REFUSE_VALUE(r, f, call, "more than %d draws for one size", MAX_DRAWS);
 }
 
-/* Checks that a result is a size, which is known only when all operands are. */
+/* Checks that all results of an operator are valid sizes. Runs after all its operands are read,
+ * because the range depends on them. */
 static bool check_range(const struct ab_reader *r, const struct ab_yaml_field *f, size_t index)
 {
     const struct ab_dist *d = &r->w->dists.items[index];
@@ -345,7 +349,8 @@ static bool find_size(const struct ab_reader *r, const struct ab_value *v, size_
     return false;
 }
 
-/* Fails for a word that is neither a formula nor a size, and names the most similar one, or all. */
+/* Reports a word that is neither a formula nor the name of a size. Suggests the most similar one,
+ * or lists all. */
 static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *f,
                          const struct ab_value *v)
 {
@@ -381,7 +386,7 @@ struct csv {
     struct ab_reader *r;
     const struct ab_yaml_field *f;
     const struct ab_value *call;
-    const char *name;                    /* as written */
+    const char *name;                    /* file name as in the workload */
     uint64_t size_column, weight_column; /* from 0 */
     unsigned line;
 };
@@ -434,7 +439,7 @@ const char *ab_table_read(const struct ab_workload *w, const char *name, size_t 
     return wrong;
 }
 
-/* Splits a line at its commas, in place; removes blanks around fields. */
+/* Splits a line at its commas, in place, and removes blanks around each field. */
 static size_t split(char *line, char **fields)
 {
     size_t n = 0;
@@ -523,8 +528,8 @@ static bool read_lines(struct csv *c, char *text, struct ab_dist *d)
     return true;
 }
 
-/* Checks the arguments "file", size, weight: the columns are both given by name or both by
- * number. */
+/* Checks the three arguments: the file, and the columns of sizes and weights. Both columns are
+ * given by name, or both by number. */
 static bool check_call(struct csv *c)
 {
     const struct ab_value *call = c->call;
@@ -547,7 +552,8 @@ static bool check_call(struct csv *c)
     return true;
 }
 
-/* TABLE, MIX: converts weights to cumulated shares. Returns false if they add up to 0. */
+/* Converts the weights of a TABLE or MIX to cumulated shares. Returns false if the weights add up
+ * to 0. */
 static bool dist_share_out(struct ab_dist *d)
 {
     double sum = 0, so_far = 0;
@@ -561,8 +567,8 @@ static bool dist_share_out(struct ab_dist *d)
     return true;
 }
 
-/* Fills the rows of a TABLE from a csv file beside the workload. Columns are names from the first
- * line, or numbers from 1 if there is no such line. */
+/* Fills the rows of a TABLE from a csv file in the workload's folder. Columns are named by the
+ * first line; if they are given as numbers from 1, the file has no such line. */
 static bool csv_read(struct ab_reader *r, const struct ab_yaml_field *f,
                      const struct ab_value *call, struct ab_dist *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks values against the needs of fields, which their grammar does not know. Each mistake has
- * one sentence, in one form: what is required, and what was found.
+ * Reads single values and checks them against the limits of their fields, which the grammar of
+ * values does not know. All error messages have one form: what is required, and what was found.
  */
 #include "core/text.h"
 #include "workload/parse.h"
@@ -36,7 +36,7 @@ bool ab_field_fail(const struct ab_reader *r, const struct ab_yaml_field *f, siz
 bool ab_field_missing(const struct ab_reader *r, const struct ab_node *map, const char *key,
                       const char *what)
 {
-    if (!map->has_bad_key) /* a misspelt key was reported already */
+    if (!map->has_bad_key) /* the missing key may be the misspelt one, which was reported already */
         ab_diag_add(r->diag, map->at, "'%s' is missing in %s", key, what);
     return false;
 }
@@ -52,8 +52,8 @@ bool ab_field_value(const struct ab_reader *r, const struct ab_yaml_field *f,
     return AB_REFUSE_VALUE(r, f, &error, "'%s': %s", f->node->key, error.text);
 }
 
-/* Writes "'$n' = 12": the text of a value, its kind if that says more than the text, and its result
- * if that differs. */
+/* Describes a value for a message, as in "'$n' = 12": its text, its result if the text is an
+ * expression, and its kind if the text does not show it. */
 static void describe(const struct ab_yaml_field *f, const struct ab_value *v, char *buf, size_t cap)
 {
     char shown[200];
@@ -190,8 +190,8 @@ const char *ab_suggest(char *buf, const char *word, const char *const *names, si
     return buf;
 }
 
-/* Refuses a value that is not one of the words or calls of a table; names all of them, and the most
- * similar one. */
+/* Reports a value that is not one of the words or calls of a table. Lists them all and suggests the
+ * most similar one. */
 static bool refuse_choice(const struct ab_reader *r, const struct ab_yaml_field *f,
                           const struct ab_value *v, const struct ab_word *words, size_t n)
 {
@@ -282,7 +282,7 @@ static bool read_bool(const struct ab_reader *r, const struct ab_yaml_field *f, 
     return true;
 }
 
-/* Reads a number, a word or a bool. If it is absent, *out keeps its default. */
+/* Reads a number, a word or a bool into *out. If the key is absent, leaves *out unchanged. */
 static bool read_value(const struct ab_reader *r, const struct ab_yaml_field *f,
                        const struct ab_key_type *type, uint64_t *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only file that uses libcyaml. It refuses aliases and limits libcyaml's memory, although the
- * pre-scan has already rejected files that need either, as a second line of defence.
+ * The only file that uses libcyaml. It forbids aliases and limits libcyaml's memory. The pre-scan
+ * has already rejected files that need either, so this is a second line of defence.
  */
 #include "base/bits.h"
 #include "workload/parse.h"
@@ -26,8 +26,9 @@
 static const cyaml_schema_value_t text_value = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED)};
 
-/* Maps that are left to the tree have a schema without references to it. */
-static const cyaml_schema_value_t verb_value, branch_value; /* `do` contains verbs again */
+/* unused for maps that are read from the tree instead of by libcyaml */
+/* declared early, because the `do` of a verb contains verbs */
+static const cyaml_schema_value_t verb_value, branch_value;
 #define SCHEMA(owner, OWNER, what) \
     static const cyaml_schema_field_t owner##_fields[] = {AB_KEYS_##OWNER(FIELD_) \
                                                               CYAML_FIELD_END}; \
@@ -40,7 +41,8 @@ static const cyaml_schema_value_t root_value = {
 
 enum { MEMORY_CAP_BYTES = 48 << 20 };
 
-/* Header of each block, for the memory limit; 16 bytes keep malloc's alignment. */
+/* Precedes each block of libcyaml and stores its size, so that the sum can be limited. 16 bytes
+ * keep the alignment of malloc. */
 union header {
     size_t size;
     char align[16];
@@ -90,12 +92,13 @@ void ab_schema_fini(struct ab_schema *schema)
 struct check {
     struct ab_tree *tree;
     struct ab_diag *diag;
-    char *source; /* text to be loaded: a copy of the source */
+    /* copy of the source, in which wrong keys are overwritten; libcyaml loads this copy */
+    char *source;
     bool has_unknown;
 };
 
-/* Hides a node that was reported: its key becomes one that the loader skips and that is never
- * looked up. */
+/* Hides a node whose error was reported. Overwrites the beginning of its key, so that libcyaml
+ * skips the key and no lookup finds it. */
 static void hide(struct check *c, struct ab_node *map, struct ab_node *node)
 {
     char *key = c->source + node->key_offset;
@@ -104,7 +107,7 @@ static void hide(struct check *c, struct ab_node *map, struct ab_node *node)
     map->has_bad_key = c->has_unknown = true;
 }
 
-/* Returns the spelling here of a word that other tools use; NULL = none. */
+/* Returns the key of this language for a word that other tools use in its place; NULL = none. */
 static const char *find_habit(const char *key)
 {
     static const char *const habits[][2] = {
@@ -162,7 +165,8 @@ static bool refuse_shape(struct check *c, const struct ab_node *node, const char
 
 static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block);
 
-/* Checks the items of a list: maps, texts, or both. Returns false if an item is neither. */
+/* Checks that the items of a list are maps, texts, or both, as the key requires. Returns false if
+ * an item is neither. */
 static bool check_items(struct check *c, const struct ab_node *list, const struct ab_key *key)
 {
     const struct ab_key_block *child = key->child;
@@ -205,8 +209,8 @@ static bool check_shape(struct check *c, struct ab_node *n, const struct ab_key 
     return n->kind != AB_NODE_LIST || check_items(c, n, key);
 }
 
-/* True if the value has a '(' that it does not close, because YAML has split "size: normal(64, 8)"
- * in { }. */
+/* True if the value has a '(' without ')'. YAML splits "size: normal(64, 8)" at the comma if it is
+ * inside { }. */
 static bool is_cut(const struct ab_node *n)
 {
     return n->kind == AB_NODE_SCALAR && strchr(n->text, '(') != NULL &&
@@ -223,7 +227,8 @@ static void refuse_cut(struct check *c, struct ab_node *map, struct ab_node *nod
 
 static void check_map(struct check *c, struct ab_node *map, const struct ab_key_block *block)
 {
-    struct ab_node *cut = NULL; /* last value with an open '('; the next key may be its rest */
+    /* last value with an open '('; an unknown key after it may be the rest of this value */
+    struct ab_node *cut = NULL;
     for (struct ab_node *n = ab_tree_first(c->tree, map); n != NULL; n = ab_tree_next(c->tree, n)) {
         const struct ab_key *key = block->keys, *end = block->keys + block->n_keys;
         while (key < end && strcmp(key->name, n->key) != 0)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads verbs, their options and defaults. workload/workload_language.h defines which option
- * belongs to which verb, and which verb to which kind of set.
+ * Reads verbs, their options and defaults. workload/workload_language.h defines which options a
+ * verb has, and on which kinds of sets it works.
  */
 #include "base/bits.h"
 #include "core/alloc.h"
 #include "workload/parse.h"
 
-/* State while a verb is read. */
+/* State while one verb is read. */
 struct verb_reader {
     struct ab_reader *r;
-    const struct ab_node *node, *verb; /* the entry; the value of its verb */
+    const struct ab_node *node, *verb; /* node: entry of the body; verb: value of the verb's key */
     const struct ab_raw_verb *raw;
     const struct ab_verb_def *def;
     struct ab_verb *v;
-    bool has_set; /* false: v->set is not valid */
+    bool has_set; /* True if v->set is valid */
 };
 
-/* Returns the field of an option; absent if the entry does not have it. */
+/* Returns the field of an option of the verb; its text is NULL if the entry lacks the option. */
 #define AB_VERB_FIELD(vr, key) AB_FIELD((vr)->r, (vr)->node, (vr)->raw, key)
 
 static const struct ab_limits count_range = {AB_UNIT_COUNT, 1, AB_COUNT_MOST};
@@ -58,7 +58,7 @@ static bool find_verb(struct verb_reader *vr)
     return vr->def != NULL;
 }
 
-/* Lists the options of the verb, "at, count, do", with `do` last. */
+/* Writes the names of the verb's options to buf, as in "at, count, do"; `do` comes last. */
 static void list_options(const struct verb_reader *vr, char *buf, size_t cap)
 {
     const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
@@ -69,7 +69,7 @@ static void list_options(const struct verb_reader *vr, char *buf, size_t cap)
         ab_text_join(buf, cap, ", ", "do");
 }
 
-/* Reads the plain options; options that the verb does not take are errors. */
+/* Reads the options whose type is in the table. Reports options that the verb does not take. */
 static void read_options(const struct verb_reader *vr)
 {
     const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
@@ -106,7 +106,7 @@ static bool check_kind(const struct verb_reader *vr, const struct ab_yaml_field 
                            set->name, kind_names[set->kind], hint);
 }
 
-/* Finds the set that a field names; it must be of one of the kinds. */
+/* Finds the set that a field names. Reports an error if its kind is not in `kinds`. */
 static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f, unsigned kinds,
                      uint32_t *index)
 {
@@ -130,7 +130,8 @@ static bool find_set(const struct verb_reader *vr, const struct ab_yaml_field *f
 
 /* ---- from, into, with: the other set ---- */
 
-/* Checks two exclusive options; one is required unless `least` is 0. */
+/* Reports an error if both of two exclusive options are given, or neither of them. If `least` is 0,
+ * neither is allowed. */
 static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_field *a,
                          const struct ab_yaml_field *b, const char *names, int least)
 {
@@ -143,7 +144,8 @@ static bool check_choice(const struct verb_reader *vr, const struct ab_yaml_fiel
     return true;
 }
 
-/* Refuses an option that needs another one, if that is missing. */
+/* Reports an error if option `f` is given. Call it if the option `beside`, which `f` requires, is
+ * missing. */
 static bool check_beside(const struct verb_reader *vr, struct ab_yaml_field f, const char *beside)
 {
     return f.text == NULL ||
@@ -151,7 +153,8 @@ static bool check_beside(const struct verb_reader *vr, struct ab_yaml_field f, c
                            vr->def->name, beside);
 }
 
-/* Refuses `fn` beside an option with which the verb frees nothing. */
+/* Reports an error if `fn` is given. Call it if the option `with` is given, because the verb then
+ * frees nothing. */
 static bool check_no_free(const struct verb_reader *vr, const char *with)
 {
     struct ab_yaml_field fn = AB_VERB_FIELD(vr, fn);
@@ -160,14 +163,16 @@ static bool check_no_free(const struct verb_reader *vr, const char *with)
                            vr->def->name, with);
 }
 
-/* Refuses options of new blocks if the verb allocates none. */
+/* Reports an error if options of new blocks (`align`, `touch`) are given, because the verb
+ * allocates none here. */
 static bool check_no_request(const struct verb_reader *vr)
 {
     return check_beside(vr, AB_VERB_FIELD(vr, align), "size") &&
            check_beside(vr, AB_VERB_FIELD(vr, touch), "size");
 }
 
-/* Finds the other set and marks its blocks as moving. */
+/* Finds the second set of a verb (`from`, `into`, `with`) and records that its blocks change
+ * position. */
 static bool find_other(const struct verb_reader *vr, const struct ab_yaml_field *f)
 {
     struct ab_set_def *sets = vr->r->w->sets;
@@ -187,7 +192,7 @@ static bool check_to(const struct verb_reader *vr)
                            set->name);
 }
 
-/* Returns the set's own size of allocated blocks; SIZE_MAX = it has none. */
+/* Returns the distribution of the set's `fixed` size; SIZE_MAX = the set has none. */
 static size_t fixed_size(const struct verb_reader *vr)
 {
     return vr->v->set == AB_NO_SET ? SIZE_MAX : vr->r->w->sets[vr->v->set].fixed;
@@ -234,7 +239,7 @@ static bool read_exchange(const struct verb_reader *vr)
             AB_REFUSE_FIELD(vr->r, &with, "'exchange' needs two sets"));
 }
 
-/* Reads the options that only some verbs have besides their set. */
+/* Reads and checks the options that only send, recv and exchange have. */
 static bool read_other(const struct verb_reader *vr)
 {
     switch (vr->v->kind) {
@@ -342,15 +347,15 @@ static const struct ab_word at_words[] = {
     {"own", AB_PICK_OWN},
 };
 
-/* A send takes blocks one by one, by the first two orders. A verb on a whole set takes all blocks,
- * by any order except the last. */
+/* A send takes blocks one by one, so only the first two orders are allowed. A verb on a whole set
+ * takes all blocks, in any order except the last. */
 static const struct ab_word order_words[] = {{"fifo", AB_PICK_FIFO},
                                              {"lifo", AB_PICK_LIFO},
                                              {"shuffled", AB_PICK_SHUFFLED},
                                              {"every(k)", AB_PICK_EVERY}};
 
-/* Returns the set whose positions are picked; for send and recv, the set that blocks come from or
- * go to. */
+/* Returns the set in which the verb picks positions. For send and recv this is the set that the
+ * blocks come from or go to, if there is one. */
 static const struct ab_set_def *picked_set(const struct verb_reader *vr)
 {
     bool is_queue = vr->v->kind == AB_VERB_SEND || vr->v->kind == AB_VERB_RECV;
@@ -362,13 +367,13 @@ static bool grows(const struct ab_set_def *set)
     return set->kind == AB_SET_LIST || set->kind == AB_SET_REGION;
 }
 
-/* True if the set itself decides where a new block goes. */
+/* True if the set itself chooses the position of a new block, so that `at` is not allowed. */
 static bool places_blocks(const struct ab_set_def *set)
 {
     return grows(set) || set->kind == AB_SET_WINDOW;
 }
 
-/* True if the verb puts blocks at empty positions. */
+/* True if the verb puts blocks into empty positions. */
 static bool fills(const struct verb_reader *vr)
 {
     return vr->v->kind == AB_VERB_ALLOC || vr->v->kind == AB_VERB_RECV;
@@ -433,7 +438,8 @@ static bool read_step(const struct verb_reader *vr, const struct ab_yaml_field *
                              &vr->v->step);
 }
 
-/* Checks that verbs that fill positions pick empty ones, and that the others pick live blocks. */
+/* Checks that a verb that fills positions does not pick live blocks, and that other verbs do not
+ * pick empty positions. */
 static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f,
                      const struct ab_value *v)
 {
@@ -451,7 +457,7 @@ static bool check_at(const struct verb_reader *vr, const struct ab_yaml_field *f
     return true;
 }
 
-/* Checks that each lane has a part of the set. */
+/* Checks `at: own`: the set must be shared slots, with at least one position for each lane. */
 static bool check_own(const struct verb_reader *vr, const struct ab_yaml_field *f,
                       const struct ab_value *v)
 {
@@ -505,8 +511,8 @@ static bool read_order(const struct verb_reader *vr, const struct ab_yaml_field 
     return pick != AB_PICK_EVERY || read_step(vr, f, v);
 }
 
-/* Reads `at` or `order`, or takes the default of the verb. The amount and the sets must be
- * known. */
+/* Reads `at` or `order`, or sets the default of the verb. Call it after the amount and the sets are
+ * read. */
 static bool read_pick(const struct verb_reader *vr)
 {
     struct ab_yaml_field at = AB_VERB_FIELD(vr, at), order = AB_VERB_FIELD(vr, order);
@@ -536,7 +542,7 @@ static bool read_pick(const struct verb_reader *vr)
 
 /* ---- count, fraction ---- */
 
-/* True if `all` has no meaning for the verb. */
+/* True if `count: all` has no meaning for the verb, because nothing limits the number of blocks. */
 static bool is_endless(const struct verb_reader *vr)
 {
     const struct ab_workload *w = vr->r->w;
@@ -610,8 +616,8 @@ static bool read_do(const struct verb_reader *vr)
     return true;
 }
 
-/* Reads a scope. Its set must not be shared, because one lane's scope would end the blocks of
- * others. */
+/* Reads a scope. The set must not be shared by lanes, because the end of one lane's scope would
+ * free the blocks of others. */
 static void read_scope(const struct verb_reader *vr)
 {
     struct ab_yaml_field set = {vr->verb, vr->verb->text};
@@ -640,8 +646,8 @@ static bool read_maybe(const struct verb_reader *vr)
     return read_do(vr) && ok;
 }
 
-/* Reads the time of `settle` or `every`. A plain number after `every` is reported as a mistaken
- * count. */
+/* Reads the time of `settle` or `every`. A plain number after `every` is an error: the message says
+ * that `repeat` takes a count. */
 static bool read_time(const struct verb_reader *vr)
 {
     struct ab_yaml_field f = {vr->verb, vr->verb->text};
@@ -658,7 +664,8 @@ static bool read_time(const struct verb_reader *vr)
     return ok;
 }
 
-/* Reads a branch of `choose` as a verb that executes its body once. */
+/* Reads one branch of `choose`. A branch is stored as a `repeat` verb that executes its body
+ * once. */
 static bool read_branch(const struct verb_reader *vr, const struct ab_node *node,
                         const struct ab_raw_branch *raw, struct ab_verb *v)
 {
@@ -704,8 +711,8 @@ static bool read_choose(const struct verb_reader *vr)
     return ok;
 }
 
-/* Reads verbs that only control which others are executed, or when. Returns false for other
- * verbs. */
+/* Reads a control verb, which determines whether, when or how often other verbs are executed.
+ * Returns false if the verb is not a control verb. */
 static bool read_control(const struct verb_reader *vr)
 {
     switch (vr->v->kind) {
@@ -733,7 +740,8 @@ static bool read_control(const struct verb_reader *vr)
     }
 }
 
-/* Reads an entry with an unknown verb: checks its body and values for further mistakes. */
+/* Checks the body and the option values of an entry whose verb is unknown, to report further
+ * mistakes. */
 static void read_without_verb(const struct verb_reader *vr)
 {
     const struct ab_key_block *block = &ab_blocks[AB_BLOCK_verb];
@@ -764,7 +772,7 @@ static void read_verb(struct verb_reader *vr)
     read_options(vr);
     vr->v->cursor = vr->r->w->n_cursors++;
     vr->v->other = AB_NO_SET;
-    vr->v->set = AB_NO_SET; /* for control verbs; the others name one */
+    vr->v->set = AB_NO_SET; /* stays so in control verbs; all other verbs name a set */
     vr->v->count = 1;
     vr->v->counts = SIZE_MAX;
     if (read_control(vr))

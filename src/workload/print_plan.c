@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints the plan of a workload for `allocbench check`, counted from the tape and not estimated
- * from the text.
+ * Prints the plan of a workload for `allocbench check`. All numbers are counted from the tape, none
+ * is estimated from the text.
  */
 #include "core/units_show.h"
 #include "workload/config.h"
@@ -78,8 +78,8 @@ static bool has_kind(const struct ab_tape *tape, enum ab_op_kind kind)
     return false;
 }
 
-/* Lists the op kinds that get a column. Kinds that most workloads do not use get one only if they
- * occur. */
+/* Lists the kinds of ops that get a column in the table of phases. Rare kinds get a column only if
+ * they occur. */
 static size_t list_kinds(const struct ab_tape *tape, enum ab_op_kind *kinds)
 {
     size_t n = 0;
