@@ -104,7 +104,7 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
                                          name##_client_resize}; \
         return allocator; \
     }
-/* Defines only the functions. */
+/* Defines only the functions that AB_ALLOCATOR_DEFINE puts into the struct. */
 #define AB_ALLOCATOR_CLIENT(name, type, alloc_, free_, resize_) \
     static inline void *name##_client_alloc(size_t size, void *context) \
     { \

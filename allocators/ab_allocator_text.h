@@ -43,7 +43,8 @@ static inline void ab_strfree(const struct ab_allocator *from, char *text)
         AB_DELETE_ARRAY(char, strlen(text) + 1, text, from);
 }
 
-/* Longer texts are formatted twice: the first time only to find their length. */
+/* Texts of up to this many bytes are formatted once. Longer ones are formatted twice: the first
+ * time only to find their length. */
 enum { AB_PRINT_BYTES = 256 };
 
 /* Returns a formatted string. Returns NULL also if formatting fails. */
@@ -90,7 +91,7 @@ static inline struct ab_string ab_string_from(const struct ab_allocator *from)
     return text;
 }
 
-/* Makes room for n_more bytes and the zero. Returns false if memory is exhausted. */
+/* Makes room for n_more bytes and the terminating zero. Returns false if memory is exhausted. */
 static inline bool ab_string_reserve(struct ab_string *t, size_t n_more)
 {
     size_t least = t->length + n_more + 1, capacity = 2 * t->capacity;
@@ -103,7 +104,7 @@ static inline bool ab_string_reserve(struct ab_string *t, size_t n_more)
     capacity = capacity < 32 ? 32 : capacity;
     capacity = capacity < least ? least : capacity;
     char *bytes = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, capacity, 1);
-    if (bytes == NULL) { /* less than twice the capacity may still fit */
+    if (bytes == NULL) { /* a block smaller than twice the capacity may still fit */
         capacity = least;
         bytes = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, capacity, 1);
     }
@@ -156,7 +157,7 @@ static inline char *ab_string_end(struct ab_string *t)
     if (bytes > 0)
         t->bytes[t->length] = 0;
     char *text = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, bytes, 1);
-    if (text == NULL && bytes > 0) /* the heap cannot shrink it and has no room for a copy */
+    if (text == NULL && bytes > 0) /* the heap can neither shrink the block nor copy it */
         ab_allocator_delete(&t->from, t->bytes, t->capacity, 1);
     t->is_broken = text == NULL;
     t->length = text == NULL ? 0 : t->length;
@@ -165,7 +166,7 @@ static inline char *ab_string_end(struct ab_string *t)
     return text;
 }
 
-/* Joins the parts, with the separator between them. */
+/* Returns the parts joined, with the separator between them. */
 static inline char *ab_strjoin(const struct ab_allocator *from, const char *const *parts, size_t n,
                                const char *separator)
 {
@@ -205,7 +206,8 @@ static inline char *ab_read_file(const struct ab_allocator *from, const char *pa
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     clearerr(file);
     rewind(file);
-    if (size >= 0 && size < LONG_MAX) /* not for a directory; one more byte detects the end */
+    /* a directory reports LONG_MAX; the additional byte lets fread find the end */
+    if (size >= 0 && size < LONG_MAX)
         (void)ab_string_reserve(&text, (size_t)size + 1);
     text.is_broken = !ab_string_add_file(&text, file) || text.is_broken;
     int error = errno;

@@ -51,7 +51,7 @@ enum ab_trait {
      * live peak */
     AB_TRAIT_NO_FREE = 1u << 4,
 
-    /* Claims, which `allocbench verify` tests: */
+    /* The next two traits are claims, which `allocbench verify` tests: */
 
     /* a second free, or a free of a pointer to no block, ends the process or changes nothing */
     AB_TRAIT_DETECTS_MISUSE = 1u << 5,
@@ -101,10 +101,10 @@ enum ab_op_kind {
 };
 
 struct ab_open_args {
-    uint32_t size; /* of this struct */
+    uint32_t size; /* size of this struct, in bytes */
     uint32_t reserved;
     const struct ab_facts *facts;
-    const uint64_t *values; /* one per parameter */
+    const uint64_t *values; /* one value for each parameter, in the order of the table */
 };
 
 #define AB_UNKNOWN UINT64_MAX
@@ -114,7 +114,8 @@ struct ab_heap_stats {
 };
 
 struct ab_backend {
-    /* AB_BACKEND_ABI, sizeof(struct ab_backend): checked before everything else */
+    /* abi is AB_BACKEND_ABI, size is sizeof(struct ab_backend); both are checked before everything
+     * else */
     uint32_t abi, size;
     const char *name;    /* matches [A-Za-z0-9._-]{1,64} */
     const char *summary; /* one line */
@@ -132,7 +133,8 @@ struct ab_backend {
 
     /* -- optional -- */
 
-    /* align is a power of two; size need not be a multiple of it. */
+    /* Allocates a block at a multiple of `align`, a power of two; size need not be a multiple of
+     * it. */
     ab_ref (*alloc_aligned)(struct ab_heap *heap, size_t align, size_t size);
     ab_ref (*alloc_zeroed)(struct ab_heap *heap, size_t size);
     /* Frees a block; `size` is the size requested last. ref 0 does nothing. */
@@ -149,8 +151,8 @@ struct ab_backend {
     void (*purge)(struct ab_heap *heap);
     void *(*resolve)(struct ab_heap *heap, ab_ref ref); /* returns NULL for a stale handle */
     int (*stats)(struct ab_heap *heap, struct ab_heap_stats *out);
-    /* Returns 0 or an errno. *out is the heap that this thread passes from now on; may be `heap`
-     * itself. */
+    /* Makes a heap ready for the calling thread. Returns 0 or an errno. The thread passes *out,
+     * which may be `heap` itself, to all hooks from now on. */
     int (*thread_enter)(struct ab_heap *heap, uint32_t lane, struct ab_heap **out);
     void (*thread_leave)(struct ab_heap *heap);
 

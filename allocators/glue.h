@@ -15,7 +15,7 @@
 
 #include <errno.h>
 
-/* ---- parameters, one or two lines each; `def` is the default ---- */
+/* ---- rows of a parameter table; `def` is the default ---- */
 
 #define AB_PARAM_ROW(type_, name_, def_, max_, help_) \
     { \
@@ -46,7 +46,8 @@ static inline void ab_heap_unmap(void *heap, size_t heap_bytes)
     ab_pages_release(heap, ab_round_up(heap_bytes, ab_page_size()));
 }
 
-/* Converts a new heap, or NULL and errno, to the result of `open` and `thread_enter`. */
+/* Returns the result of `open` or `thread_enter` for a new heap: 0, with the heap in *out. If the
+ * heap is NULL, returns errno. */
 static inline int ab_heap_given(void *heap, struct ab_heap **out)
 {
     if (heap == NULL)

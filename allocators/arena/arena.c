@@ -59,7 +59,7 @@ static void arena_enter(struct ab_arena *a, char *base, size_t bytes, size_t pag
     char *limit = page_bytes != 0 ? base : base + bytes;
     a->next = a->base = base;
     a->limit = limit;
-    a->dirty = limit; /* a buffer of the caller may not be zero */
+    a->dirty = limit; /* a buffer of the caller may have any contents */
     a->end = base + bytes;
     a->packed = a->packed_end = NULL;
     a->page_bytes = page_bytes;
@@ -125,7 +125,8 @@ int ab_arena_init(struct ab_arena *arena, const struct ab_arena_options *o)
 void ab_arena_init_buffer(struct ab_arena *arena, void *buffer, size_t bytes)
 {
     size_t head = -(uintptr_t)buffer & (AB_ARENA_ALIGN - 1);
-    char *base = (char *)((uintptr_t)buffer + head); /* aligned even if there is no room */
+    /* base is aligned even if the buffer is too small for a block */
+    char *base = (char *)((uintptr_t)buffer + head);
     bytes = head < bytes ? (bytes - head) & ~(AB_ARENA_ALIGN - 1) : 0;
     memset(arena, 0, sizeof *arena);
     arena_enter(arena, base, bytes, 0);
@@ -287,7 +288,7 @@ static bool arena_make_room(struct ab_arena *a, const char *block, size_t size)
     size_t last = ab_arena_last_byte(size), room = (size_t)(a->end - block);
     if (last >= room || room - last <= AB_ARENA_GAP)
         return false;
-    /* A packed block may pass the end by less than 16 bytes when its size is rounded up. */
+    /* The rounded size of a packed block may pass the end of the region by less than 16 bytes. */
     size_t bytes = ab_arena_block_bytes(size);
     const char *end = bytes < room ? block + bytes : a->end;
     return end <= a->limit || arena_commit(a, (size_t)(end - a->limit));
@@ -431,8 +432,7 @@ static char *arena_end_of_blocks(const struct ab_arena *a)
 
 /* ---- resize ---- */
 
-/* Returns the end of a block of `size` at `block`. Only for sizes that were compared with the
- * room. */
+/* Returns the end of a block of `size` at `block`. Call it only for a size that fits the room. */
 static char *arena_end_for(const struct ab_arena *a, char *block, size_t size)
 {
     bool is_packed = a->packed != NULL && a->packed_end == a->next;
@@ -595,7 +595,7 @@ static void arena_go_back(struct ab_arena *a, size_t position)
         return;
     arena_run_deferred(a, position);
     if (position > ab_arena_save(a).position)
-        return; /* a deferred function went back further */
+        return; /* a deferred function moved the arena further back */
     arena_cut(a, position);
     AB_CHECKED(ab_block_cut_short(&a->blocks, a->base, a->next));
 }
@@ -737,7 +737,7 @@ static char *arena_spare_pages(const struct ab_arena *a, size_t kept)
     return from + (-(uintptr_t)from & (a->page_bytes - 1));
 }
 
-/* Notes that the pages from `from` on are zero. */
+/* Records that the pages from `from` on are zero. */
 static void arena_forget_contents(struct ab_arena *a, char *from)
 {
     if (a->dirty > from)

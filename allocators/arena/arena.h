@@ -49,7 +49,8 @@
 #define AB_ARENA_RESERVE_USUAL ((size_t)1 << 34)
 #define AB_ARENA_NO_FLOOR ((char *)UINTPTR_MAX)
 #define AB_ARENA_CHECKS AB_CHECKS
-#define AB_ARENA_FRONT AB_CHECKED_FRONT /* bytes that the checked build adds around a block */
+/* bytes that the checked build adds before a block; AB_ARENA_GAP: bytes after a block */
+#define AB_ARENA_FRONT AB_CHECKED_FRONT
 #define AB_ARENA_GAP AB_CHECKED_GAP
 
 #ifdef __cplusplus
@@ -68,7 +69,7 @@ typedef bool ab_arena_exhausted(struct ab_arena *arena, size_t size, void *conte
 struct ab_arena {
     char *next;       /* first free byte, a multiple of AB_ARENA_ALIGN */
     char *limit;      /* end of the committed pages, or of the caller's buffer */
-    char *base, *end; /* the current region */
+    char *base, *end; /* the current region is [base, end) */
     /* highest value of `next` before it last went down; memory from here on is zero */
     char *dirty;
     /* Blocks of an alignment below 16 are packed without padding. The next one begins at `packed`,
@@ -86,7 +87,8 @@ struct ab_arena {
     size_t head_bytes; /* bytes of the region before `base` */
     /* minimum size of a further region; 0 = there will be none */
     size_t chain_bytes;
-    size_t used_below, committed_below; /* sums over the regions before the current one */
+    /* bytes used and bytes committed in the regions before the current one */
+    size_t used_below, committed_below;
     struct ab_arena_region *below, *spare;
     struct ab_arena_deferred *deferred; /* the deferred call registered last */
     ab_arena_exhausted *exhausted;
@@ -239,15 +241,15 @@ static inline size_t ab_arena_committed(const struct ab_arena *a)
     return a->committed_below + (size_t)(a->limit - a->base);
 }
 
-/* Returns size − 1 (0 stays 0). Rounding up a size can overflow; this value can be compared with
- * the room first, which is a multiple of AB_ARENA_ALIGN. */
+/* Returns size − 1 (0 stays 0). Rounding up a size can overflow, so callers first compare this
+ * value with the room, which is a multiple of AB_ARENA_ALIGN. */
 static inline size_t ab_arena_last_byte(size_t size)
 {
     return size - (size != 0);
 }
 
-/* Returns the bytes that a block of `size` takes. Only for sizes that were compared with the
- * room. */
+/* Returns the bytes that a block of `size` takes. Call it only for a size that fits the room,
+ * because the rounding can overflow. */
 static inline size_t ab_arena_block_bytes(size_t size)
 {
     return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_ARENA_GAP;
@@ -387,7 +389,8 @@ struct ab_arena_scope {
 #ifdef AB_WITH_CHECKS
     struct ab_arena_mark mark;
 #else
-    char *to, *packed; /* `next` and `packed` of the arena at the beginning of the scope */
+    /* values of `next` and `packed` of the arena at the beginning of the scope */
+    char *to, *packed;
 #endif
 };
 

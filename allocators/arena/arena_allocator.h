@@ -27,7 +27,7 @@ static inline void ab_arena_client_free_all(struct ab_arena_client *client)
     client->requested_bytes = 0;
 }
 
-/* Freeing a single block does nothing. */
+/* Defines ab_arena_allocator(client). Freeing a single block does nothing. */
 AB_ALLOCATOR_DEFINE(ab_arena, struct ab_arena_client,
                     ab_arena_client_count(heap, size, ab_arena_alloc(heap->arena, size)), (void)0,
                     ab_arena_client_count(heap, new_size - size,

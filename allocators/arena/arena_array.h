@@ -24,15 +24,16 @@ extern "C" {
         size_t n, capacity; \
     }
 
-/* Grows the capacity to at least `least` values. False when memory is exhausted; nothing has
- * changed then. */
+/* Grows the capacity to at least `least` values. Evaluates to false if memory is exhausted; the
+ * array is then unchanged. */
 #define AB_ARRAY_RESERVE(arena, array, least) \
     ((array)->at = (__typeof__((array)->at))ab_array_grow( \
          (arena), (array)->at, __alignof__(*(array)->at), sizeof *(array)->at, &(array)->capacity, \
          (least)), \
      (array)->capacity >= (least))
 
-/* Appends a value, which the arguments after `array` are. False as above. */
+/* Appends one value, which may contain commas, as {…} literals do. Evaluates to false if memory is
+ * exhausted; the array is then unchanged. */
 #define AB_ARRAY_PUSH(arena, array, ...) \
     (AB_ARRAY_RESERVE(arena, array, (array)->n + 1) \
          ? ((array)->at[(array)->n] = (__VA_ARGS__), (array)->n++, true) \
@@ -42,7 +43,8 @@ extern "C" {
 #define AB_ARRAY_SWAP_POP(array, index) \
     ((void)((array)->at[(index)] = (array)->at[(array)->n - 1], (array)->n--))
 
-/* Returns the array, which may have moved. *capacity says whether there is room now. */
+/* Grows the array to room for at least `least` values. Returns the array, which may have moved. If
+ * memory is exhausted, *capacity stays below `least`. */
 static inline void *ab_array_grow(struct ab_arena *arena, void *at, size_t align, size_t each_bytes,
                                   size_t *capacity, size_t least)
 {

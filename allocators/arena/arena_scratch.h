@@ -38,7 +38,7 @@ struct ab_scratch {
     struct ab_arena_mark mark;
 };
 
-/* The scratch arenas of this thread; NULL: not opened yet. */
+/* The scratch arenas of this thread; an entry is NULL until its arena is opened. */
 extern __thread struct ab_arena *ab_scratch_arenas[AB_SCRATCHES];
 
 /* Slow path of ab_scratch_begin: looks at all scratch arenas and opens those that are not open. */

@@ -72,8 +72,8 @@ void *ab_arena_shared_resize(struct ab_arena_shared *own, void *block, size_t ol
                              size_t new_size);
 
 /* Save and restore one arena. A restore of a thread's own arena ends the life of the blocks that
- * this thread allocated since. A restore of an arena with a lock ends the life of all threads'
- * blocks since. */
+ * this thread allocated after the save. A restore of an arena with a lock ends the life of the
+ * blocks that any thread allocated after it. */
 struct ab_arena_mark ab_arena_shared_save(struct ab_arena_shared *own);
 void ab_arena_shared_restore(struct ab_arena_shared *own, struct ab_arena_mark mark);
 

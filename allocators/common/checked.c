@@ -76,8 +76,8 @@ static void put_name(struct line *line, const char *name, const void *block, con
     put(line, what);
 }
 
-/* Writes an address as addr2line takes it: the file and the offset in it, or the address itself if
- * the file is loaded at a fixed address. */
+/* Writes an address in the form that addr2line takes: the file and the offset in it, or the address
+ * itself if the file is loaded at a fixed address. */
 static void put_place(struct line *line, const char *did, const void *place)
 {
     enum { ELF_TYPE = 16, ELF_TYPE_FIXED = 2 };

@@ -54,7 +54,7 @@ enum { AB_GUARD_NEW = 0xCD, AB_GUARD_DEAD = 0xDD };
 #define AB_SAYS_OVERFLOW "overflow past its end"
 #define AB_SAYS_UNDERFLOW "corrupted before its start"
 #define AB_SAYS_FREED "freed already"
-#define AB_SAYS_DEAD "dead already" /* in an arena, which frees no single blocks */
+#define AB_SAYS_DEAD "dead already" /* in an arena, which does not free single blocks */
 #define AB_SAYS_FOREIGN "not from this heap"
 #define AB_SAYS_NO_BLOCK "not the begin of a live block"
 #define AB_SAYS_SIZE "its size is another one"
@@ -73,17 +73,17 @@ AB_COMMON_API void ab_guard_end(const char *name, const void *block, const char 
 AB_COMMON_API void ab_guard_end_at(const char *name, const void *block, const char *what,
                                    ptrdiff_t at, const struct ab_block_death *of)
     __attribute__((noreturn));
-/* Writes such a line, but does not end the process. */
+/* Writes a line like ab_guard_end, but does not end the process. */
 AB_COMMON_API void ab_guard_note(const char *name, const void *block, const char *what,
                                  const struct ab_block_death *of);
 
-/* True if this many bytes can be read at `from`. */
+/* True if `bytes` bytes can be read at `from`. */
 AB_COMMON_API bool ab_guard_can_read(const void *from, size_t bytes);
 
 /* ---- the calling thread, and the place of its call ---- */
 
-/* Returns a variable of this thread: the place of the program's call in progress, or NULL. The
- * address of the variable identifies the thread. */
+/* Returns the address of a variable of this thread. The variable holds the place of the program's
+ * call in progress, or NULL. Its address identifies the thread. */
 AB_COMMON_API const void **ab_guard_place(void);
 
 struct ab_block_call {
@@ -154,7 +154,8 @@ static inline void ab_block_step_in(struct ab_block_list *list, const void *plac
 /* ---- a block ---- */
 
 #ifdef AB_WITH_CHECKS
-/* One variable per program, whichever of its files contain an allocator. Atomic. */
+/* The id given last. The program has one such variable, even if several of its files contain an
+ * allocator. Atomic. */
 #pragma weak ab_block_last_id
 uint32_t ab_block_last_id;
 
@@ -198,7 +199,7 @@ static inline void ab_block_write_tail(char *end, size_t n)
     memcpy(end, &back, n);
 }
 
-/* Returns the offset of the first overwritten byte of the canary; n if there is none. */
+/* Returns the offset of the first overwritten byte of the canary; n if the canary is intact. */
 static inline size_t ab_block_tail_whole(const char *end, size_t n)
 {
     uint64_t back = AB_GUARD_BACK, word;
@@ -213,14 +214,15 @@ static inline size_t ab_block_tail_whole(const char *end, size_t n)
     return at;
 }
 
-/* Returns the length of a canary that has `bytes` bytes after the block; 0 with the tools. */
+/* Returns the length of the canary of a block that is followed by `bytes` bytes of its own; 0 with
+ * ASan or Valgrind. */
 static inline size_t ab_block_tail(size_t bytes)
 {
     return AB_MARKS ? 0 : bytes < AB_BLOCK_TAIL_MAX ? bytes : AB_BLOCK_TAIL_MAX;
 }
 
-/* Sets the size of a block and writes its canary. tail: bytes after the block that belong to
- * it. */
+/* Sets the size of a block and writes its canary over the `tail` bytes after it, which belong to
+ * the block. */
 static inline void ab_block_set_size(void *block, size_t size, size_t tail)
 {
     struct ab_block_head *head = ab_block_head_of(block);
@@ -274,8 +276,8 @@ static inline void ab_block_look_at(const char *name, const struct ab_block_head
 
 /* ---- the list ---- */
 
-/* Makes a live block in no list. AB_BLOCK_FRONT bytes before it and `tail` bytes after it must be
- * available. */
+/* Makes a live block that is in no list. AB_BLOCK_FRONT bytes before it and `tail` bytes after it
+ * must be available. */
 static inline struct ab_block_head *ab_block_make(uint32_t list_id, void *block, size_t size,
                                                   size_t tail, size_t covers)
 {
@@ -304,9 +306,9 @@ static inline void ab_block_enter(struct ab_block_list *list, struct ab_block_he
     list->top = head;
 }
 
-/* Makes a live block of an arena and puts it into the list: fills it and marks it for the tools.
- * `pool` identifies the arena to the tools; block_bytes extend to the end of its tail. NULL stays
- * NULL. */
+/* Makes a live block of an arena and puts it into the list. Fills the block and marks it for ASan
+ * and Valgrind, to which `pool` identifies the arena. block_bytes reach to the end of its canary.
+ * If `block` is NULL, returns NULL. */
 static inline void *ab_block_born(struct ab_block_list *list, const void *pool, void *block,
                                   size_t size, size_t block_bytes)
 {
@@ -353,7 +355,7 @@ static inline void ab_block_take_out(struct ab_block_list *list, const struct ab
     ab_block_seal(above);
 }
 
-/* Stores the death of a block; the last few are known for a while. */
+/* Records the death of a block for messages; the last few deaths are kept. */
 static inline void ab_block_note_death(struct ab_block_list *list, const struct ab_block_head *head)
 {
     struct ab_block_death death = ab_block_facts(head);
@@ -515,16 +517,16 @@ static inline size_t ab_checked_lead(size_t align)
     return align <= AB_BLOCK_FRONT ? AB_BLOCK_FRONT : align;
 }
 
-/* Returns the bytes to request from the allocator. Returns SIZE_MAX, which no allocator has, on
- * overflow. */
+/* Returns the bytes to request from the allocator for a block. On overflow returns SIZE_MAX, a
+ * request that every allocator refuses. */
 static inline size_t ab_checked_bytes(size_t align, size_t size)
 {
     bool is_absurd = size > PTRDIFF_MAX / 4 || align > UINT32_MAX / 2;
     return is_absurd ? SIZE_MAX : ab_checked_lead(align) + size + AB_BLOCK_TAIL;
 }
 
-/* Makes a block in raw memory, in no list. raw must not be NULL. Memory before the head is filled
- * with 0xDD as long as the block lives. */
+/* Makes a block in raw memory, which must not be NULL. The block is in no list. Memory before the
+ * head is filled with 0xDD as long as the block lives. */
 static inline void *ab_checked_wrap(uint32_t list_id, void *raw, size_t align, size_t size,
                                     size_t tail)
 {
@@ -545,7 +547,7 @@ static inline void *ab_checked_make(uint32_t list_id, void *raw, size_t align, s
     AB_MARK_FRESH(block, size);
     AB_MARK_DEFINED(ab_block_head_of(block), AB_BLOCK_FRONT);
     ab_checked_wrap(list_id, raw, align, size, ab_block_tail(raw_bytes - lead - size));
-    if (!AB_MARKS) /* the tools must see the memory as not written yet */
+    if (!AB_MARKS) /* ASan and Valgrind must see the memory as not written yet */
         memset(block, AB_GUARD_NEW, size);
     return block;
 }
@@ -573,8 +575,8 @@ static inline void ab_checked_look_at(const char *name, const struct ab_block_he
             ab_guard_end_at(name, block, AB_SAYS_UNDERFLOW, at - block, NULL);
 }
 
-/* True if the list has a block there whose head was overwritten; for the message only. Searches up
- * to the next overwritten head. */
+/* True if `block` is in the list, though its head was overwritten; for the message only. Searches
+ * up to the next overwritten head. */
 static inline bool ab_checked_lists(const struct ab_block_list *list, const void *block)
 {
     const struct ab_block_head *head = list->top;
@@ -653,8 +655,8 @@ static inline char *ab_checked_end(struct ab_block_list *list, void *block, size
     return raw;
 }
 
-/* Sets the size of a block in place and marks the bytes that it gains or loses. raw_bytes: the
- * bytes that it takes from now on. */
+/* Sets the size of a block in place and marks the bytes that it gains or loses. raw_bytes: all
+ * bytes that the block takes from now on. */
 static inline void ab_checked_set_size(void *block, size_t new_size, size_t raw_bytes)
 {
     size_t old_size = ab_checked_size(block), lead = ab_block_head_of(block)->covers;
@@ -689,7 +691,7 @@ static inline void ab_checked_leaks(const struct ab_block_list *list, const char
 
 /* ---- around a whole allocator: back ends with debug=on ---- */
 
-/* The allocator below; `heap` is the argument of its functions. */
+/* The allocator whose blocks get canaries; `heap` is the first argument of its functions. */
 struct ab_guard_below {
     const char *name;
     void *(*alloc)(void *heap, size_t align, size_t size, bool is_zeroed);
@@ -710,9 +712,9 @@ static inline void *ab_guard_alloc(const struct ab_guard_below *below, void *hea
     return memset(block, is_zeroed ? 0 : AB_GUARD_NEW, size);
 }
 
-/* Ends the process unless the block is intact. A raw block may begin at few places, one for each
- * power of two. These are tried before anything is read, because a foreign pointer may be
- * invalid. */
+/* Ends the process unless the block is intact. Its raw block begins at one of a few addresses
+ * before it, one for each power of two. These are tried before anything is read, because a foreign
+ * pointer may be invalid. */
 static inline void ab_guard_demand(const struct ab_guard_below *below, void *heap,
                                    const void *block)
 {
@@ -736,9 +738,9 @@ static inline void ab_guard_free(const struct ab_guard_below *below, void *heap,
     below->free(heap, raw);
 }
 
-/* Always moves the block, so that uses of the old place read poison. Checks the block before it
- * takes another: a freed block would be handed out first, with new canaries, and look like a live
- * block. */
+/* Always moves the block, so that uses of the old place read poison. Checks the old block before it
+ * allocates the new one. Otherwise a block that was freed already could be handed out again, with
+ * new canaries, and look like a live block. */
 static inline void *ab_guard_resize(const struct ab_guard_below *below, void *heap, void *block,
                                     size_t new_size)
 {

@@ -108,7 +108,7 @@ static inline void ab_mark_expect(const void *p, int is_block)
 
 /* ---- the checked build, -DAB_WITH_CHECKS; see checked.h ---- */
 
-/* A statement or a field that exists only in the checked build. */
+/* AB_CHECKED(…): a statement or a field that exists only in the checked build. */
 #ifdef AB_WITH_CHECKS
 #define AB_CHECKS true
 #define AB_CHECKED(...) __VA_ARGS__
@@ -117,13 +117,14 @@ static inline void ab_mark_expect(const void *p, int is_block)
 #define AB_CHECKED(...)
 #endif
 
-/* For inline functions of a header, so that messages give the place of the program's call. */
+/* Always inlines such functions of headers in the checked build, so that messages give the place of
+ * the program's call. */
 #define AB_CHECKED_INLINE AB_CHECKED(__attribute__((always_inline)))
 
-struct ab_block_head { /* placed just before the block */
+struct ab_block_head { /* stored just before the block */
     struct ab_block_head *below, *above;
     size_t size;
-    const void *place; /* place of the call that allocated it */
+    const void *place; /* place of the call that allocated the block */
     uint32_t serial, list_id;
     /* In an arena: the block stands for the serial numbers serial … covers, its own and those of
      * younger blocks that have moved away. Otherwise: bytes before the block that belong to it. */
@@ -133,10 +134,11 @@ struct ab_block_head { /* placed just before the block */
     uint64_t canary;
 };
 
-/* Bytes that a block takes in front (a power of two) and at least after its end. */
+/* AB_BLOCK_FRONT: bytes that a block takes before it, a power of two. AB_BLOCK_TAIL: bytes that it
+ * takes at least after its end. */
 #define AB_BLOCK_FRONT sizeof(struct ab_block_head)
 #define AB_BLOCK_TAIL ((size_t)16)
-/* The same for the blocks of an arena; 0 without the checked build. */
+/* Bytes before and after a block of an arena; 0 without the checked build. */
 #define AB_CHECKED_FRONT (AB_CHECKS ? AB_BLOCK_FRONT : 0)
 #define AB_CHECKED_GAP (AB_CHECKS ? AB_BLOCK_TAIL : 0)
 
@@ -145,17 +147,18 @@ enum { AB_BLOCK_DEATHS = 16 };
 struct ab_block_death {
     const char *block;
     size_t size;
-    const void *born, *died; /* places of the calls */
+    const void *born, *died; /* places of the calls that allocated and that freed the block */
 };
 
 struct ab_block_list {
     const char *name; /* name of the allocator in messages; a literal */
     struct ab_block_head *top;
-    uint32_t id;       /* id of the allocator, which no other has */
-    uint32_t serial;   /* the last serial number given */
-    uint32_t covers;   /* as in a block, used if the list is empty */
-    uint32_t reset;    /* save points with a smaller number are older than the last reset */
-    bool is_locked;    /* True if several threads may be in calls, one of them with the lock. */
+    uint32_t id;     /* id of the allocator, unique in the program */
+    uint32_t serial; /* the last serial number given */
+    uint32_t covers; /* like `covers` of a block; used while the list is empty */
+    uint32_t reset;  /* save points with a smaller number are older than the last reset */
+    /* True if several threads may be in calls at the same time, one of them with the lock. */
+    bool is_locked;
     const void *user;  /* the thread that is in a call, or NULL; atomic */
     uint32_t n_deaths; /* deaths so far; the last few are kept for messages */
     struct ab_block_death deaths[AB_BLOCK_DEATHS];

@@ -61,8 +61,8 @@ struct ab_shards_options {
     /* local: maximum number of threads with a heap of their own at a time; other threads share the
      * first heap. sharded: number of heaps. 0 = AB_SHARDS_…_USUAL. Unused in other modes. */
     uint32_t n;
-    /* True if canaries (checked.h) surround the blocks: every call takes a lock, none is inline,
-     * and no block waits in a queue. Always so for pool and slab in the checked build. */
+    /* True if canaries (checked.h) surround the blocks: every call takes a lock, no call is inline,
+     * and no block waits in a queue. Always true for pools and slabs in the checked build. */
     bool is_guarded;
 };
 
@@ -87,18 +87,19 @@ struct ab_shard {
     uintptr_t own_base; /* the fast path frees blocks in [own_base, own_base + own_bytes) */
     size_t own_bytes;   /* 0: no block is freed on the fast path */
     size_t fast_max;    /* sizes from 1 to this are allocated on the fast path; 0 = none */
-    bool is_plain;      /* True if only one thread uses it, without a lock. */
-    bool is_guarded;    /* True if its blocks are between canaries. */
-    bool is_ready;      /* True if its allocator is open; atomic. */
+    bool is_plain;      /* True if only one thread uses the heap, without a lock. */
+    bool is_guarded;    /* True if the heap's blocks are between canaries. */
+    bool is_ready;      /* True if the heap's allocator is open; atomic. */
     AB_CHECKED(const void *user;) /* the thread that is in a call; atomic */
     struct ab_shards *shards;
     struct ab_shard *to; /* the heap whose blocks wait here to be sent */
     struct ab_shards_link *first, *last;
     uint32_t n_waiting;
-    pthread_t thread; /* the thread, if the state is OWNED or ENTERED */
+    pthread_t thread; /* the owning thread, if the state is OWNED or ENTERED */
     pthread_mutex_t mutex;
-    AB_ALIGNAS(64) struct ab_shards_link *remote; /* other threads write here */
-    uint32_t state;                               /* an ab_shard_state; atomic */
+    /* blocks that other threads sent to this heap; they write here */
+    AB_ALIGNAS(64) struct ab_shards_link *remote;
+    uint32_t state; /* an ab_shard_state; atomic */
 };
 
 /* Declares the functions of a group; NAME is ab_pool_shared, ab_slab_shared or ab_arena_shared. A

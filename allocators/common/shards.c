@@ -104,7 +104,7 @@ static void release(struct ab_shards *shards)
         shards->forget_key(shards);
     if (shards->range != NULL)
         ab_pages_release(shards->range, (size_t)shards->n_shards << shards->span_log2);
-#ifdef AB_WITH_CHECKS /* zero from now on, so that a later use finds it closed */
+#ifdef AB_WITH_CHECKS /* the zeroed struct makes a later use find the group closed */
     ab_pages_discard(shards, shards->map_bytes);
 #else
     ab_pages_release(shards, shards->map_bytes);

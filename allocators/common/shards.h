@@ -26,9 +26,9 @@ struct ab_shards_calls { /* functions of the allocator for one of its heaps */
     void (*purge)(struct ab_shard *shard);
     /* called just before the lock is released; NULL = nothing */
     void (*settle)(struct ab_shard *shard);
-    /* NULL if the allocator frees no single blocks. free_own frees a block of the heap. drain frees
-     * the blocks that other threads sent. bytes_of returns the bytes of a live or dead block, for
-     * the marks and the sums. */
+    /* free_own frees a block of the heap. drain frees the blocks that other threads sent. bytes_of
+     * returns the bytes of a live or dead block, for the marks and the sums. All three are NULL if
+     * the allocator does not free single blocks. */
     void (*free_own)(struct ab_shard *owner, void *block);
     void (*drain)(struct ab_shard *owner);
     size_t (*bytes_of)(struct ab_shard *owner, const void *block);
@@ -56,15 +56,16 @@ struct ab_shards {
 AB_COMMON_API struct ab_shards *ab_shards_open(const struct ab_shards_options *options,
                                                const struct ab_shards_calls *calls,
                                                size_t span_bytes);
-/* Opens the first heap, whose options must be set by now, and returns it: it is the group. Returns
- * NULL and sets errno on failure; there is then nothing to close. */
+/* Opens the first heap, whose options must be set by now, and returns it. It stands for the group.
+ * Returns NULL and sets errno on failure; there is then nothing to close. */
 AB_COMMON_API struct ab_shard *ab_shards_begin(struct ab_shards *shards);
 /* Opens a heap if it is not open yet; the caller holds the mutex. Returns 0 or an errno. */
 AB_COMMON_API int ab_shards_ready(struct ab_shard *shard);
 /* Closes a group. NULL does nothing. */
 AB_COMMON_API void ab_shards_close(struct ab_shard *first);
 
-/* Reset and purge each heap of `whole`, with its lock. */
+/* Reset and purge each heap that a call on `whole` is about (see ab_shards_next), with that heap's
+ * lock. */
 AB_COMMON_API void ab_shards_reset(struct ab_shard *whole);
 AB_COMMON_API void ab_shards_purge(struct ab_shard *whole);
 
@@ -78,15 +79,17 @@ AB_COMMON_API char *ab_shards_span(const struct ab_shards *shards, const struct 
 /* Returns the heap whose span the block is in; NULL if there is none. */
 AB_COMMON_API struct ab_shard *ab_shards_owner(const struct ab_shards *shards, const void *block);
 
-/* Returns the heap of a thread with a number, the same heap for the same number; one thread at a
- * time. Returns NULL and sets errno on failure. In mode local these are EINVAL (the number is too
- * large), EBUSY (a thread adopted the heap) and EOWNERDEAD (its thread is not in this process). */
+/* Returns the heap of the thread with the number `lane`. The same number gets the same heap, for
+ * one thread at a time. Returns NULL and sets errno on failure. In mode local the errors are EINVAL
+ * (the number is too large), EBUSY (a thread adopted the heap) and EOWNERDEAD (its thread is not in
+ * this process). */
 AB_COMMON_API struct ab_shard *ab_shards_enter(struct ab_shards *shards, uint32_t lane);
-/* Returns a heap that no thread has. Returns the first heap of the group if there is none, or no
- * memory for one. */
+/* Returns a heap that no thread has. If there is none, or no memory for one, returns the first heap
+ * of the group. */
 AB_COMMON_API struct ab_shard *ab_shards_adopt(struct ab_shards *shards);
-/* Sends the blocks that wait and takes those that came. The blocks of the heap live on; the next
- * thread that enters or adopts it takes it over. */
+/* Leaves a heap. Sends the blocks that wait in it for other heaps, and frees those that other
+ * threads sent to it. The live blocks of the heap stay; the next thread that enters or adopts the
+ * heap takes it over. */
 AB_COMMON_API void ab_shards_leave(struct ab_shard *shard);
 
 /* Prepare and end a fork; called by the thread that forks. */
@@ -114,11 +117,11 @@ AB_COMMON_API struct ab_block_call ab_shard_call_begin(struct ab_shard *shard, c
 
 enum { AB_SHARD_BATCH = 32 };
 
-/* Frees a block of `owner`, of 8 bytes or more. is_urgent: sends it now, without waiting for a full
- * batch. */
+/* Frees a block of at least 8 bytes, which `owner` owns, from the heap `from`. is_urgent: sends it
+ * now, without waiting for a full batch. */
 AB_COMMON_API void ab_shard_free(struct ab_shard *from, struct ab_shard *owner, void *block,
                                  bool is_urgent);
-/* Sends the blocks that wait. */
+/* Sends the blocks that wait in `from` to their owner. */
 AB_COMMON_API void ab_shard_send(struct ab_shard *from);
 /* Returns all blocks that other threads have sent, or NULL. */
 AB_COMMON_API struct ab_shards_link *ab_shard_take_remote(struct ab_shard *shard);
@@ -135,8 +138,8 @@ AB_COMMON_API size_t ab_shard_in_flight(const struct ab_shard *whole, const stru
 
 /* Takes a heap without an owner for the caller. Returns false if it has an owner. */
 AB_COMMON_API bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state);
-/* Makes the heap ownerless. First frees the blocks that came, also those that come at the same
- * time. */
+/* Gives the caller's heap up, so that it has no owner. Frees the blocks that other threads sent,
+ * also those that arrive meanwhile. */
 AB_COMMON_API void ab_shard_give_up(struct ab_shard *shard);
 
 /* ---- shards_thread.c: the heap of the calling thread ---- */

@@ -48,7 +48,8 @@ struct ab_pool_shared *ab_pool_shared_open(const struct ab_pool_shared_options *
         ab_pool_shared, open_heap, NULL, free_own, ab_pool_shared_drain, bytes_of);
     size_t span = options->pool.range_bytes;
     struct ab_shards_options threads = options->threads;
-    threads.is_guarded |= AB_CHECKS; /* errors must show at the wrong call itself */
+    /* in the checked build, errors must show at the wrong call itself */
+    threads.is_guarded |= AB_CHECKS;
     struct ab_shards *shards = ab_shards_open(&threads, &calls,
                                               span != 0 ? span : AB_SHARDS_SPAN_BYTES);
     if (shards == NULL)

@@ -28,7 +28,7 @@ struct free_block { /* the link inside a free block, so that a free list costs n
 
 struct ab_heap {
     struct free_block *free_lists[N_CLASSES];
-    char *first, *next, *end; /* the mapping: carved up to next */
+    char *first, *next, *end; /* the mapping is [first, end); blocks were carved up to next */
     size_t mapped_bytes;
     uint64_t fill; /* the value of the parameter below */
 };
@@ -207,7 +207,7 @@ static int skeleton_stats(struct ab_heap *heap, struct ab_heap_stats *out)
 extern const struct ab_backend ab_backend_v1;
 
 const struct ab_backend ab_backend_v1 = {
-    .abi = AB_BACKEND_ABI, /* these two are checked before everything else */
+    .abi = AB_BACKEND_ABI, /* .abi and .size are checked before everything else */
     .size = sizeof(struct ab_backend),
     .name = "skeleton",
     .summary = "powers of two with free lists; a template for new back ends",

@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 
-/* Number of classes up to 256 bytes, and number of classes in each doubling from there. */
+/* AB_SIZE_CLASS_STEPS: number of classes up to 256 bytes. AB_SIZE_CLASS_EIGHTHS: number of classes
+ * in each doubling of the size after that. */
 #define AB_SIZE_CLASS_STEPS 16u
 #define AB_SIZE_CLASS_EIGHTHS 8u
 

@@ -218,7 +218,8 @@ static size_t records_bytes(size_t span_bytes)
     return ab_round_up((span_bytes >> AB_SLAB_LOG2) * sizeof(struct ab_slab), ab_page_size());
 }
 
-/* Sets how many blocks may become hot, when `n_taken` are hot. */
+/* Sets how many more blocks may become hot, and the bytes of all hot blocks then. `n_taken` blocks
+ * are hot now. */
 static void renew_hot(struct ab_slab_class *c, size_t n_taken)
 {
     size_t n = HOT_BYTES / c->bytes;
@@ -236,7 +237,7 @@ static size_t class_after(size_t bytes, enum ab_slab_spacing spacing)
 
 static void make_classes(struct ab_slabs *s, enum ab_slab_spacing spacing)
 {
-    size_t filled = 0; /* sizes in steps of 8 bytes */
+    size_t filled = 0; /* number of entries of class_of that are set */
     for (size_t bytes = 8; bytes <= AB_SLAB_LARGEST; bytes = class_after(bytes, spacing)) {
         struct ab_slab_class *c = &s->classes[s->n_classes];
         c->bytes = (uint32_t)bytes;
@@ -247,7 +248,7 @@ static void make_classes(struct ab_slabs *s, enum ab_slab_spacing spacing)
     }
 }
 
-/* Returns the limit that an option stands for. */
+/* Returns the limit for the value of an option: 0 means `usual`, AB_SLAB_KEEP_NOTHING means 0. */
 static size_t bound_of(size_t option, size_t usual)
 {
     return option == 0 ? usual : option == AB_SLAB_KEEP_NOTHING ? 0 : option;
@@ -433,12 +434,13 @@ static void slab_bury(const struct ab_slabs *s, const struct ab_slab *slab)
 #endif
 }
 
-/* Makes a slab empty that is in no list and none of whose blocks is used. */
+/* Turns a slab into an empty one. The slab must be in no list, and none of its blocks may be in
+ * use. */
 static void retire(struct ab_slabs *s, struct ab_slab *slab)
 {
     slab_demand_dead(s, slab);
     slab->free = NULL;
-    slab->n_out = 0; /* like slabs that were never used */
+    slab->n_out = 0; /* the value of slabs that were never used */
     slab->is_zero = false;
     AB_MARK_UNUSED(slab_base(s, slab), AB_SLAB_BYTES);
     push(&s->kept, slab);
@@ -507,7 +509,7 @@ __attribute__((noinline)) void *ab_slabs_alloc_slow(struct ab_slabs *s, struct a
     return ab_slabs_alloc_from(s, c, size);
 }
 
-/* Empties the class: its slabs become empty. Its blocks are dead, or die now. */
+/* Makes all slabs of the class empty. Its blocks are dead, or die now. */
 static void empty_class(struct ab_slabs *s, struct ab_slab_class *c)
 {
     struct ab_slab *full = c->full, *partial = c->partial;
@@ -522,8 +524,8 @@ static void empty_class(struct ab_slabs *s, struct ab_slab_class *c)
         retire(s, pop(&partial));
 }
 
-/* True if the class has one slab. It keeps that slab, so that its last block can be freed and
- * allocated repeatedly. */
+/* True if the class has exactly one slab. The class keeps it, so that its last block can be freed
+ * and allocated repeatedly without moving the slab. */
 static bool holds_one(const struct ab_slab_class *c)
 {
     const struct ab_slab *full = c->full, *partial = c->partial;
@@ -579,7 +581,7 @@ void *ab_slabs_alloc_zeroed(struct ab_slabs *s, size_t size)
     if (size - 1 >= AB_SLAB_LARGEST)
         return size == 0 ? ab_slabs_alloc_zeroed(s, 1) : large_alloc(s, 0, size, true);
     struct ab_slab_class *c = ab_slab_class_of(s, size);
-    /* changes when the block is carved, or when other threads allocate (with a lock) */
+    /* c->next changes when the block is carved, or when another thread allocates (with a lock) */
     const char *next = c->next;
     void *block = ab_slabs_alloc_from(s, c, size);
     if (block == NULL)
@@ -726,9 +728,10 @@ static bool is_idle(const struct ab_slab *slab, size_t n)
     return true;
 }
 
-/* Gives back each huge page none of whose slabs is used. Its slabs went back one by one, but the
- * kernel (khugepaged) may have made the page whole again since. Also gives back the unused rest of
- * the last huge page. Keeps the lock, because others could take slabs of them. */
+/* Gives back each huge page none of whose slabs is used. The pages of these slabs went back one by
+ * one, but the kernel (khugepaged) may have joined them to a huge page again. Also gives back the
+ * unused rest of the last huge page. Keeps the lock throughout, because other threads could
+ * otherwise take these slabs. */
 static void give_huge_pages_back(const struct ab_slabs *s)
 {
     size_t n = AB_HUGE_PAGE_BYTES >> AB_SLAB_LOG2;

@@ -78,19 +78,20 @@ struct ab_slab { /* record of one slab: 32 bytes, two a cache line */
     bool is_zero; /* True if the part that is not carved yet is zero. */
 };
 
-/* One cache line. Only blocks that leave or enter a slab's own list are counted. Carving a block
- * moves only `next`; freeing or allocating a hot block changes only `hot` and `room`. The class has
- * (out_bytes - (limit - next)) / bytes blocks outside of the lists; (full_bytes / bytes - room) of
- * these are hot. */
+/* A size class, in one cache line. Only blocks that leave or enter a slab's own list are counted.
+ * Carving a block moves only `next`; freeing or allocating a hot block changes only `hot` and
+ * `room`. The class has (out_bytes - (limit - next)) / bytes blocks outside of the lists;
+ * (full_bytes / bytes - room) of these are hot. */
 struct ab_slab_class {
     struct ab_slab_block *hot;
-    char *next, *limit; /* the uncarved part of the current slab */
+    char *next, *limit; /* the uncarved part of the current slab is [next, limit) */
     uint32_t room;      /* number of frees until `hot` is full */
     uint32_t bytes;     /* size of a block */
     /* bytes of blocks not in the list of a slab: live, hot, or not carved yet */
     size_t out_bytes;
-    size_t full_bytes;              /* bytes of hot blocks when `room` is 0 */
-    struct ab_slab *full, *partial; /* slabs whose `free` is empty; slabs whose `free` is not */
+    size_t full_bytes; /* bytes of hot blocks when `room` is 0 */
+    /* `full`: slabs whose list `free` is empty; `partial`: slabs whose list is not */
+    struct ab_slab *full, *partial;
 };
 
 struct ab_slab_large { /* the header before a large block */
@@ -202,7 +203,7 @@ bool ab_slabs_plain_owns(const struct ab_slabs *slabs, const void *raw);
 void ab_slabs_plain_reset(struct ab_slabs *slabs);
 #endif
 
-/* For blocks larger than AB_SLAB_LARGEST. */
+/* Return the usable bytes of a block larger than AB_SLAB_LARGEST, and free such a block. */
 size_t ab_slabs_large_usable(const void *block);
 void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does nothing */
 
@@ -243,7 +244,7 @@ static inline struct ab_slab *ab_slab_of(const struct ab_slabs *s, const void *b
 static inline void *ab_slabs_alloc_from(struct ab_slabs *s, struct ab_slab_class *c, size_t size)
 {
     struct ab_slab_block *block = c->hot;
-    (void)size; /* used by the marks only */
+    (void)size; /* only the marks for ASan and Valgrind use it */
     if (block != NULL) {
         c->hot = ab_slab_next(block);
         c->room++;

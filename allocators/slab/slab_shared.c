@@ -13,7 +13,8 @@
 AB_SHARDS_DEFINE(ab_slab_shared, slabs, ab_slabs)
 AB_SHARDS_DEFINE_COLLECT(ab_slab_shared, slabs, ab_slabs, struct ab_slabs)
 
-/* Gives back the pages of empty slabs, after the call no longer needs the lists. */
+/* Gives back the pages of empty slabs. Called when the call in progress has finished with the lists
+ * of slabs. */
 static void settle(struct ab_shard *shard)
 {
     struct ab_slabs *slabs = &ab_slab_shared_of(shard)->slabs;
@@ -70,7 +71,8 @@ struct ab_slab_shared *ab_slab_shared_open(const struct ab_slab_shared_options *
         ab_slab_shared, open_heap, settle, free_own, ab_slab_shared_drain, bytes_of);
     size_t span = options->slabs.reserve_bytes;
     struct ab_shards_options threads = options->threads;
-    threads.is_guarded |= AB_CHECKS; /* errors must show at the wrong call itself */
+    /* in the checked build, errors must show at the wrong call itself */
+    threads.is_guarded |= AB_CHECKS;
     struct ab_shards *shards = ab_shards_open(&threads, &calls,
                                               span != 0 ? span : AB_SHARDS_SPAN_BYTES);
     if (shards == NULL)

@@ -40,7 +40,7 @@ struct ab_slab_shared_options {
     struct ab_shards_options threads;
 };
 
-struct ab_slab_shared_sums { /* sums over all heaps, in bytes */
+struct ab_slab_shared_sums { /* sums over all heaps; sizes in bytes */
     uint32_t n_heaps;        /* number of heaps that were ever used */
     /* committed: the part of reserved that may have pages */
     size_t reserved, committed, live, metadata;
@@ -61,7 +61,8 @@ AB_CHECKED_INLINE static inline void *ab_slab_shared_alloc(struct ab_slab_shared
     if (AB_CHECKS || __builtin_expect(size - 1 >= own->shard.fast_max, 0))
         return ab_slab_shared_alloc_slow(own, 0, size, false);
     if (size > AB_SLAB_LARGEST)
-        /* fast_max is never larger; this helps the compiler with constant sizes */
+        /* fast_max is never above AB_SLAB_LARGEST; this lets the compiler simplify constant
+         * sizes */
         __builtin_unreachable();
     return ab_slabs_alloc_from(&own->slabs, ab_slab_class_of(&own->slabs, size), size);
 }

@@ -28,7 +28,8 @@ static void *alloc_in_class(unsigned class, bool *is_zero)
     struct ab_span *slab = heap != NULL ? ab_heap_refill(heap, class, &is_carved) : NULL;
     if (slab != NULL) {
         block = ab_span_take(slab);
-        /* only this block was carved */
+        /* blocks of this size are carved one at a time, so that only their first two words were
+         * written */
         if (is_carved && slab->is_zero && slab->bytes >= AB_SMALL_BYTES) {
             ((struct ab_free_block *)block)->next = NULL;
             *is_zero = true;
@@ -55,7 +56,7 @@ static void *alloc_once(size_t size, size_t align, bool *is_zero)
     if (size <= AB_CLASS_BYTES && align <= AB_UNIT_BYTES) {
         unsigned class = ab_size_class_of(size);
         while (align > 16 && (ab_size_class_bytes(class) & (align - 1)) != 0)
-            class ++; /* ends at the next power of two at the latest */
+            class ++; /* the loop ends at the next power of two at the latest */
         return alloc_in_class(class, is_zero);
     }
     ab_decay_tick();
@@ -71,7 +72,7 @@ static void *alloc(size_t size, size_t align, bool *is_zero)
     void *block = NULL;
     if (align < sizes_end / 2 && size <= sizes_end - align - AB_UNIT_BYTES) {
         block = alloc_once(size, align, is_zero);
-        if (block == NULL) { /* give back free memory that is kept, then try again */
+        if (block == NULL) { /* give back the free memory that is kept, then try again */
             ab_page_heap_purge(0, true);
             ab_large_purge(0, true);
             block = alloc_once(size, align, is_zero);

@@ -32,6 +32,6 @@ void ab_fail_free(const void *p, const char *why)
     end = add_address(end, (uintptr_t)p);
     end = add(add(add(end, ": "), why), "\n");
     ssize_t written = write(STDERR_FILENO, line, (size_t)(end - line));
-    (void)written; /* there is no other place to report it */
+    (void)written; /* a failed write cannot be reported anywhere else */
     abort();
 }

@@ -14,10 +14,12 @@
 
 #include <errno.h>
 
-/* bytes linked at a time, so that no page is touched before it is needed */
+/* bytes of blocks that are put on a free list at a time; later pages are not touched before they
+ * are needed */
 enum { CARVE_BYTES = 4096 };
 
-struct ab_span ab_empty_span; /* never written, because it has no block to take */
+/* the slab of heaps without slabs; never written, because it has no free block */
+struct ab_span ab_empty_span;
 
 /* ---- partial slabs ---- */
 
@@ -88,7 +90,7 @@ static void retire(struct ab_span *slab)
     ab_page_heap_free(slab);
 }
 
-/* Links the next blocks in the order of their addresses. */
+/* Puts the next unused blocks of the slab on its free list, in the order of their addresses. */
 static void carve(struct ab_span *slab)
 {
     uint32_t n = CARVE_BYTES / slab->bytes, room = slab->capacity - slab->n_carved;
@@ -107,7 +109,7 @@ static void carve(struct ab_span *slab)
     __atomic_store_n(&slab->n_carved, slab->n_carved + n, __ATOMIC_RELAXED);
 }
 
-/* Makes the slab current. Small sizes of its class then find it by one look. */
+/* Makes the slab current for its class. One lookup in `direct` then finds it for small sizes. */
 static void set_direct(struct ab_thread_heap *heap, unsigned class, struct ab_span *slab)
 {
     size_t last = ab_size_class_bytes(class) / 16;
@@ -173,7 +175,7 @@ void ab_heap_settle(struct ab_thread_heap *heap, struct ab_span *slab)
         slab->left = UINT32_MAX;
         return;
     }
-    int error = errno; /* free keeps errno, and giving memory back may fail */
+    int error = errno; /* free must not change errno, but giving memory back may */
     take_out(&heap->partial[slab->class], slab);
     retire(slab);
     ab_decay_tick();

@@ -162,7 +162,7 @@ void ab_large_free(void *p)
         gone = keep(gone);
     }
     ab_lock_release(&ab_large_mutex);
-    if (!is_block) /* the lock is free again, because a handler of SIGABRT may allocate */
+    if (!is_block) /* the lock is released before this, because a handler of SIGABRT may allocate */
         ab_fail_free(p, "it is no block, or was freed already");
     if (gone.at != NULL)
         ab_pages_release(gone.at, gone.bytes);

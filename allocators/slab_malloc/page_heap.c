@@ -14,7 +14,7 @@
 #include <time.h>
 
 enum {
-    N_BINS = 64, /* the last bin has all longer spans */
+    N_BINS = 64, /* the last bin has all spans of N_BINS units or more */
     /* units to commit first in a region; later as many as are committed already */
     FIRST_COMMIT = 16,
     DIRTY_UNITS = 512, /* number of free units that may always hold pages */
@@ -26,12 +26,14 @@ uint8_t ab_region_map[AB_N_REGIONS];
 
 pthread_mutex_t ab_page_heap_mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all data below */
 static struct ab_span *bins[N_BINS];                            /* bin n has spans of n + 1 units */
-/* bits of the bins that are not empty */
+/* bit n is set if bin n is not empty */
 static uint64_t bin_mask;
-static struct ab_span *fresh; /* the first unit of the newest region that was never used */
-/* units from `fresh` to the end of the region; those of them with access */
+static struct ab_span *fresh; /* the first unit of the newest region that no span ever used */
+/* n_fresh: units from `fresh` to the end of the region. n_commit: how many of these are
+ * accessible */
 static unsigned n_fresh, n_commit;
-static size_t n_used, n_dirty; /* units in use; units of free spans that are not zero */
+/* n_used: units in use. n_dirty: units of free spans that are not zero */
+static size_t n_used, n_dirty;
 /* units of n_dirty that the system refused to take back: locked pages */
 static size_t n_refused;
 

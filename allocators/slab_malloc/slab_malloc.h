@@ -69,22 +69,24 @@ enum {
     AB_UNIT_LOG2 = 16,
     AB_REGION_LOG2 = 25,
     AB_REGION_UNITS = 1 << (AB_REGION_LOG2 - AB_UNIT_LOG2),
-    AB_SPAN_LOG2 = 6,             /* size of a record */
+    AB_SPAN_LOG2 = 6,             /* logarithm of the size of a record: 64 bytes */
     AB_ADDRESS_BITS = 48,         /* bits of an address, unless a program asks for more */
-    AB_MEDIUM_UNITS = 8,          /* units of a slab of blocks above 4 KiB */
-    AB_HEAP_CLASSES = 16 + 9 * 8, /* 16 bytes … 128 KiB */
-    AB_DIRECT_BYTES = 1024,       /* up to this size a slab is found by one look */
+    AB_MEDIUM_UNITS = 8,          /* number of units of a slab whose blocks are larger than 4 KiB */
+    AB_HEAP_CLASSES = 16 + 9 * 8, /* for blocks of 16 bytes … 128 KiB */
+    AB_DIRECT_BYTES = 1024,       /* one lookup finds the slab for requests up to this size */
     AB_N_DIRECT = AB_DIRECT_BYTES / 16 + 1,
 };
 #define AB_UNIT_BYTES ((size_t)1 << AB_UNIT_LOG2)
 #define AB_REGION_BYTES ((size_t)1 << AB_REGION_LOG2)
 #define AB_N_REGIONS ((size_t)1 << (AB_ADDRESS_BITS - AB_REGION_LOG2))
-#define AB_SMALL_BYTES ((size_t)4096)      /* largest block of a slab of one unit */
-#define AB_CLASS_BYTES ((size_t)128 << 10) /* largest block of a class */
-#define AB_RUN_BYTES ((size_t)1 << 20)     /* largest run; must fit into a region */
+#define AB_SMALL_BYTES ((size_t)4096)      /* size of the largest block in a slab of one unit */
+#define AB_CLASS_BYTES ((size_t)128 << 10) /* size of the largest block of a class */
+/* size of the largest run; a run must fit into a region */
+#define AB_RUN_BYTES ((size_t)1 << 20)
 #define AB_DECAY_MS 100u
 
-struct ab_free_block { /* Inside a free block. Two words are the size of the smallest block. */
+/* Stored inside a free block. The smallest block has just the size of these two words. */
+struct ab_free_block {
     struct ab_free_block *next;
     uintptr_t mark; /* ab_mark_of(block) while it is free */
 };
@@ -103,7 +105,8 @@ enum ab_slab_place { AB_SLAB_CURRENT, AB_SLAB_PARTIAL, AB_SLAB_FULL };
  * owner of the slab. kind, n_units, back and the links of free spans belong to the page heap. */
 struct ab_span {
     struct ab_free_block *free;
-    /* number of frees until ab_heap_settle must act; in a free span: time of its free, ms */
+    /* number of frees until ab_heap_settle must act; in a free span: time when it was freed, in
+     * ms */
     uint32_t left;
     /* number of blocks that were ever linked; atomic, because any thread may read it */
     uint32_t n_carved;
@@ -112,9 +115,10 @@ struct ab_span {
     struct ab_thread_heap *heap; /* NULL except in the first unit of a slab */
     uint32_t inverse, shift;     /* derived from `bytes`, for ab_span_index */
     struct ab_span *prev, *next; /* links of partial slabs of a class, or of free spans of a bin */
-    uint16_t n_units, back;      /* back: units back to the first one */
+    /* back: number of units from the first unit of the span to this one */
+    uint16_t n_units, back;
     uint8_t kind, class, place;
-    bool is_zero; /* True if nothing was written here, except in carved blocks. */
+    bool is_zero; /* True if the span is still zero, except for blocks that were carved. */
 };
 _Static_assert(sizeof(struct ab_span) == 1 << AB_SPAN_LOG2, "a cache line");
 
@@ -122,35 +126,41 @@ _Static_assert(sizeof(struct ab_span) == 1 << AB_SPAN_LOG2, "a cache line");
  * is not in this process (fork). */
 enum ab_heap_state { AB_HEAP_IDLE, AB_HEAP_BUSY, AB_HEAP_OWNED, AB_HEAP_DEAD };
 
-struct ab_span_queue { /* first in, first out; slabs in the middle can be taken out */
+/* Slabs leave the queue in the order in which they entered it; one in the middle can be taken
+ * out. */
+struct ab_span_queue {
     struct ab_span *first, *last;
 };
 
 struct ab_thread_heap {
-    struct ab_span *direct[AB_N_DIRECT]; /* current slab by size in steps of 16, rounded up */
+    /* the current slab for a request: index = size / 16, rounded up */
+    struct ab_span *direct[AB_N_DIRECT];
     struct ab_span *current[AB_HEAP_CLASSES];
     struct ab_span_queue partial[AB_HEAP_CLASSES];
-    struct ab_thread_heap *older;              /* links all heaps */
+    struct ab_thread_heap *older;              /* the next older heap; links all heaps */
     _Alignas(64) struct ab_free_block *remote; /* blocks freed by other threads; atomic */
     uint32_t state;                            /* atomic */
 };
 
-extern uint8_t ab_region_map[AB_N_REGIONS]; /* 1 = the region is ours; never cleared */
-extern struct ab_thread_heap ab_empty_heap; /* heap of a thread that has none; has no blocks */
-extern struct ab_span ab_empty_span;        /* the slabs of ab_empty_heap, which are full */
+extern uint8_t ab_region_map[AB_N_REGIONS]; /* 1 for each region that is ours; never cleared */
+/* stands for the heap of a thread that has none yet; has no blocks */
+extern struct ab_thread_heap ab_empty_heap;
+/* stands for every current slab of ab_empty_heap; has no free block */
+extern struct ab_span ab_empty_span;
 #define AB_PRELOAD_TLS __thread __attribute__((tls_model("initial-exec")))
 extern AB_PRELOAD_TLS struct ab_thread_heap *ab_own_heap;
 extern AB_PRELOAD_TLS bool ab_is_forking; /* True if this thread is forking and holds all locks. */
-/* Each protects the data of one file. Take them in this order, by ab_lock_take and
+/* Each mutex protects the data of one file. Take several in this order, by ab_lock_take and
  * ab_lock_release. */
 extern pthread_mutex_t ab_threads_mutex, ab_page_heap_mutex, ab_large_mutex;
 
-/* ---- blocks.c: the functions that malloc.c exports; without memory NULL and errno ---- */
+/* ---- blocks.c: the functions that malloc.c exports; without memory they return NULL and set errno
+ * ---- */
 
 void *ab_block_alloc_slow(size_t size);
 void ab_block_free_slow(void *p);
 void *ab_block_alloc_zeroed(size_t size);
-/* align is a power of two. */
+/* Allocates a block at a multiple of `align`, a power of two. */
 void *ab_block_alloc_aligned(size_t align, size_t size);
 /* Resizes a block; p and size must not be 0. Returns NULL on failure and leaves the block as it
  * was. Shrinking never fails. */
@@ -166,13 +176,14 @@ struct ab_span *ab_heap_refill(struct ab_thread_heap *heap, unsigned class, bool
 void ab_heap_settle(struct ab_thread_heap *heap, struct ab_span *slab);
 /* Frees the blocks that other threads pushed. */
 void ab_heap_drain(struct ab_thread_heap *heap);
-/* Makes all current slabs empty, partial or full; empty ones go back. */
+/* Stops using the current slabs: each becomes a partial or a full one, or goes back to the page
+ * heap if it is empty. */
 void ab_heap_settle_all(struct ab_thread_heap *heap);
 
 /* ---- threads.c: which thread has which heap ---- */
 
-/* Returns the heap of this thread, or a borrowed one if the thread is about to end. NULL: no
- * memory. */
+/* Returns the heap of this thread, or a borrowed one if the thread is about to end. Returns NULL if
+ * there is no memory. */
 struct ab_thread_heap *ab_threads_enter(void);
 void ab_threads_leave(struct ab_thread_heap *heap);
 /* Frees a block of another heap, from any thread. Puts the heap in order if it has no owner. */
@@ -191,40 +202,42 @@ void ab_page_heap_free(struct ab_span *span);
 /* Resizes a run in place. Returns false and leaves it as it was if the units after it are not
  * free. */
 bool ab_page_heap_resize(struct ab_span *run, unsigned n_units);
-/* Gives back the pages of free spans that are older than AB_DECAY_MS, or of all free spans. */
+/* Gives back the pages of free spans that are older than AB_DECAY_MS; if `all` is set, of all free
+ * spans. */
 void ab_page_heap_purge(uint32_t now_ms, bool all);
 /* Returns monotonic time in milliseconds from an unspecified start. */
 uint32_t ab_clock_ms(void);
 
-/* True if AB_DECAY_MS or more have passed. A caller may have read the clock and then waited for a
- * lock while `since` was set. So up to a minute before `since` counts as no time. */
+/* True if AB_DECAY_MS or more have passed from since_ms to now_ms. A thread may read the clock and
+ * then wait for a lock while another thread sets the later `since_ms`. So a now_ms that is up to a
+ * minute before since_ms counts as no time. */
 static inline bool ab_clock_is_due(uint32_t since_ms, uint32_t now_ms)
 {
     return now_ms - since_ms - AB_DECAY_MS < UINT32_MAX - AB_DECAY_MS - 60000;
 }
 
-/* For tests: returns the units of spans in use, and of free spans that hold pages. */
+/* For tests: returns the number of units of spans in use, and of free spans that hold pages. */
 void ab_page_heap_count(size_t *n_used, size_t *n_dirty);
 
 /* ---- large.c: mappings; may be called from any thread. Sizes up to PTRDIFF_MAX - align ---- */
 
 void *ab_large_alloc(size_t size, size_t align, bool *is_zero);
-void ab_large_free(void *p);           /* ends the process if p is no mapping */
-size_t ab_large_usable(const void *p); /* returns 0 if p is no mapping */
+void ab_large_free(void *p);           /* ends the process if p is not a mapping */
+size_t ab_large_usable(const void *p); /* returns 0 if p is not a mapping */
 void *ab_large_resize(void *p, size_t size);
 void ab_large_purge(uint32_t now_ms, bool all);
 
-/* Gives back spans and mappings that were free for a while. Called without a lock when they come
- * and go. */
+/* Gives back spans and mappings that were free for a while. Called whenever spans or mappings are
+ * allocated or freed; the caller holds no lock. */
 void ab_decay_tick(void);
 
 /* ---- fail.c ---- */
 
-/* Writes one line to standard error and ends the process. */
+/* Reports the invalid free of p in one line on standard error, and ends the process. */
 _Noreturn void ab_fail_free(const void *p, const char *why);
 
-/* Take and release a lock. Do nothing while this thread forks: it holds all locks, and handlers of
- * other libraries may allocate then. */
+/* Take and release a lock. Do nothing while this thread forks: it holds all locks then, and fork
+ * handlers of other libraries may allocate. */
 static inline void ab_lock_take(pthread_mutex_t *mutex)
 {
     if (AB_LIKELY(!ab_is_forking))

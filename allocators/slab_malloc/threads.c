@@ -17,13 +17,14 @@ struct ab_thread_heap ab_empty_heap = {
 };
 AB_PRELOAD_TLS struct ab_thread_heap *ab_own_heap = &ab_empty_heap;
 
-static AB_PRELOAD_TLS bool has_left; /* True if the thread is about to end. */
+/* True if this thread has left its heap, because the thread is about to end. */
+static AB_PRELOAD_TLS bool has_left;
 
 pthread_mutex_t ab_threads_mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all data below */
 static struct ab_thread_heap *newest;                         /* the newest of all heaps */
-/* most processes need no other heap */
+/* the first heap; most processes need no other */
 static struct ab_thread_heap first_heap;
-static char *heaps_at, *heaps_end; /* room for more heaps */
+static char *heaps_at, *heaps_end; /* memory for further heaps: [heaps_at, heaps_end) */
 static pthread_key_t key;
 static bool has_key;
 static size_t n_idle; /* number of heaps that a thread left; atomic */
@@ -163,7 +164,8 @@ void ab_threads_trim(void)
     ab_lock_take(&ab_threads_mutex);
     for (struct ab_thread_heap *heap = newest; heap != NULL; heap = heap->older)
         if (take(heap, AB_HEAP_BUSY)) {
-            ab_heap_settle_all(heap); /* a heap that was borrowed has current slabs */
+            /* a heap that a thread borrowed may still have current slabs */
+            ab_heap_settle_all(heap);
             give_up(heap);
         }
     ab_lock_release(&ab_threads_mutex);
