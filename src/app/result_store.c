@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Chooses the folder for results, names the files, and replaces our JSON file after each round as
- * long as it is still ours.
+ * long as the file is still ours.
  */
 #include "app/result_store.h"
 
@@ -93,7 +93,7 @@ void ab_store_stem(const struct ab_session *session, time_t when, char *buf, siz
     snprintf(buf, cap, "%s-%s-%.8s", n > 0 ? name : "result", stamp, session->tape_sha256);
 }
 
-/* True if the file store->name is still the one that we wrote. */
+/* True if the file store->name is still the file that we wrote. */
 static bool is_ours(const struct ab_store *store, int directory)
 {
     struct stat st;
@@ -119,7 +119,7 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
 {
     struct ab_output file;
     struct stat st = {0};
-    mkdir(store->folder, 0777); /* it may have been removed */
+    mkdir(store->folder, 0777); /* the folder may have been removed */
     AB_TRY(ab_output_open_new(store->folder, &file, err));
     if (store->suite != NULL)
         ab_suite_write(file.to, store->suite);
@@ -136,7 +136,7 @@ static enum ab_status put(struct ab_store *store, const struct ab_session *sessi
     return status;
 }
 
-/* A failure is ignored here. It is reported at the end if saving still fails then. */
+/* Ignores a failure, because ab_store_write() reports it at the end if storing still fails then. */
 void ab_store_save(struct ab_store *store, const struct ab_session *session)
 {
     struct ab_err err;
@@ -161,10 +161,11 @@ void ab_store_close(struct ab_store *store)
     *store = (struct ab_store){0};
 }
 
-/* Functions for @last: they sort the JSON files by time, and open them from the newest until enough
- * are results. */
+/* Functions for @last. They sort the JSON files by time, and read files from the newest on until
+ * enough of them are results. */
 
-/* Results without numbers are small, so larger files are not read to find out. */
+/* Results without numbers are small, so a larger file is not read to find out whether it has
+ * numbers. */
 enum { EMPTY_BYTES_MOST = 1 << 20 };
 
 struct candidate {
@@ -211,8 +212,8 @@ static void list_folder(const char *folder, struct candidates *list)
         qsort(list->items, list->n, sizeof list->items[0], by_age);
 }
 
-/* True if every back end failed. For a file that cannot be read it is false; the command that uses
- * it reports the reason. */
+/* True if every back end failed. False for a file that cannot be read, because the command that
+ * uses the file reports the reason. */
 static bool is_empty(const struct candidate *of)
 {
     struct ab_stored stored;
@@ -227,9 +228,9 @@ static bool is_empty(const struct candidate *of)
     return !has_numbers;
 }
 
-/* Takes the path of the result `back` places before the newest out of the list; NULL if there are
- * fewer. Sets *n to the number of results with numbers, *n_empty to the number of newer ones
- * without. */
+/* Removes the path of the result `back` places before the newest from the list and returns it; NULL
+ * if there are fewer results. Counts only results with numbers, and sets *n to their number. Sets
+ * *n_empty to the number of newer results without numbers. */
 static char *take(struct candidates *list, unsigned back, size_t *n, size_t *n_empty)
 {
     *n = *n_empty = 0;
@@ -288,7 +289,8 @@ static enum ab_status find(const struct ab_store_wanted *wanted, unsigned back, 
     return AB_OK;
 }
 
-/* Refuses a newest result that is not the newest, because every back end failed in that. */
+/* Fails because every back end failed in the newest result. Names in the error the newest result
+ * with numbers, *path, and frees that path. */
 static enum ab_status refuse_older(char **path, struct ab_err *err)
 {
     enum ab_status status = ab_fail(err, AB_BACKEND,
@@ -374,7 +376,7 @@ void ab_verified_keep(const struct ab_store_wanted *wanted, const struct ab_veri
     char path[PATH_MAX], folder[PATH_MAX];
     if (!find_path(wanted, b, path))
         return;
-    if (v->n_failed > 0 && v->n_failed == v->n_not_proven) { /* nothing was proven, either way */
+    if (v->n_failed > 0 && v->n_failed == v->n_not_proven) { /* no check passed or failed */
         unlink(path);
         return;
     }

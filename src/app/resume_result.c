@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Completes the request from a stored result, and passes its rounds on to be continued.
+ * Completes the request from a stored result, and passes on the rounds of the result to be
+ * continued.
  */
 #include "app/resume_result.h"
 
@@ -19,9 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIME_BUDGET_MOST_S = 1000000000 }; /* limit for stored results: fits 64 bits of ns */
+/* limit of budgets in stored results; in ns it fits 64 bits */
+enum { TIME_BUDGET_MOST_S = 1000000000 };
 
-/* Copies n strings to an option's list, which ends with NULL. */
+/* Copies n strings to the list of an option, which ends with NULL. */
 static void take_list(struct ab_resume *r, int which, const char *const *items, size_t n)
 {
     r->lists[which] = ab_alloc_zeroed(n + 1, sizeof items[0]);
@@ -29,8 +31,8 @@ static void take_list(struct ab_resume *r, int which, const char *const *items, 
         r->lists[which][i] = items[i];
 }
 
-/* Refuses a workload whose text differs from that in the result. Errors of a workload show lines of
- * it, and a result must not choose which of the user's files is shown. */
+/* Refuses a workload whose text differs from the text in the result. Errors of a workload show its
+ * lines, and a result must not choose which of the user's files is shown. */
 static enum ab_status check_text(const struct ab_session *s, struct ab_err *err)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
@@ -103,7 +105,8 @@ static enum ab_status take_backends(struct ab_resume *r, struct ab_err *err)
         return AB_OK;
     r->names = ab_alloc_zeroed(s->n_backends + 1u, sizeof r->names[0]);
     for (uint32_t i = 0; i < s->n_backends && status == AB_OK; i++) {
-        if (s->backends[i].n_heaps > 0 || s->backends[i].combination > 0) /* take_maps; again */
+        /* mappings are read by take_maps(); further combinations repeat the back ends */
+        if (s->backends[i].n_heaps > 0 || s->backends[i].combination > 0)
             continue;
         names[n] = spell_for_b(&s->backends[i], r->names[n], sizeof r->names[n]);
         n++;
@@ -156,7 +159,7 @@ static void take_sets(struct ab_resume *r)
     size_t n = 0;
     for (; settings[n] != NULL; n++)
         if (sscanf(settings[n], AB_TAPE_MEM_SETTING "%llu", &bytes) == 1 && bytes > 0)
-            break; /* the last row */
+            break; /* this setting is the last one */
     if (settings[n] != NULL && r->asked.settings.tape_mem_bytes == 0)
         r->asked.settings.tape_mem_bytes = bytes;
     if (r->asked.settings.n_sets > 0)
@@ -272,15 +275,15 @@ static bool has_rule(const struct ab_session *s)
     return s->stopping.time_budget_s > 0 || s->stopping.precision > 0;
 }
 
-/* True if the session reached its precision and the command line has a time budget. That precision
- * would end the session at once. */
+/* True if the session reached its precision and the command line has a time budget. The old
+ * precision would then end the continued session at once. */
 static bool is_reached(const struct ab_session *s, const struct ab_measure_request *asked)
 {
     return s->stopping.ended == AB_ENDED_PRECISION && asked->rules.time_budget_ns > 0;
 }
 
-/* Sets the number of rounds to that of the result, or sets the rule by which they end. With a rule,
- * the planned number of rounds need not agree with the result. */
+/* Sets the number of rounds, and the rule that ends them, from the result unless the command line
+ * gives them. With a rule, the limit of rounds may differ from the result's. */
 static void take_rounds(struct ab_resume *r)
 {
     struct ab_session *s = &r->stored.session;
@@ -297,7 +300,8 @@ static void take_rounds(struct ab_resume *r)
         s->n_rounds_planned = asked->rules.rounds;
 }
 
-/* True if a rule ended the session and the command line has another one, so that it continues. */
+/* True if a rule ended the session and the command line gives a new rule or number of rounds, so
+ * that the session continues. */
 static bool asks_for_more(const struct ab_measure_request *asked, const struct ab_session *s)
 {
     return has_rule(s) && (asked->rules.time_budget_ns > 0 || asked->rules.precision > 0 ||

@@ -12,8 +12,8 @@
 #include "stats/stopping.h"
 
 /* Latency runs in every round, because its percentiles vary between rounds as times do. The tail
- * and memory passes look at all ops, and their numbers are nearly the same in each process. They
- * run in as many rounds as an interval needs, unless a gate judges them. */
+ * and memory passes look at all ops, and their numbers are nearly the same in each process. By
+ * default they run in only as many rounds as an interval needs, unless a gate judges them. */
 
 /* Returns the number of rounds that a pass gets by default. */
 static uint32_t rounds_needed(enum ab_pass pass)
@@ -77,7 +77,7 @@ enum ab_status ab_pass_choice_make(const struct ab_passes_wanted *wanted, bool i
     return is_strict ? AB_OK : ab_gate_set_check_passes(gates, &plan, err);
 }
 
-/* ---- a session that runs ---- */
+/* ---- watching a running session ---- */
 
 void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_talk *talk,
                           struct ab_store *store, struct ab_session *session)
@@ -96,14 +96,15 @@ void ab_round_watch_progress(void *user, const struct ab_progress *p)
 {
     struct ab_round_watch *watch = user;
     if (!watch->has_round && p->n_rounds > 0)
-        watch->round_ns = ab_clock_now_ns(); /* time before the first round is no part of it */
+        /* the first round does not include the time before it */
+        watch->round_ns = ab_clock_now_ns();
     watch->has_round = watch->has_round || p->n_rounds > 0;
     if (watch->talk->listener != NULL)
         watch->talk->listener->progress(p);
 }
 
-/* Ends a round and stores the result, except after the last round, which is stored with the
- * verdicts. */
+/* Ends a round. Stores the result, except after the last round, because the final result is stored
+ * with the verdicts. */
 bool ab_round_watch_end_round(void *user, const struct ab_session *session)
 {
     struct ab_round_watch *watch = user;

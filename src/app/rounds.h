@@ -13,9 +13,9 @@
 #include "runner/run_session.h"
 
 /* Implements --passes. The choice depends on the command alone and not on measurements, so that all
- * shards of a run decide alike. */
+ * shards of a run choose the same passes. */
 
-/* Chooses the passes and their rounds. `resumed` is the result to continue, NULL = none; its plan
+/* Chooses the passes and their rounds. `resumed` is the result to continue, NULL = none. Its plan
  * stays unless --passes is given. Fails with AB_USAGE for a pass that cannot run here. Fails with
  * AB_USAGE or AB_CONFIG for a gate on a pass that will not run. */
 enum ab_status ab_pass_choice_make(const struct ab_passes_wanted *wanted, bool is_strict,
@@ -23,23 +23,23 @@ enum ab_status ab_pass_choice_make(const struct ab_passes_wanted *wanted, bool i
                                    const struct ab_session *resumed, struct ab_pass_plan *out,
                                    struct ab_err *err);
 
-/* Watches a running session, of the harness or of a real program. It reports progress, applies the
- * rule that ends the session, and stores the result between rounds. */
+/* State of watching a running session. The watch reports progress, applies the rule that ends the
+ * session, and stores the result between rounds. */
 
 struct ab_round_watch {
     const struct ab_talk *talk;
-    bool has_round; /* True once pre-flight is over */
+    bool has_round; /* True once the first round has begun, after pre-flight */
     struct ab_store *store;
-    struct ab_session *session;  /* the watch updates its `stopping`, and its planned rounds at
-                                    the end */
+    /* session that is watched; its `stopping` and, at the end, its planned rounds are updated */
+    struct ab_session *session;
     uint64_t began_ns, round_ns; /* start of the session and of the current round */
-    double earlier_s;            /* duration of the resumed rounds */
+    double earlier_s;            /* duration of the resumed rounds, s */
 };
 
-/* Begins to watch. Call it before the first pre-flight, with a session that is described. */
+/* Begins to watch. Call it before the first pre-flight, when the session is described. */
 void ab_round_watch_begin(struct ab_round_watch *watch, const struct ab_talk *talk,
                           struct ab_store *store, struct ab_session *session);
-/* Callbacks `progress` and `round_done` of a plan whose `user` is the watch. */
+/* Callbacks `progress` and `round_done` of a plan. The plan's `user` must be the watch. */
 void ab_round_watch_progress(void *watch, const struct ab_progress *p);
 bool ab_round_watch_end_round(void *watch, const struct ab_session *session);
 void ab_round_watch_end(struct ab_round_watch *watch);

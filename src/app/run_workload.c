@@ -20,8 +20,8 @@ struct settings { /* settings of the subject as texts; ends with NULL */
     char bursts[64];
 };
 
-/* Lists the values of the params and the division into bursts, because other bursts are other
- * work. */
+/* Lists the values of the params and the division into bursts. Bursts are listed because a
+ * different division makes different work. */
 static void list_settings(const char *const *params, const struct ab_laid_down *tape,
                           struct settings *s)
 {
@@ -37,7 +37,7 @@ static void list_settings(const char *const *params, const struct ab_laid_down *
     s->list[n] = s->bursts;
 }
 
-/* n combinations of values; n is 1 if each param has a single value. */
+/* The n combinations of values of a workload; n is 1 if each param has a single value. */
 struct combinations {
     struct ab_workload **workloads;
     struct ab_laid_down *tapes;
@@ -139,7 +139,7 @@ static enum ab_status measure_workload(const struct ab_measure_request *asked,
     struct combinations c = {0};
     AB_TRY(ab_one_file(asked->args, asked->n_args, "a workload", "run", &path, err));
     enum ab_status status = make_all(asked, path, &c, err);
-    /* A caller that takes the session expects a single combination of values. */
+    /* A caller that takes the session itself expects a single combination of values. */
     if (status == AB_OK && asked->take != NULL)
         status = ab_one_combination(path, c.workloads[0], err);
     for (uint32_t i = 0; i < c.n; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names the frames of each site, and gives the site its value.
+ * Names the frames of each call site, and gives the site its value in each flame graph.
  */
 #include "app/stacks.h"
 
@@ -16,8 +16,7 @@ static uint64_t value_of(const struct ab_site_stat *s, enum ab_flame_by by)
 
 enum {
     NAMES_MOST = 4 * AB_SITE_DEPTH_MAX
-}; /* inlined functions included; the innermost beyond
-                                                it are dropped */
+}; /* number of names per stack, inlined functions included; further inner ones are dropped */
 
 /* Names a frame without a function by its module and address. */
 static const char *name_code(const struct ab_site_module *m, uint64_t address, char *out,
@@ -46,7 +45,7 @@ static size_t name_stack(struct ab_site_names *names, uint32_t site, bool has_li
     static char texts[NAMES_MOST][512];
     const struct ab_site_table *t = names->table;
     size_t n = 0, depth = site == 0 ? 0 : t->stacks[site - 1].depth;
-    for (size_t i = depth; i-- > 0;) { /* the table has the innermost first */
+    for (size_t i = depth; i-- > 0;) { /* the table stores the innermost frame first */
         const struct ab_site_frame *frame = ab_site_frame(t, site, i);
         struct ab_site_named named = ab_site_names_find(names, frame);
         for (size_t k = named.n; k-- > 0 && n < NAMES_MOST; n++)

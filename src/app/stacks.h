@@ -21,7 +21,8 @@ void ab_stacks_add(struct ab_flame *flame, struct ab_site_names *names, uint32_t
 /* Makes a flame graph for each key. Release *out with ab_stacks_fini(). */
 void ab_trace_stacks(const struct ab_site_table *table, const struct ab_site_stats *stats,
                      struct ab_stacks *out);
-/* Makes them in a separate pass over the whole file. `walk` has path, is_partial and progress. */
+/* Makes the flame graphs by reading the whole file once more. `walk` has path, is_partial and
+ * progress. */
 enum ab_status ab_trace_stacks_read(const struct ab_walk *walk, struct ab_stacks *out,
                                     struct ab_err *err);
 

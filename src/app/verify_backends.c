@@ -29,7 +29,7 @@
 
 struct verification {
     const struct ab_verification_request *asked;
-    const char **names; /* names of back ends */
+    const char **names; /* names of the back ends to verify */
     size_t n_names;
     const char *work; /* path of a workload or trace; NULL = none */
     struct ab_selection_list selection;
@@ -74,8 +74,8 @@ static enum ab_status sort_arguments(struct verification *v, struct ab_err *err)
     return AB_OK;
 }
 
-/* Refuses inline+, checked+ and fault+. They have no effect here, and a row with such a name would
- * suggest that they had. */
+/* Refuses inline+, checked+ and fault+. These prefixes have no effect here, but a row with such a
+ * name would suggest that they had. */
 static enum ab_status refuse_decorators(const struct ab_selection_list *list, struct ab_err *err)
 {
     char shown[256];
@@ -127,7 +127,8 @@ static enum ab_status check_only(const char *only, bool has_work, struct ab_err 
     return AB_OK;
 }
 
-/* Checks that --no-fork has a single back end and a single check, because it is for a debugger. */
+/* Checks that --no-fork is given with a single back end and a single check, because it is meant for
+ * a debugger. */
 static enum ab_status check_alone(const struct verification *v, struct ab_err *err)
 {
     const char *only = v->asked->checks.only;
@@ -228,7 +229,7 @@ static enum ab_status run_alone(struct verification *v, struct ab_err *err)
     return ab_verify_alone(&v->plan, &c, err);
 }
 
-/* Functions that write a back end, a check and their options as a command to type. */
+/* Functions that write the command that repeats a check, with its back end and options. */
 
 static void add_word(struct ab_text *t, const char *word)
 {
@@ -242,7 +243,8 @@ static void add_path(struct ab_text *t, const char *path)
         ab_text_addf(t, strchr(",:={}\\", *c) != NULL ? "\\%c" : "%c", *c);
 }
 
-/* Appends the back end as it must be typed; rows of files are shown by stem or given name. */
+/* Appends the back end as the user must type it. A library given as a file has only its short name
+ * in the selection, so its path is added. */
 static void add_backend(struct ab_text *t, const struct ab_selection *s)
 {
     struct ab_text spelled = {0};
@@ -271,8 +273,9 @@ static void add_option(struct ab_text *t, const char *option, const char *value)
     add_word(t, value);
 }
 
-/* Returns "gdb -q -ex run --args allocbench verify ./libmine.so --check resize --seed 1 --no-fork",
- * quoted for a shell and malloc'ed. `work` is the path of the workload or trace; NULL = none. */
+/* Returns the command that repeats a check, such as "gdb -q -ex run --args allocbench verify
+ * ./libmine.so --check resize --seed 1 --no-fork". The command is quoted for a shell and malloc'ed.
+ * `work` is the path of the workload or trace; NULL = none. */
 static char *repeat_command(const struct ab_verification_request *asked,
                             const struct ab_selection *backend, const char *work, const char *check)
 {
@@ -294,7 +297,8 @@ static char *repeat_command(const struct ab_verification_request *asked,
     return t.s;
 }
 
-/* Adds the source line to "libmine.so+0x1139 (free+0x29)" if the library has debug information. */
+/* Adds the source line to a place in a library such as "libmine.so+0x1139 (free+0x29)", if the
+ * library has debug information. */
 static void add_source_line(struct ab_crash_text *crash, struct ab_symbols *symbols)
 {
     struct ab_symbol found[AB_SYMBOLS_MAX];
@@ -310,7 +314,7 @@ static void add_source_line(struct ab_crash_text *crash, struct ab_symbols *symb
              found[0].line);
 }
 
-/* Returns the usual cause of such a failure, or NULL. */
+/* Returns the usual cause of a failure like this one; NULL = unknown. */
 static const char *usual_cause(const struct ab_verify_line *line)
 {
     bool is_deep = strstr(line->crash.memory, "stack has overflowed") != NULL;
@@ -355,7 +359,8 @@ static void explain_failures(struct verification *v)
     }
 }
 
-/* Adds, to each crash, timeout and failed check, the command that repeats it under a debugger. */
+/* Adds to each crash, timeout and failed check the command that repeats the check under a
+ * debugger. */
 static void add_repeats(struct verification *v)
 {
     for (uint32_t i = 0; i < v->session.n_backends; i++) {
@@ -394,7 +399,7 @@ static enum ab_status run_all(struct verification *v, struct ab_err *err)
     return status;
 }
 
-/* Stores the verdicts for later runs, if all checks ran, for libraries given as files. */
+/* Stores the verdicts of libraries given as files for later runs, if all checks ran. */
 static void keep(const struct verification *v)
 {
     const struct ab_verification_request *asked = v->asked;

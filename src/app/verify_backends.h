@@ -8,9 +8,9 @@
 
 #include "app/request.h"
 
-/* Verifies the back ends named in asked->args, on the work named there, and has the verdicts shown.
- * Sets *exit_code if a back end is missing or failed a check. With asked->checks.is_alone it
- * returns only if the check could not begin. */
+/* Verifies the back ends named in asked->args on the workload or trace named there, and has the
+ * verdicts shown. Sets *exit_code if a back end is missing or failed a check. With
+ * asked->checks.is_alone, returns only if the check could not begin. */
 enum ab_status ab_verify(const struct ab_verification_request *asked, int *exit_code,
                          struct ab_err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Measures the proposals. One session has the times of all rows, so that they are compared within
- * its rounds, and one has their memory. If some proposals gain nothing, the others are measured
- * together in two more sessions.
+ * Measures the proposals. One session measures the times of all rows, so that they are compared
+ * within its rounds. A second session measures their memory. If some proposals gain nothing, the
+ * others are measured together in two more sessions.
  */
 #include "app/advise/advise_measure.h"
 
@@ -23,29 +23,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAPS_MAX = AB_ADVICE_HEAPS_MAX + 1, LISTS_MAX = 64 }; /* each heap alone, and all together */
+/* MAPS_MAX: one mapping for each heap alone, and one for all together */
+enum { MAPS_MAX = AB_ADVICE_HEAPS_MAX + 1, LISTS_MAX = 64 };
 
 struct asked { /* parameters of one session */
     const char *base;
     struct ab_text maps[MAPS_MAX];
-    struct ab_advised_row *rows[MAPS_MAX]; /* destination of each result */
+    /* row of the answer that gets the result of each mapping */
+    struct ab_advised_row *rows[MAPS_MAX];
     const struct ab_advice *advices[MAPS_MAX];
-    uint32_t heaps[MAPS_MAX]; /* heaps of the advice in each mapping, as bits */
+    uint32_t heaps[MAPS_MAX]; /* bit k of heaps[i]: heap k of advices[i] is in mapping i */
     size_t n;
-    bool wants_generals, is_list; /* is_list: -b names several back ends */
+    bool wants_generals, is_list; /* is_list: True if -b names several back ends */
     bool is_memory;               /* True if this session measures memory, else time */
-    bool has_memory;              /* for a session of times: True if one for the memory follows */
-    uint64_t most_events;         /* events of the trace in sessions of times; 0 = all */
-    const char *stage;            /* name of this session and the following one for memory */
-    uint32_t number, n_stages;    /* number of the stage; known stages in total */
+    bool has_memory;              /* in a session of times: True if a session of memory follows */
+    uint64_t most_events;         /* number of events that a session of times replays; 0 = all */
+    const char *stage;            /* name of this session and of the memory session after it */
+    uint32_t number, n_stages;    /* number: number of this stage; n_stages: stages known so far */
     uint64_t started_ns;          /* start of the command */
-    double runs_after;            /* runs per back end and round in later stages */
-    char moment[16];              /* a moment as in --at; "" = unknown */
+    double runs_after;            /* runs of one back end in one round that later stages take */
+    char moment[16];              /* where pages are examined, as in --at; "" = unknown */
     struct ab_advised *out;
-    struct ab_advised_nested *nested; /* destination used instead of `out` */
+    struct ab_advised_nested *nested; /* gets the results instead of `out`; NULL = not used */
 };
 
-/* ---- what was measured ---- */
+/* ---- reading what was measured ---- */
 
 /* Returns the harness overhead per op in a round, in ns, measured with null heaps; NaN =
  * unknown. */
@@ -56,7 +58,7 @@ static double null_of(const struct ab_session *s, uint32_t backend, uint32_t rou
 }
 
 /* Returns the time in ns of all calls of the allocator in one round of the replay. Excludes the
- * loop and the choice of a heap, which a program does not make. NaN = unknown, or less than the
+ * loop and the choice of a heap, because a program has neither. NaN = unknown, or not above the
  * harness overhead. */
 static double net_time(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
@@ -75,8 +77,8 @@ static double whole_time(const struct ab_session *s, uint32_t backend, uint32_t 
     return r != NULL ? r->ns_per_op * (double)r->n_ops : (double)NAN;
 }
 
-/* Compares row `i` with the base. Both times are medians of the rounds that have both, so that they
- * fit the speed. */
+/* Compares row `i` with the base. Both times are medians over the rounds in which both were
+ * measured, so that they agree with row->speed. */
 static void compare(const struct ab_session *s, uint32_t i, uint32_t base, bool is_whole,
                     struct ab_advised_row *row)
 {
@@ -94,7 +96,7 @@ static void compare(const struct ab_session *s, uint32_t i, uint32_t base, bool 
     ab_pairs_fini(&pairs);
 }
 
-/* Marks the row as not measured; the first reason is kept. */
+/* Marks the row as not measured. Keeps the first reason if there are several. */
 static void refuse(struct ab_advised_row *row, const char *reason)
 {
     if (row->is_measured)
@@ -103,7 +105,7 @@ static void refuse(struct ab_advised_row *row, const char *reason)
 }
 
 /* Returns the bytes of pages with live blocks, at the moment when the base alone had the most
- * external bytes; NaN = not known. */
+ * external bytes; NaN = unknown. */
 static double held_at(const struct asked *asked, const struct ab_session *s, uint32_t i)
 {
     struct ab_pins_of m;
@@ -144,8 +146,8 @@ static void read_row(const struct asked *asked, const struct ab_session *s, uint
     }
 }
 
-/* Refuses the row unless, in the replay of the whole trace, each rule matched exactly the blocks of
- * its group. Rules come in the order of the groups. */
+/* Refuses the row unless each rule matched exactly the blocks of its group when the whole trace was
+ * replayed. Rules are in the order of the groups. */
 static void check_counts(const struct ab_backend_info *b, const struct ab_advice *a, uint32_t heaps,
                          struct ab_advised_row *row)
 {
@@ -185,7 +187,8 @@ static enum ab_status read_generals(struct asked *asked, const struct ab_session
     return AB_OK;
 }
 
-/* Receives the session; rows of mappings come last, in their order. */
+/* Receives the session and reads its rows. The rows of mappings are the last ones, in the order of
+ * the mappings. */
 static enum ab_status take(void *user, const struct ab_session *s, struct ab_err *err)
 {
     struct asked *asked = user;
@@ -197,7 +200,8 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
         AB_TRY(read_generals(asked, s, base, err));
     for (uint32_t i = 0; i < asked->n; i++) {
         read_row(asked, s, first + i, base, asked->rows[i]);
-        if (asked->is_memory) /* times exclude events after the last scope */
+        /* sessions of times leave out events after the last scope, so their counts are too small */
+        if (asked->is_memory)
             check_counts(&s->backends[first + i], asked->advices[i], asked->heaps[i],
                          asked->rows[i]);
     }
@@ -208,8 +212,8 @@ static enum ab_status take(void *user, const struct ab_session *s, struct ab_err
 
 /* ---- sessions ---- */
 
-/* Lists the back ends to measure. A single name in -b is the base; several names are the complete
- * list. */
+/* Lists the back ends to measure. A single name in -b is the base; several names are all back ends
+ * to measure. */
 static size_t list_backends(const struct ab_advise_request *request, const struct asked *asked,
                             const char **backends)
 {
@@ -224,13 +228,14 @@ static size_t list_backends(const struct ab_advise_request *request, const struc
     return n;
 }
 
-/* MEMORY_RUNS and TAIL_RUNS are the durations of a run of these passes, in runs of the throughput
- * pass. GENERALS is the usual number of installed mallocs. */
+/* MEMORY_RUNS and TAIL_RUNS: time of one run of the memory or tail pass, in runs of the throughput
+ * pass. GENERALS: usual number of installed mallocs. */
 enum { MEMORY_RUNS = 2, TAIL_RUNS = 2, BUDGET_ROUNDS = 6, GENERALS = 5 };
 
-/* Begins a stage. `n_after` stages may follow for the general malloc and a mapping (all together,
- * compiled in); the budget comes after these. If some are not needed in the end, their numbers are
- * skipped, so that the announced total stays the same. */
+/* Begins a stage of the command. `n_after` further stages may follow, each with the general malloc
+ * and one mapping (all heaps together, or compiled in). The stage of the budget comes after them.
+ * Numbers of stages that turn out not to be needed are skipped, so that the announced total stays
+ * the same. */
 static void begin_stage(struct asked *asked, const struct ab_advise_request *request,
                         const struct ab_advice *a, const char *name, uint32_t n_after)
 {
@@ -298,12 +303,12 @@ static struct ab_measure_request request_of(const struct ab_advise_request *requ
         r.passes.n_moments = asked->moment[0] != 0;
     } else if (asked->nested != NULL) {
         r.replay.touch =
-            AB_TOUCH_LINE; /* the gain is that blocks are written to recently used memory */
+            AB_TOUCH_LINE; /* nested scopes gain because new blocks are in recently used memory */
     }
     return r;
 }
 
-/* Receives the session; its first mapping is the arena of the whole scope. */
+/* Receives the session. Its first mapping has one arena for the whole scope. */
 static enum ab_status take_nested(void *user, const struct ab_session *s, struct ab_err *err)
 {
     struct asked *asked = user;
@@ -331,8 +336,8 @@ static enum ab_status run_one(const struct ab_advise_request *request, struct as
     return ab_replay(&r, &exit_code, err);
 }
 
-/* Runs one session for times and one for memory. The program writes to its blocks outside of the
- * calls: that is no time of the allocator, but makes memory resident. */
+/* Runs one session for times and one for memory. In the memory session, blocks are written to,
+ * because that makes memory resident. These writes are not part of the allocator's time. */
 static enum ab_status run(const struct ab_advise_request *request, struct asked *asked,
                           struct ab_err *err)
 {
@@ -365,7 +370,7 @@ static void forget(struct asked *asked)
     asked->n = 0;
 }
 
-/* ---- what is advised ---- */
+/* ---- deciding what is advised ---- */
 
 static bool is_less(double bytes, double base)
 {
@@ -427,8 +432,8 @@ const char *ab_advised_answer(const struct ab_advised *m)
     if (m->small != 0)
         return "small_gain";
     bool is_open = ab_advised_is_open(&m->together);
-    for (size_t i = 0; i < AB_ADVICE_HEAPS_MAX; i++) /* without advised heaps, more rounds do not
-                                                        help */
+    /* more rounds help only if a heap was measured */
+    for (size_t i = 0; i < AB_ADVICE_HEAPS_MAX; i++)
         is_open |= ab_advised_is_open(&m->heaps[i]) ||
                    (m->heaps[i].is_measured && m->n_rounds < AB_EFFECT_MIN_ROUNDS);
     return is_open ? "open" : "keep";
@@ -455,8 +460,8 @@ static bool has_compiled(const struct ab_advice *a, uint32_t heaps)
     return false;
 }
 
-/* Measures the advised heaps together. The result is known already if there is only one, or if all
- * proposals are advised. */
+/* Measures the advised heaps together. Skips this if only one heap or every proposal is advised,
+ * because the result is known then. */
 static enum ab_status measure_rest(const struct ab_advise_request *request,
                                    const struct ab_advice *a, struct asked *asked,
                                    struct ab_err *err)
@@ -495,8 +500,8 @@ static uint64_t events_of(const struct ab_advice *a)
     return a->n_before_end < a->n_events ? a->n_before_end : 0;
 }
 
-/* Measures the advised heaps compiled into the loop. The advice itself was decided with called
- * heaps, which is conservative, because calls cost more. */
+/* Measures the advised heaps compiled into the loop. The advice itself was decided with heaps that
+ * are called. This is conservative, because calls cost more. */
 static enum ab_status measure_compiled(const struct ab_advise_request *request,
                                        const struct ab_advice *a, struct asked *asked,
                                        struct ab_err *err)
@@ -572,8 +577,8 @@ bool ab_advise_has_nested(const struct ab_advice *a)
     return has_frame && has_nested;
 }
 
-/* Sets is_taken and by_memory. With too few rounds nothing is advised, and nested scopes are shown
- * as found. */
+/* Sets is_taken and by_memory. With too few rounds, nothing is advised, and nested scopes are kept
+ * as they were found. */
 void ab_advise_decide_nested(struct ab_advised_nested *n)
 {
     bool is_open = !n->flat.is_measured || n->n_rounds < AB_EFFECT_MIN_ROUNDS;
@@ -608,7 +613,8 @@ enum ab_status ab_advise_measure_nested(const struct ab_advise_request *request,
     return status;
 }
 
-/* Parameters of the session for --budget: general malloc and advised mapping, each call timed. */
+/* Returns the parameters of the session for --budget: the general malloc and the advised mapping,
+ * each call timed. */
 
 struct budget_asked {
     const char *base;
@@ -634,8 +640,8 @@ static void add_record(const struct ab_iterations *x, struct ab_advised_scopes *
     ab_hdr_merge(out->hdr, x->hdr);
 }
 
-/* Returns why a row has no numbers. A failure of the back end comes before the reason of its
- * rounds. */
+/* Returns why a row has no numbers. A failure of the back end takes precedence over a reason given
+ * by its rounds. */
 static const char *reason_of(const struct ab_backend_info *b, const char *of_rounds)
 {
     if (b->status != AB_BACKEND_OK)
@@ -669,7 +675,7 @@ void ab_advise_read_scopes(const struct ab_session *s, uint32_t backend,
         AB_COPY(out->reason, reason_of(b, of_rounds));
 }
 
-/* Receives the session; the mapping is its last row. */
+/* Receives the session. The mapping is its last row. */
 static enum ab_status take_scopes(void *user, const struct ab_session *s, struct ab_err *err)
 {
     const struct budget_asked *asked = user;
@@ -686,7 +692,7 @@ static void set_passes(struct ab_measure_request *r)
 {
     r->passes.plan.rounds[AB_PASS_TAIL] = r->rules.rounds = BUDGET_ROUNDS;
     r->passes.processes = 1;
-    r->replay.touch = AB_TOUCH_PAGE; /* not part of any call's time */
+    r->replay.touch = AB_TOUCH_PAGE; /* writes to blocks are not part of the time of any call */
 }
 
 enum ab_status ab_advise_budget(const struct ab_advise_request *request,

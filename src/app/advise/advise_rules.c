@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes one rule per group; the base serves everything without a rule.
+ * Writes one rule of --map per group. The base serves all blocks without a rule.
  */
 #include "app/advise/advise_rules.h"
 
@@ -34,8 +34,8 @@ struct ab_text ab_advise_compiled_rules(const struct ab_advice *a, uint32_t heap
     return rules(a, heaps, true, base);
 }
 
-/* Returns a comment that names the kind, because a rule names only the back end, which is an arena
- * for several kinds. */
+/* Returns a comment with the kind of heap. The rule itself names only the back end, and several
+ * kinds use the arena. */
 static const char *words_of(enum ab_advice_kind kind)
 {
     static const char *const words[AB_ADVICE_KIND_COUNT] = {

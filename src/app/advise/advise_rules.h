@@ -14,11 +14,11 @@
  * of memory. The caller frees it with ab_text_fini(). */
 struct ab_text ab_advise_rules(const struct ab_advice *a, uint32_t heaps, const char *base);
 
-/* Returns the same rules with heaps compiled in where possible. */
+/* Returns the rules of ab_advise_rules(), with heaps compiled in where possible. */
 struct ab_text ab_advise_compiled_rules(const struct ab_advice *a, uint32_t heaps,
                                         const char *base);
 
-/* Writes the same rules, one per line, with the function of each. */
+/* Writes the rules of ab_advise_rules(), one per line, with the function of each. */
 void ab_advise_write_rules(FILE *to, const struct ab_advice *a, uint32_t heaps, const char *base,
                            const char *trace);
 

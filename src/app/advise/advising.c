@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads a trace, measures which blocks would gain from another heap, and advises what pays.
+ * Reads a trace, measures which blocks would gain from another heap, and advises the heaps that
+ * gain.
  */
 #include "app/advise/advising.h"
 
@@ -16,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct naming { /* symbols; opened when the trace's table is complete */
+/* symbols of the trace's modules; opened when the table of call sites is complete */
+struct naming {
     struct ab_site_names names;
     bool is_open;
 };
@@ -57,7 +59,7 @@ static enum ab_status find_scopes(struct ab_advising *w, struct ab_err *err)
     if (status == AB_OK && w->request->budget_ns != 0)
         status = require_scope(w, err);
     if (status == AB_OK &&
-        w->request->measure.scopes_wish == AB_SCOPES_BEST) /* otherwise the user chose */
+        w->request->measure.scopes_wish == AB_SCOPES_BEST) /* if not, the user chose the scopes */
         status = ab_scopes_part_threads(&walk, &w->scopes, &w->threads, err);
     return status;
 }
@@ -99,9 +101,9 @@ static enum ab_status find_pins(const struct ab_advise_request *request,
     return ab_replay(&r, &exit_code, err);
 }
 
-/* True if the pin and the group are the same place: by line, else by function, else by address.
- * Without line numbers, a function may have several groups, and each of them shows the pins of the
- * whole function. Pins do not distinguish several calls on one line. */
+/* True if the pin and the group are at the same place: by line, else by function, else by address.
+ * Without line numbers, a function may have several groups, and each of these groups shows the pins
+ * of the whole function. Pins do not distinguish several calls on one line. */
 static bool is_of(const struct ab_pin *pin, const struct ab_advice_group *g, const char *function)
 {
     char address[160];
@@ -127,7 +129,8 @@ static double pinned_by(const void *user, const struct ab_advice_group *g)
     return 0;
 }
 
-/* Returns the fewest pinned bytes that are worth a heap, with the bounds of a gain in memory. */
+/* Returns the least number of pinned bytes that is worth a heap, by the bounds of a gain in
+ * memory. */
 static double least_pinned(const struct ab_advised_pins *pins)
 {
     double part = pins->resident_bytes / AB_ADVISED_LESS_PART;
@@ -154,8 +157,8 @@ static enum ab_status analyse(const struct ab_advising *w, bool is_flat, struct 
     return status;
 }
 
-/* Measures nested scopes, and keeps them in the advice if they gain against the arena of the whole
- * scope. */
+/* Measures nested scopes, and keeps them in the advice if they gain compared with one arena for the
+ * whole scope. */
 static enum ab_status choose_nesting(struct ab_advising *w, struct ab_err *err)
 {
     if (!ab_advise_has_nested(&w->advice))

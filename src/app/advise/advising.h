@@ -15,18 +15,20 @@
 
 struct ab_advising { /* begins as {0} */
     const struct ab_advise_request *request;
-    struct ab_stage stage; /* the next one */
+    struct ab_stage stage; /* the next stage of the command */
     struct ab_advised_pins pins;
     struct ab_scopes scopes;
-    struct ab_scopes_of_threads threads; /* further threads with scopes, besides scopes.thread */
-    struct ab_advice advice, other; /* other: the rejected variant, with or without nested scopes */
+    struct ab_scopes_of_threads threads; /* other threads with scopes, besides scopes.thread */
+    /* other: the rejected variant of the advice, with or without nested scopes */
+    struct ab_advice advice, other;
     struct ab_advised measured;
-    struct ab_advised_budget budget; /* empty without request->budget_ns */
+    struct ab_advised_budget budget; /* times of scopes; empty without request->budget_ns */
     struct ab_advised_nested nested;
-    char base[128]; /* general malloc that serves the rest */
+    char base[128]; /* name of the general malloc that serves all other blocks */
 };
 
-/* Fails as a replay does. The caller ends with ab_advising_fini(), also after a failure. */
+/* Makes and measures the advice on a trace. Fails as a replay does. The caller ends with
+ * ab_advising_fini(), also after a failure. */
 enum ab_status ab_advise_trace(const struct ab_advise_request *request, struct ab_advising *out,
                                struct ab_err *err);
 

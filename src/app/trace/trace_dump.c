@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the events of a trace as lines of text, with the marks and requests between them.
+ * Writes the events of a trace as lines of text, with its marks and requests between them.
  */
 #include "app/trace/trace_dump.h"
 
@@ -50,7 +50,7 @@ static void print_mark(FILE *to, const struct ab_mark_table *t, size_t i, bool h
     fputc('\n', to);
 }
 
-/* Prints a request. It has no time, and its argument is in the column of a call's size. */
+/* Prints a request. Requests have no time; the argument is in the column of a call's size. */
 static void print_request(FILE *to, const struct ab_mark_table *t, size_t i)
 {
     const struct ab_trace_mark *m = &t->marks[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Passes over a trace for its totals, and again for its scopes.
+ * Reads a trace for its totals, and again for its scopes.
  */
 #include "app/trace/trace_facts.h"
 
@@ -26,8 +26,8 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return f->wants_sites || f->look != NULL ? ab_site_stats_visit(&f->sites, batch, err) : AB_OK;
 }
 
-/* Adds a batch to the statistics of scopes. `at`, the scope of each call, is advanced from the
- * scope of the last call of the previous batch. */
+/* Adds a batch to the statistics of scopes, and to the sums of each scope. Continues with the scope
+ * in which the previous batch ended. */
 static enum ab_status visit_scopes(void *user, const struct ab_walk_batch *batch,
                                    struct ab_err *err)
 {
@@ -47,7 +47,7 @@ static enum ab_status visit_scopes(void *user, const struct ab_walk_batch *batch
     return AB_OK;
 }
 
-/* Finds the scopes in up to four further passes over the file of `walk`, with progress. Fails with
+/* Finds the scopes by reading the file of `walk` up to four more times, with progress. Fails with
  * AB_USAGE if the file can be read only once. */
 static enum ab_status gather_scopes(struct ab_trace_scopes *s, const struct ab_walk *walk,
                                     struct ab_err *err)

@@ -17,7 +17,7 @@
 struct ab_facts_request {
     struct ab_trace_pass pass;
     bool wants_digest, wants_sites, wants_scopes;
-    bool wants_page; /* True to gather as well what only the HTML page shows */
+    bool wants_page; /* True to gather also the facts that only the HTML page shows */
     enum ab_scopes_wish scopes_wish;
 };
 
@@ -28,9 +28,9 @@ struct ab_trace_scopes { /* begins as {0} */
     uint64_t time_us; /* duration of the trace; 0 = unknown */
     enum ab_scopes_wish wish;
     bool wants_each;        /* True to fill `each` */
-    struct ab_trace_scope { /* requests within one scope */
+    struct ab_trace_scope { /* sums of the requests within one scope */
         uint64_t allocs, bytes;
-    } * each; /* scopes.n of them, if wants_each */
+    } * each; /* sums of each of the scopes.n scopes; NULL unless wants_each */
 };
 
 struct ab_trace_facts { /* facts about one file */
@@ -41,16 +41,17 @@ struct ab_trace_facts { /* facts about one file */
     struct ab_site_table site_table; /* {0} = not requested */
     struct ab_site_stats sites;
     struct ab_mark_table marks, requests;
-    struct ab_mark_stats *mark_sums, *request_sums; /* sums for each name */
+    struct ab_mark_stats *mark_sums, *request_sums; /* sums for each name of a mark or a request */
     struct ab_trace_scopes scopes;
-    char digest[65];                /* "" = not requested */
-    struct ab_overview_maker *look; /* NULL = no page requested */
-    char why_no_scopes[300];        /* for the page; "" = scopes were searched for */
+    char digest[65]; /* digest of the calls, in hexadecimal; "" = not requested */
+    /* collects sizes and lifetimes for the page; NULL = no page requested */
+    struct ab_overview_maker *look;
+    char why_no_scopes[300]; /* reason that the page shows; "" = scopes were searched for */
 };
 
-/* Reads the facts in up to six passes; *out begins as {0}. The caller ends with
- * ab_trace_facts_fini(), also after a failure. Fails with AB_USAGE if the trace has no call
- * sites and they are wanted, or if the file can be read only once and scopes are wanted. */
+/* Reads the facts by reading the file up to six times; *out begins as {0}. The caller ends with
+ * ab_trace_facts_fini(), also after a failure. Fails with AB_USAGE if call sites are wanted and the
+ * trace has none. Fails with AB_USAGE if scopes are wanted and the file can be read only once. */
 enum ab_status ab_trace_facts_read(const struct ab_facts_request *r, struct ab_trace_facts *out,
                                    struct ab_err *err);
 void ab_trace_facts_fini(struct ab_trace_facts *f);
@@ -62,8 +63,8 @@ struct ab_trace_site_row {
 /* Returns the sites with a nonzero key, the largest first; the caller frees them. */
 struct ab_trace_site_row *ab_trace_sort_sites(const struct ab_trace_facts *f,
                                               enum ab_site_order order, size_t *n);
-/* Writes the innermost frames of a site as printable texts, "new in parse  parse.cc:12". Returns
- * their number. */
+/* Writes the innermost frames of a call site as printable texts, "new in parse parse.cc:12".
+ * Returns the number of texts. */
 enum { AB_TRACE_SITE_FRAMES = 4, AB_TRACE_FRAME_BYTES = 256 };
 size_t ab_trace_site_frames(struct ab_site_names *names, uint32_t site,
                             char out[AB_TRACE_SITE_FRAMES][AB_TRACE_FRAME_BYTES]);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sorts the call sites of a trace, and names their stacks. Inner functions of the C++ library are
- * hidden except operator new: a stack begins at the program's line that calls into the library or,
- * if the stack ends before it, at the outermost library function.
+ * Sorts the call sites of a trace, and names their stacks. Functions of the C++ library at the
+ * inner end of a stack are hidden, except operator new. The shown stack begins at the program's
+ * line that calls into the library. If the stack has no such line, it begins at the outermost
+ * library function.
  */
 #include "app/trace/trace_facts.h"
 
@@ -52,7 +53,7 @@ struct ab_trace_site_row *ab_trace_sort_sites(const struct ab_trace_facts *f,
 
 /* ---- names ---- */
 
-/* Writes the name of a function. Names of the C++ library lose their types. */
+/* Writes the name of a function. Leaves out template arguments in names of the C++ library. */
 static void name_function(char out[128], const struct ab_site_module *m,
                           const struct ab_site_frame *frame, const struct ab_symbol *symbol)
 {
@@ -92,7 +93,8 @@ struct beginning {
     size_t frame, function;
 };
 
-/* Finds the first frame outside of the C++ library, or else the last frame. */
+/* Finds the innermost frame outside of the C++ library. If there is none, returns the outermost
+ * frame. */
 static struct beginning begin_of(struct ab_site_names *names, uint32_t site)
 {
     struct beginning b = {false, 0, 0};

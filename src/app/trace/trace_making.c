@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes traces: opens the output, passes over the input, and commits the output if all went well.
+ * Writes traces: opens the output, reads the input, and commits the output if nothing failed.
  */
 #include "app/trace/trace_making.h"
 
@@ -61,8 +61,9 @@ static enum ab_status import(struct making *m, union ab_new_trace_report *report
 
 struct sites { /* call sites to keep */
     const struct ab_trace_filter *keep;
-    struct ab_site_matcher *matcher; /* made at the first stack, when the table exists */
-    uint64_t met;                    /* bit i: an allocation comes from pattern i */
+    /* made at the first stack, because the table of sites is not read before */
+    struct ab_site_matcher *matcher;
+    uint64_t met; /* bit i: pattern i matched an allocation */
 };
 
 static bool has_site(void *user, const struct ab_site_table *table, uint32_t stack)
@@ -70,7 +71,8 @@ static bool has_site(void *user, const struct ab_site_table *table, uint32_t sta
     struct sites *s = user;
     if (s->matcher == NULL) {
         s->matcher = ab_site_matcher_open(table, NULL, NULL);
-        for (size_t i = 0; i < s->keep->n_sites; i++) /* the patterns were checked before */
+        /* cannot fail, because check_patterns() has checked the patterns */
+        for (size_t i = 0; i < s->keep->n_sites; i++)
             ab_site_matcher_add(s->matcher, s->keep->sites[i], NULL);
     }
     uint64_t mask = ab_site_matcher_mask(s->matcher, stack);
@@ -78,7 +80,7 @@ static bool has_site(void *user, const struct ab_site_table *table, uint32_t sta
     return mask != 0;
 }
 
-/* Fails if a pattern matches nothing, which is a misspelling. */
+/* Fails if a pattern matched no allocation, because the pattern is probably misspelled. */
 static enum ab_status check_sites(const struct sites *s, struct ab_err *err)
 {
     for (size_t i = 0; i < s->keep->n_sites; i++)
@@ -90,7 +92,8 @@ static enum ab_status check_sites(const struct sites *s, struct ab_err *err)
     return AB_OK;
 }
 
-/* Checks the patterns before the trace is read, so that the error is about the command. */
+/* Checks the patterns before the trace is read, so that a bad pattern is reported before other
+ * errors. */
 static enum ab_status check_patterns(const struct ab_trace_filter *keep, struct ab_err *err)
 {
     if (keep->n_sites > AB_SITE_PATTERNS_MAX)
@@ -101,7 +104,8 @@ static enum ab_status check_patterns(const struct ab_trace_filter *keep, struct 
     return AB_OK;
 }
 
-/* Rounds a time up to ticks of 1 us, so that B of A..B is the last tick before it. */
+/* Rounds a time up to whole us, the unit of times in a trace. Rounding up keeps events before the
+ * end B of a range A..B. */
 static uint64_t tick_of(uint64_t ns)
 {
     return ns == UINT64_MAX ? UINT64_MAX : (ns + 999) / 1000;
@@ -134,13 +138,13 @@ static enum ab_status filter(struct making *m, union ab_new_trace_report *report
 
 struct sharing {
     const struct ab_sharing *request;
-    struct ab_site_names names; /* names of functions, if they are kept */
+    struct ab_site_names names; /* names of functions, for --functions */
     bool has_names;
-    char digest[65]; /* digest of the original */
+    char digest[65]; /* digest of the original's calls */
 };
 
-/* Makes a frame that shows only its function and the number of the place in it. The build id is
- * that of no file, so that no program with this name is mistaken for it. */
+/* Makes a frame that shows only its function and the number of the frame in the table. Its build id
+ * matches no file, so that no program with the function's name is mistaken for its module. */
 static struct ab_site_frame name_frame(struct sharing *s, const struct ab_site_frame *frame,
                                        struct ab_site_table *out)
 {
@@ -173,7 +177,8 @@ static uint32_t know_functions(void *user, const struct ab_site_table *table, ui
     return ab_site_know_stack(out, frames, from->depth, from->end);
 }
 
-/* Reads the written trace back, and checks that it has the digest of the original's calls. */
+/* Reads the written trace back, and checks that its calls have the same digest as the original's
+ * calls. */
 static enum ab_status prove(const struct sharing *s, const char *path, struct ab_err *err)
 {
     char digest[65];
@@ -201,8 +206,8 @@ static enum ab_status write_both(struct sharing *s, struct making *m, FILE *text
                        m->walk.path);
     if (fflush(m->out.to) != 0)
         return ab_fail_errno(err, AB_SYSTEM, "cannot write %s", AB_SHOWN(600, m->request->output));
-    AB_FIT(path, "/proc/self/fd/%d", fileno(m->out.to)); /* the file has no name
-                                                                           yet */
+    /* the file is read through its descriptor, because it has no name yet */
+    AB_FIT(path, "/proc/self/fd/%d", fileno(m->out.to));
     AB_TRY(prove(s, path, err));
     return s->request->describe(s->request->user, path, text, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes a workload with its two tables, and its distance from the trace, found by compiling the
- * result. More parts give a closer live memory but larger tables, so the number of parts is doubled
- * until the live peak is close enough.
+ * Writes a workload with its two tables, and how far it is from the trace. The distance is found by
+ * compiling the workload. More parts bring live memory closer to the trace's, but make larger
+ * tables. So the number of parts is doubled until the live peak is close enough.
  */
 #include "app/trace/trace_modeling.h"
 
@@ -25,7 +25,7 @@ static const char *const suffixes[SUFFIXES] = {".yaml", "-blocks.csv", "-sequenc
 struct modeling {
     const struct ab_trace_pass *pass;
     struct ab_modeled *out;
-    struct ab_temporary folder; /* folder of the draft */
+    struct ab_temporary folder; /* folder of the draft, which is compiled to find the distance */
     char draft[SUFFIXES][1100];
 };
 
@@ -66,7 +66,7 @@ static void write_workload(FILE *to, const struct ab_modeled *s, const char *nam
             (unsigned long long)m->part_calls, name, name, m->n_lanes);
 }
 
-/* ---- the draft, which is compiled ---- */
+/* ---- the draft of the workload, which is compiled ---- */
 
 static enum ab_status open_draft(struct modeling *s, FILE *files[SUFFIXES], struct ab_err *err)
 {
@@ -156,7 +156,7 @@ static enum ab_status find_model(struct modeling *s, struct ab_err *err)
     return AB_OK;
 }
 
-/* ---- the files ---- */
+/* ---- the files of the final workload ---- */
 
 static enum ab_status write_files(struct modeling *s, struct ab_output out[SUFFIXES],
                                   struct ab_err *err)
@@ -166,8 +166,10 @@ static enum ab_status write_files(struct modeling *s, struct ab_output out[SUFFI
     AB_TRY(ab_trace_model_write(&s->out->model, out[1].to, out[2].to, err));
     write_workload(out[0].to, s->out, basename(s->out->stem));
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before);                 /* all three files are needed together */
-    for (size_t i = SUFFIXES; i-- > 0 && status == AB_OK;) /* the workload is the last */
+    /* signals wait, because all three files are needed together */
+    sigprocmask(SIG_BLOCK, &all, &before);
+    /* commits the workload last, because it names the tables */
+    for (size_t i = SUFFIXES; i-- > 0 && status == AB_OK;)
         status = ab_output_commit(&out[i], err);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return status;

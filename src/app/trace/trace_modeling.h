@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a workload with two tables of a trace, and says how near it is to the trace.
+ * Models a trace: makes a workload with two tables, and says how close it is to the trace.
  */
 #ifndef AB_APP_TRACE_TRACE_MODELING_H
 #define AB_APP_TRACE_TRACE_MODELING_H
@@ -16,7 +16,8 @@ struct ab_modeled { /* begins as {0} */
     struct ab_trace_model model;
     struct ab_model_distance distance; /* between the trace and the compiled workload */
     bool has_distance;
-    uint64_t bytes, trace_bytes; /* sizes of the three files, and of the trace; 0 = unknown */
+    /* bytes: sizes of the three files together; trace_bytes: size of the trace, 0 = unknown */
+    uint64_t bytes, trace_bytes;
 };
 
 /* Writes out->stem.yaml and its tables. Reads the trace several times. The caller ends with
@@ -24,7 +25,7 @@ struct ab_modeled { /* begins as {0} */
 enum ab_status ab_model_trace(const struct ab_trace_pass *pass, struct ab_modeled *out,
                               struct ab_err *err);
 
-/* Writes the distance in four lines, each after `lead`. */
+/* Writes the distance in four lines, each of which begins with `lead`. */
 void ab_model_trace_distance(FILE *to, const struct ab_modeled *m, const char *lead);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sets a walk over a trace from a request, with its progress.
+ * Prepares reading a trace as a request says, with progress.
  */
 #include "app/trace/trace_pass.h"
 
