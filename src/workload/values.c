@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parses one scalar by recursive descent. Depth and arguments are limited, so that a hostile scalar
- * cannot exhaust the stack or the memory. Parsing ends at the first error, because a scalar is
- * short.
+ * Parses one scalar by recursive descent. Depth and number of arguments are limited, so that a
+ * hostile scalar cannot exhaust the stack or the memory. Parsing ends at the first error, because a
+ * scalar is short.
  */
 #include "workload/values.h"
 
@@ -23,7 +23,7 @@ struct parser {
     size_t n, i;
     const struct ab_params *params;
     enum ab_unit_kind unit;
-    int depth, n_operators; /* n_operators: those that became calls */
+    int depth, n_operators; /* n_operators: number of operators that became calls */
     struct ab_value_error *error;
 };
 
@@ -67,13 +67,13 @@ static bool is_word_char(char c)
     return is_letter(c) || is_digit(c) || c == '-' || c == '.';
 }
 
-/* Quotes n bytes of the scalar for one use in a message. */
+/* Quotes n bytes of the scalar for a message. The text lives until the enclosing block ends. */
 #define QUOTE(p, offset, n) AB_QUOTED((p)->s + (offset), n)
 
 /* ---- numbers ---- */
 
-/* Returns the end of what was meant as one number: digits, dots, letters, the sign of an
- * exponent. */
+/* Returns the end of the characters that were meant as one number: digits, dots, letters, and the
+ * sign of an exponent. */
 static size_t number_end(const struct parser *p)
 {
     size_t i = p->i;
@@ -88,7 +88,7 @@ static size_t number_end(const struct parser *p)
     return i;
 }
 
-/* True if a '%' after a number means percent, because no operand follows. */
+/* True if s[i] is a '%' that means percent. If an operand follows, the '%' is an operator. */
 static bool is_percent_sign(const struct parser *p, size_t i)
 {
     if (i >= p->n || p->s[i] != '%')
@@ -204,7 +204,8 @@ static bool parse_arg(struct parser *p, struct ab_arg *arg)
     return parse_value(p, &arg->second);
 }
 
-/* Appends an argument to the call, which owns its memory immediately. */
+/* Appends an argument to the call, which owns the argument's memory from then on, and returns
+ * it. */
 static struct ab_arg *push_arg(struct parser *p, struct ab_value *call)
 {
     if (call->n_args >= MAX_ARGS) {
@@ -256,7 +257,8 @@ static bool fail_select(struct parser *p, const struct ab_value *call)
                 MAX_SELECT);
 }
 
-/* Returns the index of the argument that the word selects; 0 after an error. */
+/* Returns the index of the argument that the word in the first argument selects; 0 after an
+ * error. */
 static size_t find_selected(struct parser *p, const struct ab_value *call)
 {
     char words[MAX_SELECT][SELECT_WORD_BYTES], wanted[SELECT_WORD_BYTES];
@@ -283,7 +285,7 @@ static size_t find_selected(struct parser *p, const struct ab_value *call)
     return 0;
 }
 
-/* Replaces a call of select by the value of its word. */
+/* Replaces a call of select() by the value that its word selects. */
 static bool resolve_select(struct parser *p, struct ab_value *call)
 {
     bool is_right = call->n_args >= 2 && call->n_args <= MAX_SELECT + 1 && !call->args[0].is_pair;
@@ -339,7 +341,7 @@ static bool parse_group(struct parser *p, struct ab_value *v)
     return true;
 }
 
-/* Returns the length of a sign and its operand. */
+/* Returns the number of bytes of a sign and the operand after it. */
 static size_t signed_length(const struct parser *p)
 {
     size_t i = p->i + 1;
@@ -376,7 +378,8 @@ static bool parse_factor(struct parser *p, struct ab_value *v)
     return fail(p, p->i, n, "a value is needed here, found '%s'", QUOTE(p, p->i, n));
 }
 
-/* Returns the name of the call that replaces the operator between these values, or NULL. */
+/* Returns the name of the call that replaces `left op right` if a side is a word or a call: "sum",
+ * "difference" or "product". Otherwise returns NULL. */
 static const char *call_name(char op, const struct ab_value *left, const struct ab_value *right)
 {
     bool is_open = false;
@@ -393,7 +396,7 @@ static const char *call_name(char op, const struct ab_value *left, const struct 
                        : NULL;
 }
 
-/* Makes `left` a call with both values as arguments, which it takes over. */
+/* Makes *left a call of `name` with both values as arguments. The call takes over both values. */
 static bool make_call(struct parser *p, const char *name, struct ab_value *left,
                       struct ab_value *right)
 {
@@ -411,7 +414,8 @@ static bool make_call(struct parser *p, const char *name, struct ab_value *left,
     return true;
 }
 
-/* Computes `left op right`, checked; the unit is kept or cancelled. */
+/* Computes `left op right` into *left and checks for overflow. A size divided by a size is a count;
+ * otherwise the unit is kept. */
 static bool apply(struct parser *p, char op, struct ab_value *left, struct ab_value *right)
 {
     size_t n = right->offset + right->n - left->offset;
@@ -459,7 +463,8 @@ static bool apply(struct parser *p, char op, struct ab_value *left, struct ab_va
     return true;
 }
 
-/* Parses operators of a level: 1 = + -, 2 = * / %. */
+/* Parses operands and the operators of one level between them: level 1 has + and -, level 2 has *,
+ * / and %. */
 static bool parse_binary(struct parser *p, struct ab_value *v, int level)
 {
     const char *ops = level == 1 ? "+-" : "*/%";

@@ -21,12 +21,12 @@
 #include <stdint.h>
 
 enum ab_value_kind {
-    AB_VALUE_WHOLE,    /* whole; is_bytes if it has a size unit */
+    AB_VALUE_WHOLE,    /* `whole` is the value; is_bytes = it has a unit of size */
     AB_VALUE_FRACTION, /* 0.25 or 25% */
-    AB_VALUE_TIME,     /* whole, in ns */
-    AB_VALUE_WORD,     /* text: all, shuffled, the name of a size … */
-    AB_VALUE_TEXT,     /* quoted text */
-    AB_VALUE_CALL,     /* text(args) */
+    AB_VALUE_TIME,     /* `whole` is the value in ns */
+    AB_VALUE_WORD,     /* `text` is a word: all, shuffled, the name of a size … */
+    AB_VALUE_TEXT,     /* `text` is the text between the quotes */
+    AB_VALUE_CALL,     /* `text` is the name of the call; `args` are its arguments */
 };
 
 struct ab_arg;
@@ -35,26 +35,26 @@ struct ab_value {
     enum ab_value_kind kind;
     bool is_bytes, is_percent;
     uint64_t whole;
-    double number;    /* of WHOLE and FRACTION */
-    const char *text; /* in the scalar (or a parameter's text), n_text bytes, not terminated */
+    double number;    /* value of WHOLE and FRACTION as a real number */
+    const char *text; /* n_text bytes inside the scalar or a parameter's text, not NUL-terminated */
     size_t n_text;
     struct ab_arg *args; /* owned */
     size_t n_args, cap_args;
-    size_t offset, n; /* bytes of the scalar that it was read from */
+    size_t offset, n; /* range of bytes in the scalar that the value was read from */
 };
 
 struct ab_arg {
-    const char *name; /* NULL when positional */
+    const char *name; /* NULL if the argument has no name */
     size_t n_name;
-    bool is_pair; /* first:second */
+    bool is_pair; /* True if the argument has the form first:second */
     struct ab_value first, second;
 };
 
-/* The value of `$name`: any value except a call. */
+/* A parameter, which `$name` refers to. Its value is anything except a call. */
 struct ab_param_value {
     char name[65];
     char *text; /* owned */
-    char *list; /* owned; all values as written, "100,1000"; NULL = a single value */
+    char *list; /* owned; all values as written, "100,1000"; NULL if there is a single value */
     size_t n_values;
     struct ab_value value; /* the value in the current combination */
 };
@@ -65,22 +65,23 @@ struct ab_params {
 };
 
 struct ab_value_error {
-    size_t offset, n; /* the wrong bytes */
+    size_t offset, n; /* range of the wrong bytes in the scalar */
     bool is_unknown_param;
     char text[300];
 };
 
-/* Parses all of `text`. `unit` only affects the words of errors about numbers. On failure fills
- * *error and leaves *out unchanged. */
+/* Parses `text` as a whole. `unit` is the expected unit, which only changes the wording of error
+ * messages. On failure fills *error and leaves *out unchanged. */
 bool ab_value_parse(const char *text, const struct ab_params *params, enum ab_unit_kind unit,
                     struct ab_value *out, struct ab_value_error *error);
 void ab_value_fini(struct ab_value *value);
 
-/* True if the value is this word. */
+/* True if the value is the word `word`. */
 bool ab_value_is_word(const struct ab_value *value, const char *word);
-/* True if the value is a call of this name. A '(' in `name` and the text after it are ignored. */
+/* True if the value is a call of `name`. `name` may be a pattern such as "ops(n)": the '(' and what
+ * follows are ignored. */
 bool ab_value_is_call(const struct ab_value *value, const char *name);
-/* Returns "a size", "a fraction", … for messages. */
+/* Returns the kind of the value for messages: "a size", "a fraction", …. */
 const char *ab_value_kind_name(const struct ab_value *value);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads a workload: file → pre-scan → keys → libcyaml → values. Each step sees only what the one
- * before accepted. As many steps as possible run before the errors are shown.
+ * Loads a workload: reads the file, scans it (yaml_index.h), checks the keys, loads the texts with
+ * libcyaml, and reads the values. Each step sees only what the steps before it accepted. Errors are
+ * shown after as many steps as possible.
  */
 #include "workload/workload.h"
 
@@ -15,7 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads at most `cap` bytes up to the end; -1 on error, cap + 1 if there is more. */
+/* Reads a file of at most `cap` bytes to its end. Returns the number of bytes, -1 after an error,
+ * or cap + 1 if the file is longer. */
 static ssize_t read_all(int fd, char *buf, size_t cap)
 {
     size_t used = 0;
@@ -95,12 +97,14 @@ static bool wants_groups(const struct ab_workload *w, const struct ab_workload_o
     bool is_wanted = options->wants_groups;
     for (size_t i = 0; i < w->n_sets; i++)
         is_wanted = is_wanted || w->sets[i].via != NULL;
-    for (size_t i = 0; i < ab_workload_gates(w)->n; i++) /* pins are reported by set */
+    /* a gate about pins needs groups, because pins are counted by set */
+    for (size_t i = 0; i < ab_workload_gates(w)->n; i++)
         is_wanted = is_wanted || strstr(ab_workload_gates(w)->items[i].node.text, "/pins/") != NULL;
     return is_wanted;
 }
 
-/* Loads the text that `w` has; takes over w. */
+/* Loads the workload from the text in `w`. Takes over w: sets *out to it, or frees it after an
+ * error. */
 static enum ab_status load_text(struct ab_workload *w, const struct ab_workload_options *options,
                                 const size_t *chosen, struct ab_workload **out, char **messages,
                                 struct ab_err *err)
@@ -133,7 +137,8 @@ static enum ab_status load_text(struct ab_workload *w, const struct ab_workload_
     return status;
 }
 
-/* Returns the index of each parameter's value in a combination. */
+/* Returns an array with the index of each parameter's value in the combination, which is a number
+ * from 0. */
 static size_t *choose_values(const struct ab_workload *of, size_t combination)
 {
     size_t *chosen = ab_alloc_zeroed(of->params.n + 1, sizeof chosen[0]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tables of the language: verbs, words, and the keys of each kind of map.
+ * The tables of the workload language: verbs, words, and the keys of each kind of map.
  */
 #include "base/bits.h"
 #include "workload/config.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of the workload language: every verb, every option of verbs and every key of a file.
- * Generated from it are the enums, the records that libcyaml fills and its schema, and the tables
- * that find unknown keys and wrong shapes. So are the readers of plain values with ranges and
- * defaults, the rules for combinations, and the texts of errors.
+ * The tables of the workload language: every verb, every option of a verb and every key of a file.
+ *
+ * The preprocessor makes from these tables the enums, the records that libcyaml fills and their
+ * schema. Other code uses the tables to find unknown keys and wrong shapes, to read plain values
+ * with their ranges and defaults, and to write error messages.
  */
 #ifndef AB_WORKLOAD_WORKLOAD_LANGUAGE_H
 #define AB_WORKLOAD_WORKLOAD_LANGUAGE_H
@@ -19,7 +20,7 @@ enum ab_set_kind {
     AB_SET_WINDOW,
     AB_SET_MODEL
 };
-enum { /* bits of enum ab_set_kind, for the kinds that a verb works on */
+enum { /* one bit for each enum ab_set_kind, for masks of the kinds that a verb works on */
        AB_IN_SLOTS = 1 << AB_SET_SLOTS,
        AB_IN_LIST = 1 << AB_SET_LIST,
        AB_IN_REGION = 1 << AB_SET_REGION,
@@ -29,40 +30,44 @@ enum { /* bits of enum ab_set_kind, for the kinds that a verb works on */
        AB_IN_POSITIONS = AB_IN_SLOTS | AB_IN_LIST | AB_IN_WINDOW
 };
 
-/* Order in which a verb takes the positions of its set. */
+/* Rule by which a verb chooses positions or blocks of its set. */
 enum ab_pick {
     AB_PICK_FREE, /* the empty position that was vacated last */
-    AB_PICK_NEXT, /* the set's cursor, cyclic */
+    AB_PICK_NEXT, /* the position at the set's cursor, which moves on by one and wraps around */
     AB_PICK_RANDOM,
     AB_PICK_EMPTY, /* a random empty position */
     AB_PICK_OCCUPIED,
-    AB_PICK_ROUND_ROBIN, /* the verb's own cursor */
+    /* the position at the verb's own cursor, which moves on by one and wraps around */
+    AB_PICK_ROUND_ROBIN,
     AB_PICK_STRIDE,
     AB_PICK_BINS,
-    AB_PICK_OWN,  /* a random position of the lane's part of a shared set */
-    AB_PICK_FIFO, /* from here on `order`: live blocks, chosen before the first is touched */
+    AB_PICK_OWN, /* a random position in the part of a shared set that belongs to the lane */
+    /* this value and the values below are for `order`: they choose live blocks, before the first of
+     * them is touched */
+    AB_PICK_FIFO,
     AB_PICK_LIFO,
     AB_PICK_SHUFFLED,
     AB_PICK_EVERY,
 };
 
 enum ab_verb_trait {
-    /* one step for the whole set, none if nothing lives in it. Without this flag: one step for each
-     * block or position */
+    /* the verb makes one step for the whole set, or none if the set has no live block. Without this
+     * flag it makes one step for each block or position */
     AB_VERB_WHOLE = 1,
-    /* its blocks change position, or leave the set without a free, so each position stores its
-     * slot. Without this flag the slot of a position is fixed */
+    /* the verb moves blocks to other positions, or out of the set without a free, so the slot of
+     * each position must be stored. Without this flag the slot of a position is fixed */
     AB_VERB_MOVES = 2,
-    /* with `count: all` or a fraction it takes the oldest first, whatever its own order */
+    /* with `count: all` or `fraction` the verb takes the oldest blocks first, whatever its default
+     * order is */
     AB_VERB_BY_AGE = 4,
-    /* each step makes an op, whatever is live, so `check` knows the cost before a tape is made. Not
-     * true for blocks that come from another set */
+    /* each step makes an op, whatever is live, so `check` knows the number of ops before a tape is
+     * made. Not true for blocks that come from another set */
     AB_VERB_SURE = 8,
 };
 
-/* ---- verbs: X(P, NAME, key, options, kinds of sets, pick without `at` and `order`, traits) ----
+/* ---- verbs: X(P, NAME, key, options, kinds of sets, default of `at` or `order`, traits) ----
  *
- * The last one has a list for its key. */
+ * The last verb, choose, is the only one whose value is a list. */
 
 #define AB_OPTS_BLOCK (AB_OPT_SIZE | AB_OPT_ALIGN | AB_OPT_TOUCH)
 #define AB_OPTS_MANY (AB_OPT_AT | AB_OPT_ORDER | AB_OPT_COUNT | AB_OPT_FRACTION)
@@ -211,7 +216,8 @@ enum ab_verb_trait {
 #define AB_KEYS_CLAIM(P) \
     P##TEXT(claim, claim, SPECIAL) P##TEXT(claim, says, SPECIAL) P##TEXT(claim, source, SPECIAL)
 
-/* X(owner, OWNER, what such a map is called), a child before its parents. */
+/* X(owner, OWNER, name of the map in messages) for each kind of map. A child comes before its
+ * parents. */
 #define AB_BLOCKS(X) \
     X(verb, VERB, "a verb") \
     X(branch, BRANCH, "a choice") \
@@ -246,15 +252,15 @@ enum ab_verb_option { AB_VERB_OPTIONS(AB_OPTION_MASK, ) AB_OPT_DO = 1 << AB_OPTI
 struct ab_verb_def {
     const char *name;
     unsigned options; /* enum ab_verb_option */
-    unsigned kinds;   /* of sets: AB_IN_… */
+    unsigned kinds;   /* mask of the kinds of sets that the verb works on: AB_IN_… */
     enum ab_pick pick;
     unsigned traits; /* enum ab_verb_trait */
 };
 
-extern const struct ab_verb_def ab_verbs[AB_VERB_KIND_COUNT]; /* by enum ab_verb_kind */
+extern const struct ab_verb_def ab_verbs[AB_VERB_KIND_COUNT]; /* indexed by enum ab_verb_kind */
 
-/* The records that libcyaml fills; NULL = absent key. libcyaml 1.3.1 reads numbers wrongly (1e6 as
- * 1, 64KiB as 64, -1 as 2^64-1), so all values are loaded as texts. */
+/* The records that libcyaml fills; NULL = the key is absent. libcyaml 1.3.1 reads numbers wrongly
+ * (1e6 as 1, 64KiB as 64, -1 as 2^64-1), so all values are loaded as texts. */
 #define AB_RAW_TEXT(owner, key, type) char *key;
 #define AB_RAW_OPTION(NAME, key, type) char *key;
 #define AB_RAW_TEXTS(owner, key) \
@@ -272,7 +278,7 @@ extern const struct ab_verb_def ab_verbs[AB_VERB_KIND_COUNT]; /* by enum ab_verb
     };
 AB_BLOCKS(AB_RAW)
 
-/* A word ("all") or a call ("ops(n)") that a key accepts, and its value. */
+/* A word ("all") or a call ("ops(n)") that a key accepts, and the value that it stands for. */
 struct ab_word {
     const char *text;
     unsigned value;
@@ -298,20 +304,22 @@ struct ab_key_type {
         AB_KEY_FLAG,
         AB_KEY_NAME
     } kind;
-    uint64_t least, most;        /* COUNT, BYTES; for REAL rounded to whole numbers */
-    const struct ab_word *words; /* WORD, FLAG */
+    /* allowed range for COUNT, BYTES and REAL; a bound of REAL is rounded to a whole number */
+    uint64_t least, most;
+    const struct ab_word *words; /* words that WORD and FLAG accept */
     size_t n_words;
-    uint64_t absent;  /* the value of an absent key */
-    size_t at, bytes; /* offset and size of the value in its record */
+    uint64_t absent;  /* value that an absent key gets */
+    size_t at, bytes; /* offset and size in bytes of the value's field in its record */
 };
 
 struct ab_key {
     const char *name;
     enum ab_key_shape shape;
-    const struct ab_key_block *child; /* LIST, MIXED, MAP */
-    unsigned option;                  /* bit of a verb's option, else 0 */
-    size_t raw_at;                    /* offset of a TEXT in its ab_raw_… */
-    struct ab_key_type type;          /* TEXT */
+    const struct ab_key_block *child; /* map that LIST, MIXED or MAP contains */
+    /* bit in enum ab_verb_option; 0 = the key is not an option of a verb */
+    unsigned option;
+    size_t raw_at;           /* TEXT: offset of the text in its struct ab_raw_… */
+    struct ab_key_type type; /* TEXT */
 };
 
 struct ab_key_block {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Scans a workload before libcyaml does. libyaml 0.2.5 has no depth limit and scans deep nesting in
- * quadratic time. libcyaml replays aliases without limit, ignores second documents and reports
- * unknown keys at the place of the value before. Characters are checked here too, because libyaml
- * reports them by byte offset only and counts line separators that no editor shows.
+ * quadratic time. libcyaml replays aliases without limit, ignores second documents, and reports an
+ * unknown key at the place of the value before it. Characters are checked here too, because libyaml
+ * reports wrong ones by byte offset only and counts line separators that no editor shows.
  */
 #include "workload/yaml_index.h"
 
@@ -16,20 +16,21 @@
 struct scan {
     struct ab_tree *tree;
     struct ab_diag *diag;
-    uint32_t stack[AB_CONFIG_MAX_DEPTH + 1]; /* open lists and maps */
+    /* indices of the open lists and maps, the innermost last */
+    uint32_t stack[AB_CONFIG_MAX_DEPTH + 1];
     unsigned depth;
-    char *key; /* key in a map that waits for its value */
+    char *key; /* last key of the innermost map, if its value has not come yet; else NULL */
     struct ab_place key_at;
     uint32_t key_offset;
     bool is_twin;
     bool is_over;       /* an error has ended the scan */
-    const char *cursor; /* position in the source, at line and col, both from 0 */
+    const char *cursor; /* position in the source; line and col are its place, both from 0 */
     size_t line, col;
 };
 
 /* ---- characters ---- */
 
-/* Decodes one UTF-8 character; returns 0 if it is malformed. */
+/* Decodes one UTF-8 character. Returns 0 if it is malformed. */
 static size_t decode(const unsigned char *s, size_t n, uint32_t *c)
 {
     size_t want = s[0] < 0x80                   ? 1
@@ -149,7 +150,7 @@ static void stop(struct scan *s, struct ab_place at, const char *message)
     s->is_over = true;
 }
 
-/* Appends a node to the open list or map; NULL after an error. */
+/* Appends a node to the innermost open list or map. Returns NULL after an error. */
 static struct ab_node *add_node(struct scan *s, enum ab_node_kind kind, struct ab_place at)
 {
     struct ab_tree *t = s->tree;
@@ -182,7 +183,8 @@ static struct ab_node *add_node(struct scan *s, enum ab_node_kind kind, struct a
 
 /* ---- events ---- */
 
-/* Moves the cursor forward to a place. Places come in order, so a file is walked once. */
+/* Moves the cursor forward to a place and returns the address there. Callers ask for places in
+ * ascending order, so the source is read only once. */
 static const char *seek_to(struct scan *s, size_t line, size_t col)
 {
     const char *end = s->diag->source.text + s->diag->source.n;
@@ -225,8 +227,8 @@ static void take_key(struct scan *s, const yaml_event_t *e)
                                s->diag->source.text);
 }
 
-/* True if the text is in the source exactly as libyaml read it, so that offsets into it are
- * columns. */
+/* True if the scalar is in the source exactly as libyaml read it, so that an offset in the text is
+ * an offset in the source line. */
 static bool is_verbatim(struct scan *s, const yaml_event_t *e, uint32_t quote)
 {
     const char *end = s->diag->source.text + s->diag->source.n;
@@ -236,7 +238,7 @@ static bool is_verbatim(struct scan *s, const yaml_event_t *e, uint32_t quote)
            memcmp(p, e->data.scalar.value, n) == 0;
 }
 
-/* Refuses anchors and tags, which are not part of the language. */
+/* Reports an anchor or a tag, which are not part of the language. Returns true if there was one. */
 static bool has_marks(struct scan *s, struct ab_place at, const void *anchor, const void *tag)
 {
     if (anchor != NULL)
@@ -324,7 +326,7 @@ static void take_event(struct scan *s, const yaml_event_t *e)
     }
 }
 
-/* Reports libyaml's error in one sentence. */
+/* Reports the syntax error that libyaml found, in one sentence. */
 static void add_syntax_error(struct ab_diag *diag, const yaml_parser_t *parser)
 {
     const yaml_mark_t *m = &parser->problem_mark;

@@ -29,16 +29,17 @@ enum {
     STREAM_ORDER = 3,
     STREAMS_A_LANE = 4
 };
-enum { TURNS_SHOWN = 1 << 16 }; /* turns between two progress reports */
+enum { TURNS_SHOWN = 1 << 16 }; /* number of turns between two calls of the progress callback */
 
 /* ---- size of a tape ----
  *
- * A typing error such as iters(1e12) must end in a sentence with the figure, and not in an hour of
- * work or the kernel's out-of-memory killer. So bounds are computed from the text alone, before a
- * tape is made and while it grows. All sums and products saturate. */
+ * A typing error such as iters(1e12) must end in an error message with the number of ops, not in an
+ * hour of work or the kernel's out-of-memory killer. So the number of ops is bounded from the text
+ * alone before a tape is made, and checked again while it grows. Sums and products saturate. */
 
-/* Bytes of a position: live_set.c, its slot, and the tape builder's entry. Bytes of an op: with
- * several lanes also its copy when the lanes are laid out, its share of a turn, and an edge. */
+/* Memory per position and per op of a tape. POSITION_BYTES: the entries of live_set.c and of the
+ * tape builder, and the slot. LANE_OP_BYTES, with several lanes: the op, its copy in the final
+ * order, and its share of a turn and of an edge. */
 enum { OP_BYTES = 8, LANE_OP_BYTES = 40, POSITION_BYTES = 44 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -53,7 +54,7 @@ static uint64_t multiply(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* True if each step of the verb makes an op, whatever is live. */
+/* True if each step of the verb makes an op, whatever blocks are live. */
 static bool is_sure(const struct ab_workload *w, const struct ab_verb *v)
 {
     if (v->kind == AB_VERB_REPLACE && (v->pick >= AB_PICK_FIFO || v->pick == AB_PICK_OCCUPIED))
@@ -103,7 +104,7 @@ static uint64_t body_largest(const struct ab_workload *w, const struct ab_verb *
     return largest;
 }
 
-/* Returns the largest size that verbs of the phase may request; 0 = they request none. */
+/* Returns the largest size that a verb of the phase may request; 0 = no verb requests bytes. */
 static uint64_t estimate_phase_largest(const struct ab_workload *w,
                                        const struct ab_phase_def *phase)
 {
@@ -126,7 +127,8 @@ static bool body_names(const struct ab_verb *body, size_t n, uint32_t set)
     return is_named;
 }
 
-/* Returns the capacity of a set in blocks, in all lanes together; 0 if no verb names the set. */
+/* Returns the largest number of blocks in a set, summed over all lanes; 0 if no verb names the
+ * set. */
 static uint64_t set_capacity(const struct ab_workload *w, uint32_t index)
 {
     const struct ab_set_def *set = &w->sets[index];
@@ -138,13 +140,14 @@ static uint64_t set_capacity(const struct ab_workload *w, uint32_t index)
             is_named = body_names(role->body, role->n_body, index) ||
                        body_names(role->finally, role->n_finally, index);
         }
-    if (set->kind == AB_SET_QUEUE) /* in addition to its messages, each lane takes one apart */
+    /* besides the queue's messages, each lane may hold one message that it unpacks */
+    if (set->kind == AB_SET_QUEUE)
         n = multiply(n + AB_LANES_MAX, set->unit);
     return is_named ? multiply(n, set->is_shared ? 1 : set->end_lane - set->first_lane) : 0;
 }
 
-/* Returns an upper bound on the live bytes: the capacity of all sets in blocks, times the largest
- * size. */
+/* Returns an upper bound on the live bytes: the largest number of blocks in all sets, times the
+ * largest size. */
 static uint64_t estimate_most_live(const struct ab_workload *w)
 {
     uint64_t largest = 0, blocks = 0;
@@ -157,8 +160,8 @@ static uint64_t estimate_most_live(const struct ab_workload *w)
     return multiply(blocks, largest);
 }
 
-/* Returns a lower bound on the ops of a phase. Amounts that are not known (`all`, `fraction`, empty
- * positions) count as no ops. */
+/* Returns a lower bound on the ops of a phase. Amounts that depend on the live blocks (`all`,
+ * `fraction`, empty positions) count as no ops. */
 static uint64_t estimate_phase_ops(const struct ab_workload *w, const struct ab_phase_def *phase)
 {
     uint64_t once = phase->until == AB_UNTIL_OPS ? phase->limit : 0;
@@ -182,7 +185,7 @@ uint64_t ab_estimate_ops(const struct ab_workload *w)
     return sum;
 }
 
-/* Returns MemAvailable in bytes; without /proc there is no known limit. */
+/* Returns MemAvailable in bytes, or UINT64_MAX if /proc/meminfo cannot be read. */
 static uint64_t available_bytes(void)
 {
     char buf[AB_SYSTEM_FILE_BYTES], value[64] = "";
@@ -192,7 +195,8 @@ static uint64_t available_bytes(void)
     return kib >= 0 ? (uint64_t)kib * 1024 : UINT64_MAX;
 }
 
-/* True if the ops of a phase are spread over time. Their times are known only when all ops are. */
+/* True if a phase of the workload has `over`. The times of its ops are known only when all its ops
+ * are made. */
 static bool has_spread_ops(const struct ab_workload *w)
 {
     bool is_spread = false;
@@ -201,8 +205,9 @@ static bool has_spread_ops(const struct ab_workload *w)
     return is_spread;
 }
 
-/* Returns the limit on the ops of a tape: that of the format, or, if the tape is held whole, what
- * fits in half of the available memory beside the live sets of w. */
+/* Returns the limit on the ops of a tape. If the tape is made in bursts, it is the limit of the
+ * format. Otherwise it is also what fits into half of the available memory beside the live sets of
+ * w. */
 static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
 {
     uint64_t room = available_bytes() / 2, taken = 0, op_bytes = OP_BYTES;
@@ -249,8 +254,9 @@ static enum ab_status fail_deadlock(struct ab_generator *g)
     return status;
 }
 
-/* Decides when all remaining lanes wait. If other lanes have finished and the rest only wait for
- * messages, none will come, so they have finished too. Else it is a deadlock. */
+/* Decides what happens when all unfinished lanes wait. If some lanes have finished and all others
+ * wait for messages, no message will come, so the phase is done. Otherwise fails, because the lanes
+ * are in a deadlock. */
 static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finished)
 {
     bool all_receive = true;
@@ -263,11 +269,11 @@ static enum ab_status end_of_messages(struct ab_generator *g, uint32_t n_finishe
     return AB_OK;
 }
 
-/* ---- the time of the work ----
+/* ---- simulated time ----
  *
- * Ops take no time. Time advances if all lanes of a phase wait and one of them waits for time
- * (`settle`; in a phase that lasts `seconds(t)` also the next `every`). With `over` it advances
- * when the ops of a repetition are known and can be spread over it. */
+ * Ops take no time. Time advances if all lanes of a phase wait and one of them waits for time: in
+ * `settle`, or for the next `every` of a phase that lasts `seconds(t)`. With `over`, time advances
+ * at the end of a repetition, when its ops are known and can be spread over it. */
 
 enum { PACES_MOST = 1 << 20 };
 
@@ -283,7 +289,7 @@ static bool is_timed(const struct ab_generator *g)
 
 /* ---- every ---- */
 
-/* Sets the times at which each `every` of a body is first due. */
+/* Sets the time at which each `every` in a body, and in the bodies nested in it, is due first. */
 static void begin_every(struct ab_generator_lane *lane, const struct ab_verb *body, size_t n,
                         uint64_t begin_ns)
 {
@@ -303,7 +309,7 @@ static void time_begin_lane(struct ab_generator *g, struct ab_generator_lane *la
                 g->is_final ? role->n_finally : role->n_body, g->clock.begin_ns);
 }
 
-/* Returns the time at which the next `every` in this body is due; UINT64_MAX = there is none. */
+/* Returns the time at which the next `every` in the body is due; UINT64_MAX = the body has none. */
 static uint64_t next_due(const struct ab_generator_lane *lane, const struct ab_verb *body, size_t n)
 {
     uint64_t due = UINT64_MAX;
@@ -315,8 +321,8 @@ static uint64_t next_due(const struct ab_generator_lane *lane, const struct ab_v
     return due;
 }
 
-/* Returns the current time. With `over` the times of ops are known only when their number is. Until
- * then the finished fraction of `until` is used instead. */
+/* Returns the simulated time. With `over`, the exact times of ops are known only at the end of the
+ * repetition. Until then the time is estimated from the finished fraction of `until`. */
 static uint64_t time_now(const struct ab_generator *g)
 {
     const struct ab_phase_def *p = g->phase;
@@ -368,7 +374,7 @@ static void time_end_iteration(struct ab_generator *g, struct ab_generator_lane 
         time_await(g, lane, AB_WAIT_TIME, due);
 }
 
-/* Wakes all lanes whose wait for time is over. */
+/* Wakes all lanes that have waited for time long enough, or that wait in `settle`. */
 static void time_wake(struct ab_generator *g)
 {
     for (uint32_t i = 0; i < g->phase->n_lanes; i++) {
@@ -378,7 +384,8 @@ static void time_wake(struct ab_generator *g)
                         (lane->wait_ns <= g->clock.now_ns || lane->wait_ns == UINT64_MAX));
         if (!is_over)
             continue;
-        if (lane->wait == AB_WAIT_TIME) /* between two iterations; a settle is within one */
+        /* a lane waits for AB_WAIT_TIME between two iterations, but for a `settle` within one */
+        if (lane->wait == AB_WAIT_TIME)
             lane->body_ns = g->clock.now_ns;
         lane->wait = AB_WAIT_NONE;
         ab_lane_set_ready(g, i, true);
@@ -450,8 +457,8 @@ static void time_begin(struct ab_generator *g)
         time_note_ops(g);
 }
 
-/* Sets the times of the ops that are spread over the phase. An op after n_ops others has the number
- * n_ops + 1. */
+/* Sets the times of the ops that are spread over the phase (`over`). The time of an op is
+ * proportional to its number in the repetition; the last op is at the end. */
 static enum ab_status time_end(struct ab_generator *g)
 {
     const struct ab_clock *c = &g->clock;
@@ -465,17 +472,18 @@ static enum ab_status time_end(struct ab_generator *g)
     return time_move(g, c->begin_ns + g->phase->over_ns, 0);
 }
 
-/* Ops without progress towards `until`, or between two checks of its speed. */
+/* Number of ops without progress towards `until` from which on the phase fails. Also the number of
+ * ops before its speed is first checked. */
 #define AB_PROBE_OPS (UINT64_C(1) << 24)
 
 /* ---- executing the body of a lane within its turn ----
  *
- * The position of a lane is stored in records, not on the stack, so that it can stop in the middle
- * of a verb and continue in its next turn. */
+ * The state of a lane is stored in records, not on the C stack, so that the lane can stop in the
+ * middle of a verb and continue in its next turn. */
 
 enum { STALLED_ITERS = 1000000, PROBE_ITERS = 16 };
 
-/* Prepares a lane for a repetition of a phase, or for its `finally`. */
+/* Prepares a lane for one repetition of a phase, or for its `finally`. */
 static void interpret_begin(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     const struct ab_phase_def *p = g->phase;
@@ -494,7 +502,7 @@ static void interpret_begin(struct ab_generator *g, struct ab_generator_lane *la
     time_begin_lane(g, lane);
 }
 
-/* Fails if a loop of `all`, of which some turns are done, will make too many ops. */
+/* Fails if a loop will make too many ops, estimated from the iterations that are done. */
 static enum ab_status interpret_probe(struct ab_generator *g, const struct ab_loop *loop,
                                       uint64_t n_ops)
 {
@@ -506,8 +514,8 @@ static enum ab_status interpret_probe(struct ab_generator *g, const struct ab_lo
     return total > 2.0 * (double)g->max_ops ? ab_generate_too_many(g, loop->place, total) : AB_OK;
 }
 
-/* Fails if the phase, at its speed so far, will make too many ops before its counter reaches the
- * end. */
+/* Fails if the phase will make too many ops before its counter reaches the end, estimated from the
+ * ops so far. */
 static enum ab_status check_pace(struct ab_generator *g, uint64_t n_ops)
 {
     double made = (double)(n_ops - g->begin), risen = (double)(g->highest - g->start);
@@ -517,8 +525,8 @@ static enum ab_status check_pace(struct ab_generator *g, uint64_t n_ops)
                                             : AB_OK;
 }
 
-/* Checks after an iteration of a phase with until: ops, allocated or live that the counter keeps
- * rising. */
+/* Checks after an iteration of a phase that ends by ops, allocated, live or seconds that its
+ * counter still rises. */
 static enum ab_status check_rise(struct ab_generator *g)
 {
     const struct ab_phase_def *p = g->phase;
@@ -541,7 +549,8 @@ static enum ab_status check_rise(struct ab_generator *g)
     return n_ops >= g->probe_at && g->highest > g->start ? check_pace(g, n_ops) : AB_OK;
 }
 
-/* Ends the lane's thread if `renew` is due after this iteration, and another iteration follows. */
+/* Ends the lane's thread if `renew` is due after this iteration and the lane has another iteration
+ * to do. */
 static enum ab_status renew_thread(struct ab_generator *g, const struct ab_loop *loop)
 {
     uint64_t renew = g->lane->role->renew;
@@ -575,7 +584,7 @@ static enum ab_status end_iteration(struct ab_generator *g, struct ab_generator_
     return status;
 }
 
-/* Chooses one of the branches by its weight. */
+/* Chooses a branch of `choose` at random, by the weights. */
 static const struct ab_verb *choose_branch(struct ab_generator_lane *lane, const struct ab_verb *v)
 {
     double u = ab_rng_unit(&lane->choices);
@@ -585,7 +594,8 @@ static const struct ab_verb *choose_branch(struct ab_generator_lane *lane, const
     return &v->body[i];
 }
 
-/* Begins the verb's body. If it is skipped, that counts as a step without effect. */
+/* Begins the body of a control verb. If the body is not executed this time, counts a step without
+ * effect. */
 static enum ab_status enter(struct ab_generator *g, struct ab_generator_lane *lane,
                             const struct ab_verb *v)
 {
@@ -602,7 +612,8 @@ static enum ab_status enter(struct ab_generator *g, struct ab_generator_lane *la
     return ab_tape_mark(g->tape, &loop->save, g->err);
 }
 
-/* Does the smallest possible next action of a lane. */
+/* Does the next action of a lane: one step of its verb, the beginning of its next verb, or the end
+ * of an iteration. */
 static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     if (lane->verb != NULL && lane->step < lane->n_steps)
@@ -621,8 +632,8 @@ static enum ab_status advance(struct ab_generator *g, struct ab_generator_lane *
     return enter(g, lane, v->kind == AB_VERB_CHOOSE ? choose_branch(lane, v) : v);
 }
 
-/* Ends a lane's body at the end of the phase, perhaps in the middle, and the scopes that it is
- * in. */
+/* Ends the body of a lane at the end of the phase, even in its middle, and all scopes that the lane
+ * is in. */
 static enum ab_status interpret_end(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     enum ab_status status = AB_OK;
@@ -657,7 +668,8 @@ static enum ab_status take_turn(struct ab_generator *g, struct ab_generator_lane
     return status;
 }
 
-/* Returns the first ready lane from `from` on, cyclically; AB_LANES_MAX = none. */
+/* Returns the first ready lane at or after `from`, wrapping around; AB_LANES_MAX = no lane is
+ * ready. */
 static uint32_t next_ready(const struct ab_generator *g, uint32_t from)
 {
     enum { WORDS = AB_LANES_MAX / 64 };
@@ -686,7 +698,8 @@ static enum ab_status begin_phase(struct ab_generator *g)
     return status;
 }
 
-/* Returns a phase for bursts that have none of its ops. */
+/* Returns the entry of a phase that has no ops in a burst. `at` and `turn` are its position in the
+ * burst. */
 static struct ab_phase name_phase(const struct ab_phase_def *p, uint32_t at, uint32_t turn)
 {
     struct ab_phase phase = {.is_measured = p->is_measured,
@@ -701,8 +714,8 @@ static struct ab_phase name_phase(const struct ab_phase_def *p, uint32_t at, uin
     return phase;
 }
 
-/* Extends the begins of lanes of a tape that has only the phases [first, first + n_made) to all `n`
- * phases. */
+/* Copies an array with the beginning of each lane in each phase, from a tape that has only the
+ * phases [first, first + n_made). In the copy, all other phases of the n are empty. */
 static uint32_t *pad_begins(const uint32_t *made, uint32_t first, uint32_t n_made, uint32_t n,
                             uint32_t n_lanes)
 {
@@ -715,8 +728,8 @@ static uint32_t *pad_begins(const uint32_t *made, uint32_t first, uint32_t n_mad
     return begins;
 }
 
-/* Returns a padded copy of `made` with all phases. The caller frees its phases and arrays of
- * begins; all other arrays belong to `made`. */
+/* Returns a copy of the burst `made` in which all phases of the workload are listed. The caller
+ * frees its phases and its arrays of beginnings; all other arrays belong to `made`. */
 static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *made)
 {
     struct ab_tape burst = *made;
@@ -739,7 +752,8 @@ static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *ma
     return burst;
 }
 
-/* Hands over everything that was pushed since the last burst as the next one. */
+/* Makes a burst of everything that was pushed since the last burst, and passes it to the caller's
+ * `take`. */
 static enum ab_status hand_over(struct ab_generator *g, bool is_only)
 {
     const struct ab_tape *made;
@@ -760,7 +774,8 @@ static enum ab_status hand_over(struct ab_generator *g, bool is_only)
     return status;
 }
 
-/* True if a lane is in a scope. Save points do not outlive a burst, so no burst ends then. */
+/* True if a lane is in a scope. Then the burst cannot end, because save points are lost at its
+ * end. */
 static bool is_in_scope(const struct ab_generator *g)
 {
     bool is_found = false;
@@ -770,7 +785,7 @@ static bool is_in_scope(const struct ab_generator *g)
     return is_found;
 }
 
-/* Ends the burst between two turns if it is long enough. */
+/* Ends the burst between two turns if it has grown to `most_bytes`. */
 static enum ab_status end_burst(struct ab_generator *g)
 {
     if (g->bursts == NULL || ab_tape_bytes(g->tape) < g->bursts->most_bytes || is_in_scope(g) ||
@@ -827,13 +842,14 @@ static enum ab_status end_scopes(struct ab_generator *g)
     return status;
 }
 
-/* Puts the message that a lane holds back into its queue, at the end of a phase. */
+/* At the end of a phase: puts the message that a lane has begun to send or unpack back into its
+ * queue. */
 static void step_put_down(struct ab_generator *g, struct ab_generator_lane *lane)
 {
     const struct ab_verb *v = lane->verb;
     struct ab_queue *q = lane->queue;
     if (lane->wait == AB_WAIT_ROOM || lane->wait == AB_WAIT_MESSAGE)
-        /* the phase ends, so both lines of waiting lanes are emptied */
+        /* the phase ends for all lanes, so the lists of waiting lanes are emptied */
         lane->waits_at->for_room.n = lane->waits_at->for_message.n = 0;
     lane->wait = AB_WAIT_NONE;
     if (v == NULL || q == NULL)
@@ -845,7 +861,7 @@ static void step_put_down(struct ab_generator *g, struct ab_generator_lane *lane
         ab_queue_put(q, &lane->message, to_front);
 }
 
-/* Executes the bodies of all lanes, or their `finally`. */
+/* Executes the bodies of all lanes, or the `finally` of all lanes if g->is_final. */
 static enum ab_status run_bodies(struct ab_generator *g, const struct ab_phase_def *p)
 {
     memset(g->ready, 0, sizeof g->ready);
@@ -1000,7 +1016,7 @@ static void release(struct ab_generator *g)
     free(g->lanes);
 }
 
-/* Fails if the phase cannot reach its end. */
+/* Fails if the phase cannot reach its end. `most` is an upper bound on the live bytes. */
 static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_def *p, uint64_t most)
 {
     if (p->until == AB_UNTIL_LIVE && p->limit > most)
@@ -1016,7 +1032,7 @@ static enum ab_status check_end(struct ab_generator *g, const struct ab_phase_de
     return AB_OK;
 }
 
-/* Checks the bounds that follow from the text alone, before any memory is used. */
+/* Checks the bounds that follow from the text alone, before memory is allocated for the tape. */
 static enum ab_status check_estimate(struct ab_generator *g)
 {
     const struct ab_workload *w = g->w;
@@ -1033,7 +1049,8 @@ static enum ab_status check_estimate(struct ab_generator *g)
     return AB_OK;
 }
 
-/* Adds the place of the phase to an error of the tape, which does not know the text. */
+/* Adds the place of the phase to an error of the tape builder, which does not know the text.
+ * Returns the status. */
 static enum ab_status place_failure(struct ab_generator *g, const struct ab_phase_def *phase,
                                     enum ab_status status)
 {
@@ -1073,8 +1090,8 @@ enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, s
     return status;
 }
 
-/* Compiles a tape that is held whole, because only such a tape records which set each request is
- * for. */
+/* Compiles the tape as a single burst, because only a tape that is not split can record which set
+ * each request is for. */
 static enum ab_status compile_whole(struct ab_workload *w, struct ab_workload_bursts *bursts,
                                     struct ab_tape *total, struct ab_err *err)
 {

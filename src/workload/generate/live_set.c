@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set is one array that is split into live and empty positions, with its inverse, and a doubly
- * linked list by age: 16 bytes a position. An index by age, up to 36 bytes a position, is made only
- * when needed.
+ * A set of positions is one array, split into live and empty positions, an inverse array, and a
+ * doubly linked list of the live positions by age. This takes 16 bytes per position. An index by
+ * age, up to 36 bytes per position, is made only when needed.
  */
 #include "workload/generate/live_set.h"
 
@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* Steps along the list from which a search in the index is faster. */
+/* INDEX_FROM: number of steps along the list from which on a search in the index is faster.
+ * INDEX_MOST: largest number of positions for which an index is made. */
 enum { INDEX_FROM = 32, INDEX_MOST = 1 << 30 };
 
 /* ---- index by age ---- */
@@ -29,7 +30,8 @@ static void index_count(struct ab_age_index *x, uint32_t number, uint32_t change
         x->tree[i] += change;
 }
 
-/* Renumbers the live positions in their order, with room for at least as many more. */
+/* Makes the index, or renumbers its live positions by age, so that at least as many numbers are
+ * free again. */
 static void index_make(struct ab_live_set *s)
 {
     struct ab_age_index *x = &s->index;
@@ -45,7 +47,8 @@ static void index_make(struct ab_live_set *s)
         x->position_of[x->next] = p;
         x->number_of[p] = x->next++;
     }
-    for (uint32_t i = 1; i <= x->cap; i++) /* live numbers in the node's range (i - (i & -i), i] */
+    /* node i counts the live positions numbered from i - (i & -i) to i - 1 */
+    for (uint32_t i = 1; i <= x->cap; i++)
         x->tree[i] = (i < x->next ? i : x->next) -
                      (i - (i & -i) < x->next ? i - (i & -i) : x->next);
 }
@@ -56,7 +59,7 @@ static void index_add(struct ab_live_set *s, uint32_t position)
     if (x->tree == NULL)
         return;
     if (x->next == x->cap) {
-        index_make(s); /* the position is in the list already */
+        index_make(s); /* the position is in the list already, so the new index has it */
         return;
     }
     x->position_of[x->next] = position;
@@ -64,7 +67,7 @@ static void index_add(struct ab_live_set *s, uint32_t position)
     index_count(x, x->next++, 1);
 }
 
-/* Returns the live position that has `rank` older ones. */
+/* Returns the live position that has exactly `rank` older live positions. */
 static uint32_t index_find(const struct ab_age_index *x, uint64_t rank)
 {
     uint32_t at = 0;
@@ -84,7 +87,7 @@ void ab_live_set_init(struct ab_live_set *s, uint32_t n)
     ab_live_set_grow(s, n);
 }
 
-/* Sets the pointers to the four arrays, which share one allocation. */
+/* Sets the pointers to the four arrays within one allocation. */
 static void point_into(struct ab_live_set *s, uint32_t *memory, size_t n)
 {
     s->members = memory;
@@ -98,7 +101,7 @@ void ab_live_set_grow(struct ab_live_set *s, uint32_t n)
     struct ab_live_set old = *s;
     if (n == 0)
         return;
-    index_drop(&s->index); /* sized for the old number of positions */
+    index_drop(&s->index); /* the index has the size for the old number of positions */
     uint32_t *memory = ab_alloc((size_t)n * 4 * sizeof *memory);
     point_into(s, memory, n);
     for (uint32_t i = 0; i < old.n; i++) {
@@ -120,7 +123,7 @@ void ab_live_set_fini(struct ab_live_set *s)
     *s = (struct ab_live_set){0};
 }
 
-/* Exchanges two entries of members. */
+/* Exchanges two entries of `members` and updates `where`. */
 static void exchange(struct ab_live_set *s, uint32_t i, uint32_t j)
 {
     uint32_t a = s->members[i], b = s->members[j];
@@ -175,7 +178,7 @@ void ab_live_set_youngest(const struct ab_live_set *s, uint32_t *out, uint32_t n
 
 void ab_live_set_shuffled(struct ab_live_set *s, uint32_t *out, uint32_t n, struct ab_rng *rng)
 {
-    for (uint32_t i = 0; i < n; i++) { /* Fisher-Yates, only as far as needed */
+    for (uint32_t i = 0; i < n; i++) { /* Fisher-Yates shuffle, stopped after n entries */
         exchange(s, i, i + (uint32_t)ab_rng_below(rng, s->n_live - i));
         out[i] = s->members[i];
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The verb `play` executes a model, one call in each step. Due actions come first: frees and
- * resizes of live blocks, by the time at which they are due; of equal times the youngest block.
- * Else the next block of the part's automaton is allocated. A part without further blocks ends when
- * its due actions are done. Each call belongs to the lane that the table gives, whichever lane's
- * turn it is.
+ * Executes the verb `play`, one call of the model in each step.
+ *
+ * A resize or free that is due comes first, in the order of due times; of equal times, the youngest
+ * block first. Otherwise the part's automaton chooses the next block to allocate. When a part has
+ * no further blocks to allocate and its due actions are done, the next part begins. Each call is
+ * made in the lane that the table gives, whichever lane has its turn.
  */
 #include "base/search.h"
 #include "core/alloc.h"
@@ -14,32 +15,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times are calls of the model with a fraction, which is the place within a part. */
+/* A time is a number of calls of the model, as a fixed-point number; the fraction orders actions
+ * between two calls. */
 enum { FRACTION_BITS = 20 };
 #define TIME(calls) ((uint64_t)(calls) << FRACTION_BITS)
 
-struct living { /* a block that will still be resized or freed */
+struct living { /* a live block that will be resized or freed */
     uint64_t due, born, dies, number;
     uint32_t slot, block, n_resized;
-    bool is_free; /* the next action is its free */
+    bool is_free; /* True if its next action is the free */
 };
 
 struct ab_play {
     const struct ab_model *t;
     struct ab_rng rng;
-    struct living *heap; /* next due action on top */
+    struct living *heap; /* binary heap by due time; the next action is on top */
     size_t n_heap, cap_heap;
-    uint64_t now, n_born; /* number of calls and blocks so far */
+    /* now: number of calls so far; n_born: number of blocks allocated so far */
+    uint64_t now, n_born;
     uint32_t part;
     bool has_part, is_finished;
-    size_t first, end; /* rows of the part */
+    size_t first, end; /* range of the part's rows in t->rows */
     uint32_t state, n_states, jump;
-    uint64_t n_left;             /* blocks of the part that remain */
-    uint32_t *left;              /* by row of the part: remaining count */
-    uint32_t *states;            /* index in the part of the first row of each state that has
-                                    rows */
-    uint64_t *left_in;           /* by the same states: remaining blocks */
-    uint32_t *n_ends, *n_placed; /* by order and parts ahead: blocks of this part with this end */
+    uint64_t n_left; /* number of blocks that the part will still allocate */
+    uint32_t *left;  /* remaining count of each row of the part */
+    /* for each state of the part that has rows: index of its first row in the part */
+    uint32_t *states;
+    uint64_t *left_in; /* for each state in `states`: number of blocks that remain */
+    /* blocks of the part that end in fifo or lifo order, by index of order_of(): all, and those
+     * allocated so far */
+    uint32_t *n_ends, *n_placed;
 };
 
 struct ab_play *ab_play_begin(const struct ab_model *t, uint64_t seed, uint64_t stream)
@@ -99,7 +104,7 @@ static struct living pop(struct ab_play *p)
     return top;
 }
 
-/* Schedules the next action on a block, if there is one. */
+/* Schedules the next resize or the free of a block, if it has one. */
 static void plan(struct ab_play *p, struct living x)
 {
     const struct ab_model_block *b = &p->t->blocks[x.block];
@@ -121,13 +126,14 @@ static uint64_t random_part(struct ab_play *p, uint64_t range)
     return ab_rng_below(&p->rng, range > 0 ? range : 1);
 }
 
-/* Returns the index in n_ends for blocks that end in an order. */
+/* Returns the index in n_ends for blocks that end in fifo or lifo order: one for each order and
+ * number of parts that they live. */
 static size_t order_of(const struct ab_model_block *b)
 {
     return (b->ends == AB_ENDS_LIFO ? AB_MODEL_PARTS_MAX : 0) + b->life;
 }
 
-/* Returns the time at which a block that is allocated now dies. */
+/* Returns the time at which a block that is allocated now is freed. */
 static uint64_t death_of(struct ab_play *p, const struct ab_model_block *b)
 {
     uint64_t part = TIME(p->t->part_calls), range = part * (b->to - b->from) / 100;
@@ -144,8 +150,7 @@ static uint64_t death_of(struct ab_play *p, const struct ab_model_block *b)
 
 /* ---- parts ---- */
 
-/* Adds the row's blocks to n_ends, if they end in an order: to the number of those that end in the
- * same order in the same part. */
+/* Adds the count of the row to n_ends, if its blocks end in fifo or lifo order. */
 static void count_ends(struct ab_play *p, const struct ab_model_row *row)
 {
     const struct ab_model_block *b = &p->t->blocks[row->block];
@@ -179,7 +184,7 @@ static void begin_part(struct ab_play *p)
     p->has_part = true;
 }
 
-/* Returns the index of a state among those that have rows; n_states = it has none. */
+/* Returns the index of a state in `states`; n_states = the state has no rows. */
 static uint32_t find_state(const struct ab_play *p, uint32_t state)
 {
     const struct ab_model_row *rows = &p->t->rows[p->first];
@@ -187,7 +192,8 @@ static uint32_t find_state(const struct ab_play *p, uint32_t state)
     return i < p->n_states && rows[p->states[i]].state == state ? (uint32_t)i : p->n_states;
 }
 
-/* Draws the next block of the part; at least one must remain. */
+/* Draws the kind of the next block of the part, and moves to the next state. At least one block
+ * must remain. */
 static uint32_t draw_block(struct ab_play *p)
 {
     uint32_t at = find_state(p, p->state);
@@ -273,7 +279,7 @@ static enum ab_status play_due_action(struct ab_generator *g, struct ab_play *p,
     return AB_OK;
 }
 
-/* True if the part has no further blocks and no due actions. */
+/* True if the part has no block left to allocate and no action that is due before its end. */
 static bool is_part_over(const struct ab_play *p)
 {
     bool is_last = p->part + 1 >= p->t->n_parts;

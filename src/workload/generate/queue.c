@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A queue consists of two rings, one of lengths and one of slots. Its memory is proportional to its
- * content, whatever capacity and message size a workload has.
+ * A queue consists of two rings: the lengths of the messages, and the slots of their blocks. Its
+ * memory is proportional to the messages in it, not to the capacity that the workload gives.
  */
 #include "workload/generate/queue.h"
 
@@ -23,7 +23,8 @@ static void reserve(struct ab_ring *r, size_t more)
     *r = (struct ab_ring){.items = items, .cap = cap, .n = r->n};
 }
 
-/* Returns item i. `begin` is unbounded, also below 0; only its value modulo cap matters. */
+/* Returns item i of the ring. `begin` may be any number, even one that wrapped below 0, because
+ * only its value modulo cap matters. */
 static uint32_t *at(const struct ab_ring *r, size_t i)
 {
     return &r->items[(r->begin + i) & (r->cap - 1)];

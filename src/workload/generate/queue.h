@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A queue of messages while a tape is made. A message is a list of blocks, by their slots. Messages
- * can be taken from both ends. Lanes wait in line, so that none starves. steps.c decides what
- * happens when the queue is full, and which lane continues.
+ * A queue of messages while a tape is made. A message is a list of blocks, given by their slots.
+ * Messages can be taken from both ends. Waiting lanes are served in order, so that none waits for
+ * ever. steps.c decides what happens when the queue is full, and which lane continues.
  */
 #ifndef AB_WORKLOAD_GENERATE_QUEUE_H
 #define AB_WORKLOAD_GENERATE_QUEUE_H
@@ -11,19 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing ring of numbers; zero-initialise. */
+/* A ring buffer of numbers that grows; zero-initialise. */
 struct ab_ring {
     uint32_t *items;
-    size_t cap, begin, n; /* cap is a power of two */
+    size_t cap, begin, n; /* cap: a power of two */
 };
 
 struct ab_queue {
     struct ab_ring lengths, blocks;
-    uint32_t n_reserved;                  /* messages that lanes are filling */
-    struct ab_ring for_room, for_message; /* waiting lanes, first come first served */
+    /* number of messages that lanes are filling now, for which there is room */
+    uint32_t n_reserved;
+    /* lanes that wait for room, and for a message; first come, first served */
+    struct ab_ring for_room, for_message;
 };
 
-/* Slots [next, n) of a message that a lane is unpacking or filling. */
+/* A message that a lane is unpacking or filling: the slots [next, n) are in it. */
 struct ab_message {
     uint32_t *slots;
     size_t cap, next, n;
@@ -31,13 +33,13 @@ struct ab_message {
 
 void ab_message_add(struct ab_message *m, uint32_t slot);
 
-/* Moves the rest of the message to the front or the back of the queue. */
+/* Moves the slots [next, n) of m to the front or the back of the queue, as one message. */
 void ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front);
-/* Fills m with the message at the front or the back; there must be one. */
+/* Takes the message at the front or the back out of the queue and into m. There must be one. */
 void ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back);
 
 void ab_line_join(struct ab_ring *line, uint32_t lane);
-/* Takes the first lane out of the line. Returns false if the line is empty. */
+/* Takes the lane that has waited longest out of the line. Returns false if the line is empty. */
 bool ab_line_next(struct ab_ring *line, uint32_t *lane);
 
 void ab_queue_fini(struct ab_queue *q);

@@ -16,13 +16,12 @@
 #include <string.h>
 
 #define LIVE_BYTES_MAX (UINT64_C(1) << 62)
-/* Random streams that do not belong to a lane. */
+/* First of the random streams for models, which do not belong to a lane. */
 #define MODEL_STREAM (UINT64_C(1) << 32)
 enum {
     POOLED_OPS = 12,
     GROWN_OPS = 3
-}; /* memory of a pooled slot and of a grown position, in
-                                            ops */
+}; /* memory of a pooled slot and of a position by which a set grew, as a number of ops */
 
 /* ---- errors and progress ---- */
 
@@ -99,15 +98,15 @@ static uint32_t pick_bin(struct ab_generator_lane *lane, const struct ab_verb *v
     return bin->begin + (uint32_t)ab_rng_below(&lane->positions, bin->end - bin->begin);
 }
 
-/* Returns the beginning of a lane's part of a shared set, or of the part `after` it. The n
- * positions are divided among the lanes of the role. */
+/* Returns the first position of a lane's part of a shared set of n positions; with `after` = 1,
+ * that of the next part. The lanes of the role share the positions equally. */
 static uint32_t own_begin(const struct ab_generator_lane *lane, uint32_t n, uint32_t after)
 {
     uint64_t part = lane->index - lane->role->first_lane + after;
     return (uint32_t)(part * n / lane->role->n_lanes);
 }
 
-/* Returns a number below n from a cursor and advances the cursor by `step`, cyclically. */
+/* Returns the cursor modulo n, and advances the cursor by `step`, modulo n. */
 static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
 {
     uint64_t now = *cursor % n; /* the list may have become shorter since the last call */
@@ -115,8 +114,7 @@ static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
     return (uint32_t)now;
 }
 
-/* Picks a block of a list. Lists have no fixed positions but blocks without gaps; the last one
- * fills a hole. */
+/* Picks a position in a list. A list has no fixed positions: its cursors count live blocks only. */
 static uint32_t pick_dense(struct ab_generator *g, const struct ab_verb *v, struct ab_live_set *s,
                            enum ab_pick pick)
 {
@@ -162,7 +160,7 @@ static uint32_t pick_position(struct ab_generator *g, const struct ab_verb *v, u
     }
     case AB_PICK_NEXT:
         return turn_cursor(&s->cursor, 1, s->n);
-    default: /* the verb's own cursor */
+    default: /* AB_PICK_ROUND_ROBIN and AB_PICK_STRIDE use the verb's own cursor */
         return turn_cursor(&lane->cursors[v->cursor], pick == AB_PICK_STRIDE ? v->step : 1, s->n);
     }
 }
@@ -203,7 +201,7 @@ static void pick_live(struct ab_generator_lane *lane, struct ab_live_set *live, 
 }
 
 /* Chooses the live blocks of an `order` before the first step, because the steps change which
- * blocks are live and their order by age. */
+ * blocks are live and how old they are. */
 static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_verb *v,
                                       struct ab_live_set *s)
 {
@@ -223,7 +221,7 @@ static enum ab_status choose_by_order(struct ab_generator *g, const struct ab_ve
     return AB_OK;
 }
 
-/* Returns the number of blocks that a send takes. */
+/* Returns the number of blocks that a send puts into messages. */
 static uint64_t count_sent(const struct ab_generator *g, const struct ab_verb *v)
 {
     uint64_t n = g->lane->count;
@@ -239,7 +237,7 @@ uint64_t ab_step_draw_count(const struct ab_generator *g, const struct ab_verb *
                : ab_dist_draw(&g->w->dists, v->counts, g->lane->turns, &g->lane->choices);
 }
 
-/* Begins a `play`, which takes as many steps as the model has calls. */
+/* Begins a `play`. Its number of steps is not limited here: it ends with the model. */
 static enum ab_status begin_play(struct ab_generator *g, const struct ab_verb *v,
                                  struct ab_instance *s)
 {
@@ -274,7 +272,8 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
         lane->n_steps = count_by_at(g, v, &s->live);
     bool is_counted = v->pick >= AB_PICK_FIFO && v->kind != AB_VERB_SEND &&
                       v->amount == AB_AMOUNT_COUNT &&
-                      lane->count > 0; /* its misses are idle steps already */
+                      /* then choose_by_order() has counted the missing blocks as idle steps */
+                      lane->count > 0;
     if (status == AB_OK && lane->n_steps == 0 && !is_counted)
         status = ab_generate_idle(g, v->place, 1);
     return status;
@@ -282,7 +281,7 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
 
 /* ---- ops on one block: in a slot of the pool, or at a position of a set, which is updated ---- */
 
-/* Returns the status of a push; adds the place of the verb to an error. */
+/* Returns the status of a push, after adding the place of the verb to its error. */
 static enum ab_status pushed(struct ab_generator *g, enum ab_status status)
 {
     char text[300];
@@ -315,7 +314,7 @@ static enum ab_status draw_request(struct ab_generator *g, struct ab_request *re
 
 static enum ab_status free_at(struct ab_generator *g, struct ab_instance *s, uint32_t position);
 
-/* Frees blocks until a request of this size fits below the phase's cap. */
+/* Frees blocks of the cap's set until a request of `size` bytes fits below the phase's cap. */
 static enum ab_status keep_cap(struct ab_generator *g, uint64_t size)
 {
     const struct ab_cap *cap = &g->phase->cap;
@@ -493,7 +492,7 @@ static enum ab_status wait_for(struct ab_generator *g, enum ab_wait what, struct
     return AB_OK;
 }
 
-/* Lets a waiting lane continue, with the queue in the state that it waited for. */
+/* Lets lane `index`, which waited at queue q, continue. Returns the lane. */
 static struct ab_generator_lane *wake(struct ab_generator *g, uint32_t index, struct ab_queue *q)
 {
     struct ab_generator_lane *lane = &g->lanes[index];
@@ -508,7 +507,8 @@ static bool has_room(const struct ab_queue *q, const struct ab_set_def *def)
     return def->count == 0 || q->lengths.n + q->n_reserved < def->count;
 }
 
-/* Gives room in the queue to the sender that has waited longest. */
+/* If the queue has room, lets the sender that has waited longest continue, and reserves the room
+ * for it. */
 static void offer_room(struct ab_generator *g, const struct ab_set_def *def, struct ab_queue *q)
 {
     uint32_t waiting;
@@ -518,7 +518,8 @@ static void offer_room(struct ab_generator *g, const struct ab_set_def *def, str
     wake(g, waiting, q);
 }
 
-/* Gives a message to the receiver that has waited longest, else puts it into the queue. */
+/* Gives the message to the receiver that has waited longest. If no lane waits, puts the message
+ * into the queue. */
 static void deliver(struct ab_generator *g, struct ab_queue *q, struct ab_message *m)
 {
     uint32_t waiting;
@@ -532,8 +533,8 @@ static void deliver(struct ab_generator *g, struct ab_queue *q, struct ab_messag
     *m = empty;
 }
 
-/* Begins a message: reserves room in the queue, or does what a full queue requires. Returns false
- * if nothing can be put into a message now. */
+/* Begins a message: reserves room in the queue, or applies `on_full`. Returns false if no block can
+ * be put into a message now, because the lane waits or the message is dropped. */
 static bool begin_message(struct ab_generator *g, const struct ab_verb *v, enum ab_status *status)
 {
     struct ab_generator_lane *lane = g->lane;
@@ -555,7 +556,8 @@ static bool begin_message(struct ab_generator *g, const struct ab_verb *v, enum 
     return lane->is_refused;
 }
 
-/* Gets one more block for the message, new or from a set; AB_NO_POSITION = there was none. */
+/* Gets the slot of one more block for the message: a new block, or a block of the set `from`. Sets
+ * *slot to AB_NO_POSITION if that set has none. */
 static enum ab_status next_block(struct ab_generator *g, const struct ab_verb *v, uint32_t *slot)
 {
     *slot = AB_NO_POSITION;
@@ -581,7 +583,8 @@ static void end_message(struct ab_generator *g, const struct ab_verb *v)
     q->n_reserved--;
     if (lane->message.n > 0)
         deliver(g, q, &lane->message);
-    offer_room(g, &g->w->sets[v->set], q); /* delivered immediately, or nothing to send */
+    /* the room is free again if a receiver took the message, or if it was empty */
+    offer_room(g, &g->w->sets[v->set], q);
 }
 
 static enum ab_status step_send(struct ab_generator *g, const struct ab_verb *v)
@@ -605,7 +608,7 @@ static enum ab_status step_send(struct ab_generator *g, const struct ab_verb *v)
     return status;
 }
 
-/* Puts a received block into a set. */
+/* Puts a received block into the set that `into` names. */
 static enum ab_status put_into_set(struct ab_generator *g, const struct ab_verb *v, uint32_t slot)
 {
     struct ab_instance *s = ab_instance_of(g, v->other, g->lane->index);
@@ -621,8 +624,9 @@ static enum ab_status put_into_set(struct ab_generator *g, const struct ab_verb 
     return ab_generate_idle(g, v->place, 1);
 }
 
-/* Gets the message that the lane unpacks: its own, or the next one of the queue. Its last block is
- * the youngest, so one wait for that block covers all. */
+/* Gets the message that the lane unpacks: the one it has begun, or else the next one of the queue.
+ * Before the first block, pushes a wait for the message's last block. That block is the youngest,
+ * so the wait covers all blocks. */
 static enum ab_status hold_message(struct ab_generator *g, const struct ab_verb *v,
                                    struct ab_queue *q)
 {
@@ -645,7 +649,7 @@ static enum ab_status step_recv(struct ab_generator *g, const struct ab_verb *v)
     if (lane->queue == NULL && q->lengths.n == 0) {
         if (v->amount != AB_AMOUNT_ALL)
             return wait_for(g, AB_WAIT_MESSAGE, q);
-        lane->step = lane->n_steps; /* another lane was faster */
+        lane->step = lane->n_steps; /* another lane has taken the message */
         return ab_generate_idle(g, v->place, 1);
     }
     AB_TRY(hold_message(g, v, q));
@@ -684,8 +688,8 @@ static enum ab_status act(struct ab_generator *g, struct ab_instance *s, uint32_
     }
 }
 
-/* Executes a step of an alloc in a window: allocates one block, or, while the window is full, frees
- * one that does not survive. */
+/* Executes one step of an alloc in a window. If the window is full, frees one block that does not
+ * survive, until all of them are freed; otherwise allocates one block. */
 static enum ab_status step_window(struct ab_generator *g, struct ab_instance *s)
 {
     const struct ab_set_def *def = &g->w->sets[g->lane->verb->set];
@@ -727,13 +731,13 @@ static enum ab_status step_at_position(struct ab_generator *g, const struct ab_v
         return no_op(g);
     if (v->amount != AB_AMOUNT_ALL)
         return fail_full(g, v->set, s);
-    lane->step = lane->n_steps; /* another lane has filled the set meanwhile */
+    lane->step = lane->n_steps; /* another lane has filled the set in the meantime */
     return ab_generate_idle(g, v->place, 1);
 }
 
 /* ---- whole sets ---- */
 
-/* True if the set has a live block; if `save` is not 0, one that is younger than that save
+/* True if the set has a live block; if `save` is not 0, a live block that is younger than this save
  * point. */
 static bool holds_blocks(const struct ab_generator *g, const struct ab_instance *s, uint32_t save)
 {
@@ -749,8 +753,8 @@ static bool holds_blocks(const struct ab_generator *g, const struct ab_instance 
     return false;
 }
 
-/* Returns a set other than `reset` that has such blocks. A message that is being sent belongs to no
- * set. */
+/* Returns a set, other than the instance `reset`, for which holds_blocks() is true; AB_NO_SET =
+ * none. Does not find blocks of a message that is being sent, because they are in no set. */
 static uint32_t find_live_set(const struct ab_generator *g, const struct ab_instance *reset,
                               uint32_t save)
 {
@@ -766,8 +770,9 @@ static uint32_t find_live_set(const struct ab_generator *g, const struct ab_inst
     return AB_NO_SET;
 }
 
-/* Counts a reset of n blocks for `check`: whether it ever frees them in one call. Returns the count
- * if it did not and the set that prevented it is not known yet, else NULL. */
+/* Counts a reset of n blocks for `check`; is_one = one call could free them. Returns the count if
+ * this reset needs several calls and the set that prevented one call is not known yet. Otherwise
+ * returns NULL. */
 static struct ab_reset_count *count_reset(const struct ab_generator *g, const struct ab_verb *v,
                                           uint32_t n, bool is_one)
 {
@@ -777,7 +782,7 @@ static struct ab_reset_count *count_reset(const struct ab_generator *g, const st
     return n > 0 && !is_one && count->other == AB_NO_SET ? count : NULL;
 }
 
-/* Records that no block lives any more from before the enclosing scopes of the set. */
+/* Records that no block from before the current scopes of the set is live any more. */
 static void empty_scopes(struct ab_generator_lane *lane, uint32_t set)
 {
     for (uint32_t i = 0; i < lane->depth; i++)
@@ -815,7 +820,8 @@ static enum ab_status end_scope(struct ab_generator *g, const struct ab_loop *sc
     return status;
 }
 
-/* Executes a reset. Slots are returned in an order in which the next round gets the same slots. */
+/* Executes a reset. Gives the slots back in an order in which the next round of allocations gets
+ * the same slots. */
 static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
@@ -841,8 +847,8 @@ static enum ab_status step_reset(struct ab_generator *g, const struct ab_verb *v
     return AB_OK;
 }
 
-/* Executes a shuffle: the blocks change places, but the ages of positions stay. fifo then frees in
- * random order. */
+/* Executes a shuffle: blocks exchange their positions at random. The positions keep their ages, so
+ * that fifo then frees the blocks in random order. */
 static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_instance *s = ab_instance_of(g, v->set, g->lane->index);
@@ -858,7 +864,8 @@ static enum ab_status step_shuffle(struct ab_generator *g, const struct ab_verb 
     return ab_generate_idle(g, v->place, s->live.n_live);
 }
 
-/* Executes a walk. Blocks of size 0 are skipped, because they have no bytes to read. */
+/* Executes a walk, which reads all live blocks. Skips blocks of size 0, because they have no bytes
+ * to read. */
 static enum ab_status step_walk(struct ab_generator *g, const struct ab_verb *v)
 {
     struct ab_generator_lane *lane = g->lane;
@@ -889,7 +896,8 @@ static enum ab_status step_play(struct ab_generator *g, const struct ab_verb *v)
 
 /* ---- all steps ---- */
 
-/* Checks after a step whether the phase has reached its end or the tape its limit. */
+/* Checks after a step whether the phase has reached its end. Fails if the tape has reached its
+ * limit. */
 static enum ab_status after_step(struct ab_generator *g, const struct ab_verb *v)
 {
     if (ab_generate_counts(g) && ab_generate_counter(g) >= g->until)
@@ -903,7 +911,7 @@ enum ab_status ab_step_end_scope(struct ab_generator *g, const struct ab_loop *s
 {
     struct ab_generator_lane *lane = g->lane;
     const struct ab_verb *verb = lane->verb;
-    lane->verb = scope->scope; /* for errors */
+    lane->verb = scope->scope; /* so that an error names the scope */
     enum ab_status status = end_scope(g, scope);
     lane->verb = verb;
     return status != AB_OK ? status : after_step(g, scope->scope);
