@@ -398,7 +398,7 @@ void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align, size_t n, si
     return block == NULL ? NULL : arena_clear(a, block, n * each_bytes);
 }
 
-/* Marks [from, next) as dead for the tools, and fills it in the checked build. */
+/* Marks [from, next) as dead for ASan and Valgrind, and fills it in the checked build. */
 static void arena_bury(struct ab_arena *a, char *from)
 {
     size_t bytes = (size_t)(a->next - from);
@@ -440,7 +440,7 @@ static char *arena_end_for(const struct ab_arena *a, char *block, size_t size)
 }
 
 /* Resizes the top block in place: the bytes from old_size on become part of the block, or are
- * freed. The granule at the border is marked anew for the tools. */
+ * freed. Marks the 8 bytes at its new end anew, because ASan knows no smaller unit. */
 static void arena_resize_top(struct ab_arena *a, char *block, size_t old_size, size_t new_size)
 {
     char *to = arena_end_for(a, block, new_size), *next = to + (-(uintptr_t)to & 15);
@@ -467,8 +467,8 @@ static void arena_resize_top(struct ab_arena *a, char *block, size_t old_size, s
         ab_block_set_size(block, new_size, ab_block_tail((size_t)(next - block) - new_size)));
 }
 
-/* Returns the end of the region that holds the block; it identifies the block's pool to the
- * tools. */
+/* Returns the end of the region that holds the block. This address identifies the block's pool to
+ * Valgrind. */
 static char *arena_end_around(const struct ab_arena *a, const char *block)
 {
     char *base = a->base, *end = a->end;
@@ -640,9 +640,9 @@ static size_t arena_position_of(const struct ab_arena *a, const char *to)
     return below + (size_t)(to - base);
 }
 
-/* Ends a scope when it needs more than an assignment. `to` and `packed` are `next` and `packed` of
- * the arena at the beginning of the scope. If blocks were packed then, restores the exact end,
- * which is below `to`; otherwise forgets that any are packed. */
+/* Ends a scope when that takes more than an assignment. `to` and `packed` are the values of `next`
+ * and `packed` of the arena at the beginning of the scope. If blocks were packed then, restores the
+ * exact end, which is below `to`. Otherwise records that no blocks are packed. */
 __attribute__((noinline)) void ab_arena_scope_end_slow(struct ab_arena *a, char *to, char *packed)
 {
     size_t left = (size_t)(to - packed);

@@ -255,8 +255,9 @@ static inline size_t ab_arena_block_bytes(size_t size)
     return (ab_arena_last_byte(size) | (AB_ARENA_ALIGN - 1)) + 1 + AB_ARENA_GAP;
 }
 
-/* Marks a new block for the tools and fills it in the checked build; otherwise does nothing. The
- * end of its region identifies the arena to Valgrind, so that the struct may be moved. */
+/* Marks a new block for ASan and Valgrind and fills it in the checked build; otherwise does
+ * nothing. The end of the block's region identifies the arena to Valgrind, so that the struct may
+ * be moved. */
 AB_CHECKED_INLINE static inline void *ab_arena_born(struct ab_arena *a, void *block, size_t size)
 {
     (void)a, (void)size;
@@ -289,7 +290,7 @@ AB_CHECKED_INLINE static inline void *ab_arena_alloc(struct ab_arena *a, size_t 
 }
 
 /* Allocates a block that begins where the packed block before it ends, aligned to `align`, a power
- * of two. With the tools or checks each block starts at a multiple of 16. */
+ * of two. With ASan, Valgrind or the checked build, each block starts at a multiple of 16. */
 AB_CHECKED_INLINE static inline void *ab_arena_alloc_packed(struct ab_arena *a, size_t align,
                                                             size_t size)
 {
@@ -347,9 +348,9 @@ static inline void ab_arena_restore(struct ab_arena *a, struct ab_arena_mark mar
         ab_arena_restore_slow(a, mark);
 }
 
-/* For a loop that allocates much. The cursor is a local variable, so that the compiler keeps it in
- * registers, which it cannot do with an arena accessed through a pointer. Nothing else may use the
- * arena until ab_arena_cursor_end. */
+/* The position of an arena, for a loop that allocates much. The cursor is a local variable, so that
+ * the compiler keeps it in registers, which it cannot do with an arena accessed through a pointer.
+ * Nothing else may use the arena until ab_arena_cursor_end. */
 struct ab_arena_cursor {
     char *next;
     size_t room; /* bytes from `next` on */
@@ -366,8 +367,9 @@ static inline void ab_arena_cursor_end(struct ab_arena *a, const struct ab_arena
     a->next = cursor->next;
 }
 
-/* Returns NULL when the cursor cannot serve the request: memory must be committed, size is 0, or
- * blocks are marked for the tools. Then give the cursor back and call ab_arena_alloc. */
+/* Allocates from the cursor. Returns NULL when the cursor cannot serve the request: memory must be
+ * committed, size is 0, or the program is built for ASan, Valgrind or checks. Then give the cursor
+ * back and call ab_arena_alloc. */
 static inline void *ab_arena_cursor_alloc(struct ab_arena_cursor *cursor, size_t size)
 {
     /* The rounded size, negated. Adding it to the room wraps around exactly if there is room, so

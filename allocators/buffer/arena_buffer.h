@@ -53,7 +53,7 @@ struct ab_arena {
     void *exhausted_context;
 };
 
-/* Position to which ab_arena_restore goes back. */
+/* A save point: the position to which ab_arena_restore goes back. */
 struct ab_arena_mark {
     size_t position;
 };
@@ -191,7 +191,7 @@ static inline void *ab_arena_alloc_array_zeroed(struct ab_arena *a, size_t align
 #define AB_ARENA_ARRAY_ZEROED(arena, type, n) \
     ((type *)ab_arena_alloc_array_zeroed((arena), AB_ALIGNOF(type), (n), sizeof(type)))
 
-/* Marks the blocks from `from` on as dead for the tools, and moves `next` back. */
+/* Marks the blocks from `from` on as dead for ASan and Valgrind, and moves `next` back. */
 static inline void ab_arena_cut(struct ab_arena *a, char *from)
 {
     AB_MARK_UNUSED(from, (size_t)(a->next - from));

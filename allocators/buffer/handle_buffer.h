@@ -44,14 +44,14 @@
 
 #define AB_HANDLE_ALIGN ((size_t)16) /* alignment of every value, unless the arena is dense */
 
-/* states of a slot; values below AB_HANDLE_HIDDEN are the next free slot */
+/* States of a slot. A state below AB_HANDLE_HIDDEN is the index of the next free slot. */
 #define AB_HANDLE_LIVE UINT32_MAX
 #define AB_HANDLE_RETIRED (UINT32_MAX - 1)
 #define AB_HANDLE_END (UINT32_MAX - 2) /* end of the list of free slots */
 #define AB_HANDLE_HIDDEN (UINT32_MAX - 3)
 #define AB_HANDLE_CAPACITY_MAX AB_HANDLE_HIDDEN
 #define AB_HANDLE_BASE_END ((uint32_t)1 << 31)
-/* as option: versions start at 1, as in every arena with this option */
+/* value of the option version_base: versions start at 1, as in every arena with this value */
 #define AB_HANDLE_BASE_ZERO UINT32_MAX
 
 struct ab_handle {
@@ -67,10 +67,10 @@ struct ab_handle_word {
 struct ab_handle_arena {
     struct ab_handle_word *words; /* one for each slot */
     char *values;
-    size_t slot_bytes, stride; /* usable bytes of a value; bytes from value to value */
+    size_t slot_bytes, stride; /* usable bytes of a value; distance from value to value in bytes */
     uint32_t capacity;
-    uint32_t n_carved;  /* number of slots used since the last flush */
-    uint32_t next_free; /* the free list; the slot freed last is used first */
+    uint32_t n_carved;  /* number of slots, from the first, that were used since the last flush */
+    uint32_t next_free; /* index of the first free slot; the slot freed last is used first */
     uint32_t n_live;
     uint32_t n_retired;
     uint32_t version_base; /* the version before the first one of every slot */
@@ -92,7 +92,8 @@ struct ab_handle_options {
     bool is_dense;
 };
 
-/* Number of arenas that the program has opened. */
+/* Number of arenas that the program has opened, not counting those with a version_base of their
+ * own. */
 #pragma weak ab_handle_buffer_opened
 uint32_t ab_handle_buffer_opened;
 
@@ -203,7 +204,7 @@ static inline bool ab_handle_equal(struct ab_handle a, struct ab_handle b)
     return a.index == b.index && a.version == b.version;
 }
 
-/* Makes every handle stale and every slot free that is not retired. O(1). */
+/* Makes every handle stale, and makes every slot free except retired ones. O(1). */
 static inline void ab_handle_flush(struct ab_handle_arena *arena)
 {
     AB_MARK_POOL_TRIM(arena->values, arena->values, 0);
@@ -233,9 +234,9 @@ static inline const void *ab_handle_get(const struct ab_handle_arena *arena,
     return ab_handle_get_mut((struct ab_handle_arena *)(uintptr_t)arena, handle);
 }
 
-/* Finds the next slot that was not used since the last flush and has a version left; AB_HANDLE_END
- * if there is none. A slot whose versions are used up is retired, because a version that came back
- * would revive old handles. */
+/* Returns the index of the next slot that was not used since the last flush and has a version left;
+ * AB_HANDLE_END if there is none. A slot whose versions are used up is retired, because a version
+ * that came back would revive old handles. */
 static inline uint32_t ab_handle_carve(struct ab_handle_arena *arena)
 {
     while (arena->n_carved < arena->capacity) {

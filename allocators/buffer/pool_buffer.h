@@ -48,8 +48,9 @@ struct ab_pool_slot { /* the link inside a free slot */
 };
 
 struct ab_pool {
-    struct ab_pool_slot *free; /* the free list; the slot freed last is served first */
-    char *next;                /* first slot that was not handed out since the pool was empty */
+    /* first slot of the free list; the slot freed last is served first */
+    struct ab_pool_slot *free;
+    char *next; /* first slot that was not handed out since the pool was empty */
     char *base, *limit;
     char *top; /* slots from here on were never handed out */
     size_t slot_bytes, stride;

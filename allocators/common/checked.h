@@ -487,7 +487,7 @@ static inline void ab_block_cut_short(struct ab_block_list *list, const char *be
 }
 
 /* Ends the process if [from, to), which may be empty, was written to since it was filled with
- * AB_GUARD_DEAD. Does nothing with the tools, which report the write itself. */
+ * AB_GUARD_DEAD. Does nothing with ASan or Valgrind, which report the write itself. */
 __attribute__((no_sanitize_address)) static inline void ab_block_demand_dead(
     const struct ab_block_list *list, const char *from, const char *to)
 {
@@ -536,8 +536,8 @@ static inline void *ab_checked_wrap(uint32_t list_id, void *raw, size_t align, s
     return ab_block_make(list_id, (char *)raw + lead, size, tail, lead) + 1;
 }
 
-/* Makes a block like ab_checked_wrap, and fills and marks it for the tools. All raw_bytes except
- * the block belong to the head and the canary. */
+/* Makes a block like ab_checked_wrap, fills it, and marks it for ASan and Valgrind. All raw_bytes
+ * except the block belong to the head and the canary. */
 static inline void *ab_checked_make(uint32_t list_id, void *raw, size_t align, size_t size,
                                     size_t raw_bytes)
 {

@@ -194,7 +194,7 @@ int ab_shards_ready(struct ab_shard *shard)
 }
 
 /* Takes over an idle heap; the caller holds the group's mutex. Returns false if another thread has
- * the heap, or, with *error set, if there is no memory. */
+ * the heap. If there is no memory, returns false and sets *error. */
 static bool take_over(struct ab_shard *shard, enum ab_shard_state state, int *error)
 {
     if (!ab_shard_take(shard, state))

@@ -70,9 +70,9 @@ AB_COMMON_API void ab_shards_reset(struct ab_shard *whole);
 AB_COMMON_API void ab_shards_purge(struct ab_shard *whole);
 
 AB_COMMON_API struct ab_shard *ab_shards_at(const struct ab_shards *shards, uint32_t index);
-/* Steps through the heaps that a call on `whole` is about; begin with `whole` as `each`. If `whole`
- * is the group, these are all open heaps except those whose thread is not in this process.
- * Otherwise it is `whole` alone. Returns NULL at the end. */
+/* Returns the heap after `each` among those that a call on `whole` is about; NULL at the end. Begin
+ * with `whole` as `each`. If `whole` is the group, these are all open heaps except those whose
+ * thread is not in this process. Otherwise `whole` is the only one. */
 AB_COMMON_API struct ab_shard *ab_shards_next(const struct ab_shard *whole,
                                               const struct ab_shard *each);
 AB_COMMON_API char *ab_shards_span(const struct ab_shards *shards, const struct ab_shard *shard);
@@ -96,8 +96,8 @@ AB_COMMON_API void ab_shards_leave(struct ab_shard *shard);
 AB_COMMON_API void ab_shards_before_fork(struct ab_shards *shards);
 AB_COMMON_API void ab_shards_after_fork(struct ab_shards *shards, bool is_child);
 
-/* Declares that a call on this heap is in progress up to the end of the enclosing block. If the
- * heap is one thread's own, it must be the calling thread's. */
+/* AB_CHECKED_OWN declares that a call on this heap is in progress up to the end of the enclosing
+ * block. Ends the process if the heap belongs to another thread. */
 #ifdef AB_WITH_CHECKS
 AB_COMMON_API struct ab_block_call ab_shard_call_begin(struct ab_shard *shard, const char *name,
                                                        const void *place);
@@ -127,12 +127,12 @@ AB_COMMON_API void ab_shard_send(struct ab_shard *from);
 AB_COMMON_API struct ab_shards_link *ab_shard_take_remote(struct ab_shard *shard);
 /* Unlinks the first block and returns it; it may be given to the allocator. */
 AB_COMMON_API void *ab_shard_pop(struct ab_shards_link **chain);
-/* Forgets the blocks on their way for each heap of `whole` (see ab_shards_next), because its blocks
- * are dead. No other thread may be in a call. */
+/* Forgets the blocks that `each` holds for other heaps or received from them, because the blocks of
+ * `whole` are dead. If `whole` is a single heap, blocks for other heaps are sent instead. No other
+ * thread may be in a call. */
 AB_COMMON_API void ab_shard_forget(const struct ab_shard *whole, struct ab_shard *each);
-/* Returns the bytes of freed blocks of `whole` that their owner has not received yet: those that
- * came to `each` and those that it has not sent. For a single heap, counts only what came to it:
- * the blocks that others have not sent are unknown, and its own unsent blocks are theirs. No other
+/* Returns the bytes of freed blocks that their owner has not taken back yet: those that were sent
+ * to `each`, and, if `whole` is the group, those that wait in `each` for other heaps. No other
  * thread may be in a call. */
 AB_COMMON_API size_t ab_shard_in_flight(const struct ab_shard *whole, const struct ab_shard *each);
 

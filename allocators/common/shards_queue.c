@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Writes the link in a waiting block, which may be aligned to less than a pointer. All of a waiting
- * block stays marked as dead for the tools. */
+/* Writes the link in a waiting block, which may be aligned to less than a pointer. To ASan and
+ * Valgrind the whole block stays dead. */
 static void set_next(struct ab_shards_link *link, struct ab_shards_link *next)
 {
     AB_MARK_DEFINED(link, sizeof *link);
@@ -38,8 +38,8 @@ bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state)
                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Frees what came and makes the heap idle. If a block is pushed at the same time, either this
- * function sees it, or the pushing thread sees that the heap is idle. */
+/* Frees the blocks that other threads sent and makes the heap idle. If a block is pushed at the
+ * same time, either this function sees it, or the pushing thread sees that the heap is idle. */
 void ab_shard_give_up(struct ab_shard *shard)
 {
     do {
@@ -118,8 +118,9 @@ void *ab_shard_pop(struct ab_shards_link **chain)
     return link;
 }
 
-/* Drops the blocks on their way, which are dead. But a single heap's batch belongs to other heaps,
- * whose blocks live on, so that it is sent. */
+/* Drops the blocks that wait in the heap or were sent to it, because they are dead. If only a
+ * single heap is reset, the blocks that wait in it are sent, because they belong to other heaps and
+ * these live on. */
 void ab_shard_forget(const struct ab_shard *whole, struct ab_shard *each)
 {
     if (!is_group(whole))

@@ -19,8 +19,8 @@ struct ship {
 AB_HANDLE_DEFINE(ship, struct ship)
 
 struct missile {
-    struct ship_handle target; /* the compiler refuses a handle of anything else */
-    int seconds;               /* until it is there */
+    struct ship_handle target; /* the compiler refuses a handle of any other type */
+    int seconds;               /* seconds until it hits its target */
 };
 
 static int n_launched;
@@ -65,14 +65,15 @@ int main(void)
         for (int i = 0; i < MISSILES; i++)
             if (missiles[i].seconds == second_now)
                 hit(&ships, &missiles[i], i);
-        if (second_now == 2) /* takes the slot of the one that was shot */
+        if (second_now == 2) /* the new ship takes the slot of the one that was shot */
             launch(&ships);
     }
     while (ship_next(&ships, &at)) {
         const struct ship *s = ship_get(&ships, at);
         printf("ship %d lives, hull %d\n", s->number, s->hull);
     }
-    ab_handle_flush(&ships.any); /* on purpose: else the checked build lists what still lives */
+    /* without this flush, the checked build would list the ships that still live */
+    ab_handle_flush(&ships.any);
     ship_arena_fini(&ships);
     return 0;
 }

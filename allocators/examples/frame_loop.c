@@ -26,7 +26,7 @@ struct pair {
     float distance;
 };
 
-/* Runs a frame, whose blocks all come from the arena; false if memory is exhausted. */
+/* Runs a frame, whose blocks all come from the arena. Returns false if memory is exhausted. */
 static bool run_frame(struct ab_arena *frame, int number)
 {
     struct particle *particles = AB_ARENA_ARRAY(frame, struct particle, PARTICLES);
@@ -49,7 +49,7 @@ static bool run_frame(struct ab_arena *frame, int number)
             return false;
         path[63] = particles[i].x;
         if (i % 4 == 0)
-            continue; /* ends the scope as well */
+            continue; /* this ends the scope too */
         pairs[i].a = &particles[i];
         pairs[i].b = &particles[i + 1];
         pairs[i].distance = particles[i + 1].x - path[63];

@@ -41,7 +41,7 @@ static bool ui_draw(size_t n_vertices)
 
 typedef void *script_alloc(void *user, void *block, size_t old_size, size_t new_size);
 
-/* A table that doubles. */
+/* Fills a table, which doubles its size when it is full. Returns the sum of its values. */
 static size_t script_run(script_alloc *alloc, void *user, size_t n_values)
 {
     size_t *values = NULL, capacity = 0, sum = 0;

@@ -20,7 +20,7 @@ struct particle {
 
 struct system {
     struct ab_pool pool;
-    struct ab_arena arena; /* of the array */
+    struct ab_arena arena; /* memory of the array `live` */
     AB_ARRAY(struct particle *) live;
     unsigned draws, n_emitted, n_refused;
 };
@@ -35,7 +35,7 @@ static void emit(struct system *s)
 {
     struct particle *p = (struct particle *)ab_pool_alloc(&s->pool, sizeof *p);
     if (p == NULL || !AB_ARRAY_PUSH(&s->arena, &s->live, p)) {
-        s->n_refused++; /* the budget is used up: one particle less is not noticed */
+        s->n_refused++; /* the budget is used up; nobody notices one particle less */
         if (p != NULL)
             ab_pool_free(&s->pool, p);
         return;
@@ -58,7 +58,7 @@ static void update(struct system *s)
             continue;
         }
         ab_pool_free(&s->pool, p);
-        AB_ARRAY_SWAP_POP(&s->live, i); /* look at this place again */
+        AB_ARRAY_SWAP_POP(&s->live, i); /* i stays, because another particle is now at this index */
     }
 }
 
@@ -68,7 +68,7 @@ int main(void)
     struct ab_pool_options slots = {0};
     struct ab_arena_options addresses = {0};
     slots.slot_bytes = sizeof(struct particle);
-    slots.n_slots = MOST; /* and no more: `grows` is not set */
+    slots.n_slots = MOST; /* also the limit, because `grows` is not set */
     addresses.reserve_bytes = (size_t)1 << 20;
     if (ab_pool_init(&s.pool, &slots) != 0 || ab_arena_init(&s.arena, &addresses) != 0)
         return 1;

@@ -20,7 +20,7 @@ static void close_file(void *context)
     printf("  close %s\n", file->name);
 }
 
-/* NULL when memory is exhausted. */
+/* Opens a file that is closed when the request ends. Returns NULL if memory is exhausted. */
 static struct file *open_file(struct ab_arena *request, const char *name)
 {
     struct file *file = AB_ARENA_NEW(request, struct file);
@@ -37,9 +37,9 @@ static const char *answer(struct ab_arena *request, const char *path)
 {
     const struct file *page = open_file(request, path);
     if (page == NULL || strcmp(path, "/secret") == 0)
-        return "403"; /* nothing to clean up by hand */
+        return "403"; /* the page is closed when the request ends */
     const struct file *log = open_file(request, "log");
-    size_t bytes = strlen(path) * 40000; /* of no use but its size: further regions */
+    size_t bytes = strlen(path) * 40000; /* so large that the arena needs further regions */
     char *body = (char *)ab_arena_alloc(request, bytes);
     if (log == NULL || body == NULL)
         return "500";

@@ -13,7 +13,7 @@
 
 #include <ctype.h>
 
-/* The words of the text, upper case, joined by '_'; in `out`. */
+/* Returns the words of the text in upper case, joined by '_'. The result is in the arena `out`. */
 static char *constant_name(struct ab_arena *out, const char *text)
 {
     AB_SCRATCH(scratch, &out, 1);
@@ -32,7 +32,8 @@ static char *constant_name(struct ab_arena *out, const char *text)
     return ab_arena_join(out, words.at, words.n, "_");
 }
 
-/* Calls the one above with a scratch arena: it takes the other one of the two. */
+/* Returns the text of an enum of the names. Passes a scratch arena to constant_name, which then
+ * uses the other scratch arena. */
 static char *enumeration(struct ab_arena *out, const char *const *names, size_t n)
 {
     AB_SCRATCH(scratch, &out, 1);
@@ -53,7 +54,7 @@ static char *enumeration(struct ab_arena *out, const char *const *names, size_t 
 int main(void)
 {
     static const char *const names[] = {"small page", "huge page", "page of the caller"};
-    static char memory[4096]; /* the result needs no more, and no call to the system */
+    static char memory[4096]; /* enough for the result, without a call to the system */
     struct ab_arena results;
     ab_arena_init_buffer(&results, memory, sizeof memory);
     char *text = enumeration(&results, names, 3);

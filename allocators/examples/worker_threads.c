@@ -15,7 +15,8 @@
 
 #include <stdio.h>
 
-enum { WORKERS = 4, SHIFTS = 25, JOBS = 2000 }; /* of a shift, which has workers of its own */
+/* JOBS: jobs of each shift; every shift starts new workers */
+enum { WORKERS = 4, SHIFTS = 25, JOBS = 2000 };
 
 struct job {
     struct job *next;
@@ -62,7 +63,7 @@ static void *work(void *arg)
     pthread_mutex_lock(&o->mutex);
     o->sum += sum;
     pthread_mutex_unlock(&o->mutex);
-    return NULL; /* its heaps are given up here */
+    return NULL; /* the thread ends here and leaves its heaps to the next one */
 }
 
 static int make_job(struct office *o, int number)

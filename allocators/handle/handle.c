@@ -18,15 +18,16 @@ static uint32_t larger(uint32_t a, uint32_t b)
 }
 
 /* Placement of the values. Values a multiple of a page apart would begin in the same few cache
- * sets, so that one cache line is added to spread them. The marks of the tools need multiples of 16
- * bytes. */
+ * sets, so that one cache line is added to spread them. The marks for ASan and Valgrind need
+ * multiples of 16 bytes. */
 struct layout {
     size_t align, slot_bytes, stride;
 };
 
 static size_t align_of(const struct ab_handle_options *o)
 {
-    size_t least = o->value_bytes & (0 - o->value_bytes); /* lowest bit */
+    /* the lowest bit that is set: the natural alignment of value_bytes */
+    size_t least = o->value_bytes & (0 - o->value_bytes);
     if (!o->is_dense || AB_MARKS || AB_CHECKS || least == 0 || least > AB_HANDLE_ALIGN)
         least = AB_HANDLE_ALIGN;
     return o->align > least ? o->align : least;
@@ -47,8 +48,8 @@ static bool lay_out(const struct ab_handle_options *o, struct layout *out)
     return true;
 }
 
-/* Computes the bytes of the words of `capacity` slots, up to where the values begin, and the sum of
- * both in *all. Returns false on overflow. */
+/* Computes in *before_values how many bytes the words of `capacity` slots take up to where the
+ * values begin, and in *all the sum of words and values. Returns false on overflow. */
 static bool measure(const struct layout *l, uint64_t capacity, size_t *before_values, size_t *all)
 {
     size_t page = ab_page_size(), value_bytes;
@@ -126,7 +127,7 @@ static void start(struct ab_handle_arena *arena, const struct ab_handle_options 
     AB_MARK_POOL_CREATE(arena->values);
 }
 
-/* Returns the number of values that the options give; only for options with a number. */
+/* Returns the number of values that the options ask for. Call it only if they give a number. */
 static uint64_t capacity_asked(const struct ab_handle_options *o, const struct layout *l)
 {
     uint64_t n = o->values_bytes / l->stride;
@@ -173,7 +174,8 @@ int ab_handle_arena_init(struct ab_handle_arena *arena, const struct ab_handle_o
     return 0;
 }
 
-/* Returns the offset from `words` to the values of so many slots; 0 if they end after `end`. */
+/* Returns the offset from `words` to the values of `capacity` slots; 0 if the values would end
+ * after `end`. */
 static size_t values_at(const struct layout *l, const char *words, const char *end,
                         uint64_t capacity)
 {
@@ -235,7 +237,7 @@ __attribute__((noinline)) uint32_t ab_handle_carve(struct ab_handle_arena *arena
         if (version < arena->version_max) {
             ab_handle_set_word(arena, i, version, AB_HANDLE_END);
             found = i;
-        } else if ((uint32_t)word != AB_HANDLE_RETIRED) { /* a flush ended its last value */
+        } else if ((uint32_t)word != AB_HANDLE_RETIRED) { /* a flush ended the slot's last value */
             ab_handle_set_word(arena, i, version, AB_HANDLE_RETIRED);
             arena->n_retired++;
         }
@@ -244,7 +246,7 @@ __attribute__((noinline)) uint32_t ab_handle_carve(struct ab_handle_arena *arena
     return found;
 }
 
-/* Inserts with the next version of the arena instead of the slot's. */
+/* Inserts a value with the next version of the arena, instead of the slot's next one. */
 __attribute__((noinline)) int AB_HANDLE_PLAIN(insert_ordered)(struct ab_handle_arena *arena,
                                                               struct ab_handle *out)
 {
@@ -318,7 +320,8 @@ size_t ab_handle_used_bytes(const struct ab_handle_arena *arena)
     return ab_round_up(n * arena->stride, ab_page_size()) + ab_handle_word_bytes(arena);
 }
 
-/* Keeps the words, because forgetting a version would revive old handles. */
+/* Gives back the pages of unused values. Keeps the words, because forgetting a version would revive
+ * old handles. */
 void ab_handle_purge(struct ab_handle_arena *arena)
 {
     size_t page = ab_page_size(), stride = arena->stride;

@@ -53,7 +53,8 @@ extern "C" {
 
 #define AB_HANDLE_ALIGN ((size_t)16) /* default alignment of every value, like malloc's */
 
-/* in the low half of a slot's word; values below AB_HANDLE_HIDDEN are an index */
+/* Values of the low half of a slot's word. A value below AB_HANDLE_HIDDEN is the index of the next
+ * free slot. */
 #define AB_HANDLE_LIVE UINT32_MAX
 #define AB_HANDLE_RETIRED (UINT32_MAX - 1)
 #define AB_HANDLE_END (UINT32_MAX - 2) /* end of the list of free slots */
@@ -63,7 +64,7 @@ extern "C" {
  * refuses. */
 #define AB_HANDLE_BYTES_USUAL ((size_t)1 << 34)
 #define AB_HANDLE_BASE_END ((uint32_t)1 << 31)
-/* as option: versions start at 1, as in every arena with this option */
+/* value of the option version_base: versions start at 1, as in every arena with this value */
 #define AB_HANDLE_BASE_ZERO UINT32_MAX
 
 struct ab_handle {
@@ -76,14 +77,16 @@ struct ab_handle_arena {
     char *values;
     size_t slot_bytes, stride; /* usable bytes of a value; distance from value to value */
     uint32_t capacity;
-    /* number of slots used since the last flush; all handles to later slots are stale */
+    /* number of slots, from the first, that were used since the last flush; all handles to later
+     * slots are stale */
     uint32_t n_carved;
-    uint32_t next_free; /* the free list; the slot freed last is used first */
+    uint32_t next_free; /* index of the first free slot; the slot freed last is used first */
     uint32_t n_live;
     uint32_t n_retired;
     /* values from here on are zero, except in slots carved since the last flush */
     uint32_t n_dirty;
-    uint32_t n_named;      /* words from here on are zero, with the same exception */
+    /* words from here on are zero, except those of slots carved since the last flush */
+    uint32_t n_named;
     uint32_t version_base; /* the version before the first one of every slot */
     uint32_t version_max;  /* the last version of every slot */
     uint32_t newest;       /* in an ordered arena: the version that was given last */
@@ -110,11 +113,11 @@ struct ab_handle_options {
      * its own, far from those of earlier arenas. Handles of an arena with another base are stale
      * here, until a slot has held as many values as the bases are apart. */
     uint32_t version_base;
-    /* The capacity is the number of values that fit in this many bytes together with the words of
-     * their slots. */
+    /* Sets the capacity to the number of values that fit in this many bytes together with the words
+     * of their slots; 0 = unused. */
     size_t capacity_bytes;
-    /* The capacity is the number of values that fit in this many bytes, without the words: a
-     * million dense values of one byte per MB. */
+    /* Sets the capacity to the number of values that fit in this many bytes, without the words: a
+     * million dense values of one byte per MB. 0 = unused. */
     size_t values_bytes;
     /* True if values are placed as in an array, value_bytes apart. They are aligned to the largest
      * power of two that divides value_bytes, at most AB_HANDLE_ALIGN. */
@@ -148,7 +151,7 @@ uint32_t ab_handle_carve(struct ab_handle_arena *arena);
 AB_MUST_USE int ab_handle_insert_zeroed(struct ab_handle_arena *arena, struct ab_handle *out);
 /* Implements ab_handle_insert for ordered arenas. */
 AB_MUST_USE int ab_handle_insert_ordered(struct ab_handle_arena *arena, struct ab_handle *out);
-/* Makes every handle stale and every slot free that is not retired. O(1). */
+/* Makes every handle stale, and makes every slot free except retired ones. O(1). */
 void ab_handle_flush(struct ab_handle_arena *arena);
 
 /* Steps through the live values in the order of their slots; begin with a zeroed handle. Returns
@@ -164,11 +167,11 @@ void ab_handle_plain_flush(struct ab_handle_arena *arena);
 void ab_handle_plain_arena_fini(struct ab_handle_arena *arena);
 #endif
 
-/* Return numbers of bytes of pages: all pages used since they were last given back, and those of
- * them that hold words. */
+/* Return the bytes of all pages used since they were last given back, and of those among them that
+ * hold words. */
 size_t ab_handle_used_bytes(const struct ab_handle_arena *arena);
 size_t ab_handle_word_bytes(const struct ab_handle_arena *arena);
-/* Gives the pages of values back that no used slot reaches. */
+/* Gives back the pages of values that no slot used since the last flush reaches. */
 void ab_handle_purge(struct ab_handle_arena *arena);
 
 static inline void ab_handle_set_word(struct ab_handle_arena *arena, uint32_t index,
@@ -189,9 +192,8 @@ static inline bool ab_handle_is_older(struct ab_handle a, struct ab_handle b)
     return a.version < b.version;
 }
 
-/* True if the handle's value is live. Atomic, because another thread may be carving slots. A slot
- * past n_carved may still be marked live from before a flush; it is unmarked before it is carved
- * again. */
+/* True if the handle's value is live. Reads atomically, because another thread may be carving
+ * slots. A slot past n_carved may still be marked live from before a flush; carving unmarks it. */
 static inline bool ab_handle_is_live(const struct ab_handle_arena *arena, struct ab_handle handle)
 {
     return handle.index < __atomic_load_n(&arena->n_carved, __ATOMIC_ACQUIRE) &&
@@ -213,8 +215,8 @@ static inline const void *ab_handle_get(const struct ab_handle_arena *arena,
     return ab_handle_get_mut((struct ab_handle_arena *)arena, handle);
 }
 
-/* Mark the value in a slot as live or dead for the tools. The address of the values identifies the
- * arena to them. */
+/* Mark the value in a slot as live or dead for ASan and Valgrind. The address of `values`
+ * identifies the arena to Valgrind. */
 static inline void ab_handle_mark_born(struct ab_handle_arena *arena, uint32_t index)
 {
     char *value = arena->values + (size_t)index * arena->stride;

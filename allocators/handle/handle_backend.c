@@ -17,7 +17,7 @@ struct ab_heap {
 
 enum { PARAM_CAPACITY, PARAM_SLOT, PARAM_VERSIONS, PARAM_THREADS, PARAM_COUNT };
 
-/* Limit of the addresses if the capacity is a guess. */
+/* Limit of the bytes of addresses if the capacity is a guess. */
 #define GUESS_BYTES ((uint64_t)64 << 30)
 
 static const struct ab_param params[PARAM_COUNT] = {
@@ -139,7 +139,7 @@ static void handle_free(struct ab_heap *heap, ab_ref ref, size_t size)
     if (__builtin_expect(heap->lock.is_shared, 0))
         free_locked(heap, ref);
     else
-        ab_handle_remove(&heap->arena, handle_of(ref)); /* a stale one does nothing */
+        ab_handle_remove(&heap->arena, handle_of(ref)); /* a stale handle does nothing */
 }
 
 /* Resizes in place; the handle stays the same. */

@@ -9,15 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Call it before all other functions. largest_bytes is the size of the largest request to come.
- * Returns 0 or an errno. */
+/* Maps the block that all requests get. Call it before all other functions. largest_bytes is the
+ * size of the largest request to come. Returns 0 or an errno. */
 int null_malloc_init(uint64_t largest_bytes);
 
 void *null_malloc(size_t size);
 void null_free(void *block);
-void *null_calloc(size_t n, size_t size); /* not zeroed */
+void *null_calloc(size_t n, size_t size); /* does not zero the block */
 void *null_realloc(void *block, size_t size);
-void *null_aligned_alloc(size_t align, size_t size); /* aligned to 4096 at most */
+/* the block is aligned to 4096, whatever `align` is */
+void *null_aligned_alloc(size_t align, size_t size);
 size_t null_malloc_usable_size(void *block);
 
 #endif

@@ -143,7 +143,7 @@ static bool page_push_for(struct ab_paged_arena *a, size_t align, size_t size)
     return bytes != 0 && page_push(a, bytes > a->page_bytes ? bytes : a->page_bytes);
 }
 
-/* Gives a page back to the pool that is out of the list already. */
+/* Gives a page, which is no longer in the list, back to the pool. */
 static void give_back(struct ab_paged_arena *a, struct ab_paged_page *page)
 {
     page_check(page);
@@ -346,9 +346,9 @@ static unsigned add_tag(struct ab_paged_arena *a)
     return AB_PAGED_TAGS + a->n_more++;
 }
 
-/* Returns a tag for a new name: the first below AB_PAGED_TAGS that has neither a name nor a block,
- * as long as no tag was added; otherwise adds one. Returns 0 if there is no memory, or if there are
- * AB_PAGED_TAGS_MAX names. */
+/* Returns a tag for a new name: the first below AB_PAGED_TAGS that has no name and never had a
+ * block, as long as no tag was added; otherwise adds one. Returns 0 if there is no memory, or if
+ * there are AB_PAGED_TAGS_MAX names. */
 static unsigned unused_tag(struct ab_paged_arena *a)
 {
     for (unsigned tag = 1; tag < AB_PAGED_TAGS && a->n_more == 0; tag++)
@@ -531,8 +531,8 @@ void *ab_paged_checked_born(struct ab_paged_arena *a, void *block, size_t size)
  * costs less than the copy that it may avoid. */
 enum { LOOK_LOG2 = 10 };
 
-/* True if the block may have that tag. An untagged block has no mark: only the youngest tagged
- * block is known not to be untagged. */
+/* True if the block may have that tag. An untagged block has no mark, so that a wrong tag 0 is
+ * noticed only for the youngest tagged block. */
 static bool has_tag(const struct ab_paged_arena *a, const void *block, unsigned tag)
 {
     const struct ab_paged_tagged *t = tagged_of(block);
@@ -542,8 +542,8 @@ static bool has_tag(const struct ab_paged_arena *a, const void *block, unsigned 
            tagged_tag(t) == tag;
 }
 
-/* Removes a block that has moved away from the list, because its page may go. LOOK_LOG2 limits how
- * far from the top it can be. */
+/* Removes a block that has moved away from the list of tagged blocks, because its page may go. The
+ * search is short, because the block is in one of the pages that LOOK_LOG2 allows. */
 static void unlink_tagged(struct ab_paged_arena *a, const struct ab_paged_tagged *t)
 {
     struct ab_paged_tagged **link = &a->tagged;
@@ -559,8 +559,8 @@ static bool is_last(const struct ab_paged_arena *a, struct ab_paged_page *page, 
     return block >= ab_paged_page_begin(page) && block < end && block + ab_paged_bytes(size) == end;
 }
 
-/* Returns the page whose last block it is. Returns NULL if it is not the last block of a page, or
- * if the page is too far down. */
+/* Returns the page whose last block `block` is. Returns NULL if it is not the last block of a page,
+ * or if its page is too far below the top (LOOK_LOG2). */
 static struct ab_paged_page *home_of(const struct ab_paged_arena *a, const char *block, size_t size)
 {
     struct ab_paged_page *page = a->top;
@@ -570,8 +570,8 @@ static struct ab_paged_page *home_of(const struct ab_paged_arena *a, const char 
     return page;
 }
 
-/* Makes room for the last block of the page to grow to `size`. If the page must grow, it grows by
- * an additional usual page if possible. Returns false if there is no room. */
+/* Makes room for the last block of the page to grow to `size`. A page that must grow becomes larger
+ * by an additional page_bytes if possible. Returns false if there is no room. */
 static bool make_room(struct ab_paged_arena *a, struct ab_paged_page *page, const char *block,
                       size_t size)
 {
@@ -602,8 +602,8 @@ static void resize_last(struct ab_paged_arena *a, struct ab_paged_page *page, ch
     (void)old_size, (void)kept;
 }
 
-/* Pushes a page for a block that has outgrown its own. The page has room for twice the old size, or
- * as much of that as the pool has. */
+/* Pushes a page for a block that has outgrown its own. The page has room for twice the old size of
+ * the block; if the pool has no such page, for less. */
 static bool push_growing(struct ab_paged_arena *a, size_t old_size, size_t new_size)
 {
     size_t bytes = page_bytes_for(AB_PAGED_ALIGN, new_size);
@@ -656,7 +656,7 @@ static void *copy_up(struct ab_paged_arena *a, struct ab_paged_page *home, char 
     void *copy = ab_paged_arena_push(a, AB_PAGED_ALIGN, new_size, tag);
     memcpy(copy, block, old_size);
     if (tag != 0) {
-        count_of(a, tag)->n_all--; /* the copy is no new block */
+        count_of(a, tag)->n_all--; /* the copy does not count as a new block */
         tags_add(a, tag, (size_t)-1, 0 - old_size);
     }
     leave(a, home, block, old_size, tag);

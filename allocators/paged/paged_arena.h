@@ -27,7 +27,8 @@
 
 #include <string.h>
 
-#define AB_PAGED_FRONT AB_CHECKED_FRONT /* bytes that the checked build adds around a block */
+/* bytes that the checked build adds before a block; AB_PAGED_GAP: bytes after a block */
+#define AB_PAGED_FRONT AB_CHECKED_FRONT
 #define AB_PAGED_GAP AB_CHECKED_GAP
 
 #ifdef __cplusplus
@@ -36,7 +37,8 @@ extern "C" {
 
 struct ab_paged_page { /* the header of each page */
     uint32_t magic;
-    uint32_t serial;             /* pages above have larger serials; save points refer to it */
+    /* serial number of the page, larger than those of the pages below; save points refer to it */
+    uint32_t serial;
     struct ab_paged_page *below; /* the page below; NULL for the first page */
     size_t bytes;                /* size of the page, with this header */
     size_t used;                 /* bytes used by blocks; set when another page goes on top */
@@ -46,13 +48,14 @@ struct ab_paged_page { /* the header of each page */
 #endif
 };
 
-/* The live blocks of a tag. */
+/* Counts of a tag; n_blocks and bytes are those of its live blocks. */
 struct ab_paged_tag_count {
     const char *name; /* not copied; NULL = the tag has no name */
     uint64_t n_blocks, bytes;
-    uint64_t n_all, peak_bytes; /* number of allocations and highest `bytes` so far */
-    size_t align;               /* largest alignment that was requested */
-    uint32_t name_hash, next;   /* next: next tag in the same bucket, or 0 */
+    /* n_all: number of allocations so far; peak_bytes: highest value of `bytes` so far */
+    uint64_t n_all, peak_bytes;
+    size_t align;             /* largest alignment that was requested */
+    uint32_t name_hash, next; /* next: next tag in the same bucket, or 0 */
 };
 
 struct ab_paged_tagged;
@@ -63,12 +66,13 @@ enum {
 };
 
 struct ab_paged_arena {
-    char *next, *limit; /* free memory of the top page */
+    char *next, *limit; /* free memory of the top page: [next, limit) */
     struct ab_paged_page *top;
     struct ab_paged_pool *pool;
     size_t page_bytes;
-    size_t used_below;              /* bytes used in the pages below the top page */
-    size_t held_bytes, n_pages;     /* bytes and number of pages taken from the pool */
+    size_t used_below; /* bytes used in the pages below the top page */
+    /* held_bytes, n_pages: bytes and number of the pages taken from the pool */
+    size_t held_bytes, n_pages;
     uint32_t first_serial;          /* serial of the first page; renewed by a clear */
     unsigned pool_tag;              /* tag under which the pool counts the pages */
     struct ab_paged_tagged *tagged; /* the youngest block with a tag */
@@ -96,7 +100,7 @@ void *ab_paged_arena_alloc_zeroed(struct ab_paged_arena *arena, size_t size);
 
 /* Returns the tag of that name: an existing one, or the next unused tag. There may be up to
  * AB_PAGED_TAGS_MAX names; from the 16th on, they take memory of the pool. The name is not copied.
- * Returns 0 if there is no memory for one more. */
+ * Returns 0 if there is no memory for one more name. */
 unsigned ab_paged_arena_tag(struct ab_paged_arena *arena, const char *name);
 /* Allocates a block that is counted under a tag, which must have a name or be below AB_PAGED_TAGS.
  * Tag 0 is not counted, here and below. Returns NULL for any other tag, for an alignment that is
@@ -155,7 +159,7 @@ void ab_paged_arena_restore_place(struct ab_paged_arena *arena, uint64_t place);
 void *ab_paged_checked_born(struct ab_paged_arena *arena, void *block, size_t size);
 #endif
 
-/* Returns the number of tags; every tag is smaller. */
+/* Returns the number of tags that exist; their numbers begin at 0. */
 static inline unsigned ab_paged_arena_tags(const struct ab_paged_arena *arena)
 {
     return AB_PAGED_TAGS + arena->n_more;
@@ -179,8 +183,8 @@ static inline size_t ab_paged_arena_used(const struct ab_paged_arena *a)
     return a->used_below + (size_t)(a->next - ab_paged_page_begin(a->top));
 }
 
-/* Returns the bytes that a block of `size` takes. Only for sizes that were compared with the
- * room. */
+/* Returns the bytes that a block of `size` takes. Call it only for a size that fits the room,
+ * because the rounding can overflow. */
 static inline size_t ab_paged_bytes(size_t size)
 {
     return ((size - (size != 0)) | (AB_PAGED_ALIGN - 1)) + 1 + AB_PAGED_GAP;
@@ -195,7 +199,7 @@ AB_CHECKED_INLINE static inline void *ab_paged_born(struct ab_paged_arena *a, vo
 #else
     if (AB_MARKS && block != NULL) {
         AB_MARK_DEFINED(block, size);
-        /* To Valgrind each page is a pool of its own; the block is in the top one. */
+        /* To Valgrind each page is a pool of its own; the block is in the top page. */
         AB_MARK_ALLOC(a->top, block, size);
     }
     return block;

@@ -18,7 +18,8 @@
 static const uint32_t magic_live = 0x11FEB10Cu, magic_free = 0xF4EEB10Cu;
 
 struct ab_paged_header {
-    /* lengths in units of 16 bytes, with headers; 0 = there is no block before */
+    /* lengths of this block and of the one before it, in units of 16 bytes, with headers;
+     * units_before is 0 in the first block */
     uint32_t units, units_before;
     uint32_t magic;
     uint32_t tag;
@@ -29,8 +30,8 @@ struct links {
     struct ab_paged_header *next, *previous;
 };
 
-/* With the tools watching, a gap follows each live block. The links of a free block are behind a
- * gap too, so that its first bytes are out of bounds. */
+/* With ASan or Valgrind, a gap follows each live block. The links of a free block are behind a gap
+ * too, so that its first bytes are out of bounds. */
 #define LINKS_AT (HEADER_BYTES + AB_MARK_GAP)
 #define SMALLEST_UNITS ((uint32_t)((LINKS_AT + sizeof(struct links)) / AB_PAGED_ALIGN))
 
@@ -100,7 +101,7 @@ static void unlink_block(struct ab_paged_pool *pool, struct ab_paged_header *h)
         pool->free = l.next;
 }
 
-/* Notes that [from, to) is written from now on. In the checked build, all memory below `dirty` is
+/* Records that [from, to) is written from now on. In the checked build, all memory below `dirty` is
  * filled with 0xDD, except live blocks, headers and links. */
 static void raise_dirty(struct ab_paged_pool *pool, const char *from, char *to)
 {
@@ -321,7 +322,7 @@ void *AB_PAGED_PLAIN(alloc_aligned)(struct ab_paged_pool *pool, size_t align, si
     return NULL;
 }
 
-/* True if it is a live block. May read memory that is no header, so the tools are told to ignore
+/* True if `block` is a live block. May read memory that is not a header, so ASan is told to ignore
  * it. */
 __attribute__((no_sanitize_address)) static bool is_live(const struct ab_paged_pool *pool,
                                                          const void *block)
@@ -338,7 +339,7 @@ static struct ab_paged_header *free_behind(const struct ab_paged_pool *pool,
     return (char *)behind < pool->end && behind->magic == magic_free ? behind : NULL;
 }
 
-/* Puts h into the list, merged with its free neighbours. */
+/* Frees the block h: merges it with its free neighbours and puts it into the list. */
 static void give_back(struct ab_paged_pool *pool, struct ab_paged_header *h)
 {
     struct ab_paged_header *behind = free_behind(pool, h);
@@ -383,8 +384,8 @@ size_t AB_PAGED_PLAIN(usable)(const void *block)
     return bytes;
 }
 
-/* Gives h the units it needs in place, or frees those it has too many. Returns false if the block
- * behind is not free or too small. */
+/* Changes the length of h to `units` in place, with units of the free block behind it, or frees the
+ * units that are too many. Returns false if the block behind is not free or is too small. */
 static bool set_length(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
 {
     struct ab_paged_header *behind = free_behind(pool, h);

@@ -39,10 +39,11 @@ extern "C" {
 #endif
 
 #define AB_PAGED_ALIGN ((size_t)16)
-#define AB_PAGED_POOL_MAX ((size_t)1 << 36) /* sizes are stored in 32 bits, in units of 16 bytes */
+/* largest pool, because sizes are stored in 32 bits, in units of 16 bytes */
+#define AB_PAGED_POOL_MAX ((size_t)1 << 36)
 enum { AB_PAGED_TAGS = 16, AB_PAGED_NAME_MAX = 31 };
 
-struct ab_paged_tag { /* live blocks of a tag, 0 … AB_PAGED_TAGS − 1 */
+struct ab_paged_tag { /* the live blocks of one tag; tags are 0 … AB_PAGED_TAGS − 1 */
     uint64_t n_blocks, bytes;
 };
 
@@ -52,7 +53,7 @@ struct ab_paged_pool {
     char *base, *end;
     char *dirty; /* memory from here on was never written and is still zero */
     struct ab_paged_header *free;
-    size_t live_bytes, live_blocks; /* with headers */
+    size_t live_bytes, live_blocks; /* live_bytes includes the headers */
     uint64_t n_os_calls;
     struct ab_paged_tag tags[AB_PAGED_TAGS];
     struct ab_paged_pool *next; /* next pool of the same ab_paged_pools */
@@ -131,7 +132,7 @@ struct ab_paged_pools { /* an empty set is {0} */
  * ab_paged_pool_init. */
 AB_MUST_USE int ab_paged_pools_add(struct ab_paged_pools *pools, struct ab_paged_pool *pool,
                                    const char *name, size_t bytes);
-/* Returns NULL if there is no pool of that name. */
+/* Returns the pool of that name, or NULL if there is none. */
 struct ab_paged_pool *ab_paged_pools_find(const struct ab_paged_pools *pools, const char *name);
 /* Closes all pools of the set. */
 void ab_paged_pools_fini(struct ab_paged_pools *pools);

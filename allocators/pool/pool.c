@@ -15,7 +15,7 @@
 static const size_t first_chunk_bytes = (size_t)64 << 10;
 enum { FIRST_CHUNK_SLOTS = 8 };
 
-/* Returns the unit of chunks, which begin and end at multiples of it. */
+/* Returns the unit of chunk sizes: chunks begin and end at multiples of it. */
 static size_t chunk_unit(const struct ab_pool *pool)
 {
     size_t unit = pool->huge ? AB_HUGE_PAGE_BYTES : ab_page_size();
@@ -92,8 +92,8 @@ static size_t first_slots(const struct ab_pool_options *options, size_t stride)
     return n < FIRST_CHUNK_SLOTS ? (size_t)FIRST_CHUNK_SLOTS : n;
 }
 
-/* Computes the slots' size, alignment and distance. Returns 0, EINVAL or ENOMEM. The marks of the
- * tools need multiples of 16 bytes. */
+/* Computes the slots' size, alignment and distance. Returns 0, EINVAL or ENOMEM. The marks for ASan
+ * and Valgrind need multiples of 16 bytes. */
 static int measure(struct ab_pool *made, const struct ab_pool_options *options)
 {
     size_t align = options->align == 0 || AB_MARKS || AB_CHECKS ? AB_POOL_ALIGN : 1;
@@ -216,7 +216,7 @@ static bool grow(struct ab_pool *pool)
     return pool->grows && n_slots > 0;
 }
 
-/* Notes that the slots handed out of the current chunk are no longer zero. */
+/* Records that the slots handed out of the current chunk are no longer zero. */
 static void mark_dirty(struct ab_pool *pool)
 {
     struct ab_pool_chunk *chunk = &pool->chunks[pool->current];
@@ -290,7 +290,9 @@ void ab_pool_purge(struct ab_pool *pool)
     if (give_back(pool, pool->next, chunk->base + chunk->map_bytes) && chunk->dirty > fresh)
         chunk->dirty = fresh;
     if (AB_CHECKS || pool->slot_bytes <= ab_page_size())
-        return; /* free slots are poison, or hardly any slot holds a whole page after its link */
+        /* free slots must stay poison, or are so small that hardly any of them contains a whole
+         * page */
+        return;
     for (struct ab_pool_slot *slot = pool->free; slot != NULL; slot = ab_pool_next(slot))
         give_back(pool, (char *)(slot + 1), (char *)slot + pool->slot_bytes);
 }

@@ -69,15 +69,17 @@ struct ab_pool_chunk {
 };
 
 struct ab_pool {
-    struct ab_pool_slot *free; /* the free list; the slot freed last is served first */
+    /* first slot of the free list; the slot freed last is served first */
+    struct ab_pool_slot *free;
     /* [next, limit): slots of the current chunk that were not handed out yet */
     char *next, *limit;
     /* next - origin is the number of bytes carved, with those of earlier chunks. Carving a slot
      * only moves `next`; live slots are not counted. */
     uintptr_t origin;
     size_t free_bytes;
-    size_t slot_bytes, stride;  /* usable bytes of a slot; distance from slot to slot */
-    uint32_t n_chunks, current; /* chunks after the current one are empty */
+    size_t slot_bytes, stride; /* usable bytes of a slot; distance from slot to slot */
+    /* current: index of the chunk that slots are carved from; later chunks are empty */
+    uint32_t n_chunks, current;
     bool grows, huge;
     bool is_buffer; /* True if the only chunk is a buffer of the caller. */
     size_t align;   /* alignment of every slot, in bytes */
@@ -140,8 +142,8 @@ void ab_pool_purge(struct ab_pool *pool);
  * trust a pointer asks this before it frees it. */
 bool ab_pool_owns(const struct ab_pool *pool, const void *p);
 
-/* Return numbers of bytes of pages: mapped by the pool, and handed out since they were last given
- * back. */
+/* Return the bytes of the pages that the pool has mapped, and of those handed out since they were
+ * last given back. */
 size_t ab_pool_mapped(const struct ab_pool *pool);
 size_t ab_pool_used(const struct ab_pool *pool);
 /* Returns the number of live slots. */
@@ -172,7 +174,7 @@ bool ab_pool_plain_owns(const struct ab_pool *pool, const void *raw);
 AB_MUST_USE int ab_pool_init_type(struct ab_pool *pool, size_t slot_bytes, size_t align,
                                   size_t n_slots, bool grows);
 
-/* Read and write the link inside a free slot. The memory is marked for the tools as accessible only
+/* Read and write the link inside a free slot. ASan and Valgrind see that memory as accessible only
  * meanwhile. memcpy is used because a slot may be aligned to less than a pointer. */
 static inline struct ab_pool_slot *ab_pool_next(struct ab_pool_slot *slot)
 {
@@ -190,7 +192,8 @@ static inline void ab_pool_link(struct ab_pool_slot *slot, struct ab_pool_slot *
     AB_MARK_UNUSED(slot, sizeof *slot);
 }
 
-/* Takes a slot. `size`, which only the marks need, must fit a slot. */
+/* Takes a slot, on the slow path if the current chunk has none left. `size` must fit a slot; only
+ * the marks for ASan and Valgrind use it. */
 static inline void *ab_pool_take(struct ab_pool *pool, size_t size)
 {
     struct ab_pool_slot *slot = pool->free;
@@ -215,9 +218,9 @@ static inline void *AB_POOL_PLAIN(alloc)(struct ab_pool *pool, size_t size)
     return __builtin_expect(size > pool->slot_bytes, 0) ? NULL : ab_pool_take(pool, size);
 }
 
-/* For a loop that allocates many slots that were never used. The cursor is a local variable, so
- * that the compiler keeps it in registers, which it cannot do with a pool accessed through a
- * pointer. Nothing else may use the pool until ab_pool_cursor_end. */
+/* The position in the current chunk, for a loop that allocates many slots that were never used. The
+ * cursor is a local variable, so that the compiler keeps it in registers, which it cannot do with a
+ * pool accessed through a pointer. Nothing else may use the pool until ab_pool_cursor_end. */
 struct ab_pool_cursor {
     char *next, *limit;
     size_t stride, slot_bytes;
@@ -235,8 +238,8 @@ static inline void ab_pool_cursor_end(struct ab_pool *pool, const struct ab_pool
     pool->next = cursor->next;
 }
 
-/* Returns NULL when the cursor cannot serve the request. Then give the cursor back and call
- * ab_pool_alloc, which also serves freed slots and may grow. */
+/* Allocates from the cursor. Returns NULL when the cursor cannot serve the request. Then give the
+ * cursor back and call ab_pool_alloc, which also serves freed slots and may grow. */
 static inline void *ab_pool_cursor_alloc(struct ab_pool_cursor *cursor, size_t size)
 {
     char *slot = cursor->next;

@@ -78,8 +78,8 @@ static uint64_t slots_at_most(const struct ab_facts *f)
     return peak < f->total_blocks + 64 || f->total_blocks == 0 ? peak : f->total_blocks + 64;
 }
 
-/* Returns the bytes of addresses for so many slots, limited by the address space. When they are
- * used up, requests fail. */
+/* Returns the bytes of addresses for the slots of a workload, limited by the address space. When
+ * they are used up, requests fail. */
 static uint64_t span_for(const struct ab_pool_options *o, const struct ab_facts *f)
 {
     uint64_t stride = ab_round_up(o->slot_bytes + AB_MARK_GAP + 1, 16), bytes;

@@ -113,8 +113,8 @@ static void *begin_block(const struct ab_pool_lockfree *pool, char *slot, size_t
     return ab_checked_make(pool->blocks.id, slot, pool->align, size, pool->stride);
 }
 
-/* Returns the next live block from the slot at *at on, or NULL. No other thread may be in a
- * call. */
+/* Returns the next live block in the slot *at or a later one, and moves *at behind it. Returns NULL
+ * if there is none. No other thread may be in a call. */
 __attribute__((no_sanitize_address)) static void *next_live(const struct ab_pool_lockfree *pool,
                                                             size_t *at)
 {
@@ -241,7 +241,7 @@ void *ab_pool_lockfree_alloc(struct ab_pool_lockfree *pool, size_t size)
 #ifdef AB_WITH_CHECKS
     return begin_block(pool, (char *)slot, size, popped == NULL);
 #else
-    AB_MARK_ALLOC(pool, slot, size > 0 ? size : 1); /* a free looks at the first byte */
+    AB_MARK_ALLOC(pool, slot, size > 0 ? size : 1); /* the marks of a free read the first byte */
     return slot;
 #endif
 }
@@ -262,7 +262,8 @@ void ab_pool_lockfree_free(struct ab_pool_lockfree *pool, void *block)
     end_block(pool, block);
     block = (char *)block - ab_checked_lead(pool->align);
 #else
-    AB_MARK_EXPECT(block, ab_pool_lockfree_owns(pool, block)); /* does not find a second free */
+    /* finds a foreign pointer, but not a second free */
+    AB_MARK_EXPECT(block, ab_pool_lockfree_owns(pool, block));
     AB_MARK_FREE(pool, block, pool->slot_bytes);
 #endif
     push(pool, (uint64_t *)block);

@@ -65,16 +65,16 @@ struct ab_pool_lockfree_options {
     bool huge; /* ask for huge pages of 2 MiB */
 };
 
-/* Returns 0 or an errno; on failure *pool is untouched. EINVAL means that the alignment is not a
- * power of two, or that `huge` is set and the kernel has no huge pages. */
+/* Opens the pool. Returns 0 or an errno; on failure *pool is untouched. EINVAL means that the
+ * alignment is not a power of two, or that `huge` is set and the kernel has no huge pages. */
 AB_MUST_USE int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
                                       const struct ab_pool_lockfree_options *options);
 /* Gives everything back to the system. The checked build lists the blocks that were never freed,
  * unless there was a reset before. */
 void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool);
 
-/* These functions may be called from any thread. They return NULL when size is larger than a slot,
- * or when all slots are used. */
+/* The functions up to ab_pool_lockfree_owns may be called from any thread. The next two return NULL
+ * when size is larger than a slot, or when all slots are used. */
 void *ab_pool_lockfree_alloc(struct ab_pool_lockfree *pool, size_t size);
 void *ab_pool_lockfree_alloc_zeroed(struct ab_pool_lockfree *pool, size_t size);
 void ab_pool_lockfree_free(struct ab_pool_lockfree *pool, void *block); /* NULL does nothing */
@@ -87,7 +87,8 @@ bool ab_pool_lockfree_owns(const struct ab_pool_lockfree *pool, const void *p);
 void ab_pool_lockfree_reset(struct ab_pool_lockfree *pool);
 /* Gives all pages back if no slot is live. */
 void ab_pool_lockfree_purge(struct ab_pool_lockfree *pool);
-/* Returns the number of live slots. It takes time, because it walks the list of free slots. */
+/* Returns the number of live slots. Takes time, because it walks the list of free slots. No other
+ * thread may be in a call. */
 size_t ab_pool_lockfree_live(const struct ab_pool_lockfree *pool);
 
 /* With the interface of ab_allocator.h, from any thread. Returns NULL for requests larger than a

@@ -533,8 +533,8 @@ static bool holds_one(const struct ab_slab_class *c)
                         : full->next == NULL && partial == NULL;
 }
 
-/* Moves a slab between lists after a free: its list had no block before, or all of its blocks are
- * in it, or no block of the class is live. */
+/* Moves a slab between the lists of its class after a free. Called if the slab's own list was empty
+ * before, if now all of its blocks are in that list, or if no block of the class is live. */
 __attribute__((noinline)) void ab_slabs_settle(struct ab_slabs *s, struct ab_slab *slab)
 {
     struct ab_slab_class *c = &s->classes[slab->class_index];
@@ -670,7 +670,7 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
 
 #endif
 
-/* Returns the usable size, and marks all of it as usable for the tools. */
+/* Returns the usable size of the block, and marks all of it as usable for ASan and Valgrind. */
 size_t AB_SLABS_PLAIN(usable)(const struct ab_slabs *s, const void *block)
 {
     size_t usable = ab_slabs_is_small(s, block)

@@ -207,8 +207,8 @@ void ab_slabs_plain_reset(struct ab_slabs *slabs);
 size_t ab_slabs_large_usable(const void *block);
 void ab_slabs_large_free(struct ab_slabs *slabs, void *block); /* NULL does nothing */
 
-/* Read and write the link inside a free block. The memory is marked for the tools as accessible
- * only meanwhile. */
+/* Read and write the link inside a free block. ASan and Valgrind see that memory as accessible only
+ * meanwhile. */
 static inline struct ab_slab_block *ab_slab_next(struct ab_slab_block *block)
 {
     AB_MARK_DEFINED(block, sizeof *block);

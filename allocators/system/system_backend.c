@@ -18,8 +18,8 @@ struct ab_heap {
     size_t (*usable_size)(void *);
 };
 
-/* Finds the functions by name at run time. A symbol linked here could differ from the preloaded
- * one. */
+/* Finds the functions by name at run time. A function linked here could be another one than that of
+ * a preloaded library. */
 static int find_functions(struct ab_heap *heap)
 {
     *(void **)&heap->malloc = dlsym(RTLD_DEFAULT, "malloc");

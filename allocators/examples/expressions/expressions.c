@@ -14,15 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES = 8 }; /* for which an expression is evaluated */
+enum { VALUES = 8 }; /* number of values of x for which an expression is evaluated */
 
-struct heap { /* a region, or malloc */
+struct heap { /* the region, or malloc if is_region is 0 */
     struct ab_arena arena;
     int is_region;
 };
 
 struct node {
-    char op; /* + - *, n a number, x a name */
+    char op; /* '+', '-' or '*'; 'n': a number; 'x': a name */
     int number;
     char *name;
     struct node *left, *right;
@@ -49,7 +49,7 @@ static struct node *make(struct heap *h, char op, struct node *left, struct node
     return n;
 }
 
-/* Frees the tree of a request; a region is reset instead. */
+/* Frees the tree of a request. Only with malloc: a region is reset instead. */
 static void give_back(struct node *n)
 {
     if (n->left != NULL) {
@@ -114,7 +114,7 @@ static unsigned apply(char op, unsigned a, unsigned b)
     return op == '+' ? a + b : op == '-' ? a - b : a * b;
 }
 
-/* A copy in which operations on two numbers are done. */
+/* Returns a copy of the tree in which operations on two numbers are replaced by their results. */
 static struct node *simplify(struct heap *h, const struct node *n)
 {
     if (n->left == NULL) {

@@ -41,7 +41,7 @@ struct asset {
     size_t bytes;
 };
 
-struct scratch { /* arena of blocks that die at the end of the frame */
+struct scratch { /* list of the blocks that die at the end of the frame */
     void *blocks[SCRATCH_MOST];
     size_t bytes[SCRATCH_MOST];
     size_t n;
@@ -56,9 +56,9 @@ struct game {
     unsigned char *level;
     char *names[NAMES];
     struct scratch scratch, trails;
-    void *kept; /* the trail that is not freed with its frame */
+    void *kept; /* the trail that outlives its frame; NULL = none */
     int kept_until;
-    uint64_t spent_ns, empty_part_ns; /* in this frame; what a part without a call reads */
+    uint64_t spent_ns, empty_part_ns; /* of this frame; measured for a part without calls */
 };
 
 static uint64_t now_ns(void)
@@ -94,7 +94,7 @@ static void use(struct game *g, const void *block, size_t bytes)
 
 /* ---- scratch ---- */
 
-/* Room for n blocks more whose sizes are drawn; where they begin in the list. */
+/* Adds n blocks of random sizes, still without memory. Returns the index of the first. */
 static size_t plan(struct game *g, struct scratch *s, size_t n, uint32_t least, uint32_t range)
 {
     for (size_t i = 0; i < n; i++)
@@ -154,7 +154,7 @@ static void end_frame(struct game *g)
     g->scratch.n = 0;
 }
 
-/* ---- trails: scratch with a mistake in it ---- */
+/* ---- trails: blocks of a frame, a few of which outlive it ---- */
 
 static void spawn_trail(struct game *g)
 {
@@ -299,7 +299,7 @@ static uint64_t run_frame(struct game *g, int frame, bool has_trails)
     return g->spent_ns;
 }
 
-/* ---- what it prints ---- */
+/* ---- the results ---- */
 
 static int by_value(const void *a, const void *b)
 {

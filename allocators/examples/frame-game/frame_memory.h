@@ -23,12 +23,12 @@
 #define MEMORY_FINI() ((void)0)
 #endif
 
-#ifdef ADVISED_FRAME_BYTES /* there is an arena of the frame */
+#ifdef ADVISED_FRAME_BYTES /* if the file has an arena for the frame */
 #define SCRATCH_ALLOC(size) frame_alloc(size)
 #define SCRATCH_FREE_ALL(blocks, n) ((void)(blocks), (void)(n), advised_scope_end())
 #else
 #define SCRATCH_ALLOC(size) malloc(size)
-/* One by one, as they were allocated. */
+/* Frees the blocks one by one, in the order of their allocation. */
 #define SCRATCH_FREE_ALL(blocks, n) free_all((blocks), (n))
 
 static inline void free_all(void **blocks, size_t n)
@@ -38,7 +38,7 @@ static inline void free_all(void **blocks, size_t n)
 }
 #endif
 
-#ifdef ADVISED_POOL_96_SLOT /* and a pool for particles */
+#ifdef ADVISED_POOL_96_SLOT /* if the file has a pool for particles */
 #define PARTICLE_ALLOC(size) pool_96_alloc(size)
 #define PARTICLE_FREE(block) pool_96_free(block)
 #else
