@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the view, and each of its parts once.
+ * Makes the view of a session. Each part of the view is made when it is first asked for.
  */
 #include "answer/answer.h"
 
@@ -74,7 +74,8 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
                  s->n_combinations);
     if (s->facts.live_peak_bytes != UINT64_MAX)
         snprintf(live, sizeof live, ", up to %s live", AB_BYTES(s->facts.live_peak_bytes));
-    char operations[AB_CELL_BYTES + 32] = ""; /* not known if the back ends were refused */
+    char operations[AB_CELL_BYTES + 32] =
+        ""; /* empty if the number is unknown: the back ends were refused */
     if (n_ops > 0)
         snprintf(operations, sizeof operations, "%s%s operations, ",
                  s->n_combinations > 0 ? "up to " : "", ab_format_count(count, (double)n_ops));
@@ -147,8 +148,9 @@ static void add_harnesses(const struct ab_session *s, double *x, struct ab_view_
                 add_harness(s, b, x, out);
 }
 
-/* Sets the intervals of a phase and its longest bar. A very wide interval counts as at most 3 times
- * the time, so that it does not make all bars short. */
+/* Sets the interval of each time in a phase, the number of back ends shown, and the end of the
+ * longest bar. The end of an interval counts as at most 3 times its time, so that one wide interval
+ * does not make all bars short. */
 static void phases_add_ranges(const struct ab_session *s, uint32_t phase,
                               struct ab_view_phases *out)
 {
@@ -236,7 +238,8 @@ static void view_by_value_make(const struct ab_session *s, struct ab_view_by_val
                 row[s->backends[b].combination] = b;
     }
     bool is_number = true;
-    struct ab_format_guard guard; /* strtod would read numbers as the locale writes them */
+    struct ab_format_guard
+        guard; /* sets the C locale, because strtod reads numbers in the locale's format */
     ab_format_begin(&guard);
     for (uint32_t k = 0; k < out->n_values; k++) {
         const char *values = s->combinations[k].values, *value = strchr(values, '=');
@@ -381,7 +384,7 @@ struct ab_view_parts {
     struct ab_pins_list pins;
 };
 
-/* True the first time. The caller then makes the part. */
+/* Returns true the first time that `part` is asked for. The caller then makes the part. */
 static bool is_first(struct ab_view_parts *parts, enum part part)
 {
     bool is_made = parts->is_made[part];

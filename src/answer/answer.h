@@ -24,24 +24,29 @@
 
 struct ab_view_phase {
     const char *name;
-    uint64_t n_ops;   /* ops of the phase in one round (ab_session_phase_ops) */
-    uint32_t n_shown; /* back ends that pages show and whose time in this phase is known */
-    double most_ns;   /* the longest of their times and upper interval ends */
+    uint64_t n_ops; /* ops of the phase in one round (ab_session_phase_ops) */
+    /* number of back ends that pages show and whose time in this phase is known */
+    uint32_t n_shown;
+    /* the longest of the times and upper interval ends of these back ends; an interval's end counts
+     * as at most 3 times its time */
+    double most_ns;
 };
 
 struct ab_view_time {
-    struct ab_round_range ns_per_op; /* its median is shown; n = 0: n/a */
-    struct ab_effect speed;          /* above 1: faster than the base; NaN: nothing to compare */
-    struct ab_view_factor vs;        /* the speed as a factor; "~" stands before a factor that is
+    /* ns per op over the rounds; reports show the median; n = 0: n/a */
+    struct ab_round_range ns_per_op;
+    /* speed relative to the base; above 1: faster; NaN: nothing to compare with */
+    struct ab_effect speed;
+    struct ab_view_factor vs;     /* the speed as a factor; "~" stands before a factor that is
                                         not clear */
-    bool is_unclear;                 /* True if "~" stands before the time */
-    struct ab_view_span range_ns;    /* the base's time divided by the interval of `speed` */
+    bool is_unclear;              /* True if "~" stands before the time */
+    struct ab_view_span range_ns; /* the base's time divided by the interval of `speed` */
 };
 
-struct ab_view_harness { /* the null back end, measured with one of the harnesses */
+struct ab_view_harness { /* time of one of the harnesses alone, measured with the null back end */
     uint32_t backend;    /* the first back end that uses this harness */
     const char *boundary;
-    char name[AB_HARNESS_NAME_BYTES]; /* as ab_harness_name writes it */
+    char name[AB_HARNESS_NAME_BYTES]; /* name of the harness, as ab_harness_name writes it */
     double *ns_per_op;                /* ns per op of each phase, median over the rounds; NaN =
                                          n/a */
 };
@@ -53,8 +58,9 @@ struct ab_view_phases {
     struct ab_view_harness *harness; /* n_harness entries, ordered by boundary; only harnesses of
                                         back ends with numbers */
     unsigned n_harness;
-    uint32_t *harness_of; /* [backend]: the back end that represents the harness of this one
-                             (ab_session_harness) */
+    /* [backend]: index of the back end that represents the harness which `backend` uses
+     * (ab_session_harness) */
+    uint32_t *harness_of;
 };
 
 const struct ab_view_time *ab_view_phases_at(const struct ab_view_phases *p, uint32_t backend,
@@ -66,7 +72,7 @@ double ab_view_phases_harness(const struct ab_view_phases *p, uint32_t backend, 
  * One row for each back end, the fastest first, with its memory. */
 
 enum ab_view_standing {
-    AB_VIEW_RANKED, /* by the number of the subject (struct ab_view_subject) */
+    AB_VIEW_RANKED, /* ranked by the number that is the subject (struct ab_view_subject) */
     AB_VIEW_ASIDE,  /* has numbers but is not compared: did other work, failed its checks, is
                        wrapped, or is the null back end */
     AB_VIEW_FAILED  /* has no numbers: failed, or is not installed */
@@ -80,14 +86,15 @@ struct ab_view_subject {
                           run" */
     const char *over;  /* follows "faster than glibc": " over the whole run"; NULL if is_named */
     const char *alone; /* follows "glibc takes 3 ms": " for the whole run"; NULL if is_named */
-    bool is_named;     /* True if the user named the metric; it is then lower or higher, not
-                          faster */
+    /* True if the user named the metric; sentences then say lower or higher, not faster */
+    bool is_named;
 };
 
 struct ab_view_rank {
     uint32_t backend; /* index of session->backends */
     uint32_t combination;
-    const char *name; /* as asked for, with the values; may be hostile */
+    /* name of the back end as the user gave it, with the values of params; may be hostile */
+    const char *name;
     enum ab_view_standing standing;
     bool is_base;
     uint32_t twin; /* the back end that represents this build with these settings (ab_drift_twin) */
@@ -97,10 +104,11 @@ struct ab_view_rank {
     bool is_inlined;              /* compiled into the loop: not like for like, so it cannot win */
     bool never_frees;             /* frees no memory while the work runs */
     bool is_higher_better;        /* True if a higher `figure` is better */
-    struct ab_round_range figure; /* the number of the subject: a time in ns, or a metric */
-    struct ab_effect speed;   /* ratio of the two medians that are shown; above 1: better than the
-                                 base. NaN: is the base, or there is nothing to compare with */
-    struct ab_view_factor vs; /* the same ratio in words */
+    struct ab_round_range figure; /* the number that is ranked: a time in ns, or a metric */
+    /* better than the base if above 1: the ratio of the two medians that are shown. NaN: is the
+     * base, or there is nothing to compare with */
+    struct ab_effect speed;
+    struct ab_view_factor vs;         /* `speed` as a factor */
     struct ab_view_span figure_range; /* the base's figure scaled by the interval of `speed` */
     double peak_bytes; /* most resident bytes that the heap added, from the run with the median peak
                           (memory_view.h); for a real program, its resident peak over all its
@@ -115,18 +123,19 @@ struct ab_view_rank {
 };
 
 struct ab_view_ranking {
-    /* n_rows = session->n_backends, sorted by standing: ranked, aside, failed; within each by
-     * combination. Ranked rows are in the order of the figure, unknown figures last; the others
-     * stay in the order of the command line. */
+    /* n_rows = session->n_backends, sorted by standing: ranked, aside, failed; rows of one standing
+     * are sorted by combination. Ranked rows are in the order of the figure, unknown figures last;
+     * the others stay in the order of the command line. */
     struct ab_view_rank *rows;
     uint32_t n_rows, n_ranked;
     struct ab_view_subject subject;
-    uint32_t base;                              /* index of session->backends; UINT32_MAX = none */
-    struct ab_view_span figure_ends, peak_ends; /* extent of all placed rows, including their
-                                                   intervals */
-    unsigned drain;                             /* index of ab_drain_names: the wait after which
+    uint32_t base; /* index of session->backends; UINT32_MAX = none */
+    /* extent of the figures and of the peaks of all placed rows, including their intervals */
+    struct ab_view_span figure_ends, peak_ends;
+    unsigned drain; /* index of ab_drain_names: the wait after which
                                                    after_free_bytes is read */
-    bool has_drain;                             /* True if it is known of at least one back end */
+    /* True if after_free_bytes is known for at least one back end */
+    bool has_drain;
 };
 
 /* Returns the row of a back end; NULL = there is none. */
@@ -183,14 +192,14 @@ enum { AB_BY_VALUE_COLUMNS = 8 };
 struct ab_view_by_value {
     uint32_t n_names, n_values; /* number of back ends and of combinations; n_values 0 = no param
                                    has a list */
-    uint32_t *rows;             /* [name · n_values + value]: index of the session's row;
-                                   UINT32_MAX = none */
-    bool is_single, is_number;  /* is_single: only one param has a list; is_number: moreover all
+    /* [name · n_values + value]: index of session->backends; UINT32_MAX = none */
+    uint32_t *rows;
+    bool is_single, is_number; /* is_single: only one param has a list; is_number: moreover all
                                    its values are numbers */
-    double *x;                  /* [value]: the value as a number */
+    double *x;                 /* [value]: the value as a number; NaN = not a number */
 };
 
-/* Selects the number that is shown by value. */
+/* Selects the number that a table by values shows. */
 struct ab_by_value_of {
     enum { AB_BY_VALUE_RUN, AB_BY_VALUE_PHASE, AB_BY_VALUE_PEAK } what;
     uint32_t phase; /* index of session->phases; only for AB_BY_VALUE_PHASE */
@@ -211,7 +220,7 @@ struct ab_view {
     const struct ab_session *session;
     struct ab_view_ranking ranking;
     struct ab_view_memory memory;
-    struct ab_view_parts *parts; /* private: the parts that were asked for */
+    struct ab_view_parts *parts; /* private: the parts that have been made so far */
 };
 
 /* Ranks the back ends of a session. All other parts of the view are made when a topic or a renderer
@@ -225,7 +234,7 @@ const struct ab_view_sentences *ab_view_sentences(const struct ab_view *v);
 const struct ab_view_phases *ab_view_phases(const struct ab_view *v);
 const struct ab_view_latency *ab_view_latency(const struct ab_view *v);
 const struct ab_view_by_value *ab_view_by_value(const struct ab_view *v);
-const struct ab_view_slowest *ab_view_slowest(const struct ab_view *v); /* calls */
+const struct ab_view_slowest *ab_view_slowest(const struct ab_view *v); /* the slowest calls */
 const struct ab_view_slowest *ab_view_slow_iterations(const struct ab_view *v);
 const struct ab_view_pictures *ab_view_pictures(const struct ab_view *v);
 
@@ -235,8 +244,9 @@ struct ab_view_classes { /* latency by size of an op; sorted by size, then back 
 };
 /* Finds the records of an op whose back ends have numbers; phase NULL = in all phases. */
 struct ab_view_classes ab_view_sizes(const struct ab_view *v, const char *phase, unsigned op);
-/* Finds who pins the pages at a moment that reports show, by number from 0: n back ends, each in
- * its first round. n is 0 if there are none. */
+/* Returns which blocks pin pages at one of the moments that reports show; `number` counts them from
+ * 0. The array has `*n` entries: the back ends, each in its first round. Sets `*n` to 0 if there
+ * are none. */
 const struct ab_pins_of *ab_view_pins(const struct ab_view *v, uint32_t number, uint32_t *n);
 
 /* Adds the paragraphs that stand below the tables. With `has_time` these include the clock, the
@@ -265,7 +275,7 @@ double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t valu
  * the rounds; at least 1. NaN = not known. */
 double ab_iterations_most(const struct ab_session *s, uint32_t backend, const char *phase,
                           uint32_t begin, uint32_t end);
-/* Number of tables by size in a phase, at most. */
+/* Returns the largest number of tables by size that one phase has. */
 uint32_t ab_sizes_grids(const struct ab_session *s);
 
 #endif

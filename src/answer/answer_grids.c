@@ -88,7 +88,7 @@ static bool is_known(const struct ab_grid *g, unsigned column)
     return false;
 }
 
-/* Adds what pages say below the ranking. */
+/* Adds the legend that pages and Markdown have below the ranking. */
 static void explain(struct ab_grid *g, bool is_exec)
 {
     ab_view_texts_addf(&g->closing,
@@ -100,8 +100,9 @@ static void explain(struct ab_grid *g, bool is_exec)
                                  "resident memory.");
 }
 
-/* Fills the ranking, in its order, including a row for each back end that failed. Only Markdown has
- * the column "after free", because terminals and pages show it with the rest of memory. */
+/* Fills the table of the ranking. Terminals and pages also have rows for back ends that failed or
+ * are not compared. Only Markdown has the column "after free", because terminals and pages show it
+ * with the rest of memory. */
 bool ab_ranking_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
@@ -138,7 +139,7 @@ bool ab_ranking_grid(const struct ab_topic_at *at, struct ab_grid *g)
     return true;
 }
 
-/* ---- columns of the work ---- */
+/* ---- choosing the columns of a table ---- */
 
 enum { TITLE = 14, COLUMNS = 8, NAME = 24 };
 
@@ -162,7 +163,7 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Makes a note of the names of entries that are no columns. */
+/* Makes the names of the entries that are not columns the note of the grid. */
 static void note_rest(struct ab_grid *g, const struct column *rest, uint32_t n, bool is_terminal)
 {
     struct ab_text t = {0};
@@ -174,9 +175,10 @@ static void note_rest(struct ab_grid *g, const struct column *rest, uint32_t n, 
     ab_text_fini(&t);
 }
 
-/* Makes the heaviest entries of list[0..n) the columns of the grid, in their original order:
- * COLUMNS of them on terminals, where the lightest go first if the width is short, and as many as a
- * grid has room for elsewhere. The names of the others become the note of the grid. */
+/* Makes the heaviest entries of list[0..n) the columns of the grid, in their original order. On
+ * terminals, there are at most COLUMNS columns, and the lightest are dropped first if the width is
+ * short. Elsewhere, there are as many columns as a grid has room for. The names of the other
+ * entries become the note of the grid. */
 static void choose(struct ab_grid *g, struct column *list, uint32_t n, enum ab_surface surface)
 {
     const bool is_terminal = surface == AB_TERMINAL;
@@ -184,8 +186,8 @@ static void choose(struct ab_grid *g, struct column *list, uint32_t n, enum ab_s
     g->n_columns = n < most ? n : most;
     qsort(list, n, sizeof *list, by_weight);
     note_rest(g, list + g->n_columns, n - g->n_columns, is_terminal);
-    for (unsigned i = 0; i < g->n_columns; i++) /* the rank by weight, because the list is sorted by
-                                                   index next */
+    /* keeps the rank by weight, because the list is sorted by index next */
+    for (unsigned i = 0; i < g->n_columns; i++)
         list[i].weight = i;
     qsort(list, g->n_columns, sizeof *list, by_index);
     for (unsigned i = 0; i < g->n_columns; i++)
@@ -211,8 +213,7 @@ static void put_per_op(struct ab_grid *g, unsigned column, double ns, bool is_un
         return;
     }
     if (ns < 999.5)
-        ab_format_ratio(number, ns); /* ns.median is a mean over the ops, not a reading of the
-                                        clock */
+        ab_format_ratio(number, ns); /* `ns` is a mean over the ops, not a reading of the clock */
     else
         ab_format_ns(number, ns, NAN);
     ab_grid_say(g, column, "%s%s", is_unclear ? "~" : "", number);
@@ -238,7 +239,8 @@ static void add_times(struct ab_grid *g, const struct ab_view *v, const struct c
     }
 }
 
-/* Adds a row for each harness that back ends use: the part of their times that is not their own. */
+/* Adds a row for each harness that back ends use. The times of the back ends include those of their
+ * harness. */
 static void add_harness(struct ab_grid *g, const struct ab_view *v, const struct column *list)
 {
     const struct ab_view_phases *phases = ab_view_phases(v);
@@ -298,7 +300,8 @@ static struct column *list_phases(struct ab_grid *g, const struct ab_view *v)
     return list;
 }
 
-/* Fills the time per op of the phases that take most of the time, and of the harness. */
+/* Fills the table of the time per op in the phases that take the most time, with a row for each
+ * harness. */
 bool ab_phases_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
@@ -331,7 +334,7 @@ bool ab_phases_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 /* ---- latency of a call ---- */
 
-/* Lists the kinds of calls. Accesses to blocks come last, because they are no calls of the
+/* Lists the kinds of calls. Accesses to blocks come last, because they are not calls of the
  * allocator. */
 static struct column *list_calls(struct ab_grid *g, const struct ab_view *v)
 {
@@ -364,7 +367,7 @@ static void put_call(struct ab_grid *g, unsigned column, const struct ab_view_la
         g->signs |= AB_SIGN_AT_FLOOR;
 }
 
-/* Fills p50 and p99 of the most frequent calls. */
+/* Fills the table of p50 and p99 of the most frequent calls. */
 bool ab_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;

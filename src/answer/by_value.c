@@ -40,7 +40,7 @@ static void put(struct ab_grid *g, unsigned column, struct ab_by_value_of of, do
         ab_grid_put(g, column, AB_GRID_TEXT, NAN, "no time in this phase");
 }
 
-/* Adds the harness of each combination, the part of the times that is not the back ends' own. */
+/* Adds the time of each harness for each combination. The times of the back ends include it. */
 static void add_harnesses(struct ab_grid *g, const struct ab_view *v, struct ab_by_value_of of)
 {
     const struct ab_view_by_value *b = ab_view_by_value(v);
@@ -74,7 +74,7 @@ static void set_title(const struct ab_view *v, struct ab_by_value_of of, struct 
             of.what == AB_BY_VALUE_RUN ? "time of the whole run" : "peak of resident memory", by);
 }
 
-/* Fills one row for each back end. */
+/* Fills a table with one row for each back end and one column for each value. */
 static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_grid *g)
 {
     const struct ab_view_by_value *b = ab_view_by_value(v);
@@ -99,7 +99,7 @@ static void fill(const struct ab_view *v, struct ab_by_value_of of, struct ab_gr
 
 enum { ROWS_MOST = 30 };
 
-/* Notes what is left out, and the forms of the result that have it. */
+/* Notes how many combinations and back ends are left out, and which options print all of them. */
 static void note_rest(struct ab_grid *g, uint32_t n_values, uint32_t n_backends, bool is_markdown)
 {
     if (n_values > 0 || n_backends > 0)
@@ -108,8 +108,8 @@ static void note_rest(struct ab_grid *g, uint32_t n_values, uint32_t n_backends,
                                      n_values, n_backends, is_markdown ? "" : ", --markdown");
 }
 
-/* Fills one row for each combination: up to ROWS_MOST, but all in Markdown, which has no width that
- * limits the columns either. */
+/* Fills a table with one row for each combination and one column for each back end. Outside
+ * Markdown, there are at most ROWS_MOST rows and AB_BY_VALUE_COLUMNS columns. */
 static void fill_long(const struct ab_view *v, struct ab_by_value_of of, bool is_markdown,
                       struct ab_grid *g)
 {
@@ -169,8 +169,8 @@ bool ab_by_value_run_grid(const struct ab_topic_at *at, struct ab_grid *g)
 }
 
 /* Returns the number of phases that are shown: on terminals as many as a screen of 40 lines has
- * room for, on pages as many as there are pictures, and all in Markdown. Nothing says which phases
- * are the heaviest. */
+ * room for, on pages as many as there are pictures, and all in Markdown. The first phases are
+ * shown, because it is not known which are the heaviest. */
 static uint32_t count_phases(const struct ab_topic_at *at)
 {
     enum { LINES = 26, LINES_BESIDE = 4 };
@@ -193,7 +193,7 @@ bool ab_by_value_phase_grid(const struct ab_topic_at *at, struct ab_grid *g)
     return true;
 }
 
-/* Only a note: where the phases are that the terminal has no room for. */
+/* Fills a grid that has only a note: how to see the phases for which the terminal has no room. */
 bool ab_by_value_others_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     g->note = "(other phases: -v time)";

@@ -83,7 +83,7 @@ static void add_measurement(struct ab_grid *g, const struct ab_session *s)
     add_as(g, "SHA-256 of the operations", AB_GRID_CODE, s->tape_sha256);
 }
 
-/* Puts how the runs of a back end ended. A run with an exit status other than 0 has no numbers. */
+/* Puts the exit status of the runs of a back end, or why the back end has no numbers. */
 static void put_end(struct ab_grid *g, uint32_t backend)
 {
     const struct ab_session *s = g->session;
@@ -168,7 +168,8 @@ bool ab_libraries_grid(const struct ab_topic_at *at, struct ab_grid *g)
     return true;
 }
 
-/* Fills how a real program ended under each back end, and which allocator served it. */
+/* Fills the table of how a real program ended under each back end, and which allocator served
+ * it. */
 bool ab_served_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     begin(at, g);

@@ -21,7 +21,7 @@ void ab_finding_text(struct ab_text *to, const char *s)
     free(printable);
 }
 
-/* Adds formatted text, in which names may be hostile. */
+/* Adds formatted text, made printable because names in it may be hostile. */
 __attribute__((format(printf, 2, 3))) static void say(struct ab_text *t, const char *fmt, ...)
 {
     va_list args;
@@ -72,8 +72,7 @@ static void set_place(struct ab_finding *f, const char *place)
 
 /* ---- checks ---- */
 
-/* Returns the outcome of a check. A comparison with another machine is only advice, and warns
- * instead of failing. */
+/* Returns the outcome of a check. With `only_warns`, a check that fails is only a warning. */
 static enum ab_finding_outcome outcome_of(const struct ab_checked *c, bool only_warns)
 {
     switch (c->verdict) {
@@ -96,7 +95,7 @@ static void say_rounds_needed(struct ab_text *t, const struct ab_checked *c)
         say(t, "; about %u rounds would decide it", c->rounds_needed);
 }
 
-/* Adds ": measured 3.04x [3.01, 3.07]; why". */
+/* Adds the measured value, its interval and the reason: ": measured 3.04x [3.01, 3.07]; why". */
 static void say_measured(struct ab_text *t, const struct ab_checked *g)
 {
     char value[AB_CELL_BYTES], low[AB_CELL_BYTES], high[AB_CELL_BYTES], unit[160];
@@ -135,7 +134,8 @@ static void add_gate(const struct ab_checked *g, struct ab_findings *out)
     set_place(f, g->place);
 }
 
-/* Adds the name as gates spell it, "steady/alloc/p99", or "time of the whole run". */
+/* Adds the name of the checked number as gates spell it, "steady/alloc/p99", or "time of the whole
+ * run". */
 static void say_name(struct ab_text *t, const struct ab_checked *c)
 {
     const char *place = c->iteration != NULL         ? c->iteration
@@ -148,7 +148,7 @@ static void say_name(struct ab_text *t, const struct ab_checked *c)
         say(t, "%s/%s/%s", c->phase, place, c->metric);
 }
 
-/* Adds "jemalloc" or "jemalloc against glibc". */
+/* Adds the back ends that are compared: "jemalloc" or "jemalloc against glibc". */
 static void say_pair(struct ab_text *t, const struct ab_checked *c)
 {
     bool is_one = c->base_backend == NULL || strcmp(c->base_backend, c->backend) == 0;
@@ -209,7 +209,8 @@ static void add_cell(const struct ab_comparison *comparison, const struct ab_che
     say(&f->sentence, "%s%s.", c->reason[0] != 0 ? "; " : "", c->reason);
 }
 
-/* Adds once for all why verdicts do not count. With --strict, this is itself a failure. */
+/* Adds one finding that says why the verdicts of a comparison are only advice. With --strict, this
+ * finding is itself a failure. */
 static void add_advisory(const struct ab_comparison *c, struct ab_findings *out)
 {
     struct ab_finding *f = add(out, "comparison",

@@ -36,18 +36,20 @@ struct ab_finding {
 struct ab_findings {
     struct ab_finding *items;
     size_t n, cap;
-    size_t counts[AB_OUTCOME_COUNT]; /* without findings that are only shown */
+    /* number of findings by outcome, without findings that are only shown */
+    size_t counts[AB_OUTCOME_COUNT];
 };
 
-/* Finds everything. Call it between ab_format_begin and ab_format_end. */
+/* Makes all findings of a session. Call it between ab_format_begin and ab_format_end. */
 void ab_findings_make(const struct ab_session *session, struct ab_findings *out);
-/* Finds the verdicts of gates alone. */
+/* Makes the findings of gates alone. */
 void ab_findings_of_gates(const struct ab_checked *gates, uint32_t n, struct ab_findings *out);
 void ab_findings_fini(struct ab_findings *findings);
-/* Adds "2 failed, 1 inconclusive or skipped, 14 passed", without zeros. */
+/* Adds the number of findings by outcome, without zeros: "2 failed, 1 skipped or inconclusive, 14
+ * passed". */
 void ab_findings_count(const struct ab_findings *findings, struct ab_text *out);
 
-/* Adds any text, made printable. */
+/* Adds `s` to a text, made printable. */
 void ab_finding_text(struct ab_text *to, const char *s);
 
 #endif

@@ -15,7 +15,7 @@
 
 /* ---- texts that a view or a grid owns ---- */
 
-/* Must be zero-initialized. */
+/* A list of strings that are freed together; must be zero-initialized. */
 struct ab_view_texts {
     char **items;
     size_t n, cap;
@@ -74,7 +74,7 @@ struct ab_grid_column {
                       highest number first */
     const char *in_html; /* title in HTML; NULL = HTML has no such column. A leading '#' marks
                             numbers and is not shown: "#p50" */
-    const char *name;    /* name for the list of dropped columns; NULL = its title */
+    const char *name;    /* name for the list of dropped columns; NULL = the column's title */
     unsigned width; /* longest text and title on terminals, in characters; longer ones are cut in
                        the middle. 0 = no limit */
     unsigned signs; /* bits of enum ab_grid_sign, if terminals show the column */
@@ -115,19 +115,21 @@ struct ab_grid {                      /* initialize with {.session, .columns, .n
     unsigned n_columns;
     struct ab_grid_row *rows;
     size_t n_rows, cap_rows;
-    const char *title;    /* a line above the table on terminals; NULL = none */
-    const char *caption;  /* title on pages and in Markdown; NULL = that of the topic */
-    const char *fold;     /* pages fold the grids of a turn under this title; NULL = they
+    const char *title;   /* a line above the table on terminals; NULL = none */
+    const char *caption; /* title on pages and in Markdown; NULL = the topic's title */
+    const char *fold;    /* pages fold the grids of a turn under this title; NULL = they
                                         do not */
-    const char *unit;     /* unit of SCALED */
-    const char *note;     /* faint lines below the table, everywhere; NULL = none */
-    const char *remark;   /* a plain line below the table on terminals, above it in Markdown;
+    const char *unit;    /* unit of SCALED */
+    const char *note;    /* faint lines below the table, everywhere; NULL = none */
+    const char *remark;  /* a plain line below the table on terminals, above it in Markdown;
                                         NULL = none */
-    unsigned note_column; /* the note is shown with this column only, plus 1; 0 = always */
-    unsigned signs;       /* bits of enum ab_grid_sign, whatever columns are shown */
+    /* index, plus 1, of the only column with which the note is shown; 0 = always shown */
+    unsigned note_column;
+    unsigned signs; /* bits of enum ab_grid_sign that apply whatever columns are shown */
     struct ab_view_texts sentences; /* paragraphs below the table, everywhere */
-    struct ab_view_texts closing;   /* faint paragraphs, said once below all tables of the place (of
-                                        terminals) or below the table (of pages) */
+    /* faint paragraphs: terminals show them once, below all tables of a place; pages show them
+     * below the table */
+    struct ab_view_texts closing;
     struct ab_sparkline_range range; /* range of all histograms */
     bool is_whole; /* True if terminals show all columns whatever the width, if need be in blocks
                       below each other */

@@ -29,8 +29,9 @@
 
 /* ---- sentences ---- */
 
-/* A p99.9 is mentioned if it is clearly worse, by at least this factor; peaks of memory if they
- * differ by more than this share. If an interval is wider than this and the machine was noisy,
+/* tail_worth_saying: a p99.9 is mentioned if it is clearly worse by at least this factor.
+ * memory_worth_saying: peaks of memory are mentioned if they differ by more than this share.
+ * wide_interval: if the ends of an interval differ by more than this factor on a noisy machine,
  * noise is the reason for no verdict. */
 static const double tail_worth_saying = 1.25, memory_worth_saying = 0.05, wide_interval = 1.1;
 
@@ -136,8 +137,8 @@ static void add_memory(struct writer *w, uint32_t a, uint32_t b)
 
 /* ---- who takes part ---- */
 
-/* True if the back end ran on a heap in the same state as its base. Otherwise it cannot answer
- * which is faster. */
+/* True if the back end ran on a heap in the same state as its base. Otherwise comparing the two
+ * cannot tell which allocator is faster. */
 static bool is_aged_alike(const struct writer *w, uint32_t backend)
 {
     uint32_t base = ab_session_base_of(w->s, backend);
@@ -155,8 +156,8 @@ static bool takes_part(const struct writer *w, const struct ab_view_rank *row)
            is_aged_alike(w, row->backend);
 }
 
-/* Returns the fastest back end that takes part, except `except`; UINT32_MAX = none. must_free:
- * skips those that never free. */
+/* Returns the fastest back end that takes part, except `except`; UINT32_MAX = none. With
+ * `must_free`, skips back ends that never free. */
 static uint32_t find_fastest(const struct writer *w, bool must_free, uint32_t except)
 {
     for (uint32_t i = 0; i < w->ranking->n_rows; i++) {
@@ -242,7 +243,7 @@ static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
             "needed",
             w->out->speed.n_new, w->out->speed.n_new == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
         end_sentence(w);
-        if (w->s->n_combinations > 0) /* for one combination among several it would say little */
+        if (w->s->n_combinations > 0) /* who leads in one of several combinations says little */
             break;
         ab_text_addf(&w->text, "So far %s is ahead of %s in %s", NAME(first), NAME(versus),
                      subject(w)->noun);
@@ -335,7 +336,8 @@ static uint32_t decide(struct writer *w)
     w->out->speed = versus == base ? speed : lead;
     w->out->verdict = verdict_of(w, &w->out->speed);
     if (row_of(w, versus)->taken_back != NULL)
-        w->out->speed = ab_effect_paired(NULL, NULL, 0); /* more rounds have been run already */
+        /* so that no more rounds are suggested: they have been run already */
+        w->out->speed = ab_effect_paired(NULL, NULL, 0);
     return base;
 }
 
@@ -412,8 +414,8 @@ static void say_alone(struct writer *w, uint32_t only)
 
 /* ---- memory while idle ---- */
 
-/* Adds "48.8 MiB: 38.5 MiB are free pages, which a trim returns, and 10.3 MiB are pages that blocks
- * pin (7.20 MiB live)". */
+/* Adds "48.8 MiB: 38.5 MiB are free pages, which a trim returns, and 10.3 MiB are pages that
+ * contain live blocks (7.20 MiB live)". */
 static void add_idle(struct writer *w, const struct ab_idle *x)
 {
     ab_text_addf(&w->text, "%s", AB_BYTES(x->end_bytes));
@@ -471,7 +473,8 @@ static double moment_of(const struct writer *w, uint32_t backend, const struct a
     return value.median;
 }
 
-/* Returns the back end with the least or the most of `field`; UINT32_MAX = no row has it. */
+/* Returns the back end with the least or the most of `field`; UINT32_MAX = no back end has the
+ * field. */
 static uint32_t find_extreme(const struct writer *w, const struct ab_field *field, bool is_most)
 {
     uint32_t found = UINT32_MAX;
@@ -635,7 +638,8 @@ static bool is_mostly_waiting(const struct ab_session *s)
     return false;
 }
 
-/* True if every row is checked+NAME, and all of them passed. */
+/* True if every back end is checked+NAME and has passed. Back ends that are not installed do not
+ * count unless the user named them. */
 static bool are_all_checked(const struct ab_session *s)
 {
     bool is_any = false;
@@ -761,9 +765,9 @@ static const char *environment_of(const struct ab_backend_info *b, struct ab_vie
     return ab_view_texts_addf(texts, "%s%sLD_PRELOAD=%s", set, n > 0 ? " " : "", path);
 }
 
-/* Returns "jemalloc{MALLOC_CONF=narenas:1}", or the path of a library that has no name of its own;
- * "" if it has special characters. The caller quotes settings, because a shell interprets ; and
- * braces. */
+/* Returns the argument of -b that selects the back end: "jemalloc{MALLOC_CONF=narenas:1}", or the
+ * path of a library that has no name of its own; "" if it has special characters. The caller quotes
+ * settings, because a shell interprets ; and braces. */
 static const char *selection_of(const struct ab_backend_info *b, struct ab_view_texts *texts)
 {
     char name[AB_BACKEND_FULL_BYTES];
@@ -811,8 +815,8 @@ static void add_start(const struct ab_backend_info *b, struct ab_view_texts *tex
             "tests the library before programs use it");
 }
 
-/* Suggests the fastest back end that can be preloaded. Others need a program that calls their
- * functions itself. */
+/* Suggests the fastest back end that can be preloaded. Other back ends need a program that calls
+ * their functions itself. */
 static void add_winner(const struct ab_session *s, const struct ab_view_headline *headline,
                        const struct ab_view_ranking *ranking, struct ab_view_texts *texts,
                        struct ab_view_steps *out)
@@ -846,6 +850,7 @@ void ab_view_steps_make(const struct ab_session *s, const struct ab_view_headlin
     if (headline->verdict == AB_VIEW_TOO_NOISY || headline->verdict == AB_VIEW_NO_CLEAR ||
         headline->verdict == AB_VIEW_TOO_FEW)
         add_rounds(s, headline, texts, out);
-    if (headline->verdict == AB_VIEW_FASTER && s->n_programs == 0) /* else a program has won */
+    /* with several programs, the winner is a program */
+    if (headline->verdict == AB_VIEW_FASTER && s->n_programs == 0)
         add_winner(s, headline, ranking, texts, out);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables about the heaps of a mapped row: what each served, latency and memory. Adds up the rounds;
- * memory of no single heap has its own row.
+ * Tables about the heaps of a back end that maps calls to several heaps: what each heap served, its
+ * latency and its memory. The timed calls of all rounds are merged; memory that belongs to no
+ * single heap has its own row.
  */
 #include "answer/topics.h"
 #include "base/bits.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If more than this share of a time is unclear, the shares of the time are not known. */
+/* If more than this share of a time is unclear (net_time), the heaps' shares of the time are not
+ * known. */
 static const double most_unclear = 0.1;
 
 struct sums { /* sums of one heap */
@@ -25,8 +27,8 @@ struct sums { /* sums of one heap */
 };
 
 /* Returns the time of the calls without the clock's floor, which even an empty call takes. If less
- * than the clock's step remains per call, a call may take up to a step: *unclear_ns grows by
- * that. */
+ * than the clock's step remains per call, a call may take up to a step: adds this possible error of
+ * all calls to *unclear_ns. */
 static double net_time(const struct ab_session *s, const struct ab_heap_part *p, double *unclear_ns)
 {
     double mean = ab_hdr_total(p->hdr) > 0 ? ab_hdr_mean(p->hdr) : (double)NAN;
@@ -116,8 +118,8 @@ static void put_title(struct ab_grid *g, uint32_t backend, const char *what, con
 
 enum { FEW_PHASES = 3 };
 
-/* True if the answer has room for the heaps: it shows them for a single mapped row with few
- * phases. */
+/* True if the answer has room for the heaps: it shows them if only one back end has heaps and there
+ * are few phases. */
 static bool fits_answer(const struct ab_session *s)
 {
     uint32_t n = 0;
@@ -126,7 +128,7 @@ static bool fits_answer(const struct ab_session *s)
     return n == 1 && s->n_phases <= FEW_PHASES;
 }
 
-/* Adds how to read the columns. */
+/* Adds the legend of the columns, or why there are no times. */
 static void explain(struct ab_grid *g, const struct ab_topic_at *at, bool is_timed)
 {
     if (at->surface != AB_PAGE && !is_timed) /* a page says it above its tables */
@@ -140,7 +142,8 @@ static void explain(struct ab_grid *g, const struct ab_topic_at *at, bool is_tim
                            "to another heap counts for the new heap.");
 }
 
-/* Fills what each heap of a mapped row served in a phase, the heap with the most calls first. */
+/* Fills the table of what each heap of a back end served in a phase, the heap with the most calls
+ * first. */
 bool ab_heaps_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;
@@ -202,8 +205,8 @@ bool ab_heaps_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 enum { OP_SAMPLES, OP_P50, OP_P90, OP_P99, OP_P999, OP_MOST, OP_COLUMNS };
 
-/* Fills a row for each heap and op: the number of timed calls, and the percentiles for which these
- * suffice. */
+/* Fills a table with a row for each heap and op: the number of timed calls, and the percentiles for
+ * which these suffice. */
 bool ab_heaps_latency_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;
@@ -337,8 +340,9 @@ static void add_titles(struct ab_grid *g, const struct ab_topic_at *at, uint32_t
                            "itself.");
 }
 
-/* Fills the bytes of each heap of a row; in a turn per phase the number is that of the row. They
- * add up, because they come from the run whose peak the row shows (memory_view.h). */
+/* Fills the table of the bytes of each heap of a back end: at->backend, or at->number if the topic
+ * has a turn for each phase. The bytes add up, because they come from the run whose peak the
+ * ranking shows (memory_view.h). */
 bool ab_heaps_memory_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;

@@ -34,9 +34,9 @@ enum {
     COLUMNS
 };
 
-struct stretches { /* of a back end */
+struct stretches { /* idle stretches (pauses of the work) of one back end */
     struct ab_idles all;
-    uint32_t longest; /* its index; among equals the first */
+    uint32_t longest; /* index of the longest stretch; the first of several equally long ones */
 };
 
 static struct stretches list_stretches(const struct ab_session *s, uint32_t backend)
@@ -193,8 +193,8 @@ static void put_growth(struct ab_grid *g, const struct ab_growth_by_time *growth
         ab_grid_put(g, WINDOW, AB_GRID_TEXT, NAN, why);
 }
 
-/* Sets the remark, on pages the sentence, "live bytes grow in keep (server.c:88) by 12.0 MiB, …"
- * for the first leak whose call sites are known. */
+/* Adds "live bytes grow in keep (server.c:88) by 12.0 MiB, …" for the first leak whose call sites
+ * are known: as a sentence on pages, else as the remark. */
 static void add_sites(struct ab_grid *g, const struct ab_growth_by_time *growth, bool is_page)
 {
     struct ab_text t = {0};
@@ -225,7 +225,7 @@ bool ab_growth_grid(const struct ab_topic_at *at, struct ab_grid *g)
                                       [WINDOW] = {"seen in", 3, "seen in"}},
                           .n_columns = GROWTH_COLUMNS,
                           .is_list = true};
-    bool is_any_known = false; /* too short work gets no table */
+    bool is_any_known = false; /* false = the work is too short for a table */
     for (uint32_t b = 0; b < s->n_backends; b++) {
         struct ab_growth_by_time growth = {.verdict = AB_GROWTH_UNKNOWN, .lasts_ns = NAN};
         if (ab_view_shows(s, b))

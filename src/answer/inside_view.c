@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shows where the CPU time of a real program goes (`exec --inside`): inside and outside of the
- * allocator, with intervals, against the base. Also checks whether both add up to the CPU time
- * without the interposer.
+ * allocator, with intervals, against the base. Also checks whether the two parts add up to the CPU
+ * time without the interposer.
  */
 #include "answer/inside_view.h"
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A larger change of the program's CPU time by the interposer is reported. */
+/* If the interposer changes the program's CPU time by more than this share, the report says so. */
 static const double allowed_change = 0.02;
 
 static const struct {
@@ -42,7 +42,8 @@ static bool has_inside(const struct ab_session *s)
     return false;
 }
 
-/* Collects one value per round. `more` has room for as many. */
+/* Writes the value of a part in each round to out[]. `more` is scratch space for as many values,
+ * which only AB_INSIDE_SUM needs. */
 static void collect(const struct ab_session *s, uint32_t backend, unsigned part, double *out,
                     double *more)
 {
@@ -65,8 +66,8 @@ static double median_of(const struct ab_session *s, double *x)
     return ab_median(x, kept);
 }
 
-/* Makes the shown values consistent: the sum is that of the two shown parts, and each difference
- * that of two shown values. */
+/* The shown values are consistent: the shown sum is the sum of the two shown parts, and each shown
+ * change is the difference of two shown values. */
 void ab_inside_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                   struct ab_inside_part out[AB_INSIDE_PARTS])
 {
@@ -125,7 +126,7 @@ static const char *change_words(char *buf, size_t cap, const struct ab_effect *e
     return buf;
 }
 
-/* Writes the interval with the sign that fits "more" or "less". */
+/* Writes the interval of a change. If the change is reported as "less", the interval is negated. */
 static const char *change_interval(char *buf, size_t cap, const struct ab_effect *e)
 {
     return e->ratio > 0 ? interval_of(buf, cap, e->low, e->high)
@@ -148,7 +149,7 @@ static void say_sum(struct ab_text *t, const struct ab_effect *e)
                      change_interval(interval, sizeof interval, e));
 }
 
-/* Adds the differences of the parts. Only a clear difference is reported as one. */
+/* Adds the differences in malloc and outside. Only a clear difference is reported as one. */
 static void say_parts(struct ab_text *t, const struct ab_inside_part *all)
 {
     const struct ab_effect *in = &all[AB_INSIDE_IN].change, *out = &all[AB_INSIDE_OUT].change,
@@ -197,7 +198,8 @@ const char *ab_inside_sentence(const struct ab_view *v, uint32_t row, char *buf,
 
 /* ---- the interposer ---- */
 
-/* Returns inside plus outside, divided by the CPU time of the plain runs. */
+/* Returns the time inside plus outside of malloc, divided by the CPU time of the plain runs, which
+ * have no interposer. */
 static struct ab_effect against_plain(const struct ab_session *s, uint32_t backend)
 {
     double *sum = ab_alloc_zeroed((size_t)s->n_rounds * 3 + 1, sizeof sum[0]),
@@ -218,7 +220,7 @@ static double median_field(const struct ab_session *s, uint32_t backend, const c
     return median;
 }
 
-/* Adds "glibc 1.4 % more [0.2 %, 2.6 %]". */
+/* Adds by how much the CPU time differs from the plain runs: "glibc 1.4 % more [0.2 %, 2.6 %]". */
 static void add_excess(struct ab_text *t, const char *name, const struct ab_effect *e)
 {
     double sign = e->ratio > 1 ? 100 : -100, low = sign * (e->low - 1), high = sign * (e->high - 1);
@@ -306,7 +308,7 @@ static void put_section(struct ab_grid *g, const struct ab_view *v, unsigned par
     }
 }
 
-/* Fills a section for each part, for terminals. */
+/* Fills the terminal's table, with a section for each part. */
 static void make_sections(const struct ab_view *v, struct ab_grid *g)
 {
     *g = (struct ab_grid){.session = v->session, .n_columns = 2};
@@ -316,8 +318,8 @@ static void make_sections(const struct ab_view *v, struct ab_grid *g)
         put_section(g, v, i);
 }
 
-/* Fills a column with bars for each part. Bars show the share of the longest sum, so that inside
- * and outside can be compared. */
+/* Fills the table of pages, with a column with bars for each part. Bars show the share of the
+ * longest sum, so that inside and outside can be compared. */
 static void make_columns(const struct ab_view *v, struct ab_grid *g)
 {
     double most = 0;
@@ -369,7 +371,7 @@ static const struct ab_result *find_longest(const struct ab_session *s, uint32_t
     return most;
 }
 
-/* Puts "#1210 of thread 1, 64 B, at 1.2 s". */
+/* Puts where the longest call occurred: "#1210 of thread 1, 64 B, at 1.2 s". */
 static void put_place(struct ab_grid *g, unsigned column, const struct ab_result *r)
 {
     char size[40] = "";
@@ -401,8 +403,8 @@ static void add_calls(struct ab_grid *g, const struct ab_session *s, uint32_t ba
     put_place(g, AB_ARRAY_LEN(names), longest);
 }
 
-/* Fills CPU time in the allocator and outside of it, a sentence for each back end but the base, and
- * whether the parts add up. */
+/* Fills the table of CPU time in the allocator and outside of it. Adds a sentence for each back end
+ * but the base, and whether the parts add up. */
 bool ab_inside_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
@@ -425,8 +427,8 @@ bool ab_inside_grid(const struct ab_topic_at *at, struct ab_grid *g)
     return true;
 }
 
-/* Fills the calls of one kind: their number, how long they took, where the longest occurred, and
- * how many entered the kernel. */
+/* Fills the table of the calls of one kind: their number, how long they took, where the longest
+ * occurred, and how many of them faulted or slept. */
 bool ab_inside_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;

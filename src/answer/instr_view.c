@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fills the counts of callgrind, in calls to the allocator and outside of them.
+ * Fills the table of the events that callgrind counted, in calls to the allocator and outside of
+ * them.
  */
 #include "answer/program_view.h"
 #include "answer/topics.h"
@@ -23,7 +24,7 @@ static const struct {
     {"d1_misses_inside", "d1_misses_outside", "i1_misses_inside", "i1_misses_outside"},
     {"ll_misses_inside", "ll_misses_outside", NULL, NULL}};
 
-/* Returns the value of the one round that was counted; NaN = not known. */
+/* Returns the field `name` of the one round that was counted; NaN = not known. */
 static double counted(const struct ab_session *s, uint32_t backend, const char *name)
 {
     const struct ab_field *field = ab_field_find(name);
@@ -67,8 +68,8 @@ static void put_note(const struct ab_view *v, struct ab_grid *g)
     ab_text_fini(&t);
 }
 
-/* Fills instructions, data references and misses of simulated caches, inside and outside of the
- * allocator. */
+/* Fills the table of instructions, data references and misses of simulated caches, inside and
+ * outside of the allocator. */
 bool ab_program_instr_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;

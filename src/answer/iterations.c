@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fills a row for each back end that has iterations, and computes the points of a curve over them.
+ * Fills the table of iterations, with a row for each back end that has them, and computes the
+ * points of a curve of the longest iterations.
  */
 #include "answer/topics.h"
 #include "core/alloc.h"
@@ -25,7 +26,7 @@ static void put_time(struct ab_grid *g, uint32_t backend, const struct ab_iterat
     ab_grid_put(g, column, AB_GRID_TIME, ns, why);
 }
 
-/* Sets the titles, and what was subtracted, missed and left out. */
+/* Sets the titles, and the note that says what was subtracted, missed and left out. */
 static void add_words(struct ab_grid *g, const struct ab_iterations *any, uint64_t n_scheduler)
 {
     struct ab_text t = {0};
@@ -47,7 +48,7 @@ static void add_words(struct ab_grid *g, const struct ab_iterations *any, uint64
     ab_text_fini(&t);
 }
 
-/* Fills the time in the allocator per iteration of a phase. */
+/* Fills the table of the time in the allocator per iteration of a phase. */
 bool ab_iterations_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;

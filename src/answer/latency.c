@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Returns the number of calls of one kind in one round. Without a tail pass, which times every
- * call, it is the number of sampled calls. */
+ * call, returns the number of timed calls. `backend` UINT32_MAX = the most of any back end. */
 static double ops_of(const struct ab_session *s, uint32_t backend, const char *phase, unsigned op)
 {
     uint64_t all = 0, timed = 0;
@@ -113,10 +113,11 @@ static const unsigned allocations[] = {AB_OP_ALLOC, AB_OP_ALLOC_ZEROED, AB_OP_AL
                                        AB_OP_RESIZE};
 
 struct mixture {
-    double *counts;      /* AB_HDR_COUNTS counters; each sample is weighted by the number of calls
+    double *counts; /* AB_HDR_COUNTS counters; each sample is weighted by the number of calls
                             that it represents */
-    double total, above; /* above: calls longer than any counter */
-    uint64_t n;          /* number of samples */
+    /* total: number of calls; above: number of calls that took longer than the counters reach */
+    double total, above;
+    uint64_t n; /* number of samples */
 };
 
 static void add(const struct ab_hdr *hdr, double n_ops, struct mixture *m)
@@ -132,8 +133,8 @@ static void add(const struct ab_hdr *hdr, double n_ops, struct mixture *m)
     m->n += n;
 }
 
-/* Returns a quantile of the mixture. As for single histograms, it is n/a if too few samples are
- * above it. */
+/* Returns a quantile of the mixture; NaN = too few samples are above it, as for single
+ * histograms. */
 static double quantile(const struct mixture *m, double q)
 {
     double sum = 0;
@@ -165,7 +166,7 @@ void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
 
 /* ---- the slowest calls and iterations, joined over the rounds ---- */
 
-/* one entry in the list of slowest calls of one round */
+/* An entry in the list of slowest calls, or iterations, of one round. */
 struct sighting {
     uint32_t backend, phase;
     unsigned op;
@@ -264,9 +265,10 @@ static size_t collect_iterations(const struct ab_session *s, struct sighting *li
     return n;
 }
 
-/* Joins the sightings [0, n) of one place. If a round has two of them, from the latency and the
- * tail pass, the slower one counts. `n_rounds`: number of rounds for iterations, many of which are
- * among the slowest of a round by chance; 0 = calls. */
+/* Joins the n sightings of one call or iteration. If a round has two of them, from the latency and
+ * the tail pass, the slower one counts. `n_rounds` is 0 for calls. For iterations, it is the number
+ * of rounds, and rounds without a sighting count as 0 ns: many iterations are among the slowest of
+ * a round by chance. */
 static struct ab_view_slow_call join(const struct sighting *list, size_t n, uint32_t n_rounds,
                                      double *x)
 {

@@ -21,17 +21,19 @@ struct ab_view_slow_call {
     uint32_t iteration;      /* the iteration that contains the call, or the iteration itself; from
                                 1 on, 0 = none */
     uint64_t size;           /* bytes; AB_SIZE_UNKNOWN = not known */
-    uint32_t n_seen;         /* number of rounds that have it among their slowest */
-    double ns;               /* calls: median over these rounds; iterations: over all rounds, with 0
-                                for a round that does not have it among its slowest */
-    double max_ns;           /* the slowest of these rounds */
-    bool repeats;            /* True for calls seen in at least two rounds, and for iterations seen
+    /* number of rounds in which this call or iteration is among the slowest */
+    uint32_t n_seen;
+    /* calls: median over these rounds; iterations: median over all rounds, where a round that does
+     * not have the iteration among its slowest counts as 0 */
+    double ns;
+    double max_ns; /* ns in the slowest of these rounds */
+    bool repeats;  /* True for calls seen in at least two rounds, and for iterations seen
                                 in most rounds */
 };
 
 struct ab_view_slowest {
-    struct ab_view_slow_call
-        *calls; /* ordered by back end; within each, repeated ones first, then the slowest */
+    /* ordered by back end; the calls of a back end that repeat come first, then the slowest */
+    struct ab_view_slow_call *calls;
     uint32_t n_calls;
     uint32_t n_rounds; /* rounds whose tail pass ran; other rounds have no slowest calls */
     size_t cap_calls;
@@ -55,8 +57,8 @@ struct ab_view_latency_cell {
     /* slowest call that was slow in more than one round at the same position of the work, so the
      * allocator caused it. NaN = no call repeats */
     double max_repeated_ns;
-    /* True if max_ns was seen in one round only, or there was one round only. It may be an
-     * interruption, and must be marked as such */
+    /* True if max_ns is more than twice max_repeated_ns, or if no call repeats. Such a maximum may
+     * be an interruption, and must be marked as such */
     bool is_max_single;
 };
 
@@ -64,7 +66,8 @@ struct ab_view_latency {
     struct ab_view_latency_column *columns; /* n_columns entries, sorted by phase, then op */
     uint32_t n_columns, n_backends;
     struct ab_view_latency_cell *cells; /* [backend · n_columns + column] */
-    double floor_ns;                    /* NaN = not measured */
+    /* the clock's floor in ns: the time that it reads for an empty call; NaN = not measured */
+    double floor_ns;
 };
 
 void ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowest *slowest,
@@ -72,8 +75,9 @@ void ab_view_latency_make(const struct ab_session *s, const struct ab_view_slowe
 void ab_view_latency_fini(struct ab_view_latency *l);
 const struct ab_view_latency_cell *ab_view_latency_at(const struct ab_view_latency *l,
                                                       uint32_t backend, uint32_t column);
-/* Computes quantiles of calls that return a block (alloc, alloc_zeroed, alloc_aligned, resize) over
- * all phases, each call kind weighted by its share of the work. ns; NaN = n/a, too few samples. */
+/* Sets ns[i] to quantiles[i] of the time of calls that return a block (alloc, alloc_zeroed,
+ * alloc_aligned, resize) over all phases, each call kind weighted by its share of the work. NaN =
+ * n/a, too few samples. */
 void ab_view_latency_of_allocation(const struct ab_session *s, uint32_t backend,
                                    const double *quantiles, unsigned n, double *ns);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chooses the run whose bytes are shown, and says why some of them are not known.
+ * Chooses the run whose memory is shown, finds the reasons why numbers are not known, and fills the
+ * tables of memory.
  */
 #include "answer/memory_view.h"
 
@@ -33,8 +34,8 @@ static const char *const whys_of_peak[] = {AB_WHY_FOOTPRINT, NULL};
 
 /* ---- why ---- */
 
-/* Matches `part` against "WHAT: why". Returns the end of this reason and sets *why to its second
- * half; NULL = another WHAT. */
+/* Checks whether `part` begins with "WHAT: why" for WHAT = `what`. Returns the end of this reason
+ * and sets *why to the text after "WHAT: "; NULL = another WHAT. */
 static const char *match(const char *part, const char *what, const char **why)
 {
     size_t n = strlen(what);
@@ -103,7 +104,8 @@ static int by_footprint(const void *a, const void *b)
     return (x->round > y->round) - (x->round < y->round);
 }
 
-/* Returns the record in the middle among those that know most; of two, the lower one. */
+/* Returns the record with the median footprint among the records that know the most numbers
+ * (knows). Of two in the middle, returns the lower one. */
 static const struct ab_memory *middle(const struct ab_memory **list, uint32_t n)
 {
     uint32_t n_best = 0;
@@ -129,8 +131,8 @@ const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint3
     return found;
 }
 
-/* Takes the phase with the highest peak of each round, and returns the record in the middle of
- * these. */
+/* Takes, for each round, the phase with the highest peak. Returns the record with the median
+ * footprint among these. */
 static const struct ab_memory *typical_of_run(const struct ab_session *s, uint32_t backend,
                                               const struct ab_memory **list)
 {
@@ -171,11 +173,13 @@ static void clear(struct ab_view_memory_row *row)
     }
 }
 
-/* Fills a row from one record. Its texts go to texts[0 .. AB_VIEW_MEMORY_TEXTS). */
+/* Fills a row from one record. Writes the reasons why numbers are n/a to texts[0 ..
+ * AB_VIEW_MEMORY_TEXTS). */
 static void view_memory_read(const struct ab_session *s, const struct ab_memory *of,
                              char (*texts)[AB_MEMORY_REASON_BYTES], struct ab_view_memory_row *row)
 {
-    /* Records count the aged heap among the live bytes; all of it was written to. */
+    /* Records count the blocks of the aged heap among the live bytes. All of these blocks were
+     * written to. */
     const double aged_bytes = fmin((double)s->backends[of->backend].aged.bytes, of->live_bytes);
     const double parts[AB_VIEW_MEMORY_PARTS] = {of->live_bytes - aged_bytes,
                                                 of->internal_bytes,
@@ -201,8 +205,8 @@ static void view_memory_read(const struct ab_session *s, const struct ab_memory 
     row->untouched_bytes = of->untouched_bytes;
 }
 
-/* Fills the row of a real program with the median over the rounds, because no parts have to add up
- * to it. */
+/* Fills the row of a real program: the peak is the median over the rounds, because it has no parts
+ * that must add up to it. */
 static void fill_of_program(const struct ab_session *s, uint32_t backend, double *x,
                             struct ab_view_memory_row *row)
 {
@@ -261,7 +265,7 @@ void ab_view_memory_fini(struct ab_view_memory *m)
 
 enum { PARTS = AB_VIEW_MEMORY_PARTS, PEAK = PARTS };
 
-/* The unit of a table: as coarse as its largest number allows. */
+/* Unit of a table's numbers. The largest number of the table decides how coarse the unit is. */
 struct scale {
     double unit;
     int decimals;
@@ -280,7 +284,7 @@ static struct scale scale_of(double most_bytes)
     return scale;
 }
 
-/* Converts bytes into steps of the last decimal. */
+/* Converts bytes into a number of steps, where a step is 1 in the last decimal that is shown. */
 static double steps_of(const struct scale *scale, double bytes)
 {
     return nearbyint(bytes / scale->unit * pow(10, scale->decimals));
@@ -320,8 +324,8 @@ static void put_peak(struct ab_grid *g, const struct ab_view_memory_row *row,
 
 /* ---- the whole run ---- */
 
-/* Puts the growth of a row. Adds it to the remark if it amounts to at least 1 % of the peak within
- * the measured ops. */
+/* Puts the memory growth of a back end. Also adds the growth to the remark if it amounts to more
+ * than 1 % of the peak within the measured ops. */
 static void put_growth(struct ab_grid *g, unsigned column, const struct ab_view_rank *rank,
                        struct ab_text *remark)
 {
@@ -369,7 +373,7 @@ static bool has_during(const struct ab_session *s, const char *phase)
     return false;
 }
 
-/* Adds why parts of the peak are not known, and how libraries are counted. */
+/* Adds why parts of the peak are not known, and the memory that libraries take themselves. */
 static void explain_peak(struct ab_grid *g, const struct ab_view *v)
 {
     char libraries[1000];
@@ -385,7 +389,8 @@ static void explain_peak(struct ab_grid *g, const struct ab_view *v)
         ab_view_texts_addf(&g->closing, "%s", libraries);
 }
 
-/* Fills memory at the peak of the whole run. Terminals leave it out if no part is known. */
+/* Fills the table of memory at the peak of the whole run. Terminals leave it out if no part is
+ * known. */
 bool ab_memory_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
@@ -448,8 +453,8 @@ bool ab_memory_peak_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 /* ---- a phase ---- */
 
-/* Returns the median over the rounds of the double at `offset` of the matching records; phase NULL
- * = any phase and moment. NaN = none has it. */
+/* Returns the median over the rounds of the double at `offset` in the memory records of a phase and
+ * moment; phase NULL = of any phase and moment. NaN = no record has the number. */
 static double median(const struct ab_session *s, uint32_t backend, const char *phase,
                      enum ab_memory_at at, size_t offset)
 {
@@ -517,7 +522,7 @@ static void add_phase_row(struct ab_grid *g, uint32_t b, const char *phase,
     ab_grid_put(g, FAULTS, AB_GRID_COUNT, MEDIAN(faults_minor, AB_AT_FOOTPRINT_PEAK), NULL);
 }
 
-/* Adds the meaning of the columns, in the words of `explain`. */
+/* Adds the meaning of the columns, in the words of the command `explain`. */
 static void explain_phase(struct ab_grid *g)
 {
     const struct ab_session *s = g->session;
@@ -588,7 +593,8 @@ bool ab_memory_phase_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 /* ---- memory that walks read ---- */
 
-/* True if the phase does nothing but walk. Its time per op is then the time per block. */
+/* True if the phase does nothing but walk the heap: read its live blocks. Its time per op is then
+ * the time per block. */
 static bool only_walks(const struct ab_session *s, const char *phase)
 {
     bool is_only = ab_session_has_op(s, phase, AB_OP_ACCESS);
@@ -597,7 +603,7 @@ static bool only_walks(const struct ab_session *s, const char *phase)
     return is_only;
 }
 
-/* Fills the memory that the live blocks of a heap walk lie in. */
+/* Fills the table of the cache lines and pages that contain the blocks of a heap walk. */
 bool ab_walks_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;
@@ -637,8 +643,9 @@ bool ab_walks_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 /* ---- after everything is freed, and over time ---- */
 
-/* Resamples a number of the first round's timeline into equal stretches of the op clock. Returns
- * its maximum. */
+/* Resamples the double at `offset` of the points of the back end's first timeline. Each of the
+ * AB_GRID_POINTS results is the largest value in an equal share of the ops. Returns the maximum of
+ * all. */
 static double resample(const struct ab_session *s, uint32_t backend, size_t offset,
                        double out[AB_GRID_POINTS])
 {
@@ -662,7 +669,7 @@ static double resample(const struct ab_session *s, uint32_t backend, size_t offs
     return most;
 }
 
-/* Puts a line over time. All back ends share the scale of the largest one. */
+/* Puts a small curve over time. The curves of all back ends have the scale of the largest one. */
 static void put_line(struct ab_grid *g, unsigned column, uint32_t backend, size_t offset)
 {
     double values[AB_GRID_POINTS], most = 0;
@@ -682,7 +689,8 @@ static bool has_external(const struct ab_session *s)
     return false;
 }
 
-/* Fills the memory that stays resident once everything is freed, and over time. */
+/* Fills the table of the memory that stays resident once everything is freed, and of memory over
+ * time. */
 bool ab_memory_drain_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;
@@ -735,7 +743,8 @@ static void explain_over_ops(struct ab_grid *g)
                        "times the live bytes.");
 }
 
-/* Fills percentiles of the ratios to the live bytes, from the merged histograms of all rounds. */
+/* Fills the table of percentiles over the ops of memory divided by live bytes: external and
+ * retained, or internal and overhead, by at->number. Merges the histograms of all rounds. */
 bool ab_memory_over_ops_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;

@@ -12,8 +12,8 @@
 
 enum ab_view_memory_part {
     AB_VIEW_LIVE,     /* requested bytes on resident pages */
-    AB_VIEW_INTERNAL, /* the rest of the live blocks: sizes rounded up */
-    AB_VIEW_EXTERNAL, /* the rest of the pages with live blocks: free blocks, headers */
+    AB_VIEW_INTERNAL, /* rest of the live blocks: bytes by which sizes are rounded up */
+    AB_VIEW_EXTERNAL, /* rest of the pages with live blocks: free blocks, headers */
     AB_VIEW_RETAINED, /* pages without a live block */
     AB_VIEW_AGED,     /* live bytes of the aged heap, not of the work; 0 on a fresh heap */
     AB_VIEW_DURING,   /* resident only within a call, or between two readings */
@@ -28,12 +28,12 @@ struct ab_view_memory_row {     /* memory of one back end */
     const char *whys[AB_VIEW_MEMORY_PARTS]; /* why a part is n/a; "" = it is known, or the reason
                                                is unknown. If internal is n/a, external includes
                                                its bytes. */
-    /* footprint_bytes of the record, plus the bytes that are resident only during calls if
-     * they are known of every row. For a real program: its peak resident memory, median of the
+    /* footprint_bytes of the record, plus the bytes that are resident only during calls if they are
+     * known for every back end. For a real program: its peak resident memory, median of the
      * rounds */
     double peak_bytes;
     const char *why_peak;
-    double live_peak_bytes; /* most requested bytes in any phase of that run; NaN = n/a */
+    double live_peak_bytes; /* most requested bytes in any phase of the run of `of`; NaN = n/a */
     double untouched_bytes; /* requested but never resident; not part of any sum */
 };
 
@@ -42,7 +42,7 @@ struct ab_view_memory {
     uint32_t n_rows;
     bool has_aged_heap; /* True if a back end ran on an aged heap */
     bool has_during;    /* True if a back end has memory that is resident only during calls */
-    bool has_parts;     /* True if a part is known of any back end */
+    bool has_parts;     /* True if a part is known for any back end, apart from AB_VIEW_DURING */
     char (*texts)[AB_MEMORY_REASON_BYTES]; /* storage of `whys` and `why_peak` */
 };
 
@@ -55,8 +55,8 @@ enum { AB_VIEW_MEMORY_TEXTS = AB_VIEW_MEMORY_PARTS + 1 }; /* texts per row */
  * none. */
 const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint32_t backend,
                                                const char *phase, enum ab_memory_at at);
-/* Searches the reasons "WHAT: why; WHAT: why" of a record for the first WHAT in the list, which
- * ends with NULL, and copies its why. Returns false, and "" in why, if none is found. */
+/* Searches `reason`, "WHAT: why; WHAT: why", for the WHATs of a list that ends with NULL, and
+ * copies the why of the first one found. Returns false, and "" in why, if none is found. */
 bool ab_view_memory_why(const char *reason, const char *const *whats, char *why, size_t cap);
 /* Returns the median over the rounds of the memory that is resident once everything is freed.
  * `when` is an index of ab_drain_names. NaN = n/a. */

@@ -136,11 +136,14 @@ static void add_slices(const struct ab_noise *n, struct ab_text *note)
     ab_text_addf(note, "; %.0f interruption%s", n->interruptions, n->interruptions == 1 ? "" : "s");
 }
 
-struct latency_noise {               /* sums over the session */
-    double timed, left_out;          /* ops of the latency pass */
-    double scheduler, scheduler_max; /* scheduler: number of ops; scheduler_max: ns */
-    uint32_t n_phases, n_loud;       /* n_loud: phases whose percentiles include all ops, quiet or
-                                        not */
+struct latency_noise {      /* sums over the session */
+    double timed, left_out; /* timed, left_out: number of ops of the latency pass */
+    /* scheduler: number of ops during which the scheduler ran something else; scheduler_max:
+     * longest of these, in ns */
+    double scheduler, scheduler_max;
+    /* n_phases: phases of all results; n_loud: those of them whose percentiles include all ops,
+     * because the core was hardly ever free */
+    uint32_t n_phases, n_loud;
 };
 
 static struct latency_noise sum_latency(const struct ab_session *s)
@@ -203,7 +206,8 @@ void ab_view_noise(const struct ab_session *s, struct ab_text *note)
 
 /* ---- clock, harness, conditions ---- */
 
-/* Returns the cost of an op without an allocator: the median over rounds and phases. */
+/* Returns the time that an op takes in the harness of a back end, without an allocator: the median
+ * over rounds and phases. */
 static double null_ns(const struct ab_session *s, uint32_t backend)
 {
     double *x = ab_alloc_zeroed((size_t)s->n_nulls + 1, sizeof x[0]);
@@ -310,7 +314,8 @@ static void add_shares(const struct ab_mapped_rules *rules, struct ab_text *note
         ab_text_add(note, " of the requests)");
 }
 
-/* Adds what each back end served, for mapped rows with several heaps. */
+/* Adds, for each back end that maps calls to several heaps, what each heap served and by which
+ * rules. */
 static void add_placements(const struct ab_session *s, struct ab_view_texts *out)
 {
     char count[AB_CELL_BYTES], bytes[AB_CELL_BYTES];

@@ -49,7 +49,8 @@ static bool is_better(const struct ab_timeline_point *p, const struct ab_timelin
            (p->footprint_bytes == than->footprint_bytes && is_split(p) && !is_split(than));
 }
 
-/* Stacks the parts of a point. If the usable size is not known, internal is part of external. */
+/* Stacks the parts of a point. If the usable size is not known, internal bytes are counted as
+ * external. */
 static struct ab_view_footprint_point stack(const struct ab_timeline_point *p)
 {
     struct ab_view_footprint_point out = {.x = p->position, .is_split = is_split(p)};
@@ -98,13 +99,13 @@ static void add_footprint(const struct ab_session *s, uint32_t backend,
 
 /* ---- latency over the op clock ---- */
 
-struct column { /* sums over all rounds */
+struct column { /* a column of a heat map; counts are sums over all rounds */
     uint32_t begin, end;
     uint64_t n, counts[AB_WINDOW_BINS];
 };
 
-/* The windows of a back end, sorted by the op clock, so that windows of one stretch from all rounds
- * are adjacent. */
+/* The windows (counts of calls by latency in a stretch of the work) of a back end. They are sorted
+ * by the op clock, so that windows of one stretch from all rounds are adjacent. */
 struct stretches {
     const struct ab_window **list;
     uint32_t n, n_stretches;
@@ -163,8 +164,8 @@ static void add_cells(const struct column *c, struct ab_view_map *map, struct ab
     }
 }
 
-/* Adds the map of a back end. Adds nothing if the bins are not known, as in results of older
- * versions. */
+/* Adds the heat map of the latency of a back end over the work. Adds nothing if the bins are not
+ * known, as in results of older versions. */
 static void add_map(const struct ab_session *s, uint32_t backend, struct ab_view_pictures *out)
 {
     struct stretches x;
@@ -204,8 +205,8 @@ static void add_course(const struct ab_session *s, uint32_t backend, struct ab_v
 
 /* ---- work that has times ---- */
 
-/* Returns live or resident bytes of the first round over time; each time step has the largest value
- * within it. */
+/* Returns live or resident bytes (the double at `offset` of struct ab_over_time) of the first round
+ * over time. Each time step has the largest value within it. */
 static struct ab_view_course course_of(const struct ab_session *s, uint32_t backend, size_t offset)
 {
     struct ab_view_course c = {.backend = backend};
@@ -342,7 +343,7 @@ static void add_point(struct ab_latency_curve *c, double q, double ns, bool is_s
     if (may_go && c->points[c->n - 1].y == ns && c->points[c->n - 2].y == ns)
         c->n--;
     c->points[c->n++] = (struct ab_point){q, ns};
-    if (is_sure) /* the last sure point is also the first of the others */
+    if (is_sure) /* the part of the curve that is not sure begins at the last sure point */
         c->n_sure = c->n;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The contents of pictures, as values of their axes. The code that draws them adds colours and
+ * The contents of pictures, as values on their axes. The code that draws them adds colours and
  * pixels.
  */
 #ifndef AB_ANSWER_PICTURES_H
@@ -19,7 +19,8 @@ struct ab_view_span {
 
 struct ab_heat_cell {
     double x0, x1, y0, y1; /* values on the axes */
-    double share;          /* 0 … 1, shaded by its logarithm; 0 is not drawn */
+    /* share of a column's calls, 0 to 1; its logarithm decides the shade; 0 is not drawn */
+    double share;
 };
 
 /* ---- resident bytes over the op clock ----
@@ -28,7 +29,7 @@ struct ab_heat_cell {
 
 struct ab_view_footprint_point {
     double x;
-    bool is_split; /* True if the parts are known; otherwise only the whole is */
+    bool is_split; /* True if the parts are known; otherwise only the last of `ends` is */
     /* upper ends of the stacked parts, with the aged heap counted as live; the last one is the
      * whole */
     double ends[AB_VIEW_RETAINED + 1];
@@ -42,7 +43,7 @@ struct ab_view_footprint {
     struct ab_view_footprint_point points[AB_VIEW_STRETCHES];
 };
 
-/* Calls of one back end by when they ran and how long they took. The shares of the
+/* Heat map of the calls of one back end by when they ran and how long they took. The shares of the
  * cells of a column add up to 1. */
 struct ab_view_map {
     uint32_t backend;
@@ -90,7 +91,7 @@ struct ab_view_pictures {
 };
 
 struct ab_view;
-/* Needs the session and the ranking of the view. */
+/* Computes the pictures from the session and the ranking of the view. */
 void ab_view_pictures_make(const struct ab_view *v, struct ab_view_pictures *out);
 void ab_view_pictures_fini(struct ab_view_pictures *p);
 
@@ -103,8 +104,9 @@ enum { AB_VIEW_CURVE_POINTS = 300, AB_VIEW_NINES_MOST = 7 /* 99.99999 % */ };
 struct ab_latency_curve {
     struct ab_point points[AB_VIEW_CURVE_POINTS + 2]; /* x: q, y: ns */
     size_t n;
-    size_t n_sure; /* the first n_sure points: at least AB_QUANTILE_MIN_SAMPLES_BEHIND samples are
-                      slower */
+    /* number of points at the beginning of the curve that at least AB_QUANTILE_MIN_SAMPLES_BEHIND
+     * samples exceed */
+    size_t n_sure;
 };
 
 /* Computes a curve of at most n_points (AB_VIEW_CURVE_POINTS) points, with no value below `least`;

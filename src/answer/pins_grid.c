@@ -15,8 +15,8 @@
 enum { ALLOCATOR, PLACE, PINNED, SHARE, RETAINED, PAGES, LIVE, BLOCKS, SIZE, AGE, THREAD, COLUMNS };
 enum { SHOWN = 5 };
 
-/* Adds the row of a group. The position in the file has its own column, because terminals may cut
- * the label. */
+/* Adds the row of a group of blocks that pins pages. The position in the file has its own column,
+ * because terminals may cut the label. */
 static void add_row(struct ab_grid *g, uint32_t backend, const struct ab_pin *pin)
 {
     ab_grid_add(g, pin->function, "");
@@ -47,7 +47,7 @@ static bool has_places(const struct ab_session *s)
     return s->n_pins > 0 && s->pins[0].group == AB_PIN_SITE;
 }
 
-/* True if it stands for the blocks of one place, set or size, not for all other blocks or the
+/* True if `pin` stands for the blocks of one place, set or size, not for all other blocks or the
  * allocator itself. */
 static bool is_group(const struct ab_pin *pin)
 {
@@ -157,7 +157,8 @@ static const char *sentence_of(const struct ab_session *s, const struct ab_pins_
     return sentence;
 }
 
-/* Fills a heading for each back end, then its groups of blocks, at one moment. */
+/* Fills the table of who pins the pages at one moment: for each back end a heading, then its groups
+ * of blocks. */
 bool ab_pins_grid(const struct ab_topic_at *topic, struct ab_grid *g)
 {
     const struct ab_session *s = topic->view->session;

@@ -29,7 +29,7 @@ void ab_program_rounds(const struct ab_session *s, uint32_t backend, const struc
     }
 }
 
-/* Returns the median; NaN if no round has a number. Reorders x. */
+/* Returns the median of the finite values of x[0..n); NaN if there are none. Reorders x. */
 static double median_of(double *x, uint32_t n)
 {
     uint32_t kept = 0;
@@ -93,8 +93,8 @@ static bool has_numbers(const struct ab_session *s, const char *name)
     return false;
 }
 
-/* Returns the field with the replay's time per call. Older results did not time single calls; their
- * time per op then serves for both. */
+/* Returns the name of the field with the replay's time per call. Older results did not time single
+ * calls; their time per op then serves as both the warm and the cold time. */
 static const char *replay_field(const struct ab_session *s, bool is_cold)
 {
     static const char warm[] = "replay_warm_ns_per_call", cold[] = "replay_cold_ns_per_call";
@@ -108,7 +108,7 @@ bool ab_program_has_prediction(const struct ab_session *s)
     return has_numbers(s, replay_field(s, false));
 }
 
-struct side { /* a number of a back end, one per round */
+struct side { /* one side of a difference: a number of a back end, with a value for each round */
     uint32_t backend;
     const char *field;
     bool is_by_calls; /* True to divide by the calls in the trace of the same round */
@@ -125,8 +125,7 @@ static void collect_side(const struct ab_session *s, const struct side *of, doub
         out[i] /= calls[i];
 }
 
-/* Returns the difference of `now` to `base` over the rounds. x has room for three numbers per
- * round. */
+/* Returns the difference `now` - `base` over the rounds. x has room for three numbers per round. */
 static struct ab_effect difference(const struct ab_session *s, double *x, struct side base,
                                    struct side now)
 {
@@ -164,7 +163,8 @@ static bool has_interval(const struct ab_effect *e)
     return isfinite(e->low) && isfinite(e->high);
 }
 
-/* An error up to this share of the measured difference is within the precision of the clock. */
+/* A prediction agrees with the program if its error is at most this share of the measured
+ * difference. */
 #define CLOSE_ENOUGH 0.25
 
 /* Returns the range from the warm to the cold replay. Its ratio is the value in this range that is
@@ -255,7 +255,7 @@ static double per_call(const struct ab_session *s, uint32_t backend, const char 
     return ns;
 }
 
-/* Puts the time per call under the base, to which the differences can be added. */
+/* Puts a time per call of the base, to which the differences of the other rows can be added. */
 static void put_per_call(struct ab_grid *g, unsigned column, uint32_t backend, const char *field,
                          bool is_by_calls)
 {
@@ -290,8 +290,8 @@ static void put_base(struct ab_grid *g, uint32_t base)
     ab_grid_say(g, PREDICTION, "base");
 }
 
-/* Compares the prediction with the calls in the program or, if they could not be timed, with the
- * whole program. */
+/* Adds the row of a back end. Compares the prediction with the calls in the program or, if they
+ * could not be timed, with the whole program. */
 static void put_prediction(struct ab_grid *g, uint32_t backend, uint32_t base)
 {
     struct ab_program_prediction x;
@@ -307,7 +307,7 @@ static void put_prediction(struct ab_grid *g, uint32_t backend, uint32_t base)
         ab_grid_say(g, PREDICTION, "%s (program)", ab_program_prediction_word(&x, &x.measured));
 }
 
-/* Adds how to read the prediction. Pages have the column of the whole program, too. */
+/* Adds the legend of the table. On pages, the legend includes the column of the whole program. */
 static void explain_prediction(struct ab_grid *g, enum ab_surface surface, uint32_t base)
 {
     if (surface == AB_TERMINAL)
@@ -329,8 +329,8 @@ static void explain_prediction(struct ab_grid *g, enum ab_surface surface, uint3
             ab_backend_label(&g->session->backends[base]));
 }
 
-/* Compares the program with the replay of its trace: the base, then a row for each other back
- * end. */
+/* Fills the table that compares the program with the replay of its trace: the base, then a row for
+ * each other back end. */
 bool ab_program_prediction_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
@@ -394,7 +394,7 @@ static bool is_wall_time(const struct ab_field *field)
     return field->offset == offsetof(struct ab_result, wall_ns);
 }
 
-/* True if the ranking has a column of `field`. */
+/* True if the ranking already has a column of `field`. */
 static bool is_ranked(const struct ab_view *v, const struct ab_field *field)
 {
     const struct ab_field *by = v->ranking.subject.metric.field;
@@ -546,7 +546,7 @@ static void fill_columns(const struct ab_view *v, struct ab_grid *g)
     }
 }
 
-/* Adds how to read the columns. */
+/* Adds the legend of the columns. */
 static void explain_columns(struct ab_grid *g, uint32_t base)
 {
     if (base != UINT32_MAX && g->n_rows > 1)
@@ -560,7 +560,7 @@ static void explain_columns(struct ab_grid *g, uint32_t base)
         ab_view_texts_addf(&g->closing, "Medians of the rounds.");
 }
 
-/* Fills the metrics of a program, except the wall time, which the ranking has: sections on
+/* Fills the table of the metrics of a program, except the one that the ranking has: sections on
  * terminals, columns elsewhere. Values are medians of the rounds. A factor is the ratio of the two
  * shown medians; its interval comes from pairs of rounds, so that drift of the machine cancels. */
 bool ab_program_grid(const struct ab_topic_at *at, struct ab_grid *g)

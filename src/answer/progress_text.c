@@ -24,7 +24,7 @@ enum { NAME_LEAST = 8, BAR_LEAST = 10, BAR_MOST = 24, PART_BYTES = 320 };
 struct line {
     char *buf;
     size_t n;
-    unsigned width, most; /* columns used; columns available */
+    unsigned width, most; /* width: columns used; most: columns available */
 };
 
 static bool fits(const struct line *l, const char *part)
@@ -207,11 +207,11 @@ const char *ab_progress_text_round(char buf[AB_PROGRESS_BYTES], const struct ab_
     add(&l, part);
     for (uint32_t i = 0; i < s->n_backends; i++) {
         if (s->backends[i].status ==
-            AB_BACKEND_ABSENT) /* also left out while a verdict is confirmed */
+            AB_BACKEND_ABSENT) /* not installed, or left out of the rounds that confirm a verdict */
             continue;
         say_backend(part, sizeof part, s, i, round);
         if (i + 1 < s->n_backends)
-            l.most = width - 4; /* room for the mark at the end */
+            l.most = width - 4; /* room for " ..." at the end */
         if (add(&l, part))
             continue;
         l.most = width;

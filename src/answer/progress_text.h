@@ -18,7 +18,7 @@ struct ab_progress_view {
     const char *stage;          /* "replay", shown before its rounds; NULL = none */
     uint32_t round, n_rounds;   /* from 1; round 0 = pre-flight; n_rounds 0 = unknown */
     bool is_about;              /* True if n_rounds is an estimate */
-    const char *backend, *what; /* "mimalloc", "latency"; what "" = none */
+    const char *backend, *what; /* backend: "mimalloc"; what: "latency", "" = none */
     double share;               /* share of the work that is done; NaN = unknown */
     double left_s;              /* remaining seconds; NaN = unknown */
 };

@@ -133,7 +133,8 @@ struct ab_view_span ab_view_time_range(double base_ns, const struct ab_effect *s
     return (struct ab_view_span){base_ns / speed->high, base_ns / speed->low};
 }
 
-/* Returns the base's number scaled by the interval of the lead over it. */
+/* Returns the range of a row's number: the base's number `base` scaled by the interval of the row's
+ * lead over the base. */
 static struct ab_view_span figure_range(const struct ab_metric *m, double base,
                                         const struct ab_effect *lead)
 {
@@ -240,7 +241,8 @@ static void widen(struct ab_view_span *ends, double value, const struct ab_view_
     ends->high = fmax(ends->high, fmax(value, range->high));
 }
 
-/* Marks the placed rows and those on the front. Rows must be in the order of the ranking. */
+/* Sets is_placed and is_front of each row, and the extent of the placed rows. Rows must be in the
+ * order of the ranking. */
 static void place(struct ab_view_ranking *out)
 {
     double least = INFINITY;

@@ -7,13 +7,13 @@
 
 #include "answer/answer.h"
 
-/* Fills `out`. `memory` must be of the same session. */
+/* Ranks the back ends of a session. `memory` must be of the same session. */
 void ab_view_ranking_make(const struct ab_session *s, const struct ab_view_memory *memory,
                           struct ab_view_ranking *out);
 void ab_view_ranking_fini(struct ab_view_ranking *r);
 
-/* Returns "faster" or "slower"; for a metric that the user named "lower" or "higher". is_less:
- * returns the word for the worse one. */
+/* Returns "faster" or "slower"; for a metric that the user named, "lower" or "higher". With
+ * `is_less`, returns the word for the worse of two. */
 const char *ab_view_subject_word(const struct ab_view_subject *subject, bool is_less);
 
 /* Returns the peak memory of `row` divided by that of `base`, with the interval from pairs of

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Call sites of a real program that call the allocator, with their calls and time, over all rounds.
+ * Fills the table of the call sites of a real program that call the allocator, with their calls and
+ * time, over all rounds.
  */
 #include "answer/topics.h"
 #include "core/alloc.h"
@@ -17,7 +18,7 @@ enum { SHOWN = 10 };
 struct place { /* A call site under one back end. The numbers are sums over the rounds. */
     const struct ab_call_site *site;
     double calls;
-    double inside_ns, timed_calls; /* only rounds whose time is known */
+    double inside_ns, timed_calls; /* sums over the rounds whose time is known */
 };
 
 struct places {
@@ -27,7 +28,7 @@ struct places {
     uint32_t rounds, timed_rounds;
 };
 
-/* Sorts by place; the same place in the order of the records. */
+/* Sorts by call site. Entries of the same call site keep the order of the records. */
 static int by_place(const void *a, const void *b)
 {
     const struct ab_call_site *x = ((const struct place *)a)->site;
@@ -54,7 +55,7 @@ static int by_time(const void *a, const void *b)
     return (x->site > y->site) - (x->site < y->site);
 }
 
-/* Adds up the rounds of each place. */
+/* Adds up the rounds of each call site, and sorts the call sites by time. */
 static void merge_rounds(struct places *all)
 {
     size_t n = 0;
@@ -98,8 +99,8 @@ static void collect(const struct ab_session *s, uint32_t backend, struct places 
         merge_rounds(out);
 }
 
-/* Returns NaN if a difference of times is not above 0, because the calls took less than the clock
- * can measure. */
+/* Returns ns, or NaN if it is a difference of times that is not above 0, because the calls took
+ * less than the clock can measure. */
 static double above_zero(double ns)
 {
     return ns > 0 ? ns : (double)NAN;

@@ -19,8 +19,8 @@ struct ab_sparkline_range {
     double most;      /* largest share of a cell */
 };
 void ab_sparkline_begin(struct ab_sparkline_range *range);
-/* Extends the range to the recorded values from the lowest to the p99.99. A single higher outlier
- * would leave no room for the rest. */
+/* Extends the range to the recorded values from the lowest to the p99.99. Higher values are not
+ * included, because a single outlier would leave no room for the rest. */
 void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *hdr);
 
 /* Draws n cells of equal logarithmic width between low and high. The height of a cell is the
@@ -33,7 +33,8 @@ const char *ab_sparkline_hdr(char cell[AB_CELL_BYTES], const struct ab_hdr *hdr,
 enum { AB_SPARKLINE_LEVELS = 8 };
 const char *ab_sparkline_mark(unsigned level, bool utf8);
 
-/* Draws a bar; not empty if `columns` is more than 0. buf needs 4 bytes per column plus 8. */
+/* Draws a bar of a number of columns, which need not be whole; not empty if `columns` is more than
+ * 0. buf needs 4 bytes per column plus 8. */
 const char *ab_sparkline_bar(char *buf, double columns, bool utf8);
 
 /* Draws n values from 0 to `most`; NaN is a gap. */

@@ -103,7 +103,8 @@ static void add_work(struct ab_suite_view *v, uint32_t work, const uint32_t *ord
     }
 }
 
-/* Returns the rows, the base first and the others by rank. *n: number of rows shown. */
+/* Returns a new list of the indexes of the rows, the base first and the others by rank. Sets *n to
+ * the number of rows that are shown. */
 static uint32_t *order_rows(const struct ab_suite_figures *f, uint32_t *n)
 {
     uint32_t *order = ab_alloc_zeroed(f->n_rows + 1u, sizeof order[0]), at = 0;
@@ -213,8 +214,8 @@ static void say(struct ab_suite_view *v, struct ab_text *t)
     ab_text_fini(t);
 }
 
-/* Adds ", but takes 20 % more memory at the peak". The mean is relative to the base, like that of
- * time. */
+/* Adds ", but takes 20 % more memory at the peak". The mean of memory is relative to the base, like
+ * the mean of time. */
 static void add_mean_memory(const struct ab_suite_view *v, const struct ab_suite_row *row,
                             struct ab_text *t)
 {
@@ -309,7 +310,7 @@ static void say_left_out(struct ab_suite_view *v)
             continue;
         ab_text_addf(&t, "%s%s", t.n == 0 ? "Not in the means: " : ", ",
                      AB_SHOWN(300, f->works[w].name));
-        if (is_last) /* workloads with the same reason that follow each other share it */
+        if (is_last) /* consecutive workloads with the same reason share it */
             ab_text_addf(&t, " (%s)", AB_SHOWN(AB_SUITE_WHY_BYTES, f->why[w]));
     }
     if (t.n > 0)
@@ -343,7 +344,7 @@ static bool is_verdict(const struct ab_finding *x)
            !x->is_shown_only;
 }
 
-/* Adds failed verdicts to the list, and counts all of them. */
+/* Adds the verdicts that did not pass to the list, and counts all verdicts by outcome. */
 static void collect(struct ab_suite_view *v, const char *name, const struct ab_session *s,
                     size_t counts[AB_OUTCOME_COUNT])
 {

@@ -32,7 +32,8 @@ struct ab_suite_view {
     struct ab_grid means;      /* a row for each back end; all cells are texts */
     struct ab_suite_dot *dots; /* in the order of time */
     size_t n_dots;
-    const char **verdicts; /* n_verdicts failures, each with the name of its workload */
+    /* n_verdicts verdicts that did not pass, each with the name of its workload */
+    const char **verdicts;
     size_t n_verdicts, cap_verdicts;
     const char *n_judged; /* "2 failed, 14 passed"; "" = nothing was judged */
     struct ab_view_texts texts;

@@ -25,8 +25,8 @@
 
 enum { P50, P90, P99, P999, MAX, N, PICTURE };
 
-/* True if max occurred in one round only, so that it may be an interruption rather than the
- * allocator. */
+/* True if no other round confirms the longest call (is_max_single), so that it may be an
+ * interruption rather than the allocator. */
 static bool is_single(const struct ab_view *v, uint32_t backend, const char *phase, unsigned op)
 {
     const struct ab_view_latency *l = ab_view_latency(v);
@@ -54,7 +54,7 @@ static void add_latency(struct ab_grid *g, const struct ab_view *v, uint32_t b, 
     ab_grid_put_histogram(g, PICTURE, hdr);
 }
 
-/* Fills percentiles by op. */
+/* Fills the table of percentiles, with a section for each op. */
 bool ab_latency_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
@@ -168,7 +168,7 @@ bool ab_throughput_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 /* ---- counters ---- */
 
-/* Columns after the instructions; fields of result_fields.def. */
+/* Columns after those of the instructions. `field` is a name of result_fields.def. */
 static const struct {
     const char *field;
     struct ab_grid_column column;
@@ -288,8 +288,8 @@ static void put_interval(struct ab_grid *g, unsigned column, const struct ab_hdr
                 ab_format_ns(low, i.low, floor_ns), ab_format_ns(high, i.high, floor_ns));
 }
 
-/* Fills the intervals of percentiles that follow from the number of samples. More samples narrow an
- * interval that is wide here; they do not help where rounds differ. */
+/* Fills the table of percentiles with the intervals that follow from the number of samples. More
+ * samples narrow these intervals, but do not help if the rounds differ. */
 bool ab_intervals_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;
@@ -321,7 +321,8 @@ bool ab_intervals_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 enum { SERIES_P50, SERIES_P99, SERIES_MAX, SERIES };
 
-/* Collects the largest value of each stretch over all rounds. Returns the largest of all. */
+/* Writes to out[] the largest value of a series in each of AB_GRID_POINTS equal parts of the phase,
+ * over all rounds; NaN = none. Returns the largest of all. */
 static double collect(const struct ab_session *s, uint32_t backend, const char *phase,
                       unsigned series, double out[AB_GRID_POINTS])
 {
@@ -349,7 +350,7 @@ static double collect(const struct ab_session *s, uint32_t backend, const char *
     return most;
 }
 
-/* Fills latency over the course of a phase, in windows of ops. */
+/* Fills the table of latency over the course of a phase, from windows of ops. */
 bool ab_windows_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;
@@ -380,7 +381,7 @@ bool ab_windows_grid(const struct ab_topic_at *at, struct ab_grid *g)
 
 enum { CALLS, FIRST, NAME_COLUMNS = 14, FEW = AB_SIZES_FEW };
 
-/* Returns the number of timed calls. Overflowed ones were calls too, but are in no counter. */
+/* Returns the number of timed calls, including those that took too long for any counter. */
 static uint64_t n_calls(const struct ab_hdr *hdr)
 {
     return ab_hdr_total(hdr) + hdr->overflow;
@@ -405,11 +406,13 @@ static struct counts count(const struct ab_session *s, struct ab_view_classes of
     return x;
 }
 
-struct missing {                 /* why percentiles are not known */
-    bool has_dash, has_overflow; /* too few calls; calls that are in no counter */
+struct missing { /* why percentiles are not known */
+    /* has_dash: too few calls; has_overflow: some calls took too long for any counter */
+    bool has_dash, has_overflow;
 };
 
-/* Puts a pair of percentiles. With few calls, only terminals show it. */
+/* Puts a pair of percentiles: p50 and p99, or p99.9 and max with `is_tail`. With few calls, only
+ * terminals show it. */
 static void put_pair(struct ab_grid *g, unsigned column, const struct ab_hdr *hdr, bool is_tail,
                      struct missing *missing)
 {
@@ -429,8 +432,8 @@ static void put_pair(struct ab_grid *g, unsigned column, const struct ab_hdr *hd
         missing->has_dash = true;
 }
 
-/* Shades the cells of the last row. The first shade begins a quarter above the lowest p99 of the
- * row. */
+/* Shades the cells of the last row by how far their p99 is above the lowest p99 of the row. The
+ * first shade begins a quarter above it. */
 static void shade(struct ab_grid *g, const uint32_t *backends, unsigned n)
 {
     static const double steps[] = {1.25, 2, 4, 8};
@@ -461,7 +464,7 @@ static void put_share(struct ab_grid *g, const struct counts *all, const struct 
         percent < 0.005 ? "<0.01 %" : ab_view_texts_addf(&g->texts, "%.2f %%", percent);
 }
 
-/* The back ends of a table of sizes: BACKENDS_MOST fit a terminal. */
+/* Most back ends that a terminal has room for in a table of sizes. */
 enum { BACKENDS_MOST = 11 };
 
 struct list {
@@ -469,8 +472,8 @@ struct list {
     unsigned n;
 };
 
-/* Lists the back ends of the table `part` of an op: on terminals those that have numbers by
- * size. */
+/* Lists the back ends of the table number `part` of an op: on terminals those that have numbers by
+ * size, elsewhere those that pages show, in the order of the ranking. */
 static struct list list_backends(const struct ab_topic_at *at, struct ab_view_classes of_op,
                                  unsigned part)
 {
@@ -498,7 +501,8 @@ static uint32_t count_parts(const struct ab_session *s)
 
 uint32_t ab_sizes_grids(const struct ab_session *s)
 {
-    return AB_OP_KIND_COUNT * count_parts(s) * 2; /* percentiles, and the tail */
+    /* 2: a table of p50 and p99, and one of p99.9 and max */
+    return AB_OP_KIND_COUNT * count_parts(s) * 2;
 }
 
 /* Adds the titles, and why percentiles are not known. */
@@ -526,7 +530,7 @@ static void add_words(struct ab_grid *g, const struct ab_topic_at *at, const cha
                                         "can hold.");
 }
 
-/* Merges the histograms of a back end in [first, end). */
+/* Merges the histograms of a back end among of_op.items[first .. end). */
 static void merge(struct ab_view_classes of_op, uint32_t first, uint32_t end, uint32_t backend,
                   struct ab_hdr *hdr)
 {
@@ -580,9 +584,9 @@ static bool make_sizes(const struct ab_session *s, struct ab_view_classes of_op,
     return is_any;
 }
 
-/* Fills latency by requested size: two tables per op on terminals, one elsewhere. With more than
- * AB_PAGE_PHASES phases, pages and summaries have one turn for all of them, so that they stay
- * small. */
+/* Fills a table of latency by requested size. There are two tables per op on terminals, one
+ * elsewhere. With more than AB_PAGE_PHASES phases, pages and summaries have one table for all
+ * phases, so that they stay small. */
 bool ab_sizes_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_session *s = at->view->session;
@@ -638,7 +642,7 @@ static void add_slowest(struct ab_grid *g, const struct ab_view *v, uint32_t bac
     ab_grid_say(g, 3, "once");
 }
 
-/* Fills the slowest calls of a phase, by their position in the work. */
+/* Fills the table of the slowest calls of a phase, by their position in the work. */
 bool ab_slow_calls_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;
@@ -708,7 +712,7 @@ bool ab_slow_iterations_grid(const struct ab_topic_at *at, struct ab_grid *g)
     return g->n_rows > 1;
 }
 
-/* Fills the slowest calls of all phases, repeated ones first. */
+/* Fills the table of the slowest calls of all phases. Calls that repeat come first. */
 bool ab_slowest_grid(const struct ab_topic_at *at, struct ab_grid *g)
 {
     const struct ab_view *v = at->view;

@@ -38,7 +38,8 @@ static bool stands_here(const struct ab_topic_walk *w, const struct ab_topic *t)
            (w->at.surface != AB_TERMINAL || t->asked == ALWAYS || (t->asked & asked) != 0);
 }
 
-/* Finds the next topics that take turns together. Returns false if there are none. */
+/* Finds the next topics that are made together in each turn: those with the same `per`. Returns
+ * false if there are none. */
 static bool find_topics(struct ab_topic_walk *w)
 {
     w->first = w->end;
@@ -53,7 +54,8 @@ static bool find_topics(struct ab_topic_walk *w)
     return w->first < ab_n_topics;
 }
 
-/* Sets what the turn is about. Returns false if there is no such turn. */
+/* Sets the phase and the back end that the current turn is about. Returns false after the last
+ * turn. */
 static bool set_turn(struct ab_topic_walk *w)
 {
     const struct ab_session *s = w->at.view->session;
@@ -79,8 +81,8 @@ static bool is_wanted(const struct ab_topic_walk *w)
             ab_session_has_numbers(w->at.view->session, w->at.backend));
 }
 
-/* Adds the title and the remark of the topic, for surfaces that show them. Where programs are
- * compared, the rows are no allocators. */
+/* Adds the title and the remark of the topic, for surfaces that show them. If programs are
+ * compared, rows are called programs instead of allocators. */
 static void add_words(const struct ab_topic_walk *w, const struct ab_topic *t, struct ab_grid *g)
 {
     if (g->rows_are != NULL && g->session->n_programs > 0 && strcmp(g->rows_are, "allocator") == 0)
@@ -93,7 +95,8 @@ static void add_words(const struct ab_topic_walk *w, const struct ab_topic *t, s
         ab_view_texts_addf(&g->closing, "%s", t->remark);
 }
 
-/* Makes the grid that the walk is at, and goes on to the next one. */
+/* Makes the grid that the walk is at, and moves the walk on. Returns NULL if that grid has nothing
+ * to show. */
 static const struct ab_topic *make(struct ab_topic_walk *w, struct ab_grid *g)
 {
     const struct ab_topic *t = &ab_topics[w->topic];

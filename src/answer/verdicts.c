@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SINGLE_MOST = 3 }; /* more verdicts of one kind share a sentence */
+enum { SINGLE_MOST = 3 }; /* if there are more verdicts of one kind, they share a sentence */
 
 /* the most severe first */
 static const enum ab_verdict order[] = {AB_VERDICT_NOT_EVALUATED, AB_VERDICT_FAIL,

@@ -15,7 +15,8 @@ struct ab_view_verdicts {
     const char *sentences[AB_VIEW_VERDICTS_MAX];
     unsigned n_sentences;
     const char *counts; /* "1 regressed, 2 ok"; "no verdict" */
-    /* half the range of the rounds, and whether the machine was busy; "" = not known */
+    /* about noise: half the range of the rounds, and whether the machine was busy; "" = not
+     * known */
     const char *noise;
 };
 

@@ -26,20 +26,23 @@
 static void warning_list_add(struct ab_view_warnings *w, const char *id,
                              enum ab_view_severity severity, const char *text, const char *remedy);
 
-/* Thresholds for noise: the harness alone varies by this share, or something else had the CPU for
- * this share of the time. Beyond them, an unclear difference may only be hidden. */
+/* Thresholds of warnings. harness_worth_saying: the harness alone varies by this share.
+ * stretch_worth_saying: wall time of a preempted run divided by its CPU time. busy_share: the CPU
+ * core was idle for less than this share of the time. proof_worth_saying: share of a wall time that
+ * processes waited while their allocator was checked. */
 static const double harness_worth_saying = 0.25, stretch_worth_saying = 1.1, busy_share = 0.5,
                     proof_worth_saying = 0.01;
 
-/* Thresholds for a program whose runs were preempted: the share of involuntary context switches,
- * the longest time slice of others after each of them, and the share of such runs. */
+/* Thresholds for a program whose runs were preempted. involuntary_share: share of involuntary
+ * context switches. slice_ns: the longest time slice of others after each of these switches.
+ * runs_worth_saying: share of preempted runs. */
 static const double involuntary_share = 0.25, slice_ns = 25e6, runs_worth_saying = 0.1;
 
 /* If CPU time plus waits for a CPU are at most this multiple of the wall time, the waits did not
  * overlap. The excess over 1 allows for differences between the clocks. */
 static const double side_by_side = 1.05;
 
-/* Blocks that a replay did not write to, as a share of the live peak. */
+/* If a replay did not write to blocks of at least this share of the live peak, the report warns. */
 static const double untouched_share = 0.1;
 
 static bool is_shown(const struct ab_session *s, uint32_t backend)
@@ -50,10 +53,13 @@ static bool is_shown(const struct ab_session *s, uint32_t backend)
 /* ---- noise ---- */
 
 struct unrest {
-    double worst, from, to; /* worst: highest divided by lowest, minus 1 */
+    /* worst: highest time per op divided by the lowest, minus 1; from, to: the lowest and the
+     * highest, in ns */
+    double worst, from, to;
 };
 
-/* Widens the unrest by the rounds of one phase and harness on one machine. */
+/* Compares the rounds of a phase and harness, those of nulls[i], on one machine. Replaces *u if
+ * they vary more. */
 static void add_unrest(const struct ab_session *s, uint32_t i, struct unrest *u)
 {
     double low = s->nulls[i].ns_per_op, high = low;
@@ -156,9 +162,12 @@ static bool is_held_up(const struct ab_result *x, double own_ns)
 
 struct held_up {
     uint32_t n, n_hit;
-    double most;       /* wall time divided by the wall time without preemption; only from
-                          guesses */
-    double most_share; /* share of the wall time; NaN: all are guesses */
+    /* largest ratio of wall time to the estimated wall time without preemption, over the runs of
+     * which only is_held_up says that they were preempted */
+    double most;
+    /* largest share of its wall time that a run waited for a CPU, as counted by the kernel; NaN: no
+     * run has this count, or none waited */
+    double most_share;
 };
 
 static void count_held_up(const struct ab_session *s, uint32_t backend, struct held_up *h)
@@ -398,8 +407,7 @@ static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
 }
 
 /* Warns if few threads were ready at the same time. Threads that wait for blocks of each other are
- * rarely in the allocator together. In the program they were, whenever the scheduler preempted a
- * thread that held a lock. */
+ * rarely in the allocator together, so they compete for its locks less than in the program. */
 static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
                       struct ab_view_warnings *w)
 {
@@ -423,13 +431,15 @@ static void add_crowd(const struct ab_session *s, struct ab_view_texts *t,
         "allocbench exec measures the program itself");
 }
 
-/* Page faults per op in a phase: the back ends with the fewest and the most. */
+/* Lowest and highest number of the back ends, such as page faults per op in a phase, and the back
+ * ends that have them. */
 struct fault_range {
     double low, high; /* NaN = none known */
     uint32_t of_low, of_high;
 };
 
-/* Returns the median over the rounds; NaN if the phase has no ops. */
+/* Returns the page faults per op of a phase, as median over the rounds; NaN if the phase has no
+ * ops. */
 static double faults_per_op(const struct ab_session *s, uint32_t backend, const char *phase)
 {
     double *x = ab_alloc_zeroed((size_t)s->n_results + 1, sizeof *x);
@@ -492,7 +502,7 @@ static double of_all(const struct ab_session *s, uint32_t backend, const char *p
 }
 
 /* True if faults are frequent, or must take at least a tenth of the time at 250 ns or more each.
- * False if no back end has a number, because `of_high` then names none. */
+ * False if no back end has a number, because `of_high` is not valid then. */
 static bool are_worth_saying(const struct ab_session *s, const char *phase,
                              const struct fault_range *range)
 {
@@ -511,7 +521,7 @@ static void add_faults(const struct ab_session *s, struct ab_view_texts *t,
     struct ab_text text = {0};
     const char *touch = ab_session_setting(s, "touch");
     if (touch != NULL && strstr(touch, "apart") != NULL)
-        return; /* faults then count in no time */
+        return; /* page faults are then part of no time */
     for (uint32_t p = 0; p < s->n_phases && !ab_session_is_exec(s); p++) {
         struct fault_range range = find_faults(s, s->phases[p]);
         char low[AB_CELL_BYTES], high[AB_CELL_BYTES];
@@ -555,8 +565,8 @@ static void say_thread_ends(const struct ab_session *s, const char *phase, struc
                      AB_SHOWN(NAME_BYTES, ab_backend_label(&s->backends[range.of_high])));
 }
 
-/* Notes thread ends. A lane that plays several recorded threads at once keeps its thread, so their
- * ends are missing. */
+/* Notes how long thread ends take, and how many are missing in a replay. A lane that plays several
+ * recorded threads at once does not end its thread when one of them ends. */
 static void add_thread_ends(const struct ab_session *s, struct ab_view_texts *t,
                             struct ab_view_warnings *w)
 {
@@ -766,7 +776,8 @@ static void add_status(const struct ab_session *s, uint32_t i, struct ab_view_te
     if (b->status == AB_BACKEND_OK)
         return;
     if (b->status == AB_BACKEND_FAILED_CHECK && ab_view_program_fails(s)) {
-        bool is_said = false; /* once for all back ends */
+        /* True if the list already has the reason, which is the same for all back ends */
+        bool is_said = false;
         for (size_t k = 0; k < w->n; k++)
             is_said = is_said || strcmp(w->items[k].id, "failed") == 0;
         if (!is_said)
@@ -807,7 +818,7 @@ static void add_unverified(const struct ab_session *s, struct ab_view_texts *t,
     ab_text_fini(&paths);
 }
 
-/* Adds the names of the checks: "limits, reuse, fork". */
+/* Adds the names of the checks that failed: "limits, reuse, fork". */
 static void add_failed_checks(const struct ab_backend_info *b, struct ab_text *to)
 {
     for (uint32_t i = 0; i < b->n_verify_failed; i++)
@@ -884,7 +895,7 @@ static void add_little_memory(const struct ab_session *s, struct ab_view_texts *
                          "");
 }
 
-/* Notes the aged heaps, once for all back ends with the same one. */
+/* Notes the aged heaps. Back ends with the same aged heap share a note. */
 static void add_aged_heaps(const struct ab_session *s, struct ab_view_texts *t,
                            struct ab_view_warnings *w)
 {
@@ -909,8 +920,8 @@ static void add_aged_heaps(const struct ab_session *s, struct ab_view_texts *t,
     }
 }
 
-/* Returns why the first unproven setting of a row is not proven; NULL if it has none, or no
- * numbers. */
+/* Returns why the first unproven setting of a back end is not proven; NULL if it has no such
+ * setting, or no numbers. */
 static const char *why_unproven(const struct ab_backend_info *b)
 {
     for (uint32_t k = 0; k < b->n_proofs && ab_backend_status_has_numbers(b->status); k++)
@@ -919,8 +930,8 @@ static const char *why_unproven(const struct ab_backend_info *b)
     return NULL;
 }
 
-/* Notes why settings are not proven: for each row the reason of its first such setting. Rows with
- * the same reason share a note. */
+/* Notes why settings are not proven: for each back end the reason of its first such setting. Back
+ * ends with the same reason share a note. */
 static void add_unproven(const struct ab_session *s, struct ab_view_texts *t,
                          struct ab_view_warnings *w)
 {
@@ -951,9 +962,9 @@ static bool has_inside(const struct ab_session *s)
     return false;
 }
 
-/* Warns of libraries that bypass preloaded allocators. Once for all back ends, because a program
- * loads the same libraries under each. The C library's row has such libraries only if the
- * interposer of --inside is preloaded. */
+/* Warns of libraries that bypass preloaded allocators. Returns true if there are any. One warning
+ * is for all back ends, because a program loads the same libraries under each. The C library as
+ * back end has such libraries only if the interposer of --inside is preloaded. */
 static bool add_deepbound(const struct ab_session *s, bool crashes, struct ab_view_texts *t,
                           struct ab_view_warnings *w)
 {
@@ -1040,8 +1051,8 @@ static void add_below_empty(const struct ab_session *s, uint32_t i, struct ab_vi
             "--rounds 20, or a longer run");
 }
 
-/* Warns of processes that waited at their end to be proven while others of the program ran. Nobody
- * knows what the wall time would have been without that. */
+/* Warns if processes waited at their end, to have their allocator checked, while other processes of
+ * the program ran. Nobody knows what the wall time would have been without these waits. */
 static void add_proof_beside(const struct ab_session *s, struct ab_view_texts *t,
                              struct ab_view_warnings *w)
 {
@@ -1128,7 +1139,7 @@ const struct ab_view_warning *ab_view_warnings_find(const struct ab_view_warning
     return NULL;
 }
 
-/* Adds a warning that is of no single back end. Texts belong to the view. */
+/* Adds a warning that is not about a single back end. Texts belong to the view. */
 static void warning_list_add(struct ab_view_warnings *w, const char *id,
                              enum ab_view_severity severity, const char *text, const char *remedy)
 {

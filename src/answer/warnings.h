@@ -15,9 +15,10 @@ enum ab_view_severity {
 };
 
 /* Ids are frozen, because other programs may rely on them: "failed" "absent" "not-compared" "noise"
- * "preempted" "few-rounds" "unverified" "shared-core" "incomplete" "machines" "no-base" "waits"
- * "thread-ends" "faults" "inline" "resets" "caveat" "little-work" "sized-frees" "settings"
- * "real-clock" "deepbind" "not-inside" "below-empty-call" "untouched" "proof". */
+ * "preempted" "few-rounds" "unverified" "verify-failed" "shared-core" "incomplete" "unsealed"
+ * "machines" "no-base" "waits" "subtracted" "crowd" "thread-ends" "trims" "faults" "inline"
+ * "resets" "caveat" "little-work" "little-memory" "litter" "sized-frees" "settings" "real-clock"
+ * "deepbind" "not-inside" "below-empty-call" "untouched" "proof". */
 struct ab_view_warning {
     const char *id;
     enum ab_view_severity severity;
@@ -29,7 +30,8 @@ struct ab_view_warning {
 struct ab_view_warnings {
     struct ab_view_warning *items; /* the most severe first */
     size_t n, cap;
-    bool is_noisy; /* True if the machine was too busy for a verdict that is not clear anyway */
+    /* True if the machine was so busy that noise may hide a difference that is not clear */
+    bool is_noisy;
 };
 
 /* Finds all warnings of a session. Their texts belong to `texts`. */

@@ -10,8 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double most = 1e12; /* per cent; limits what hostile results hold, so that it fits into
-                                    a cell */
+/* per cent; larger changes, which only hostile results have, are shown as this, so that they fit
+ * into a cell */
+static const double most = 1e12;
 
 /* Writes one decimal below 100 %, else none; never "-0.0". */
 static const char *format_percent(char *buf, size_t cap, double ratio, bool has_sign)
@@ -160,7 +161,8 @@ bool ab_view_term_add(struct ab_text *to, const char *word)
     return true;
 }
 
-/* Returns the length up to the first full stop before a blank. */
+/* Returns the length of the first sentence of a text, which ends at the first full stop before a
+ * blank. */
 static int first_sentence(const char *text)
 {
     const char *end = strstr(text, ". ");

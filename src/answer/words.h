@@ -32,7 +32,7 @@ struct ab_view_factor {
     double low, high; /* 90 % interval of `times`; low below 1: the opposite direction is possible.
                          NaN = too few rounds */
     bool is_less;     /* True if the speed or size is below that of the base */
-    bool is_clear;    /* if false, "~" stands before it */
+    bool is_clear;    /* if false, "~" stands before the factor */
 };
 
 /* Converts a ratio to the base, in which 1.78 means 1.78 times more (for a speed: faster). */
@@ -46,8 +46,6 @@ const char *ab_view_factor_words(char *buf, size_t cap, const struct ab_view_fac
  * interval begins just above 1. */
 const char *ab_view_factor_text(char buf[AB_CELL_BYTES], const struct ab_view_factor *factor,
                                 const char *more, const char *less);
-/* Names of harnesses beside others: the boundary or, if back ends at one boundary have different
- * harnesses, the names of these back ends. */
 
 enum { AB_HARNESS_NAME_BYTES = 160 };
 
