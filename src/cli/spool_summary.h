@@ -42,7 +42,7 @@ void ab_bypass_print_modules(FILE *to, const struct ab_trace_bypass *b);
 /* Prints "at least 3 calls; memory at the end at most 4 MiB". */
 void ab_bypass_print_amount(FILE *to, const struct ab_trace_bypass *b);
 
-/* Prints "142 MiB of 144 MiB were not asked of malloc". */
+/* Prints "142 MiB of 144 MiB did not come from malloc". */
 static inline void ab_whole_print_unasked(FILE *to, const struct ab_trace_whole *w)
 {
     char a[32], b[32];

@@ -649,7 +649,7 @@ END
 @test "memory that malloc was asked for, variables and stacks are not said, nor what is not known" {
     execute -b "glibc,toy=$TOY" --json "$OUT/v.json" -- "$GUESTS/prog_own_heap" variables
     expect_code 0
-    ! grep -q 'not asked of malloc' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    ! grep -q 'did not come from malloc' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     expect_json '.config.anonymous_bytes > 8 * 1048576 and .config.unasked_bytes < 1048576' "$OUT/v.json"
     execute -q -b "toy=$TOY" --json "$OUT/t.json" -- "$GUESTS/prog_own_heap" heap
     expect_json '.config | has("anonymous_bytes") or has("unasked_bytes") | not' "$OUT/t.json"

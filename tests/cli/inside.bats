@@ -245,7 +245,7 @@ END
     expect_report "warning: calls of libdeep.so go to the C library's malloc, because of RTLD_DEEPBIND or dlmopen; --inside does not count these calls"
     inside "toy=$GUESTS/libtoy.so" "$GUESTS/prog_modules" own "$GUESTS/libdeep.so" 100
     expect_code 0
-    expect_report "calls of libdeep.so go to the C library's malloc, not to toy: .*; --inside does not count these calls"
+    expect_report "calls of libdeep.so go to the C library's malloc, not to toy, because .*; --inside does not count these calls"
     # not where it is loaded as others are, nor where it is loaded first
     inside "toy=$GUESTS/libtoy.so" "$GUESTS/prog_modules" open "$GUESTS/libdeep.so" 100
     expect_json '.backends[0] | has("deepbound") | not' "$OUT/r.json"

@@ -553,14 +553,14 @@ C
 @test "memory that malloc was not asked for is said, variables and stacks and freed blocks are none" {
     record -- "$GUESTS/prog_own_heap" heap
     expect_code 0
-    grep -qE "warning: .* anonymous memory 4[5-9].* MiB of (4[789]|5[0-2]).* MiB were not asked of malloc" "$OUT/stderr"
+    grep -qE "warning: .* anonymous memory 4[5-9].* MiB of (4[789]|5[0-2]).* MiB did not come from malloc" "$OUT/stderr"
     bench trace info --json - "$OUT/t.abt"
     expect_json '.unasked_bytes > 44 * 1048576 and .unasked_bytes <= 49 * 1048576'
     expect_json '.anonymous_bytes > 46 * 1048576 and .anonymous_bytes < 52 * 1048576'
     expect_json '.program_cpu_ns > 0 and .recorder_cpu_ns > 0 and .program_calls == .events'
     record -- "$GUESTS/prog_own_heap" variables
     expect_code 0
-    ! grep -q 'not asked of malloc' "$OUT/stderr" || fail "says memory that is not there"
+    ! grep -q 'did not come from malloc' "$OUT/stderr" || fail "says memory that is not there"
     bench trace info --json - "$OUT/t.abt"
     expect_json '.anonymous_bytes > 8 * 1048576 and .unasked_bytes < 1048576'
 }
@@ -568,7 +568,7 @@ C
 @test "memory that malloc was not asked for is looked at while the program has it, whatever its end" {
     record -- "$GUESTS/prog_own_heap" gone
     expect_code 0
-    grep -q 'were not asked of malloc' "$OUT/stderr"
+    grep -q 'did not come from malloc' "$OUT/stderr"
     bench trace info --json - "$OUT/t.abt"
     expect_json '.unasked_bytes > 12 * 1048576 and .unasked_bytes <= 49 * 1048576 and .program_cpu_ns == null'
 }

@@ -77,7 +77,7 @@ expect_golden() { # NAME
     expect_json '.program_calls == .events and .anonymous_bytes == 151000000 and .unasked_bytes == 149000000'
     bench trace info "$OUT/asked.abt"
     grep -qE '^CPU time +137 ms of the program, in which it made 3000 calls$' "$OUT/stdout" || fail "no line"
-    grep -qE '142 MiB of 144 MiB were not asked of malloc' "$OUT/stdout" || fail "no line"
+    grep -qE '142 MiB of 144 MiB did not come from malloc' "$OUT/stdout" || fail "no line"
     grep -qE '^asked too +malloc_trim: 2, mallopt: 1, MallocExtension::instance: 1$' "$OUT/stdout" || fail "no line"
     bench trace share "$OUT/asked.abt" -o "$OUT/shared.abt"
     expect_code 0

@@ -413,7 +413,7 @@ of_check() { # KEY EXTENDED-REGULAR-EXPRESSION: holds for that text of the check
     of_check reason '^SIG(SEGV|BUS) .* in malloc\('
     of_check function '\((malloc|smash_stack)\+0x'
     dies jump content crashed
-    of_check function '^0x123450, which is no code, called from libdies\.so\+0x[0-9a-f]+ \(malloc\+0x'
+    of_check function '^0x123450, which is not code, called from libdies\.so\+0x[0-9a-f]+ \(malloc\+0x'
     dies thread content crashed
     of_check function '\((write_nowhere|die_elsewhere)\+0x'
     of_check call '^in malloc\([0-9]+\), call [0-9]+ of the check; another thread crashed, one of the allocator.s own$'
