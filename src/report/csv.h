@@ -16,7 +16,7 @@ void ab_csv_text(FILE *to, const char *s);
 /* Writes the cell `run` and its comma: the first 12 digits of the digest of the row's tape, "-",
  * and the seed. */
 void ab_csv_run(FILE *to, const struct ab_session *s, uint32_t backend);
-/* Writes the cell `backend`: its name without param values. */
+/* Writes the cell `backend`: the name of the back end without param values. */
 void ab_csv_backend(FILE *to, const struct ab_session *s, uint32_t backend);
 /* Writes the end of a header or row: the cell `params` with its comma, if there are combinations of
  * values, and the line end. */

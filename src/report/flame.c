@@ -19,7 +19,8 @@ enum {
     HEAD = 36,
     NAME_SHOWN = 600, /* bytes of a name that are shown */
 };
-static const double NARROWEST = 0.33, LETTER = 6.7; /* pixels */
+/* pixels: the narrowest box that is drawn, and the width of a letter */
+static const double NARROWEST = 0.33, LETTER = 6.7;
 
 struct ab_flame {
     struct ab_flame_node root;
@@ -35,7 +36,7 @@ const struct ab_flame_node *ab_flame_root(const struct ab_flame *f)
     return &f->root;
 }
 
-/* Frees nothing: the list of children owns the nodes. */
+/* Callback of tdestroy that frees nothing, because the list of children owns the nodes. */
 static void keep(void *n)
 {
     (void)n;
@@ -178,7 +179,7 @@ const char *ab_flame_colour(char buf[AB_FLAME_COLOUR_BYTES], const char *name)
     return buf;
 }
 
-/* Returns the bytes of a name that fit into `width`, without splitting a character. */
+/* Returns how many bytes of a name fit into `width`, without splitting a character. */
 static size_t letters(const char *name, double width)
 {
     size_t most = width > 2 * LETTER ? (size_t)(width / LETTER) - 1 : 0, n = strlen(name);

@@ -12,17 +12,18 @@
 
 struct ab_flame;
 
-struct ab_flame_node {   /* a function, below its caller */
-    char *name;          /* as given; NULL = the root */
-    uint64_t value, own; /* value: including callees; own: only stacks that end here */
-    struct ab_flame_node *parent, *first, *last,
-        *next;     /* first, last, next: children in the order of arrival */
+struct ab_flame_node { /* a function, below its caller */
+    char *name;        /* name of the function, as given; NULL = the root */
+    /* value: sum over the stacks through this function; own: sum over the stacks that end here */
+    uint64_t value, own;
+    /* first, last: children in the order of arrival; next: the next child of the same parent */
+    struct ab_flame_node *parent, *first, *last, *next;
     void *by_name; /* internal: tsearch tree of the children, of which there can be millions */
 };
 
-struct ab_stacks { /* stacks of one trace; NULL = not known */
+struct ab_stacks { /* stacks of one trace, weighted by different numbers; NULL = not known */
     struct ab_flame *by_calls, *by_bytes, *by_peak;
-    struct ab_flame *by_pinned; /* under the first back end of the session */
+    struct ab_flame *by_pinned; /* by pinned bytes under the first back end of the session */
 };
 
 struct ab_flame *ab_flame_open(void);

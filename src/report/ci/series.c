@@ -54,7 +54,8 @@ static void give(const struct walk *w, uint32_t backend, struct ab_metric metric
     w->use(w->session, &x, w->user);
 }
 
-/* Passes on the named numbers of an op or of a whole phase; skips those that do not exist. */
+/* Passes the named numbers of an op, or of a whole phase, to the callback. Skips numbers that do
+ * not exist. */
 static void walk_op(const struct walk *w, uint32_t backend, const char *phase, unsigned op,
                     const char *const *names, size_t n)
 {

@@ -12,10 +12,11 @@
 struct ab_series {
     uint32_t backend;
     struct ab_metric metric;
-    double value;      /* as the tables show it; finite */
+    double value;      /* value as the tables show it; finite */
     double low, high;  /* extremes over the rounds; NaN = none */
-    uint32_t n_rounds; /* number of rounds that have it */
-    bool is_floor;     /* True if it is below the clock's floor; `value` is then the floor */
+    uint32_t n_rounds; /* number of rounds that have a value */
+    /* True if the measured value is below the clock's floor; `value` is then the floor */
+    bool is_floor;
     const char *place; /* op of the metric, or "memory" */
     const char *name;  /* name of the metric */
 };

@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-/* Runs `write` and stores its output in *out, to be freed. Pictures go where those of *like
- * go. */
+/* Runs `write` and stores its output in *out, whose text the caller frees. Pictures go to the same
+ * place as those of *like. */
 void ab_frame_write(const struct ab_html *like, void (*write)(struct ab_html *h, const void *user),
                     const void *user, struct ab_html_text *out);
 

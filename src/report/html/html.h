@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Takes the pictures of pages, each as a file of its own. */
+/* Callbacks that write each picture of a page into a file of its own. */
 struct ab_picture_files {
     /* Opens the file of a picture; NULL = it cannot be written, and is left out. */
     FILE *(*begin)(void *user, const char *page, const char *title);
-    void (*end)(void *user); /* the picture that was begun last is complete */
+    void (*end)(void *user); /* called when the picture that was begun last is complete */
     void *user;
 };
 
 struct ab_html { /* initialize with {.to = stream} */
     FILE *to;
-    /* Place where pictures go, each with its own legend; NULL = they stand in the page */
+    /* receives the pictures, each with its own legend; NULL = pictures stand in the page */
     const struct ab_picture_files *pictures;
     const char *page; /* id of the page, for `pictures` */
 };

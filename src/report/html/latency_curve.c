@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_POINTS = 60000 }; /* for all curves of a report */
+enum { PAGE_POINTS = 60000 }; /* most points of all curves of a report together */
 
 /* ---- a curve ---- */
 
@@ -31,7 +31,7 @@ static void latency_curve_widen(struct ab_plot *p, const struct ab_latency_curve
     p->x.high = fmax(p->x.high, c->points[c->n - 1].x);
 }
 
-/* Draws the budget as a line with a label; nothing for NaN. */
+/* Draws the budget of an iteration as a line with a label. Draws nothing for NaN. */
 static void latency_draw_budget(struct ab_plot *p, double budget_ns)
 {
     char text[64], label[120];
@@ -95,7 +95,7 @@ static void add_curves(struct panel *panel, const struct ab_report *report,
         struct panel_curve *c = &panel->curves[panel->n];
         if (!ab_view_shows(s, b) ||
             ab_session_backend(report->session, s->backends[b].name) == UINT32_MAX)
-            continue; /* back ends of the base alone are not compared, and not in the legend */
+            continue; /* back ends that only the base has are not compared, and not in the legend */
         ab_session_merge(s, b, phase, op, hdr);
         ab_latency_curve_make(hdr, report->n_curve_points, 0, &c->curve);
         if (c->curve.n > 0)
@@ -223,7 +223,7 @@ void ab_page_latency(struct ab_html *h, const struct ab_report *report)
  * For each phase with iterations: a curve per back end over all rounds with the budget as a line, a
  * picture over the iterations in their order, and a table. */
 
-/* Curves of one phase; arrays have room for all back ends. */
+/* Curves of the iterations of one phase; arrays have room for all back ends. */
 struct phase {
     /* any: a record of the phase, for its name and budget; timed: its first record with times per
      * stretch, NULL = none */
@@ -244,7 +244,7 @@ static void collect(const struct ab_report *report, const char *phase, struct ab
         if (!ab_view_shows(s, b) ||
             !ab_session_merge_iterations(s, b, phase, AB_ITERATIONS_ALL_ROUNDS, hdr, &x))
             continue;
-        /* null back ends take 0, which a log axis does not have */
+        /* net times can be 0, which a logarithmic axis cannot show; 1 ns is the least */
         ab_latency_curve_make(hdr, report->n_curve_points, 1, &out->curves[out->n]);
         out->paints[out->n] = ab_report_paint(report, s->backends[b].name);
         out->backends[out->n++] = b;
@@ -305,14 +305,15 @@ static void draw(struct ab_html *h, const struct phase *x, const char *phase)
 
 /* ---- iterations in their order ---- */
 
-enum { MARKS_MOST = 6 }; /* for each back end */
+enum { MARKS_MOST = 6 }; /* dots of slow iterations for each back end */
 
 struct series { /* points of one back end */
     struct ab_point points[AB_STRETCHES_MAX];
     size_t n;
 };
 
-/* Computes the points of a back end, at most as many as a curve of the report has. */
+/* Computes the longest iterations of a back end over the phase, at most as many points as a curve
+ * of the report has. */
 static void make_series(const struct ab_report *report, const struct phase *x, size_t of,
                         struct series *out)
 {

@@ -11,7 +11,7 @@ enum { AB_CURVE_POINTS_LEAST = 24 };
 
 struct ab_latency_side { /* a session whose back ends are drawn */
     const struct ab_session *session;
-    double width;     /* width of all its curves, px; 0 = default */
+    double width;     /* width of the curves of this session, px; 0 = default */
     const char *name; /* prefix of the back end's name, such as "base"; NULL = none */
 };
 
@@ -19,8 +19,8 @@ struct ab_latency_side { /* a session whose back ends are drawn */
 void ab_latency_panel(struct ab_html *h, const struct ab_report *report,
                       const struct ab_latency_side *sides, size_t n_sides, const char *phase,
                       unsigned op);
-/* Returns the number of points per curve of calls or iterations, such that all curves of a report
- * stay small. */
+/* Returns the number of points per curve of calls or iterations, such that the report stays
+ * small. */
 size_t ab_latency_points(const struct ab_session *s);
 
 #endif

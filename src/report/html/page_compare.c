@@ -190,8 +190,8 @@ static void put_cell_row(struct ab_html *h, const struct ab_report *report,
               c->reason);
 }
 
-/* Writes the change that decides if it is not the plain one: the change relative to back ends that
- * are the same build in both results. */
+/* Writes a further row for a number whose verdict does not follow from the plain change: the change
+ * relative to back ends that are the same build in both results. */
 static void put_relative_row(struct ab_html *h, const struct ab_report *report,
                              const struct ab_checked *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page about mapped rows: what each of their heaps served, how long that took, and its live
- * blocks.
+ * The page about back ends that map calls to several heaps: what each heap served, how long its
+ * calls took, and its live blocks.
  */
 #include "report/html/report_pages.h"
 

@@ -26,7 +26,7 @@ static const enum ab_colour colours[PARTS] = {AB_COLOUR_LIVE, AB_COLOUR_INTERNAL
 
 /* ---- over time ---- */
 
-/* Draws the points [first, end), either split into parts or as a whole. */
+/* Draws the points [first, end) of a footprint, either split into parts or as a whole. */
 static void put_stretch(struct ab_plot *plot, const struct ab_view_footprint *f, uint32_t first,
                         uint32_t end, bool has_parts)
 {
@@ -44,7 +44,7 @@ static void put_stretch(struct ab_plot *plot, const struct ab_view_footprint *f,
     }
 }
 
-/* Draws areas. Between two points with known parts these are the parts, otherwise one area for the
+/* Draws an area for each part between two points with known parts, otherwise one area for the
  * whole. Returns true if all parts are known. */
 static bool put_areas(struct ab_plot *plot, const struct ab_view_footprint *f)
 {
@@ -124,7 +124,7 @@ static void put_timelines(struct ab_html *h, const struct ab_report *report)
 static const char *const drain_texts[AB_DRAIN_COUNT] = {"immediately", "after 0.1 s", "after 1 s",
                                                         "after 10 s", "purged"};
 
-/* Draws a row with the name of each back end, and below it a bar for each moment of reading. */
+/* Draws the name of each back end, and below it a bar for each moment after freeing. */
 static void put_bars(struct ab_plot *plot, const struct ab_report *report, double n_rows)
 {
     const struct ab_session *s = report->session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page about latency over time: a map for each back end, of ops by when they ran and how long
- * they took.
+ * The page about latency over time: a heat map for each back end, of calls by when they ran and how
+ * long they took.
  */
 #include "core/text.h"
 #include "report/html/plot.h"

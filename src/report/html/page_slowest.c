@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MARKS_MOST = 40 }; /* for each back end */
+enum { MARKS_MOST = 40 }; /* marks of each kind for each back end */
 
 /* ---- positions in the work ---- */
 

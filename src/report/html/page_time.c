@@ -12,7 +12,8 @@
 #include <stdio.h>
 
 enum { ROW_PX = 22, LEFT = 176, NAME_CHARS = 17, TITLE_BYTES = 200, TITLE_CHARS = 70 };
-#define ROOM 1.3 /* multiple of the longest bar, so that the number fits beside it */
+/* length of the axis as a multiple of the longest bar, so that the number fits beside the bar */
+#define ROOM 1.3
 
 static bool has_row(const struct ab_report *report, uint32_t backend, uint32_t phase)
 {

@@ -19,7 +19,9 @@
 
 /* ---- sizes and lifetimes ---- */
 
-struct corner { /* range of the classes in use */
+/* range of the classes that have blocks. most: largest number of blocks in a class; all, never:
+ * number of all blocks, and of the blocks that are never freed */
+struct corner {
     unsigned size_from, size_to, life_to;
     uint64_t most, all, never;
 };
@@ -204,7 +206,8 @@ static void put_pictures(struct ab_html *h, const struct ab_overview *o)
     ab_page_figures_end(h);
 }
 
-/* Draws flame graphs. A stored result has no stacks, because they are in the trace. */
+/* Draws flame graphs. A result that was read from a file has no stacks, because they are in the
+ * trace. */
 static void put_stacks(struct ab_html *h, const struct ab_session *s)
 {
     if (s->stacks != NULL)
@@ -248,7 +251,7 @@ static void put_overview(struct ab_html *h, const void *user)
 
 /* ---- call sites ---- */
 
-/* Writes bytes; the script sorts by data-v. */
+/* Writes a cell with bytes. The script of the page sorts by the attribute data-v. */
 static void put_bytes(struct ab_html *h, uint64_t bytes)
 {
     ab_html_f(h, "<td class=\"n\" data-v=\"%llu\">%s</td>", (unsigned long long)bytes,
@@ -396,7 +399,8 @@ static const double NARROWEST = 0.3; /* px */
 struct drawing {
     struct ab_html *h;
     bool is_bytes;
-    double px, narrowest; /* px: width of a unit of value; narrowest: width of a box */
+    /* px: width of one unit of value; narrowest: width of the narrowest box that is drawn */
+    double px, narrowest;
     unsigned rows, n_boxes;
 };
 
@@ -405,7 +409,7 @@ static double width_of(const struct drawing *d, const struct ab_flame_node *n)
     return (double)n->value * d->px;
 }
 
-/* Counts the boxes and their rows. */
+/* Counts the boxes that are wide enough to be drawn, and their rows. */
 static void measure(struct drawing *d, const struct ab_flame_node *n, unsigned row)
 {
     if (width_of(d, n) < d->narrowest)
@@ -468,7 +472,8 @@ static void put_caption(const struct drawing *d, const char *title)
         title, d->narrowest);
 }
 
-/* Writes the picture; a file of its own has it on white, with its title. */
+/* Writes the picture. With is_alone, in a file of its own, it has a white background and its
+ * title. */
 static void put_svg(struct drawing *d, const struct ab_flame_node *root, const char *title,
                     bool is_alone)
 {

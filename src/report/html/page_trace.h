@@ -28,7 +28,7 @@ struct ab_trace_report_site {
 
 enum { AB_TRACE_REPORT_STEPS = 500 };
 
-struct ab_trace_report_step { /* range over consecutive scopes */
+struct ab_trace_report_step { /* lowest and highest numbers of several consecutive scopes */
     uint64_t allocs_low, allocs_high, bytes_low, bytes_high;
 };
 
@@ -62,7 +62,8 @@ void ab_trace_report_write(FILE *to, const struct ab_trace_report *report);
  * so. */
 enum { AB_FLAME_BOXES = 3000 };
 
-/* Draws a picture for each tree of stacks that is known and has a value. */
+/* Draws a picture for each tree of stacks that is known and has a value. `backend` is the name of
+ * the back end of by_pinned; NULL = that tree is left out. */
 void ab_flame_figures(struct ab_html *h, const struct ab_stacks *stacks, const char *backend);
 
 #endif

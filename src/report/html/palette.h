@@ -33,8 +33,8 @@ struct ab_series_style {
     unsigned dash; /* index of ab_dashes */
 };
 
-/* Chooses a style for each of names[0..n), in their order of precedence; equal names get the same.
- * With more than AB_SERIES_COLOURS * AB_SERIES_DASHES names, styles repeat. */
+/* Chooses a style for each of names[0..n), in their order of precedence. Equal names get the same
+ * style. With more than AB_SERIES_COLOURS * AB_SERIES_DASHES names, styles repeat. */
 void ab_palette_assign(const char *const *names, size_t n, struct ab_series_style *out);
 
 #endif

@@ -60,7 +60,7 @@ static void put_head(struct ab_plot *p, const struct ab_figure *f)
               p->width, p->height, f->description);
 }
 
-/* Returns the name of a unit for the script. */
+/* Returns the name by which the script of the page knows a unit. */
 static const char *axis_unit_name(enum ab_axis_unit unit)
 {
     static const char *const names[AB_AXIS_UNIT_COUNT] = {"count",  "time",  "bytes",   "factor",
@@ -178,7 +178,8 @@ void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure 
     p->file = (struct ab_html){.to = file, .pictures = h->pictures};
     p->h = file != NULL ? &p->file : h;
     p->width = f->size == AB_FIGURE_WIDE ? 2 * WIDTH : WIDTH;
-    double below = f->height > 0 ? f->height : HEIGHT; /* here a legend begins */
+    /* y of the legend, which is below the picture */
+    double below = f->height > 0 ? f->height : HEIGHT;
     p->height = below + legend_height(p, f);
     p->x.from = f->left > 0 ? f->left : LEFT;
     p->x.to = p->width - RIGHT;
@@ -195,7 +196,7 @@ void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure 
     if (!f->has_no_y)
         put_axis_data(p, "y", &p->y);
     ab_html_f(p->h, ">\n");
-    if (is_alone(p)) /* on white, with its title */
+    if (is_alone(p)) /* a picture in its own file has a white background and its title */
         ab_html_f(p->h,
                   "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
                   f->title);
@@ -351,7 +352,8 @@ struct pen { /* position in hundredths of a px */
     bool is_down;
 };
 
-/* Writes "1.8", "-.12", "0". */
+/* Writes n hundredths as a number of an SVG path: "1.8", "-.12", "0". Writes a space before it if
+ * the path needs one. */
 static void put_hundredths(FILE *to, long n, bool is_first)
 {
     long whole = labs(n) / 100, rest = labs(n) % 100;
@@ -558,7 +560,7 @@ void ab_plot_text(struct ab_plot *p, enum ab_colour colour, double px, double py
     ab_html_f(p->h, ">%s</text>\n", text);
 }
 
-/* Draws a line from the point to the nearest edge of a box that is far away. */
+/* Draws a line from (x, y) to the nearest edge of the box, if the box is far away. */
 static void put_leader(struct ab_plot *p, double x, double y, const struct ab_box *box)
 {
     double to_x = fmin(fmax(x, box->left), box->right), to_y = fmin(fmax(y, box->top), box->bottom);

@@ -58,11 +58,11 @@ struct ab_axis {
  * horizontal axis stand side by side. With is_widened, low and high of a linear axis move outwards
  * to the next tick, those of a log axis by a little. */
 void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened);
-/* Returns the position in px, clamped to the ends. */
+/* Returns the position of a value in px, clamped to the ends of the axis. */
 double ab_axis_at(const struct ab_axis *a, double value);
 
-/* Returns the approximate width in px of text of `size` px in the report's font, rather too
- * large. */
+/* Returns the approximate width in px of text of `size` px in the report's font; rather too large
+ * than too small. */
 double ab_axis_text_width(const char *text, double size);
 
 /* ---- occupied boxes ----
@@ -76,9 +76,9 @@ struct ab_box {
 enum { AB_BOXES_MAX = 160 };
 
 struct ab_boxes {
-    struct ab_box frame; /* labels stay inside */
+    struct ab_box frame; /* labels stay inside this box */
     struct ab_box taken[AB_BOXES_MAX];
-    size_t n; /* boxes beyond AB_BOXES_MAX are ignored */
+    size_t n; /* number of boxes in `taken`; further boxes are ignored */
 };
 
 struct ab_paint {
@@ -106,22 +106,24 @@ struct ab_figure {
     double height;            /* height of the picture with its axes, px; 0 = 280 */
     double left;              /* room for the labels of the y axis, px; 0 = 68 */
     enum ab_figure_size size;
-    bool has_no_y;                 /* True if the left side has no axis; the page writes row names
+    bool has_no_y; /* True if the left side has no axis; the page writes row names
                                       there */
-    const struct ab_paint *legend; /* entries with titles; drawn below a picture that is alone */
+    /* entries with titles; drawn below a picture that has a file of its own */
+    const struct ab_paint *legend;
     size_t n_legend;
 };
 
 struct ab_plot {
     struct ab_html *h;
-    struct ab_html file; /* the picture's own file, if it has one; `h` is then its address */
-    struct ab_axis x, y; /* the caller sets scale, low, high, title, unit */
+    struct ab_html file;         /* the picture's own file, if it has one; `h` then points to it */
+    struct ab_axis x, y;         /* the caller sets scale, low, high, title, unit */
     bool is_x_exact, is_y_exact; /* True if the ends must not be changed */
     double width, height;
     struct ab_boxes boxes; /* boxes occupied by labels */
 };
 
-/* Draw between begin and end. begin completes the axes set in *p and writes them. */
+/* Begins and ends a picture. All functions below draw between the two calls. ab_plot_begin
+ * completes the axes that are set in *p, and writes them. */
 void ab_plot_begin(struct ab_plot *p, struct ab_html *h, const struct ab_figure *figure);
 void ab_plot_end(struct ab_plot *p);
 
@@ -141,8 +143,8 @@ void ab_plot_mark(struct ab_plot *p, struct ab_paint paint, struct ab_point at, 
 /* Draws points of the same width as a single path. */
 void ab_plot_dots(struct ab_plot *p, struct ab_paint paint, const struct ab_point *points, size_t n,
                   double width);
-/* Draw an error bar from low to high with caps, at the other coordinate. Draw nothing if one is
- * NaN. */
+/* Draw an error bar from low to high with caps, at the other coordinate. Draw nothing if a number
+ * is NaN. */
 void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, double high, double y);
 void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double low, double high);
 /* Draws a band over the whole picture between two values of y (x), with a label inside. */

@@ -171,7 +171,7 @@ static void set_log(struct ab_axis *a, double room, bool is_widened)
         a->high *= 1.12;
     }
     double decades = log10(a->high / a->low);
-    if (decades < 0.6) { /* too few for 1, 2, 5 */
+    if (decades < 0.6) { /* too few decades for ticks at 1, 2 and 5 */
         set_linear(a, fmin(room, 5), false);
         return;
     }

@@ -46,7 +46,8 @@ static void add_names(const struct ab_session *s, struct ab_report_series *serie
     }
 }
 
-/* Returns the names of all results, each once; the caller frees the list. */
+/* Returns the back ends of all results with their styles, each name once. The caller frees the
+ * list. */
 static struct ab_report_series *make_series(const struct ab_session *s,
                                             const struct ab_comparison *const *c, size_t n_c,
                                             size_t *n_out)
@@ -86,7 +87,8 @@ static void write_page(struct ab_html *h, const void *user)
     p->page->write(h, p->report);
 }
 
-/* Returns the comparison of two results that the report is about; NULL = it is about one result. */
+/* Returns the comparison of two results that the report is about; NULL = the report is about one
+ * result. */
 static const struct ab_comparison *find_subject(const struct ab_report *report)
 {
     for (size_t i = 0; i < report->n_comparisons; i++)
@@ -110,8 +112,8 @@ static void put_document(FILE *to, const struct ab_report *report)
     struct ab_frame_part *parts = ab_alloc_zeroed(ab_n_pages + 1, sizeof parts[0]);
     size_t n = 0;
     char title[1024];
-    for (unsigned is_rest = 0; is_rest < 2; is_rest++) /* the page that the report is about comes
-                                                          first */
+    /* a comparison of two results is the first page */
+    for (unsigned is_rest = 0; is_rest < 2; is_rest++)
         for (size_t i = 0; i < ab_n_pages; i++) {
             bool is_first = ab_pages[i].write == ab_page_compare && c != NULL;
             if (is_first == (is_rest == 1))
@@ -130,7 +132,7 @@ static void put_document(FILE *to, const struct ab_report *report)
     free(parts);
 }
 
-/* Everything that a report needs; end_report ends it. */
+/* Everything that a report needs, from begin_report to end_report. */
 struct prepared {
     struct ab_format_guard guard;
     struct ab_view view;
@@ -188,7 +190,8 @@ void ab_sink_html(FILE *to, const struct ab_session *session)
 
 /* ---- the embedded result ---- */
 
-enum { LINE_BYTES = 768 }; /* bytes before encoding; a line has 1,024 characters */
+/* bytes of a line before encoding; an encoded line has 1,024 characters */
+enum { LINE_BYTES = 768 };
 
 static uint8_t *pack(const char *text, size_t n, size_t *n_packed)
 {
@@ -263,7 +266,8 @@ struct names { /* names in use */
     size_t n, cap;
 };
 
-/* Writes "memory-glibc": letters and digits of the title; '-' replaces everything else. */
+/* Writes "memory-glibc": the id of the page, then letters and digits of the title; '-' replaces
+ * everything else. */
 static void make_stem(char out[NAME_BYTES], const char *page, const char *title)
 {
     size_t n = (size_t)snprintf(out, NAME_BYTES - 16, "%s", page);
@@ -306,7 +310,7 @@ static void make_name(struct names *names, const char *stem, char out[FILE_BYTES
 struct pictures {
     const char *folder;
     struct names names;
-    struct ab_output file; /* of the picture that is being written */
+    struct ab_output file; /* file of the picture that is being written */
     enum ab_status status; /* the first error; nothing is written after it */
     struct ab_err *err;
 };

@@ -14,12 +14,13 @@
 
 #include <stdio.h>
 
-/* Returns the pages of a report one by one, ab_n_pages of them (report_pages.h). Their pictures go
- * into `pictures`; NULL = they stand in the pages. Free every text and the list. */
+/* Returns the pages of a report one by one, ab_n_pages of them (report_pages.h). Pictures go into
+ * `pictures`; NULL = they stand in the pages. The caller frees every text and the list. */
 struct ab_html_text *ab_report_pages(const struct ab_session *session,
                                      const struct ab_picture_files *pictures);
 
-/* Writes the report of a session, with comparisons of a base with it and with earlier results. */
+/* Writes the report of a session, with comparisons of a base with this session and with earlier
+ * results. */
 void ab_report_write(FILE *to, const struct ab_session *session,
                      const struct ab_comparison *const *comparisons, size_t n_comparisons);
 

@@ -303,7 +303,7 @@ static void put_row(struct ab_html *h, const struct ab_report *report, const str
     ab_html_f(h, "</tr>\n");
 }
 
-/* Writes the lines of the note, unless its column is not shown. */
+/* Writes the lines of the note, unless the note belongs to a column that is not shown. */
 static void put_note(struct ab_html *h, const struct ab_grid *g)
 {
     if (g->note == NULL || (g->note_column > 0 && g->columns[g->note_column - 1].in_html == NULL))

@@ -13,8 +13,9 @@
 #include "result/result.h"
 #include "stats/compare.h"
 
-struct ab_report_series {     /* a back end name in all results of the report */
-    const char *name, *title; /* the identity, and the short name that is shown */
+struct ab_report_series { /* a back end, known by its name, in all results of the report */
+    /* name: identifies the back end; title: the short name that is shown */
+    const char *name, *title;
     struct ab_series_style style;
     uint32_t number; /* from 1 on; used as ab_paint.series */
 };
@@ -37,7 +38,8 @@ struct ab_page {
 extern const struct ab_page ab_pages[];
 extern const size_t ab_n_pages;
 
-/* Returns how to draw the back end of this name; its title is the name. */
+/* Returns the colour and dashes of the back end of this name. The title of the paint is its short
+ * name. */
 struct ab_paint ab_report_paint(const struct ab_report *report, const char *name);
 
 /* Writes the settings that short names stand for, below a table. */
@@ -50,7 +52,8 @@ void ab_page_name(struct ab_html *h, const struct ab_report *report, const char 
 uint32_t ab_page_ranked(const struct ab_report *report, uint32_t place);
 /* Writes a legend of the back ends that have numbers, without the null back end. */
 void ab_page_legend(struct ab_html *h, const struct ab_report *report);
-/* Returns the same entries for ab_figure.legend; to be freed. */
+/* Returns the back ends of ab_page_legend as entries for ab_figure.legend. The caller frees the
+ * list. */
 struct ab_paint *ab_page_paints(const struct ab_report *report, size_t *n);
 
 /* Writes an entry of a legend of areas (<ul class="legend">). */
@@ -82,8 +85,9 @@ const char *ab_page_cut(char *buf, size_t cap, const char *name, unsigned most);
  * cells with numbers are <td class="n">. */
 void ab_page_table_begin(struct ab_html *h, const char *caption, const char *const *columns);
 void ab_page_table_end(struct ab_html *h);
-/* Writes the topics of a place (answer/topics.def), with their words below; phase NULL = of all
- * phases. If there are any, `intro` writes first; NULL = nothing does. */
+/* Writes the tables of the topics of a place (answer/topics.def), with their sentences below; phase
+ * NULL = of all phases. If there are any tables, calls `intro` before the first; NULL = no
+ * introduction. */
 void ab_page_topics(struct ab_html *h, const struct ab_report *report, enum ab_page_place place,
                     const char *phase,
                     void (*intro)(struct ab_html *h, const struct ab_report *report));

@@ -15,13 +15,14 @@
 #include <math.h>
 #include <string.h>
 
-/* True if a cell has this op. Cells of a whole phase and of memory name no op. */
+/* True if `a`, the op of a compared cell, is the place `b` of a series. Cells of a whole phase and
+ * of memory have no op. */
 static bool is_same_op(const char *a, const char *b)
 {
     return a == NULL ? strcmp(b, "memory") == 0 || strcmp(b, "all") == 0 : strcmp(a, b) == 0;
 }
 
-/* Returns the compared cell of this number; NULL = none. */
+/* Returns the compared cell with the same number as a series; NULL = none. */
 static const struct ab_checked *find_cell(const struct ab_session *s, const struct ab_series *x)
 {
     const struct ab_comparison *c = s->comparison;

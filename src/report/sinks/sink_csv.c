@@ -176,8 +176,8 @@ static void put_dist(FILE *to, const struct ab_session *s, const struct ab_memor
     }
 }
 
-/* Writes the numbers of iterations. The column `op` always has the same word, because the name of a
- * mark may be that of an op. */
+/* Writes the numbers of iterations. The column `op` always has the same word, because the program
+ * may give iterations the name of an op. */
 static void put_iterations(FILE *to, const struct ab_session *s, const struct ab_iterations *x)
 {
     struct row row = row_of(s, x->backend, x->round, x->phase, AB_TAG_ITERATION);
@@ -200,8 +200,9 @@ static void put_iterations(FILE *to, const struct ab_session *s, const struct ab
     }
 }
 
-/* Writes a pin. The column `op` has the moment; the metric begins with the group, a function and
- * its source line: "FUNCTION (FILE:LINE)/pinned". */
+/* Writes the numbers of a group of blocks that pins pages. The column `op` has the moment. The
+ * metric begins with the name of the group, a function and its source line: "FUNCTION
+ * (FILE:LINE)/pinned". */
 static void put_pin(FILE *to, const struct ab_session *s, const struct ab_pin *pin)
 {
     char what[sizeof pin->function + sizeof pin->file + 32], name[sizeof what + 32];

@@ -14,7 +14,7 @@
 enum { TICKS = 5 };
 
 /* Makes printf round like Java. Java rounds halves of the shortest decimal up, printf rounds the
- * binary value to even. For the next double, both agree. */
+ * binary value to even. For the next larger double, both agree. */
 static double half_up(double x)
 {
     return nextafter(x, INFINITY);
@@ -41,7 +41,7 @@ static void put_rows(FILE *to, const struct ab_hdr *hdr, uint64_t total)
             continue;
         cumulative += hdr->counts[i];
         double reached = 100 * (double)cumulative / (double)total;
-        /* after the last counter, one row of a level and then that of 100 % */
+        /* for the last counter: one row of a level, then the row of 100 % */
         for (bool is_more = true; is_more && reached >= level; level = next_level(level)) {
             put_row(to, ab_hdr_high(i), level, cumulative);
             is_more = cumulative < total;

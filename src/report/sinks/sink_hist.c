@@ -17,14 +17,16 @@ struct rows {
     uint32_t backend, round;
     const char *phase;
     const char *op;
-    bool is_of_round; /* True if it is of one round, even if results have merged histograms */
-    int log2;         /* size class; -1 = all sizes */
+    /* True if the rows are of one round, even if results have merged histograms */
+    bool is_of_round;
+    int log2; /* size class; -1 = all sizes */
 };
 
 static void begin_row(FILE *to, const struct rows *rows)
 {
     ab_csv_run(to, rows->session, rows->backend);
-    if (rows->is_of_round || !rows->session->is_histogram_merged) /* empty: all rounds */
+    /* an empty cell means all rounds */
+    if (rows->is_of_round || !rows->session->is_histogram_merged)
         fprintf(to, "%" PRIu32, rows->round);
     fputc(',', to);
     ab_csv_backend(to, rows->session, rows->backend);

@@ -35,7 +35,8 @@ static void put_head(FILE *to, time_t start)
             (double)start, date);
 }
 
-/* Returns the highest value that HDR V2 can express, the upper edge of the last counter in use. */
+/* Returns the highest recorded value as HDR V2 can express it: the upper edge of the last counter
+ * in use. */
 static uint64_t highest(const struct ab_hdr *hdr)
 {
     for (uint32_t i = AB_HDR_COUNTS; i-- > 0;)
