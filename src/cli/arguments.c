@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Table of the kinds of files that each command takes. It resolves names with '@', refuses files of
- * another kind with the name of the right command.
+ * Resolves names with '@', and has a table of the kinds of files that each command takes. Refuses
+ * files of another kind, and names the right command for them.
  */
 #include "cli/arguments.h"
 
@@ -29,8 +29,8 @@ enum role {
     WORK, /* for verify: a workload, a trace or a back end */
 };
 
-/* Kinds of the arguments from `from` on. `trace` has no row, because it reads all its files and
- * names each bad one. */
+/* Kind of a command's arguments from number `from` on. `trace` has no row, because it reads all its
+ * files and names each bad one. */
 static const struct {
     enum ab_command_id command;
     enum role role;
@@ -62,7 +62,8 @@ static bool is_meant(enum role role, enum ab_file_kind kind, const char *path)
         return kind == AB_FILE_TRACE;
     case RESULT: /* an HTML report contains its result */
         return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || kind == AB_FILE_SUITE;
-    case BASE: /* "main" is a baseline, even if a file has this name */
+    /* a name without '/' and '.', such as "main", is a baseline, even if a file has this name */
+    case BASE:
         return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || kind == AB_FILE_SUITE ||
                strpbrk(path, "/.") == NULL;
     case WORK:
@@ -74,8 +75,8 @@ static bool is_meant(enum role role, enum ab_file_kind kind, const char *path)
     return true;
 }
 
-/* Returns the right command for a file of this kind, and sets *after to the text after its path;
- * NULL = unknown. */
+/* Returns the right command for a file of this kind, and sets *after to the text that follows the
+ * file's path in that command; NULL = unknown. */
 static const char *right_command(enum ab_command_id command, enum ab_file_kind kind,
                                  const char **after)
 {
@@ -135,8 +136,7 @@ static enum ab_status check_kind(enum ab_command_id command, enum role role, con
                    shown, after);
 }
 
-/* True if a file exists under the name plus the usual suffix of its kind; sets *end to this
- * suffix. */
+/* True if `text` plus the usual suffix of its kind is a file. Sets *end to this suffix. */
 static bool is_without_end(enum role role, const char *text, const char **end)
 {
     static const char *const ends[] = {
@@ -147,7 +147,7 @@ static bool is_without_end(enum role role, const char *text, const char **end)
     return n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0;
 }
 
-/* Refuses an allocator as a file argument: "-b glibc jemalloc", "-b glibc, jemalloc". */
+/* Refuses an allocator as a file argument, as in "-b glibc jemalloc" or "-b glibc, jemalloc". */
 static enum ab_status refuse_backend(enum ab_command_id command, const struct ab_options *o,
                                      const char *text, struct ab_err *err)
 {
@@ -162,7 +162,7 @@ static enum ab_status refuse_backend(enum ab_command_id command, const struct ab
                    ab_commands[command].name, text, n, AB_SHOWN(512, list), n > 0 ? "," : "", text);
 }
 
-/* Fails if a file is missing, and suggests the likely one: with its suffix, or an installed
+/* Fails if a file is missing, and suggests a likely name: the name with its suffix, or an installed
  * workload with its '@'. */
 static enum ab_status check_there(enum ab_command_id command, enum role role, const char *text,
                                   struct ab_err *err)

@@ -18,15 +18,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum word { SAVE, LIST, SHOW, UPDATE, REMOVE, N_WORDS }; /* in the order of ab_baseline_commands */
+/* subcommands, in the order of ab_baseline_commands */
+enum word { SAVE, LIST, SHOW, UPDATE, REMOVE, N_WORDS };
 
 struct request {
     const struct ab_options *options;
     enum word word;
-    const char *name; /* NULL for `list` */
+    const char *name; /* name of the baseline; NULL for `list` */
 };
 
-/* Prints the rows of a baseline: "truth, 6 rounds: glibc works". */
+/* Prints the rows of a baseline, such as "truth, 6 rounds: glibc works". */
 static void print_rows(const struct ab_session *s)
 {
     printf("%s, %u rounds:", AB_SHOWN(300, s->name), s->n_rounds);
@@ -35,8 +36,9 @@ static void print_rows(const struct ab_session *s)
             printf(" %s", AB_SHOWN(300, s->backends[i].name));
 }
 
-/* Prints the rows of the baseline and when it was written. Adds a note if no system library is in
- * it as a control, because a change of the machine then looks like a change of the library. */
+/* Prints the rows of the baseline and when its result was written. Adds a note if the baseline has
+ * no system library as a control, because a change of the machine then looks like a change of the
+ * library. */
 static void print_kept(const struct ab_kept_baseline *kept)
 {
     char when[32];
@@ -174,7 +176,7 @@ static enum ab_status list(const struct request *r, int *exit_code, struct ab_er
     return status;
 }
 
-/* ---- which one ---- */
+/* ---- finding the subcommand ---- */
 
 static enum ab_status find_word(const struct ab_options *o, enum word *out, struct ab_err *err)
 {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* True for the usual metrics: time, p99 and memory. */
+/* True for the metrics that are always shown: time, p99 and memory. */
 static bool is_usual(const struct ab_noise_entry *level)
 {
     static const char *const usual[][2] = {

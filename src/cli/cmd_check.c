@@ -35,7 +35,8 @@ static void print_lints(const struct ab_workload_check *c)
         printf("note     and %zu more\n", c->lints.n_left_out);
 }
 
-/* Prints "latency in all rounds, tail and memory in 6": the passes that run besides throughput. */
+/* Prints the passes that run besides throughput, such as "latency in all rounds, tail and memory in
+ * 6". */
 static void print_passes(const struct ab_pass_plan *plan, uint32_t rounds)
 {
     const char *before = "     (";

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* ---- for people ---- */
+/* ---- output as text ---- */
 
 /* Returns a style that does not wrap, for commands that users copy. */
 static struct ab_table_style unwrapped(struct ab_table_style style)
@@ -52,7 +52,7 @@ static void print_all(const struct ab_diagnosis *d, struct ab_table_style style)
            d->counts[AB_DOCTOR_NOTE] == 1 ? "" : "s");
 }
 
-/* ---- for programs ---- */
+/* ---- output as JSON ---- */
 
 static const struct ab_member finding_members[] = {
     AB_TEXT("id", struct ab_doctor_finding, id),

@@ -11,7 +11,8 @@ static struct ab_exec_request request_of(const struct ab_options *o)
     struct ab_exec_request r = {
         .measure = ab_measure_request_of(o), .program = o->program, .server = o->server};
     if (o->program.trace != NULL)
-        r.measure.talk.stage.name = "program"; /* the replays come before it */
+        /* name of this stage, which follows the replays of the trace */
+        r.measure.talk.stage.name = "program";
     return r;
 }
 

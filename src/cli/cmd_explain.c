@@ -18,7 +18,7 @@ static const char *const directions[] = {
     [AB_FIELD_NEITHER] = "",
 };
 
-/* ---- for people ---- */
+/* ---- output as text ---- */
 
 static void print_part(const char *label, const char *text)
 {
@@ -66,7 +66,7 @@ static void print_list(void)
     puts("\nallocbench explain WORD explains one of them.");
 }
 
-/* ---- for programs ---- */
+/* ---- output as JSON ---- */
 
 #define TEXT(member) AB_TEXT(#member, struct ab_explanation, member)
 

@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Embedded files, each about 25 lines, so that users can edit them without knowing the language. */
+/* Embedded files that `init` writes. Each has about 25 lines, so that users can edit it without
+ * knowing the language. */
 AB_EMBED(frame, "configs/init/frame.yaml")
 AB_EMBED(server, "configs/init/server.yaml")
 AB_EMBED(churn, "configs/init/churn.yaml")
@@ -65,7 +66,7 @@ static enum ab_status find(const char *name, const struct ab_scaffold **out, str
                    list_names(list, sizeof list));
 }
 
-/* Fails if the file exists. Called for both files before one is written. */
+/* Fails if the file exists. It is called for both files before either is written. */
 static enum ab_status check_free(const struct ab_scaffold_file *file, struct ab_err *err)
 {
     char path[256];

@@ -43,12 +43,13 @@ static void print_lines(const char *head, int indent, const char *text)
 }
 
 /* ---- backends ----
- * Lists the names that -b knows on this machine, without loading any library. Versions come from
- * packages and paths; missing libraries are marked. */
+ *
+ * Lists the names that -b knows on this machine, without loading any library. Versions are found
+ * from packages and paths. Missing libraries are marked. */
 
 enum { NAME_WIDTH = 16 };
 
-/* Optional functions of a back end, named after their ops if they have one. */
+/* Optional functions of a back end. A function that performs an op has the name of the op. */
 static const struct hook {
     const char *name;
     size_t offset; /* offset in struct ab_backend */
@@ -65,7 +66,7 @@ static const struct hook {
 
 static const struct {
     uint64_t trait;          /* enum ab_trait */
-    const char *name, *text; /* in JSON, in prose */
+    const char *name, *text; /* name in JSON, text on the screen */
 } traits[] = {
     {AB_TRAIT_THREAD_SAFE, "thread_safe", "multithreaded"},
     {AB_TRAIT_FIXED_SIZE, "fixed_size", "one block size only"},
@@ -216,7 +217,7 @@ static json_t *backends_document(const struct ab_backend_list *list)
     return ab_document_list("allocbench-backends/1", "backends", items);
 }
 
-/* Begins a further line about the back end above. */
+/* Begins a further line about the back end whose first line was printed last. */
 static void print_label(const char *label)
 {
     printf("  %-*s %-8s ", NAME_WIDTH, "", label);
@@ -302,7 +303,7 @@ static void print_params(const struct ab_backend *b)
     }
 }
 
-/* Prints the rule for back ends that are measured if none is named. */
+/* Prints which back ends are measured if none is named. */
 static void print_default(const struct ab_backend_list *list)
 {
     char text[1024];
@@ -527,8 +528,8 @@ enum { SCHEMA_WIDTH = 100 };
 
 static void print_json(FILE *to, const json_t *value, unsigned indent, size_t column);
 
-/* Prints the members of an object in a line each, and the items of a list in as many lines as they
- * need. */
+/* Prints each member of an object in a line of its own, and the items of a list in as many lines as
+ * they need. */
 static void print_members(FILE *to, const json_t *value, unsigned indent)
 {
     const char *key;

@@ -11,7 +11,7 @@
 
 struct ab_list_topic {
     const char *name, *what;
-    /* Prints on standard output, and writes --json. */
+    /* Prints the topic on standard output, and writes the document of --json. */
     enum ab_status (*list)(const struct ab_options *o, struct ab_err *err);
 };
 

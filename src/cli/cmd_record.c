@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Implements `record`. Shows the progress of the recording, prints what was recorded, and warns if
- * the trace may be of the wrong program, because the work was done by children or by a program
- * without the recorder.
+ * Implements `record`. Shows the progress of the recording and prints what was recorded. Warns if
+ * the work was done by children or by a program without the recorder, so that the trace may be of
+ * the wrong program.
  */
 #include "app/record/record.h"
 #include "cli/commands.h"
@@ -17,11 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the line of progress: only while we are in the foreground of the terminal ---- */
+/* ---- the line of progress, drawn only while we are in the foreground of the terminal ---- */
 
 struct live_line {
     struct ab_progress_line line;
-    /* time since the start at which the line was last drawn, and the number of calls by then */
+    /* looked_ns: time since the start at which the line was last drawn; n_calls: number of calls at
+     * that time */
     uint64_t looked_ns, n_calls;
 };
 
@@ -38,8 +39,8 @@ static bool is_in_background(void)
     return front >= 0 && front != getpgrp();
 }
 
-/* Draws "recording ended, 12.4 M calls, spool 88.1 MiB", while the command goes on without
- * recording. */
+/* Draws "recording ended, 12.4 M calls, spool 88.1 MiB". This is shown while the command goes on
+ * without being recorded. */
 static void draw_end(struct live_line *l, const struct ab_launch_progress *p)
 {
     char text[AB_PROGRESS_BYTES], calls[32];
@@ -96,8 +97,8 @@ static void end_live(void *user)
     ab_progress_end(&l->line);
 }
 
-/* Draws nothing if standard output is the same terminal, because the command's output would mix
- * with the line, unless --progress asks for it. */
+/* Prepares the line of progress. If standard output is the same terminal, nothing is drawn without
+ * --progress, because the command's output would mix with the line. */
 static struct ab_launch_watch begin_live(struct live_line *l, const struct ab_options *o)
 {
     ab_progress_begin(&l->line,
@@ -175,7 +176,8 @@ static void print_kept_spool(const struct ab_recording *r)
             shown, (unsigned long long)r->n_calls, shown);
 }
 
-/* Prints what was recorded. Under --quiet only losses. `status` is the status of the recording. */
+/* Prints what was recorded; under --quiet only what was lost. `status` is the status of the
+ * recording. */
 static void print_recording(struct ab_recording *r, bool is_quiet, enum ab_status status)
 {
     ab_spool_summary_print_traces(r, is_quiet);
@@ -203,8 +205,8 @@ static void keep_without_memory(void)
     _exit(AB_LAUNCH_FAILED);
 }
 
-/* Prepares the message for running out of memory: the command goes on, and its recording is
- * kept. */
+/* Prepares the message that is printed if memory runs out. Then allocbench ends, the command goes
+ * on, and its recording is kept. */
 static void prepare_last_words(const char *folder)
 {
     snprintf(last_words, sizeof last_words,

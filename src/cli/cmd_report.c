@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Implements `report`: prints stored results as when they were measured, or writes them in another
- * form.
+ * Implements `report`: prints stored results as they were printed when they were measured, or
+ * writes them in another form.
  */
 #include "app/decision.h"
 #include "app/measure_suite.h"
@@ -22,8 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Warns that the result was altered. It may still be shown, but commands that use its numbers
- * refuse it, and no file is written from it, which would get a valid checksum. */
+/* Warns that the result was altered. The result may still be shown. But commands that use its
+ * numbers refuse it, and no file is written from it, because that file would get a valid
+ * checksum. */
 static void warn_altered(const char *path)
 {
     fprintf(stderr, "allocbench: warning: %s was altered after it was written\n",
@@ -76,11 +77,11 @@ static enum ab_status report_one(const struct ab_options *o, const char *path, s
     return status;
 }
 
-/* Several results in one report: each is compared with the first. Its pages show the last result,
- * and its page Compare all comparisons. */
+/* Several results in one HTML report. Each is compared with the first. The pages show the last
+ * result, and the page "Compare" shows all comparisons. */
 
 struct several {
-    size_t n; /* number of results; there are n - 1 comparisons */
+    size_t n; /* number of results; n - 1 of them are compared with the first */
     struct ab_base *results;
     struct ab_comparison *comparisons;
     const struct ab_comparison **list;
@@ -152,7 +153,7 @@ static void report_several_print_tables(const struct ab_options *o, const struct
     }
 }
 
-/* Reports several results. Fails with AB_USAGE if their work differs, with AB_INPUT if one is
+/* Reports several results. Fails with AB_USAGE if their work differs. Fails with AB_INPUT if one is
  * unreadable, altered or incomplete. */
 static enum ab_status report_several(const struct ab_options *o, struct ab_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Table of the subcommands of `allocbench trace`, with their options and numbers of files, and all
- * subcommands except `info`.
+ * Table of the subcommands of `allocbench trace`, with their options and numbers of files. Also has
+ * all subcommands except `info`.
  */
 #include "app/catalogue.h"
 #include "app/trace/trace_dump.h"
@@ -53,7 +53,7 @@ static enum ab_status trace_dump(const struct ab_options *o, int *exit_code, str
     return ab_trace_dump(&pass, stdout, err);
 }
 
-/* ---- cut: a part of a trace, and what is in it ---- */
+/* ---- cut: writes a part of a trace, and prints what the part has ---- */
 
 static void print_cut(const char *path, const struct ab_cut_report *r)
 {
@@ -68,8 +68,8 @@ static void print_cut(const char *path, const struct ab_cut_report *r)
     fputc('\n', stderr);
 }
 
-/* Sets the trace of -o that is made from o->args[first] on. Fails with AB_USAGE without -o, or
- * if it would go to a terminal. */
+/* Sets *out to the trace to write to -o, made from the files o->args[first] and following. Fails
+ * with AB_USAGE without -o, or if the trace would go to a terminal. */
 static enum ab_status request_of(const struct ab_options *o, enum ab_new_trace_kind kind,
                                  const char *word, size_t first, struct ab_progress_files *files,
                                  struct ab_new_trace *out, struct ab_err *err)
@@ -125,9 +125,9 @@ static enum ab_status trace_filter(const struct ab_options *o, int *exit_code, s
     return AB_OK;
 }
 
-/* ---- share: an anonymous trace of numbers only, verified, with a text ---- */
+/* ---- share: writes an anonymous trace of numbers only, verified, with a text about it ---- */
 
-/* Returns the path of the text for a trace: share.txt for share.abt. malloc'ed. */
+/* Returns the path of the text about a trace, malloc'ed: share.txt for share.abt. */
 static char *text_path(const char *path)
 {
     size_t n = strlen(path);
@@ -234,7 +234,8 @@ static enum ab_status trace_merge(const struct ab_options *o, int *exit_code, st
     return AB_OK;
 }
 
-/* Prints a count for `trace import`, about things that a trace cannot contain. */
+/* Prints, for `trace import`, how many things were found that a trace cannot contain; nothing if
+ * `n` is 0. */
 
 static void say(uint64_t n, const char *one, const char *many)
 {
@@ -242,8 +243,9 @@ static void say(uint64_t n, const char *one, const char *many)
         fprintf(stderr, "allocbench: %llu %s\n", (unsigned long long)n, n == 1 ? one : many);
 }
 
-/* True if more allocations got the address of a live block than the order of threads explains: the
- * file has several processes. gperftools logs no free of aligned blocks, so it is excluded. */
+/* True if more allocations got the address of a live block than the order of threads explains. Then
+ * the file has events of several processes. Files of gperftools never count as such, because
+ * gperftools logs no free of aligned blocks. */
 static bool is_of_several(const struct ab_intake_report *r)
 {
     enum { ODD_ONE_IN = 100, ODD_LEAST = 10 };
@@ -311,9 +313,10 @@ static enum ab_status trace_import(const struct ab_options *o, int *exit_code, s
     return AB_OK;
 }
 
-/* ---- model: a workload that does what the trace did ---- */
+/* ---- model: makes a workload that does what the trace did ---- */
 
-/* Warns if the files are larger than the trace, because then they contain almost all its calls. */
+/* Warns if the workload's files are larger than the trace, because they then contain almost all
+ * calls of the trace. */
 static void print_size(const struct ab_modeled *m)
 {
     if (m->trace_bytes == 0 || m->bytes <= m->trace_bytes)
@@ -351,8 +354,8 @@ static enum ab_status trace_model(const struct ab_options *o, int *exit_code, st
     return status;
 }
 
-/* Makes traces of a spool left by `record --no-convert` or by a killed `record`. It only reads the
- * spool; the user may remove it afterwards. */
+/* Makes traces of a spool left by `record --no-convert` or by a killed `record`. Only reads the
+ * spool, which the user may remove afterwards. */
 static enum ab_status trace_recover(const struct ab_options *o, int *exit_code, struct ab_err *err)
 {
     struct ab_recording recording;
@@ -370,15 +373,15 @@ static enum ab_status trace_recover(const struct ab_options *o, int *exit_code, 
     return status;
 }
 
-/* ---- the words ---- */
+/* ---- the table of subcommands ---- */
 
 enum { OPTIONS_MOST = 13 };
 
 static const struct word {
-    const char *name, *files; /* name in messages */
+    const char *name, *files; /* files: what the subcommand's arguments are called in messages */
     unsigned least, most;
     enum ab_status (*run)(const struct ab_options *o, int *exit_code, struct ab_err *err);
-    const char *options[OPTIONS_MOST]; /* besides the options of all subcommands */
+    const char *options[OPTIONS_MOST]; /* further options, besides those of all subcommands */
 } words[] = {
     {"info",
      "TRACE.abt",
@@ -428,7 +431,7 @@ bool ab_trace_command_takes(const char *name, const char *option)
     return is_known && (is_taken || is_of_all);
 }
 
-/* Fails with AB_USAGE for common words of other tools, and suggests our word. */
+/* Fails with AB_USAGE for common names of subcommands in other tools, and suggests our name. */
 static enum ab_status refuse_other_word(const char *given, struct ab_err *err)
 {
     static const struct {

@@ -22,16 +22,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- JSON: names may be added but never renamed (traces/README.md explains each). Classes and
- * steps without a count are omitted. ---- */
+/* ---- output as JSON ----
+ *
+ * Names may be added but never renamed (traces/README.md explains each). Classes and steps without
+ * a count are omitted. */
 
-/* Makes part / whole without rounding; null if `whole` is 0. */
+/* Makes the number part / whole without rounding; null if `whole` is 0. */
 static json_t *ratio_json(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();
 }
 
-struct row { /* values of a class, a thread or a step */
+struct row { /* numbers of a size class, a thread or a step in time */
     uint64_t from, to, n[5];
 };
 #define ROW(key, member) AB_WHOLE(key, struct row, member, INT64_MAX, 0)
@@ -219,11 +221,11 @@ static const struct ab_member info_members[] = {
     AB_EACH(INFO, live_peak_bytes, live_peak_blocks),
     AB_RULE("ops", struct ab_trace_info, ops, .write = write_ops),
     AB_EACH(INFO, failed, inherited),
-    /* null: as far as is known, the trace has every call. */
+    /* not_seen is null if no call is known to be missing from the trace. */
     AB_RECORD("not_seen", struct ab_trace_info, bypass, &bypass_record,
               AB_WHEN(struct ab_trace_info, bypass.is_there)),
     AB_EACH(INFO, live_end_bytes, live_end_blocks, total_bytes, file_bytes),
-    /* null: not known for any block. */
+    /* These two are null if the written bytes are not known for any block. */
     INFO(written_known_bytes, AB_WHEN(struct ab_trace_info, has_written)),
     INFO(written_bytes, AB_WHEN(struct ab_trace_info, has_written)),
     AB_WRITTEN("bytes_per_event", write_bytes_per_event),
@@ -270,7 +272,7 @@ static json_t *write_scopes(const struct ab_writing *x)
     return s->scopes.from == AB_SCOPES_NONE ? json_null() : ab_record_json(&scopes_record, s, NULL);
 }
 
-/* Makes row i of sizes and lifetimes; life_to null = never freed. */
+/* Makes row i of the table of sizes and lifetimes. life_to null = never freed. */
 static bool lives_row(const void *sites, size_t i, void *item)
 {
     const struct ab_site_stats *s = sites;
@@ -298,7 +300,7 @@ static json_t *write_sites(const struct ab_writing *x)
 
 #define WHEN_WANTED(what) AB_WHEN(struct ab_trace_facts, what), .flags = AB_OMIT
 
-/* Members of the facts; the context is struct ab_sites_wanted. */
+/* Members of the facts in JSON. The context of their writers is struct ab_sites_wanted. */
 static const struct ab_member facts_members[] = {
     AB_TEXT("file", struct ab_trace_facts, path),
     AB_MEMBER(PART, NULL, struct ab_trace_facts, info, .record = &info_record),
@@ -315,7 +317,7 @@ static const struct ab_member facts_members[] = {
 };
 AB_TABLE(facts, struct ab_trace_facts);
 
-/* ---- text: the totals, then three small charts ---- */
+/* ---- output as text: the totals, then three small charts ---- */
 
 enum { CURVE_COLUMNS = 60, BAR_COLUMNS = 30, THREADS_SHOWN = 8, NAMES_SHOWN = 8 };
 
@@ -343,7 +345,7 @@ static void print_time(FILE *to, const struct ab_trace_info *i, const struct ab_
                 AB_TIME((double)s->idle_us * 1e3), s->n_idle, s->n_idle == 1 ? "" : "es");
 }
 
-/* Prints which share of its large blocks the program wrote. */
+/* Prints the share of its large blocks that the program wrote to. */
 static void print_written(FILE *to, const struct ab_trace_info *i, const struct ab_survey *s)
 {
     const uint64_t large = s->large_bytes, known = i->written_known_bytes;
@@ -431,7 +433,7 @@ static void print_mark(FILE *to, const struct ab_mark_table *t, const struct ab_
     fputc('\n', to);
 }
 
-/* Prints a line for each of the first names, and one for the others. */
+/* Prints one line for each of the first names of marks, and one line for all other names. */
 static void print_marks(FILE *to, const struct ab_mark_table *t, const struct ab_mark_stats *stats)
 {
     for (size_t i = 0; i < t->n_names && i < NAMES_SHOWN; i++)
@@ -497,8 +499,8 @@ static void print_threads(FILE *to, const struct ab_survey *s)
         fprintf(to, "and %zu more\n", s->n_threads - THREADS_SHOWN);
 }
 
-/* Writes the label of a class: "64 B", "16 KiB", or a plain number. It is exact, because classes
- * end at powers of two. */
+/* Writes the label of a size class: "64 B", "16 KiB", or a plain number. The label is exact,
+ * because classes end at powers of two. */
 static const char *class_label(char *buf, size_t cap, unsigned k, bool is_bytes)
 {
     if (is_bytes)
@@ -522,8 +524,8 @@ static void print_aligns(FILE *to, const struct ab_survey *s)
         fputc('\n', to);
 }
 
-/* Prints the live bytes with one character per column, as high as its share of the peak. Only 0 is
- * blank. */
+/* Prints the live bytes over time with one character per column. The height of the character is its
+ * share of the peak. Only 0 is blank. */
 static void print_curve(FILE *to, const struct ab_curve *curve, bool utf8)
 {
     struct ab_curve_step columns[CURVE_COLUMNS];
@@ -655,9 +657,9 @@ static enum ab_status write_flame(const struct ab_trace_facts *f, enum ab_flame_
     return ab_output_commit(folded, err);
 }
 
-/* ---- text: sizes against lifetimes ---- */
+/* ---- output as text: sizes against lifetimes ---- */
 
-/* Four classes of lifetimes share one column, which is a power of 16. */
+/* Four classes of lifetimes share one column, so that columns are powers of 16. */
 
 enum {
     CLASSES_A_COLUMN = 4,
@@ -746,7 +748,7 @@ enum { JSON, FLAME, FOLDED, HTML, OUTPUTS };
 struct telling {
     const struct ab_options *o;
     struct ab_output out[OUTPUTS];
-    bool is_text; /* True to print text on stdout, which no output uses */
+    bool is_text; /* True to print text on stdout, because no output file is stdout */
     json_t *list; /* facts of each file; NULL = no JSON requested */
 };
 
@@ -760,7 +762,7 @@ static void tell_text(FILE *to, const struct ab_sites_wanted *sites, bool is_ver
     ab_trace_print_sites(to, f, sites);
 }
 
-/* Reports one file: prints its text, adds its JSON to the list. */
+/* Reports one file: prints its text, writes its graphs and page, and adds its JSON to the list. */
 static enum ab_status tell(struct telling *t, size_t i, struct ab_trace_facts *f,
                            struct ab_err *err)
 {

@@ -55,7 +55,7 @@ void ab_trace_print_sites(FILE *to, const struct ab_trace_facts *f,
     free(rows);
 }
 
-/* ---- as JSON ---- */
+/* ---- output as JSON ---- */
 
 static const struct ab_member symbol_members[] = {
     AB_TEXT("function", struct ab_symbol, function),
@@ -66,7 +66,7 @@ static const struct ab_member symbol_members[] = {
 AB_TABLE(symbol, struct ab_symbol);
 
 struct place {
-    const char *module; /* NULL = unknown */
+    const char *module; /* path of the module; NULL = unknown */
     uint64_t address;
 };
 static const struct ab_member place_members[] = {
@@ -78,7 +78,7 @@ AB_TABLE(place, struct place);
 struct stack {
     bool is_cxx_new;
     json_t *frames;
-    const char *end; /* NULL = no stack */
+    const char *end; /* why the stack ends; NULL = there is no stack */
 };
 
 static json_t *write_frames(const struct ab_writing *x)

@@ -16,7 +16,8 @@ enum ab_command_id {
 
 struct ab_command {
     const char *name, *synopsis, *summary, *examples;
-    /* *exit_code counts only if AB_OK is returned; otherwise the error's own exit code counts. */
+    /* Runs the command. *exit_code counts only if AB_OK is returned. If not, the exit code is that
+     * of the error. */
     enum ab_status (*run)(const struct ab_options *options, int *exit_code, struct ab_err *err);
 };
 extern const struct ab_command ab_commands[AB_COMMAND_COUNT];

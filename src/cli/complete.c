@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Finds out whether the word at the cursor is an option, its value or an argument, and prints the
- * candidates that begin like it. Also has the scripts of the shells, which call this at the tab key
- * and complete file names if there are no candidates.
+ * candidates that begin like this word. Also has the scripts for the shells. The scripts call this
+ * command at the tab key, and complete file names if there are no candidates.
  */
 #include "cli/complete.h"
 
@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Output of candidates that begin like the word at the cursor. */
+/* Output for candidates, and the word at the cursor that they must begin like. */
 struct offer {
     FILE *to;
-    const char *word;  /* word at the cursor */
+    const char *word;  /* the word at the cursor */
     const char *begin; /* part of `word` that is completed; the text before it stays */
 };
 AB_EMBED(bash, "src/cli/completion.bash")
@@ -107,7 +107,7 @@ static void offer_baselines(struct offer *o)
     free(folder);
 }
 
-/* ---- gates: PHASE/, OP/, NUMBER ---- */
+/* ---- gates: PHASE/OP/NUMBER ---- */
 
 static void offer_phases(struct offer *o, enum ab_command_id command)
 {
@@ -127,7 +127,7 @@ static void offer_gate(struct offer *o, enum ab_command_id command)
 {
     const char *begin = o->begin, *op = strchr(begin, '/'), *colon = strchr(begin, ':');
     const char *number = op != NULL ? strchr(op + 1, '/') : NULL;
-    if (op == NULL) { /* perhaps after a back end */
+    if (op == NULL) { /* still the phase, perhaps after the name of a back end and a colon */
         o->begin = colon != NULL ? colon + 1 : begin;
         offer_phases(o, command);
         return;
@@ -162,14 +162,14 @@ static void offer_values(struct line *l, const struct ab_option_info *o)
         offer_checks(&l->offer);
     else if (strcmp(o->name, "baseline") == 0)
         offer_baselines(&l->offer);
-    if (o->is_value != NULL && o->words != NULL) /* a list of words */
+    if (o->is_value != NULL && o->words != NULL) /* the value is a comma-separated list of words */
         begin_element(&l->offer);
     for (size_t i = 0; o->words != NULL && o->words[i] != NULL; i++)
         offer(&l->offer, o->words[i], "");
 }
 
-/* Returns the command's option with a value that the word names, such as "-b" or "--set"; NULL =
- * none. */
+/* Returns the option of the command that `word` names, such as "-b" or "--set", if it takes a
+ * value; NULL = none. */
 static const struct ab_option_info *option_of(const struct line *l, const char *word, size_t n)
 {
     const struct ab_option_info *o = NULL;
@@ -185,8 +185,8 @@ static const struct ab_option_info *option_of(const struct line *l, const char *
 
 /* ---- arguments ---- */
 
-/* Counts the words before the cursor that are arguments of the command, neither options nor values.
- * Sets *first to the first of them. */
+/* Counts the words before the cursor that are arguments of the command, which are neither options
+ * nor values of options. Sets *first to the first argument. */
 static int count_arguments(const struct line *l, const char **first)
 {
     int n = 0;
@@ -274,7 +274,7 @@ static void offer_arguments(struct line *l)
         if (l->offer.begin[0] == '@')
             offer(&l->offer, "@last", "");
         break;
-    default: /* the shell completes file names */
+    default: /* no candidates, so that the shell completes file names */
         break;
     }
 }

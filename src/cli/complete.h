@@ -10,10 +10,10 @@
 
 #include <stdio.h>
 
-/* Prints each candidate for the last word on a line of its own, as a whole word. `words` are those
- * after the program's name up to the cursor; the last may be empty. Prints nothing where any file
- * is allowed. A candidate that ends in one of =/,: is to be continued. Errors are ignored: what
- * cannot be read yields no candidates. */
+/* Prints each candidate for the last word on a line of its own, as a whole word. `words` are the
+ * words after the program's name up to the cursor; the last may be empty. Prints nothing where any
+ * file is allowed. A candidate that ends in one of =/,: is to be continued. Ignores errors: a table
+ * or folder that cannot be read gives no candidates. */
 void ab_complete_print(FILE *to, int n, char **words);
 
 /* Prints the completion script for "bash", "zsh" or "fish"; fails with AB_USAGE for other

@@ -41,7 +41,7 @@ json_t *ab_document_list(const char *schema, const char *key, json_t *items)
 }
 
 struct life {
-    uint64_t to; /* the last class has no end: null */
+    uint64_t to; /* the last class has no end, and its `to` is null */
     uint32_t blocks;
 };
 static const struct ab_member life_members[] = {AB_COUNT(struct life, to),

@@ -26,8 +26,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Opens closed descriptors 0 to 2, which would otherwise be reused by the next file. Writing to a
- * closed standard output fails, as it should. */
+/* Opens /dev/null for closed descriptors 0 to 2, which the next opened file would otherwise get.
+ * Descriptor 1 is opened for reading, so that writing to a closed standard output still fails. */
 static void hold_standard_descriptors(void)
 {
     for (int i = 0; i <= 2; i++)
@@ -35,8 +35,8 @@ static void hold_standard_descriptors(void)
             open("/dev/null", i == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
-/* Handles SIGXFSZ, so that a file size limit is an error like a full disk and does not end the
- * process. SIG_IGN would be inherited by the programs that we start. */
+/* Handles SIGXFSZ by doing nothing, so that exceeding a file size limit is an error like a full
+ * disk and does not end the process. SIG_IGN would be inherited by the programs that we start. */
 static void on_file_limit(int signal)
 {
     (void)signal;
@@ -49,8 +49,8 @@ static void catch_file_limit(void)
         sigaction(SIGXFSZ, &action, NULL);
 }
 
-/* Returns the command line quoted for a shell, with "--" before word `program`, where the measured
- * program's words begin. */
+/* Returns the command line quoted for a shell. Puts "--" before word number `program`, with which
+ * the words of the measured program begin. */
 static char *join_command_line(int argc, char **argv, int program)
 {
     struct ab_text t = {0};
@@ -100,7 +100,7 @@ static void name_spool(const char *path, void *user)
                 shown, shown);
 }
 
-/* Prints the help of one command, "run" or "trace info", or the overview. */
+/* Prints the help of one command, such as "run" or "trace info", or the overview. */
 static enum ab_status print_help(const char *name, const char *part, struct ab_err *err)
 {
     if (name == NULL || name[0] == '-') {
@@ -191,8 +191,8 @@ static int finish_on_little_stack(const struct ab_err *err)
 enum { STACK_LEAST = 512 << 10 };
 
 /* Raises the soft stack limit, which workers inherit, to the least that allocbench and a worker
- * need. With less, their own code would crash, and the back end would be blamed. Returns AB_SYSTEM
- * if the hard limit is lower. */
+ * need. With a lower limit, their own code would crash, and the back end would be blamed. Returns
+ * AB_SYSTEM if the hard limit is lower. */
 static enum ab_status fit_stack(struct ab_err *err)
 {
     struct rlimit stack;

@@ -16,8 +16,8 @@
 
 /* ---- troff ---- */
 
-/* Writes text with troff's special characters escaped: no line is a request, no minus a hyphen.
- * Blanks at the beginning of a line are kept. */
+/* Writes text with troff's special characters escaped, so that no line becomes a request and no
+ * minus becomes a hyphen. Keeps blanks at the beginning of a line. */
 static void put_text(FILE *to, const char *text)
 {
     bool is_line_begin = true;
@@ -37,7 +37,8 @@ static void put_text(FILE *to, const char *text)
             fputs("\\(ga", to);
         else if (*text == '\'')
             fputs("\\(aq", to);
-        else if (strncmp(text, "…", strlen("…")) == 0) { /* missing on some devices */
+        /* some output devices of troff lack this character */
+        else if (strncmp(text, "…", strlen("…")) == 0) {
             fputs("...", to);
             text += strlen("…") - 1;
         } else
@@ -156,8 +157,8 @@ static void put_exit_status(FILE *to)
     put_kept(to, ab_options_exit_codes);
 }
 
-/* Writes the section of examples. Text after an empty line describes the command further, and is
- * written before the examples. */
+/* Writes the section of examples. In the table, text after an empty line describes the command
+ * further. This text is written before the examples. */
 static void put_examples(FILE *to, const char *examples)
 {
     char text[4096];

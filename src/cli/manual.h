@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 /* Prints a page: allocbench(1) for NULL, allocbench-COMMAND(1) for a command,
- * allocbench-glossary(7) for "glossary". Fails with AB_USAGE for others. */
+ * allocbench-glossary(7) for "glossary". Fails with AB_USAGE for other names. */
 enum ab_status ab_manual_print(FILE *to, const char *page, struct ab_err *err);
 
 #endif

@@ -19,20 +19,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WINDOW_MOST (1 << 20) /* ops; a larger window would not bound anything */
+#define WINDOW_MOST (1 << 20) /* in ops; a larger window would not limit anything */
 #define TIMEOUT_LEAST_NS 10000000
 #define TIME_BUDGET_LEAST_NS 1000000000
 #define PACE_MOST 1000
 #define DRAIN_MOST_NS 10000000000
 
-/* Bits of the commands: RUN, REPLAY, … */
+/* One bit for each command: RUN, REPLAY, … */
 enum {
 #define AB_COMMAND(id, ...) id = 1 << AB_COMMAND_##id,
 #include "cli/commands.def"
 #undef AB_COMMAND
 };
 
-/* Fields of a row: the member that gets the value, and its type. */
+/* Macros for the fields of a row: the member of struct ab_options that gets the value, and its
+ * type. */
 #define MEMBER(member) \
     .at = offsetof(struct ab_options, member), .size = sizeof((struct ab_options *)0)->member
 #define FLAG(member) .type = AB_OPTION_FLAG, MEMBER(member)
@@ -55,15 +56,18 @@ enum {
 
 static const char *const eaches[] = {"nothing", "scope", NULL};
 static const char *const scope_wishes[] = {"best", "nested", "outer",
-                                           NULL}; /* enum ab_scopes_wish */
+                                           NULL}; /* in the order of enum ab_scopes_wish */
 static const char *const thps[] = {"default", "never", NULL};
-static const char *const flame_keys[] = {"calls", "bytes", "live", NULL}; /* enum ab_flame_by */
+/* in the order of enum ab_flame_by */
+static const char *const flame_keys[] = {"calls", "bytes", "live", NULL};
 static const char *const lives[] = {"keep", "drop", NULL};
-static const char *const embeds[] = {"merged", "full", "none", NULL}; /* enum ab_embed */
+/* in the order of enum ab_embed */
+static const char *const embeds[] = {"merged", "full", "none", NULL};
 static const char *const inconclusives[] = {"report", "fail", NULL};
 static const char *const whens[] = {"auto", "always", "never", NULL};
 
-/* Help of -b without its default, which differs by command, and the forms of a back end. */
+/* Help of -b: the forms of a back end. The default is not included, because it differs by
+ * command. */
 #define BACKENDS "allocators (back ends) to measure, by name or path "
 #define BACKENDS_MORE \
     .more = "Forms of a back end (see allocators/README.md):\n" \
@@ -88,10 +92,11 @@ static const char *const whens[] = {"auto", "always", "never", NULL};
             "                        resize of a run fails"
 #define RARE_IN(those) .rare = those
 #define RARE RARE_IN(~0u)
-/* Commands whose --help hides a result format, by the last word of its row in sinks.def. */
+/* Commands whose --help does not list the option of a result format. The last word of the format's
+ * row in sinks.def chooses one of these sets. */
 enum { HIDES_USUAL = 0, HIDES_CI = RUN | REPLAY | EXEC, HIDES_RARE = ~0u };
 
-/* Rows with common fields. */
+/* Macros for rows that have fields in common. */
 #define OUTPUT(name, arg, help, those, ...) \
     { \
         name, arg, help, "Output", 0, those, __VA_ARGS__ \
@@ -106,11 +111,13 @@ const char *const ab_option_groups[] = {
     "Gates and CI",     "Output",       NULL,
 };
 
-/* ---- values that are more than a number or a text ----
- * A reader returns the error text, NULL = no error. For a list, it sets *value to the wrong
- * part. */
+/* ---- functions that read values other than plain numbers and texts ----
+ *
+ * A reader returns the error text; NULL = no error. If the value is a list, it sets *value to the
+ * wrong part. */
 
-/* Values of --touch: first those of workloads, then those that need a trace. */
+/* Values of --touch: first the values that workloads allow too, then the values that need a
+ * trace. */
 static const char *const touches[] = {AB_TOUCH_NAMES("first(N)"), "N%", "auto", "recorded",
                                       "recorded,apart",           NULL};
 enum { SHARE_WORD = AB_TOUCH_WALK, AUTO_WORD, RECORDED_WORD, RECORDED_APART_WORD };
@@ -134,7 +141,7 @@ const char *ab_option_word(const char *value, const char *const *words, size_t *
     return why;
 }
 
-/* Reads a share of each block, "5%". */
+/* Reads a share of each block, such as "5%". */
 static const char *read_touch_share(const char *s, size_t n, struct ab_options *o)
 {
     struct ab_number share;
@@ -193,7 +200,7 @@ static const char *read_tape_mem(const char **value, struct ab_options *o)
 }
 
 /* Reads a comma-separated list of numbers and inclusive ranges A-B into at most `most` extents.
- * Returns their number; 0 = not such a list. */
+ * Returns the number of extents; 0 = not such a list. */
 static size_t read_ranges(const char *at, struct ab_extent *out, size_t most)
 {
     for (size_t n_read = 0; n_read < most; at++) {
@@ -258,7 +265,7 @@ static const char *read_pace(const char **value, struct ab_options *o)
     return NULL;
 }
 
-/* Reads I/N, two whole numbers. */
+/* Reads I/N, where both are whole numbers. */
 static const char *read_shard(const char **value, struct ab_options *o)
 {
     struct ab_number index, count;
@@ -337,7 +344,7 @@ static const char *read_limit(const char **value, struct ab_options *o)
                       "must be above 0% and at most 1000%", &o->verdicts.limit);
 }
 
-/* Reads --precision: how close to a ratio the bounds of its interval must come. */
+/* Reads --precision: the allowed distance between a ratio and the bounds of its interval. */
 static const char *read_precision(const char **value, struct ab_options *o)
 {
     return read_share(*value, 0.001, 0.5, "expected a percentage such as 2%",
@@ -427,7 +434,7 @@ static bool is_count(const char *word)
     return word[0] != 0 && word[strspn(word, "0123456789")] == 0;
 }
 
-/* Reads a number from 1 to `most`; value NULL means `otherwise`. */
+/* Reads a number from 1 to `most`. Uses `otherwise` if `value` is NULL. */
 static const char *read_count(const char *value, uint32_t most, uint32_t otherwise, uint32_t *out)
 {
     static char range[48];
@@ -449,9 +456,10 @@ static const char *read_sites(const char **value, struct ab_options *o)
     return read_count(*value, AB_SITE_STACKS_MAX, AB_SITES_SHOWN_DEFAULT, &o->sites.n);
 }
 
-/* ---- -v [TOPIC,…]: "phase=NAME" takes the rest of the word ----
- * The word after -v is its value only if all of it is topics: `run -v config.yaml` takes the
- * file. */
+/* ---- -v [TOPIC,…]; phase=NAME takes the rest of the word ----
+ *
+ * The word after -v is its value only if all parts of the word are topics. So `run -v config.yaml`
+ * takes the file as an argument. */
 
 static const char phase_prefix[] = "phase=";
 static bool is_phase(const char *word)
@@ -460,7 +468,7 @@ static bool is_phase(const char *word)
            word[strlen(phase_prefix)] != 0;
 }
 
-/* Returns the bits of a word; 0 = unknown word. */
+/* Returns the bits of the topics that a word means; 0 = unknown word. */
 static unsigned bits_of(const char *word, size_t n)
 {
     for (unsigned i = 0; i <= AB_TOPIC_WORD_COUNT; i++)
@@ -469,7 +477,7 @@ static unsigned bits_of(const char *word, size_t n)
     return 0;
 }
 
-/* Reads -v. phase=NAME must be last, because the name may contain commas. */
+/* Reads the topics of -v. phase=NAME must be last, because the name may contain commas. */
 static const char *read_topics(const char **value, struct ab_options *o)
 {
     size_t ignored;
@@ -499,7 +507,7 @@ static bool are_topics(const char *word)
     return read_topics(&word, &ignored) == NULL;
 }
 
-/* ---- the rows ---- */
+/* ---- the rows of the table ---- */
 
 /* An option has several rows if its help differs between commands. */
 static const struct ab_option_info table[] = {

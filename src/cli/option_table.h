@@ -24,28 +24,31 @@ enum ab_option_type {
 };
 
 struct ab_option_info {
-    const char *name, *arg, *help, *group; /* arg NULL = takes no value */
+    const char *name, *arg, *help, *group; /* arg NULL = the option takes no value */
     char letter;                           /* 0 = none */
-    unsigned commands;                     /* bit 1 << enum ab_command_id */
+    /* commands that have the option; bit 1 << enum ab_command_id */
+    unsigned commands;
     enum ab_option_type type;
     size_t at, size; /* offset and size of the member of struct ab_options */
-    size_t also;     /* offset of a list's length, or of the bool "was given"; 0 = none */
+    /* offset of the list's length, or of the bool that says that the option was given; 0 = none */
+    size_t also;
     enum ab_unit_kind unit;
     uint64_t min, max;
-    const char *range;        /* allowed values, for error texts */
+    const char *range;        /* text about the allowed values, for errors */
     const char *zero;         /* word that means 0, even outside the range; NULL = none */
     const char *const *words; /* allowed values; ends with NULL */
-    unsigned rare;            /* commands that list it only in --help-all and the manual page */
-    const char *more;         /* further text for these two; NULL = none */
-    /* Options of which one must be given with this one, in commands that have the first. `lack` is
-     * the error text if none is; NULL = "--NAME requires --NEEDS". */
+    /* commands that list the option only in --help-all and the manual page */
+    unsigned rare;
+    const char *more; /* further text for --help-all and the manual page; NULL = none */
+    /* This option requires needs[0] or needs[1], in commands that have needs[0]. `lack` is the
+     * error text if neither is given; NULL = "--NAME requires --NEEDS". */
     const char *needs[2], *lack;
     const char *alias; /* old name, accepted but not shown; NULL = none */
-    /* For options with an optional value: returns true if the next word is the value. Without a
-     * value, `read` gets NULL. NULL = the value is mandatory. */
+    /* True if the next word is the option's value, for options with an optional value. Without a
+     * value, `read` gets NULL. NULL = the option must have a value. */
     bool (*is_value)(const char *word);
-    /* Reads the value. Returns an error text, NULL = no error. For a list, sets *value to the wrong
-     * part. */
+    /* Reads the value of an option of type AB_OPTION_SPECIAL. Returns an error text; NULL = no
+     * error. For a list, sets *value to the wrong part. */
     const char *(*read)(const char **value, struct ab_options *o);
 };
 
@@ -56,11 +59,11 @@ extern const char *const ab_option_groups[];
 const struct ab_option_info *ab_options_info(size_t i);
 bool ab_options_has(const struct ab_option_info *info, enum ab_command_id command);
 bool ab_options_is_rare(const struct ab_option_info *info, enum ab_command_id command);
-/* Returns the command's option of this name; NULL = none. */
+/* Returns the option with this name that the command has; NULL = none. */
 const struct ab_option_info *ab_options_find(enum ab_command_id command, const char *name);
 
 /* Sets *out to the index of `value` in `words`, which ends with NULL. Returns NULL, or an error
- * text with the list and the nearest word, valid until the next call. */
+ * text with the list and the nearest word. The text is valid until the next call. */
 const char *ab_option_word(const char *value, const char *const *words, size_t *out);
 
 enum { AB_SITES_SHOWN_DEFAULT = 20 };

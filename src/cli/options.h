@@ -16,9 +16,9 @@ struct ab_options {
     struct ab_command_line command;
     const char **args; /* arguments; for `exec` and `record` the program and its arguments */
     size_t n_args;
-    bool is_group; /* True if an argument was a group, perhaps of one file */
+    bool is_group; /* True if an argument named a group of files, even if the group has only one */
     struct ab_backends_wanted backends;
-    const char **sweeps; /* --sweep, not split yet */
+    const char **sweeps; /* values of --sweep, which may be lists separated by commas */
     size_t n_sweeps;
     struct ab_maps_wanted maps;
     struct ab_settings_wanted settings;
@@ -41,12 +41,13 @@ struct ab_options {
     bool is_serial;                  /* trace merge: True to append traces, not to interleave
                                         them */
     bool keeps_functions;            /* trace share: True to keep call sites, as function names */
-    bool is_partial;                 /* trace, merge: True to accept what there is */
-    bool wants_digest;               /* trace */
-    const char *json;                /* NULL = none */
-    const char *output;              /* -o; NULL = not given */
-    const char *code;                /* advise; NULL = none */
-    uint64_t budget_ns;              /* advise: budget of one scope; 0 = none */
+    /* --partial of trace and merge: True to accept incomplete input */
+    bool is_partial;
+    bool wants_digest;  /* trace */
+    const char *json;   /* --json: file of the document; NULL = not given */
+    const char *output; /* -o; NULL = not given */
+    const char *code;   /* advise: file for the C code; NULL = none */
+    uint64_t budget_ns; /* advise: time limit of one scope; 0 = none */
     bool is_verbose, is_ascii, wants_help, wants_help_all;
     bool is_strict_doctor; /* doctor: True to exit with 1 on a warning */
     enum ab_color color;

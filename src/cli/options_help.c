@@ -22,8 +22,9 @@ const char ab_options_exit_codes[] =
     "  130, 143  interrupted\n"
     "record exits with the status of the command; its own failures are 125 to 127.\n";
 
-/* Prints one option. A name too long for its column gets its own line. `word` is the label for a
- * text that applies only to this subcommand of `trace`. */
+/* Prints one option. If the option's name is too long for its column, its text begins on the next
+ * line. `word` is the label of a help text that applies only to this subcommand of `trace`; the
+ * label is not printed. */
 static void print_option(FILE *to, const struct ab_option_info *o, const char *word, bool is_all)
 {
     char left[64];
@@ -42,8 +43,8 @@ static void print_option(FILE *to, const struct ab_option_info *o, const char *w
         ab_paragraph_print(to, o->more, HELP_COLUMN, 0);
 }
 
-/* Prints a group of options: those of the command, or of subcommand `word` of `trace`; NULL =
- * none. */
+/* Prints the group `group` of the options of a command. If `word` is not NULL, prints only the
+ * options of this subcommand of `trace`. */
 static void print_group(FILE *to, enum ab_command_id command, const char *word, const char *group,
                         bool is_all)
 {
@@ -160,13 +161,13 @@ void ab_options_print_overview(FILE *to)
     fputs(ab_options_exit_codes, to);
 }
 
-/* Returns the columns of the first n bytes of UTF-8 text. */
+/* Returns the number of columns that the first n bytes of UTF-8 text take. */
 
 static int columns_of(const char *text, size_t n)
 {
     int columns = 0;
     for (size_t i = 0; i < n; i++)
-        columns += (text[i] & 0xc0) != 0x80; /* a byte that begins a character */
+        columns += (text[i] & 0xc0) != 0x80; /* counts bytes that begin a character */
     return columns;
 }
 
@@ -175,8 +176,8 @@ int ab_paragraph_columns(const char *text)
     return columns_of(text, strlen(text));
 }
 
-/* Returns the length of the next word in bytes. Text in single quotes is one word, with its blanks,
- * because users copy it. */
+/* Returns the length of the next word in bytes. Text in single quotes is one word, including its
+ * blanks, because users copy it. */
 static size_t word_length(const char *text)
 {
     enum { QUOTED_MAX = 50 };
@@ -202,7 +203,7 @@ void ab_paragraph_print(FILE *to, const char *text, int indent, int at)
             begin_line(to, indent);
             fprintf(to, "%.*s", (int)n, text);
             text += n;
-            column = AB_HELP_WIDTH; /* the rest begins a new line */
+            column = AB_HELP_WIDTH; /* the following text begins a new line */
             continue;
         }
         text += *text == '\n' || *text == ' ';

@@ -10,19 +10,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Indented lines about exit codes. */
+/* Indented lines that explain the exit codes. */
 extern const char ab_options_exit_codes[];
 
-/* Prints the help of a command, with all options or the usual ones, in at most AB_HELP_WIDTH
- * columns. `word` follows the command, NULL = none: for `trace`, prints the help of its subcommand
+/* Prints the help of a command in at most AB_HELP_WIDTH columns, with all options or the usual
+ * ones. If `word` is not NULL and the command is `trace`, prints the help of its subcommand
  * `word`. */
 void ab_options_print_help(FILE *to, enum ab_command_id command, const char *word, bool is_all);
-/* Prints the overview: commands, examples, exit codes. */
+/* Prints the overview of all commands, with examples and exit codes. */
 void ab_options_print_overview(FILE *to);
 
 enum { AB_HELP_WIDTH = 80 }; /* columns */
 
-/* Returns the width on the screen: characters, not bytes. */
+/* Returns the width of the text on the screen, in characters and not in bytes. */
 int ab_paragraph_columns(const char *text);
 
 /* Prints `text`, broken at blanks into lines from column `indent` to before AB_HELP_WIDTH. The

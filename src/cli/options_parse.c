@@ -81,7 +81,8 @@ static enum ab_status apply(const struct ab_option_info *info, const char *value
 
 /* ---- words ---- */
 
-/* Former options and their replacements, for one command or for all (COUNT). */
+/* Removed options, and the text `instead` that names a replacement; COUNT = removed from all
+ * commands. */
 static const struct {
     enum ab_command_id command;
     const char *name, *instead;
@@ -107,8 +108,8 @@ static const char *find_retired(enum ab_command_id command, const char *name)
     return NULL;
 }
 
-/* Options of other measuring tools, and the text `instead` that names ours. A row counts only if
- * the command has the option `ours`. */
+/* Options of other measuring tools, and the text `instead` that names our option. A row counts only
+ * if the command has the option `ours`. */
 static const struct {
     const char *name, *ours, *instead;
 } habits[] = {
@@ -171,7 +172,7 @@ static enum ab_status unknown_option(enum ab_command_id command, const char *giv
     snprintf(word, sizeof word, "%.*s", (int)strcspn(given, "="), given);
     const char *bare = word + strspn(word, "-");
     if (bare == word + 1 && word[1] != 0 && isdigit((unsigned char)word[2]))
-        word[2] = 0; /* the value of -n5 */
+        word[2] = 0; /* cuts the value off, as in -n5 */
     const char *instead = find_retired(command, bare), *near = ab_text_nearest(bare, names, n);
     const char *habit = find_habit(command, bare);
     ab_text_printable(shown, sizeof shown, word);
@@ -192,8 +193,8 @@ static bool is_same(const char *name, const char *word, size_t n)
     return name != NULL && strlen(name) == n && strncmp(name, word, n) == 0;
 }
 
-/* Finds the option of the command that `word` names. Sets *value to the value within the same word,
- * or to NULL. */
+/* Returns the option of the command that `word` names. Sets *value to the part of the word that is
+ * the option's value, or to NULL. */
 static const struct ab_option_info *find_option(enum ab_command_id command, const char *word,
                                                 const char **value)
 {
@@ -239,7 +240,7 @@ static enum ab_status parse_option(enum ab_command_id command, int argc, char **
     return apply(info, value, o, err);
 }
 
-/* Refuses an option without those that it depends on. */
+/* Refuses an option without the options that it depends on. */
 static enum ab_status check_needs(enum ab_command_id command, const struct ab_options *o,
                                   struct ab_err *err)
 {
@@ -280,7 +281,8 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
         else {
             ab_grow_words(&o.args, &o.n_args, argv[i]);
             is_rest = is_rest || command == AB_COMMAND_RECORD ||
-                      command == AB_COMMAND_EXEC; /* options of the measured command */
+                      /* what follows are options of the measured command */
+                      command == AB_COMMAND_EXEC;
         }
     }
     if (status == AB_OK && !o.wants_help && !o.wants_help_all)

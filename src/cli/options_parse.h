@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parses the command line with the option table. Parsing has no side effects; its result is
- * validated and complete.
+ * Parses the command line with the option table. Parsing has no side effects, and checks every
+ * value.
  */
 #ifndef AB_CLI_OPTIONS_PARSE_H
 #define AB_CLI_OPTIONS_PARSE_H
@@ -13,7 +13,7 @@
 enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **argv,
                                 struct ab_options *out, struct ab_err *err);
 
-/* Frees the lists, not their strings. */
+/* Frees the lists of the options, but not the strings in them. */
 void ab_options_fini(struct ab_options *o);
 
 #endif

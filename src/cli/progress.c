@@ -42,7 +42,8 @@ static double share_of(const struct ab_progress_line *line)
     return fmin(1, line->done / total);
 }
 
-/* Estimates the seconds left for these rounds and later parts; NaN = unknown. */
+/* Estimates the time left for the remaining rounds and for later parts of the command, in s; NaN =
+ * unknown. */
 static double left_of(const struct ab_progress_line *line, double share)
 {
     double whole_s = since(line->rounds_ns) / share;
@@ -70,7 +71,8 @@ static struct ab_progress_view view_of(const struct ab_progress_line *line, uint
 static void draw(struct ab_progress_line *line, const struct ab_progress_view *view)
 {
     char text[AB_PROGRESS_BYTES];
-    unsigned width = ab_terminal_width(STDERR_FILENO) - 1; /* the last column may wrap */
+    /* the last column stays free, because some terminals wrap there */
+    unsigned width = ab_terminal_width(STDERR_FILENO) - 1;
     struct ab_format_guard guard;
     ab_format_begin(&guard);
     bool has_two = line->so_far[0] != 0 && ab_format_width(line->so_far) <= width;
@@ -101,7 +103,7 @@ void ab_progress_show(struct ab_progress_line *line, const struct ab_progress *p
     draw(line, &view);
 }
 
-/* Shows that a round is finished: the results so far on a terminal, a line in a log. */
+/* Shows that a round is finished: the results so far on a terminal, or a line in a log. */
 void ab_progress_round(struct ab_progress_line *line, const struct ab_session *session)
 {
     char text[AB_PROGRESS_BYTES];
@@ -137,7 +139,7 @@ void ab_progress_show_text(struct ab_progress_line *line, const char *text)
     fflush(stderr);
 }
 
-/* Shows the count only after a while, because most files are finished by then. */
+/* Shows nothing in the first moments, because most files are finished by then. */
 void ab_progress_show_counted(struct ab_progress_line *line, const char *what, const char *unit,
                               uint64_t done, uint64_t total)
 {
@@ -162,7 +164,7 @@ void ab_progress_end(struct ab_progress_line *line)
     line->is_on = line->is_two = false;
 }
 
-/* ---- passes over files ---- */
+/* ---- progress of reading files ---- */
 
 static void begin_file(void *user, const char *path)
 {

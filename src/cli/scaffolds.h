@@ -13,9 +13,10 @@ struct ab_scaffold_file {
 };
 
 struct ab_scaffold {
-    const char *name;               /* "frame" */
-    struct ab_scaffold_file main;   /* the workload */
-    struct ab_scaffold_file second; /* for "ci": the workflow; else its text is NULL */
+    const char *name;             /* "frame" */
+    struct ab_scaffold_file main; /* the workload */
+    /* second file, the workflow of "ci"; text NULL = there is none */
+    struct ab_scaffold_file second;
 };
 
 extern const struct ab_scaffold ab_scaffolds[];

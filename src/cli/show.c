@@ -33,8 +33,9 @@ static void say(const char *text)
 }
 
 /* ---- --timeout before the first run ----
- * A small file may describe much work. Part of the work is one long call, so no loop can check the
- * clock often enough. Therefore a timer's signal ends the process. */
+ *
+ * A small file may describe much work, and reading it may take one long call. So no loop can check
+ * the clock often enough, and a timer's signal ends the process. */
 
 static char too_long[1024]; /* made in advance, because a signal handler must not format text */
 static size_t n_too_long;
@@ -136,7 +137,7 @@ static void end(void)
     ab_progress_end(&line);
 }
 
-/* ---- what failed ---- */
+/* ---- failed back ends ---- */
 
 static bool failed_in(const struct ab_session *s, const char *name)
 {
@@ -199,12 +200,12 @@ void ab_verdicts_tell(const struct ab_session *session, bool fails_inconclusive)
     ab_format_end(&guard);
 }
 
-/* ---- what to do next ---- */
+/* ---- the line "next: …" ---- */
 
 enum { ROUNDS_WORTH_TRYING = 200 };
 
-/* Returns the rounds that all inconclusive cells and gates need, up to ROUNDS_WORTH_TRYING; 0 =
- * none. */
+/* Returns the number of rounds that would settle all inconclusive cells and gates, at most
+ * ROUNDS_WORTH_TRYING; 0 = none is inconclusive. */
 static uint32_t most_needed(const struct ab_session *s)
 {
     const struct ab_comparison *c = s->comparison;
@@ -214,8 +215,8 @@ static uint32_t most_needed(const struct ab_session *s)
     return most < ROUNDS_WORTH_TRYING ? most : ROUNDS_WORTH_TRYING;
 }
 
-/* Appends the command that measured `s` with another number of rounds. The option is inserted at
- * the front, because the rest may be the command line of a program. */
+/* Appends the command that measured `s`, but with another number of rounds. The option is inserted
+ * in front of the other arguments, because the rest may be the command line of a program. */
 static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t rounds)
 {
     static const char *const without[] = {"--rounds", "--reps", "--time-budget", "--precision"};
@@ -225,8 +226,8 @@ static void add_command(struct ab_text *t, const struct ab_session *s, uint32_t 
     ab_command_line_add_without(t, arguments, without, AB_ARRAY_LEN(without));
 }
 
-/* True if the second word is a command that measures. Repeating `merge` would only join the same
- * parts again. */
+/* True if the command line is that of a command that measures. Repeating `merge` would only join
+ * the same parts again. */
 static bool is_measurement(const char *command_line)
 {
     char name[16] = "";
@@ -234,8 +235,8 @@ static bool is_measurement(const char *command_line)
            (strcmp(name, "run") == 0 || strcmp(name, "replay") == 0 || strcmp(name, "exec") == 0);
 }
 
-/* True if the session's command line can be run again with other options. For exec, " -- " must
- * show where the program's own arguments begin. */
+/* True if the session's command line can be run again with other options. A command line of exec
+ * must have " -- ", which shows where the program's own arguments begin. */
 static bool can_repeat(const struct ab_session *s)
 {
     return s->command_line != NULL && is_measurement(s->command_line) &&
@@ -261,8 +262,8 @@ static void print_repeat(FILE *to, const char *lead, const struct ab_session *s,
     print_command(to, lead, &t, style);
 }
 
-/* Prints the commands that measure both sides with enough rounds. A baseline needs none if it is
- * measured along or has them already. */
+/* Prints the commands that measure both sides of a comparison with enough rounds. A baseline that
+ * is measured by the same command, or has enough rounds, needs no command. */
 static void print_rounds(FILE *to, const struct ab_comparison *c, const struct ab_session *s,
                          uint32_t rounds, struct ab_table_style style)
 {
@@ -276,14 +277,15 @@ static void print_rounds(FILE *to, const struct ab_comparison *c, const struct a
         ab_table_prose(to, style, AB_PLAIN, "and:  measure the base with as many rounds");
 }
 
-/* Returns the baseline's name in a label; NULL = a file, or this run. */
+/* Returns the name of the baseline in a label; NULL = the label is that of a file or of this
+ * run. */
 static const char *name_in(const char *label)
 {
     const size_t n = strlen(AB_BASELINE_LABEL);
     return label != NULL && strncmp(label, AB_BASELINE_LABEL, n) == 0 ? label + n : NULL;
 }
 
-/* True if the result improves on a baseline and may replace it. */
+/* True if the result is better than a baseline and may replace it. */
 static bool is_renewal(const struct ab_comparison *c, const char *file)
 {
     return file != NULL && name_in(c->base_label) != NULL && name_in(c->now_label) == NULL &&
@@ -306,7 +308,7 @@ static void print_update(FILE *to, const char *folder, const char *name, const c
     print_command(to, "next: ", &t, style);
 }
 
-/* Prints which option shows more of the comparison. */
+/* Prints the option that shows more of the comparison. */
 static void print_look(FILE *to, const struct ab_comparison *c, struct ab_table_style style)
 {
     bool is_cut = ab_sink_compare_is_cut(c, style.is_verbose), is_drawn = c->base != c->now;
@@ -382,14 +384,15 @@ void ab_show_measured(void *user, const struct ab_measured *m)
 {
     const struct ab_options *o = user;
     const struct ab_outputs_wanted *outputs = &m->asked->outputs;
-    bool is_taken = ab_outputs_use_stdout(&o->outputs); /* of the suite too, if this is an item */
+    /* o->outputs has those of a whole suite too, if this is one of its files */
+    bool is_taken = ab_outputs_use_stdout(&o->outputs);
     if (o->talk.is_quiet)
         ab_verdicts_tell(m->session, o->verdicts.fails_inconclusive);
     else
         print_answer(o, m, is_taken);
     if (m->status == AB_OK)
         ab_outputs_lines(outputs, m->session, is_taken ? stderr : stdout);
-    fflush(stdout); /* the table comes before the place of the result */
+    fflush(stdout); /* writes the table before the path of the result, which goes to stderr */
     if (!o->talk.is_quiet)
         ab_store_tell(m->store);
     ab_failures_tell(m->session, "", o->talk.is_quiet);

@@ -2,8 +2,8 @@
  *
  * Prints what was recorded. The report always names what is missing from a trace, was repaired in
  * it or was only counted. It also names the cost of recording, because a program that spends half
- * its time in the recorder does not behave as usual. Several traces share one table, the largest
- * first.
+ * its time in the recorder does not behave as usual. If there are several traces, one table lists
+ * them, the largest first.
  */
 #include "cli/spool_summary.h"
 
@@ -23,7 +23,7 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-/* ---- what the traces hold ---- */
+/* ---- contents of the traces ---- */
 
 static void print_one(const struct ab_spool_result *r)
 {
@@ -101,7 +101,7 @@ static void print_old(const struct ab_spool_traces *t)
                 n - LINES_MOST);
 }
 
-/* ---- what is missing from them ---- */
+/* ---- losses ---- */
 
 static void print_losses(const struct ab_spool_facts *f)
 {
@@ -126,7 +126,8 @@ static void print_losses(const struct ab_spool_facts *f)
                 (unsigned long long)r->n_unfinished, r->n_unfinished == 1 ? " was" : "s were");
 }
 
-/* Prints how many calls have call sites. A stack that was cut short lacks its outermost calls. */
+/* Prints how many calls have call sites, and how many stacks were cut short. A stack that was cut
+ * short lacks its outermost calls. */
 static void print_call_sites(const struct ab_spool_facts *f)
 {
     const struct ab_convert_report *r = &f->sum;
@@ -177,8 +178,8 @@ static void print_order(const struct ab_spool_facts *f)
     ab_text_fini(&line);
 }
 
-/* Limits of the report on calls that the recorder did not see. Their number is unknown; the text
- * gives a lower bound. */
+/* Functions that report calls that the recorder did not see. The number of such calls is unknown,
+ * so the text gives a lower bound. */
 
 enum { MODULES_SHOWN = 3 };
 
@@ -249,7 +250,8 @@ static void bypass_print_warning(FILE *to, const char *trace, const struct ab_by
     fputc('\n', to);
 }
 
-/* Prints a line for each of the first traces with calls that bypassed the recorder. */
+/* Prints a line for each of the first traces whose program called other functions of the malloc
+ * library, or got memory by other means. */
 static void print_beside(const struct ab_spool_traces *t)
 {
     size_t n_asked = 0, n_unasked = 0;
@@ -288,8 +290,8 @@ static void print_short(const struct ab_spool_traces *t)
     char program[256];
     for (size_t i = 0; i < t->n_results; i++) {
         const struct ab_spool_result *r = &t->results[i];
-        bool is_reported = r->entry == t->main && !t->is_partial; /* printed as the error of the
-                                                                 command */
+        /* already printed as the error of the command */
+        bool is_reported = r->entry == t->main && !t->is_partial;
         if (r->outcome != AB_SPOOL_SHORT || is_reported || n++ >= LINES_MOST)
             continue;
         fprintf(stderr,
@@ -382,7 +384,7 @@ static void print_failures(const struct ab_spool_traces *t)
         fprintf(stderr, "allocbench: there is no trace of %zu more processes\n", n - LINES_MOST);
 }
 
-/* ---- what it cost ---- */
+/* ---- cost of the recording ---- */
 
 static void print_cost(const struct ab_spool_traces *t, const struct ab_spool_facts *f)
 {
@@ -409,8 +411,8 @@ static void print_cost(const struct ab_spool_traces *t, const struct ab_spool_fa
             AB_TIME(c->event_ns), sites, AB_TIME(c->turn_ns));
 }
 
-/* Prints how often the process became another program by exec, unless each program has a trace. The
- * one trace has only the last. */
+/* Prints how often the process became another program by exec. Prints nothing if each program has a
+ * trace. Without --follow, only the last program has one. */
 static void print_earlier_programs(const struct ab_spool_traces *t)
 {
     if (!ab_spool_takes_children(t) && t->n_programs > 1)
@@ -449,9 +451,9 @@ void ab_spool_summary_print_traces(struct ab_recording *r, bool is_quiet)
     ab_spool_summary_print(&r->traces, &r->facts);
 }
 
-/* ---- names and their numbers ---- */
+/* ---- counting names ---- */
 
-/* Returns the count of a name; NULL = new name. */
+/* Returns the count of a name; NULL = the name was not counted yet. */
 static struct ab_name_count *find(struct ab_name_counts *c, const char *name)
 {
     for (size_t i = 0; i < c->n; i++)

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints the failed verdicts, the only output under --quiet. */
+/* Prints the failed verdicts. With --quiet, nothing else is printed. */
 static void tell_verdicts(const struct ab_suite *suite)
 {
     struct ab_suite_view v;

@@ -10,7 +10,7 @@
 
 /* True if the arguments are several files, or the resumed result is a suite. */
 bool ab_suite_is_asked(const struct ab_options *o);
-/* Measures the arguments, all of kind `kind`, and shows their common table. */
+/* Measures the arguments, which are all of kind `kind`, and shows one table of all results. */
 enum ab_status ab_show_suite(const struct ab_options *o, enum ab_session_kind kind, int *exit_code,
                              struct ab_err *err);
 /* Prints a stored suite and writes its outputs. */

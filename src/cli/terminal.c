@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Decides on colour by --color, then NO_COLOR (no-color.org), CLICOLOR_FORCE, CLICOLOR=0 and
- * TERM=dumb, then by whether standard output is a terminal. The width is that of the terminal, else
- * COLUMNS, else 80.
+ * TERM=dumb. If none of them decides, colour is used if standard output is a terminal. The width is
+ * that of the terminal, else COLUMNS, else 80.
  */
 #include "cli/terminal.h"
 
@@ -47,7 +47,7 @@ unsigned ab_terminal_width(int fd)
 
 bool ab_terminal_has_utf8(void)
 {
-    setlocale(LC_CTYPE, ""); /* not LC_NUMERIC, so that numbers keep their '.' */
+    setlocale(LC_CTYPE, ""); /* does not set LC_NUMERIC, so that numbers keep their '.' */
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 

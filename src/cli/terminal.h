@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds out what standard output can show: width, colour, characters.
+ * Finds out what standard output can show: its width, colours, and characters.
  */
 #ifndef AB_CLI_TERMINAL_H
 #define AB_CLI_TERMINAL_H

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS = 16, SITES_MOST = 200 /* of each order */ };
+enum { FACTS = 16, SITES_MOST = 200 /* sites shown of each order */ };
 
 struct page {
     struct facts {
@@ -141,7 +141,8 @@ static void draw_scopes(struct page *p, const struct ab_trace_scopes *s)
 
 /* ---- call sites ---- */
 
-/* Marks the sites that are among the first `most` in any of the orders. Returns their number. */
+/* Marks the sites that are among the first `most` in any of the orders. Returns the number of
+ * marked sites. */
 static size_t choose_sites(const struct ab_trace_facts *f, size_t most, bool *is_chosen)
 {
     static const enum ab_site_order orders[] = {AB_SITES_BY_CALLS, AB_SITES_BY_BYTES,

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Prints "allocbench X.Y.Z", then compiler, flags and libraries. */
+/* Prints "allocbench X.Y.Z", then the compiler, its flags and the libraries. */
 void ab_version_print(FILE *to);
 
 #endif

@@ -58,9 +58,8 @@ struct ab_advised {
     struct ab_advised_row heaps[AB_ADVICE_HEAPS_MAX];
     /* all advised heaps; the base serves all other blocks */
     struct ab_advised_row together;
-    struct ab_advised_row
-        /* the advised heaps compiled into the loop, as --code writes them; only times */
-        compiled;
+    /* the advised heaps compiled into the loop, as --code writes them; only times */
+    struct ab_advised_row compiled;
     bool has_compiled; /* False if no advised heap can be compiled in */
     struct ab_advised_row generals[AB_ADVISED_GENERALS_MAX]; /* other mallocs for all blocks */
     size_t n_generals;

@@ -30,8 +30,8 @@ bool ab_process_maps(pid_t pid, const char *name, ino_t inode)
 
 typedef bool (*visitor)(void *user, pid_t pid);
 
-/* Visits the children of one thread of a process, and their descendants. Returns true if `visit`
- * did. */
+/* Calls `visit` for the children of one thread of a process, and for their descendants. Returns
+ * true if `visit` returned true. */
 static bool each_child(const char *task, visitor visit, void *user)
 {
     char path[PATH_MAX];

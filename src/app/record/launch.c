@@ -47,8 +47,8 @@ static void held_signals(sigset_t *out)
     sigaddset(out, SIGHUP);
 }
 
-/* Blocks the signals. Also resets SIGCHLD, because a parent may have left it ignored, and then the
- * command's exit status would be lost. */
+/* Blocks the signals that could end this process. Also resets SIGCHLD, because a parent may have
+ * left it ignored, and the command's exit status would then be lost. */
 static void hold_signals(struct ab_launch *l)
 {
     sigset_t held;
@@ -66,8 +66,8 @@ static bool is_ignored(int signal)
     return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/* Discards the signals that came meanwhile. Those to a contained recording are for the caller, so
- * the first of them is noted in l->signal. */
+/* Discards the signals that came while they were blocked. If the recording is contained, stores the
+ * first of them in l->signal, because the caller must know that it was interrupted. */
 static void take_held_signals(struct ab_launch *l)
 {
     sigset_t held;
@@ -93,9 +93,9 @@ static void drop_signals(struct ab_launch *l)
     l->is_holding = false;
 }
 
-/* Names a library by a link in the folder if LD_PRELOAD cannot contain its path, because of blanks,
- * colons or '$'. Only then, because background processes may outlive the folder, and ld.so would
- * complain about a missing recorder. */
+/* Makes a link to a library in the folder if LD_PRELOAD cannot contain the library's path, because
+ * of blanks, colons or '$'. Other libraries get no link, because background processes may outlive
+ * the folder, and ld.so would complain about a missing recorder. */
 static enum ab_status alias_library(const struct ab_launch *l, const char *name, char path[4096],
                                     struct ab_err *err)
 {
@@ -115,8 +115,8 @@ static enum ab_status mark_frames(struct ab_launch *l, struct ab_err *err)
     return alias_library(l, "frames.so", l->frames, err);
 }
 
-/* Makes the folder that the user named. Its path is made absolute, because the command may change
- * its directory. */
+/* Makes the folder that the user named. Makes its path absolute, because the command may change its
+ * directory. */
 static enum ab_status make_named_folder(struct ab_launch *l, const char *path, struct ab_err *err)
 {
     char whole[PATH_MAX], shown[512];
@@ -150,7 +150,7 @@ static enum ab_status make_folder(struct ab_launch *l, const char *in, struct ab
                          "cannot create a folder for the spool in $TMPDIR, /tmp or /var/tmp");
 }
 
-/* Appends "/0123…", an unguessable name of 128 bits. */
+/* Appends "/0123…", an unguessable name of 128 bits, to a path. */
 static bool add_secret(char *path, size_t cap)
 {
     uint64_t secret[2];
@@ -168,9 +168,9 @@ static bool make_passage(struct ab_launch *l)
            chmod(l->inner, 0711) == 0 && chmod(l->folder, 0711) == 0;
 }
 
-/* Makes the spool within the private folder, open to processes of any user, who cannot remove each
- * other's files (sticky bit). A program that root starts as another user must be able to pass
- * through the path (spool.h). */
+/* Makes the spool within the private folder. Processes of any user can write to the spool, but
+ * cannot remove each other's files (sticky bit). If root records, the path is open as well, because
+ * a program that root starts as another user must reach the spool (spool.h). */
 static enum ab_status make_open_folder(struct ab_launch *l, struct ab_err *err)
 {
     AB_COPY(l->inner, l->folder);
@@ -235,8 +235,8 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-/* Makes a kept folder accessible to its owner only, and moves spool and unfinished trace out of the
- * inner folder. */
+/* Makes a kept folder accessible to its owner only, and moves spool and unfinished trace from the
+ * inner folder into it. */
 static void close_to_others(const struct ab_launch *l)
 {
     char spool[sizeof l->spool], part[sizeof l->part];
@@ -250,7 +250,7 @@ static void close_to_others(const struct ab_launch *l)
     rmdir(l->inner);
 }
 
-/* Ends the processes that a contained command has left in its group. */
+/* Ends the processes that a contained command has left in its process group. */
 static void end_group(pid_t group)
 {
     kill(-group, SIGKILL);
@@ -280,16 +280,16 @@ void ab_launch_clean(struct ab_launch *l)
     drop_signals(l);
 }
 
-/* Signals of a terminal reach the command directly, because it is in the same process group.
- * Signals that are sent only to us are passed on. In both cases we keep running, to convert the
- * recording and to remove the folder, so these signals are blocked while the folder exists. A
- * second signal ends the recording even if the command goes on. Signals after the end of the
- * recording end the conversion. */
+/* Handling of signals: those of a terminal reach the command directly, because it is in the same
+ * process group. Signals that are sent only to us are passed on. In both cases we keep running, to
+ * convert the recording and to remove the folder. So these signals are blocked while the folder
+ * exists. A second signal ends the recording even if the command goes on. Signals after the end of
+ * the recording end the conversion. */
 
-/* ---- the start ---- */
+/* ---- starting the command ---- */
 
-/* Sets the environment. Our recorder comes before the user's preloaded libraries, so that these
- * serve its calls. */
+/* Sets the environment of the command. The recorder comes before the user's preloaded libraries, so
+ * that these serve its calls. */
 static bool set_environment(const struct ab_launch *l)
 {
     struct ab_text preload = {0};
@@ -314,7 +314,8 @@ static bool contain(const struct ab_launch *l, pid_t parent)
     return in >= 0 && out >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0;
 }
 
-/* Executes the command. On failure writes errno to `report`, which a successful exec closes. */
+/* Executes the command. On failure, writes errno to the pipe `report`. A successful exec closes
+ * this pipe. */
 static _Noreturn void become_command(const struct ab_launch *l, const char *const *argv,
                                      pid_t parent, int report)
 {
@@ -367,8 +368,8 @@ static void read_end(pid_t pid, struct ab_launch_end *end)
     end->children_faults = stat.children_faults;
 }
 
-/* Begins to serve and to convert. If children are recorded too, conversion waits until the end,
- * because they need their parents' events from the beginning. */
+/* Begins to serve the recorder and to convert the recording. If children are recorded too,
+ * conversion waits until the end, because a child needs its parent's events from the beginning. */
 static enum ab_status serve(struct ab_launch *l, struct ab_err *err)
 {
     struct ab_live_converter_options along = {.folder = l->spool,
@@ -384,7 +385,8 @@ static enum ab_status serve(struct ab_launch *l, struct ab_err *err)
     return AB_OK;
 }
 
-/* Returns half of the free disk space in bytes, because others need space too; 0 = unknown. */
+/* Returns half of the free disk space in bytes, because other programs need space too; 0 =
+ * unknown. */
 static uint64_t share_of_disk(const struct ab_launch *l)
 {
     struct statvfs st;
@@ -405,7 +407,8 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
     if (l->marks_frames)
         AB_TRY(mark_frames(l, err));
     if (options.most_bytes > 0 && l->along_bytes > options.most_bytes / 2)
-        l->along_bytes = options.most_bytes / 2; /* early enough to stay within the limit */
+        /* converts early enough to stay within the limit */
+        l->along_bytes = options.most_bytes / 2;
     AB_TRY(ab_relay_open(l->spool, options, &l->relay, err));
     if (l->takes_children)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -421,7 +424,7 @@ enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, str
     return status;
 }
 
-/* ---- the end ---- */
+/* ---- the end of the recording ---- */
 
 enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
 #define GRACE_NS UINT64_C(5000000000)
@@ -431,7 +434,7 @@ enum { AT_DEADLINE = -1, LOOK_NS = 200000000 };
 
 enum { LEAST_SHARE = 20 }; /* showing takes at most 1/LEAST_SHARE of the time */
 
-/* Returns the time in ns until the progress is due; UINT64_MAX = nobody wants it. */
+/* Returns the time in ns until the progress must be shown next; UINT64_MAX = it is not shown. */
 static uint64_t rest_of_second(const struct ab_launch *l)
 {
     uint64_t now = ab_clock_now_ns();
@@ -440,7 +443,7 @@ static uint64_t rest_of_second(const struct ab_launch *l)
     return now < l->next_show_ns ? l->next_show_ns - now : 0;
 }
 
-/* Passes the progress on if it is due. */
+/* Shows the progress if it is time for that. */
 static void show_progress(struct ab_launch *l)
 {
     uint64_t begin = ab_clock_now_ns();
@@ -459,7 +462,7 @@ static void show_progress(struct ab_launch *l)
     l->next_show_ns = begin + (spent > SECOND_NS ? spent : SECOND_NS);
 }
 
-/* Returns the next signal within `most_ns`, 0 if there is none, or AT_DEADLINE after the
+/* Waits for the next signal and returns it. Returns 0 after `most_ns`, and AT_DEADLINE after the
  * deadline. */
 static int next_signal(struct ab_launch *l, uint64_t deadline, uint64_t most_ns, siginfo_t *got)
 {
@@ -483,8 +486,9 @@ static bool has_ended(const struct ab_launch *l)
            ended.si_pid == l->pid;
 }
 
-/* Waits until the command has ended or the recording must end. A signal with si_code > 0 comes from
- * the kernel, as ^C does, so the command has received it too. */
+/* Waits until the command has ended or the recording must end. Passes signals on to the command. A
+ * signal with si_code > 0 comes from the kernel, as ^C does, and is not passed on, because the
+ * command has received it too. */
 static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
 {
     siginfo_t got;
@@ -504,8 +508,8 @@ static enum ab_spool_stop await_command(struct ab_launch *l, uint64_t deadline)
     return AB_SPOOL_RUNNING;
 }
 
-/* Reaps ended children and returns true if some still run. Orphans of the command become our
- * children. */
+/* Reaps ended children and returns true if others still run. Orphans of the command are children of
+ * this process. */
 static bool has_left(void)
 {
     pid_t pid;
@@ -528,9 +532,9 @@ static bool is_recorded(void *user, pid_t pid)
     return maps_spool(user, pid);
 }
 
-/* Waits, with --wait, until no process that the command left behind is recorded any more. A process
- * that is just executing another program has no recorder for a moment. Returns why the wait ended;
- * AB_SPOOL_RUNNING if none is left. */
+/* With --wait, waits until no process that the command left behind is recorded any more. Allows for
+ * processes that are just executing another program and have no recorder for a moment. Returns why
+ * the wait ended; AB_SPOOL_RUNNING if no recorded process is left. */
 static enum ab_spool_stop await_others(struct ab_launch *l, uint64_t deadline)
 {
     siginfo_t got;
@@ -561,7 +565,7 @@ static void reap(struct ab_launch *l)
 }
 
 /* Returns the CPU time in ns of all ended processes: the command, the children that it waited for,
- * and those that it left to us. Returns 0 on failure. */
+ * and the orphans that it left. Returns 0 on failure. */
 static uint64_t children_cpu_ns(void)
 {
     struct rusage u;
@@ -597,7 +601,7 @@ bool ab_launch_await(struct ab_launch *l)
     return why == AB_SPOOL_TIME_UP;
 }
 
-/* pidfds of the processes to end, because process ids may be reused meanwhile. */
+/* Processes to end, as pidfds, because process ids may be reused meanwhile. */
 struct stopping {
     const struct ab_launch *launch;
     struct pollfd *ends;
@@ -615,14 +619,16 @@ static bool add_stopping(void *user, pid_t pid)
     return false;
 }
 
-/* Adds the process if it is recorded: an orphan of the command, or a descendant of one. */
+/* Adds the process if it is recorded. It is an orphan of the command, or a descendant of an
+ * orphan. */
 static bool add_recorded(void *user, pid_t pid)
 {
     const struct stopping *s = user;
     return maps_spool(s->launch, pid) && add_stopping(user, pid);
 }
 
-/* Sends the signal to the processes that still run. Returns their number. */
+/* Sends the signal to those of the processes that still run; 0 = no signal. Returns the number of
+ * running processes. */
 static size_t signal_stopping(struct stopping *s, int signal)
 {
     size_t n = 0;

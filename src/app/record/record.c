@@ -48,9 +48,9 @@ static enum ab_status keep_spool(struct ab_recording *r, struct ab_err *err)
     return AB_OK;
 }
 
-/* Writes the traces, and keeps the spool if one of them may be incomplete. A recording may have
- * taken hours, so an unwritable file, an interruption or an unreadable spool is no reason to
- * discard it. */
+/* Writes the traces, and keeps the spool if one of them may be incomplete. Because a recording may
+ * have taken hours, a file that cannot be written, an interruption or a spool that cannot be read
+ * is no reason to discard it. */
 static enum ab_status write_traces(struct ab_recording *r, struct ab_output *out,
                                    struct ab_err *err)
 {
@@ -65,7 +65,7 @@ static enum ab_status write_traces(struct ab_recording *r, struct ab_output *out
     return AB_SYSTEM;
 }
 
-/* Converts or keeps what the command has left. */
+/* Converts the recording of the command, or keeps its spool. */
 static enum ab_status keep(struct ab_recording *r, struct ab_output *out, struct ab_err *err)
 {
     const struct ab_launch *l = &r->launch;
@@ -84,9 +84,9 @@ static enum ab_status keep(struct ab_recording *r, struct ab_output *out, struct
     return r->is_unconverted ? keep_spool(r, err) : write_traces(r, out, err);
 }
 
-/* Chooses when to convert. Short recordings are converted at the end, without cost while the
- * command runs. Tests set another size in bytes (0 = only at the end) and do not wait for a free
- * CPU. */
+/* Chooses when to convert. Short recordings are converted at the end, so that converting costs
+ * nothing while the command runs. Tests set another size of the spool in bytes (0 = only at the
+ * end) and do not wait for a free CPU. */
 static void choose_control(struct ab_launch *l, const struct ab_record_request *r)
 {
     const char *of_test = getenv("ALLOCBENCH_TEST_CONVERT_FROM");
@@ -114,8 +114,7 @@ static void set_launch(struct ab_launch *l, const struct ab_record_request *r)
     choose_control(l, r);
 }
 
-/* Sets in *out all that the request says about the recording, finds the program and opens the
- * output. */
+/* Sets *out from the request, finds the program and opens the output. */
 static enum ab_status prepare(const struct ab_record_request *r, struct ab_recording *out,
                               struct ab_output *file, int *exit_code, struct ab_err *err)
 {
@@ -161,7 +160,8 @@ enum ab_status ab_record(const struct ab_record_request *r, struct ab_recording 
     return status;
 }
 
-/* If the command executed another program, as a shell does, its file is unknown. */
+/* Returns NULL if the command executed another program, as a shell does, because the file of that
+ * program is unknown. */
 const char *ab_recording_lineless(const struct ab_recording *r)
 {
     struct ab_symbols *symbols;
@@ -212,7 +212,7 @@ static bool find_spool(const char *in, char *buf, size_t cap)
     return is_found;
 }
 
-/* Returns the folder of a spool as its user names it: buf or `given`. */
+/* Returns the folder of the spool that the user means by `given`: buf or `given`. */
 static const char *spool_folder(const char *given, char *buf, size_t cap)
 {
     char outer[PATH_MAX];
@@ -226,7 +226,7 @@ static const char *spool_folder(const char *given, char *buf, size_t cap)
     return find_spool(outer, buf, cap) ? buf : given;
 }
 
-/* Fails if the spool is still being written, or is none. */
+/* Fails if the spool is still being written, or is not a spool. */
 static enum ab_status check_ended(const struct ab_spool_traces *t, struct ab_err *err)
 {
     for (size_t i = 0; i < t->n_images; i++)

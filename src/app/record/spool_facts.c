@@ -15,8 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Adds up the reports of all traces that were written. If no trace says why recording ended, the
- * reason is that of the spool: processes that started after the end were not recorded. */
+/* Adds up the reports of all traces that were written. If no trace has a reason why recording
+ * ended, takes the reason in the spool, because processes that started after the end were not
+ * recorded. */
 static void add_up(const struct ab_spool_traces *t, struct ab_spool_facts *f)
 {
     struct ab_convert_report *sum = &f->sum;
@@ -28,7 +29,7 @@ static void add_up(const struct ab_spool_traces *t, struct ab_spool_facts *f)
         sum->n_shared_threads += r->n_shared_threads;
         sum->n_foreign += r->n_foreign;
         sum->n_reused += r->n_reused;
-        if (r->stop == AB_SPOOL_RUNNING) /* otherwise the stop cut them off */
+        if (r->stop == AB_SPOOL_RUNNING) /* else the end of the recording interrupted these calls */
             sum->n_unfinished += r->n_unfinished;
         sum->n_repairs += r->n_repairs;
         sum->n_usable_size += r->n_usable_size;
@@ -74,8 +75,8 @@ const char *ab_spool_facts_why_unseen(const struct ab_unseen *u, struct ab_err *
     return why->text;
 }
 
-/* True if the program is a launcher: it made few calls and then executed another program. A program
- * that only renamed itself has ended by exit or made more calls. */
+/* True if the traced program is a launcher: it made few calls and then executed another program. A
+ * program that only renamed itself has ended by exit or made more calls. */
 static bool has_another_name(const struct ab_spool_traces *t)
 {
     enum { FEW_EVENTS = 10000 };
@@ -84,8 +85,8 @@ static bool has_another_name(const struct ab_spool_traces *t)
            t->last_name[0] != 0 && strcmp(t->last_name, image->comm) != 0;
 }
 
-/* Returns the last program of the command if it is not the one in the trace: it has no calls. NULL
- * = none. */
+/* Returns a program that the command executed after the traced one and that made no recorded call;
+ * NULL = none. */
 static const struct ab_spool_entry *find_silent(const struct ab_spool_traces *t)
 {
     for (size_t i = 0; i < t->n_images; i++)
@@ -108,8 +109,8 @@ static const char *silent_reason(const struct ab_spool_traces *t,
                : "it made no call of malloc that the recorder sees; it may have a malloc of its own";
 }
 
-/* Finds the program that the command's own process executed and that was not recorded. The names
- * alone do not decide, because many launchers have the name of the program they start. */
+/* Finds the program that the command's own process executed and that was not recorded. A comparison
+ * of names is not enough, because many launchers have the name of the program that they start. */
 static void find_successor(const struct ab_spool_traces *t, const struct ab_unseen *u,
                            struct ab_spool_facts *f)
 {
@@ -135,7 +136,8 @@ static int by_processes(const void *a, const void *b)
     return x->n != y->n ? AB_COMPARE(y->n, x->n) : strcmp(x->path, y->path);
 }
 
-/* Finds the programs that were not recorded. Without --follow only the successor matters. */
+/* Finds the programs that were not recorded. Without --follow, only the successor of the command's
+ * own program matters. */
 static void find_unseen(const struct ab_spool_traces *t, struct ab_spool_facts *f)
 {
     f->n_unseen = ab_spool_read_unseen(t->folder, t->images, t->n_images, &f->unseen, &f->n_lost);
@@ -147,9 +149,10 @@ static void find_unseen(const struct ab_spool_traces *t, struct ab_spool_facts *
     }
 }
 
-/* Returns the time in ns that program and recorder had together. If the CPU time is not known (a
- * daemon outlives the command, or trace recover), it is the time between first and last call. If
- * that is less than least_ns, it counts once for each CPU that the threads may have used. */
+/* Returns the time in ns that program and recorder took together. This is the CPU time if it is
+ * known. It is unknown if a daemon outlives the command, and in `trace recover`. Then the result is
+ * the elapsed time. If that is less than least_ns, it counts once for each CPU that the threads may
+ * have used. */
 static double whole_time(const struct ab_spool_facts *f, const struct ab_spool_traces *t,
                          double least_ns, const char **kind)
 {

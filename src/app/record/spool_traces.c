@@ -32,7 +32,7 @@ bool ab_spool_is_written(const char *folder, const struct ab_spool_entry *e)
 
 /* ---- how a recording ended ---- */
 
-/* Reasons why recording had to stop. Other ends were requested by the user. */
+/* Reasons why recording had to stop. The reasons in `ends` were requested by the user. */
 static const char *const stops[] = {
     [AB_SPOOL_NO_SPACE] = "the disk is full",
     [AB_SPOOL_FILE_LIMIT] = "the limit on file sizes (ulimit -f) was reached",
@@ -70,7 +70,8 @@ const char *ab_spool_end_text(uint32_t stop)
 
 /* ---- one trace ---- */
 
-/* True if a signal that `record` blocked while the command ran is pending: it is for us now. */
+/* True if a signal that `record` blocked while the command ran is pending. Such a signal now
+ * interrupts the conversion. */
 static bool is_interrupted(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -97,8 +98,8 @@ static enum ab_spool_outcome outcome_of(const struct ab_convert_report *r)
     return ab_spool_short_text(r) != NULL ? AB_SPOOL_SHORT : AB_SPOOL_WHOLE;
 }
 
-/* Recovery of an unfinished trace: it is read as far as possible and written again with all its
- * events. */
+/* Recovery of an unfinished trace. The trace is read as far as possible, and all events that were
+ * read are written again. */
 
 /* Writes the complete chunks of the file `part` to `to`, as a short but well-formed trace. */
 static enum ab_status spool_part_write(const char *part, FILE *to, struct ab_convert_report *report,
@@ -143,7 +144,8 @@ static enum ab_status convert_one(struct ab_spool_traces *t, struct ab_spool_res
     return ab_output_commit(out, err);
 }
 
-/* Writes one trace. A failure is stored in its result; the caller decides whether to go on. */
+/* Writes one trace. Stores a failure in the result of the trace, and returns it; the caller decides
+ * whether to go on. */
 static enum ab_status write_one(struct ab_spool_traces *t, struct ab_spool_result *r,
                                 struct ab_output *opened, struct ab_err *err)
 {
@@ -172,7 +174,8 @@ static enum ab_status write_one(struct ab_spool_traces *t, struct ab_spool_resul
 }
 
 /* Returns the path of another program's trace: "app.17.abt" for process 17 of "app.abt",
- * "app.17.1.abt" for its second program. In a given folder, it is named after its own program. */
+ * "app.17.1.abt" for its second program. If the user named a folder, the trace is named after its
+ * own program. */
 static char *other_path(const struct ab_spool_traces *t, const struct ab_spool_entry *image)
 {
     struct ab_text path = {0};
@@ -247,7 +250,7 @@ void ab_spool_traces_close(struct ab_spool_traces *t)
     t->n_results = t->n_images = 0;
 }
 
-/* Lists the results, with the command's own first. */
+/* Lists the results. The result of the command's own process is the first. */
 static void list_results(struct ab_spool_traces *t)
 {
     t->results = ab_alloc_zeroed(t->n_images + 1, sizeof t->results[0]);

@@ -7,7 +7,7 @@
 #include "app/advise/advise_rules.h"
 #include "cli/document.h"
 
-/* Returns the view, which is the context of all tables. */
+/* Returns the view. All tables have the view as their context. */
 static const struct ab_advise_view *view_of(const struct ab_writing *x)
 {
     return x->context;
@@ -128,7 +128,7 @@ static const struct ab_member groups_members[] = {
     AB_LIST("groups", struct ab_advice, groups, n_groups, UINT32_MAX, .record = &group_record)};
 AB_TABLE(groups, struct ab_advice);
 
-/* ---- what was measured ---- */
+/* ---- measurements ---- */
 
 #define MEASURED(key, member) \
     AB_NUMBER(key, struct ab_advised_row, member, AB_WHEN(struct ab_advised_row, is_measured))
@@ -272,8 +272,8 @@ AB_TABLE(together, struct ab_advised);
 struct document {
     struct ab_advise_view v;
     const char *answer, *unit;
-    double units; /* divisor that converts the time of a replay to that of a scope, or of a million
-                  calls */
+    /* converts the time of a replay to that of a scope, or of a million calls, as a divisor */
+    double units;
     struct ab_text line, rules;
 };
 

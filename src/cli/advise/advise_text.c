@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints an advice: a row for each proposal, its measurements below, then the places of its
- * allocations.
+ * Prints an advice: a row for each proposal, below it its measurements, then the places of its
+ * allocations in the source.
  */
 #include "cli/advise/advise.h"
 
@@ -59,15 +59,15 @@ static void add_reason(struct ab_text *line, const char *before, const struct ab
                  AB_SHOWN(512, row->reason));
 }
 
-/* Returns, in buf, "2.00x faster [1.96, 2.04]" or "1.10x slower [1.05, 1.20]". */
+/* Writes "2.00x faster [1.96, 2.04]" or "1.10x slower [1.05, 1.20]" to buf. Returns buf. */
 static const char *speed_text(char buf[AB_CELL_BYTES], const struct ab_effect *e)
 {
     struct ab_view_factor factor = ab_view_factor_of(e);
     return ab_view_factor_text(buf, &factor, "faster", "slower");
 }
 
-/* Prints the measured gain of a row with its interval, and its memory; or why it was not
- * measured. */
+/* Prints the measured gain of a row with its interval, and its memory. If the row was not measured,
+ * prints why. */
 static void print_measured(FILE *to, const struct ab_advised_row *row, struct ab_table_style style)
 {
     char speed[AB_CELL_BYTES], before[32], after[32];
@@ -99,8 +99,8 @@ static const char *place_of(const struct ab_advice_group *g, char *buf, size_t c
                  AB_SHOWN(128, function));
     else if (g->file[0] != 0 && g->line > 0)
         snprintf(buf, cap, "%s:%d %s", AB_SHOWN(128, g->file), g->line, AB_SHOWN(128, function));
-    else if (function[0] != 0 && strstr(g->module, ".so") != NULL) /* the library that it belongs
-                                                                      to */
+    /* names the library that has the function */
+    else if (function[0] != 0 && strstr(g->module, ".so") != NULL)
         snprintf(buf, cap, "%s %s", AB_SHOWN(128, g->module), AB_SHOWN(128, function));
     else if (function[0] != 0)
         snprintf(buf, cap, "%s", AB_SHOWN(128, function));
@@ -109,8 +109,8 @@ static const char *place_of(const struct ab_advice_group *g, char *buf, size_t c
     return buf;
 }
 
-/* Counts the groups from `begin` to before `end` that belong to `heap` and are shown as `place`.
- * Without line numbers, several calls of one function look the same. */
+/* Counts the groups with indices from `begin` to before `end` that belong to `heap` and are shown
+ * as `place`. Without line numbers, several calls of one function look the same. */
 static size_t count_same(const struct ab_advice *a, size_t heap, const char *place, size_t begin,
                          size_t end)
 {
@@ -201,7 +201,7 @@ static const char *other_forms(const struct ab_advice_heap *h)
                                        : "mutex";
 }
 
-/* Prints how threads use a heap that several of them share; nothing for other heaps. */
+/* Prints how threads use a heap that several of them share. Prints nothing for other heaps. */
 static void print_threads(FILE *to, const struct ab_advice_heap *h, struct ab_table_style style)
 {
     struct ab_text line = {0};
@@ -273,8 +273,8 @@ static const struct ab_advice_heap *heap_of_kind(const struct ab_advice *a,
     return NULL;
 }
 
-/* Appends a hint that two heaps may be one. Found scopes may end too early, so that blocks of a
- * frame seem to die in the next one. */
+/* Appends a hint that two proposed heaps may be one. Scopes that were found without marks may end
+ * too early, so that blocks of a frame seem to die in the next frame. */
 static void say_one_heap_may_do(struct ab_text *line, const struct ab_advice *a)
 {
     const struct ab_advice_heap *frame = heap_of_kind(a, AB_ADVICE_FRAME),
@@ -345,8 +345,8 @@ static int by_number(const void *a, const void *b)
     return AB_COMPARE(*x, *y);
 }
 
-/* Sets `scopes` to the scopes in which the known survivors were born, sorted and without
- * duplicates. Returns their number. */
+/* Sets `scopes` to the scopes in which the known survivors were allocated, sorted and without
+ * duplicates. Returns the number of scopes. */
 static size_t scopes_of(const struct ab_advice_group *g, uint64_t scopes[AB_ADVICE_SURVIVORS])
 {
     size_t n = 0, kept = 0;
@@ -394,8 +394,8 @@ static void print_survivors(FILE *to, const struct ab_advise_view *v)
         fprintf(to, "  and %zu more (--json lists all)\n", n - SURVIVORS_SHOWN);
 }
 
-/* Prints the places whose long-lived blocks keep them out of a nested scope. Their blocks are in
- * the arena of the whole scope. */
+/* Prints the call sites that are not in a nested scope because some of their blocks outlive it. All
+ * their blocks are in the arena of the whole scope. */
 static void print_stragglers(FILE *to, const struct ab_advise_view *v)
 {
     char place[400];
@@ -415,8 +415,8 @@ static void print_stragglers(FILE *to, const struct ab_advise_view *v)
     }
 }
 
-/* Prints the places with nested scopes that gain nothing. Their blocks are in the arena of the
- * scope. */
+/* Prints the call sites with nested scopes that gain nothing. All their blocks are in the arena of
+ * the whole scope. */
 static void print_not_nested(FILE *to, const struct ab_advise_view *v, struct ab_table_style style)
 {
     struct ab_text line = {0};
@@ -456,7 +456,9 @@ static void print_together(FILE *to, const struct ab_advise_view *v, struct ab_t
 {
     char times[80];
     const struct ab_advised *m = v->measured;
-    bool gains = m->used != 0; /* otherwise only if the gain explains why nothing is advised */
+    /* if not, the row is shown only if heaps gain alone, because it explains why nothing is
+     * advised */
+    bool gains = m->used != 0;
     for (size_t i = 0; i < v->advice->n_heaps; i++)
         gains |= ab_advised_pays(&m->heaps[i]);
     if (!gains)
@@ -474,7 +476,7 @@ static void print_generals(FILE *to, const struct ab_advise_view *v, struct ab_t
         const struct ab_advised_row *row = &v->measured->generals[i];
         const char *what = i == 0 ? "everything in" : "";
         snprintf(name, sizeof name, "%s", AB_SHOWN(128, row->name));
-        if (strlen(name) > PROPOSAL_WIDTH) { /* such as a row of --sweep */
+        if (strlen(name) > PROPOSAL_WIDTH) { /* too long for the column, such as a row of --sweep */
             fprintf(to, "   %s%s%s\n", what, i == 0 ? " " : "", name);
             what = "";
             name[0] = 0;
@@ -488,7 +490,8 @@ static void add_scopes(struct ab_text *line, const struct ab_advise_view *v, dou
                        const struct ab_advised_scopes *x)
 {
     double mean = ab_advise_unit_time(v->advice, whole_ns), percent = 100 * mean / v->budget_ns;
-    const char *whose = v->advice->n_threads > 1 ? " of one thread" : ""; /* times are per lane */
+    /* times are those of one lane */
+    const char *whose = v->advice->n_threads > 1 ? " of one thread" : "";
     if (isnan(mean))
         ab_text_add(line, "n/a on average");
     else

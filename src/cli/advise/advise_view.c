@@ -121,7 +121,8 @@ static void add_small(struct ab_text *line, const struct ab_advised *m)
                  100 * m->limit, m->n_rounds);
 }
 
-/* Appends why nothing is advised. Distinguishes a negative result from one that is unknown. */
+/* Appends why nothing is advised. Says whether the proposals gain nothing or their gain is
+ * unknown. */
 static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
 {
     const struct ab_advised *m = v->measured;
@@ -152,7 +153,7 @@ static void add_nothing(struct ab_text *line, const struct ab_advise_view *v)
                      m->n_rounds);
 }
 
-/* Ratio of memory from which an increase is mentioned. */
+/* An increase of memory is mentioned if memory grows by more than this factor. */
 #define MUCH_MEMORY 1.5
 
 static void add_memory(struct ab_text *line, const struct ab_advised_row *row, bool always)
@@ -167,8 +168,8 @@ static void add_memory(struct ab_text *line, const struct ab_advised_row *row, b
                      ab_advise_memory(row->memory_bytes, after, sizeof after));
 }
 
-/* Appends "calls take 2.03 us per scope instead of 54.4 us". A ratio could be mistaken for that of
- * the whole program. */
+/* Appends "calls take 2.03 us per scope instead of 54.4 us". Shows times and no ratio, because a
+ * ratio could be mistaken for that of the whole program. */
 static void add_times(struct ab_text *line, const struct ab_advise_view *v,
                       const struct ab_advised_row *row)
 {
@@ -204,8 +205,8 @@ static void add_general(struct ab_text *line, const struct ab_advise_view *v,
     add_memory(line, best, false);
 }
 
-/* Appends the possible changes, ordered by gain for effort. Heaps need a change of the code, so
- * they must gain --limit more to come first. */
+/* Appends the possible changes, the one with the most gain for its effort first. Heaps need a
+ * change of the code, so they come first only if they gain --limit more than another malloc. */
 static void add_ways(struct ab_text *line, const struct ab_advise_view *v,
                      const struct ab_advised_row *best, const char *verb)
 {

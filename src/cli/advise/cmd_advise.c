@@ -21,8 +21,9 @@
 struct work {
     const struct ab_options *options;
     const char *path;
-    struct ab_text arguments;           /* the path, and --scope if given */
-    struct ab_output rules, code, json; /* opened before anything is measured */
+    /* arguments for the command in the text: the path, and --scope if given */
+    struct ab_text arguments;
+    struct ab_output rules, code, json; /* outputs, opened before anything is measured */
     struct ab_progress_files files;
     struct ab_advise_request request;
     struct ab_advising result;
