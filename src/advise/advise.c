@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes an advice from a trace: groups, statistics of their blocks, kinds, heaps, and names of the
- * heaps.
+ * Makes an advice from a trace. Groups the blocks by the place that requests them, computes
+ * statistics of each group, chooses a kind of heap for each group, and joins groups in heaps.
  */
 #include "advise/advise.h"
 
@@ -46,7 +46,7 @@ static struct ab_site_named no_name(void *user, const struct ab_site_table *tabl
     return ab_site_names_none();
 }
 
-struct rules { /* rules of the groups that have a heap */
+struct rules { /* the rules of --map for the groups that have a heap */
     struct ab_site_matcher *matcher;
     uint32_t groups[AB_SITE_PATTERNS_MAX];
     size_t n;
@@ -64,9 +64,9 @@ static enum ab_status add_rules(struct rules *r, const struct ab_site_groups *gr
     return AB_OK;
 }
 
-/* Checks, for each stack, which group a replay with these rules would assign its blocks to. A group
- * whose rule takes blocks of others, or misses some of its own, loses its rule. Returns true if any
- * group did. */
+/* Checks, for each call stack, which groups these rules would assign its blocks to in a replay. A
+ * group loses its rule if the rule takes blocks of other groups or misses some of its own. Returns
+ * true if any group lost its rule. */
 static bool drop_wrong_rules(const struct rules *r, struct ab_site_groups *groups, size_t n_stacks)
 {
     bool has_dropped = false;
@@ -88,7 +88,7 @@ static enum ab_status check_rules(const struct ab_advise_plan *plan, struct ab_s
 {
     struct rules r = {.n = 0};
     *has_dropped = false;
-    if (groups->of_site == NULL) /* size classes never overlap */
+    if (groups->of_site == NULL) /* groups are size classes, whose rules never overlap */
         return AB_OK;
     r.matcher = ab_site_matcher_open(&a->sites, plan->name != NULL ? plan->name : no_name,
                                      plan->user);
@@ -104,10 +104,12 @@ static enum ab_status check_rules(const struct ab_advise_plan *plan, struct ab_s
 /* A heap's capacity is its peak in the recorded run plus a margin, because the next run of the
  * program will differ a little. */
 enum {
-    RULES_MOST = 60,   /* rules in a mapping; the limit is 64, with one for the rest */
-    TEXT_MOST = 1900,  /* characters of these rules; the limit is 2047 */
-    BACKEND_MOST = 40, /* characters reserved for a back end */
-    MARGIN = 4,        /* a margin of 1/4 */
+    /* largest number of rules in a mapping; the limit of --map is 64, one of which is for the
+     * rest */
+    RULES_MOST = 60,
+    TEXT_MOST = 1900,  /* largest number of characters of a mapping; the limit of --map is 2047 */
+    BACKEND_MOST = 40, /* characters reserved for the name of a back end */
+    MARGIN = 4,        /* the margin is 1/MARGIN of the peak */
     ARENA_STEP = 1 << 16,
     NESTED_STEP = 1 << 12,
     POOL_STEP = 16
@@ -117,25 +119,27 @@ struct fitting {
     struct ab_site_groups *groups;
     struct ab_advice *advice;
     struct ab_lives lives;
-    size_t n_rules, n_text; /* size of the mapping with all heaps */
+    size_t n_rules, n_text; /* rules and characters of the mapping with all heaps */
     bool has_broken_stack, has_survivor;
 };
 
-/* Rules that choose a kind, from the strictest promise to the weakest. A group gets a kind only if
- * the trace kept its promise without exception: a heap that frees in bulk must not contain one
- * block that lives on. */
+/* Limits for choosing a kind, from the kind with the strictest promise to the weakest. A group gets
+ * a kind only if all its blocks in the trace kept the promise, because a heap that frees in bulk
+ * must not contain a block that is still in use. */
 enum {
-    CALLS_LEAST = 64,      /* fewer calls are not worth a heap */
-    SHARE_LEAST = 1000,    /* at least 1/1000 of the calls, or one in each scope */
-    SCOPES_LEAST = 4,      /* fewer scopes show no regularity */
-    POOL_BLOCKS_LEAST = 8, /* live at one time */
+    CALLS_LEAST = 64, /* least number of calls that are worth a heap */
+    /* a group with fewer than 1/SHARE_LEAST of all calls gets a heap only if it has one call per
+     * scope */
+    SHARE_LEAST = 1000,
+    SCOPES_LEAST = 4,      /* least number of scopes that show a regularity */
+    POOL_BLOCKS_LEAST = 8, /* least number of blocks that are live at one time */
     POOL_SIZE_MOST = 1 << 16,
     SLAB_SIZES_MOST = 8,
     SLAB_SIZE_MOST = 4096, /* largest size class of a slab */
     ALIGN_MOST = 16,       /* largest alignment of pool and slab */
 };
 
-/* Returns the slot size in bytes of a pool for the group's blocks. */
+/* Returns the slot size that a pool for the group's blocks has, in bytes. */
 static uint64_t slot_of(const struct ab_advice_group *g)
 {
     return g->size_most < 16 ? 16 : ab_align_up(g->size_most, 16);
@@ -147,9 +151,9 @@ static bool is_rare(const struct ab_advice *a, const struct ab_advice_group *g)
            (g->calls < a->calls / SHARE_LEAST && (a->n_scopes == 0 || g->calls < a->n_scopes));
 }
 
-/* True if each free is of the youngest block, in one thread. If the trace has scopes, no block may
- * outlive its scope. A scope must also request at least twice as much as is live at a time;
- * otherwise a stack is no better than an arena. */
+/* True if each free is of the group's youngest block, and one thread does all calls. If the trace
+ * has scopes, no block may outlive its scope. A scope must also request at least twice as many
+ * bytes as are live at a time; otherwise a stack saves no memory over an arena. */
 static bool is_stack(const struct ab_advice *a, const struct ab_advice_group *g)
 {
     if (g->lifo != g->frees || g->never_freed > 0 || g->remote > 0 || g->n_threads > 1)
@@ -158,8 +162,8 @@ static bool is_stack(const struct ab_advice *a, const struct ab_advice_group *g)
            (g->in_next == 0 && g->later == 0 && g->live_most_bytes <= g->scope_most_bytes / 2);
 }
 
-/* True if few small blocks keep many pages resident. Such a group is worth a heap even if it has
- * many sizes. */
+/* True if the group's blocks are small and keep many pages resident. Such a group is worth a heap
+ * even if it has many sizes. */
 static bool is_pinner(const struct ab_advice *a, const struct ab_advice_group *g)
 {
     return g->pinned_bytes >= a->least_pinned && g->size_most <= SLAB_SIZE_MOST &&
@@ -200,8 +204,9 @@ static enum ab_advice_kind kind_of(const struct ab_advice *a, const struct ab_ad
     return *why = "no pattern that a simpler allocator could use", AB_ADVICE_KEEP;
 }
 
-/* Sets kind and why. `a` has the numbers of calls and scopes. If is_stack_allowed is false, no
- * group becomes a stack, because all stack groups together were not freed youngest first. */
+/* Sets g->kind and g->why, using the numbers of calls and scopes in `a`. is_stack_allowed is false
+ * if the groups that share the stack were found not to free youngest first together; then no group
+ * becomes a stack. */
 static void find_kind(const struct ab_advice *a, struct ab_advice_group *g, bool is_stack_allowed)
 {
     g->kind = kind_of(a, g, is_stack_allowed, &g->why);
@@ -218,8 +223,8 @@ static bool is_of_heap(const struct ab_advice_heap *h, const struct ab_advice_gr
            (g->kind != AB_ADVICE_POOL || h->size_most == slot_of(g));
 }
 
-/* Assigns the group to a heap. Groups come with the most calls first, so if heaps run out, groups
- * with few calls stay in malloc. */
+/* Assigns the group to a heap, or adds a heap for it. Groups come with the most calls first, so if
+ * there is no room for more heaps, groups with few calls stay in malloc. */
 static void place(struct fitting *f, struct ab_advice_group *g)
 {
     struct ab_advice *a = f->advice;
@@ -253,7 +258,7 @@ static void place(struct fitting *f, struct ab_advice_group *g)
     h->n_threads = g->n_threads > 1 || h->n_threads > 1 || g->thread != h->thread ? 2 : 1;
     h->is_of_thread_scopes = a->n_scope_threads > 1 &&
                              (g->kind == AB_ADVICE_FRAME || g->kind == AB_ADVICE_DOUBLE);
-    if (h->is_of_thread_scopes) /* any of these threads may end its scope */
+    if (h->is_of_thread_scopes) /* each of these threads may end a scope */
         h->n_threads = 2;
     h->frees += g->frees;
     h->n_remote += g->remote;
@@ -280,13 +285,13 @@ static void place_all(struct fitting *f)
     free(order);
 }
 
-/* ---- what they hold ---- */
+/* ---- contents of the heaps ---- */
 
 static uint32_t heap_of_request(void *user, const struct ab_event *e)
 {
     const struct fitting *f = user;
     return f->groups->items[ab_site_groups_of(f->groups, e)]
-        .heap; /* AB_ADVICE_NO_HEAP has no owner */
+        .heap; /* AB_ADVICE_NO_HEAP equals AB_LIVES_NO_OWNER */
 }
 
 static void heap_block_ended(void *user, const struct ab_life *life, bool is_youngest,
@@ -347,9 +352,9 @@ bool ab_advice_is_shared(const struct ab_advice_heap *h)
     return h->n_threads > 1 || (is_freed && !h->is_local);
 }
 
-/* Sets the name of the heap's back end. A stack keeps its memory: a replay resets it only when it
- * is empty, but a program goes back to a mark long before. A heap of one thread takes no lock in a
- * replay either. */
+/* Sets the name of the heap's back end. A stack has no keep=, so that it keeps all its memory: a
+ * replay resets it only when it is empty, but a program goes back to a save point long before. A
+ * heap of one thread takes no lock in a replay either. */
 static void name_backend(struct ab_advice_heap *h)
 {
     const char *threads = ab_advice_is_shared(h) || !h->is_local ? ":threads=local" : "";
@@ -381,7 +386,8 @@ static void name_compiled(const struct ab_advice *a, struct ab_advice_heap *h)
                  (unsigned long long)h->capacity_blocks);
 }
 
-/* Makes the names of nested heaps unique, because a mapping merges heaps of one name. */
+/* Makes the names of the nested heaps' back ends unique by changing their capacities, because a
+ * mapping merges heaps with the same name. */
 static void part_nested(struct ab_advice *a)
 {
     for (size_t i = 0; i < a->n_heaps; i++) {
@@ -391,13 +397,14 @@ static void part_nested(struct ab_advice *a)
                 continue;
             h->capacity_bytes += NESTED_STEP;
             name_backend(h);
-            k = SIZE_MAX; /* restart the search */
+            k = SIZE_MAX; /* becomes 0 in the next iteration: compare with all heaps again */
         }
     }
 }
 
-/* Sets out->heaps and the heap of each group from the kinds. Sets *has_broken_stack if the stack's
- * groups together do not free the youngest block first; the other results are invalid then. */
+/* Sets out->heaps and the heap of each group, according to the kinds of the groups. Sets
+ * *has_broken_stack if the groups of the stack do not free the youngest block first together. The
+ * other results are invalid then. */
 static enum ab_status make_heaps(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                                  struct ab_advice *out, bool *has_broken_stack, struct ab_err *err)
 {
@@ -420,8 +427,9 @@ static enum ab_status make_heaps(const struct ab_advise_plan *plan, struct ab_si
     return status;
 }
 
-/* Finds kinds and heaps. Groups may each free the youngest block first, but not together; then none
- * becomes a stack. The loop ends, because each further turn drops at least one group. */
+/* Finds kinds and heaps. If each stack group frees its youngest block first, but the groups
+ * together do not, no group becomes a stack. The loop ends, because each iteration but the last
+ * drops a group's rule or forbids stacks. */
 static enum ab_status find_heaps(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                                  struct ab_advice *out, struct ab_err *err)
 {
@@ -447,7 +455,8 @@ static int by_calls(const void *a, const void *b)
                                 : AB_COMPARE(x->address, y->address);
 }
 
-/* At most one call in FEW_AFTER may come after the last scope, to be left out of measurements. */
+/* At most 1/FEW_AFTER of the calls may follow the last scope; then measurements leave these calls
+ * out. */
 enum { FEW_AFTER = 10 };
 
 static void find_end(const struct ab_advise_plan *plan, struct ab_advice *a)
@@ -462,7 +471,8 @@ static void find_end(const struct ab_advise_plan *plan, struct ab_advice *a)
     a->n_before_end = are_few ? last : a->n_events;
 }
 
-/* Sorts the heaps by calls; they were made in the order of their largest group. */
+/* Sorts the heaps, the most calls first, and names them. Before, they are in the order of their
+ * groups with the most calls. */
 static void sort_heaps(struct ab_advice *a)
 {
     size_t order[AB_ADVICE_HEAPS_MAX];
@@ -489,8 +499,8 @@ static void sort_heaps(struct ab_advice *a)
             a->heap_of_site[i] = new_[a->heap_of_site[i]];
 }
 
-/* Sets out->heap_of_site. Call it before groups are sorted, because sites refer to groups by
- * number. */
+/* Sets out->heap_of_site. Call it before the groups are sorted, because groups->of_site has their
+ * numbers. */
 static void note_sites(const struct ab_site_groups *groups, struct ab_advice *out)
 {
     if (groups->of_site == NULL)
@@ -555,8 +565,9 @@ static void note_survivor(struct survey *s, struct ab_advice_group *g, const str
     g->n_survivors++;
 }
 
-/* Counts in which scope a block ended. A scope ends at a mark of the program or where nothing
- * short-lived is left. A block that is live at the end of the trace has outlived its scope. */
+/* Counts whether a block ended in its scope, in the next scope or later. A scope ends at a mark of
+ * the program, or where no short-lived block is left. A block that is live at the end of the trace
+ * has outlived its scope. */
 static void count_scope(struct survey *s, struct ab_advice_group *g, const struct ab_life *life,
                         bool is_freed)
 {
@@ -592,8 +603,8 @@ static void ended(void *user, const struct ab_life *life, bool is_youngest,
     g->remote += e->thread != life->thread;
 }
 
-/* True if another group is the same function and neither group has a line number. The function pins
- * its bytes once, so they must not be counted for each of its groups. */
+/* True if another group is in the same function and neither group has a line number. The pinned
+ * bytes are known for the whole function, so they must not be counted for each of its groups. */
 static bool is_one_of_several(const struct ab_site_groups *groups, size_t i)
 {
     const struct ab_advice_group *g = &groups->items[i];
@@ -628,8 +639,8 @@ static void finish(struct survey *s)
     }
 }
 
-/* Sets the statistics of the groups, and makes the groups if they are size classes. Also sets
- * calls, events, threads and the program's name in *out. */
+/* Sets the statistics of the groups; if groups are size classes, also makes the groups. Also sets
+ * calls, n_events, n_threads, time_us and program in *out. */
 static enum ab_status group_stats(const struct ab_advise_plan *plan, struct ab_site_groups *groups,
                                   struct ab_advice *out, struct ab_err *err)
 {
@@ -682,7 +693,7 @@ enum ab_status ab_advise(const struct ab_advise_plan *asked, struct ab_advice *o
         groups.items = NULL;
         qsort(out->groups, out->n_groups, sizeof out->groups[0], by_calls);
         while (out->n_groups > 0 && out->groups[out->n_groups - 1].calls == 0)
-            out->n_groups--; /* stacks whose calls returned no block */
+            out->n_groups--; /* groups whose calls returned no block */
         sort_heaps(out);
         find_end(plan, out);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes an advice as a C file: a comment with what to place where, the parts in their order, the
- * names, and the code of each heap from templates.
+ * Writes an advice as a C file. A comment says which calls use which heap; then come the parts of
+ * the file in their order, the names, and the code of each heap, made from templates.
  */
 #include "advise/code.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLACES_MOST = 40 }; /* places listed per heap */
+enum { PLACES_MOST = 40 }; /* largest number of places that are listed for one heap */
 
 static bool is_built(const struct ab_advice_heap *heap)
 {
@@ -22,7 +22,8 @@ static bool has_scopes(const struct ab_advice_heap *heap)
     return heap->kind == AB_ADVICE_FRAME || heap->kind == AB_ADVICE_DOUBLE;
 }
 
-/* Returns the heap of the group; AB_ADVICE_NO_HEAP if it has none, or one that is not built. */
+/* Returns the index of the group's heap; AB_ADVICE_NO_HEAP if it has none or if the heap is not
+ * built. */
 static uint32_t heap_of(const struct ab_advice *a, const struct ab_advice_group *g)
 {
     return g->heap < a->n_heaps && is_built(&a->heaps[g->heap]) ? g->heap : AB_ADVICE_NO_HEAP;
@@ -55,7 +56,8 @@ const char *ab_code_name(const struct ab_advice *a, size_t i, char *buf, size_t 
     return buf;
 }
 
-/* Appends text of the recorded program to a comment, so that it cannot begin or end one. */
+/* Appends text of the recorded program to a comment, changed so that it cannot begin or end a
+ * comment. */
 static void add_foreign(struct ab_text *out, const char *s)
 {
     const char *shown = AB_SHOWN(600, s);
@@ -120,7 +122,7 @@ static void add_instruction(struct ab_text *out, const struct ab_advice_heap *he
     ab_text_add(out, "\n");
 }
 
-/* Appends how to declare each container that requests memory at a place. */
+/* Appends instructions how to declare each container in the mask `containers`. */
 static void add_containers(struct ab_text *out, const char *name, uint32_t containers)
 {
     if (containers == 0)
@@ -157,8 +159,8 @@ static void add_cxx_instruction(struct ab_text *out, const struct ab_advice_heap
     ab_text_add(out, "\n");
 }
 
-/* Appends the advice that applies to all C++ places of a heap: containers in containers,
- * temporaries, and when the memory is released if not block by block. */
+/* Appends the instructions that apply to all C++ places of heap `number`: for containers in
+ * containers, for temporary strings, and for the release of memory. */
 static void add_cxx_end(struct ab_text *out, const struct ab_advice *a, uint32_t number,
                         const char *name)
 {
@@ -226,8 +228,8 @@ static void add_what_to_do(struct ab_text *out, const struct ab_advice *a, const
     }
 }
 
-/* Appends the groups of heap `heap`, or of none (AB_ADVICE_NO_HEAP). An instruction is written
- * once, below all places to which it applies. */
+/* Appends the groups of heap `heap`, or the groups without a heap if it is AB_ADVICE_NO_HEAP. An
+ * instruction is written once, below all places to which it applies. */
 static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t heap,
                        const char *name)
 {
@@ -254,8 +256,8 @@ static void add_places(struct ab_text *out, const struct ab_advice *a, uint32_t 
         ab_text_addf(out, " *   and %zu more\n", n - PLACES_MOST);
 }
 
-/* True if C++ code requests memory from heap `heap`, or from any built heap if `heap` is
- * AB_ADVICE_NO_HEAP. */
+/* True if C++ code requests memory from heap `heap`. If `heap` is AB_ADVICE_NO_HEAP: true if C++
+ * code requests memory from any built heap. */
 static bool has_cxx(const struct ab_advice *a, uint32_t heap)
 {
     for (size_t i = 0; i < a->n_groups; i++) {
@@ -328,12 +330,12 @@ static void add_threads(struct ab_text *out, const struct ab_advice *a)
                          " * while no other one is in a call of these heaps. With pthread.\n");
 }
 
-/* Templates of generated code, one set for each kind of heap, in a form for one thread and in one
- * for several. With several threads, each thread has its own heap of a group
- * (allocators/common/shard.h). In a template @ is the heap's name, $ the prefix of its constants, %
- * the kind of allocator. */
+/* Templates of generated code. There is one set of templates for each kind of heap in a program
+ * with one thread, and one for several threads. With several threads, each thread has a heap of its
+ * own (allocators/common/shard.h). In a template, @ is the heap's name, $ the prefix of its
+ * constants, and % the kind of allocator. */
 
-struct pieces { /* templates of one kind */
+struct pieces { /* templates for one kind of heap */
     const char *objects, *interface, *open, *close, *scope_end;
 };
 
@@ -464,8 +466,8 @@ static const struct pieces shared_arena_pieces = {shared_objects, "", shared_ope
 static const struct pieces shared_pieces = {shared_objects, shared_interface, shared_open_end,
                                             "    ab_%_shared_close(advised_@);\n", ""};
 
-/* Templates for scopes of each thread. Threads beyond those with their own arena share the first
- * one, in which nothing dies at the end of a scope. */
+/* Templates for heaps of threads with scopes of their own. If there are more threads than heaps,
+ * the other threads share the first heap, which is not reset at the end of a scope. */
 static const char own_arena_scope_end[] =
     "    struct ab_arena_shared *@ = @_own();\n"
     "    if (@ != advised_@) /* that one is of the threads which have none of their own */\n"
@@ -487,7 +489,8 @@ static const struct pieces own_arena_pieces = {shared_objects, "", shared_open_e
 static const struct pieces own_double_pieces = {own_double_objects, "", shared_double_open_end,
                                                 shared_double_close, own_double_scope_end};
 
-/* True if the heap goes back to save points, not to its beginning at the end of a scope. */
+/* True if the heap is emptied by going back to save points, instead of by a reset at the end of a
+ * scope. */
 static bool has_marks(const struct ab_advice_heap *heap)
 {
     return heap->kind == AB_ADVICE_STACK || heap->kind == AB_ADVICE_NESTED;
@@ -503,7 +506,7 @@ static bool is_pool(const struct ab_advice_heap *heap)
     return heap->kind == AB_ADVICE_POOL;
 }
 
-/* Returns the header that the heap needs: "arena", "pool" or "slab". */
+/* Returns the name of the header that the heap needs: "arena", "pool" or "slab". */
 static const char *heap_header(const struct ab_advice_heap *heap)
 {
     return is_arena(heap) ? "arena" : heap->kind == AB_ADVICE_POOL ? "pool" : "slab";
@@ -528,7 +531,8 @@ static const struct pieces *pieces_of(const struct ab_advice_heap *heap)
     return heap->kind == AB_ADVICE_POOL ? &pool_pieces : &slab_pieces;
 }
 
-/* Appends a template with @, % and $ replaced. */
+/* Appends a template in which @ is replaced by the name, % by the header's name, and $ by the
+ * prefix of constants. */
 static void add(struct ab_text *out, const struct ab_advice_heap *heap, const char *name,
                 const char *template)
 {
@@ -554,8 +558,8 @@ static void add_number(struct ab_text *out, const struct ab_advice_heap *heap, c
     ab_text_addf(out, *why == '\0' ? "\n" : " /* %s */\n", why);
 }
 
-/* Returns the bytes of the arena's first region: its capacity, else its measured peak, else 64
- * KiB. */
+/* Returns the size in bytes of the arena's first region: its capacity, or else its measured peak,
+ * or else 64 KiB. */
 static uint64_t arena_bytes(const struct ab_advice_heap *heap)
 {
     uint64_t bytes = heap->capacity_bytes != 0 ? heap->capacity_bytes : heap->most_bytes;
@@ -567,7 +571,7 @@ static uint64_t align_of(const struct ab_advice_heap *heap)
     return heap->align > 16 ? heap->align : 16;
 }
 
-/* True if the code of the heap needs the constant for the alignment. */
+/* True if the heap's code uses the constant for its alignment. */
 static bool needs_align(const struct ab_advice_heap *heap)
 {
     bool resizes_aligned = is_arena(heap) && heap->kind != AB_ADVICE_DOUBLE &&
@@ -596,7 +600,8 @@ static void add_numbers(struct ab_text *out, const struct ab_advice_heap *heap, 
     ab_text_add(out, "\n");
 }
 
-/* Appends NAME_alloc. Slabs align small blocks as malloc does. */
+/* Appends the function NAME_alloc. A slab heap rounds sizes below 16 up to 16, so that small blocks
+ * are aligned as by malloc. */
 static void add_alloc(struct ab_text *out, const struct ab_advice_heap *heap, const char *name)
 {
     bool is_slab = heap->kind == AB_ADVICE_SLAB;
@@ -623,8 +628,9 @@ static void add_zeroed(struct ab_text *out, const struct ab_advice_heap *heap, c
         "    return block;\n}\n\n");
 }
 
-/* Appends NAME_resize, except for pools and for arenas whose code has it already. If the allocator
- * cannot resize, NAME_resize allocates a new block and copies. */
+/* Appends the function NAME_resize. Pools have none, and the templates of arenas for one thread
+ * contain it already. If the allocator cannot resize, NAME_resize allocates a new block and copies
+ * the old one. */
 static void add_resize(struct ab_text *out, const struct ab_advice_heap *heap, const char *name)
 {
     bool is_shared = ab_advice_is_shared(heap);
@@ -641,9 +647,8 @@ static void add_resize(struct ab_text *out, const struct ab_advice_heap *heap, c
     add(out, heap, name, is_arena(heap) ? "NULL);\n}\n\n" : "@_free);\n}\n\n");
 }
 
-/* Appends the inline functions of the heap and their declarations. `name` comes from
- * ab_code_name(), here and in the functions below, which append what opens and closes the heap and
- * its statements in advised_scope_end. */
+/* Appends the constants, the declarations of the objects and the inline functions of the heap.
+ * `name` comes from ab_code_name(). */
 static void heap_interface(const struct ab_advice_heap *heap, const char *name, struct ab_text *out)
 {
     bool is_shared = ab_advice_is_shared(heap);
@@ -681,7 +686,7 @@ static void add_shared_options(struct ab_text *out, const struct ab_advice_heap 
             "    options.slabs.spacing = $_SPACING;\n");
 }
 
-/* Appends the definitions of the objects: their declarations without `extern`. */
+/* Appends the definitions of the heap's objects, which are their declarations without `extern`. */
 static void add_objects(struct ab_text *out, const struct ab_advice_heap *heap, const char *name)
 {
     for (const char *line = pieces_of(heap)->objects; *line != '\0';) {
@@ -802,7 +807,8 @@ static void add_include(struct ab_text *out, const char *header, bool is_install
                  header);
 }
 
-/* Appends the #include lines. Headers for threads have other names if they are installed. */
+/* Appends the #include lines. If the headers are installed, the functions for several threads are
+ * in headers of their own. */
 static void add_includes(struct ab_text *out, const struct ab_advice *a, bool is_installed)
 {
     static const char *const headers[] = {"arena", "pool", "slab"};
@@ -850,7 +856,7 @@ static void add_resources(struct ab_text *out, const struct ab_advice *a)
     ab_text_add(out, "\n} // namespace advised\n#endif\n\n");
 }
 
-/* Appends once what holds for the functions of all heaps. */
+/* Appends a comment with the rules that apply to the functions of all heaps. */
 static void add_rules(struct ab_text *out, const struct ab_advice *a)
 {
     ab_text_add(out, "/* NAME_alloc() of a heap returns NULL when memory is exhausted.");

@@ -23,9 +23,9 @@
  * second heap of that name. Returns buf. */
 const char *ab_code_name(const struct ab_advice *a, size_t i, char *buf, size_t cap);
 
-/* Appends the whole file to `out`. Heap i is generated if bit i of `heaps` is set; other groups
- * stay with malloc. `trace` is the trace's name in the file. Names of functions and files from the
- * recorded program cannot end a comment. */
+/* Appends the whole file to `out`. Heap i is written if bit i of `heaps` is set; the groups of
+ * other heaps stay with malloc. `trace` is the name of the trace in the file's comment. Names of
+ * functions and files from the recorded program cannot end a comment. */
 void ab_code_write(const struct ab_advice *a, uint32_t heaps, const char *trace,
                    struct ab_text *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keeps the blocks of an owner in a list by age, linked through their slots, so that the youngest
- * is known at each free.
+ * Keeps the live blocks of each owner in a list by age, linked through their slots, so that the
+ * youngest block is known at each free.
  */
 #include "advise/lives.h"
 
@@ -22,8 +22,8 @@ void ab_lives_fini(struct ab_lives *l)
     l->cap_slots = l->cap_owners = l->n_owners = 0;
 }
 
-/* Returns the index of the thread's scopes: 0 = those of the trace, SIZE_MAX = the thread has
- * none. */
+/* Returns the index of the scopes that apply to the thread: 0 = plan->scopes, i + 1 = entry i of
+ * plan->threads, SIZE_MAX = the thread has no scopes. */
 static size_t place_of(const struct ab_lives *l, uint32_t thread)
 {
     if (!l->scopes->is_of_thread || thread == l->scopes->thread)
@@ -62,9 +62,8 @@ static uint64_t bytes_of(const struct ab_lives *l, const struct ab_event *e)
     return size > UINT64_MAX / 2 ? size : ab_align_up(size, 16) + slack;
 }
 
-/* Counts a request of `bytes` for `owner`, in total and within the current scope of `thread`. The
- * sum of a scope is for arenas, which take memory with every call. In a heap per thread, each
- * thread has scopes of its own. */
+/* Counts a request of `bytes` by `thread` for `owner`, in total and within the thread's current
+ * scope. A resize counts as a further request, because an arena takes memory for each call. */
 static void count(struct ab_lives *l, uint32_t owner, uint32_t thread, uint64_t bytes)
 {
     size_t place = place_of(l, thread);
@@ -89,7 +88,7 @@ static void count(struct ab_lives *l, uint32_t owner, uint32_t thread, uint64_t 
     o->fill_most_bytes = o->fill_bytes > o->fill_most_bytes ? o->fill_bytes : o->fill_most_bytes;
 }
 
-/* Begins a block of the owner. `scope` is the scope of its first allocation. */
+/* Begins a block of the owner. `scope` is the scope in which the block was first allocated. */
 static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, uint64_t scope,
                   uint64_t call)
 {
@@ -112,7 +111,7 @@ static void begin(struct ab_lives *l, const struct ab_event *e, uint32_t owner, 
         l->given(l->user, e, owner);
 }
 
-/* Ends the block in `slot`. `e` is NULL at the end of the trace. */
+/* Ends the block in `slot`. `e` is the event that ends it; NULL = the end of the trace. */
 static void end(struct ab_lives *l, uint32_t slot, const struct ab_event *e, uint64_t call)
 {
     struct ab_life *life = &l->slots[slot];
@@ -173,8 +172,9 @@ static void give(struct ab_lives *l, const struct ab_event *e, uint64_t call)
     }
 }
 
-/* True if a thread with other scopes frees the block after the last scope of its own thread. The
- * block may have outlived its thread, which does not end the scope. */
+/* True if a thread with other scopes frees the block after the last scope of the allocating thread.
+ * That thread may have ended, and its end does not end a scope, so the block may have outlived
+ * it. */
 static bool may_outlive_thread(struct ab_lives *l, const struct ab_life *life,
                                const struct ab_event *e)
 {
@@ -220,7 +220,9 @@ enum ab_status ab_lives_read(struct ab_lives *l, const struct ab_advise_plan *pl
     const struct ab_walk walk = {.path = plan->path,
                                  .is_partial = plan->is_partial,
                                  .sites = l->is_by_birth ? &table
-                                                         : NULL, /* other events have no owner */
+                                                         /* without call sites, owners are decided
+                                                          * by size */
+                                                         : NULL,
                                  .visit = visit,
                                  .user = l};
     l->scopes = plan->scopes;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds nested scopes in two passes over the trace. The first pass counts, for each group, how
- * often it is empty, and how often together with each other group. Groups that are empty together
- * share a nest. The second pass checks whether nests are regular, and which blocks connect two of
- * their scopes. It is repeated without the groups of such blocks until there are none.
+ * Finds nested scopes in several passes over the trace. A group is filled when it gets a block
+ * while it has no live block.
+ *
+ * The first pass counts for each group how often it is filled, and how often another group is empty
+ * at that time. Groups that are empty together share a nest. The second pass checks whether the
+ * nests are regular, and which blocks live on from one nested scope into the next. The groups of
+ * such blocks leave their nest, and the second pass is repeated until no group leaves.
  */
 #include "advise/nests.h"
 
@@ -17,57 +20,65 @@
 #include <string.h>
 
 enum {
-    GROUPS_MOST = 64,  /* groups examined, those with the most calls */
-    A_SCOPE_LEAST = 3, /* least nested scopes per scope */
-    COUNT_LEAST = 10,  /* least nested scopes in the whole trace */
-    BLOCKS_LEAST = 4,  /* least blocks per nested scope, on average */
-    PART = 2,          /* a nested scope takes at most 1/PART of a scope's memory, or it is no
-                          gain */
-    LOW = 8,           /* if only 1/LOW of its blocks are left, the nested scope is over except
-                          for them */
+    GROUPS_MOST = 64,  /* largest number of groups that are examined, those with the most calls */
+    A_SCOPE_LEAST = 3, /* least number of nested scopes per scope */
+    COUNT_LEAST = 10,  /* least number of nested scopes in the whole trace */
+    BLOCKS_LEAST = 4,  /* least number of blocks per nested scope, on average */
+    /* a nested scope may take at most 1/PART of a scope's memory; more would gain too little */
+    PART = 2,
+    /* a nested scope seems to be over when only 1/LOW of its most live blocks are left */
+    LOW = 8,
     NOTED_MOST = 16,
-    EXCEPTIONS = 4, /* blocks that live on in less than 1/EXCEPTIONS of the scopes are stragglers */
+    /* a group leaves its nest if its blocks live on after less than 1/EXCEPTIONS of the nested
+     * scopes */
+    EXCEPTIONS = 4,
     TURNS = 4
 };
 
-struct noted { /* a block that was live when the next nested scope began */
+struct noted { /* a block that was still live when the next nested scope seemed to begin */
     uint32_t slot;
     uint64_t born;
 };
 
-struct nest {                     /* a nest; in the first pass, a group */
-    double n, sum, squares, seen; /* number of fills, sum and sum of squares of their blocks; sum
-                                     of live blocks at each request */
-    uint64_t n_active, active;    /* number of scopes in which it allocates; the last of them */
-    uint64_t blocks;              /* live blocks */
-    uint64_t most, n_held;        /* most blocks since it was low; number of connected scopes */
+struct nest { /* statistics of a nest; in the first pass, of a group */
+    /* n: number of times that it became empty; sum, squares: sum and sum of squares of the blocks
+     * requested each time; seen: sum of the live blocks at each request */
+    double n, sum, squares, seen;
+    /* n_active: number of scopes in which it requests blocks; active: the last of these scopes */
+    uint64_t n_active, active;
+    uint64_t blocks; /* number of live blocks */
+    /* most: most live blocks in this nested scope; n_held: number of times that blocks lived on
+     * into the next nested scope */
+    uint64_t most, n_held;
     struct noted noted[NOTED_MOST];
     uint32_t n_noted;
 };
 
-struct slot { /* the block in a slot */
+struct slot { /* the block in a slot of the trace */
     uint32_t group;
-    uint64_t counted; /* call of birth + 1 if it was counted as a straggler */
+    uint64_t counted; /* call of its allocation + 1, if the block was counted as a straggler */
 };
 
 struct search {
     struct ab_site_groups *groups;
     struct ab_lives lives;
-    uint32_t *owner_of;            /* owner of each group, or AB_LIVES_NO_OWNER */
-    uint32_t members[GROUPS_MOST]; /* numbers of the groups */
-    uint32_t nest_of[GROUPS_MOST]; /* nest of each member */
-    uint32_t left[GROUPS_MOST];    /* nest that a member has left, or AB_LIVES_NO_OWNER */
+    /* for each group: index of its member or nest, or AB_LIVES_NO_OWNER */
+    uint32_t *owner_of;
+    uint32_t members[GROUPS_MOST]; /* group numbers of the examined groups, called members */
+    uint32_t nest_of[GROUPS_MOST]; /* nest of each member, or AB_LIVES_NO_OWNER */
+    uint32_t left[GROUPS_MOST];    /* nest that each member has left, or AB_LIVES_NO_OWNER */
     uint32_t n, n_nests;
-    uint64_t joint[GROUPS_MOST][GROUPS_MOST]; /* [i][j]: times that i was filled while j was
-                                                 empty */
-    uint64_t filled;                          /* bit i: member i has live blocks */
+    /* [i][j]: number of times that member i was filled while j was empty; [i][i]: number of times
+     * that i was filled */
+    uint64_t joint[GROUPS_MOST][GROUPS_MOST];
+    uint64_t filled; /* bit i: 1 = member i has live blocks */
     struct nest nests[GROUPS_MOST];
     struct slot *slots;
     size_t cap_slots;
     bool is_second;
 };
 
-/* ---- what the trace says ---- */
+/* ---- reading the trace ---- */
 
 static uint32_t owner_of(void *user, const struct ab_event *e)
 {
@@ -85,10 +96,11 @@ static void fill_member(struct search *s, uint32_t i)
         s->joint[i][j] += (s->filled >> j & 1) == 0 || j == i;
 }
 
-/* Notes the blocks that are still live when a new nested scope seems to begin. */
+/* Stores the blocks of the nest that are still live when a new nested scope seems to begin. */
 static void note_rest(const struct search *s, const struct ab_life_owner *o, struct nest *nest)
 {
-    uint32_t slot = s->lives.slots[o->youngest - 1].older; /* the youngest is the new block */
+    /* starts at the second youngest, because the youngest is the new block */
+    uint32_t slot = s->lives.slots[o->youngest - 1].older;
     for (nest->n_noted = 0; slot != 0 && nest->n_noted < NOTED_MOST; nest->n_noted++) {
         const struct ab_life *life = &s->lives.slots[slot - 1];
         nest->noted[nest->n_noted] = (struct noted){slot - 1, life->born};
@@ -142,8 +154,8 @@ static void given(void *user, const struct ab_event *e, uint32_t owner)
     struct search *s = user;
     const struct ab_life_owner *o = &s->lives.owners[owner];
     struct nest *nest = &s->nests[owner];
-    if (o->blocks == nest->blocks) /* a resize; with size classes it can move a block here from
-                                      another group */
+    /* the number of blocks has not changed: the event is a resize in place */
+    if (o->blocks == nest->blocks)
         return;
     nest->blocks = o->blocks;
     if (o->blocks == 1 && !s->is_second)
@@ -192,16 +204,17 @@ static enum ab_status read_trace(const struct ab_advise_plan *plan, struct searc
     return ab_lives_read(&s->lives, plan, NULL, err);
 }
 
-/* ---- which share a nest ---- */
+/* ---- which groups share a nest ---- */
 
-/* True if the group, taken alone, was filled and emptied often enough within its scopes. */
+/* True if the group or nest was filled and emptied often enough, in all and per scope. */
 static bool is_filled_often(const struct search *s, uint32_t owner)
 {
     const struct nest *nest = &s->nests[owner];
     return nest->n >= COUNT_LEAST && nest->n >= (double)nest->n_active * A_SCOPE_LEAST;
 }
 
-/* True if both are empty together at least half as often as the one that is empty more often. */
+/* True if members i and j are empty together often: at least half as often as the one that is
+ * filled more often is filled. */
 static bool are_together(const struct search *s, uint32_t i, uint32_t j)
 {
     uint64_t both = s->joint[i][j] + s->joint[j][i];
@@ -223,7 +236,7 @@ static bool fits(const struct search *s, uint32_t nest, uint32_t member)
     return true;
 }
 
-/* True if the group is empty too regularly for chance. */
+/* True if the group or nest becomes empty more regularly than by chance. */
 static bool is_regular(const struct nest *nest)
 {
     double mean = nest->sum / nest->n, variance = nest->squares / nest->n - mean * mean;
@@ -231,8 +244,8 @@ static bool is_regular(const struct nest *nest)
     return ab_scope_is_regular(nest->n, variation, nest->sum * exp(-nest->seen / nest->sum));
 }
 
-/* Assigns members to nests; members come with the most calls first. A member that is empty by
- * chance may join a nest, but does not start one. */
+/* Assigns members to nests. Members come with the most calls first. A member that becomes empty
+ * irregularly may join a nest, but does not start one. */
 static void make_nests(struct search *s)
 {
     s->n_nests = 0;
@@ -262,7 +275,8 @@ static bool is_nest(const struct search *s, uint32_t number)
            o->fill_most_bytes <= o->scope_most_bytes / PART && is_regular(nest);
 }
 
-/* Removes groups with occasional long-lived blocks from their nests. Returns true if any left. */
+/* Removes a group from its nest if some of its blocks live on into the next nested scope, but only
+ * rarely. Returns true if any group left a nest. */
 static bool part_stragglers(struct search *s)
 {
     bool has_left = false;
@@ -291,8 +305,8 @@ static int by_calls(const void *a, const void *b)
     return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : AB_COMPARE(x, y);
 }
 
-/* True if a single thread allocates and frees the group's blocks, so that they can have a private
- * arena. */
+/* True if a single thread allocates and frees all blocks of the group, so that the group can use an
+ * arena without locks. */
 static bool is_private(const struct ab_advice_group *g)
 {
     return g->n_threads <= 1 && g->remote == 0;
@@ -318,8 +332,8 @@ static void begin(struct search *s)
     free(order);
 }
 
-/* Sets the final kind of member `i`. If the nest that a group left was rejected in the end, the
- * group has no stragglers. */
+/* Sets the final kind of member `i`. If the nest that a group left is no nest in the end, its
+ * stragglers are not reported. */
 static void settle(struct search *s, uint32_t i, bool has_left)
 {
     struct ab_advice_group *g = &s->groups->items[s->members[i]];

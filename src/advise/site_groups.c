@@ -19,33 +19,37 @@
 
 /* ---- frames ---- */
 
-struct place {                /* the functions of one frame */
-    uint32_t first, n;        /* range of its functions in `named` */
-    uint32_t symbol;          /* index in `symbols` of the innermost non-wrapper */
-    bool is_wrapper;          /* True if all functions are wrappers */
-    enum ab_advice_call call; /* how its wrappers request memory */
-    uint32_t containers;      /* containers whose functions the wrappers are */
+/* a frame of the call stacks; with inlining, it has several functions */
+struct place {
+    uint32_t first, n; /* range of its functions in maker.named */
+    /* index in maker.symbols of its innermost function that is not a wrapper */
+    uint32_t symbol;
+    /* True if all its functions are wrappers, which only pass memory on */
+    bool is_wrapper;
+    enum ab_advice_call call; /* way in which its wrappers request memory */
+    uint32_t containers;      /* bit mask of the containers that its wrappers belong to */
 };
 
-struct symbol { /* a call in the source, by file, line and column; may have several frames */
+/* a call in the source, identified by file, line and column; several frames may have it */
+struct symbol {
     char function[128], file[256];
     int line, column;
-    bool has_mates; /* True if another call is on the same source line */
+    bool has_mates; /* True if its source line has another call */
     uint32_t group; /* group number + 1; 0 = none yet */
-    bool is_mixed;  /* True if a stack of another group passes through the line */
+    bool is_mixed;  /* True if stacks of other groups pass through its line */
 };
 
 struct maker {
     const struct ab_advise_plan *plan;
     struct ab_site_table *table;
-    struct place *places; /* indexed by frame */
+    struct place *places; /* one entry for each frame of the table */
     /* the functions of all frames, frame after frame, as indexes in `symbols` */
     uint32_t *named;
     struct symbol *symbols;
     size_t n_named, n_symbols, cap_symbols;
     uint32_t *hashed; /* hash table by file and line: index in `symbols` + 1; 0 = free */
     size_t mask;
-    uint32_t *of_frame; /* group number + 1 of each frame */
+    uint32_t *of_frame; /* group number + 1 of each frame that has its own group; 0 = none yet */
     struct ab_site_groups *out;
 };
 
@@ -62,9 +66,9 @@ static bool is_on_line(const struct symbol *a, const struct ab_symbol *b)
     return a->line == b->line && b->line > 0 && strcmp(a->file, basename(b->file)) == 0;
 }
 
-/* Sets *number to the symbol of a frame, and adds a new symbol if necessary. Each frame without
- * a known line gets its own symbol. All symbols of a line have one hash, so they are all found
- * here. */
+/* Sets *number to the index of the symbol for `s`, and adds a new symbol if necessary. A symbol
+ * without a known line is always new. All symbols of one line have the same hash, so the search
+ * finds all calls on the line. */
 static void know_symbol(struct maker *m, const struct ab_symbol *s, uint32_t *number)
 {
     bool has_line = s->file[0] != 0 && s->line > 0, has_mates = false;
@@ -109,8 +113,8 @@ static enum ab_advice_call call_of(const struct ab_symbol *wrapper)
 
 /* ---- containers of C++ ---- */
 
-/* Classes of libstdc++. Base classes come last, because they count only if no type of their family
- * was seen. */
+/* Classes of libstdc++ and their containers. Base classes come last, because they count only if no
+ * other class of their family was seen. */
 const struct ab_advice_container ab_advice_containers[AB_ADVICE_CONTAINERS] = {
     {"vector", "vector<T>", 'v', false},
     {"deque", "deque<T>", 'd', false},
@@ -146,7 +150,8 @@ bool ab_advice_container_counts(uint32_t seen, uint32_t row)
     return (seen >> row & 1) != 0;
 }
 
-/* Returns the container that the function belongs to, as a bit of its row; 0 = none. */
+/* Returns the bit of the row in ab_advice_containers whose class the function belongs to; 0 =
+ * none. */
 static uint32_t container_of_function(const struct ab_symbol *wrapper)
 {
     char name[512];
@@ -203,7 +208,8 @@ static uint32_t frame_at(const struct maker *m, uint32_t stack, size_t place)
     return m->table->lists[m->table->stacks[stack - 1].first + place];
 }
 
-/* Returns the depth of the frame that requested the memory. The stack has at least one frame. */
+/* Returns the depth of the frame that requested the memory: the innermost frame that is not a
+ * wrapper, or 0. The stack must have at least one frame. */
 static size_t place_of(const struct maker *m, uint32_t stack)
 {
     size_t depth = m->table->stacks[stack - 1].depth;
@@ -233,8 +239,9 @@ static void describe(const struct maker *m, uint32_t frame, struct ab_advice_gro
         AB_COPY(group->module, basename(m->table->modules[f->module - 1].path));
 }
 
-/* Returns the group of a frame. All frames of one call share a group. A frame gets its own group if
- * its line is unknown or other stacks pass through the line. */
+/* Returns the group of a frame, and adds it if necessary. All frames of one call share a group. But
+ * a frame has a group of its own if its line is unknown or if stacks of other groups pass through
+ * the line. */
 static uint32_t group_of_frame(struct maker *m, uint32_t frame)
 {
     struct symbol *s = &m->symbols[m->places[frame].symbol];
@@ -255,8 +262,9 @@ static void mark_mixed(struct maker *m, uint32_t frame, uint32_t own)
             m->symbols[m->named[i]].is_mixed = true;
 }
 
-/* Marks the lines that a stack passes through without requesting memory there. A rule matches any
- * frame of a stack, so a rule for such a line would match several groups. */
+/* Marks the lines that some stack passes through although it requests memory elsewhere. A rule
+ * matches any frame of a stack, so a rule for such a line would match the blocks of several
+ * groups. */
 static void find_mixed(struct maker *m)
 {
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
@@ -269,8 +277,8 @@ static void find_mixed(struct maker *m)
     }
 }
 
-/* Removes the keys of frames that request memory in one stack and are outer callers in another
- * stack. A rule for such a frame would match the blocks of the other stack too. */
+/* Removes the keys of groups whose frame is an outer caller in a stack of another group. A rule for
+ * such a frame would also match the blocks of that stack. */
 static void part_shadowed(struct maker *m)
 {
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
@@ -301,7 +309,8 @@ static void name_group(struct ab_advice_group *g, bool is_mixed)
         AB_FIT(g->key, "site:%s+0x%llx", g->module, (unsigned long long)g->address);
 }
 
-/* Notes in the group how the stack requests memory. `own` is the depth of the requesting frame. */
+/* Adds to the group how the stack requests memory: the call and the containers. `own` is the depth
+ * of the requesting frame. */
 static void note_call(const struct maker *m, uint32_t stack, size_t own,
                       struct ab_advice_group *group)
 {
@@ -316,7 +325,7 @@ static void make_groups(struct maker *m)
 {
     struct ab_site_groups *out = m->out;
     out->of_site = ab_alloc_zeroed(m->table->n_stacks + 1, sizeof out->of_site[0]);
-    add_group(out); /* group 0 has unknown sites */
+    add_group(out); /* group 0 has the blocks of unknown call sites */
     name_frames(m);
     find_mixed(m);
     for (uint32_t stack = 1; stack <= m->table->n_stacks; stack++) {
@@ -361,7 +370,7 @@ static unsigned class_of(uint64_t size)
 {
     if (size <= 1024)
         return (unsigned)((size + 15) / 16);
-    unsigned octave = ab_log2(size - 1); /* octave 10 has 1025 … 2048 */
+    unsigned octave = ab_log2(size - 1); /* octave 10 has the sizes 1025 … 2048 */
     unsigned quarter = (unsigned)((size - 1) >> (octave - 2)) & 3;
     return 65 + 4 * (octave - 10) + quarter;
 }
