@@ -6,13 +6,14 @@
 
 #include "base/rng.h"
 
-/* Streams of the seed. Sizes are drawn twice with the same result, to foresee and to make. */
+/* Random streams of the seed, for sizes and for their order. Sizes are drawn twice with the same
+ * result: by ab_aging_foresee and by ab_aging_make. */
 enum { SIZES_STREAM = 0x6c69, ORDER_STREAM = 0x6c6f };
 
 struct draw {
     const struct ab_aging_plan *plan;
     struct ab_rng rng;
-    double left; /* bytes still to be drawn */
+    double left; /* bytes of the blocks still to be drawn */
     uint64_t n;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes an aged heap. Blocks with the work's own sizes are allocated,
- * shuffled, and freed except for a part that stays. Calls only the two functions that it is given,
- * so it runs in a worker and in a real program alike. The same plan gives the same blocks on every
- * machine.
+ * Makes an aged heap: allocates blocks with the sizes of the measured work, shuffles them, and
+ * frees all except a part that stays. Calls only the two functions of struct ab_aging_calls, so
+ * that it runs in a worker and in a real program alike. The same plan gives the same blocks on
+ * every machine.
  */
 #ifndef AB_BASE_AGING_H
 #define AB_BASE_AGING_H
@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits of the request: the share of the bytes that stays, and the number of live peaks of the
- * work that are allocated. */
+/* Limits of a request. AB_AGING_LEAST and AB_AGING_MOST limit `occupancy`, the share of the
+ * allocated bytes that stays. The other two limit `multiple`: bytes to allocate, as a multiple of
+ * the work's live peak. */
 #define AB_AGING_LEAST 0.01
 #define AB_AGING_MOST 0.95
 #define AB_AGING_LEAST_MULTIPLE 0.01
@@ -23,16 +24,17 @@ struct ab_aging_request { /* occupancy 0 = the heap is not aged */
     uint64_t seed;
 };
 
-struct ab_aging_count {               /* requested bytes */
-    uint64_t made_blocks, made_bytes; /* all blocks that were allocated */
-    uint64_t blocks, bytes;           /* blocks that stay */
+/* Numbers of blocks, and the bytes that were requested for them. */
+struct ab_aging_count {
+    uint64_t made_blocks, made_bytes; /* all blocks that were allocated, also those freed later */
+    uint64_t blocks, bytes;           /* the blocks that stay */
 };
 
 struct ab_aging_plan {
     struct ab_aging_request request;
-    const uint64_t *sizes; /* each is equally likely; 0 is allocated as 1 */
+    const uint64_t *sizes; /* sizes to draw from, each equally likely; size 0 is allocated as 1 */
     uint32_t n_sizes;
-    uint64_t live_peak_bytes; /* live peak of the work */
+    uint64_t live_peak_bytes; /* live peak of the work that the heap is aged for */
 };
 
 struct ab_aging_block {
@@ -42,15 +44,16 @@ struct ab_aging_block {
 
 struct ab_aging_calls {
     void *user;
-    uintptr_t (*alloc)(void *user, size_t size); /* 0 = no memory; ends the aging */
+    /* returns 0 if there is no memory, which ends the aging */
+    uintptr_t (*alloc)(void *user, size_t size);
     void (*free)(void *user, uintptr_t ref, size_t size);
 };
 
-/* Most blocks; drawing ends at multiple × live_peak_bytes or at this number. */
+/* Maximum number of blocks. Drawing ends at this number, or at multiple × live_peak_bytes bytes. */
 #define AB_AGING_BLOCKS_MOST (UINT64_C(1) << 27)
 
-/* Computes how many blocks and bytes will be made, without allocating. The fields for what stays
- * are 0. */
+/* Computes how many blocks and bytes will be made, without allocating. `blocks` and `bytes` of the
+ * result, which count what stays, are 0. */
 struct ab_aging_count ab_aging_foresee(const struct ab_aging_plan *plan);
 
 /* Makes the aged heap. `blocks` has room for all foreseen blocks; on return those that stay come

@@ -26,13 +26,13 @@ static inline uint64_t ab_align_up(uint64_t x, uint64_t a)
     return (x + a - 1) & ~(a - 1);
 }
 
-/* Returns the logarithm, rounded down; x > 0. */
+/* Returns the logarithm of x to base 2, rounded down; x > 0. */
 static inline unsigned ab_log2(uint64_t x)
 {
     return 63u - (unsigned)__builtin_clzll(x);
 }
 
-/* Returns the least c with x <= 2^c. */
+/* Returns the logarithm of x to base 2, rounded up; 0 for 0. */
 static inline unsigned ab_log2_up(uint64_t x)
 {
     return x < 2 ? 0 : ab_log2(x - 1) + 1;

@@ -63,7 +63,8 @@ uint64_t ab_clock_process_cpu_ns(void)
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Reads a pair (raw time, ticks): of 64 tries, the one whose readings are closest together. */
+/* Reads the raw time and the tick counter as one pair. Uses the pair that took the fewest ticks of
+ * 64 tries. */
 static void read_pair(uint64_t *raw_ns, uint64_t *ticks)
 {
     uint64_t best = UINT64_MAX;

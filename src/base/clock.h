@@ -24,8 +24,8 @@ static inline uint64_t ab_tick_begin(void)
     return t;
 }
 
-/* Closes a timed interval: waits until everything inside it has finished. Also serves as the
- * chained reading of the tail pass, in which the end of one op is the beginning of the next. */
+/* Closes a timed interval: waits until everything inside it has finished. In the tail pass, which
+ * times single ops, one call ends an op and begins the next. */
 static inline uint64_t ab_tick_end(void)
 {
     unsigned cpu;
@@ -69,14 +69,14 @@ struct ab_clock {
 
 /* ---- clocks of the system ----
  *
- * They are always read from the C library, even if another library defines functions of these
- * names. */
+ * The C library reads them, even if another library defines functions of these names. After
+ * ab_clock_ask_kernel(), system calls read them. */
 
-/* Makes all later readings system calls with the harness's mark, which seccomp filters let through.
- * Otherwise the C library may ask the kernel without the mark. */
+/* Makes all later readings system calls with the harness's mark (AB_CALL_OF_OURS), which seccomp
+ * filters let through. The C library may ask the kernel too, but without the mark. */
 void ab_clock_ask_kernel(void);
 
-/* Sleeps until this time of CLOCK_MONOTONIC. */
+/* Sleeps until CLOCK_MONOTONIC shows `ns`. */
 void ab_clock_sleep_until(uint64_t ns);
 
 /* Return nanoseconds of CLOCK_MONOTONIC, of this thread's CPU time, of this process's CPU time. */
@@ -105,8 +105,8 @@ static inline uint16_t ab_canary_limit(uint16_t quiet)
     return limit < AB_CANARY_MAX ? (uint16_t)limit : AB_CANARY_MAX - 1;
 }
 
-/* Returns the lowest reading that counts as an interruption, in which something else had the
- * CPU. */
+/* Returns the lowest reading that counts as an interruption, in which something else had the CPU.
+ * `quiet` is the lowest reading ever seen. */
 static inline uint16_t ab_canary_gap(uint16_t quiet)
 {
     uint32_t gap = quiet * 4u;

@@ -9,7 +9,8 @@
 
 enum { AB_DIGITS_BYTES = 24 };
 
-/* Writes n as text at the end of buf, in `base` (at most 16). Returns its begin. */
+/* Writes n as text, in `base` (at most 16), at the end of buf. Returns the beginning of the
+ * text. */
 static inline char *ab_digits(char buf[AB_DIGITS_BYTES], uint64_t n, unsigned base)
 {
     char *p = buf + AB_DIGITS_BYTES - 1;

@@ -5,14 +5,17 @@
 #ifndef AB_BASE_LIMITS_H
 #define AB_BASE_LIMITS_H
 
-#define AB_PARAMS_MAX 16 /* settings of one back end */
-/* combinations of param values; also rows (combinations × back ends) */
+#define AB_PARAMS_MAX 16 /* maximum number of settings of one back end */
+/* maximum number of combinations of param values, and of rows (combinations × back ends) */
 #define AB_COMBINATIONS_MAX 1000
-#define AB_VALUES_BYTES 128         /* text of one combination: "n=1000 m=4" */
-#define AB_CALL_OF_OURS 0x41423155u /* sixth argument that marks the harness's own system calls */
-#define AB_WORST_MAX 16             /* slowest ops kept for each phase and kind */
+#define AB_VALUES_BYTES 128 /* room for the text of one combination, such as "n=1000 m=4" */
+/* sixth argument of system calls: marks those of the harness itself */
+#define AB_CALL_OF_OURS 0x41423155u
+/* number of slowest ops that are kept for each phase and kind of op */
+#define AB_WORST_MAX 16
 
-/* Time budget of an iteration for the allocator, in workloads, replays and advice. */
+/* Maximum of the time budget that an allocator gets for one iteration, in workloads, replays and
+ * advice; and the message about a wrong budget. */
 #define AB_ITERATION_BUDGET_MOST_NS 60000000000
 #define AB_ITERATION_BUDGET_RANGE "must be from 1ns to 60s"
 

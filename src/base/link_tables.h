@@ -21,7 +21,7 @@ static inline const void *dynamic_table(const struct link_map *map, ElfW(Sxword)
     return NULL;
 }
 
-/* Returns the symbol if this library defines it, else NULL. */
+/* Returns the symbol `name` if the library of `map` defines it, otherwise NULL. */
 static inline const ElfW(Sym) * defined_symbol(const struct link_map *map, const char *name)
 {
     const uint32_t *table = dynamic_table(map, DT_GNU_HASH);

@@ -34,7 +34,8 @@ static inline unsigned ab_malloc_name_flags(const char *name, size_t n)
     return 0;
 }
 
-/* Numbers of the functions that serve a worker. */
+/* Indexes of the AB_MALLOC_SERVED functions, which a malloc library must define to be measured in a
+ * worker. */
 enum {
 #define AB_MALLOC_SERVED(name, flags) AB_SERVED_##name,
 #define AB_MALLOC_NAME(name, flags)

@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* X(name, return type, parameters); pointers to missing functions are NULL. */
+/* The functions to find, as X(name, return type, parameters). The pointer to a missing function is
+ * NULL. */
 #define AB_NEXT_FUNCTIONS(X) \
     X(malloc, void *, (size_t)) \
     X(free, void, (void *)) \
@@ -39,11 +40,11 @@ static inline void find_real_functions(void)
 #undef AB_NEXT_FIND
 }
 
-/* Memory for early requests; never freed. */
+/* Memory for the requests that arrive during the search; never freed. */
 static _Alignas(16) char early[65536];
 static size_t early_used;
 
-/* Allocates early memory, which is zero, because it was never used before. */
+/* Allocates from `early`. The memory is zero, because it was never used before. */
 static inline void *early_alloc(size_t size)
 {
     size_t bytes = (size + 31) & ~(size_t)15; /* the 16 bytes in front hold the size */

@@ -25,7 +25,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* X(linker name, parameters, arguments, alignment; 0 = malloc's) */
+/* The operators new, as X(linker name, parameters, arguments, alignment). Alignment 0 = that of
+ * malloc. */
 #define AB_NEXT_NEWS(X) \
     X(_Znwm, (size_t n), (n), 0) \
     X(_Znam, (size_t n), (n), 0) \
@@ -58,8 +59,8 @@ static struct { /* the next definition of each operator; NULL = none */
 #undef AB_NEXT_DELETE
 } operators;
 
-/* Returns the first definition of the operator `name` in a library that comes after this one, or
- * NULL. Sets *is_of_malloc if that library defines malloc too: its operators then allocate by
+/* Returns the first definition of the operator `name` in a library that was loaded after this one,
+ * or NULL. Sets *is_of_malloc if that library defines malloc too: its operators then allocate by
  * themselves, and an interposed malloc does not see these calls. */
 static inline void *next_operator(const struct link_map *us, const char *name, bool *is_of_malloc)
 {
@@ -103,7 +104,7 @@ static inline void hide_operators(void)
 #undef AB_NEXT_OURS
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
         if (ours[i] == NULL)
-            return; /* hidden already */
+            return; /* the operators are hidden already */
         low = (uintptr_t)ours[i] < low ? (uintptr_t)ours[i] : low;
         high = (uintptr_t)(ours[i] + 1) > high ? (uintptr_t)(ours[i] + 1) : high;
     }

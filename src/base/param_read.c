@@ -12,7 +12,8 @@
 
 const char ab_param_no_choice[] = "allowed: ", ab_param_no_range[] = "must be from ";
 
-/* Ends `text` at the first `at`, and returns the text after it; NULL = there is none. */
+/* Ends `text` at the first character `at`, and returns the text after it; NULL if there is no such
+ * character. */
 static char *cut(char *text, char at)
 {
     while (*text != 0 && *text != at)
@@ -59,7 +60,8 @@ static const char *read_number(const struct ab_param *param, const char *value,
     return NULL;
 }
 
-/* Reads the value as the index of a word in words[0..n), modulo `values`. */
+/* Reads a value that must be one of words[0..n), and sets *out to the index of the word modulo
+ * `values`. Returns NULL, or `wrong` if the value is another word. */
 static const char *read_word(const char *value, const char *const *words, size_t n, size_t values,
                              const char *wrong, uint64_t *out)
 {

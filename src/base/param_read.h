@@ -12,15 +12,16 @@
 #include <stdbool.h>
 
 /* Cuts the first setting off *rest, in place; *rest becomes NULL after the last one. Returns false
- * if it is no NAME=VALUE; *name is then the whole text. */
+ * if the setting is not NAME=VALUE; *name is then its whole text. */
 bool ab_param_cut(char **rest, char **name, char **value);
 
-/* Returns the index in the table; n_params = no parameter of that name. */
+/* Returns the index of the parameter `name` in the back end's table; n_params if it has none. */
 size_t ab_param_find(const struct ab_backend *backend, const char *name);
 size_t ab_param_count_choices(const struct ab_param *param);
 
-/* Reads a value by its type. Returns NULL, or the end of an error sentence; *out is then untouched.
- * The two named texts do not list the allowed values, which the caller adds. */
+/* Reads a value by the type of its parameter. Returns NULL, or the end of an error sentence; *out
+ * is then untouched. To ab_param_no_choice and ab_param_no_range the caller adds the allowed
+ * values. */
 const char *ab_param_read(const struct ab_param *param, const char *value, uint64_t *out);
 extern const char ab_param_no_choice[], ab_param_no_range[];
 

@@ -13,8 +13,8 @@ struct ab_rng {
     uint64_t s[4];
 };
 
-/* Starts one of many independent streams of a seed: one for sizes, one for positions, one for each
- * lane …. */
+/* Starts one of many independent streams of a seed: for example one for sizes, one for positions,
+ * and one for each lane. */
 void ab_rng_init(struct ab_rng *rng, uint64_t seed, uint64_t stream);
 uint64_t ab_rng_next(struct ab_rng *rng);
 
@@ -22,7 +22,7 @@ uint64_t ab_rng_next(struct ab_rng *rng);
  * generation"). */
 uint64_t ab_rng_below(struct ab_rng *rng, uint64_t n);
 
-/* Returns a uniform number in [0, 1), with 53 bits. */
+/* Returns a uniform number in [0, 1), with 53 random bits. */
 double ab_rng_unit(struct ab_rng *rng);
 
 /* Shuffles the array x; every order is equally likely (Fisher and Yates, 1938). */

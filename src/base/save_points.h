@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tracks which blocks of a lane are younger than which save point. Going back to a save point ends
- * every younger block, so a scope may do so only if all of them die with it. This proves it, for
- * each heap of one lane. A block counts as born at its last allocation or resize, because a resize
- * may move it. A block that another lane frees counts as live, because it may be freed later.
+ * every younger block, so a scope may do so only if all of them die with it. The counts kept here
+ * show whether they do, for each heap of one lane. A block counts as born at its last allocation or
+ * resize, because a resize may move it. A block that another lane frees counts as live, because it
+ * may be freed later.
  */
 #ifndef AB_BASE_SAVE_POINTS_H
 #define AB_BASE_SAVE_POINTS_H
@@ -11,16 +12,20 @@
 #include <stdint.h>
 #include <string.h>
 
-#define AB_SAVE_POINTS_MAX 32 /* save points open at once in a lane; deeper scopes get none */
+/* maximum number of save points that are open at once in a lane; deeper scopes get none */
+#define AB_SAVE_POINTS_MAX 32
 #define AB_SAVE_HEAPS 16
 
 struct ab_save_point {
-    uint32_t id; /* counts from 1 */
+    uint32_t id; /* number of the save point in its lane, from 1 */
     uint32_t depth;
-    uint32_t used; /* bit h: some block was born in heap h after it */
-    uint32_t gone; /* bit h: heap h was reset after it; set by the caller, like `bytes` */
+    /* bit h: a block was born in heap h after this save point and before the next one */
+    uint32_t used;
+    /* bit h: heap h was reset after this save point. The caller sets `gone` and `bytes`. */
+    uint32_t gone;
     uint64_t at, bytes;
-    uint64_t n_live[AB_SAVE_HEAPS]; /* live blocks born after it and before the next save point */
+    /* for each heap: live blocks born after this save point and before the next one */
+    uint64_t n_live[AB_SAVE_HEAPS];
 };
 
 struct ab_save_points { /* save points of one lane; initialize with {0} */
@@ -66,7 +71,7 @@ static inline struct ab_save_point *ab_save_last(struct ab_save_points *s, uint3
     return s->n > 0 && s->open[s->n - 1].depth == depth ? &s->open[s->n - 1] : NULL;
 }
 
-/* Ends the save point of this depth; its live blocks then belong to the one before it. */
+/* Ends the save point of this depth; its live blocks then belong to the save point before it. */
 static inline void ab_save_end(struct ab_save_points *s, uint32_t depth)
 {
     uint32_t i = s->n;

@@ -51,7 +51,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Copies decimal digits, which may have single underscores between them; moves *i behind them. */
+/* Copies decimal digits without the single underscores that may stand between them; moves *i behind
+ * them. */
 static const char *read_digits(const char *s, size_t n, size_t *i, char *dst, size_t *used,
                                size_t cap)
 {
@@ -101,8 +102,8 @@ static const char *read_exponent(const char *s, size_t n, size_t *i, int *expone
     return NULL;
 }
 
-/* Computes digits * factor exactly, also above the 2^53 of a double. At most 19 digits. Returns
- * false if it overflows. */
+/* Computes digits * factor exactly, also above 2^53, from where on a double is not exact. `n` is at
+ * most 19. Returns false if the result overflows. */
 static bool digits_to_whole(const char *digits, size_t n, uint64_t factor, uint64_t *out)
 {
     uint64_t whole = 0;

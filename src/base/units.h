@@ -11,17 +11,19 @@
 #include <stdint.h>
 
 enum ab_unit_kind {
-    AB_UNIT_COUNT,      /* 12, 1e6, 1_000_000, 20M (k K M G T: powers of 1000) */
-    AB_UNIT_BYTES,      /* COUNT, or B KB MB GB TB (1000) KiB MiB GiB TiB (1024) */
-    AB_UNIT_TIME,       /* ns us ms s; a bare number is an error except 0; result in ns */
-    AB_UNIT_FRACTION,   /* 0.25 or 25%; result as given, 0.25 */
-    AB_UNIT_BYTES_REAL, /* BYTES and TIME with fractions: 6.1MiB, 3.5ns */
+    AB_UNIT_COUNT, /* 12, 1e6, 1_000_000, 20M (k K M G T: powers of 1000) */
+    /* like COUNT without T, or with B KB MB GB TB (powers of 1000) KiB MiB GiB TiB (of 1024) */
+    AB_UNIT_BYTES,
+    AB_UNIT_TIME,     /* ns us ms s; a bare number is an error except 0; result in ns */
+    AB_UNIT_FRACTION, /* 0.25 or 25%; result as given, 0.25 */
+    /* this and the next: like BYTES and TIME, but with fractions: 6.1MiB, 3.5ns */
+    AB_UNIT_BYTES_REAL,
     AB_UNIT_TIME_REAL,
 };
 
-/* Result of parsing. */
+/* A parsed number. */
 struct ab_number {
-    double value;   /* always set */
+    double value;   /* set for every kind */
     uint64_t whole; /* exact value of COUNT, BYTES and TIME, which must be whole */
 };
 

@@ -58,7 +58,7 @@ struct game {
     struct scratch scratch, trails;
     void *kept; /* the trail that outlives its frame; NULL = none */
     int kept_until;
-    uint64_t spent_ns, empty_part_ns; /* of this frame; measured for a part without calls */
+    uint64_t spent_ns, empty_part_ns; /* spent_ns: of this frame; empty_part_ns: of an empty part */
 };
 
 static uint64_t now_ns(void)
