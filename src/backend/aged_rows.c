@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parses the setting `litter` and --aged, and adds rows on aged heaps to the list.
+ * Parses the setting `litter` and the option --aged, and adds rows with an aged heap to the list of
+ * back ends.
  */
 #include "backend/aged_rows.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a plain decimal number that ends at `end`. */
+/* Reads a decimal number without sign or exponent that ends exactly at `end`. */
 static bool read_number(const char *text, const char *end, double *out)
 {
     char *stop;
@@ -22,7 +23,7 @@ static bool read_number(const char *text, const char *end, double *out)
     return stop == end;
 }
 
-/* Parses the text without checking its limits. */
+/* Parses OCC or OCCxMULT without checking its limits. */
 static bool parse(const char *text, struct ab_aging_request *out)
 {
     const char *end = text + strlen(text), *x = strchr(text, 'x');
@@ -71,7 +72,8 @@ void ab_aged_rows_judge(struct ab_selection *s)
     AB_COPY(s->reason, why);
 }
 
-/* Adds the setting to a name: "glibc:trim=2s{A=b}" becomes "glibc:trim=2s:litter=0.75{A=b}". */
+/* Adds the setting "litter=SAID" to a name: "glibc:trim=2s{A=b}" becomes
+ * "glibc:trim=2s:litter=0.75{A=b}". */
 static enum ab_status add_setting(char *name, size_t cap, const char *said, struct ab_err *err)
 {
     char longer[sizeof((struct ab_selection *)0)->full_name];
@@ -91,7 +93,7 @@ static enum ab_status name_row(struct ab_selection *row, const char *said, struc
     return add_setting(row->name, sizeof row->name, said, err);
 }
 
-/* Adds a copy of row `from` on the aged heap `said`; "0" adds `from` unchanged. */
+/* Adds a copy of row `from` whose heap is aged as `said` gives; "0" adds an unchanged copy. */
 static enum ab_status add_row(struct ab_selection_list *list, const struct ab_selection *from,
                               const char *said, struct ab_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the libraries of presets. Searches the directories that Debian's loader is configured with,
- * because the format of its cache is private to glibc.
+ * Finds the library files of presets. Searches the directories that Debian configures for the
+ * dynamic linker. Does not read the linker's cache, because its format is private to glibc.
  */
 #include "backend/presets.h"
 
@@ -42,7 +42,8 @@ static const char *const standard_dirs[] = {
 
 /* ---- the names of packages, which depend on the release ---- */
 
-/* Package names of each preset, separated by '|' if there are two. */
+/* Debian package of each preset. If the package has another name in a newer release, both names,
+ * separated by '|'. */
 static const char *const package_names[] = {
 #define AB_PRESET(name, package, summary, ...) package,
 #include "backend/presets.def"
@@ -51,7 +52,8 @@ static const char *const package_names[] = {
 
 enum { PRESETS = AB_ARRAY_LEN(package_names), PACKAGE_BYTES = 64 };
 
-/* Reads the value of a line "KEY=value" or 'KEY="value"' of os-release; "" = none. */
+/* Reads the value of a line KEY=value or KEY="value" of /etc/os-release; "" if there is no such
+ * line. */
 static void read_release(const char *key, char value[32])
 {
     const char *of_test = getenv("ALLOCBENCH_TEST_OS_RELEASE");
@@ -67,7 +69,8 @@ static void read_release(const char *key, char value[32])
         fclose(f);
 }
 
-/* True if this system uses the package's second name. Debian testing has no VERSION_ID. */
+/* True if this system is so new that it uses the second name of the package. Debian testing counts
+ * as new: it has no VERSION_ID. */
 static bool has_new_name(const char *name)
 {
     char id[32], version[32];
@@ -79,7 +82,8 @@ static bool has_new_name(const char *name)
            strtod(version, NULL) >= 24.04;
 }
 
-/* Copies the first (0) or second (1) name of the package. Returns false if there is none. */
+/* Copies the first (which = 0) or second (1) of the names to `name`. Returns false if there is no
+ * such name. */
 static bool name_package(const char *names, unsigned which, char name[PACKAGE_BYTES])
 {
     const char *other = strchr(names, '|');
@@ -96,7 +100,7 @@ static struct ab_preset presets[] = {
 #undef AB_PRESET
 };
 
-/* Returns the presets with the package names of this system. */
+/* Returns the presets, with the package names of this system. */
 static const struct ab_preset *table(void)
 {
     static char names[PRESETS][PACKAGE_BYTES];
@@ -141,10 +145,10 @@ bool ab_preset_is_own(const struct ab_preset *preset)
 }
 
 struct search {
-    char *path; /* path of the best file so far */
+    char *path; /* path of the best file so far, the caller's buffer */
     size_t cap;
-    bool found;    /* True if any file was found */
-    bool is_right; /* True if it is a library for this machine */
+    bool found;    /* True if a file was found, right or wrong */
+    bool is_right; /* True if the file at `path` is a library for this machine */
 };
 
 static void consider(struct search *s, const char *candidate)
@@ -158,7 +162,8 @@ static void consider(struct search *s, const char *candidate)
     s->found = true;
 }
 
-/* Considers the files that match, newest first in version order (llvm-14 is newer than llvm-9). */
+/* Considers the files that match the pattern, the newest version first (llvm-14 is newer than
+ * llvm-9). */
 static void consider_pattern(struct search *s, const char *pattern)
 {
     char text[PATH_MAX];
@@ -181,7 +186,7 @@ static void consider_pattern(struct search *s, const char *pattern)
     globfree(&matches);
 }
 
-/* Considers the file in the folder of this program. */
+/* Considers a file in the folder of this program. `file` begins with "$ORIGIN/". */
 static void consider_beside_us(struct search *s, const char *file)
 {
     char self[PATH_MAX], candidate[PATH_MAX];
@@ -215,8 +220,7 @@ bool ab_preset_locate(const struct ab_preset *preset, const char *const *dirs, c
     return s.found;
 }
 
-/* Returns the text after `key` on the line, or NULL if the line is another field. Cuts the newline
- * off. */
+/* If the line begins with `key`, returns the rest without the newline; otherwise NULL. */
 static const char *field(char *line, const char *key)
 {
     size_t n = strlen(key);
@@ -252,8 +256,8 @@ const char *ab_package_version(const char *package, const char *status_file, cha
     return buf;
 }
 
-/* Returns the package names of the file at `path`: those of the preset whose first choice it is,
- * else those of `preset`. */
+/* Returns the package names for the file at `path`. If it is the first file of some preset, returns
+ * that preset's packages, otherwise those of `preset`. */
 static const char *package_of(const struct ab_preset *preset, const char *path)
 {
     for (size_t i = 0; i < PRESETS; i++)
@@ -277,7 +281,7 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
         return buf;
     }
     buf[0] = 0;
-    if (strstr(path, "/local/") != NULL) /* not installed by a package */
+    if (strstr(path, "/local/") != NULL) /* no package installs files there */
         return buf;
     char name[PACKAGE_BYTES];
     for (unsigned i = 0; buf[0] == 0 && name_package(package_of(preset, path), i, name); i++)
@@ -285,8 +289,9 @@ const char *ab_preset_version(const struct ab_preset *preset, const char *path, 
     return buf;
 }
 
-/* Tests of defaults.def. They need only sums over the requests: by Markov's inequality, the mean
- * bounds the share of requests above a multiple of it. */
+/* Tests that defaults.def names: which built-in allocators suit the work. They need only sums over
+ * the requests. By Markov's inequality the mean size bounds the share of requests that are larger
+ * than a multiple of the mean. */
 
 static double mean_bytes(const struct ab_work *w)
 {
@@ -342,7 +347,7 @@ bool ab_default_has_library(const struct ab_preset *preset)
     return true;
 }
 
-/* Rows of --sweep by name; the rows of one name are adjacent in the table. */
+/* Rows of --sweep. All rows of one back end are adjacent in the table. */
 
 enum { NAMES_MAX = 32 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looks names up among built-ins first, then presets. Text is a path by its form, not because such
- * a file exists in the current directory.
+ * Looks names up among the built-in allocators first, then among presets, then in folders. Whether
+ * a text is a path depends on its form only, not on files in the current directory.
  */
 #include "backend/selection.h"
 
@@ -26,10 +26,10 @@
 #include <unistd.h>
 
 enum { NAMES_MAX = 64 };
-static const char all[] = "all", libraries[] = "libraries"; /* words for several back ends */
+/* words that stand for several back ends */
+static const char all[] = "all", libraries[] = "libraries";
 
-/* Returns the last ".so" of the name that stands alone or before a version; NULL if there is
- * none. */
+/* Returns the last ".so" in the name that is at its end or before a version number; NULL = none. */
 static const char *find_so(const char *name)
 {
     const char *found = NULL;
@@ -66,7 +66,7 @@ enum ab_boundary ab_selection_boundary(const struct ab_selection *s)
                                              : ab_source_boundary(s->source);
 }
 
-/* Lists all names that -b knows. Returns their number. */
+/* Lists all names that -b knows. Returns the number of names. */
 static size_t list_names(const char *names[NAMES_MAX])
 {
     size_t n = 0;
@@ -79,7 +79,7 @@ static size_t list_names(const char *names[NAMES_MAX])
     return n;
 }
 
-/* Allocators without a Debian package, with the file that their build makes. */
+/* Allocators that have no Debian package, and the file that the build of each one makes. */
 static const struct {
     const char *name, *file;
 } unpackaged[] = {
@@ -139,8 +139,9 @@ static enum ab_status select_builtin(const struct ab_backend *b, const char *par
     return AB_OK;
 }
 
-/* Functions that a malloc library must define completely. If some were missing, blocks of one
- * allocator would reach the free of another as soon as a missing function is called. */
+/* Functions to look for in a library: first all functions of malloc, then the symbol of a plug-in.
+ * A malloc library must define all functions of malloc. Otherwise blocks of one allocator would be
+ * freed by another. */
 
 static const char *const symbols[] = {
 #define AB_MALLOC_SERVED(name, flags) #name,
@@ -175,8 +176,8 @@ static void refuse_part(struct ab_selection *s, uint64_t defined)
     ab_text_fini(&t);
 }
 
-/* Classifies a library with prefixed functions. PREFIXmalloc and PREFIXfree are required, the
- * others optional. */
+/* Classifies a library whose functions have the prefix s->prefix. PREFIXmalloc and PREFIXfree are
+ * required, all others are optional. */
 static void classify_prefix(const char *path, struct ab_selection *s)
 {
     char names[2][64];
@@ -192,8 +193,8 @@ static void classify_prefix(const char *path, struct ab_selection *s)
     refuse(s, AB_SELECTION_WRONG_LIBRARY, err.text);
 }
 
-/* Sets the reason for a library without malloc. If it defines prefixed functions, with a well-known
- * prefix or the file's name, the reason suggests the prefix: "defines mm_malloc and mm_free: …". */
+/* Refuses a library that has no malloc. If it has malloc and free with a well-known prefix or with
+ * its file name as prefix, the reason suggests to use this prefix. */
 static void refuse_without_malloc(struct ab_selection *s)
 {
     static const char *const known[] = {"mm_", "my_", "my", "mi_", "je_", "tc_", "sn_", "rp", "dl"};
@@ -242,7 +243,7 @@ static void classify_symbols(const struct ab_elf *elf, struct ab_selection *s)
         refuse_without_malloc(s);
 }
 
-/* Sets path, dev, ino, build_id, source, state and reason from the file `path`. */
+/* Reads the file `path` and sets path, dev, ino, build_id, source, state and reason in *s. */
 static void library_classify(const char *path, struct ab_selection *s)
 {
     struct ab_elf elf;
@@ -271,8 +272,8 @@ out:
 
 #define PURGE_LEAST_NS UINT64_C(1000000)
 
-/* Parses the settings of a malloc library: "purge=10s" or nothing. For the C library, "trim=10s"
- * means the same. */
+/* Parses the settings of a malloc library: "purge=10s" or nothing. The C library also accepts
+ * "trim=10s", which means the same. */
 static enum ab_status settings_purge(const char *params, bool is_libc, struct ab_selection *s,
                                      struct ab_err *err)
 {
@@ -321,14 +322,16 @@ static enum ab_status select_preset(const struct ab_preset *p, const char *param
     return AB_OK;
 }
 
-/* Selects a library file with its settings, "PARAM=VALUE:…" or "prefix=mi_". */
+/* Selects a library file. Its settings are "PARAM=VALUE:…" for a plug-in, "prefix=mi_", or
+ * "purge=10s" for a malloc. */
 static enum ab_status select_file(const char *path, const char *params, struct ab_selection *s,
                                   struct ab_err *err)
 {
     AB_TRY(ab_settings_library(params, s, err));
     library_classify(path, s);
     if (s->state == AB_SELECTION_OK && s->source == AB_SOURCE_PRELOAD && s->params[0] != 0) {
-        s->params[0] = 0; /* parameters are only for plug-ins */
+        /* a malloc library has no parameters of its own, only the setting purge */
+        s->params[0] = 0;
         return settings_purge(params, false, s, err);
     }
     if (s->state == AB_SELECTION_ABSENT)
@@ -336,7 +339,8 @@ static enum ab_status select_file(const char *path, const char *params, struct a
     return AB_OK;
 }
 
-/* Finds DIR/libNAME.so or DIR/NAME.so in the folders "DIR:DIR". */
+/* Looks for DIR/libNAME.so and DIR/NAME.so in each of the folders "DIR:DIR". Returns true and the
+ * path of the first file that exists. */
 static bool find_in_folders(const char *folders, const char *name, char *out, size_t cap)
 {
     for (const char *p = folders; p != NULL && *p != 0; p += *p == ':') {
@@ -366,7 +370,8 @@ static enum ab_status select_name(const struct ab_spelling *spelling, const char
     return fail_unknown(spelling->name, folders, err);
 }
 
-/* Removes a prefix such as "checked+" or "inline+" from the name and returns it; "" = none. */
+/* Removes a prefix such as "checked+" or "inline+" from *name and returns the prefix; "" = there is
+ * none. */
 static const char *take_decorator(char **name)
 {
     static const char *const decorators[] = {"checked+", "fault+", "inline+", "cursor+"};
@@ -380,7 +385,8 @@ static const char *take_decorator(char **name)
     return "";
 }
 
-/* Refuses a given name that already means something else. */
+/* Checks the name that the user gives to a row: its characters, and that it does not already mean
+ * another back end. */
 static enum ab_status check_own(const struct ab_spelling *spelling, struct ab_err *err)
 {
     char stem[128];
@@ -394,8 +400,8 @@ static enum ab_status check_own(const struct ab_spelling *spelling, struct ab_er
     return AB_OK;
 }
 
-/* Removes "KEY=VALUE" from the parameters and copies VALUE; `key` ends with '='. Returns false if
- * it is missing. */
+/* Removes the setting that begins with `key` ("KEY=") from the parameters and copies its value.
+ * Returns false if it is missing. */
 static bool take_param(char *params, const char *key, char *value, size_t cap)
 {
     for (char *p = params; *p != 0; p += *p == ':') {
@@ -444,7 +450,8 @@ static enum ab_status read_decorator(struct ab_spelling *spelling, const char *d
     return AB_OK;
 }
 
-/* Writes the requested name (the stem of a path) with its settings. */
+/* Writes the name of the back end as requested, with its settings. A path is replaced by the stem
+ * of its file name. */
 static enum ab_status spell_out(const struct ab_spelling *spelling, const char *decorator,
                                 bool is_file, char *to, size_t cap, struct ab_err *err)
 {
@@ -465,8 +472,8 @@ static enum ab_status spell_out(const struct ab_spelling *spelling, const char *
                    spelling->own[0] == 0 ? "; give it a short one: NAME=…" : "");
 }
 
-/* Sets the name to show. A given name hides the settings, except the aged heap, because --aged
- * makes several rows of one back end. */
+/* Sets s->name, and s->full_name if the user gave the row a name. A given name hides the settings
+ * except `litter`, because --aged makes several rows of one back end. */
 static enum ab_status name_selection(const struct ab_spelling *spelling, const char *decorator,
                                      bool is_file, struct ab_selection *s, struct ab_err *err)
 {
@@ -516,10 +523,10 @@ static bool have_same_variables(const struct ab_selection *a, const struct ab_se
     for (uint32_t i = 0; i < a->n_env; i++)
         for (uint32_t k = 0; k < b->n_env; k++)
             n_same += strcmp(a->env[i], b->env[k]) == 0;
-    return a->n_env == b->n_env && n_same == a->n_env; /* no variable occurs twice */
+    return a->n_env == b->n_env && n_same == a->n_env; /* no variable occurs twice in a selection */
 }
 
-/* True if both selections do exactly the same, however they are spelled. */
+/* True if both selections are OK and would do exactly the same, however they are spelled. */
 static bool is_twin(const struct ab_selection *a, const struct ab_selection *b)
 {
     return a->is_checked == b->is_checked && a->is_inline == b->is_inline &&
@@ -557,8 +564,8 @@ static enum ab_status check_unique(const struct ab_selection_list *list,
     return AB_OK;
 }
 
-/* Adds one entry to the list; `text` is cut into parts. If is_whole, all of it is a path, whatever
- * characters it has. */
+/* Adds one entry to the list. Cuts `text` into parts, unless is_whole: then all of it is a path,
+ * whatever characters it has. */
 static enum ab_status add(struct ab_selection_list *list, char *text, bool is_whole,
                           const char *folders, struct ab_err *err)
 {
@@ -609,7 +616,8 @@ static enum ab_status add_all(struct ab_selection_list *list, struct ab_err *err
     return AB_OK;
 }
 
-/* True if a word such as "libraries" already added this name. Marks the row as named then. */
+/* True if a word such as "libraries" has already added a row of this name. Marks that row as named
+ * by the user then. */
 static bool is_named_again(struct ab_selection_list *list, const char *text)
 {
     for (size_t i = 0; i < list->n; i++)

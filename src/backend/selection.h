@@ -19,45 +19,58 @@
 
 enum ab_selection_state {
     AB_SELECTION_OK,
-    AB_SELECTION_ABSENT,        /* no such file, or not installed; see package */
-    AB_SELECTION_WRONG_LIBRARY, /* a file that cannot be measured */
+    AB_SELECTION_ABSENT,        /* no such file, not installed, or its heap cannot be aged */
+    AB_SELECTION_WRONG_LIBRARY, /* a file that cannot be loaded as a back end */
 };
 
 enum { AB_SELECTION_ENV_MAX = 8 };
 
 struct ab_selection {
-    char name[128]; /* shown name: "glibc", "arena:reserve=1GiB", "jemalloc{MALLOC_CONF=…}", or a
-                       file's stem and settings; or the name that the user gave */
-    char full_name
-        [512]; /* if the user gave a name: the full one, "jemalloc{MALLOC_CONF=…}"; "" = same as
-                  name */
-    enum ab_source source; /* if absent or wrong: the expected source, if known */
+    /* name to show: "glibc", "arena:reserve=1GiB", "jemalloc{MALLOC_CONF=…}", for a file its stem
+     * and settings, or the name that the user gave to the row */
+    char name[128];
+    /* name with all settings, "jemalloc{MALLOC_CONF=…}", if the user gave the row a name; "" =
+     * `name` has all settings */
+    char full_name[512];
+    enum ab_source source; /* kind of the back end; if it is absent or wrong, the expected kind */
     enum ab_selection_state state;
-    char reason[1024]; /* "" if OK; else the end of a sentence that begins with the name */
-    bool was_named;    /* True if the user named it, False if a default list did */
-    bool is_control;   /* True for a control that shows changes of the machine; no gate applies */
-    bool is_file;      /* True if named by a path: the author of the path chooses the code that
-                          runs */
-    bool never_frees;  /* AB_TRAIT_NO_FREE of a built-in */
-    bool is_checked;   /* checked+NAME: every call is checked, nothing is measured */
-    uint64_t fault_n;  /* fault+NAME:n=N: the N-th allocation fails; 0 = none */
-    char path[4096];   /* absolute, links resolved; "" for built-ins and the C library */
-    uint64_t dev, ino; /* device and inode of `path` */
+    /* "" if OK; otherwise the end of a sentence that begins with the name of the back end */
+    char reason[1024];
+    /* True if the user named the back end; false if a word such as "libraries" or the default list
+     * did */
+    bool was_named;
+    /* True if the row is measured only to notice changes of the machine; gates do not apply to
+     * it */
+    bool is_control;
+    /* True if named by a path, so that the author of the path decides which code runs */
+    bool is_file;
+    /* True if it is a built-in allocator with AB_TRAIT_NO_FREE: it frees no single blocks */
+    bool never_frees;
+    bool is_checked;  /* True for checked+NAME: every call is checked, nothing is measured */
+    uint64_t fault_n; /* fault+NAME:n=N: number of the allocation that fails, from 1; 0 = none */
+    /* absolute path without symbolic links; "" for built-ins and the C library */
+    char path[4096];
+    uint64_t dev, ino;              /* device and inode of `path` */
     char build_id[41], version[64]; /* "" = unknown */
-    char package[64];               /* Debian package of a preset; "" = none */
+    char package[64];               /* Debian package, if it is a preset; "" = none */
     const struct ab_backend *builtin;
-    bool is_placement; /* True for "@map", a row of several back ends that cannot be opened
-                          itself */
-    bool is_inline;    /* True for "inline+NAME" and "cursor+NAME": a built-in compiled into the
-                          loop */
-    bool has_cursor;   /* "cursor+NAME" */
+    /* True for "@map", a row in which several back ends serve the requests. It cannot be opened
+     * itself */
+    bool is_placement;
+    /* True for inline+NAME and cursor+NAME: a built-in allocator that is compiled into the replay
+     * loop */
+    bool is_inline;
+    bool has_cursor; /* True for cursor+NAME */
     uint64_t values[AB_PARAMS_MAX];
-    char params[256];              /* plug-ins: "PARAM=VALUE:…", checked only by the worker; for
-                          AB_SOURCE_PREFIX the functions of init=, "A+B" */
-    char prefix[32];               /* of AB_SOURCE_PREFIX, "mi_" */
-    uint64_t purge_ns;             /* interval of periodic purges, in the work's time; 0 = never */
-    struct ab_aging_request aging; /* without its seed, which is set later */
-    char env[AB_SELECTION_ENV_MAX][256]; /* "VARIABLE=VALUE", only for its workers */
+    /* plug-in: "PARAM=VALUE:…", whose names and values only the worker checks. AB_SOURCE_PREFIX:
+     * the functions of init=, "A+B" */
+    char params[256];
+    char prefix[32]; /* AB_SOURCE_PREFIX: prefix of its functions, such as "mi_" */
+    /* interval of periodic purges in the time of the work, ns; 0 = no purges */
+    uint64_t purge_ns;
+    struct ab_aging_request aging; /* occupancy 0 = no aged heap; the seed is set later */
+    /* "VARIABLE=VALUE", set for the workers of this back end only */
+    char env[AB_SELECTION_ENV_MAX][256];
     uint32_t n_env;
 };
 
@@ -84,16 +97,18 @@ enum { AB_SELECTION_MAX = 64 };
  * rows have equal settings, however they are spelled. */
 enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,
                                   struct ab_selection_list *out, struct ab_err *err);
-/* Appends a built-in or library by its name, with was_named false. Does nothing if it is not
- * installed or is in the list. `list` comes from ab_selection_parse(). */
+/* Appends the built-in allocator or library `name` with was_named false. Does nothing if it is not
+ * installed or already in the list. `list` must come from ab_selection_parse(). */
 enum ab_status ab_selection_add(struct ab_selection_list *list, const char *name,
                                 struct ab_err *err);
 void ab_selection_list_fini(struct ab_selection_list *list);
 
-/* Returns the boundary to show for a back end. With a prefix such as checked+, it is a heap. */
+/* Returns the boundary that is shown for a back end: the kind of interface through which it is
+ * called. With checked+ or fault+ it is a heap. */
 enum ab_boundary ab_selection_boundary(const struct ab_selection *selection);
-/* Writes the name of a library file to buf and returns buf: "libjemalloc.so.2" → "jemalloc". Drops
- * lib and .so…, and replaces characters outside [A-Za-z0-9._-] by '_'. Always terminates buf. */
+/* Writes the name of a library file to buf and returns buf: "libjemalloc.so.2" becomes "jemalloc".
+ * Removes "lib" and ".so…", and replaces characters outside [A-Za-z0-9._-] by '_'. Always
+ * terminates buf. */
 const char *ab_selection_stem(const char *path, char *buf, size_t cap);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Splits one entry of -b in place, and checks the form of each part: given name, name or path,
- * parameters, environment variables. The table of the back end checks whether a parameter exists.
+ * Splits one entry of -b in place, and checks the form of its parts: given name, name or path,
+ * parameters, environment variables. Whether a parameter exists is checked with the table of the
+ * built-in allocator, or by the worker.
  */
 #include "backend/settings.h"
 
@@ -33,7 +34,7 @@ char *ab_settings_comma(char *text)
     return NULL;
 }
 
-/* Returns the first such character without a backslash before it; NULL = none. */
+/* Returns the first character `wanted` that has no backslash before it; NULL = none. */
 static char *find_plain(char *text, char wanted)
 {
     for (; *text != 0 && *text != wanted; text++)
@@ -41,7 +42,7 @@ static char *find_plain(char *text, char wanted)
     return *text != 0 ? text : NULL;
 }
 
-/* Removes the backslashes and keeps the characters that they escape. */
+/* Removes the backslashes from the text, and keeps the characters after them. */
 static void take_literally(char *text)
 {
     char *to = text;
@@ -52,17 +53,19 @@ static void take_literally(char *text)
     *to = 0;
 }
 
-/* Returns the ':' before the parameters, searched in the last part of a path; NULL = none. */
+/* Returns the ':' that begins the parameters; NULL = none. In a path, only the part after the last
+ * '/' is searched. */
 static char *find_colon(char *text)
 {
     char *slash = strrchr(text, '/'), *equals = find_plain(text, '=');
     if (slash != NULL && equals != NULL && slash > equals)
-        slash = memrchr(text, '/', (size_t)(equals - text)); /* a value may contain '/' */
+        /* a '/' in the value of a parameter does not count */
+        slash = memrchr(text, '/', (size_t)(equals - text));
     return find_plain(slash != NULL ? slash : text, ':');
 }
 
-/* Splits off "OWN=", which ends at the first '=' unless a path, parameters or variables began
- * before. Returns the rest. */
+/* Splits "OWN=" off and returns the rest. OWN ends at the first '='. There is no OWN if a path,
+ * parameters or variables begin before that '='. */
 static char *split_own(char *text, struct ab_spelling *out)
 {
     char *end = text + strcspn(text, "=/:{\\");
@@ -101,7 +104,7 @@ enum ab_status ab_settings_split(char *text, struct ab_spelling *out, struct ab_
     return AB_OK;
 }
 
-/* True if the text is a variable name as in a shell. */
+/* True if the n bytes of the text are a variable name as in a shell. */
 static bool is_variable(const char *text, size_t n)
 {
     size_t i = 0;
@@ -152,13 +155,14 @@ enum ab_status ab_settings_env(const char *text, struct ab_selection *s, struct 
 /* ---- variables that a stranger may set ---- */
 
 /* Variables of the allocators in presets.def that change only how they use memory. If a value is a
- * list of options, each key must be listed too, because the same list may name files (jemalloc's
- * prof_prefix, the log_path of older scudo). A name that ends with '*' is a prefix. */
+ * list of options, the keys of the options must be listed too, because an option may name a file
+ * (jemalloc's prof_prefix, the log_path of older scudo). A name that ends with '*' is a prefix. */
 static const struct harmless {
     const char *variable;
-    const char *separators; /* separators of the options in a value; NULL = no options */
-    char equals;            /* between key and value of an option */
-    const char *keys;       /* " KEY KEY "; a key that ends with '*' is a prefix */
+    /* characters that separate options in a value; NULL = the value has no options */
+    const char *separators;
+    char equals;      /* character between the key and the value of an option */
+    const char *keys; /* allowed keys, " KEY KEY "; a key that ends with '*' is a prefix */
 } harmless[] = {
     {"GLIBC_TUNABLES", ":", '=', " glibc.malloc.* glibc.pthread.* "},
     {"MALLOC_ARENA_MAX", NULL, 0, NULL},
@@ -195,8 +199,8 @@ static const struct harmless {
     {"TCMALLOC_TRANSFER_NUM_OBJ", NULL, 0, NULL},
 };
 
-/* True if the first n bytes of `word` match `pattern`, which has n_pattern bytes. A '*' at its end
- * stands for any bytes. */
+/* True if the n bytes of `word` match the n_pattern bytes of `pattern`. A '*' at the end of the
+ * pattern stands for any bytes. */
 static bool fits(const char *pattern, size_t n_pattern, const char *word, size_t n)
 {
     bool is_prefix = n_pattern > 0 && pattern[n_pattern - 1] == '*';
@@ -216,7 +220,7 @@ static bool is_listed_key(const char *keys, const char *word, size_t n)
     return false;
 }
 
-/* True if every option of the value has a listed key. */
+/* True if the keys of all options in the value are listed. */
 static bool has_listed_keys(const struct harmless *h, const char *value)
 {
     const char equals[] = {h->equals, 0};
@@ -240,14 +244,14 @@ bool ab_settings_is_harmless(const char *setting)
     return false;
 }
 
-/* Returns the length of the first PARAM=VALUE of the text. */
+/* Returns the length of the first PARAM=VALUE in the text. */
 static size_t setting_length(const char *text)
 {
     return strcspn(text, ":");
 }
 
-/* Checks the form of each setting, and that none occurs twice. The library checks names and
- * values. */
+/* Checks that each setting has the form PARAM=VALUE, and that none occurs twice. The plug-in itself
+ * checks names and values. */
 static enum ab_status check_form(const char *params, const struct ab_selection *s,
                                  struct ab_err *err)
 {
@@ -265,8 +269,8 @@ static enum ab_status check_form(const char *params, const struct ab_selection *
     return AB_OK;
 }
 
-/* Copies the value of `key` from "KEY=VALUE:…", "" if it is missing. Returns how often the key
- * occurs. */
+/* Copies the value of `key` ("KEY=") in "KEY=VALUE:…"; "" if it is missing. Returns how often the
+ * key occurs. */
 static size_t find_value(const char *params, const char *key, char *value, size_t cap)
 {
     size_t n = 0;
@@ -282,7 +286,7 @@ static size_t find_value(const char *params, const char *key, char *value, size_
     return n;
 }
 
-/* True if the text is a list of function names separated by '+'. */
+/* True if the text is a list of function names, separated by '+'. */
 static bool are_functions(const char *names)
 {
     for (const char *p = names;; p++) {
@@ -295,7 +299,7 @@ static bool are_functions(const char *names)
     }
 }
 
-/* Reads "prefix=mm_" and the optional "init=NAME", which is stored in s->params. */
+/* Reads "prefix=mm_" into s->prefix, and the optional "init=NAME" into s->params. */
 static enum ab_status read_prefix(const char *params, struct ab_selection *s, struct ab_err *err)
 {
     size_t n_all = 1;
@@ -337,10 +341,10 @@ enum ab_status ab_settings_library(const char *params, struct ab_selection *s, s
     return read_prefix(params, s, err);
 }
 
-/* Checks of settings: what is wrong, which value would be right, and which other setting is
- * required. */
+/* Functions that parse the settings of a built-in allocator. Error messages say what is wrong,
+ * which value would be right, or which other setting is required. */
 
-struct setting { /* one NAME=VALUE */
+struct setting { /* one setting NAME=VALUE of a built-in allocator */
     const struct ab_backend *backend;
     const struct ab_param *param;
     const char *value;
@@ -377,7 +381,7 @@ static enum ab_status fail_value(const struct setting *s, const char *why, struc
                    AB_SHOWN(128, s->value), why);
 }
 
-/* Writes a bound exactly, because a rounded bound would be wrong. */
+/* Writes a bound to buf: a size with its unit and three digits, a count in full. Returns buf. */
 static const char *show_bound(char *buf, size_t cap, enum ab_unit_kind kind, uint64_t bound)
 {
     if (kind == AB_UNIT_BYTES)
@@ -410,7 +414,8 @@ static enum ab_status fail_choice(const struct setting *s, struct ab_err *err)
     return status;
 }
 
-/* Parses the first setting of `rest`, which is cut in place. */
+/* Parses the first setting of *rest, which is cut in place, into `values`. Sets *rest to the text
+ * after it; NULL = no more settings. */
 static enum ab_status parse_setting(const struct ab_backend *b, char **rest, uint64_t *values,
                                     bool *is_set, struct ab_err *err)
 {
@@ -432,8 +437,8 @@ static enum ab_status parse_setting(const struct ab_backend *b, char **rest, uin
                                          : fail_value(&s, wrong, err);
 }
 
-/* Refuses built-in settings that have no effect without another setting. Alone, they would measure
- * something other than their name says. */
+/* Refuses a setting that has no effect unless another setting has a certain value. Such a row would
+ * measure something other than its name says. */
 static enum ab_status refuse_idle(const struct ab_backend *b, const uint64_t *values,
                                   struct ab_err *err)
 {
