@@ -24,11 +24,12 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_BYTES = 900000, RESERVE = 10000 }; /* RESERVE: for the end of the document */
+/* RESERVE: bytes that are kept for the end of the document */
+enum { MOST_BYTES = 900000, RESERVE = 10000 };
 
 struct page {
     struct ab_text text;
-    size_t n_left_out; /* number of rows */
+    size_t n_left_out; /* number of rows that did not fit */
 };
 
 /* Adds and frees a row; counts it if it does not fit. */
@@ -109,7 +110,7 @@ static const char *time_text(char buf[AB_CELL_BYTES], double ns, double floor_ns
     return buf;
 }
 
-/* Adds a number that is known. */
+/* Adds the text of a cell whose number is known. */
 static void add_value(struct ab_text *t, const struct ab_grid *g, const struct ab_grid_cell *cell)
 {
     const double x = cell->value, floor_ns = g->session->timer.floor_ns;
@@ -165,7 +166,7 @@ static void add_cell(struct ab_text *t, const struct ab_grid *g, const struct ab
     ab_text_add(t, " |");
 }
 
-/* Returns the title of the labels: without one, the first heading stands for it. */
+/* Returns the title of the column of labels, or the first heading if the grid has no such title. */
 static const char *title_of_labels(const struct ab_grid *g)
 {
     bool has_heading = g->n_rows > 0 && g->rows[0].is_heading;
@@ -192,8 +193,8 @@ static void add_head(struct ab_text *t, const struct ab_grid *g, bool is_termina
     ab_text_fini(&rule);
 }
 
-/* True if the table has this row. Headings stand only in the columns of terminals, as others have a
- * column for them; the first one is the title of the labels. */
+/* True if the table has this row. Headings are rows only in tables with the columns of terminals,
+ * because pages have a column for them. The first heading is the title of the labels instead. */
 static bool has_row(const struct ab_grid *g, size_t row, bool is_terminal)
 {
     const struct ab_grid_row *r = &g->rows[row];
@@ -208,7 +209,7 @@ static void add_paragraph(struct ab_text *t, const char *text)
     ab_text_add(t, "\n\n");
 }
 
-/* Adds the lines of the note, unless its column is not shown. */
+/* Adds the lines of the note, unless the note belongs to a column that is not shown. */
 static void add_note(struct ab_text *t, const struct ab_grid *g, bool is_terminal)
 {
     if (g->note == NULL ||
@@ -274,7 +275,7 @@ static size_t count_rows(const struct ab_grid *g)
     return n;
 }
 
-/* Adds the topics of a place. The rows of a table that does not fit are counted. */
+/* Adds the tables of a place. If a table does not fit, its rows are only counted. */
 static void add_topics(struct page *page, const struct ab_view *v, enum ab_markdown_place place)
 {
     struct ab_topic_walk walk = {.at = {.view = v, .surface = AB_MARKDOWN}, .place = place};
@@ -347,7 +348,8 @@ static void add_finding(struct page *page, const struct ab_finding *f)
     add_row(page, &row);
 }
 
-/* Writes the findings with an outcome from `first` to before `end`, with or without a limit. */
+/* Adds the findings with an outcome from `first` to before `end`: those without a limit if
+ * is_shown_only, otherwise those with one. */
 static void add_findings(struct page *page, const struct ab_findings *all,
                          enum ab_finding_outcome first, enum ab_finding_outcome end,
                          bool is_shown_only)

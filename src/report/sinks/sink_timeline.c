@@ -44,7 +44,7 @@ static void put_timeline(const struct rows *rows, const struct ab_timeline *t)
     }
 }
 
-/* Writes memory; the position is the work's time in ns. */
+/* Writes memory over the time of the work; the position is that time in ns. */
 static void put_over_time(const struct rows *rows, const struct ab_over_time *t)
 {
     put_row(rows, "time/live", t->time_ns, t->live_bytes, "bytes");
@@ -54,7 +54,7 @@ static void put_over_time(const struct rows *rows, const struct ab_over_time *t)
     put_row(rows, "time/lazyfree", t->time_ns, t->lazyfree_bytes, "bytes");
 }
 
-/* Writes a window; the position is its middle. */
+/* Writes the latency in a window of ops; the position is the middle of the window. */
 static void put_window(const struct rows *rows, const struct ab_window *w)
 {
     uint32_t middle = w->begin + (w->end - w->begin) / 2;

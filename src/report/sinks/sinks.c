@@ -8,8 +8,8 @@
 
 /* ---- names of histograms ---- */
 
-/* True for characters that need no escape. All others become %XX, which is neither a separator of
- * the log nor of a path. */
+/* True for characters that need no escape. All others become %XX, which contains no separator of
+ * the log or of a path. */
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -32,8 +32,8 @@ const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char 
     size_t n = 0;
     add_name(buf, AB_TAG_BYTES - 32, &n, backend, true);
     n += (size_t)snprintf(buf + n, AB_TAG_BYTES - n, ".");
-    add_name(buf, AB_TAG_BYTES - 32, &n, phase, false); /* dots are escaped, so that the last two
-                                                           dots separate */
+    /* dots of the phase are escaped, so that the last two dots of a tag separate its parts */
+    add_name(buf, AB_TAG_BYTES - 32, &n, phase, false);
     snprintf(buf + n, AB_TAG_BYTES - n, ".%s", op);
     return buf;
 }

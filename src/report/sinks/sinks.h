@@ -35,8 +35,8 @@ enum ab_sink_id {
 
 struct ab_sink {
     const char *option;
-    /* Writes the whole session, with its comparison in session->comparison. NULL = another function
-     * is set. */
+    /* Writes the whole session, with its comparison in session->comparison. NULL = write_histogram
+     * or write_figures is set instead. */
     void (*write)(FILE *to, const struct ab_session *session);
     /* Writes one file about all workloads of a suite. NULL = a file per workload. */
     void (*write_suite)(FILE *to, const struct ab_suite *suite);
@@ -45,7 +45,7 @@ struct ab_sink {
     /* Writes several files into an existing folder. */
     enum ab_status (*write_figures)(const char *folder, const struct ab_session *session,
                                     struct ab_err *err);
-    bool is_of_lines; /* True for lines in the log; such a form has no file */
+    bool is_of_lines; /* True for a form that prints lines into the log and has no file */
 };
 extern const struct ab_sink ab_sinks[AB_SINK_COUNT];
 
@@ -57,8 +57,8 @@ void ab_sinks_markdown_text(struct ab_text *to, const char *s);
  * pages show none or the grid asks for them. */
 void ab_sinks_markdown_grid(struct ab_text *to, const struct ab_grid *g);
 
-/* Writes JUnit XML of several results, a testsuite per work. `means`: one more for the gates on
- * means, which this session has; NULL = none. */
+/* Writes JUnit XML of several results, a testsuite per work. `means` is a session with the gates on
+ * means, which get one more testsuite; NULL = none. */
 void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n,
                     const struct ab_session *means);
 
@@ -85,12 +85,13 @@ void ab_sinks_junit(FILE *to, const struct ab_suite_work *works, size_t n,
 #undef AB_SINK_OF_LINES
 #undef AB_SINK_OF_HISTOGRAMS
 
-/* Writes BACKEND.PHASE.OP. Special characters become %XX, so that no two histograms share a tag. */
+/* Writes the tag of a histogram: BACKEND.PHASE.OP. Special characters become %XX, so that no two
+ * histograms share a tag. */
 enum { AB_TAG_BYTES = 1024 };
 const char *ab_sink_tag(char buf[AB_TAG_BYTES], const char *backend, const char *phase,
                         const char *op);
 
-/* Used in place of the op for numbers of iterations. */
+/* Stands in place of the op in numbers and tags of iterations. */
 #define AB_TAG_ITERATION "iteration"
 
 #endif

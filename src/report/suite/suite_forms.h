@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of several workloads. Their output forms have rows in report/sinks/sinks.def. Nothing
- * is computed here (answer/suite_view.h does).
+ * The table of several workloads. Their output forms have rows in report/sinks/sinks.def. All
+ * numbers come from answer/suite_view.h.
  */
 #ifndef AB_REPORT_SUITE_SUITE_FORMS_H
 #define AB_REPORT_SUITE_SUITE_FORMS_H

@@ -222,8 +222,8 @@ static void add_below(struct ab_table *t, const struct line *list, unsigned show
 static void print_gates(FILE *to, const struct ab_session *s, const struct line *list,
                         struct ab_table_style style)
 {
-    static const char *const names[GATE_COLUMNS] = {"value", "", "",
-                                                    "verdict"}; /* "": see below the row */
+    /* "": the text below the row has what a dropped column had */
+    static const char *const names[GATE_COLUMNS] = {"value", "", "", "verdict"};
     bool is_any = false;
     for (uint32_t i = 0; i < s->n_gates; i++)
         is_any = is_any || has_interval(&s->gates[i]);
@@ -387,7 +387,8 @@ struct signs {
 static void format_number(char out[AB_CELL_BYTES], const struct ab_checked *cell, double x,
                           double floor)
 {
-    bool is_below = cell->op != NULL && x < floor; /* if true, both sides count as the floor */
+    /* a value below the clock's floor is shown as "<" and the floor */
+    bool is_below = cell->op != NULL && x < floor;
     char *at = out + is_below;
     size_t cap = AB_CELL_BYTES - 1;
     x = is_below ? floor : x;
@@ -434,8 +435,9 @@ static void label_case(const struct ab_checked *cell, char *buf, size_t cap)
                  op != NULL ? ab_text_printable(of, sizeof of, op) : "", (int)n, cell->metric);
 }
 
-/* Adds the change of the same build on both sides, caused by the machine, and the rest of the
- * change. */
+/* Adds the change relative to the controls, which are the same build in both results, and the
+ * change of the controls, which the machine caused. Adds nothing if the verdict does not depend on
+ * this. */
 static void add_relative(struct ab_text *t, const struct ab_checked *cell)
 {
     char shown[4 * sizeof cell->controls], change[2][AB_CELL_BYTES], interval[AB_CELL_BYTES];

@@ -24,7 +24,8 @@ enum {
     BLANK_CLOSING = 32,   /* a blank line after the closing words, if there are any */
     CLOSES_TOPICS = 64,   /* closing words stand below the tables of their topic */
     LEGEND_OF_TURN = 128, /* each turn counts its footnotes from 1 */
-    FOOTNOTES = 256, /* prints its footnotes: below the turn or, without LEGEND_OF_TURN, last */
+    /* the place prints its footnotes: below each turn or, without LEGEND_OF_TURN, at its end */
+    FOOTNOTES = 256,
     ALL_PHASES = 512 /* ignores phase=NAME */
 };
 
@@ -51,7 +52,7 @@ struct printer {
     struct ab_table_style style;
     unsigned how;
     struct ab_legend *legend;
-    struct ab_view_texts closing; /* words that are not printed yet */
+    struct ab_view_texts closing; /* closing words that are not printed yet */
 };
 
 /* Keeps the closing words of a grid, each once. */
@@ -106,7 +107,8 @@ static void print_grid(struct printer *p, const struct ab_grid *g, bool is_first
         fputc('\n', p->to);
 }
 
-/* Prints the grids of a place. The signs go into `legend`; NULL = a legend of its own. */
+/* Prints the grids of a place, and remembers their signs in `legend`; NULL = the place has a legend
+ * of its own. */
 static void print_place(FILE *to, const struct ab_view *v, enum ab_terminal_place place,
                         struct ab_table_style style, struct ab_legend *legend)
 {
@@ -213,7 +215,7 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
 {
     const struct ab_view_sentences *said = ab_view_sentences(v);
     struct ab_legend legend = {0};
-    /* params with lists of values take the place of the rest, which is only shown with -v */
+    /* tables by the values of params replace the rest, which is then only shown with -v */
     bool has_rest = v->session->n_combinations == 0 || style.topics != 0;
     ab_table_prose(to, style, AB_PLAIN, said->title);
     for (unsigned i = 0; i < said->headline.n_sentences; i++)
@@ -280,7 +282,7 @@ static void print_warning(FILE *to, const struct ab_view_warning *w, struct ab_t
                   &line);
 }
 
-/* Names the words of -v. */
+/* Prints which words -v takes. */
 static void print_hint(FILE *to, struct ab_table_style style)
 {
     struct ab_text t = {0};

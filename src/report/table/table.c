@@ -65,7 +65,8 @@ static struct ab_table_row *add_backend(struct ab_table *t, const struct ab_back
 }
 
 struct layout {
-    unsigned label, columns[AB_TABLE_COLUMNS_MAX]; /* widths; 0 = dropped */
+    /* widths of the labels and of each column; 0 = the column is dropped */
+    unsigned label, columns[AB_TABLE_COLUMNS_MAX];
     bool utf8;
 };
 
@@ -148,8 +149,8 @@ static void print_row(FILE *to, const struct ab_table *t, const struct layout *l
     ab_format_name(label, sizeof label, row->label, room, l->utf8);
     add_blanks(&line, indent);
     ab_text_add(&line, label);
-    unsigned pending = room - ab_format_width(label); /* blanks are pending so that no line ends in
-                                                         blanks */
+    /* blanks that are written only before further text, so that no line ends in blanks */
+    unsigned pending = room - ab_format_width(label);
     for (unsigned c = 0; c < t->n_columns; c++) {
         const char *cell = index == 0 && row->is_heading ? t->columns[c].title : row->cells[c];
         if (l->columns[c] == 0)
@@ -179,7 +180,7 @@ static void print_below(FILE *to, const struct ab_table_row *row, struct ab_tabl
     ab_table_note(to, style, row->emphasis == AB_FAINT ? AB_FAINT : AB_PLAIN, &text);
 }
 
-/* Prints the names of dropped columns. Returns the shown columns. */
+/* Prints the names of dropped columns. Returns the shown columns, bit c for column c. */
 static unsigned print_dropped(FILE *to, const struct ab_table *t, const struct layout *l,
                               struct ab_table_style style)
 {
@@ -230,7 +231,7 @@ static unsigned columns_that_fit(const struct ab_table *t, const struct layout *
     return n;
 }
 
-/* Prints all columns. Those that do not fit into the width follow below, with the same rows. */
+/* Prints all columns. Columns that do not fit into the width follow below, with the same rows. */
 static void table_print_stacked(FILE *to, const struct ab_table *t, struct ab_table_style style)
 {
     unsigned width = width_of(style);
@@ -268,7 +269,7 @@ void ab_table_note(FILE *to, struct ab_table_style style, enum ab_emphasis empha
     ab_text_fini(text);
 }
 
-/* Returns the width of prose, because longer lines are hard to read on any terminal. */
+/* Returns the width of prose: at most PROSE_MOST, because longer lines are hard to read. */
 static unsigned prose_width(struct ab_table_style style)
 {
     unsigned width = width_of(style);
@@ -389,9 +390,9 @@ void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_ta
 
 /* ---- the legend: one paragraph below the tables ---- */
 
-enum { NAME_COLUMNS = 24 }; /* columns of a name that is followed by text */
+enum { NAME_COLUMNS = 24 }; /* most columns of a label that is followed by a tail */
 
-/* Remembers the signs of the shown cells; bit c is column c. */
+/* Remembers the signs of the cells in shown columns; bit c of `shown` is column c. */
 static void see(struct ab_legend *legend, const struct ab_table *t, unsigned shown, bool utf8)
 {
     for (size_t r = 0; r < t->n_rows; r++)

@@ -40,8 +40,8 @@ struct ab_table {
     unsigned n_columns;
     struct ab_table_row *rows;
     size_t n_rows, cap_rows;
-    /* names for the list of dropped columns; NULL = their titles; "" = the caller says it
-     * elsewhere */
+    /* names for the list of dropped columns; NULL = the columns' titles; "" = the caller names the
+     * column elsewhere */
     const char *const *names;
 };
 
@@ -61,7 +61,7 @@ unsigned ab_table_print(FILE *to, const struct ab_table *t, struct ab_table_styl
 void ab_table_line(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                    const char *text);
 /* Prints words, wrapped to the width. The first line keeps its leading blanks; further lines are
- * indented by two more. */
+ * indented by two more columns. */
 void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emphasis,
                     const char *text);
 
@@ -80,7 +80,8 @@ enum { AB_FOOTNOTES_MAX = 24, AB_FOOTNOTE_BYTES = 160 };
 struct ab_footnotes {
     char texts[AB_FOOTNOTES_MAX][AB_FOOTNOTE_BYTES];
     unsigned n;
-    bool is_watched, is_seen[AB_FOOTNOTES_MAX]; /* set by footnotes_see() */
+    /* is_watched: footnotes_see() was called; is_seen: a shown cell refers to this footnote */
+    bool is_watched, is_seen[AB_FOOTNOTES_MAX];
 };
 
 void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style);

@@ -149,7 +149,8 @@ static void print_crash(FILE *to, const struct ab_crash_text *c, bool is_call_pr
         fprintf(to, "  repeat: %s\n", ab_text_printable(shown, sizeof shown, repeat));
 }
 
-/* Returns the first check that failed at the same place in the same way; `k` if there is none. */
+/* Returns the first check that failed in the same function in the same way; `k` if there is
+ * none. */
 static uint32_t first_alike(const struct ab_verify_backend *b, uint32_t k)
 {
     const struct ab_verify_line *line = &b->lines[k];
@@ -161,7 +162,7 @@ static uint32_t first_alike(const struct ab_verify_backend *b, uint32_t k)
     return k;
 }
 
-/* Names the other checks that failed at the same place, so that one cause is reported once. */
+/* Names the other checks that failed in the same function, so that one cause is reported once. */
 static void print_alike(FILE *to, const struct ab_verify_session *v,
                         const struct ab_verify_backend *b, uint32_t k, struct ab_table_style style)
 {
