@@ -52,7 +52,7 @@ make_machine() {
 @test "doctor refuses arguments and what it cannot write" {
     bench doctor governor
     expect_code 2
-    expect_error 'doctor takes no arguments, "governor" is given'
+    expect_error 'doctor takes no arguments, but got "governor"'
     bench doctor --json /nonexistent/x.json
     [ "$code" -ne 0 ]
     expect_error '/nonexistent'

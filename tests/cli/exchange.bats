@@ -40,7 +40,7 @@ digest() {
         bench trace import "${name#*.}" "$file" -o "$OUT/x.abt"
         expect_code 0
         expect_counted "${name#*.}" "$file" "$OUT/x.abt"
-        [ "$(said 'left out: (its|their) block|of NULL left out')" \
+        [ "$(said 'left out, because (its|their) block|of NULL left out')" \
             -eq "$(jq .left_out "$OUT/count.json")" ] || fail "$name: left out"
         [ "$(said 'frees? added')" -eq "$(jq .added "$OUT/count.json")" ] || fail "$name: added"
         n=$((n + 1))
@@ -118,7 +118,7 @@ digest() {
     expect_error 'trace import mtrace needs a FILE to read'
     bench replay "$GOOD/interpreted.heaptrack.zst" -b glibc
     expect_code 2
-    expect_error 'is in the format heaptrack, no trace of allocbench; import it first: allocbench trace import .*zst -o OUT.abt'
+    expect_error 'is in the format heaptrack, which is not a trace of allocbench; import it first: allocbench trace import .*zst -o OUT.abt'
     bench trace import mtrace "$ROOT/tests/golden/traces/good/perl-tiny.abt" -o "$OUT/x.abt"
     expect_code 3
     expect_error 'this is a trace of allocbench already'

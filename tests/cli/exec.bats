@@ -216,7 +216,7 @@ END
 @test "processes that outlive the program are ended" {
     execute -b glibc -- "$PROG" leaves
     expect_code 0
-    grep -q 'Up to 1 processes of it ran on' "$OUT/stdout" || fail "not said"
+    grep -q 'Up to 1 processes of the program still ran after its end' "$OUT/stdout" || fail "not said"
     expect_no_program
 }
 

@@ -156,7 +156,7 @@ record_short_threads() { # ROUNDS
         expect_code 0
         tr "\n" " " <"$OUT/stdout" | tr -s " " >$trace.txt
     done
-    grep -q "glibc: malloc_trim was called 1 time, as by the program; slab, threadcache: 1 call of malloc_trim had no effect" given.txt ||
+    grep -q "glibc: malloc_trim was called 1 time, as in the program; slab, threadcache: 1 call of malloc_trim had no effect" given.txt ||
         fail "$(cat given.txt)"
     ! grep -q malloc_trim kept.txt || fail "a call of malloc_trim without one"
     jq -s '[.[] | [.results[] | select(.op == "all") | [.backend, .trims, .trims_without_effect]]]' kept.json given.json >"$OUT/stdout"

@@ -213,7 +213,7 @@ work_of() { # FILE
     jq '.config.kind = "exec" | del(.sealed)' "$OUT/partial.json" >"$OUT/exec.json"
     bench replay --resume "$OUT/exec.json"
     expect_code 2
-    expect_error 'is no result of run or replay; only these can be resumed'
+    expect_error 'is not a result of run or replay; only these can be resumed'
     bench replay --resume "$OUT/partial.json" --json "$OUT/resumed.json"
     expect_code 0
     [ "$(work_of "$OUT/whole.json")" = "$(work_of "$OUT/resumed.json")" ] || fail "other work"
