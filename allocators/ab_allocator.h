@@ -2,7 +2,7 @@
  *
  * One interface for every allocator, so that a data structure need not know where its memory comes
  * from: three functions and their context. Self-contained. `free` gets the size, so that allocators
- * need no header per block; an allocator that only frees everything together ignores it.
+ * need no header per block; an allocator that only frees everything together ignores the size.
  *
  * See also: ab_allocator_libc.h (malloc with this interface), ab_allocator_text.h (strings, whole
  * files), ab_allocator_hooks.h (hooks for libraries whose free has no size).

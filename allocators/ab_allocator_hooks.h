@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Uses any ab_allocator as the memory of a library with hooks of its own. If the library's free has
- * no size, 16 bytes in front of each block store it.
+ * no size, 16 bytes in front of each block store the size of the block.
  *
  *     struct ab_allocator memory = ab_paged_pool_allocator(&pool);   (outlives the library's use)
  *     ImGui::SetAllocatorFunctions(ab_hook_malloc, ab_hook_free, &memory);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Strings on any allocator: copies, printf, joining, a string builder, and whole files. A string
- * takes its length and a terminating zero; free it by ab_strfree. All functions return NULL when
- * memory is exhausted. arena/arena_text.h has the same for an arena. Example:
- * allocators/examples/library_hooks.c.
+ * takes one byte more than its length, for the terminating zero; free it by ab_strfree. All
+ * functions that return a string return NULL when memory is exhausted. arena/arena_text.h has the
+ * same for an arena. Example: allocators/examples/library_hooks.c.
  */
 #ifndef AB_ALLOCATORS_ALLOCATOR_TEXT_H
 #define AB_ALLOCATORS_ALLOCATOR_TEXT_H

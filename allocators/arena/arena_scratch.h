@@ -5,9 +5,9 @@
  * Example: allocators/examples/string_building.c.
  *
  * A function may allocate its result in an arena of its caller and need temporary memory itself. It
- * names the caller's arena as a conflict, because that may be the same scratch arena: then the
- * result would die with the temporary memory. There are two arenas, so that one is always free if
- * each function names the arena that it was given:
+ * names the caller's arena as a conflict, and gets another one. Otherwise it might get the caller's
+ * arena, and the result would die with the temporary memory. Each thread has two arenas, so that
+ * one is always free if each function names the arena that it was given:
  *
  *     char *path_of(struct ab_arena *out, const char *name)
  *     {

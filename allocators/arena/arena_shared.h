@@ -17,8 +17,8 @@
  *     …
  *     ab_arena_shared_reset(request);                                (when all are done with it)
  *
- * Each call takes the thread's own arena, or the group itself. Any thread may use the group, which
- * then takes a lock.
+ * The first argument of each call is the thread's own arena, or the group itself. Any thread may
+ * use the group, which then takes a lock.
  */
 #ifndef AB_ALLOCATORS_ARENA_SHARED_H
 #define AB_ALLOCATORS_ARENA_SHARED_H

@@ -8,7 +8,7 @@
  *
  * The canary after a block extends to the end of the memory that the block takes, at least 16
  * bytes. A seal in the head is a checksum of the head. A dead block is filled with 0xDD, except for
- * the links that an allocator keeps at its begin. Before memory is handed out again, this filling
+ * the links that an allocator keeps at its start. Before memory is handed out again, this filling
  * is verified: a write to it meanwhile ends the process. A block that a caller passes is checked
  * before anything is done. For example, a resize of a dead block must not reuse that block's own
  * memory.

@@ -9,7 +9,7 @@
  * must agree on it. Headers of an installed library define AB_MARKS_OFF, because the library has no
  * marks.
  *
- *   AB_MARK_POOL_CREATE(pool)      declares a pool, named by any address, before its first block
+ *   AB_MARK_POOL_CREATE(pool)      declares a pool before its first block; `pool` is any address
  *   AB_MARK_POOL_DESTROY(pool)     all blocks of the pool are gone
  *   AB_MARK_POOL_TRIM(pool, p, n)  its blocks outside of [p, p + n) are gone; n = 0: all. The
  *                                  caller marks their memory with AB_MARK_UNUSED

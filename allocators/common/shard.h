@@ -116,9 +116,9 @@ struct ab_shard {
  *             no key of the C library; the same number gets the same heap. Returns NULL and sets
  *             errno: EINVAL (mode local, and the number is not below n), EBUSY (a thread that
  *             called `own` has it), EOWNERDEAD (after a fork: a missing thread has it) or ENOMEM.
- *   reset, purge, sum   Work like the functions of the allocator. Called on the group, they are
- *             about all heaps, and no other call may be in progress; purge first delivers blocks on
- *             their way. Called on a thread's own heap, they are about that heap.
+ *   reset, purge, sum   Work like the functions of the allocator. Called on the group, they
+ *             apply to all heaps, and no other call may be in progress; purge first delivers the
+ *             freed blocks that wait. Called on a thread's own heap, they apply to that heap.
  *   before_fork, after_fork   See above; may be passed on to pthread_atfork. */
 #define AB_SHARDS_API(name) \
     AB_MUST_USE struct name *name##_open(const struct name##_options *options); \

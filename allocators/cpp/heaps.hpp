@@ -268,7 +268,7 @@ public:
     }
 
     // Arranges that act() is called when memory allocated at this point is freed; the last one
-    // deferred is called first. Returns false if there is no memory to note it.
+    // deferred is called first. Returns false if there is no memory to store it.
     template <typename Act> bool try_defer(Act act)
     {
         void *block = try_allocate(sizeof(Act), alignof(Act));
@@ -457,7 +457,7 @@ using shared_arena =
            ab_arena_shared_allocator>;
 
 #ifndef AB_HEAPS_WITHOUT_PAGED
-// A resource over an arena that frees the topmost block at once, the others with the arena.
+// A resource over an arena that frees the topmost block immediately, the others with the arena.
 class paged_resource final : public resource<paged_resource> {
 public:
     explicit paged_resource(ab_paged_arena *arena) noexcept : arena_(arena) {}
@@ -631,7 +631,7 @@ template <typename T> struct handle {
 
 // An arena of objects with handles. The destructor of an object runs once: when the object is
 // removed, at a flush, or at the end of the arena. A handle is valid from the end of the object's
-// constructor to the begin of its destructor, which may remove and insert objects, and flush.
+// constructor to the start of its destructor, which may remove and insert objects, and flush.
 template <typename T> class handle_arena : detail::fixed {
 public:
     explicit handle_arena(std::uint64_t capacity)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Entities of a game by handle: a missile keeps the handle of its target, and finds out when it
- * looks that the target is gone, though another ship has its slot by then. There is no need to
- * notify the holders of a reference that it has ended.
+ * Entities of a game by handle. A missile keeps the handle of its target. When it looks the target
+ * up, it finds out that the target is gone, even if another ship has the slot by then. Nobody has
+ * to tell the holders of a handle that its value is gone.
  *     cc -I. -o entity_table allocators/examples/entity_table.c allocators/handle/handle.c \
  *        allocators/common/checked.c allocators/common/pages.c
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Libraries that take their memory from hooks, each given a heap: a user interface whose free has
- * no size, as ImGui::SetAllocatorFunctions; a script whose one hook is a lua_Alloc. The
- * two below have only the shape of these. Their memory is bounded, counted, and gone at the end.
+ * Libraries that take their memory from hooks, each with a heap of its own. The first is a user
+ * interface whose free has no size, like that of ImGui::SetAllocatorFunctions. The second is a
+ * script language with one hook like lua_Alloc. Both are imitated here. Their memory is limited,
+ * counted, and given back at the end.
  *     cc -pthread -I. -o library_hooks allocators/examples/library_hooks.c \
  *        allocators/paged/paged_pool.c allocators/slab/slab.c allocators/common/checked.c \
  *        allocators/common/pages.c

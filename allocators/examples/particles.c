@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A particle system: slots from a pool, and an array of what lives, in which the last one takes the
- * place of one that dies (swap and pop). Both are O(1), nothing is searched for and nothing is
- * fragmented, however the particles come and go.
+ * A particle system. The particles are slots of a pool. An array points to the live ones; when a
+ * particle dies, the last pointer takes its place (swap and pop). Creating and removing a particle
+ * are O(1), without a search and without fragmentation.
  *     cc -I. -o particles allocators/examples/particles.c allocators/pool/pool.c \
  *        allocators/arena/arena.c allocators/common/checked.c allocators/common/pages.c
  */

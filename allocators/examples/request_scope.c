@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A server that answers requests: each has an arena for all that it needs, which lives in its own
- * memory and grows without a bound that must be known before. Files that a request opens are
- * closed when it ends, whichever way it ends, the last one first.
+ * A server that answers requests. Each request has an arena for everything that it needs. The
+ * arena is stored in its own memory and grows without a limit given in advance. The files of a
+ * request are closed when the request ends, in whichever way; the file opened last is closed first.
  *     cc -I. -o request_scope allocators/examples/request_scope.c allocators/arena/arena.c \
  *        allocators/common/checked.c allocators/common/pages.c
  */

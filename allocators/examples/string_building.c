@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Strings, and memory for the moment: what a function needs while it works comes from a scratch
- * arena of its thread, what it returns from the arena that its caller gave. Naming that arena as a
- * conflict keeps the two apart, also when the caller's is a scratch arena itself.
+ * Strings and temporary memory. A function takes temporary memory from a scratch arena of its
+ * thread, and its result from the arena that the caller passed. It names that arena as a conflict,
+ * so that the two are different arenas, even if the caller passed a scratch arena.
  *     cc -pthread -I. -o string_building allocators/examples/string_building.c \
  *        allocators/arena/arena.c allocators/arena/arena_scratch.c allocators/common/checked.c \
  *        allocators/common/pages.c

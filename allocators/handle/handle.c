@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Slots are carved one after the other as long as the free list is empty. An arena that runs empty
- * forgets the list and carves from the start again, like a flush. A word keeps its version through
- * all of this, and every insertion into a slot raises it, so that old handles become stale without
- * being visited.
+ * The handle arena outside of its fast paths. Slots are carved one after the other as long as the
+ * free list is empty. An arena that runs empty forgets the list and carves from the start again,
+ * like a flush. The word of a slot keeps its version through all of this, and every insertion into
+ * the slot raises the version. So old handles become stale without being visited.
  */
 #include "handle.h"
 

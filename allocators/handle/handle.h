@@ -15,9 +15,9 @@
  * would revive old handles.
  *
  * The checked build, -DAB_WITH_CHECKS, checks values like the blocks of the other allocators
- * (../common/checked.h): a write past a value, or to a removed one, ends the process. A stale
- * handle is no mistake: it gives NULL or false there too. Values are not dense in the checked
- * build.
+ * (../common/checked.h): a write past a value, or to a removed one, ends the process. To use a
+ * stale handle is not a mistake: it gives NULL or false in the checked build too. Values are not
+ * dense in the checked build.
  */
 #ifndef AB_ALLOCATORS_HANDLE_H
 #define AB_ALLOCATORS_HANDLE_H

@@ -5,8 +5,8 @@
  * arena.
  *
  * AB_HANDLE_DEFINE(ship, struct ship), outside of functions, defines struct ship_handle and struct
- * ship_arena; the field `any` of each is the untyped one. It also defines these functions, which
- * work like those of handle.h:
+ * ship_arena. Their field `any` is a struct ab_handle and a struct ab_handle_arena. The macro also
+ * defines these functions, which work like those of handle.h:
  *     int ship_arena_init(arena, capacity)         int ship_arena_init_buffer(arena, buffer, bytes)
  *     void ship_arena_fini(arena)
  *     struct ship *ship_insert(arena, &handle)     its bytes are zero; NULL: the arena is full

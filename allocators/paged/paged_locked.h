@@ -7,7 +7,7 @@
  * A fork while another thread is in a call leaves the pool locked in the child. Hold `lock.mutex`
  * around the fork, or only call exec in the child.
  *
- * The context of its ab_allocator is the pool, and blocks are counted under tag 0.
+ * The context of its struct ab_allocator is the pool, and blocks are counted under tag 0.
  */
 #ifndef AB_ALLOCATORS_PAGED_LOCKED_H
 #define AB_ALLOCATORS_PAGED_LOCKED_H

@@ -16,9 +16,9 @@
  *     struct message *m = ab_pool_shared_alloc(own, sizeof *m);      (from its own pool)
  *     ab_pool_shared_free(own, m);                                   (a block of any thread)
  *
- * Each call takes the thread's own heap, or the group itself. Any thread may use the group, which
- * then takes a lock. Requests larger than a slot fail. Frees are not checked, except in the checked
- * build (pool.h).
+ * The first argument of each call is the thread's own heap, or the group itself. Any thread may
+ * use the group, which then takes a lock. Requests larger than a slot fail. Frees are not checked,
+ * except in the checked build (pool.h).
  */
 #ifndef AB_ALLOCATORS_POOL_SHARED_H
 #define AB_ALLOCATORS_POOL_SHARED_H

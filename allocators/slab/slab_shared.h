@@ -14,8 +14,9 @@
  *     char *text = ab_slab_shared_alloc(own, 100);                   (from its own heap)
  *     ab_slab_shared_free(own, text);                                (a block of any thread)
  *
- * Each call takes the thread's own heap, or the group itself. Any thread may use the group, which
- * then takes a lock. Frees are not checked, except in the checked build (slab.h).
+ * The first argument of each call is the thread's own heap, or the group itself. Any thread may
+ * use the group, which then takes a lock. Frees are not checked, except in the checked build
+ * (slab.h).
  */
 #ifndef AB_ALLOCATORS_SLAB_SHARED_H
 #define AB_ALLOCATORS_SLAB_SHARED_H

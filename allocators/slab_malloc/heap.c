@@ -2,7 +2,7 @@
  *
  * The slabs of one heap. `left` of a slab is the number of frees until something changes:
  *
- *     current   many: it stays current even when it is empty
+ *     current   UINT32_MAX: the slab stays current even when it is empty
  *     partial   number of used blocks: at 0 the slab is empty and goes back
  *     full      1: the next free makes it partial
  *

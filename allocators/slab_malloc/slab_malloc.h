@@ -21,10 +21,10 @@
  *     larger          a mapping of its own; some freed ones are kept for a moment
  *
  * Regions (page_heap.c). Addresses come from the system in regions of 32 MiB at multiples of 32
- * MiB. A region is 512 units of 64 KiB; the first unit holds the records of all. So the record of a
- * pointer is found by arithmetic. A byte map says which regions are ours. It is read
- * before any memory of a foreign pointer. Spans of free units are merged with
- * their free neighbours.
+ * MiB. A region is 512 units of 64 KiB; the first unit holds the records of all units. So the
+ * record of a pointer is found by arithmetic. A byte map says which regions are ours. A pointer is
+ * looked up in the map before any memory near it is read, because it may be foreign. Spans of free
+ * units are merged with their free neighbours.
  *
  * Heaps (heap.c). A slab belongs to the heap that carved it. The owner allocates and frees without
  * a lock or an atomic operation. In each class one slab is `current`, others with room are

@@ -3,7 +3,7 @@
  * The same work with a region and with malloc: each request is an expression, which is parsed to a
  * tree, simplified to another tree, evaluated, and thrown away. With a region a request ends by one
  * reset; with malloc each node and name is freed. docs/measuring.md measures both, on a fresh heap
- * and on one that is not.
+ * and on an aged one.
  *     cc -O2 -I. -o expressions allocators/examples/expressions/expressions.c \
  *        allocators/arena/arena.c allocators/common/checked.c allocators/common/pages.c
  *     ./expressions region|malloc [LEAVES [REQUESTS]]

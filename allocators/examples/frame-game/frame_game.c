@@ -3,9 +3,9 @@
  * A small game without a window: 300 frames of labels, draw commands, particles and assets. It is
  * there to be recorded, and to be built twice: with malloc, and with the heaps that allocbench
  * advises (frame_memory.h). It reads the clock around the parts that allocate and free, and prints
- * what these took in a frame.
+ * how long these parts took in a frame.
  *
- * What its author would use, knowing the program:
+ * The heaps that an author who knows the program would choose:
  *     labels, draw commands, the list of what is visible     die with their frame: a frame arena
  *     particles                                              one size, live for seconds: a pool
  *     assets (4 KiB to 490 KiB), the level, the names        large or few, live long: malloc
@@ -13,9 +13,9 @@
  *     cc -O2 -g -o frame_game allocators/examples/frame-game/frame_game.c
  *     usage: frame_game [FRAMES] [--seed N] [--leaky-trail]
  *
- * --leaky-trail adds trails: they are freed with their frame, as labels are, but for one each in
- * the frames 41, 112 and 204, which is used in the two frames after it and freed then. In an arena
- * that is reset with the frame these would be used when they are gone.
+ * --leaky-trail adds trails. Like labels, they are freed with their frame, except for one trail in
+ * each of the frames 41, 112 and 204. It is used in the two frames after that, and freed then. In
+ * an arena that is reset with the frame, these three trails would be used after they are gone.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* clock_gettime */

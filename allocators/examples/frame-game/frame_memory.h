@@ -2,7 +2,7 @@
  *
  * Defines which memory the frame game uses: malloc, or, with -DWITH_ADVICE='"FILE"', the heaps of
  * the file that `allocbench advise --code FILE` has written. Blocks without advice stay in malloc.
- * These are macros, so that the place of a call is the line that uses one.
+ * These are macros, so that the source line of a recorded call is the line that uses the macro.
  */
 #ifndef FRAME_GAME_FRAME_MEMORY_H
 #define FRAME_GAME_FRAME_MEMORY_H
