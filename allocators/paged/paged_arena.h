@@ -7,11 +7,11 @@
  * Unlike the arenas of arena.h, several paged arenas share one budget, and none needs to know how
  * large it will become.
  *
- * A paged arena is good at growing vectors. The last block of a page grows in place, and if the page
- * is full, the page itself grows within the pool. The vector moves only if another block of the
- * pool follows its page. It then moves to a page that holds twice as much; a page that held nothing
- * else goes back to the pool immediately. So a vector that grows to n bytes in small steps moves at
- * most O(log n) times. It holds at most 2n bytes once it has moved.
+ * A paged arena is good at growing vectors. The last block of a page grows in place, and if the
+ * page is full, the page itself grows within the pool. The vector moves only if another block of
+ * the pool follows its page. It then moves to a page that holds twice as much; a page that held
+ * nothing else goes back to the pool immediately. So a vector that grows to n bytes in small steps
+ * moves at most O(log n) times. It holds at most 2n bytes once it has moved.
  *
  * Blocks can be counted under tags with names (AB_PAGED_NEW_NAMED), which cost 16 bytes per block.
  * The count follows a block through resize, pop, restore and clear; ab_paged_arena_report
