@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Converts a trace to a tape, as the workload compiler does for workloads. Threads become lanes.
- * The reader's slots, which any thread reuses at once, become slots that rarely change lanes.
+ * Converts a trace to a tape, as the workload compiler converts a workload. Threads become lanes.
+ * Slots of the trace reader are reused at once by any thread; they are replaced by slots that
+ * seldom move to another lane.
  */
 #include "trace_tools/to_tape.h"
 
@@ -13,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than a process can have on supported processors: 2^47 bytes. */
+/* 2^47 bytes: larger than the address space of a process on any supported processor. */
 #define ADDRESS_SPACE (UINT64_C(1) << 47)
 
 enum {
     BATCH = 512,
-    PREFETCH = 12 /* events ahead: early enough for memory, late enough for the cache */
+    /* number of events to prefetch ahead: enough to hide the latency of memory, and few enough to
+     * stay in the cache */
+    PREFETCH = 12
 };
 
 static void know_thread(struct ab_trace_lanes *lanes, uint32_t thread)
@@ -75,7 +78,8 @@ static void know_slot(struct ab_trace_pusher *p, uint32_t slot)
     size_t known = p->cap_slots;
     AB_GROW(p->slots, p->cap_slots, slot);
     for (; known < p->cap_slots; known++)
-        p->slots[known] = (uint32_t)known; /* its value as long as there is only one lane */
+        /* slot of the tape; with one lane, equal to the slot of the reader */
+        p->slots[known] = (uint32_t)known;
 }
 
 /* ---- how much of a block is touched ---- */
@@ -90,7 +94,8 @@ static void leave(struct ab_trace_pusher *p, const struct ab_event *e)
         p->left_peak_bytes = p->left_live_bytes;
 }
 
-/* Forgets an untouched block that is freed or resized. A resize touches the growth. */
+/* The block is freed or resized. If it was left untouched, stops counting its bytes, because a
+ * resize touches the rest. */
 static void drop_left(struct ab_trace_pusher *p, const struct ab_event *e)
 {
     if (e->slot >= p->cap_left)
@@ -99,8 +104,8 @@ static void drop_left(struct ab_trace_pusher *p, const struct ab_event *e)
     p->left_bytes[e->slot] = 0;
 }
 
-/* Sets the touch of a large new block as recorded. Pages about which nothing is known are
- * touched. */
+/* Sets how much of a large new block is touched, as the trace recorded it. Pages about which the
+ * trace has no information are touched. */
 static __attribute__((noinline)) void touch_as_recorded(struct ab_trace_pusher *p,
                                                         const struct ab_event *e,
                                                         struct ab_request *r)
@@ -146,7 +151,8 @@ static enum ab_status push_free(struct ab_trace_pusher *p, const struct ab_event
     return ab_tape_free(p->b, slot, err);
 }
 
-/* Refuses blocks that no process can have, because no back end is to blame for them. */
+/* Refuses an event with a block that no process can have. The trace is wrong then, not a back
+ * end. */
 static enum ab_status check_possible(const struct ab_trace_pusher *p, const struct ab_event *e,
                                      struct ab_err *err)
 {
@@ -159,7 +165,8 @@ static enum ab_status check_possible(const struct ab_trace_pusher *p, const stru
                    (unsigned long long)(e->align == 0 ? 1 : e->align));
 }
 
-/* Returns the name of an iteration in the tape: the name of the mark, or "scope". */
+/* Returns the name of an iteration in the tape: the name of the marks that make the scopes, or
+ * "scope". */
 static const char *iteration_name(const struct ab_scopes *scopes)
 {
     return scopes->from == AB_SCOPES_MARKS && scopes->mark[0] != 0 ? scopes->mark : "scope";
@@ -182,8 +189,8 @@ static void find_stop(struct ab_trace_pusher *p)
         p->stop = p->requests.marks[p->next_request].call;
 }
 
-/* Pushes a malloc_trim in the lane of the thread that called it; in the first lane if that
- * thread has none. */
+/* Pushes a malloc_trim in the lane of the thread that called it. If this thread has no lane, pushes
+ * it in the first lane. */
 static enum ab_status push_trim(struct ab_trace_pusher *p, const struct ab_trace_mark *request,
                                 struct ab_err *err)
 {
@@ -193,8 +200,8 @@ static enum ab_status push_trim(struct ab_trace_pusher *p, const struct ab_trace
     return ab_tape_trim(p->b, request->argument, err);
 }
 
-/* Pushes requests up to the current call. Only malloc_trim becomes an op; the others belong to
- * one library. */
+/* Pushes the requests to the allocator up to the current call. Only malloc_trim becomes an op;
+ * other requests exist in one library only. */
 static enum ab_status push_requests(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_mark_table *t = &p->requests;
@@ -207,8 +214,8 @@ static enum ab_status push_requests(struct ab_trace_pusher *p, struct ab_err *er
     return AB_OK;
 }
 
-/* Returns the lane of the thread whose scopes are used; AB_NO_LANE if it has not begun or has
- * ended. */
+/* Returns the lane of the thread that the scopes belong to; AB_NO_LANE if this thread has not begun
+ * or has ended. */
 static uint16_t lane_of_scopes(const struct ab_trace_pusher *p)
 {
     const struct ab_scopes *s = p->options->scopes;
@@ -231,8 +238,8 @@ static enum ab_status begin_span(struct ab_trace_pusher *p, const struct ab_scop
     return ab_tape_mark(p->b, &o->depth, err);
 }
 
-/* Ends a span. The builder decides whether all its blocks were freed. If the burst of its
- * beginning is over, it has no save point any more, and nothing happens. */
+/* Ends a span. The tape builder finds out whether all blocks of the span were freed. If the burst
+ * in which the span began is over, its save point is lost, and nothing happens. */
 static enum ab_status end_span(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_trace_open_span *o = &p->open[--p->n_open];
@@ -245,7 +252,8 @@ static enum ab_status end_span(struct ab_trace_pusher *p, struct ab_err *err)
     return AB_OK;
 }
 
-/* Ends a scope. For scopes of one thread, only its lane gets an iteration. */
+/* Ends a scope, which is an iteration of the tape: in one lane if the scopes belong to one thread,
+ * otherwise in all lanes. */
 static enum ab_status end_scope(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_scopes *s = p->options->scopes;
@@ -258,8 +266,8 @@ static enum ab_status end_scope(struct ab_trace_pusher *p, struct ab_err *err)
     return ab_tape_iteration(p->b, err);
 }
 
-/* Ends the scopes and spans at the current position, also after the last event. Requests
- * directly before the end of a scope belong to it. */
+/* Ends the scopes and spans that end at the current call, and begins spans there. Also called after
+ * the last event. Requests directly before the end of a scope belong to this scope. */
 static enum ab_status end_scopes(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_scope_spans *spans = p->options->spans;
@@ -293,7 +301,8 @@ static __attribute__((noinline)) enum ab_status pass_time(struct ab_trace_pusher
     return ab_tape_time(p->b, us * 1000, AB_STEP_RECORDED | (is_idle ? AB_STEP_IDLE : 0), err);
 }
 
-/* Forgets the save points of a lane, because its heap belongs to another thread from here on. */
+/* Forgets the save points of a lane, because its next ops belong to another thread, which has
+ * another heap. */
 static void forget_spans(struct ab_trace_pusher *p, uint32_t lane)
 {
     for (uint32_t i = p->n_open; i-- > 0;)
@@ -303,7 +312,8 @@ static void forget_spans(struct ab_trace_pusher *p, uint32_t lane)
         }
 }
 
-/* Ends a thread. The thread of the lane ends with the last thread of the trace that it plays. */
+/* Ends a thread of the trace. The thread of its lane ends only if no other thread of the trace uses
+ * the lane. */
 static enum ab_status push_thread_end(struct ab_trace_pusher *p, const struct ab_event *e,
                                       struct ab_err *err)
 {
@@ -312,7 +322,7 @@ static enum ab_status push_thread_end(struct ab_trace_pusher *p, const struct ab
     if (lane == AB_NO_LANE)
         return AB_OK;
     if (p->stop <= p->n_events)
-        AB_TRY(end_scopes(p, err)); /* while the thread still has its lane */
+        AB_TRY(end_scopes(p, err)); /* must be done while the thread still has its lane */
     ab_trace_lanes_find(&p->lanes, e);
     if (p->lanes.n_threads[lane] > 0) {
         p->n_shared_ends++;
@@ -349,17 +359,19 @@ static enum ab_status push(struct ab_trace_pusher *p, const struct ab_event *e, 
         drop_left(p, e);
     choose_touch(p, e, &request);
     if (e->kind == AB_EVENT_FREE || e->released)
-        /* realloc(p, 0) freed the block; libraries differ in its meaning, so that it is replayed
-         * as a free */
+        /* a realloc(p, 0) that freed the block is replayed as a free, because libraries differ in
+         * the meaning of realloc(p, 0) */
         return push_free(p, e, lane, err);
     if (e->kind != AB_EVENT_RESIZE)
         return push_alloc(p, e, lane, &request, err);
     if (e->size == 0)
-        request.size = 1; /* realloc(p, 0) kept a block; every library keeps one of size 1 */
+        /* a realloc(p, 0) that kept the block; with size 1 every library keeps it */
+        request.size = 1;
     return ab_tape_resize(p->b, p->slots[e->slot], &request, err);
 }
 
-/* Opens a pusher. Begin a phase next, and close the pusher in the end. */
+/* Initialises a pusher. The caller begins a phase next, and releases the pusher with
+ * close_pusher(). */
 static void open_pusher(struct ab_trace_pusher *p, const struct ab_trace_tape_options *options)
 {
     *p = (struct ab_trace_pusher){.options = options};
@@ -373,7 +385,7 @@ static void open_pusher(struct ab_trace_pusher *p, const struct ab_trace_tape_op
     ab_tape_set_window(p->b, options->has_window ? options->window : AB_WINDOW_AUTO, true);
 }
 
-/* Begins the phase, or its continuation in the next burst. */
+/* Begins the only phase of the tape, or continues it in the next burst. */
 static enum ab_status begin_phase(struct ab_trace_pusher *p, struct ab_err *err)
 {
     const struct ab_trace_tape_options *o = p->options;
@@ -396,8 +408,8 @@ static void close_pusher(struct ab_trace_pusher *p)
     *p = (struct ab_trace_pusher){0};
 }
 
-/* Prefetches the slots of coming events, most of which have not been used for long: the table
- * first, later the data it refers to. */
+/* Prefetches the data of the slots of coming events, most of which were not used recently: first
+ * the entry in p->slots, later the data of the tape builder. */
 static inline __attribute__((always_inline)) void prefetch(const struct ab_trace_pusher *p,
                                                            size_t i, size_t n)
 {
@@ -409,8 +421,8 @@ static inline __attribute__((always_inline)) void prefetch(const struct ab_trace
         ab_overview_prefetch(p->overview, p->events[i + PREFETCH].slot);
 }
 
-/* Reads up to `most` ≤ BATCH events and pushes them. *n = 0 at the end of the trace, or of the
- * requested part. */
+/* Reads up to `most` events, at most BATCH, and pushes them. Sets *n to their number; 0 = end of
+ * the trace, or of the part that the options ask for. */
 static enum ab_status take_events(struct ab_trace_pusher *p, struct ab_trace_reader *r, size_t most,
                                   size_t *n, struct ab_err *err)
 {
@@ -420,7 +432,7 @@ static enum ab_status take_events(struct ab_trace_pusher *p, struct ab_trace_rea
         return AB_OK;
     }
     enum ab_status status = ab_trace_next(r, p->events, most < left ? most : left, n, err);
-    find_stop(p); /* requests that were read with the events */
+    find_stop(p); /* reading events may have added requests */
     for (size_t i = 0; status == AB_OK && i < *n; i++) {
         prefetch(p, i, *n);
         if ((status = push(p, &p->events[i], err)) == AB_INPUT)
@@ -429,8 +441,7 @@ static enum ab_status take_events(struct ab_trace_pusher *p, struct ab_trace_rea
     return status;
 }
 
-/* ---- the feed: decides whether a trace becomes one tape, splits it into bursts, and sums them
- * up ---- */
+/* ---- the feed: makes one tape of a trace, or splits it into bursts and sums them up ---- */
 
 enum { TELL_EVENTS = 1 << 20 };
 
@@ -442,9 +453,9 @@ static void tell(const struct ab_trace_feed *f)
         o->progress(o->user, done, f->end.events > done ? f->end.events : 0);
 }
 
-/* ---- common properties of all bursts ---- */
+/* ---- lanes, which are the same in all bursts ---- */
 
-/* Counts the lanes that the threads need, in a pass over the trace. */
+/* Reads the whole trace and sets *n_lanes to the number of lanes that its threads need. */
 static enum ab_status scan(struct ab_trace_feed *f, uint32_t *n_lanes, struct ab_err *err)
 {
     struct ab_trace_options reading = {.is_partial = f->options.tape.is_partial,
@@ -468,8 +479,8 @@ static enum ab_status scan(struct ab_trace_feed *f, uint32_t *n_lanes, struct ab
     return status;
 }
 
-/* Sets the lanes for all bursts. They are known only after the last event, so that a trace of
- * several threads is read through first. */
+/* Sets the number of lanes for all bursts. It is known only after the last event, so a trace of
+ * several threads is read to its end first. */
 static enum ab_status plan(struct ab_trace_feed *f, struct ab_err *err)
 {
     uint32_t n_lanes = 1;
@@ -483,7 +494,8 @@ static enum ab_status plan(struct ab_trace_feed *f, struct ab_err *err)
 
 /* ---- bursts ---- */
 
-/* Checks that recorded touches are available if required. In a pipe they come too late. */
+/* Sets has_written, and fails if recorded touches are required but not in the trace. In a pipe, the
+ * trace says too late whether it has them. */
 static enum ab_status know_written(struct ab_trace_feed *f, struct ab_err *err)
 {
     f->pusher.has_written = ab_trace_reader_info(f->reader)->has_written;
@@ -536,7 +548,7 @@ void ab_trace_feed_close(struct ab_trace_feed *f)
     free(f);
 }
 
-/* Pushes events up to the end of the trace or of the burst, including ends of threads. */
+/* Pushes events until the trace or the burst ends; events include ends of threads. */
 static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
 {
     uint64_t begin = f->pusher.n_events;
@@ -558,7 +570,7 @@ static enum ab_status push_burst(struct ab_trace_feed *f, struct ab_err *err)
     return status;
 }
 
-/* Finds out whether there are events after a full burst. */
+/* Sets f->is_over if no events follow the burst. */
 static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
 {
     const uint64_t wanted = f->options.tape.most_events;
@@ -570,7 +582,8 @@ static enum ab_status look_ahead(struct ab_trace_feed *f, struct ab_err *err)
     return status;
 }
 
-/* Converts positions in the burst to positions in the whole tape. */
+/* Sets the positions of the moments in this burst. Converts them from positions in the burst to
+ * positions in the whole tape. */
 static void place_moments(struct ab_trace_feed *f, const struct ab_tape *burst)
 {
     struct ab_trace_pusher *p = &f->pusher;
@@ -607,7 +620,7 @@ enum ab_status ab_trace_feed_next(struct ab_trace_feed *f, const struct ab_tape 
     } else if (!f->is_planned) {
         AB_TRY(plan(f, err));
     }
-    if (f->pusher.n_events == begin) /* except ends of threads */
+    if (f->pusher.n_events == begin) /* no events except ends of threads were pushed */
         return f->n_bursts > 0 ? AB_OK : wrong(f, "a trace without events", err);
     AB_TRY(ab_tape_cut(f->pusher.b, &made, err));
     if ((uint64_t)f->total.n_ops + made->n_ops > AB_TAPE_MAX_OPS)

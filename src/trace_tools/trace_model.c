@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first pass finds the length and the sizes of the trace. The second finds the kind of each
- * block, which is known when the block ends. Then the sequence of kinds is counted part by part.
+ * Makes a workload's model from a trace. The first pass finds the length of the trace and its
+ * sizes. The second pass finds the kind of each block, which is known only when the block ends.
+ * Then the sequence of kinds is counted for each part of the trace.
  */
 #include "trace_tools/trace_model.h"
 
@@ -15,10 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CONTEXT = 4 }; /* number of earlier kinds that determine the next one */
+enum { CONTEXT = 4 }; /* number of kinds before a block that determine its own kind */
 enum { EXACT_SIZES = 4096, EXACT_SIZE_TO = 1024, SIZE_BITS = 7, LIFE_BITS = 4 };
 
-/* Rounds to the leading bits, and to the middle of the remaining range. */
+/* Rounds x so that only its `bits` highest bits count, to the middle of the range of numbers that
+ * share these bits. */
 static uint64_t round_to_bits(uint64_t x, unsigned bits)
 {
     unsigned n = x > 0 ? ab_log2(x) + 1 : 0;
@@ -33,9 +35,9 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 29;
 }
 
-/* ---- a hash map from number to number: count of a size, number of a state ---- */
+/* ---- a hash map from number to number: from a size to its count, from a hash to an index ---- */
 
-struct ab_size_counts { /* zero-initialize it; keys are never UINT64_MAX */
+struct ab_size_counts { /* zero-initialize it; no key may be UINT64_MAX */
     struct ab_size_count {
         uint64_t key, value;
     } * items;
@@ -58,7 +60,8 @@ static void empty_counts(struct ab_size_counts *c, size_t cap)
     c->n = 0;
 }
 
-/* Returns the value of a key, 0 if the key is new. */
+/* Returns a pointer to the value of a key, which is valid until the next call. A new key has the
+ * value 0. */
 static uint64_t *count_of(struct ab_size_counts *c, uint64_t key)
 {
     if (2 * (c->n + 1) > c->cap) {
@@ -80,13 +83,14 @@ static uint64_t *count_of(struct ab_size_counts *c, uint64_t key)
 
 /* ---- a number for each allocation, stored in a file ---- */
 
-/* Cached pages of the file. Most blocks end near blocks that ended before. */
+/* The file is read and written through a cache of pages. Blocks that end one after another were
+ * mostly allocated near each other. */
 enum { PAGE_NUMBERS = 4096, PAGES = 256 };
 
 struct ab_number_file {
     int fd;
     int error;               /* errno of the first failure; 0 = none */
-    uint64_t page_of[PAGES]; /* page of the file in each cache slot, + 1; 0 = none */
+    uint64_t page_of[PAGES]; /* for each cache slot: page of the file in it + 1; 0 = none */
     bool is_changed[PAGES];
     uint32_t numbers[PAGES][PAGE_NUMBERS];
 };
@@ -111,7 +115,8 @@ static void number_file_close(struct ab_number_file *f)
     free(f);
 }
 
-/* Replaces a cached page by another one. Beyond the end of the file all numbers are 0. */
+/* Replaces the page in cache slot `i` by page `page` of the file. Numbers beyond the end of the
+ * file are 0. */
 static void change_page(struct ab_number_file *f, size_t i, uint64_t page)
 {
     ssize_t bytes = sizeof f->numbers[i], n = bytes;
@@ -157,10 +162,10 @@ struct kind {
 
 struct ab_model_kinds {
     struct kind *items;
-    uint32_t *next; /* next kind with the same hash, + 1 */
+    uint32_t *next; /* for each kind: index + 1 of the next kind with the same hash; 0 = none */
     size_t n, cap, cap_next;
     struct ab_size_counts by_hash;
-    uint32_t *number; /* number in the written table; 0 = not written yet */
+    uint32_t *number; /* number of each kind in the written table; 0 = not written yet */
 };
 
 static uint64_t hash_of(const struct kind *k)
@@ -188,15 +193,19 @@ static uint32_t know_kind(struct ab_model_kinds *kinds, const struct kind *k)
 
 /* ---- the passes over the trace ---- */
 
-struct ab_model_group { /* blocks that are born in one part and end in another */
-    uint64_t last;      /* block that ended last */
-    /* blocks that ended after one that was born before it, or after it */
+/* all blocks that are allocated in one part and end in a certain later part */
+struct ab_model_group {
+    uint64_t last; /* number + 1 of the block that ended last; 0 = none */
+    /* number of blocks that were allocated later (n_later) or earlier (n_earlier) than the block
+     * that ended just before them */
     uint32_t n_later, n_earlier;
-    uint32_t from, to; /* calls in the part of death: first end, and after the last end */
+    uint32_t from, to; /* range in which the blocks end, in calls from the beginning of the part */
 };
 
 struct living {
-    uint64_t born, number, last_resize; /* born, last_resize: calls; number: of its allocation */
+    /* born, last_resize: calls in which it was allocated and last resized; number: number of its
+     * allocation */
+    uint64_t born, number, last_resize;
     uint64_t size, last_size, align;
     uint32_t resizes;
     uint16_t lane;
@@ -208,10 +217,10 @@ struct pass {
     bool is_first, has_exact_sizes;
     struct living *slots;
     size_t cap_slots, n_slots;
-    uint16_t *lane_of; /* by thread: its lane + 1 */
+    uint16_t *lane_of; /* for each thread: its lane + 1; 0 = none */
     size_t cap_lane_of;
     bool is_taken[AB_LANES_MAX];
-    uint32_t part; /* part of the last call */
+    uint32_t part; /* part in which the last call was */
 };
 
 static enum ab_status find_lane(struct pass *p, uint32_t thread, uint16_t *out, struct ab_err *err)
@@ -252,8 +261,8 @@ static uint64_t size_of(const struct pass *p, uint64_t size)
     return p->has_exact_sizes || size <= EXACT_SIZE_TO ? size : round_to_bits(size, SIZE_BITS);
 }
 
-/* Returns how far into its life a block is resized, in percent. Assumes that the last of n
- * resizes comes after n of n + 1 equal steps. */
+/* Returns the part of a block's life during which it is resized, in percent and rounded to tens.
+ * Assumes that n resizes divide this part into n + 1 equal steps. */
 static uint8_t grown_of(const struct living *x, uint64_t life)
 {
     double last = (double)(x->last_resize - x->born) / (double)(life > 0 ? life : 1);
@@ -261,7 +270,8 @@ static uint8_t grown_of(const struct living *x, uint64_t life)
     return (uint8_t)(percent < 95 ? (unsigned)(percent / 10 + 0.5) * 10 : 100);
 }
 
-/* Notes the end of a block that outlives its part, for the order of its group. */
+/* Notes the end of a block that ended in a later part, to find out the order in which the blocks of
+ * its group end. */
 static void note_end(struct ab_trace_model *m, const struct living *x, uint64_t call)
 {
     uint32_t died = part_of(m, call), place = (uint32_t)(call - died * m->part_calls);
@@ -276,12 +286,13 @@ static void note_end(struct ab_trace_model *m, const struct living *x, uint64_t 
     g->last = x->number + 1;
 }
 
-/* Ends a block and sets its kind. call UINT64_MAX = it is never freed. */
+/* Determines the kind of a block that ends at `call`; UINT64_MAX = it is never freed. `lane` is the
+ * lane that frees it. */
 static void end_block(struct pass *p, const struct living *x, uint64_t call, uint16_t lane)
 {
     struct ab_trace_model *m = p->m;
     struct kind k;
-    memset(&k, 0, sizeof k); /* kinds are compared as bytes */
+    memset(&k, 0, sizeof k); /* padding must be 0, because kinds are compared as bytes */
     k.size = size_of(p, x->size);
     k.align = x->align;
     k.is_zeroed = x->is_zeroed;
@@ -444,7 +455,8 @@ void ab_trace_model_fini(struct ab_trace_model *m)
 
 /* ---- the tables ---- */
 
-/* Returns the order of a group: the one that holds for three quarters of it. */
+/* Returns the order in which the blocks of a group end: fifo or lifo if more than three quarters of
+ * them keep it, otherwise random. */
 static uint8_t order_of(const struct ab_model_group *g)
 {
     uint32_t n = g->n_later + g->n_earlier;
@@ -466,7 +478,8 @@ static uint32_t settled_kind(struct ab_trace_model *m, uint32_t part, uint64_t n
     return know_kind(m->kinds, &k);
 }
 
-/* Returns the number of a kind in the table, writing the kind at its first use. */
+/* Returns the number of a kind in the table of blocks. Writes the kind to `blocks` when it is first
+ * used. */
 static uint32_t written_kind(struct ab_trace_model *m, uint32_t kind, FILE *blocks)
 {
     const struct kind *k = &m->kinds->items[kind];
@@ -479,7 +492,8 @@ static uint32_t written_kind(struct ab_trace_model *m, uint32_t kind, FILE *bloc
     return m->kinds->number[kind] = (uint32_t)++m->n_kinds;
 }
 
-struct step { /* all steps from one state with one kind */
+/* how often a block of kind `kind` was allocated in state `state`, and the state after it */
+struct step {
     uint32_t state, kind, next;
     uint64_t n;
 };
@@ -493,7 +507,7 @@ static int by_step(const void *a, const void *b)
 struct steps {
     struct step *items;
     size_t n, cap;
-    struct ab_size_counts places; /* by state and kind: index in items + 1 */
+    struct ab_size_counts places; /* index in items + 1, by state and kind */
 };
 
 static void count_step(struct steps *steps, uint32_t state, uint32_t kind, uint32_t next)
@@ -507,8 +521,8 @@ static void count_step(struct steps *steps, uint32_t state, uint32_t kind, uint3
     steps->items[*place - 1].n++;
 }
 
-/* Returns the number of a state, which is the last CONTEXT kinds. States are numbered in the
- * order of their first use. */
+/* Returns the number of the state that consists of the last CONTEXT kinds. States are numbered from
+ * 0 in the order in which they are first used. */
 static uint32_t find_state(struct ab_size_counts *states, const uint32_t last[CONTEXT])
 {
     uint64_t hash = 0;
@@ -547,7 +561,8 @@ enum ab_status ab_trace_model_write(struct ab_trace_model *m, FILE *blocks, FILE
                                     struct ab_err *err)
 {
     m->n_kinds = m->n_rows = 0;
-    for (uint32_t part = 0; part < m->n_parts; part++) /* first pass: counts the kinds */
+    /* first pass: adds all final kinds, so that their number is known */
+    for (uint32_t part = 0; part < m->n_parts; part++)
         for (uint64_t i = m->first[part]; i < m->first[part + 1]; i++)
             settled_kind(m, part, i);
     AB_TRY(number_file_check(m->kind_of, err));
@@ -568,7 +583,8 @@ static int by_key(const void *a, const void *b)
     return AB_COMPARE(x->key, y->key);
 }
 
-/* Returns a copy sorted by size, its length and the sum of its counts. */
+/* Returns a copy of the sizes and their counts, sorted by size. Sets *n to the number of sizes and
+ * *sum to the sum of the counts. */
 static struct ab_size_count *sorted(const struct ab_size_counts *c, size_t *n, uint64_t *sum)
 {
     struct ab_size_count *out = ab_alloc((c->n + 1) * sizeof out[0]);

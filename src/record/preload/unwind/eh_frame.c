@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads .eh_frame_hdr and .eh_frame of a loaded module. The tables may contain anything, because
- * they are the program's: each byte is read within bounds, and each loop ends.
+ * Reads .eh_frame_hdr and .eh_frame of a loaded module. The tables belong to the program and may
+ * contain anything. So each byte is read within bounds, and each loop ends.
  */
 #include "record/preload/unwind/unwind.h"
 
 #include <stddef.h>
 #include <string.h>
 
-enum { REG_FP = 6, REG_SP = 7, REG_RA = 16 }; /* DWARF's numbers on x86-64 */
+/* register numbers of DWARF on x86-64: frame pointer, stack pointer, return address */
+enum { REG_FP = 6, REG_SP = 7, REG_RA = 16 };
 enum { REMEMBERED = 8, INSTRUCTIONS_MOST = 4096 };
 
 struct bytes {
@@ -90,8 +91,8 @@ static uint64_t take_format(struct bytes *b, uint8_t encoding)
     }
 }
 
-/* Reads a pointer: absolute, relative to its own place (0x10), or relative to `data` (0x30).
- * Other bases do not occur here. */
+/* Reads a pointer, which is absolute (encoding 0x00), relative to its own address (0x10) or
+ * relative to `data` (0x30). Fails for other encodings. */
 static uint64_t take_pointer(struct bytes *b, uint8_t encoding, uintptr_t data)
 {
     uintptr_t here = b->at;
@@ -118,7 +119,8 @@ static uintptr_t begin_of(uintptr_t rows, uintptr_t table, size_t i)
     return table + (uintptr_t)(intptr_t)begin;
 }
 
-/* Returns the address of the FDE of the last function that begins at or before pc; 0 = none. */
+/* Returns the address of the description (FDE) of the last function that begins at or before pc; 0
+ * = none. */
 static uintptr_t search(uintptr_t table, uintptr_t low, uintptr_t high, uintptr_t pc)
 {
     struct bytes b = {table, high, table < low || table >= high};
@@ -129,7 +131,7 @@ static uintptr_t search(uintptr_t table, uintptr_t low, uintptr_t high, uintptr_
     if (b.has_failed || version != 1 || format != 0x3b || n == 0 || n > (high - b.at) / 8 ||
         begin_of(b.at, table, 0) > pc)
         return 0;
-    /* invariant: rows[first] begins at or before pc, rows[end] after it */
+    /* invariant: rows[first] begins at or before pc, rows[end] begins after pc */
     size_t first = 0, end = n;
     while (end - first > 1) {
         size_t middle = first + (end - first) / 2;
@@ -143,23 +145,23 @@ static uintptr_t search(uintptr_t table, uintptr_t low, uintptr_t high, uintptr_
     return table + (uintptr_t)(intptr_t)description;
 }
 
-/* ---- the two kinds of entries ---- */
+/* ---- the two kinds of entries: CIE and FDE ---- */
 
 struct common { /* a CIE */
     uint64_t code_factor;
-    uint64_t data_factor; /* in two's complement, because values of the table may wrap */
+    uint64_t data_factor; /* signed, but stored as unsigned so that products may wrap */
     uint8_t encoding;
     bool is_signal, has_augmentation;
     struct bytes program;
 };
 
-struct function { /* an FDE */
+struct function { /* an FDE: one function */
     struct common common;
     uintptr_t begin;
     struct bytes program;
 };
 
-/* Reads the length of an entry and returns its remaining bytes. */
+/* Reads the length of the entry at `at`. Returns the bytes of the entry after its length. */
 static struct bytes open_entry(uintptr_t at, uintptr_t low, uintptr_t high)
 {
     struct bytes b = {at, high, at < low || at >= high};
@@ -189,7 +191,7 @@ static void read_augmentation(struct bytes *b, const char *letters, struct commo
         else if (*p == 'S')
             c->is_signal = true;
         else
-            break; /* an aarch64 letter or an unknown one, after which nothing can be read */
+            break; /* a letter that is for aarch64 or unknown: the rest cannot be read */
     }
     b->has_failed |= data.has_failed;
 }
@@ -236,12 +238,14 @@ static bool read_function(uintptr_t at, uintptr_t low, uintptr_t high, uintptr_t
     return !b.has_failed && pc >= f->begin && pc - f->begin < n;
 }
 
-/* ---- the programs of the entries ---- */
+/* ---- the programs in CIEs and FDEs ---- */
 
 struct row {
     uint64_t cfa_register;
     int64_t cfa_offset, fp_offset;
-    uint8_t cfa; /* enum ab_frame_base; AB_CFA_SP = offset from cfa_register */
+    /* enum ab_frame_base; AB_CFA_SP means cfa_register + cfa_offset here, whichever register it
+     * is */
+    uint8_t cfa;
     uint8_t fp;
     bool is_outermost, is_ra_known; /* is_ra_known: True if the return address is at CFA - 8 */
 };
@@ -286,8 +290,9 @@ static struct bytes take_block(struct bytes *b)
     return block;
 }
 
-/* Recognizes two CFA expressions: that of procedure linkage tables, as linkers write it, and
- * that of functions that align their stack (DW_OP_breg6 offset, DW_OP_deref). */
+/* Recognizes two expressions for the CFA: the one that linkers write for procedure linkage tables,
+ * and the one of functions that align their stack (DW_OP_breg6 offset, DW_OP_deref). Any other
+ * expression makes the CFA unknown. */
 static void set_cfa_expression(struct machine *m, struct bytes e)
 {
     static const uint8_t plt[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
@@ -303,7 +308,8 @@ static void set_cfa_expression(struct machine *m, struct bytes e)
     }
 }
 
-/* Sets the place of a register from an expression: DW_OP_breg6 offset, otherwise lost. */
+/* Sets the place where a register is stored, from an expression. Knows only DW_OP_breg6 offset, for
+ * the frame pointer; otherwise the register is lost. */
 static void set_expression(struct machine *m, uint64_t reg, struct bytes e)
 {
     bool is_by_fp = take(&e, 1) == 0x70 + REG_FP;
@@ -319,7 +325,7 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
     m->row.cfa_offset = offset;
 }
 
-/* Executes an instruction about the CFA. Returns false if it is another instruction. */
+/* Executes an instruction that defines the CFA. Returns false for any other instruction. */
 static bool run_cfa(struct machine *m, struct bytes *b, uint8_t op)
 {
     uint64_t reg;
@@ -349,7 +355,8 @@ static bool run_cfa(struct machine *m, struct bytes *b, uint8_t op)
     }
 }
 
-/* Executes an instruction about registers. Returns false if it is another instruction. */
+/* Executes an instruction that says where a register is stored. Returns false for any other
+ * instruction. */
 static bool run_register(struct machine *m, struct bytes *b, uint8_t op)
 {
     uint64_t reg;
@@ -441,7 +448,8 @@ static void run_one(struct machine *m, struct bytes *b)
         run_other(m, b, op);
 }
 
-/* Executes instructions up to the first row that begins after pc. */
+/* Executes instructions until the row that applies to pc is complete. m->row is this row
+ * afterwards. */
 static void run(struct machine *m, struct bytes b, uintptr_t pc)
 {
     for (unsigned i = 0; b.at < b.end && !m->has_failed; i++) {

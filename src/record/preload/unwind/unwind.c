@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walks a stack, one frame at a time. The range of the thread's own stack is found from its top.
- * On another stack (of a signal or a coroutine) each page is tested before it is read.
+ * Walks up a stack, one frame at a time. On the stack that the thread began on, a range of pages is
+ * tested once. On another stack (of a signal or a coroutine), each page is tested before it is
+ * read.
  */
 #include "record/preload/unwind/unwind.h"
 
@@ -13,17 +14,20 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 4096,         /* least page size; larger pages are tested in parts */
-    OWN_PAGES = 4096,    /* pages of the own stack tested at a time: 16 MiB */
-    FOREIGN_PAGES = 64,  /* pages of another stack tested in one walk */
-    NEAREST = 256 << 20, /* an address farther from the top is on another stack */
-    USUAL = 128,         /* flag in a cached rule's cfa: see is_usual */
+    PAGE = 4096, /* least page size; a larger page is tested in several parts */
+    /* largest number of pages by which the known part of the thread's own stack grows at a time: 16
+     * MiB */
+    OWN_PAGES = 4096,
+    FOREIGN_PAGES = 64,  /* largest number of pages that are tested on another stack in one walk */
+    NEAREST = 256 << 20, /* an address farther below the top than this is on another stack */
+    USUAL = 128,         /* flag in `cfa` of a cached rule, set if is_usual() is true */
 };
 
 /* ---- memory ---- */
 
-/* True if the page can be read: the kernel reads the signal set before it refuses the invalid
- * action. Avoids the C library's wrapper, which sets errno. */
+/* True if the page can be read. Calls sigprocmask with an invalid action: the kernel reads the
+ * signal set before it refuses the action, so another error means that the page cannot be read.
+ * Does not use the C library's function, which would set errno. */
 bool ab_unwind_can_read(uintptr_t address)
 {
     enum { NO_ACTION = -1, SET_BYTES = 8, REFUSED = -EINVAL };
@@ -56,13 +60,13 @@ static bool can_read_pages(uintptr_t low, uintptr_t high)
     return true;
 }
 
-struct window { /* readable part of a stack */
+struct window { /* part of a stack that is known to be readable */
     uintptr_t low, high;
-    unsigned n_pages; /* number of pages that may still be tested */
+    unsigned n_pages; /* number of further pages that may be tested */
 };
 
-/* True if `sp` is on the stack on which the thread began. Extends the known part of that stack
- * downwards. */
+/* True if `sp` is on the stack that the thread began on. Extends the known part of that stack down
+ * to `sp`. */
 static bool is_own(struct ab_unwinder *u, uintptr_t sp)
 {
     uintptr_t low = sp & ~(uintptr_t)(PAGE - 1);
@@ -94,8 +98,8 @@ static struct window window_at(struct ab_unwinder *u, bool is_nested, uintptr_t 
     return (struct window){sp, sp, FOREIGN_PAGES};
 }
 
-/* Reads a word. AddressSanitizer must not check it, because the program does not make this
- * access. */
+/* Reads a word without a check by AddressSanitizer, which must not report reads that the program
+ * does not make. */
 static inline __attribute__((no_sanitize("address"))) uintptr_t load(uintptr_t at)
 {
     return *(const volatile uintptr_t *)at;
@@ -105,7 +109,7 @@ static inline bool read_word(struct window *w, uintptr_t at, uintptr_t *out)
 {
     if (at % sizeof *out != 0 || at < w->low)
         return false;
-    while (at >= w->high) { /* aligned, so that a word does not cross a page */
+    while (at >= w->high) { /* `at` is aligned, so the word is within one page */
         uintptr_t page = w->high & ~(uintptr_t)(PAGE - 1);
         if (w->n_pages == 0 || !ab_unwind_can_read(page))
             return false;
@@ -118,7 +122,8 @@ static inline bool read_word(struct window *w, uintptr_t at, uintptr_t *out)
 
 /* ---- modules ---- */
 
-struct found_object { /* struct dl_find_object of glibc 2.35 and later, with room to grow */
+/* struct dl_find_object of glibc 2.35 and later, with space for fields of later versions */
+struct found_object {
     unsigned long long flags;
     void *begin, *end;
     struct link_map *map;
@@ -170,8 +175,8 @@ static __attribute__((noinline)) struct ab_frame_rule find_rule(const struct ab_
     return ab_eh_frame_rule(m.table, m.low, m.high, pc);
 }
 
-/* True if walk_usual can follow the rule without further checks: one of the two usual kinds,
- * with aligned words inside the frame. */
+/* True if walk_usual() can follow the rule without further checks: it is of one of the two usual
+ * kinds, and its words are aligned and inside the frame. */
 static bool is_usual(struct ab_frame_rule r)
 {
     bool has_fp = r.fp == AB_FP_AT_CFA;
@@ -186,8 +191,9 @@ static inline struct ab_unwind_entry *entry_of(const struct ab_unwinder *u, uint
     return &u->cache[(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) % AB_UNWIND_RULES];
 }
 
-/* Returns the rule for a return address. Looks at pc - 1, because a call may be the last
- * instruction of a function, so that pc is in the next one. After a signal, pc is exact. */
+/* Returns the rule for the instruction pointer `pc`. For a return address, looks at pc - 1: a call
+ * may be the last instruction of a function, so that pc is in the next function. After a signal
+ * (is_exact), pc itself is right. */
 static inline struct ab_frame_rule rule_at(struct ab_unwinder *u, bool is_nested, uintptr_t pc,
                                            bool is_exact)
 {
@@ -224,9 +230,10 @@ struct walk {
     bool is_nested, is_exact, has_fp;
 };
 
-enum { UC_FP = 120, UC_SP = 160, UC_PC = 168 }; /* offsets in the kernel's ucontext on x86-64 */
+/* offsets of the registers in the kernel's ucontext on x86-64 */
+enum { UC_FP = 120, UC_SP = 160, UC_PC = 168 };
 
-/* Steps out of a signal frame. The interrupted code may be on another stack. */
+/* Steps from a signal frame to the interrupted code, which may be on another stack. */
 static bool leave_signal(struct walk *w)
 {
     uintptr_t base = w->at.sp;
@@ -268,7 +275,8 @@ static bool restore_fp(struct walk *w, struct ab_frame_rule rule, uintptr_t cfa)
     return read_word(&w->window, base + (uintptr_t)(intptr_t)rule.fp_offset, &w->at.fp);
 }
 
-/* Steps to the caller. Its frame must be above the current one, so that the walk ends. */
+/* Steps to the caller. The caller's frame must be above the current one, so that the walk ends.
+ * Returns false if it cannot be found. */
 static bool leave_frame(struct walk *w, struct ab_frame_rule rule)
 {
     uintptr_t cfa = 0, pc = 0;
@@ -281,8 +289,8 @@ static bool leave_frame(struct walk *w, struct ab_frame_rule rule)
     return pc != 0;
 }
 
-/* Steps to the caller by the frame pointer, which points to the caller's frame pointer below the
- * return address. */
+/* Steps to the caller by the frame pointer: it points to the stored frame pointer of the caller,
+ * and the return address is above that. */
 static bool follow_frame_pointer(struct walk *w)
 {
     uintptr_t pc = 0, fp = 0, base = w->at.fp;
@@ -290,7 +298,7 @@ static bool follow_frame_pointer(struct walk *w)
         !read_word(&w->window, base, &fp) || !read_word(&w->window, base + 8, &pc))
         return false;
 #if defined(__aarch64__)
-    pc &= UINT64_C(0xffffffffffff); /* removes the signature of pointer authentication */
+    pc &= UINT64_C(0xffffffffffff); /* removes the bits of pointer authentication */
 #endif
     if (pc < PAGE || ab_unwind_module(w->u, pc - 1).map == 0)
         return false;
@@ -299,7 +307,7 @@ static bool follow_frame_pointer(struct walk *w)
     return true;
 }
 
-/* Steps one frame. Returns AB_STACK_DEPTH if there is one more frame, otherwise why the stack
+/* Steps to the next frame. Returns AB_STACK_DEPTH if there is one; otherwise returns why the stack
  * ends. */
 static inline enum ab_stack_end step(struct walk *w)
 {
@@ -318,8 +326,9 @@ static inline enum ab_stack_end step(struct walk *w)
     }
 }
 
-/* Walks frames with cached usual rules on the known stack, as far as possible. Does the same as
- * step() in a fifth of the instructions. */
+/* Follows frames on the known part of the stack as long as their rules are in the cache and usual.
+ * Does the same as repeated step() in a fifth of the instructions. Returns the new number of
+ * addresses. */
 static inline __attribute__((no_sanitize("address"))) size_t walk_usual(struct walk *w,
                                                                         uintptr_t *addresses,
                                                                         size_t n, size_t depth)
