@@ -89,7 +89,7 @@ static const char *title_of(const struct ab_session *s, uint64_t n_ops, struct a
 }
 
 /* ---- times by phase ----
- * The matrix of ns per op, and the rows of the harnesses. */
+ * Makes the matrix of ns per op, and a row for each harness. */
 
 static struct ab_view_time phases_time_of(const struct ab_session *s, uint32_t backend,
                                           const char *phase)
@@ -275,8 +275,8 @@ double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t valu
 }
 
 /* ---- latency by requested size ----
- * The records of back ends that have numbers, sorted once: by phase, op, size and back end, and
- * without the phase. */
+ * Two sorted lists of the records of back ends that have numbers: one by phase, op, size and back
+ * end, the other without the phase. */
 
 struct view_sizes {
     const struct ab_size_class **by_phase, **of_all_phases;

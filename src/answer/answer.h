@@ -81,7 +81,7 @@ enum ab_view_standing {
 /* The number that ranks back ends and that the first sentence is about, with the words for it. */
 struct ab_view_subject {
     struct ab_metric metric;
-    const char *title; /* title of its column: "whole run", "CPU time", "p99_us" */
+    const char *title; /* title of the number's column: "whole run", "CPU time", "p99_us" */
     const char *noun;  /* completes "No clear difference in … between": "the time of the whole
                           run" */
     const char *over;  /* follows "faster than glibc": " over the whole run"; NULL if is_named */
@@ -101,8 +101,9 @@ struct ab_view_rank {
     /* the check that called this back end slower and that more rounds did not confirm; NULL =
      * none */
     const struct ab_checked *taken_back;
-    bool is_inlined;              /* compiled into the loop: not like for like, so it cannot win */
-    bool never_frees;             /* frees no memory while the work runs */
+    /* True if compiled into the measuring loop; it cannot win, because others are called */
+    bool is_inlined;
+    bool never_frees;             /* True if the back end frees no memory while the work runs */
     bool is_higher_better;        /* True if a higher `figure` is better */
     struct ab_round_range figure; /* the number that is ranked: a time in ns, or a metric */
     /* better than the base if above 1: the ratio of the two medians that are shown. NaN: is the
@@ -175,7 +176,7 @@ enum { AB_VIEW_STEPS_MAX = 4 };
 struct ab_view_step {
     const char *command; /* an option to add, "--rounds 20", or an environment setting for a
                             program: "LD_PRELOAD=/usr/lib/libjemalloc.so.2" */
-    const char *why;     /* "about 18 rounds would settle it" */
+    const char *why;     /* reason for the command: "about 18 rounds would settle it" */
 };
 
 struct ab_view_steps {
@@ -190,13 +191,13 @@ struct ab_view_steps {
 enum { AB_BY_VALUE_COLUMNS = 8 };
 
 struct ab_view_by_value {
-    uint32_t n_names, n_values; /* number of back ends and of combinations; n_values 0 = no param
-                                   has a list */
+    /* n_names: number of back ends; n_values: number of combinations, 0 = no param has a list */
+    uint32_t n_names, n_values;
     /* [name · n_values + value]: index of session->backends; UINT32_MAX = none */
     uint32_t *rows;
-    bool is_single, is_number; /* is_single: only one param has a list; is_number: moreover all
-                                   its values are numbers */
-    double *x;                 /* [value]: the value as a number; NaN = not a number */
+    /* is_single: only one param has a list; is_number: in addition, all its values are numbers */
+    bool is_single, is_number;
+    double *x; /* [value]: the value as a number; NaN = not a number */
 };
 
 /* Selects the number that a table by values shows. */
@@ -242,15 +243,16 @@ struct ab_view_classes { /* latency by size of an op; sorted by size, then back 
     const struct ab_size_class *const *items;
     uint32_t n;
 };
-/* Finds the records of an op whose back ends have numbers; phase NULL = in all phases. */
+/* Returns the latency records of an op, of the back ends that have numbers; phase NULL = of all
+ * phases. */
 struct ab_view_classes ab_view_sizes(const struct ab_view *v, const char *phase, unsigned op);
 /* Returns which blocks pin pages at one of the moments that reports show; `number` counts them from
  * 0. The array has `*n` entries: the back ends, each in its first round. Sets `*n` to 0 if there
  * are none. */
 const struct ab_pins_of *ab_view_pins(const struct ab_view *v, uint32_t number, uint32_t *n);
 
-/* Adds the paragraphs that stand below the tables. With `has_time` these include the clock, the
- * columns and noise. `spread` is the title of the column of spreads. */
+/* Adds the paragraphs that stand below the tables. With `has_time`, they include the clock, the
+ * meaning of the columns, and noise. `spread` is the title of the column of spreads. */
 void ab_view_notes(const struct ab_session *s, bool has_time, const char *spread,
                    struct ab_view_texts *out);
 /* Adds a text for each row whose short name hides settings: "bg: jemalloc{MALLOC_CONF=…}". */
@@ -271,8 +273,8 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out);
 double ab_view_by_value_at(const struct ab_view *v, uint32_t name, uint32_t value,
                            struct ab_by_value_of of);
 
-/* Returns the longest iteration in ns within the stretches [begin, end) of the phase, as median of
- * the rounds; at least 1. NaN = not known. */
+/* Returns the time in ns of the longest iteration in the stretches [begin, end) of a phase (struct
+ * ab_iterations), as median of the rounds; at least 1. NaN = not known. */
 double ab_iterations_most(const struct ab_session *s, uint32_t backend, const char *phase,
                           uint32_t begin, uint32_t end);
 /* Returns the largest number of tables by size that one phase has. */

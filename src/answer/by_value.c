@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Writes the name of the param, the heading of columns such as "100" and "1000". */
+/* Writes the name of the param, which is the heading of columns such as "100" and "1000". */
 static const char *param_of(const struct ab_view *v, char buf[AB_VALUES_BYTES])
 {
     const char *values = v->session->combinations[0].values;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of the conditions: the measurement, the hosts, and the libraries that served. A fact that
- * is not known has no row.
+ * Tables of the conditions: the measurement, the hosts, and the libraries of the allocators. A fact
+ * that is not known has no row.
  */
 #include "answer/topics.h"
 #include "result/numbers.h"

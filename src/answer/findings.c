@@ -53,8 +53,8 @@ void ab_findings_fini(struct ab_findings *findings)
     *findings = (struct ab_findings){0};
 }
 
-/* Splits a place as the configuration reader writes it ("web.yaml:31:5"). Other places, such as
- * "--gate", are ignored. */
+/* Splits the place of a gate, as the configuration reader writes it ("web.yaml:31:5"), into file,
+ * line and column. Other places, such as "--gate", are ignored. */
 static void set_place(struct ab_finding *f, const char *place)
 {
     const char *last = strrchr(place, ':'), *middle = last;

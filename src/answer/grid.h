@@ -28,10 +28,10 @@ void ab_view_texts_fini(struct ab_view_texts *t);
 
 enum {
     AB_GRID_COLUMNS_MAX = 40,
-    AB_GRID_POINTS = 20 /* points of a line; terminals take 12 of them */
+    AB_GRID_POINTS = 20 /* points of a line, and cells of a small histogram */
 };
 
-/* GOOD and BAD are only for clear differences, and never the only sign of them. */
+/* GOOD and BAD are only for clear differences. Colour is never the only sign of a difference. */
 enum ab_emphasis { AB_PLAIN, AB_STRONG, AB_FAINT, AB_GOOD, AB_BAD };
 
 /* Prefix of a number that is only a lower bound. Terminals without UTF-8 show ">=". */
@@ -58,9 +58,9 @@ enum ab_grid_kind {
     AB_GRID_TIME,  /* ns with a unit, of a time without a floor */
     AB_GRID_PAIR,  /* two readings of the clock */
     AB_GRID_BYTES,
-    AB_GRID_SCALED,    /* a text in the unit of the grid */
-    AB_GRID_COUNT,     /* exact if there is room */
-    AB_GRID_AMOUNT,    /* rounded to three digits */
+    AB_GRID_SCALED,    /* text of a number in the unit of the grid */
+    AB_GRID_COUNT,     /* exact number if there is room */
+    AB_GRID_AMOUNT,    /* number rounded to three digits */
     AB_GRID_SHARE,     /* a share from 0 to 1 */
     AB_GRID_PORTION,   /* a count and its share: "3 (0.25%)" */
     AB_GRID_TIMES,     /* "2.50x" */
@@ -101,8 +101,9 @@ struct ab_grid_cell {
 struct ab_grid_row {
     const char *label, *tail; /* tail: text after a label that terminals may cut; "" = none */
     uint32_t backend;         /* the session's back end that the label names; UINT32_MAX = none */
-    bool is_heading; /* True for a heading of the rows after it, on terminals; the first heading
-                        carries the titles */
+    /* True for a heading of the rows after it, which pages leave out; the titles of the columns
+     * stand beside the first heading */
+    bool is_heading;
     bool is_terminal_only;
     enum ab_emphasis emphasis;
     struct ab_grid_cell cells[AB_GRID_COLUMNS_MAX];
@@ -150,9 +151,11 @@ struct ab_grid_row *ab_grid_add_backend(struct ab_grid *g, uint32_t backend);
 /* Returns "vs glibc", with the name cut to `width`; "" if there is no base. The text lives as long
  * as the grid. */
 const char *ab_grid_versus(struct ab_grid *g, const char *before, uint32_t base, unsigned width);
-/* Returns the title of a column of medians over rounds; with a single round there is no median. */
+/* Returns "median", the title of a column of medians over rounds, or "one round" if there is only
+ * one. */
 const char *ab_grid_median(const struct ab_session *session);
-/* Puts a number into the last row. `why`: why it is not known; "" or NULL = no reason is known. */
+/* Puts a number into the last row. `why`: why the number is not known; "" or NULL = no reason is
+ * known. */
 struct ab_grid_cell *ab_grid_put(struct ab_grid *g, unsigned column, enum ab_grid_kind kind,
                                  double value, const char *why);
 /* Puts a text into the last row. */

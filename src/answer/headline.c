@@ -243,7 +243,7 @@ static void say_verdict(struct writer *w, uint32_t first, uint32_t versus)
             "needed",
             w->out->speed.n_new, w->out->speed.n_new == 1 ? "" : "s", AB_EFFECT_MIN_ROUNDS);
         end_sentence(w);
-        if (w->s->n_combinations > 0) /* who leads in one of several combinations says little */
+        if (w->s->n_combinations > 0) /* a lead in one of several combinations says little */
             break;
         ab_text_addf(&w->text, "So far %s is ahead of %s in %s", NAME(first), NAME(versus),
                      subject(w)->noun);
@@ -391,8 +391,8 @@ static void compare_combinations(struct writer *w)
         end_sentence(w);
     }
     w->out->verdict = n_said == 0 ? AB_VIEW_NOTHING : is_one ? AB_VIEW_FASTER : AB_VIEW_NO_CLEAR;
-    w->out->speed = ab_effect_paired(NULL, NULL, 0); /* more rounds would not settle several
-                                                        verdicts at once */
+    /* so that no more rounds are suggested: they would not settle several verdicts at once */
+    w->out->speed = ab_effect_paired(NULL, NULL, 0);
 }
 
 static void say_alone(struct writer *w, uint32_t only)

@@ -83,8 +83,9 @@ static int by_calls(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Collects the heaps that served anything, and returns their number. *time: time of all heaps; NaN
- * = not known, because too much of it belongs to calls shorter than a step of the clock. */
+/* Collects the heaps that served anything, and returns their number. Sets *time to the time of all
+ * heaps; NaN = not known, because too much of it belongs to calls shorter than a step of the
+ * clock. */
 static uint32_t collect(const struct ab_session *s, uint32_t backend, const char *phase,
                         struct sums sums[AB_PLACEMENT_HEAPS_MAX], double *time)
 {

@@ -66,8 +66,8 @@ static double median_of(const struct ab_session *s, double *x)
     return ab_median(x, kept);
 }
 
-/* The shown values are consistent: the shown sum is the sum of the two shown parts, and each shown
- * change is the difference of two shown values. */
+/* Computes the parts such that the shown values are consistent: the shown sum is the sum of the two
+ * shown parts, and each shown change is the difference of two shown values. */
 void ab_inside_of(const struct ab_session *s, uint32_t backend, uint32_t base,
                   struct ab_inside_part out[AB_INSIDE_PARTS])
 {

@@ -17,10 +17,11 @@
 struct ab_view_slow_call {
     uint32_t backend, phase; /* indexes of the session's lists */
     unsigned op;             /* enum ab_op_kind; for an iteration: its lane */
-    uint32_t position;       /* position in the tape */
-    uint32_t iteration;      /* the iteration that contains the call, or the iteration itself; from
+    /* position of the call in the tape, the list of operations that is replayed */
+    uint32_t position;
+    uint32_t iteration; /* the iteration that contains the call, or the iteration itself; from
                                 1 on, 0 = none */
-    uint64_t size;           /* bytes; AB_SIZE_UNKNOWN = not known */
+    uint64_t size;      /* bytes; AB_SIZE_UNKNOWN = not known */
     /* number of rounds in which this call or iteration is among the slowest */
     uint32_t n_seen;
     /* calls: median over these rounds; iterations: median over all rounds, where a round that does
@@ -35,7 +36,8 @@ struct ab_view_slowest {
     /* ordered by back end; the calls of a back end that repeat come first, then the slowest */
     struct ab_view_slow_call *calls;
     uint32_t n_calls;
-    uint32_t n_rounds; /* rounds whose tail pass ran; other rounds have no slowest calls */
+    /* number of rounds whose tail pass ran; other rounds have no slowest calls */
+    uint32_t n_rounds;
     size_t cap_calls;
 };
 
@@ -51,7 +53,7 @@ struct ab_view_latency_column {
 };
 
 struct ab_view_latency_cell {
-    uint64_t n;                          /* timed calls; 0 = none */
+    uint64_t n;                          /* number of timed calls; 0 = none */
     double quantiles[AB_QUANTILE_COUNT]; /* ns; NaN = n/a, too few samples */
     double max_ns;                       /* slowest call of all; NaN = n/a */
     /* slowest call that was slow in more than one round at the same position of the work, so the

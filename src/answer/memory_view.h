@@ -38,7 +38,8 @@ struct ab_view_memory_row {     /* memory of one back end */
 };
 
 struct ab_view_memory {
-    struct ab_view_memory_row *rows; /* by back end of the session, n_rows = n_backends */
+    /* one row for each back end of the session; n_rows = n_backends */
+    struct ab_view_memory_row *rows;
     uint32_t n_rows;
     bool has_aged_heap; /* True if a back end ran on an aged heap */
     bool has_during;    /* True if a back end has memory that is resident only during calls */
@@ -49,10 +50,11 @@ struct ab_view_memory {
 void ab_view_memory_make(const struct ab_session *s, struct ab_view_memory *out);
 void ab_view_memory_fini(struct ab_view_memory *m);
 
-enum { AB_VIEW_MEMORY_TEXTS = AB_VIEW_MEMORY_PARTS + 1 }; /* texts per row */
+/* texts of one row: `whys` and `why_peak` */
+enum { AB_VIEW_MEMORY_TEXTS = AB_VIEW_MEMORY_PARTS + 1 };
 
-/* Returns the record of a phase with the median footprint, among the records that know most; NULL =
- * none. */
+/* Returns the record of a phase with the median footprint, among the records that know the most
+ * numbers; NULL = none. */
 const struct ab_memory *ab_view_memory_typical(const struct ab_session *s, uint32_t backend,
                                                const char *phase, enum ab_memory_at at);
 /* Searches `reason`, "WHAT: why; WHAT: why", for the WHATs of a list that ends with NULL, and

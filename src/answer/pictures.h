@@ -84,8 +84,8 @@ struct ab_view_pictures {
     struct ab_view_course *courses;
     uint32_t n_courses;
     struct ab_point courses_end;
-    struct ab_view_course live; /* live bytes under one back end, because all do the same work; n 0
-                                   = not known */
+    /* live bytes over time under one back end, because all do the same work; n 0 = not known */
+    struct ab_view_course live;
     struct ab_view_strip strips[AB_VIEW_STRIPS];
     unsigned n_strips;
 };

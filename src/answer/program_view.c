@@ -82,7 +82,7 @@ void ab_program_value_of(const struct ab_session *s, uint32_t backend, uint32_t 
     free(x);
 }
 
-/* ---- beside the replay ---- */
+/* ---- the program beside the replay of its trace ---- */
 
 static bool has_numbers(const struct ab_session *s, const char *name)
 {
@@ -186,7 +186,8 @@ static bool is_close(const struct ab_effect *predicted, const struct ab_effect *
            fabs(predicted->ratio - measured->ratio) <= CLOSE_ENOUGH * fabs(measured->ratio);
 }
 
-/* A measured difference whose interval contains 0 says nothing about the prediction. */
+/* Returns the word that compares the prediction with the measured difference. A measured difference
+ * whose interval contains 0 says nothing about the prediction. */
 const char *ab_program_prediction_word(const struct ab_program_prediction *x,
                                        const struct ab_effect *measured)
 {

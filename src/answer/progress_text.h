@@ -16,7 +16,7 @@ enum { AB_PROGRESS_BYTES = 1024 };
 
 struct ab_progress_view {
     const char *stage;          /* "replay", shown before its rounds; NULL = none */
-    uint32_t round, n_rounds;   /* from 1; round 0 = pre-flight; n_rounds 0 = unknown */
+    uint32_t round, n_rounds;   /* round: number from 1 on, 0 = pre-flight; n_rounds: 0 = unknown */
     bool is_about;              /* True if n_rounds is an estimate */
     const char *backend, *what; /* backend: "mimalloc"; what: "latency", "" = none */
     double share;               /* share of the work that is done; NaN = unknown */

@@ -236,7 +236,7 @@ static void add_mean_memory(const struct ab_suite_view *v, const struct ab_suite
                      tilde, fabs(percent), percent > 0 ? "more" : "less");
 }
 
-/* Says which back end has the least memory in the mean, if it is not the fastest. */
+/* Says which back end has the least memory in the mean, unless it is the base or `first`. */
 static void say_leanest(struct ab_suite_view *v, const struct ab_suite_row *first)
 {
     const struct ab_suite_figures *f = &v->suite->figures;

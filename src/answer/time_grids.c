@@ -256,7 +256,7 @@ bool ab_counts_grid(const struct ab_topic_at *at, struct ab_grid *g)
     for (uint32_t b = 0; b < s->n_backends; b++)
         if (ab_session_has_numbers(s, b))
             add_counts(g, b, ab_session_base_of(s, b), phase);
-    for (uint32_t b = 0; b < s->n_backends; b++) { /* the harnesses alone */
+    for (uint32_t b = 0; b < s->n_backends; b++) { /* adds a row for each harness alone */
         double n = ab_harness_is_used(s, b) ? null_instructions(s, b, phase) : (double)NAN;
         char name[AB_HARNESS_NAME_BYTES], label[AB_HARNESS_NAME_BYTES + AB_VALUES_BYTES + 16];
         if (isnan(n))

@@ -30,11 +30,11 @@ enum ab_terminal_place {
     AB_TERMINAL_IDLE,
     AB_TERMINAL_GROWTH,
     AB_TERMINAL_PREDICTION,
-    AB_TERMINAL_COUNTS, /* below the answer */
+    AB_TERMINAL_COUNTS, /* the first place below the answer */
     AB_TERMINAL_ITERATIONS,
     AB_TERMINAL_HEAPS,
     AB_TERMINAL_WALKS,
-    AB_TERMINAL_LATENCY, /* with -v */
+    AB_TERMINAL_LATENCY, /* the first place that needs -v */
     AB_TERMINAL_DEPTH,
     AB_TERMINAL_MEMORY,
     AB_TERMINAL_PINS,

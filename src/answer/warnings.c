@@ -140,8 +140,8 @@ static double own_waits_ns(const struct ab_session *s, uint32_t backend)
     return fmax(least, 0);
 }
 
-/* True if the run lost time to waits for a CPU, as counted by the kernel. Only known if its threads
- * did not wait at the same time. */
+/* True if the run lost time to waits for a CPU, as counted by the kernel. False if its threads
+ * waited at the same time, because it is then not known how much wall time the waits took. */
 static bool is_known_to_wait(const struct ab_result *x)
 {
     return x->run_delay_ns > (1 - 1 / stretch_worth_saying) * x->wall_ns &&
@@ -369,8 +369,8 @@ static void add_waits(const struct ab_session *s, struct ab_view_texts *t,
     add_note(w, "waits", t, &text);
 }
 
-/* Notes the rounds without a time per op, because nearly all of it would be subtracted. Adds their
- * CPU time where it is known. */
+/* Notes the rounds without a time per op, because too much of the time would be subtracted. Adds
+ * the CPU time of the back ends where it is known. */
 static void add_left_out(const struct ab_session *s, struct ab_view_texts *t,
                          struct ab_view_warnings *w)
 {
@@ -1027,8 +1027,8 @@ static void add_not_inside(const struct ab_session *s, uint32_t i, struct ab_vie
             "");
 }
 
-/* Warns if calls took less than an empty call. The time inside malloc is the difference of the two,
- * and then not known. */
+/* Warns if calls took less than an empty call. The time inside malloc is the difference of these
+ * two times, so it is not known then. */
 static void add_below_empty(const struct ab_session *s, uint32_t i, struct ab_view_texts *t,
                             struct ab_view_warnings *w)
 {

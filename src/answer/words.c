@@ -118,7 +118,7 @@ bool ab_harness_is_used(const struct ab_session *s, uint32_t backend)
     return false;
 }
 
-/* True if every back end at its boundary has the same harness. */
+/* True if every back end at the boundary of `backend` has the same harness. */
 static bool is_alone(const struct ab_session *s, uint32_t backend)
 {
     for (uint32_t i = 0; i < s->n_backends; i++)

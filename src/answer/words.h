@@ -28,7 +28,7 @@ const char *ab_view_change_words(char *buf, size_t cap, double ratio);
  * A ratio in words, whose number is never below 1: "1.78x faster", "1.20x slower", never 0.56x. */
 
 struct ab_view_factor {
-    double times;     /* 1 or more; NaN = nothing to compare */
+    double times;     /* the factor, 1 or more; NaN = nothing to compare */
     double low, high; /* 90 % interval of `times`; low below 1: the opposite direction is possible.
                          NaN = too few rounds */
     bool is_less;     /* True if the speed or size is below that of the base */

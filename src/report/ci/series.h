@@ -13,7 +13,7 @@ struct ab_series {
     uint32_t backend;
     struct ab_metric metric;
     double value;      /* value as the tables show it; finite */
-    double low, high;  /* extremes over the rounds; NaN = none */
+    double low, high;  /* low, high: extremes over the rounds; NaN = none */
     uint32_t n_rounds; /* number of rounds that have a value */
     /* True if the measured value is below the clock's floor; `value` is then the floor */
     bool is_floor;

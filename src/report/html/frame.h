@@ -16,8 +16,8 @@
 void ab_frame_write(const struct ab_html *like, void (*write)(struct ab_html *h, const void *user),
                     const void *user, struct ab_html_text *out);
 
-/* A section, left out if `write` writes nothing. With id NULL the output follows all sections as it
- * is. */
+/* A section of a page, left out if `write` writes nothing. If id is NULL, there is no section: the
+ * output follows all sections as it is. */
 struct ab_frame_part {
     const char *id, *title;
     void (*write)(struct ab_html *h, const void *user);

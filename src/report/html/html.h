@@ -22,7 +22,7 @@ struct ab_html { /* initialize with {.to = stream} */
     FILE *to;
     /* receives the pictures, each with its own legend; NULL = pictures stand in the page */
     const struct ab_picture_files *pictures;
-    const char *page; /* id of the page, for `pictures` */
+    const char *page; /* id of the page, which `pictures` gets */
 };
 
 struct ab_html_text { /* a piece of a document */

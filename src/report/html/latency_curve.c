@@ -64,7 +64,7 @@ size_t ab_latency_points(const struct ab_session *s)
 
 struct panel_curve {
     struct ab_latency_curve curve;
-    char title[240]; /* "base glibc", "pool (partial)" */
+    char title[240]; /* name in the legend: "base glibc", "pool (partial)" */
 };
 
 struct panel {

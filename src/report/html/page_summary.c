@@ -112,7 +112,7 @@ static void put_warnings(struct ab_html *h, const struct ab_view *v)
         const struct ab_view_warning *w = &said->warnings.items[i];
         bool is_bad = w->severity == AB_VIEW_FAILURE;
         if (strcmp(w->id, "caveat") == 0)
-            continue; /* not relevant to this work; `verify` and run -v report it */
+            continue; /* caveats are not relevant to this work; `verify` and run -v report them */
         ab_html_f(h, "<div class=\"notice%s\"><strong>%s</strong> ", is_bad ? " is-bad" : "",
                   w->severity == AB_VIEW_NOTE      ? "Note:"
                   : w->severity == AB_VIEW_WARNING ? "Warning:"

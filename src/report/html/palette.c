@@ -95,7 +95,7 @@ static size_t first_of(const char *const *names, size_t i)
     return first;
 }
 
-/* Known names are assigned first, so that no other name takes their colour. */
+/* Assigns a style to each name: to known names first, so that no other name takes their colour. */
 void ab_palette_assign(const char *const *names, size_t n, struct ab_series_style *out)
 {
     for (size_t i = 0; i < n; i++)

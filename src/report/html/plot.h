@@ -119,7 +119,7 @@ struct ab_plot {
     struct ab_axis x, y;         /* the caller sets scale, low, high, title, unit */
     bool is_x_exact, is_y_exact; /* True if the ends must not be changed */
     double width, height;
-    struct ab_boxes boxes; /* boxes occupied by labels */
+    struct ab_boxes boxes; /* boxes that labels must not cover */
 };
 
 /* Begins and ends a picture. All functions below draw between the two calls. ab_plot_begin
@@ -147,14 +147,14 @@ void ab_plot_dots(struct ab_plot *p, struct ab_paint paint, const struct ab_poin
  * is NaN. */
 void ab_plot_error_x(struct ab_plot *p, struct ab_paint paint, double low, double high, double y);
 void ab_plot_error_y(struct ab_plot *p, struct ab_paint paint, double x, double low, double high);
-/* Draws a band over the whole picture between two values of y (x), with a label inside. */
+/* Draw a band over the whole picture between two values of y, or of x, with a label inside. */
 void ab_plot_band_y(struct ab_plot *p, enum ab_colour colour, double low, double high,
                     const char *label);
 void ab_plot_band_x(struct ab_plot *p, enum ab_colour colour, double low, double high,
                     const char *label);
-/* Writes text beside a point where it touches no other label, with an outline behind it. If the
- * free place is far away, adds a line to the point. Writes nothing if there is no room. Call it
- * after all marks are drawn. */
+/* Writes text beside a point where it touches no other label, after a short dash in the colour of
+ * the paint. If the free place is far away, adds a line to the point. Writes nothing if there is no
+ * room. Call it after all marks are drawn. */
 void ab_plot_label(struct ab_plot *p, struct ab_paint paint, struct ab_point at, const char *text);
 /* Writes text at a position in px and occupies its box. `anchor` is "start", "middle" or "end". */
 void ab_plot_text(struct ab_plot *p, enum ab_colour colour, double px, double py,

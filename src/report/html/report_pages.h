@@ -17,14 +17,14 @@ struct ab_report_series { /* a back end, known by its name, in all results of th
     /* name: identifies the back end; title: the short name that is shown */
     const char *name, *title;
     struct ab_series_style style;
-    uint32_t number; /* from 1 on; used as ab_paint.series */
+    uint32_t number; /* number of the series, from 1 on; used as ab_paint.series */
 };
 
 struct ab_report {
     const struct ab_session *session; /* the session that the pages are about; with several results,
                                          the last */
     const struct ab_view *view;       /* the answer about that session */
-    const struct ab_comparison *const *comparisons; /* comparison of each result with the base */
+    const struct ab_comparison *const *comparisons; /* comparisons of results with the base */
     size_t n_comparisons;
     const struct ab_report_series *series;
     size_t n_series;

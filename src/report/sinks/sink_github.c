@@ -61,7 +61,8 @@ static void put_annotation(FILE *to, const char *command, const char *name,
     fputc('\n', to);
 }
 
-/* True if a finding is an error (it fails the command), or with is_error false, a warning. */
+/* True if a finding is an error, which fails the command; with is_error false: if it is a
+ * warning. */
 static bool is_of(const struct ab_finding *f, bool is_error)
 {
     if (f->is_shown_only)

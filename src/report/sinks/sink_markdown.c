@@ -32,7 +32,7 @@ struct page {
     size_t n_left_out; /* number of rows that did not fit */
 };
 
-/* Adds and frees a row; counts it if it does not fit. */
+/* Adds a row, or counts it if it does not fit, and frees it. */
 static void add_row(struct page *page, struct ab_text *row)
 {
     if (row->s != NULL && page->text.n + row->n < MOST_BYTES - RESERVE)

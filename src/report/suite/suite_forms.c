@@ -90,7 +90,7 @@ static void put_markdown(FILE *to, const struct ab_suite_view *v)
 struct line {
     const char *workload, *backend, *metric, *unit, *failure;
     double value, ratio, low, high;
-    uint32_t n; /* workloads in a mean; 0 = not a mean */
+    uint32_t n; /* number of workloads in a mean; 0 = not a mean */
 };
 
 static void put_number(FILE *to, double x)

@@ -55,12 +55,15 @@ static const char *const gravity_words[N_GRAVITIES] = {"FAILED",       "NOT EVAL
 /* A gate in the list. */
 struct line {
     const struct ab_checked *gate;
-    enum gravity gravity, worst; /* severity of this gate, and the worst of its back end */
-    char name[TEXT_BYTES];       /* name of the back end */
-    const char *what, *limit;    /* parts of the gate's text: "steady/alloc/p99", "< 2us" */
+    /* gravity: severity of this gate; worst: the highest severity of its back end's gates */
+    enum gravity gravity, worst;
+    char name[TEXT_BYTES]; /* name of the back end */
+    /* what, limit: parts of the gate's text: "steady/alloc/p99", "< 2us" */
+    const char *what, *limit;
     size_t n_what;
-    uint32_t index, backend; /* index: position in the session; backend: UINT32_MAX = not in this
-                                session */
+    /* index: position in the session; backend: index of the back end, UINT32_MAX = not in this
+     * session */
+    uint32_t index, backend;
 };
 
 static enum gravity gravity_of(const struct ab_checked *g)
@@ -375,13 +378,14 @@ static const char *const names[N_COLUMNS] = {"base",
                                              "new",
                                              "change",
                                              "90 % interval",
-                                             /* the legend says it */ "",
+                                             /* the legend has the limit */ "",
                                              "verdict"};
 
 /* Signs and limit in a table, for the legend below it. */
 struct signs {
     bool has_unclear, has_unknown; /* "~", "n/a" */
-    double limit;                  /* common limit of all cells that have one; NaN = none */
+    /* limit of the cells that have one, the same for all of them; NaN = none */
+    double limit;
 };
 
 static void format_number(char out[AB_CELL_BYTES], const struct ab_checked *cell, double x,

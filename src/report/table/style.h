@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct ab_table_style {
-    unsigned width; /* columns */
+    unsigned width; /* columns; 0 = 80 */
     bool color, utf8;
     bool is_verbose; /* True to print everything, for output without topics */
     unsigned topics; /* words of -v (answer/topic_words.h); 0 = only the answer */

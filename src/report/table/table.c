@@ -310,7 +310,8 @@ void ab_table_prose(FILE *to, struct ab_table_style style, enum ab_emphasis emph
         ab_table_line(to, style, emphasis, line);
 }
 
-/* Breaks between words only, because a backslash within quotes does not join lines. */
+/* Prints the command, broken between words only, because a backslash within quotes does not join
+ * lines. */
 void ab_table_command(FILE *to, struct ab_table_style style, const char *lead, const char *command)
 {
     unsigned used = ab_format_width(lead), n_words = 0;

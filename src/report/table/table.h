@@ -87,7 +87,7 @@ struct ab_footnotes {
 void ab_footnotes_print(FILE *to, const struct ab_footnotes *notes, struct ab_table_style style);
 
 /* ---- grids and their legend ----
- * Draws grids, and remembers their signs, so that a legend explains exactly those. */
+ * Draws grids, and remembers their signs, so that a legend explains exactly these. */
 
 struct ab_legend {
     bool has_unclear;  /* "~" */
