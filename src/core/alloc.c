@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of the parent. This is the only place outside of cli that ends the process. Returning an
- * error through many callers would need memory too, and no caller could do better.
+ * Memory of the parent process. Outside of cli, no other file ends the process because of an error.
+ * Returning an error through many callers would need memory too, and no caller could do better.
  */
 #include "core/alloc.h"
 
@@ -27,7 +27,7 @@ void ab_memory_end(size_t bytes)
     char line[80];
     if (__atomic_exchange_n(&is_ending, 1, __ATOMIC_SEQ_CST) != 0)
         for (;;)
-            pause(); /* another thread is ending the process */
+            pause(); /* waits until the other thread has ended the process */
     ab_unfinished_remove();
     int n = snprintf(line, sizeof line, "allocbench: out of memory (asked for %zu bytes)\n", bytes);
     ssize_t ignored = write(STDERR_FILENO, line, (size_t)n);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory of the parent, and arrays that grow by doubling. If the system has no memory, the process
- * ends: it removes temporary files, ends the worker, prints one line with the requested size, and
- * exits with the code for a refused resource. So none of these functions returns NULL. A size that
- * an untrusted input claims must be checked before it gets here, because a wrong input is an error
- * of its own.
+ * Memory of the parent process, and arrays that grow by doubling. If the system has no memory, the
+ * process ends, so none of these functions returns NULL. Before the end, temporary files are
+ * removed, one line with the requested size is printed, and the worker is ended. The exit code is
+ * that for a refused resource. A size that an untrusted input claims must be checked before it is
+ * passed here, because a wrong input is an error of its own.
  */
 #ifndef AB_CORE_ALLOC_H
 #define AB_CORE_ALLOC_H
@@ -22,16 +22,16 @@ char *ab_strdupf(const char *fmt, ...) __attribute__((format(printf, 1, 2), retu
 char *ab_vstrdupf(const char *fmt, va_list args)
     __attribute__((format(printf, 1, 0), returns_nonnull));
 
-/* Ends the process in the same way, for libraries that report a lack of memory by NULL. Any thread
- * may call it. */
+/* Ends the process as ab_alloc() does, for libraries that report a lack of memory by NULL. Any
+ * thread may call it. */
 void ab_memory_end(size_t bytes) __attribute__((noreturn, cold));
 
 /* Sets the function that is called before the process ends for lack of memory; NULL = none. `end`
  * ends child processes, must not allocate, and may end the process itself. */
 void ab_memory_at_end(void (*end)(void));
 
-/* Makes room for items[n] in an array with room for `cap` items (a size_t). New items are
- * uninitialized with AB_GROW, and 0 with AB_GROW_ZEROED. */
+/* Makes room for items[n] in an array with room for `cap` items (a size_t). AB_GROW leaves new
+ * items uninitialized, AB_GROW_ZEROED sets them to 0. */
 #define AB_GROW(items, cap, n) \
     do { \
         if ((n) >= (cap)) \
@@ -43,7 +43,7 @@ void ab_memory_at_end(void (*end)(void));
             ab_grow_zeroed(&(items), &(cap), (n), sizeof *(items)); \
     } while (0)
 
-/* Grow the array whose pointer is at the address `items`, so that items[n] exists. */
+/* Grow an array so that items[n] exists. `items` is the address of the pointer to the array. */
 void ab_grow(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));
 void ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes) __attribute__((cold));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads smaps, which says how much of each mapping is anonymous. For mappings with anonymous
- * memory, reads pagemap, which says where it is.
+ * Reads smaps, which says how many bytes of each mapping are anonymous. For mappings with anonymous
+ * memory, reads pagemap, which says which pages are anonymous.
  */
 #include "core/anonymous.h"
 
@@ -27,17 +27,19 @@ uint64_t ab_anonymous_bytes(pid_t pid)
 }
 
 enum { PAGE = AB_ANONYMOUS_PAGE, STACKS_MOST = 1024 };
-#define AREA_MOST \
-    (UINT64_C(1) << 36) /* bytes; in a larger mapping, reading each page would take too long */
+/* bytes; larger mappings are left out, because reading each page would take too long */
+#define AREA_MOST (UINT64_C(1) << 36)
 
 struct walk {
     const struct ab_anonymous_look *look;
     int pagemap;
-    uint64_t stacks[STACKS_MOST]; /* stack pointers */
+    uint64_t stacks[STACKS_MOST]; /* stack pointers of the threads */
     size_t n_stacks;
-    uint64_t first, n, pages;   /* consecutive places with `pages` anonymous pages each */
-    uint64_t begin, end, bytes; /* mapping whose lines are being read, and its anonymous bytes */
-    uint64_t file_end;          /* end of the previous mapping; 0 = it has no file */
+    /* n consecutive places from `first` on, with `pages` anonymous pages each */
+    uint64_t first, n, pages;
+    /* begin, end: mapping whose lines are being read; bytes: its anonymous bytes */
+    uint64_t begin, end, bytes;
+    uint64_t file_end; /* end of the previous mapping; 0 = the mapping has no file */
 };
 
 static void find_stacks(pid_t pid, struct walk *l)
@@ -55,7 +57,7 @@ static void find_stacks(pid_t pid, struct walk *l)
             last = strstr(line, " 0x");
         for (const char *next = last; next != NULL && (next = strstr(next + 1, " 0x")) != NULL;)
             if (strstr(next + 1, " 0x") != NULL)
-                last = next; /* the last number but one */
+                last = next; /* the second last number is the stack pointer */
         if (last != NULL && sscanf(last, " %llx %llx", &sp, &pc) == 2)
             l->stacks[l->n_stacks++] = sp;
         if (f != NULL)
@@ -82,8 +84,8 @@ static void add_place(struct walk *l, uint64_t place, uint64_t pages)
     l->n++;
 }
 
-/* Adds the anonymous pages of [begin, end), at most `most`. The limit is needed because the zero
- * page is resident, but not anonymous. */
+/* Adds the anonymous pages of [begin, end), at most `most` pages. The limit is needed because the
+ * zero page counts as resident in pagemap, but is not anonymous. */
 static void add_area(struct walk *l, uint64_t begin, uint64_t end, uint64_t most)
 {
     uint64_t entries[AB_PLACE_PAGES];
@@ -94,7 +96,7 @@ static void add_area(struct walk *l, uint64_t begin, uint64_t end, uint64_t most
         if (pread(l->pagemap, entries, bytes, (off_t)(begin / PAGE * 8)) != (ssize_t)bytes)
             return;
         for (size_t i = 0; i < n; i++)
-            pages += entries[i] >> 62 != 0; /* resident, or swapped */
+            pages += entries[i] >> 62 != 0; /* counts pages that are resident or swapped out */
         pages = pages < most ? pages : most;
         most -= pages;
         add_place(l, place, pages);
@@ -115,7 +117,7 @@ static void add_mapping(struct walk *l, uint64_t begin, uint64_t end, uint64_t b
         add_area(l, begin, end, bytes / PAGE);
 }
 
-/* Takes a line of smaps. A mapping is added once its last line was read. */
+/* Reads a line of smaps. A mapping is added when the first line of the next mapping is read. */
 static void take_line(struct walk *l, const char *line)
 {
     char kind[8], name[16] = "";

@@ -18,7 +18,8 @@ const char *ab_command_line_arguments(const char *line)
     return skip_word(skip_word(line));
 }
 
-/* Returns how many words the option at `word` takes if it is one of `names`; 0 if it is not. */
+/* Returns the number of words that the option at `word` takes if the option is one of `names`, else
+ * 0. */
 static size_t words_of(const char *word, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes other command lines from one, a text whose words are quoted as by ab_text_add_shell().
+ * Makes other command lines from one. A command line is a text with its words quoted as
+ * ab_text_add_shell() does.
  */
 #ifndef AB_CORE_COMMAND_LINE_H
 #define AB_CORE_COMMAND_LINE_H
@@ -9,11 +10,11 @@
 
 #include <stddef.h>
 
-/* Returns where the arguments begin, after the names of the program and of the command. */
+/* Returns the beginning of the arguments, after the names of the program and of the command. */
 const char *ab_command_line_arguments(const char *line);
 
-/* Appends the words from `line` on, without the `n` options `names` and their values. Words after
- * "--" stay, because they belong to another program. */
+/* Appends the words from `line` on, without the `n` options `names` and their values. Keeps words
+ * after "--", because they belong to another program. */
 void ab_command_line_add_without(struct ab_text *t, const char *line, const char *const *names,
                                  size_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Reads ELF files of this build's class and machine, so that the structures of <elf.h> can be used
- * directly; of others it reads only the header. Symbols are looked up through DT_GNU_HASH or
+ * directly. Of other ELF files, reads only the header. Symbols are looked up through DT_GNU_HASH or
  * DT_HASH, as the loader does. This takes a few reads for each name, and works with stripped
  * section headers.
  */
@@ -30,7 +30,8 @@
 enum {
     SEGMENTS_MAX = 256,
     DYNAMIC_MAX = 4096,
-    CHAIN_MAX = 1 << 16, /* longest hash chain in symbols; real ones have a handful */
+    /* symbols in the longest hash chain that is searched; real chains have a handful */
+    CHAIN_MAX = 1 << 16,
     NOTES_MAX = 64,
     HEADERS_MAX = 4096,
     SYMBOLS_MAX = 4 << 20,
@@ -62,7 +63,7 @@ static bool read_at(const struct reader *r, uint64_t offset, void *buf, size_t n
     return true;
 }
 
-/* Reads by address, through the segment that the loader would map there. */
+/* Reads n bytes at an address, through the segment that the loader would map there. */
 static bool read_address(const struct reader *r, uint64_t address, void *buf, size_t n)
 {
     for (size_t i = 0; i < r->header.e_phnum; i++) {
@@ -77,8 +78,8 @@ static bool read_address(const struct reader *r, uint64_t address, void *buf, si
     return false;
 }
 
-/* Reads a string that ends within cap bytes; buf stays "" if it does not. Reads byte by byte,
- * because the end of its segment may come first. */
+/* Reads a string that ends within cap bytes. Leaves "" in buf if the string is longer. Reads byte
+ * by byte, because its segment may end soon after the string. */
 static bool read_string(const struct reader *r, uint64_t address, char *buf, size_t cap)
 {
     for (size_t i = 0; i < cap; i++) {
@@ -232,7 +233,7 @@ static void read_build_id(const struct reader *r, const Elf64_Phdr *segment, cha
     }
 }
 
-/* True if symbol `index` has this name and other objects can bind to it. */
+/* True if symbol number `index` has this name and other objects can bind to it. */
 static bool is_symbol(const struct reader *r, uint64_t index, const char *name)
 {
     Elf64_Sym s;
@@ -381,7 +382,7 @@ static bool is_better(const Elf64_Sym *s, uint64_t address, const Elf64_Sym *bes
     return best->st_name == 0 || s->st_value > best->st_value;
 }
 
-/* Returns the symbol of a table that covers the address; st_name 0 = none. */
+/* Returns the symbol of a table that covers the address; st_name 0 = no symbol covers it. */
 static Elf64_Sym search(const struct reader *r, const Elf64_Shdr *table, uint64_t address)
 {
     Elf64_Sym best = {0}, some[SYMBOLS_AT_ONCE];
@@ -412,8 +413,8 @@ static void read_name(const struct reader *r, const Elf64_Shdr *table, uint64_t 
     }
 }
 
-/* Names the function of the place, from the full symbol table if the file has it, else from the
- * dynamic one. */
+/* Names the function of the place, from the full symbol table, or if it has no symbol for the
+ * address, from the dynamic symbol table. */
 static void name_place(const struct reader *r, struct ab_elf_place *out)
 {
     Elf64_Sym best = {0};

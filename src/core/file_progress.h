@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reports the progress of passes over files to whoever shows it.
+ * Reports the progress of reading files to callbacks, which show it.
  */
 #ifndef AB_CORE_FILE_PROGRESS_H
 #define AB_CORE_FILE_PROGRESS_H
@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ab_file_progress { /* {0} = nobody listens */
+struct ab_file_progress { /* callbacks; {0} = progress is not reported */
     void *user;
     void (*begin)(void *user, const char *path);
-    /* Receives the events that were read so far, and all of them; total 0 = unknown. */
+    /* Receives the number of events read so far, and the number of all events; total 0 =
+     * unknown. */
     void (*count)(void *user, uint64_t done, uint64_t total);
     void (*end)(void *user);
 };

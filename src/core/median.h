@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Sorts ascending. */
+/* Sorts x[0..n) in ascending order. */
 void ab_median_sort(double *x, size_t n);
 
 /* Returns the median of x[0..n), which it sorts; NaN if n is 0. */

@@ -51,8 +51,8 @@ static enum ab_status open_directory(const char *path, int *out, struct ab_err *
     return AB_OK;
 }
 
-/* Sets *mode for the new file: the mode of the old file, or what the umask allows. Fails if the
- * target must not be replaced. */
+/* Sets *mode for the new file: the mode of the existing file, or what the umask allows. Fails if
+ * the existing file must not be replaced. */
 static enum ab_status check_target(int directory, const char *path, mode_t *mode,
                                    struct ab_err *err)
 {
@@ -90,7 +90,7 @@ static void drop(struct ab_output *o, int fd)
     free(o->temporary);
 }
 
-/* Stores the open file in *o. Returns false with errno if there is no memory. */
+/* Stores the open file in *o. Returns false and sets errno if there is no memory. */
 static bool keep(struct ab_output *o, int fd, const char *path, const char *name)
 {
     o->path = ab_strdup(path);
@@ -101,14 +101,15 @@ static bool keep(struct ab_output *o, int fd, const char *path, const char *name
 
 enum { AB_TEMPORARY_NAME = 64 };
 
-/* ---- files without a name, or with a temporary one, until they are complete ---- */
+/* ---- files that have no name, or a temporary one, until they are complete ---- */
 
 static bool has_name(const char *temporary)
 {
     return temporary != NULL && temporary[0] != 0;
 }
 
-/* Chooses an unused name and registers it as a leftover, for removal. Returns false with errno. */
+/* Chooses an unused name and registers it, so that the file is removed if a signal ends the
+ * process. Returns false and sets errno on failure. */
 static bool choose_name(int directory, char name[AB_TEMPORARY_NAME])
 {
     unsigned long long random;
@@ -133,9 +134,9 @@ static int create_named(int directory, mode_t mode, char name[AB_TEMPORARY_NAME]
     return fd;
 }
 
-/* Creates a file for writing. `name` receives its temporary name, "" = none. Returns -1 with errno
- * on failure. A nameless file is later named through /proc; without /proc it needs a temporary
- * name. */
+/* Creates a file for writing and returns its descriptor. `name` receives the temporary name; "" =
+ * the file has no name. Returns -1 and sets errno on failure. A file without a name is later named
+ * through /proc. If there is no /proc, the file needs a temporary name. */
 static int temporary_create(int directory, mode_t mode, char name[AB_TEMPORARY_NAME])
 {
     int fd = -1;
@@ -145,7 +146,7 @@ static int temporary_create(int directory, mode_t mode, char name[AB_TEMPORARY_N
     return fd >= 0 ? fd : create_named(directory, mode, name);
 }
 
-/* Removes the temporary name; NULL or "" = none. */
+/* Removes the file with the temporary name; NULL or "" = there is none. */
 static void temporary_remove(int directory, const char *temporary)
 {
     if (!has_name(temporary))
@@ -161,14 +162,14 @@ static int link_nameless(int fd, int directory, const char *name)
     return linkat(AT_FDCWD, self, directory, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-/* Gives the file a name that does not exist yet. Returns 0 or an errno, EEXIST if the name
+/* Gives the file a name that must not exist yet. Returns 0 or an errno; EEXIST if the name
  * exists. */
 static int temporary_name(int fd, int directory, const char *temporary, const char *name)
 {
     if (!has_name(temporary))
         return link_nameless(fd, directory, name);
     int reason = linkat(directory, temporary, directory, name, 0) == 0 ? 0 : errno;
-    if (reason != 0 && reason != EEXIST) /* FAT has no hard links */
+    if (reason != 0 && reason != EEXIST) /* renames instead, because FAT has no hard links */
         reason = renameat2(directory, temporary, directory, name, RENAME_NOREPLACE) == 0 ? 0
                                                                                          : errno;
     if (reason == 0)
@@ -176,7 +177,7 @@ static int temporary_name(int fd, int directory, const char *temporary, const ch
     return reason;
 }
 
-/* Replaces `name` by renaming, which needs a temporary name. */
+/* Replaces the file `name` by renaming the new file, which must have a temporary name. */
 static int rename_over(int directory, const char *temporary, const char *name)
 {
     int reason = renameat(directory, temporary, directory, name) == 0 ? 0 : errno;
@@ -184,7 +185,7 @@ static int rename_over(int directory, const char *temporary, const char *name)
     return reason;
 }
 
-/* Names the file, replacing an existing one, which stays until the new file takes its place.
+/* Gives the file its name. An existing file of this name stays until the new file takes its place.
  * Returns 0 or an errno. */
 static int temporary_replace(int fd, int directory, const char *temporary, const char *name)
 {
@@ -231,7 +232,7 @@ out:
     return status;
 }
 
-/* ---- standard output: a stream that writes everything or keeps the reason ---- */
+/* ---- standard output: a stream that writes everything, or keeps the reason of a failure ---- */
 
 static int first_failure; /* errno of the first failure; 0 = none */
 
@@ -295,15 +296,16 @@ enum ab_status ab_output_open(const char *path, struct ab_output *out, struct ab
     return status;
 }
 
-/* Syncs a directory. Returns true as well if the file system cannot do that (some network and FUSE
- * file systems fail with EINVAL): the file itself is synced and in place. */
+/* Syncs a directory. Returns true also if the file system cannot do that (some network and FUSE
+ * file systems fail with EINVAL), because the file itself is synced and in place. */
 static bool sync_directory(int directory)
 {
     return fsync(directory) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
 }
 
 /* Flushes and syncs the file. Returns 0 or an errno. If stdio does not know why an earlier write
- * failed, it writes one more byte to get the errno; the file is not kept anyway. */
+ * failed, writes one more byte to get the errno. The byte does no harm, because the file is
+ * discarded. */
 static int flush_file(struct ab_output *out)
 {
     errno = 0;
@@ -314,13 +316,14 @@ static int flush_file(struct ab_output *out)
     return errno;
 }
 
-/* Ends the output. If `reason` is 0, the file has its name and stays. */
+/* Ends the output. `reason` 0 = the file has got its name and stays; else the errno of the failure
+ * to do `what`. */
 static enum ab_status end_file(struct ab_output *out, int reason, const char *what,
                                struct ab_err *err)
 {
     enum ab_status status = AB_OK;
     if (reason == 0) {
-        free(out->temporary); /* the file keeps its name, so that abandon only closes it */
+        free(out->temporary); /* the file has its final name, so that abandon only closes it */
         out->temporary = NULL;
         reason = out->is_draft || sync_directory(out->directory) ? 0 : errno;
     }
@@ -331,8 +334,8 @@ static enum ab_status end_file(struct ab_output *out, int reason, const char *wh
     return status;
 }
 
-/* Renames the file that an output replaces to FILE.old. Returns 0, also if there is no such file,
- * or an errno. */
+/* Renames the file that an output replaces to FILE.old. Returns 0 or an errno; 0 also if there is
+ * no such file. */
 static int rename_old(const struct ab_output *out)
 {
     char old[NAME_MAX + 8];
@@ -465,7 +468,8 @@ bool ab_output_is_same(const struct ab_output *a, const struct ab_output *b)
     return is_same_target(a, b);
 }
 
-/* False for stdout and "-". */
+/* True if the output would replace the file `path`. False if the output is stdout or the path is
+ * "-". */
 static bool replaces(const struct ab_output *out, const char *path)
 {
     struct stat x, y;

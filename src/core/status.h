@@ -8,7 +8,8 @@
 #ifndef AB_CORE_STATUS_H
 #define AB_CORE_STATUS_H
 
-/* X(name, exit code), with its meaning. The exit codes are an interface (results/README.md). */
+/* X(name, exit code), with the meaning of each status. The exit codes are an interface
+ * (results/README.md). */
 #define AB_STATUS_MAP(X) \
     X(OK, 0) \
     X(GATE, 1)         /* a gate failed */ \
@@ -35,7 +36,7 @@ struct ab_err {
 enum ab_status ab_fail(struct ab_err *err, enum ab_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Does the same, with ": strerror(errno)" appended. */
+/* Does what ab_fail() does, with ": strerror(errno)" appended to the text. */
 enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -47,14 +48,14 @@ enum ab_status ab_fail_errno(struct ab_err *err, enum ab_status status, const ch
             return tried_; \
     } while (0)
 
-/* Prefixes an error on its way up: "traces/x.abt: " + text. Returns err->status. */
+/* Puts a prefix such as "traces/x.abt: " in front of the text of an error. Returns err->status. */
 enum ab_status ab_err_context(struct ab_err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 int ab_status_exit_code(enum ab_status status);
 
-/* Returns the worse of two exit codes, in the order 130, 4, 3, 2, 1, 5, 0; the worse status, by its
- * exit code; `a` if both have the same. */
+/* Returns the worse of two exit codes, in the order 130, 4, 3, 2, 1, 5, 0. ab_status_worse()
+ * returns the status with the worse exit code; `a` if both have the same. */
 int ab_exit_code_worse(int a, int b);
 enum ab_status ab_status_worse(enum ab_status a, enum ab_status b);
 

@@ -20,7 +20,7 @@ static bool join(char full[PATH_MAX], const char *root, const char *path)
     return snprintf(full, PATH_MAX, "%s%s", root, path) < PATH_MAX;
 }
 
-/* Reads in a loop, because files of /proc come in parts. */
+/* Reads in a loop, because one read() may return only a part of a file in /proc. */
 size_t ab_system_file_read(const char *path, char *buf, size_t cap)
 {
     size_t n = 0;
@@ -101,10 +101,10 @@ double ab_system_file_parse(const char *s)
 
 /* ---- control groups ----
  *
- * The groups are found in /proc/self/cgroup. From each, the limits are read up to the root of its
- * hierarchy. */
+ * The groups of this process are listed in /proc/self/cgroup. For each group, limits are read from
+ * its folder and from those of its ancestors, up to the root of the hierarchy. */
 
-/* Returns the limit that the files of one folder set; INFINITY = none. */
+/* Returns the limit that the files of one group's folder set; INFINITY = none. */
 typedef double limit_reader(const char *root, const char *folder);
 
 static double file_in(const char *root, const char *folder, const char *name)
@@ -120,17 +120,20 @@ static double or_none(double limit)
     return isnan(limit) ? (double)INFINITY : limit;
 }
 
-static double memory_2(const char *root, const char *folder) /* a number, or "max" */
+/* Returns the limit in memory.max, which has a number or "max". */
+static double memory_2(const char *root, const char *folder)
 {
     return or_none(file_in(root, folder, "memory.max"));
 }
 
-static double memory_1(const char *root, const char *folder) /* no limit is a huge number */
+/* Returns the limit in memory.limit_in_bytes, which has a huge number if there is no limit. */
+static double memory_1(const char *root, const char *folder)
 {
     return or_none(file_in(root, folder, "memory.limit_in_bytes"));
 }
 
-static double cpus_2(const char *root, const char *folder) /* "max 100000" or "150000 100000" */
+/* Returns the limit in cpu.max, which has the quota or "max", and the period: "150000 100000". */
+static double cpus_2(const char *root, const char *folder)
 {
     char path[PATH_MAX], text[64];
     if (snprintf(path, sizeof path, "%s/cpu.max", folder) >= (int)sizeof path)
@@ -141,13 +144,15 @@ static double cpus_2(const char *root, const char *folder) /* "max 100000" or "1
                    ab_system_file_parse(period != NULL ? period + 1 : ""));
 }
 
-static double cpus_1(const char *root, const char *folder) /* -1 = no limit */
+/* Returns the quota divided by the period. The quota is -1 if there is no limit. */
+static double cpus_1(const char *root, const char *folder)
 {
     return or_none(file_in(root, folder, "cpu.cfs_quota_us") /
                    file_in(root, folder, "cpu.cfs_period_us"));
 }
 
-/* Returns the least limit of `group` and its ancestors. Shortens `group` on the way up. */
+/* Returns the least limit of `group` and its ancestors. Cuts the path `group` shorter, one ancestor
+ * after the other. */
 static double least_of(const char *root, const char *base, char *group, limit_reader *read)
 {
     double least = INFINITY;
@@ -174,8 +179,8 @@ static int has_controller(const char *list, const char *name)
     return 0;
 }
 
-/* Returns the least limit over all groups of this process. "0::/user.slice/x" is a group of version
- * 2, "4:memory:/docker/y" one of version 1. */
+/* Returns the least limit over all groups of this process. In /proc/self/cgroup, "0::/user.slice/x"
+ * is a group of version 2, and "4:memory:/docker/y" a group of version 1. */
 static double least(const char *root, const char *controller, limit_reader *version_1,
                     limit_reader *version_2)
 {
@@ -218,7 +223,7 @@ bool ab_process_stat(const char *folder, struct ab_process_stat *out)
     if (snprintf(path, sizeof path, "%s/stat", folder) >= (int)sizeof path ||
         ab_system_file_read(path, text, sizeof text) == 0)
         return false;
-    /* The name, field 2, may contain any character. */
+    /* The name is field 2. It is found by its parentheses, because it may contain any character. */
     const char *name = strchr(text, '('), *end = strrchr(text, ')');
     if (name == NULL || end == NULL || end < name || strlen(end) < 4)
         return false;

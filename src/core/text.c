@@ -92,8 +92,9 @@ void ab_text_join(char *buf, size_t cap, const char *separator, const char *word
     snprintf(buf + n, cap - n, "%s%s", n > 0 ? separator : "", word);
 }
 
-/* True for invisible characters that change the direction of the text around them, or end the line:
- * the bidirectional controls U+061C, U+200E-F, U+202A-E and U+2066-9; U+2028 and U+2029. */
+/* True for invisible characters that change the direction of the text around them, or end the line.
+ * These are the bidirectional controls U+061C, U+200E-F, U+202A-E and U+2066-9, and U+2028 and
+ * U+2029. */
 static bool is_turning(const unsigned char *s)
 {
     if (s[0] == 0xd8)
@@ -118,7 +119,7 @@ static size_t utf8_length(const unsigned char *s)
             return 0;
     if ((n == 2 && s[0] == 0xc2 && s[1] < 0xa0) || (n >= 2 && is_turning(s)))
         return 0;
-    /* noncharacters, which XML does not allow */
+    /* noncharacters, which are not allowed in XML */
     if (n == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe)
         return 0;
     if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))

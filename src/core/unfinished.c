@@ -30,7 +30,7 @@ volatile sig_atomic_t ab_stop_signal;
 enum { ENTRIES = 64, NAME_BYTES = 64, DEPTH_MOST = 8, PASSES_MOST = 4 };
 
 static struct entry {
-    /* set last, cleared first, so that a handler sees complete entries only */
+    /* is set last and cleared first, so that a signal handler sees complete entries only */
     volatile sig_atomic_t is_used;
     bool is_folder;
     int directory;
@@ -64,14 +64,15 @@ static bool empty(int folder, int depth)
     return was_there;
 }
 
-/* Removes a file, or a folder with its contents. Does not follow links. */
+/* Removes a file, or a folder with its contents. Does not follow symbolic links. */
 static void remove_any(int parent, const char *name, int depth)
 {
     if (unlinkat(parent, name, 0) == 0 || errno == ENOENT || depth == 0)
         return;
     int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     for (int i = 0; folder >= 0 && i < PASSES_MOST && empty(folder, depth - 1); i++)
-        lseek(folder, 0, SEEK_SET); /* removing while reading may skip entries */
+        /* reads the folder again, because removing files while reading may skip entries */
+        lseek(folder, 0, SEEK_SET);
     if (folder >= 0)
         close(folder);
     unlinkat(parent, name, AT_REMOVEDIR);
@@ -92,7 +93,8 @@ static void end_process(int signal_number)
 {
     ab_unfinished_remove();
     signal(signal_number, SIG_DFL);
-    raise(signal_number); /* blocked in this handler; ends the process when it returns */
+    /* the signal is blocked in this handler, and ends the process when the handler returns */
+    raise(signal_number);
 }
 
 static void catch_signals(void)
@@ -149,8 +151,8 @@ const char *ab_temporary_place(void)
     return path != NULL && path[0] == '/' ? path : "/tmp";
 }
 
-/* Writes the line of the lock file that names this host, which is needed because locks do not reach
- * other hosts. Returns its length. */
+/* Writes the line of the lock file that names this host. The line is needed because locks do not
+ * reach other hosts. Returns its length. */
 static size_t host_line(char line[80])
 {
     struct utsname host = {.nodename = ""};
@@ -158,8 +160,8 @@ static size_t host_line(char line[80])
     return (size_t)snprintf(line, 80, "host: %.64s\n", host.nodename);
 }
 
-/* Makes the lock file of a folder. It is locked before it gets its name, so that no other process
- * can lock it first. */
+/* Makes the lock file of a folder and returns its descriptor; -1 on failure. The file is locked
+ * before it gets its name, so that no other process can lock it first. */
 static int own(int folder)
 {
     char line[80];
@@ -183,7 +185,7 @@ int ab_temporary_own(const char *folder)
     return lock;
 }
 
-/* Chooses a name of 64 random bits. */
+/* Chooses a name with 64 random bits. Returns false on failure. */
 static bool choose_name(const char *use, char name[64])
 {
     uint64_t random;
@@ -238,8 +240,8 @@ void ab_temporary_remove(struct ab_temporary *t)
 
 /* ---- folders that dead processes have left ---- */
 
-/* Looks for `name` below an open folder, which it closes. If `name` is found, adds the names on the
- * way to its folder to `path`. */
+/* Looks for `name` below an open folder, and closes the folder. If `name` is found, appends to
+ * `path` the names of the folders on the way to it. Returns true if it is found. */
 static bool find(int folder, const char *name, int depth, char path[PATH_MAX])
 {
     DIR *dir = folder < 0 ? NULL : fdopendir(folder);
@@ -263,8 +265,8 @@ static bool find(int folder, const char *name, int depth, char path[PATH_MAX])
     return is_found;
 }
 
-/* Locks the lock file of a folder. Returns -1 if there is none of this host, or if its process
- * lives. */
+/* Locks the lock file of a folder and returns its descriptor. Returns -1 if the folder has no lock
+ * file of this host, or if the process that owns the folder still lives. */
 static int take_over(int folder)
 {
     char line[80], own_line[80];
@@ -279,7 +281,7 @@ static int take_over(int folder)
     return -1;
 }
 
-/* Removes the folder, or calls `visit` if something in it must stay. */
+/* Removes the folder. If something in it must stay, calls `visit` instead. */
 static void clear(int parent, const char *name, int folder, const char *kept,
                   void (*visit)(const char *path, void *user), void *user)
 {

@@ -24,7 +24,7 @@ static char *print_scaled(char *buf, size_t cap, double v, const char *const *na
     char number[400];
     AB_FIT(number, "%.*f", decimals, v);
     size_t digits = strspn(number, "-0123456789");
-    /* replaces the locale's radix character, of any length */
+    /* replaces the locale's decimal point, which may have several bytes */
     if (number[digits] != 0 && isfinite(v)) {
         size_t radix = strcspn(number + digits, "0123456789");
         number[digits] = '.';

@@ -105,8 +105,8 @@ enum ab_status ab_launch_prepare(const char *command, struct ab_launch_folder fo
                                  struct ab_launch *out, int *exit_code, struct ab_err *err);
 enum ab_status ab_launch_start(struct ab_launch *l, const char *const *argv, struct ab_err *err);
 /* Waits until the recording is over. It is over when the command and the processes to wait for have
- * ended, or when a limit is reached while the command goes on. */
-/* Returns true if --duration ended before the command. */
+ * ended, or when a limit is reached while the command goes on. Returns true if --duration ended
+ * before the command. */
 bool ab_launch_await(struct ab_launch *l);
 /* Ends the command and its descendants: sends SIGTERM, and SIGKILL after 5 s. */
 void ab_launch_stop(struct ab_launch *l);
