@@ -23,8 +23,8 @@ extern "C" {
 #endif
 
 /* Resizes a block like realloc: if `block` is NULL, allocates one. `allocator` points to a struct
- * ab_allocator, here and below. Returns NULL on failure and leaves the block as it was. A size of 0
- * returns a unique block. */
+ * ab_allocator, as in all hooks of this file. Returns NULL on failure and leaves the block as it
+ * was. A size of 0 returns a unique block. */
 static inline void *ab_hook_realloc(void *block, size_t size, void *allocator)
 {
     const struct ab_allocator *from = (const struct ab_allocator *)allocator;

@@ -215,7 +215,8 @@ static void arena_release(void *region, size_t bytes)
     ab_pages_release(region, bytes + ab_page_size());
 }
 
-/* Makes a region current that can hold such a block: the spare region, or a new one. */
+/* Makes a region current that can hold a block of `size` bytes aligned to `align`: the spare
+ * region, or a new one. */
 static bool arena_push_region(struct ab_arena *a, size_t align, size_t size)
 {
     size_t page = ab_page_size(), least = ab_arena_used(a), need;
@@ -338,7 +339,8 @@ __attribute__((noinline)) void *ab_arena_take_slow(struct ab_arena *a, size_t al
     return block;
 }
 
-/* Allocates at a multiple of 16; the next small block is packed after it. */
+/* Allocates a block at a multiple of 16. The next block of a smaller alignment is packed directly
+ * after it. */
 __attribute__((noinline)) void *ab_arena_take_packed(struct ab_arena *a, size_t size)
 {
     char *block = (char *)ab_arena_take_slow(a, AB_ARENA_ALIGN, size);
@@ -504,7 +506,7 @@ void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block, siz
     if (p == NULL)
         return ab_arena_alloc_aligned(a, align, new_size);
     AB_CHECKED(ab_block_demand(&a->blocks, block, old_size, ab_arena_checked_holds(a, block)));
-    /* a block of another arena may end where this one begins */
+    /* p may be in another arena, which may end where this one begins */
     bool is_top = p >= a->base && p < a->next &&
                   arena_end_for(a, p, old_size) == arena_end_of_blocks(a);
     if (is_top && arena_make_room(a, p, new_size)) {

@@ -140,8 +140,8 @@ void ab_arena_chain(struct ab_arena *arena, size_t chain_bytes);
 /* Sets the function that is called when memory is exhausted; NULL = none. */
 void ab_arena_on_exhausted(struct ab_arena *arena, ab_arena_exhausted *ask, void *context);
 
-/* Slow paths of the inline functions below: commit what is missing. Return NULL when the
- * reservation or the memory of the system is exhausted. */
+/* Slow paths of the inline functions below. They commit the memory that is missing. Return NULL
+ * when the reservation or the memory of the system is exhausted. */
 void *ab_arena_take_slow(struct ab_arena *arena, size_t align, size_t size);
 void *ab_arena_take_packed(struct ab_arena *arena, size_t size);
 /* Allocates a block aligned to `align`; size need not be a multiple of it. Returns NULL if align is

@@ -100,14 +100,15 @@ static inline void ab_arena_on_exhausted(struct ab_arena *arena, ab_arena_exhaus
 /* ---- blocks ---- */
 
 /* Returns the bytes that a block of `size` takes, without padding in front. Under a sanitizer or
- * Valgrind a gap follows each block. The size must have been compared with the room. */
+ * Valgrind a gap follows each block. Call it only for a size that fits the room. */
 static inline size_t ab_arena_taken(size_t size)
 {
     size_t bytes = size + (size == 0);
     return AB_MARKS ? ((bytes + 15) & ~(size_t)15) + AB_MARK_GAP : bytes;
 }
 
-/* Moves `next` after a block of `size` at a multiple of `align`; NULL if there is no room. */
+/* Allocates a block of `size` at a multiple of `align`, and moves `next` behind it. Returns NULL if
+ * there is no room. */
 static inline char *ab_arena_place(struct ab_arena *a, size_t align, size_t size)
 {
     size_t room = ab_arena_available(a);
@@ -120,7 +121,7 @@ static inline char *ab_arena_place(struct ab_arena *a, size_t align, size_t size
     return block;
 }
 
-/* Asks the callback, then tries once more. */
+/* Calls the callback for an exhausted buffer. If it made room, tries to allocate once more. */
 static inline char *ab_arena_place_late(struct ab_arena *a, size_t align, size_t size)
 {
     if (a->exhausted == NULL || !a->exhausted(a, size, a->exhausted_context))
@@ -216,7 +217,7 @@ static inline bool ab_arena_resize_top(struct ab_arena *a, char *block, size_t n
 }
 
 /* Grows or shrinks the last block in place and copies any other block that grows. Returns NULL and
- * leaves the block as it was if the buffer is exhausted. block NULL is an allocation. */
+ * leaves the block as it was if the buffer is exhausted. If `block` is NULL, allocates one. */
 static inline void *ab_arena_resize_aligned(struct ab_arena *a, size_t align, void *block,
                                             size_t old_size, size_t new_size)
 {

@@ -92,8 +92,8 @@ struct ab_block_call {
     bool is_outer;
 };
 
-/* Begins a call. `user` is the variable for the thread in a call, or NULL if several threads may be
- * in calls. Ends the process if another thread is in a call. */
+/* Begins a call. *user is the thread that is in a call of the heap; `user` is NULL if several
+ * threads may be in calls. Ends the process if another thread is in a call. */
 static inline struct ab_block_call ab_block_call_of(const void **user, const char *name,
                                                     const void *heap, const void *place)
 {
@@ -378,8 +378,8 @@ static inline const struct ab_block_death *ab_block_death_at(const struct ab_blo
 
 /* ---- blocks of arenas ---- */
 
-/* Ends the process unless `block` is a live block of `size` bytes. is_inside: it is in memory of
- * this arena, so that the head before it may be read. */
+/* Ends the process unless `block` is a live block of `size` bytes. is_inside: the block is in
+ * memory of this arena, so that the head before it may be read. */
 __attribute__((no_sanitize_address)) static inline void ab_block_demand(
     const struct ab_block_list *list, const void *block, size_t size, bool is_inside)
 {
@@ -449,8 +449,8 @@ static inline void ab_block_kill_in(struct ab_block_list *list, const char *from
     ab_block_seal(list->top);
 }
 
-/* Makes serial numbers after `serial` dead. `serial` is that of the youngest live block or of a
- * save point. */
+/* Marks the serial numbers after `serial` as dead, so that save points with such a number are
+ * stale. `serial` is that of the youngest live block or of a save point. */
 static inline void ab_block_forget_after(struct ab_block_list *list, uint32_t serial)
 {
     uint32_t *covers = list->top != NULL ? &list->top->covers : &list->covers;
@@ -460,14 +460,14 @@ static inline void ab_block_forget_after(struct ab_block_list *list, uint32_t se
         ab_block_seal(list->top);
 }
 
-/* Makes all serial numbers after the youngest live block dead. */
+/* Marks all serial numbers after that of the youngest live block as dead. */
 static inline void ab_block_forget_dead(struct ab_block_list *list)
 {
     ab_block_forget_after(list, list->top != NULL ? list->top->serial : list->reset);
 }
 
-/* Makes all serial numbers dead. The reset gets a number too, so that save points of an empty arena
- * become stale as well. */
+/* Marks all serial numbers as dead. The reset gets a number too, so that save points of an empty
+ * arena become stale as well. */
 static inline void ab_block_forget_all(struct ab_block_list *list)
 {
     list->covers = list->reset = ++list->serial;
@@ -586,7 +586,7 @@ static inline bool ab_checked_lists(const struct ab_block_list *list, const void
 }
 
 /* Ends the process unless `block` is a live block and nothing around it was overwritten. is_inside:
- * it is in memory of this heap, so that the head before it may be read. */
+ * the block is in memory of this heap, so that the head before it may be read. */
 __attribute__((no_sanitize_address)) static inline void ab_checked_demand(
     const struct ab_block_list *list, const void *block, bool is_inside)
 {

@@ -321,7 +321,8 @@ void ab_shards_reset(struct ab_shard *whole)
     }
 }
 
-/* Sends all waiting blocks first, so that each heap can then take those that came. */
+/* Purges the heaps of `whole`. Sends all waiting blocks first, so that each heap can take back
+ * those that other threads freed. */
 void ab_shards_purge(struct ab_shard *whole)
 {
     const struct ab_shards_calls *calls = &whole->shards->calls;

@@ -37,8 +37,8 @@
 #include <string.h>
 
 #define AB_HANDLE_CHECKS AB_CHECKS
-/* AB_HANDLE_PLAIN(name) is the function that programs call. In the checked build, which wraps these
- * functions, it is the unchecked function below the wrapper. */
+/* AB_HANDLE_PLAIN(name) names a function without checks. Programs call it directly, except in the
+ * checked build. There they call a wrapper, which checks and then calls it. */
 #ifdef AB_WITH_CHECKS
 #define AB_HANDLE_PLAIN(name) ab_handle_plain_##name
 #define AB_HANDLE_LEAD(arena) ((arena)->lead)

@@ -168,8 +168,8 @@ static void handle_purge(struct ab_heap *heap)
     ab_handle_purge(&heap->arena);
 }
 
-/* Takes no lock: handle.h allows that, and a lane knows only handles whose insertion it has
- * seen. */
+/* Returns the address of a value. Takes no lock: handle.h allows that, and a lane knows only
+ * handles whose insertion it has seen. */
 static void *handle_resolve(struct ab_heap *heap, ab_ref ref)
 {
     return ab_handle_get_mut(&heap->arena, handle_of(ref));

@@ -17,8 +17,9 @@ struct region {
 
 enum { HEADER_BYTES = 4096 };
 
-/* Touches of the null allocator must not include page faults of new memory, which are a cost of
- * allocators. Larger regions fault when they are touched. */
+/* Regions up to this size are populated in advance, so that touches of the null allocator include
+ * no page faults of new memory, which are a cost of allocators. Larger regions fault when they are
+ * touched. */
 #define PREFAULT_MAX ((size_t)256 << 20)
 
 /* Maps a region. align is 0 or a power of two. Returns 0 or an errno; on failure *out is

@@ -128,7 +128,8 @@ static bool page_push(struct ab_paged_arena *a, size_t bytes)
     return true;
 }
 
-/* Returns the bytes of a page that can hold such a block; 0 on overflow. */
+/* Returns the size of a page that can hold a block of `size` bytes aligned to `align`; 0 on
+ * overflow. */
 static size_t page_bytes_for(size_t align, size_t size)
 {
     size_t bytes, extra = sizeof(struct ab_paged_page) + 2 * AB_PAGED_ALIGN + AB_PAGED_GAP +
@@ -136,7 +137,7 @@ static size_t page_bytes_for(size_t align, size_t size)
     return __builtin_add_overflow(size, align + extra, &bytes) ? 0 : bytes;
 }
 
-/* Pushes a page of the usual size, or as large as this request needs. */
+/* Pushes a page of page_bytes, or a larger one if the block needs it. */
 static bool page_push_for(struct ab_paged_arena *a, size_t align, size_t size)
 {
     size_t bytes = page_bytes_for(align, size);

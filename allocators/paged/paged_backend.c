@@ -17,7 +17,8 @@ enum { PARAM_FORM, PARAM_POOL, PARAM_BLOCK, PARAM_THREADS, PARAM_COUNT };
 enum { FORM_ARENA, FORM_POOL };
 
 #define SLACK_BYTES ((uint64_t)64 << 20)
-#define LARGEST_POOL ((uint64_t)63 << 30) /* below AB_PAGED_POOL_MAX */
+/* largest pool of a workload; must be below AB_PAGED_POOL_MAX */
+#define LARGEST_POOL ((uint64_t)63 << 30)
 
 static const char *const form_choices[] = {"arena", "pool", NULL};
 

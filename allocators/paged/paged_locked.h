@@ -57,7 +57,8 @@ AB_PAGED_LOCKED(void *, resize, (struct ab_paged_locked * own, void *block, size
                 (&own->pool, block, new_size))
 AB_PAGED_LOCKED(bool, free, (struct ab_paged_locked * own, void *block), (&own->pool, block))
 
-/* Needs no lock, because only a resize of the block itself changes its length. */
+/* Returns the usable bytes of a block. Needs no lock, because only a resize of the block itself
+ * changes its length. */
 static inline size_t ab_paged_locked_usable(const void *block)
 {
     return ab_paged_pool_usable(block);

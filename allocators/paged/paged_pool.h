@@ -30,8 +30,8 @@ extern "C" {
 #endif
 
 #define AB_PAGED_CHECKS AB_CHECKS
-/* AB_PAGED_PLAIN(name) is the function that programs call. In the checked build, which wraps these
- * functions, it is the unchecked function below the wrapper. */
+/* AB_PAGED_PLAIN(name) names a function without checks. Programs call it directly, except in the
+ * checked build. There they call a wrapper, which checks and then calls it. */
 #ifdef AB_WITH_CHECKS
 #define AB_PAGED_PLAIN(name) ab_paged_pool_plain_##name
 #else

@@ -30,8 +30,8 @@ static char *map_chunk(struct ab_pool *pool, size_t bytes)
     return (char *)base;
 }
 
-/* Makes the next part of the range accessible, which must be large enough. A part that cannot be
- * made accessible is not tried again. */
+/* Makes the next `bytes` bytes of the range accessible; the range must have as many left. If the
+ * system refuses, these bytes are not tried again. */
 static char *open_chunk(struct ab_pool *pool, size_t bytes)
 {
     char *base = pool->range;
@@ -55,7 +55,7 @@ static int add_chunk(struct ab_pool *pool, size_t n_slots)
         __builtin_mul_overflow(n_slots, pool->stride, &bytes) || bytes > PTRDIFF_MAX - unit)
         return ENOMEM;
     size_t map_bytes = ab_round_up(bytes, unit);
-    if (pool->grows && pool->huge) /* fill the last huge page with slots */
+    if (pool->grows && pool->huge) /* use the rest of the last huge page for slots */
         bytes = map_bytes - map_bytes % pool->stride;
     bool has_range = pool->range_end != NULL;
     if (has_range && map_bytes > (size_t)(pool->range_end - pool->range))
@@ -363,7 +363,8 @@ void *ab_pool_alloc(struct ab_pool *pool, size_t size)
     char *raw = size > pool->slot_bytes ? NULL : (char *)ab_pool_take(pool, 0);
     if (raw == NULL)
         return NULL;
-    const char *dirty = chunk_of(pool, raw + lead_of(pool))->dirty; /* raised when a block dies */
+    /* `dirty` is raised when a block dies */
+    const char *dirty = chunk_of(pool, raw + lead_of(pool))->dirty;
     const char *end = raw + pool->stride;
     ab_block_demand_dead(&pool->blocks, raw + sizeof(struct ab_pool_slot),
                          end < dirty ? end : dirty);

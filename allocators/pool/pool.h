@@ -40,8 +40,8 @@
 #include <string.h>
 
 #define AB_POOL_CHECKS AB_CHECKS
-/* AB_POOL_PLAIN(name) is the function that programs call. In the checked build, which wraps these
- * functions, it is the unchecked function below the wrapper. */
+/* AB_POOL_PLAIN(name) names a function without checks. Programs call it directly, except in the
+ * checked build. There they call a wrapper, which checks and then calls it. */
 #ifdef AB_WITH_CHECKS
 #define AB_POOL_PLAIN(name) ab_pool_plain_##name
 #else

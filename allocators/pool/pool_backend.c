@@ -58,8 +58,8 @@ static const struct ab_param params[PARAM_COUNT] = {
                                "to 2 MiB more memory"),
 };
 
-/* Returns the alignment of slots. Slots whose size or alignment was requested are placed as in an
- * array. */
+/* Returns the alignment of slots. If the user sets the slot size or the workload asks for an
+ * alignment, slots are placed as in an array. */
 static size_t align_for(const struct ab_open_args *args)
 {
     uint64_t align = args->facts->largest_align;

@@ -560,8 +560,8 @@ __attribute__((noinline)) void *ab_slabs_alloc_odd(struct ab_slabs *s, size_t si
     return large_alloc(s, 0, size, false);
 }
 
-/* Takes the first class whose size is a multiple of `align`. Its blocks are aligned, because a slab
- * begins at a multiple of every alignment of a class. */
+/* Allocates from the first class whose size is a multiple of `align`. Its blocks are aligned,
+ * because a slab begins at a multiple of every alignment of a class. */
 void *AB_SLABS_PLAIN(alloc_aligned)(struct ab_slabs *s, size_t align, size_t size)
 {
     if (align == 0 || (align & (align - 1)) != 0)
@@ -881,7 +881,8 @@ void ab_slabs_free(struct ab_slabs *s, void *block)
 
 AB_CHECKED_DEFINE(ab_slabs, struct ab_slabs, "slab", demand, end_block)
 
-/* Always moves the block, so that a program that still uses the old place reads poison. */
+/* Moves the block, so that a program that still uses the old place reads poison. Only if memory is
+ * exhausted, a block that shrinks stays in place. */
 void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t new_size)
 {
     AB_CHECKED_CALL(s, "slab");

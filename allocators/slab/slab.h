@@ -37,8 +37,8 @@
 #include <stdint.h>
 
 #define AB_SLABS_CHECKS AB_CHECKS
-/* AB_SLABS_PLAIN(name) is the function that programs call. In the checked build, which wraps these
- * functions, it is the unchecked function below the wrapper. */
+/* AB_SLABS_PLAIN(name) names a function without checks. Programs call it directly, except in the
+ * checked build. There they call a wrapper, which checks and then calls it. */
 #ifdef AB_WITH_CHECKS
 #define AB_SLABS_PLAIN(name) ab_slabs_plain_##name
 #else
@@ -171,7 +171,7 @@ void *ab_slabs_alloc_aligned(struct ab_slabs *slabs, size_t align, size_t size);
 void *ab_slabs_alloc_zeroed(struct ab_slabs *slabs, size_t size);
 /* Resizes in place within a size class, or within the pages of a large block; otherwise moves the
  * block. Returns NULL on failure and leaves the block as it was. Shrinking never fails. The checked
- * build always moves the block. `block` must not be NULL. */
+ * build moves the block whenever there is memory. `block` must not be NULL. */
 void *ab_slabs_resize(struct ab_slabs *slabs, void *block, size_t old_size, size_t new_size);
 size_t ab_slabs_usable(const struct ab_slabs *slabs, const void *block);
 /* True if `p` is where a block of this heap may start, live or not. A program that does not trust a

@@ -70,7 +70,8 @@ static uint64_t reserve_for(const struct ab_facts *f)
     return (uint64_t)least(bytes, 0x1p40) + 64 * MIB;
 }
 
-/* Converts a limit of the user, where 0 means none. */
+/* Converts a limit that the user set, where 0 means none, to an option of struct
+ * ab_slabs_options. */
 static size_t bound_for(uint64_t value)
 {
     return value == 0 ? AB_SLAB_KEEP_NOTHING : value;
@@ -128,7 +129,7 @@ static ab_ref slab_alloc(struct ab_heap *heap, size_t size)
                                        size);
 }
 
-/* Ignores the size, because a slab knows its class. */
+/* Frees a block. Ignores the size, because a slab knows its class. */
 static void slab_free(struct ab_heap *heap, ab_ref ref, size_t size)
 {
     (void)size;

@@ -165,8 +165,8 @@ void ab_slab_shared_free_sized(struct ab_slab_shared *own, void *block, size_t s
 }
 #endif
 
-/* Resizes a block of another thread's heap: keeps it if the new size fits well, otherwise copies it
- * into this heap and sends the old one home. */
+/* Resizes a block of another thread's heap. Keeps the block if the new size fits it well. Otherwise
+ * copies it into the caller's heap and returns the old block to its owner. */
 static void *take_over(struct ab_slab_shared *own, struct ab_slab_shared *owner, void *block,
                        size_t old_size, size_t new_size)
 {
@@ -194,13 +194,15 @@ void *ab_slab_shared_resize(struct ab_slab_shared *own, void *block, size_t old_
     return resized;
 }
 
-/* Takes no lock, because the data that it reads changes only by a resize of this block. */
+/* Returns the usable bytes of the block. Reads them without a lock, because only a resize of this
+ * block changes them. */
 size_t ab_slab_shared_usable(const struct ab_slab_shared *own, const void *block)
 {
     return ab_slabs_usable(&owner_of((struct ab_slab_shared *)(uintptr_t)own, block)->slabs, block);
 }
 
-/* Asks the heaps one after the other, because a large block is in no span. */
+/* Asks all heaps one after the other, because the address of a large block does not show its
+ * heap. */
 bool ab_slab_shared_owns(struct ab_slab_shared *own, const void *p)
 {
     struct ab_slab_shared *first = ab_slab_shared_of(ab_shards_at(own->shard.shards, 0)),

@@ -23,8 +23,8 @@ struct ab_span ab_empty_span;
 
 /* ---- partial slabs ---- */
 
-/* Adds a slab at the end of the queue. More of its blocks are freed until it is used again, so that
- * slabs change less often. */
+/* Adds a slab at the end of the queue. So it waits longest, more of its blocks are freed meanwhile,
+ * and the heap changes its current slab less often. */
 static void append(struct ab_span_queue *queue, struct ab_span *slab)
 {
     slab->prev = queue->last;

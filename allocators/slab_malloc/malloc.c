@@ -131,7 +131,8 @@ EXPORT void *valloc(size_t size)
 
 EXPORT void *pvalloc(size_t size)
 {
-    return ab_block_alloc_aligned(ab_page_size(), size); /* rounds the size up to pages */
+    /* rounds the size up to whole pages, too */
+    return ab_block_alloc_aligned(ab_page_size(), size);
 }
 
 EXPORT size_t malloc_usable_size(void *p)

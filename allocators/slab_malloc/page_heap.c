@@ -232,7 +232,8 @@ static void purge(uint32_t now_ms, bool all)
         for (struct ab_span *span = bins[bin]; span != NULL; span = span->next) {
             if (span->is_zero || (!all && !ab_clock_is_due(span->left, now_ms)))
                 continue;
-            span->left = now_ms; /* does not retry soon if the system refuses (locked pages) */
+            /* if the system refuses (locked pages), the next try is after AB_DECAY_MS */
+            span->left = now_ms;
             span->is_zero = ab_pages_discard(ab_span_base(span),
                                              (size_t)span->n_units << AB_UNIT_LOG2) == 0;
             n_dirty -= span->is_zero ? span->n_units : 0;

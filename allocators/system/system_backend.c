@@ -49,7 +49,7 @@ static int system_open(const struct ab_open_args *args, struct ab_heap **out)
     return 0;
 }
 
-/* Frees no live blocks, because the process has only one malloc. */
+/* Closes the heap. Frees no live blocks, because they belong to the only malloc of the process. */
 static void system_close(struct ab_heap *heap)
 {
     ab_heap_unmap(heap, sizeof *heap);
