@@ -511,7 +511,8 @@ static void note_sites(const struct ab_site_groups *groups, struct ab_advice *ou
 }
 
 /* ---- statistics of groups ----
- * Sums up the lives of blocks by group: sizes, ends by scope, order of frees, threads,
+ *
+ * Sums up the blocks of each group: sizes, in which scope they ended, order of frees, threads,
  * survivors. */
 
 struct survey {

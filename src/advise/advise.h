@@ -89,7 +89,7 @@ struct ab_advice_group {
     char function[128]; /* "" = unknown; the same for file and module */
     char file[256];     /* file name without folders */
     char module[256];   /* file name of the module, without folders */
-    uint64_t address;   /* offset in the module's file */
+    uint64_t address;   /* offset of the call in the module's file */
     int line;           /* 0 = unknown */
     int column;         /* column of the call if its line has several calls; else 0 */
     enum ab_advice_call call;
@@ -117,7 +117,7 @@ struct ab_advice_group {
     /* number of frees by another thread than the one that allocated the block */
     uint64_t remote;
     uint32_t n_threads; /* number of threads that allocate the blocks; 2 = two or more */
-    uint32_t thread;    /* first of these threads */
+    uint32_t thread;    /* number of the first thread that allocates them */
     /* bytes of pages that stay resident because of the group's blocks; NaN = unknown */
     double pinned_bytes;
     uint32_t lives[AB_ADVICE_LIVES]; /* number of freed blocks by log2 of their lifetime */
@@ -156,7 +156,7 @@ struct ab_advice_heap {
     /* most_bytes plus a margin, for each of the two halves of a double arena; 0 = no limit */
     uint64_t capacity_bytes;
     uint32_t n_threads; /* number of threads that allocate from the heap; 2 = two or more */
-    uint32_t thread;    /* first of these threads */
+    uint32_t thread;    /* number of the first thread that allocates from it */
     /* frees: number of frees of its blocks; n_remote: frees by another thread than the one that
      * allocated the block */
     uint64_t frees, n_remote;

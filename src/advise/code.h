@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writes the advice as a C file that a program includes. It has one heap for each proposal, made of
- * our allocators with the measured capacities, and comments that say which calls use which heap.
+ * Writes the advice as a C file that a program includes. The file has one heap for each proposal,
+ * made with allocbench's own allocators and the measured capacities. Comments in the file say which
+ * calls use which heap.
  * The file is valid C11 and C++17, without warnings under -Wall -Wextra -Wpedantic. It needs the
  * single headers or the installed library. It defines:
- *     advised_init, advised_fini       begin and end all heaps; return 0 or an errno
+ *     advised_init, advised_fini       open and close all heaps; return 0 or an errno
  *     advised_scope_end                called where a frame or request ends; only with arenas
  *     NAME_alloc, NAME_alloc_zeroed    like malloc and calloc; NAME is from ab_code_name()
  *     NAME_resize                      for heaps whose blocks can grow: arenas, stacks, slabs
  *     NAME_free                        for heaps that reuse single blocks: pools, slabs
- *     NAME_begin, NAME_end             stacks, nested scopes: set a save point; go back to it
+ *     NAME_begin, NAME_end             for stacks, nested scopes: set a save point; go back to it
  *     advised::NAME                    a std::pmr resource for heaps that new or C++ containers
  *                                      use; C++17, based on allocators/cpp/heaps.hpp
  */

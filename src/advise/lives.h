@@ -21,7 +21,7 @@
 struct ab_life { /* a live block; all 0 if no live block is in the slot */
     /* born: number of the call that allocated it; size: current size in bytes */
     uint64_t born, size;
-    uint64_t scope;         /* scope of its allocation */
+    uint64_t scope;         /* scope in which the block was allocated */
     uint32_t owner, thread; /* owner: index of the owner + 1; thread: allocating thread */
     /* True if the block is in no scope any more, because a thread with other scopes resized it, or
      * freed it after the last scope of the allocating thread */
@@ -54,7 +54,7 @@ struct ab_lives {
     bool is_by_birth; /* set by the caller: True if owners are call sites, which a resize keeps */
     bool rounds;      /* set by the caller: True to round sizes up to multiples of 16, at least
                          16 */
-    uint64_t scope;   /* current scope in `scopes` */
+    uint64_t scope;   /* number of the current scope in `scopes` */
     uint64_t call;    /* number of the current call */
     struct ab_life *slots;
     size_t cap_slots;

@@ -296,7 +296,7 @@ static bool part_stragglers(struct search *s)
     return has_left;
 }
 
-/* ---- the whole ---- */
+/* ---- the search ---- */
 
 static int by_calls(const void *a, const void *b)
 {

@@ -35,7 +35,7 @@ struct symbol {
     char function[128], file[256];
     int line, column;
     bool has_mates; /* True if its source line has another call */
-    uint32_t group; /* group number + 1; 0 = none yet */
+    uint32_t group; /* number + 1 of the group for this call; 0 = none yet */
     bool is_mixed;  /* True if stacks of other groups pass through its line */
 };
 

@@ -81,20 +81,22 @@ struct ab_selection_list {
 
 enum { AB_SELECTION_MAX = 64 };
 
-/* Parses the arguments of -b. Each is a comma-separated list of names or paths (texts with '/' or
- * ending in ".so" or ".so.N"). An argument that is a file as a whole is one path, commas included.
- * 
- * An entry may begin with a name to show, OWN=NAME or OWN=PATH. It may end with settings:
- * NAME:PARAM=VALUE… or environment variables {VARIABLE=VALUE;…}. A library takes ":prefix=mi_"
- * (":prefix=mm_:init=mm_init"), a malloc ":purge=10s" (the C library ":trim=10s" too). Every back
- * end that frees single blocks takes ":litter=0.75x2" (backend/aged_rows.h).
- * 
- * Names that are neither built in nor presets are searched as libNAME.so or NAME.so in `folders`
- * ("DIR:DIR", may be NULL). "libraries" stands for the installed malloc libraries, "all" for these
- * and the built-in allocators (presets.h), with was_named false. No arguments mean "libraries".
- * 
+/* Parses the arguments of -b. Each argument is a comma-separated list of names or paths. A text is
+ * a path if it contains '/' or ends in ".so" or ".so.N". If a whole argument is the path of an
+ * existing file, it is one path, even with commas.
+ *
+ * An entry may begin with a name to show: OWN=NAME or OWN=PATH. An entry may end with settings,
+ * NAME:PARAM=VALUE…, or with environment variables, {VARIABLE=VALUE;…}. Settings of a library are
+ * ":prefix=mi_" or ":prefix=mm_:init=mm_init"; of a malloc ":purge=10s"; of the C library also
+ * ":trim=10s". Every back end that frees single blocks has ":litter=0.75x2" (backend/aged_rows.h).
+ *
+ * A name that is neither built in nor a preset is searched as libNAME.so or NAME.so in `folders`
+ * ("DIR:DIR", may be NULL). "libraries" stands for all installed malloc libraries, and "all" for
+ * these and the built-in allocators (presets.h); was_named is false in their rows. No arguments
+ * mean "libraries".
+ *
  * Fails with AB_USAGE on an unknown name or parameter, if two rows would have one name, and if two
- * rows have equal settings, however they are spelled. */
+ * rows have the same settings, however they are spelled. */
 enum ab_status ab_selection_parse(const char *const *args, size_t n_args, const char *folders,
                                   struct ab_selection_list *out, struct ab_err *err);
 /* Appends the built-in allocator or library `name` with was_named false. Does nothing if it is not

@@ -81,7 +81,7 @@ static uint64_t *count_of(struct ab_size_counts *c, uint64_t key)
     return &found->value;
 }
 
-/* ---- a number for each allocation, stored in a file ---- */
+/* ---- a file that stores one number for each allocation ---- */
 
 /* The file is read and written through a cache of pages. Blocks that end one after another were
  * mostly allocated near each other. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A workload as plain records: every value is read, every default filled in, every name resolved to
- * an index. All values are valid, so the generator (generate.c) does not check them again.
+ * A workload as plain records: every value is read, every default is filled in, and every name is
+ * replaced by an index. All values are valid, so the generator (generate.c) does not check them
+ * again.
  */
 #ifndef AB_WORKLOAD_CONFIG_H
 #define AB_WORKLOAD_CONFIG_H
@@ -67,7 +68,7 @@ struct ab_size_def {
 enum ab_amount { AB_AMOUNT_COUNT, AB_AMOUNT_ALL, AB_AMOUNT_FRACTION };
 
 struct ab_bin {
-    double share;        /* cumulated probability; the last one is 1 */
+    double share;        /* sum of the probabilities up to this bin; the last one is 1 */
     uint32_t begin, end; /* positions */
 };
 
@@ -164,7 +165,7 @@ struct ab_reset_count {
  * the command that runs the workload knows the back ends and numbers that the text may name. */
 struct ab_remark {
     struct ab_node node; /* copy of the node; `text` is the gate or claim */
-    char *says, *source; /* claims: never NULL; gates: NULL */
+    char *says, *source; /* texts of a claim, never NULL; NULL for a gate */
     bool is_warning;     /* True if the gate has `level: warn` */
 };
 

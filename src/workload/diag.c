@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Renders errors. A source line may be a megabyte long and contain tabs, escape sequences or
- * invalid UTF-8, but the caret must be under the right character. So a line is cut to a window
- * around the place, and each character is measured as it is printed.
+ * invalid UTF-8, but the caret must be under the right character. So only the part of a line around
+ * the error is shown, and each character is measured as it is printed.
  */
 #include "workload/diag.h"
 

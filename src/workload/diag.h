@@ -30,7 +30,7 @@ struct ab_source_text {
 
 struct ab_diag_entry;
 
-/* Zero-initialise, set `source`, free with ab_diag_fini. */
+/* Zero-initialise it, set `source`, and release it with ab_diag_fini(). */
 struct ab_diag {
     struct ab_source_text source;
     struct ab_diag_entry *entries;

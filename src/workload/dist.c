@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Draws sizes: each formula is as in dist.h, by inversion if there is an inverse. The cost of a
- * draw is not important, because it happens while the tape is made and is never timed.
+ * Draws sizes. The formulas are those of dist.h; a formula whose distribution function has an
+ * inverse applies it to a uniform number. The cost of a draw is not important, because draws happen
+ * while the tape is made and are never timed.
  */
 #include "workload/dist.h"
 
@@ -16,7 +17,7 @@ enum { MAX_REDRAWS = 100 };
 static inline double keep(double x);
 static double real_pow(double x, double y);    /* x > 0 */
 static double real_sqrt(double x);             /* x >= 0 */
-static double real_normal(struct ab_rng *rng); /* mean 0, deviation 1 */
+static double real_normal(struct ab_rng *rng); /* normal, with mean 0 and standard deviation 1 */
 
 void ab_dist_prepare(struct ab_dist *d)
 {
@@ -145,8 +146,9 @@ uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turn
 
 /* ---- elementary functions ----
  *
- * Series are cut where the next term is below half a unit in the last place. Each product is stored
- * before it is added (`keep`), so that no compiler fuses the two into one rounding. */
+ * A series ends where the next term is below half a unit in the last place. Each product is stored
+ * before it is added (`keep`), so that no compiler fuses multiplication and addition into one
+ * rounding. */
 
 /* ln 2 with its last bits zero, so that k * LN2_HIGH is exact */
 #define LN2_HIGH 0x1.62e42fefa0000p-1

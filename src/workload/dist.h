@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Distributions of sizes. With u uniform in [0, 1), z normal, all results whole numbers in
- * [min, max]:
+ * Distributions of sizes. In the formulas, u is a uniform random number in [0, 1) and z a normal
+ * one. All results are whole numbers in [min, max].
  *
  *   N                          always N
  *   uniform(min, max)          min … max, each equally often
@@ -12,18 +12,18 @@
  *   pareto(min, alpha, max)    floor(min (1 - u (1 - (min/(max+1))^alpha))^(-1/alpha))
  *   power(min, max, exp)       density ~ x^-exp: floor((lo + u (hi - lo))^(1/(1-exp))) with
  *                              lo = min^(1-exp), hi = (max+1)^(1-exp); exp = 1 is loguniform
- *   linear_falloff(min, max)   density falls in a line to 0 after max:
+ *   linear_falloff(min, max)   density falls linearly to 0 at max + 1:
  *                              floor(min + (max+1-min) (1 - sqrt(1-u)))
  *   exp_falloff(min, max)      density halves every tenth of the range:
  *                              floor(min - (max+1-min)/10 log2(1 - u (1 - 2^-10)))
  *   choice(a, b, …)            each equally often
- *   cycle(a:n, b:m, …)         n times a, then m times b …, from the start again; no chance in it
- *   csv("file", size, weight)  the sizes of a table, as often as their weights say
- *   mix                        parts by weight, each a distribution, times a whole factor
+ *   cycle(a:n, b:m, …)         a n times, then b m times …, then from the start; not random
+ *   csv("file", size, weight)  the sizes of a table, each as often as its weight says
+ *   mix                        a distribution chosen by weight; its result times a whole number
  *   real(min, max)             min + (max - min) u, a real number
  *   sum, difference, product, abs
- *                              floor of what comes of the operands: numbers and distributions, each
- *                              drawn anew, real ones as real numbers
+ *                              floor of the result. Operands are numbers and distributions, which
+ *                              are drawn each time; `real` ones are not rounded before
  */
 #ifndef AB_WORKLOAD_DIST_H
 #define AB_WORKLOAD_DIST_H
@@ -94,9 +94,10 @@ void ab_dist_prepare(struct ab_dist *dist);
 uint64_t ab_dist_draw(const struct ab_dists *dists, size_t index, uint64_t *turns,
                       struct ab_rng *rng);
 
-/* Logarithm and exponential computed with + - * / and sqrt only, which IEEE 754 rounds the same way
- * everywhere. Those of libm differ in the last bit between versions, and between machines with and
- * without FMA. One bit changes a size, and so the digest of a tape. */
+/* Return the natural logarithm and the exponential of x. They use only + - * / and sqrt, which IEEE
+ * 754 rounds the same way everywhere. The functions of libm differ in the last bit between
+ * versions, and between machines with and without FMA. One different bit changes a size, and so the
+ * digest of a tape. */
 
 double ab_real_log(double x); /* x > 0, normal */
 double ab_real_exp(double x); /* 0 if x is below -700; the value for 700 if x is above 700 */

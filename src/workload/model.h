@@ -7,10 +7,10 @@
  *   size,align,zeroed,lane,freed_by,resizes,last_size,grown,ends,life,from,to
  *
  * align 0 = as malloc does; zeroed 0 or 1; lanes from 0. The block is resized `resizes` times, by
- * equal factors, up to last_size, evenly over the first `grown` percent of its life. `ends` is
- * never, or calls = after `life` calls of all lanes, or fifo, lifo or random. These three end
- * `life` parts later, between `from` and `to` percent of that part: in the order of allocation, in
- * reverse order, or at random positions.
+ * equal factors, up to last_size, evenly over the first `grown` percent of its life. `ends` says
+ * when the block is freed: never; calls = after `life` calls of all lanes together; fifo, lifo and
+ * random = `life` parts later, between `from` and `to` percent of that part, in the order of
+ * allocation, in reverse order, or at random times.
  *
  * sequence: for each part an automaton whose rows are drawn without replacement.
  *   part,state,block,next,count

@@ -349,7 +349,7 @@ static void combine(struct ab_reader *r, const struct ab_node *params)
                     values.n, AB_VALUES_BYTES - 1);
 }
 
-/* ---- sizes, back ends ---- */
+/* ---- sizes and back ends ---- */
 
 static void read_size(struct ab_reader *r, const struct ab_node *node,
                       const struct ab_raw_size *raw)
@@ -446,7 +446,8 @@ static void read_backend(struct ab_reader *r, const struct ab_node *node,
 
 /* ---- sets ----
  *
- * Slots are assigned after the phases, because these determine the number of instances of a set. */
+ * Slots are assigned after the phases are read, because the phases determine how many instances of
+ * a set there are. */
 
 static bool check_window(const struct ab_reader *r, const struct ab_node *node,
                          const struct ab_yaml_field *survive, struct ab_set_def *set)

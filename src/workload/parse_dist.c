@@ -25,7 +25,7 @@ struct arg_def {
 };
 
 struct formula {
-    const char *name, *takes; /* "uniform", "(min, max)" */
+    const char *name, *takes; /* name: "uniform"; takes: its arguments for messages, "(min, max)" */
     enum ab_dist_kind kind;
     uint64_t least;         /* smallest allowed min */
     struct arg_def args[4]; /* empty if a function of its own reads the arguments */
@@ -119,7 +119,7 @@ static bool take_arg(const struct ab_reader *r, const struct ab_yaml_field *f,
         return ab_field_whole(r, f, def->name, v, size_range(r),
                               def->id == ARG_MIN ? &d->min : &d->max);
     struct ab_value plain = *v;
-    plain.is_bytes = false; /* a median may be given as 4KiB */
+    plain.is_bytes = false; /* a median may have a unit of size: 4KiB */
     return ab_field_real(r, f, def->name, &plain, def->low, def->high,
                          def->id == ARG_P ? &d->p : &d->q);
 }
@@ -375,10 +375,10 @@ static bool fail_unknown(const struct ab_reader *r, const struct ab_yaml_field *
         ab_suggest(suggestion, word, names, n, n > 0 ? known : "; there are no 'sizes' above"));
 }
 
-/* ---- size tables beside a workload ----
+/* ---- size tables in the workload's folder ----
  *
- * A workload may come from a stranger. So the file must be small, regular and below the workload's
- * own folder. No message shows more of its content than a number that cannot be read. */
+ * A workload may come from a stranger. So a table must be a small, regular file below the folder of
+ * the workload. A message shows nothing of its content except a number that cannot be read. */
 
 enum { MAX_ROWS = 100000, MAX_COLUMNS = 64, PATH_CAP = 4096 };
 

@@ -246,7 +246,7 @@ bool ab_field_duration(const struct ab_reader *r, const struct ab_yaml_field *f,
     return true;
 }
 
-/* ---- by the table of keys ---- */
+/* ---- values whose type is in the table of keys ---- */
 
 static bool read_word(const struct ab_reader *r, const struct ab_yaml_field *f,
                       const struct ab_key_type *type, uint64_t *out)

@@ -86,7 +86,7 @@ void ab_schema_fini(struct ab_schema *schema)
 
 /* ---- unknown keys, keys of a later version, wrong shapes ----
  *
- * They are found on the tree of the pre-scan, because libcyaml stops at the first one and reports
+ * These errors are found in the tree of the pre-scan. libcyaml stops at the first one and reports
  * the place of the value before it. */
 
 struct check {

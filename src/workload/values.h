@@ -7,9 +7,10 @@
  *     sum     := product (+|- product)…      product := factor (*|/|% factor)…
  *     factor  := number[unit] | number% | $param | ( sum ) | select( word, word: value … )
  *
- * Arithmetic is checked and on whole numbers. Sizes keep their unit: 4KiB/16 is a size and
- * 1MiB/4KiB a count. + - * beside a word or a call become calls of sum, difference and product,
- * which the reader of the word interprets. No locale, no strtod.
+ * Arithmetic is on whole numbers and checked for overflow. Sizes keep their unit: 4KiB/16 is a size
+ * and 1MiB/4KiB a count. If an operand of + - * is a word or a call, the operator becomes a call of
+ * sum, difference or product, which the reader of the field interprets. Parsing does not depend on
+ * the locale.
  */
 #ifndef AB_WORKLOAD_VALUES_H
 #define AB_WORKLOAD_VALUES_H

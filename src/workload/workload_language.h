@@ -102,7 +102,8 @@ enum ab_verb_trait {
     X(P, SETTLE, settle, 0, 0, AB_PICK_NEXT, 0) \
     X(P, EVERY, every, AB_OPT_DO, 0, AB_PICK_NEXT, 0)
 
-/* ---- options: X(P, NAME, key, type); types as below. `do` is a list and among the lists ---- */
+/* ---- options: X(P, NAME, key, type); the types are explained below. `do` is not here, because its
+ * value is a list ---- */
 
 #define AB_VERB_OPTIONS(X, P) \
     X(P, AT, at, SPECIAL) \
@@ -234,7 +235,7 @@ enum ab_verb_trait {
     X(gate, GATE, "a map {gate: TEXT, level: warn}") \
     X(top, TOP, "the workload")
 
-/* ---- what expands from that ---- */
+/* ---- enums and records made from these tables ---- */
 
 enum ab_verb_kind {
 #define KIND(p, name, key, options, kinds, pick, traits) AB_VERB_##name,

@@ -23,7 +23,7 @@ struct scan {
     struct ab_place key_at;
     uint32_t key_offset;
     bool is_twin;
-    bool is_over;       /* an error has ended the scan */
+    bool is_over;       /* True if an error has ended the scan */
     const char *cursor; /* position in the source; line and col are its place, both from 0 */
     size_t line, col;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pre-scan of a workload file: one pass over libyaml's events. It enforces the limits (size, depth,
- * number of values, one document, no aliases, anchors or tags, no duplicate keys) and records the
- * place of every value. libcyaml loads the values afterwards. The tree gives their places, so that
- * every error has the right line and column.
+ * Scans a workload file before libcyaml does, in one pass over the events of libyaml. Enforces the
+ * limits (size, depth, number of values, one document, no aliases, anchors or tags, no duplicate
+ * keys). Records the place of every value in a tree, so that every error can name the right line
+ * and column. libcyaml loads the values afterwards.
  */
 #ifndef AB_WORKLOAD_YAML_INDEX_H
 #define AB_WORKLOAD_YAML_INDEX_H

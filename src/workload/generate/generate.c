@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the tape of a valid workload. The bodies of all lanes are executed on live sets, in turns,
- * and their actions are pushed as ops. The order of the pushes is the tape's global order. Sizes,
- * positions, shuffles and choices have separate random streams in each lane. So a change of one
- * distribution does not affect the draws of the others, and a lane draws the same whatever the
- * other lanes do.
+ * Makes the tape of a valid workload. The lanes execute their bodies in turns on sets of live
+ * blocks, and push their actions as ops. The order of the pushes is the global order of the tape.
  *
- * Nothing here can run for ever. Each step makes an op, counts as idle, or makes its lane wait.
- * Idle steps are bounded by the ops made, and ops by AB_TAPE_MAX_OPS and memory. If all lanes wait,
- * it is over. An end that cannot be reached is refused before the first step if the sizes of sets
- * and requests prove it, else after a bounded number of ops without progress.
+ * Each lane has separate random streams for sizes, positions, shuffles and choices. So a change of
+ * one distribution does not affect other draws of the lane, and no lane affects the draws of
+ * another.
+ *
+ * Nothing here can run for ever. Each step makes an op, counts as idle, or makes its lane wait. The
+ * number of idle steps is limited by the ops made, and the ops by AB_TAPE_MAX_OPS and memory. If
+ * all lanes wait, the phase ends or fails. An end that cannot be reached is refused before the
+ * first step if the sizes of sets and requests prove it. Otherwise it is refused after a limited
+ * number of ops without progress.
  */
 #include "workload/generate/generate.h"
 

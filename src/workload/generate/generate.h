@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compiles a valid workload to a tape. generate.c has phases, lanes and their turns, and the bodies
- * of a lane. steps.c executes verbs. The two are one state machine and share this header;
- * generate.c calls steps.c, which calls nothing of generate.c.
+ * Compiles a valid workload to a tape. generate.c executes phases, turns and the bodies of lanes;
+ * steps.c executes verbs. Both work on the same state, which this header defines. generate.c calls
+ * functions of steps.c and play.c, which call no function of generate.c.
  */
 #ifndef AB_WORKLOAD_GENERATE_GENERATE_H
 #define AB_WORKLOAD_GENERATE_GENERATE_H
@@ -66,7 +66,7 @@ struct ab_generator_lane {
     uint64_t *turns;   /* number of draws of each distribution, for cycles */
     uint64_t *cursors; /* one cursor for each verb */
     uint64_t n_ops, idle;
-    /* state in a phase */
+    /* state in the current phase */
     const struct ab_role *role;
     struct ab_loop loops[AB_LOOPS_MAX];
     uint32_t depth;

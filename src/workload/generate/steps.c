@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Executes one step of a verb, at one position or with one block: pushes ops and updates sets and
- * queues. Each step pushes an op, counts as idle, or makes its lane wait. A verb works on positions
- * one after the other, or on live blocks in an order that is fixed before the first of them is
- * touched.
+ * Executes one step of a verb, for one position or one block: pushes ops and updates sets and
+ * queues. Each step pushes an op, counts as idle, or makes its lane wait. A verb works on one
+ * position after another, or on live blocks in an order that is chosen before the first of them
+ * changes.
  */
 #include "core/text.h"
 #include "workload/generate/generate.h"
@@ -41,7 +41,8 @@ enum ab_status ab_generate_fail(struct ab_generator *g, struct ab_place at, cons
     ab_text_addf(&out, "%s:%u:%u: %s%s\n", AB_SHOWN(300, g->w->file), at.line, at.col, message,
                  lane);
     ab_diag_excerpt(&out, &source, at);
-    out.s[strlen(out.s) - 1] = 0; /* an error has no newline at the end */
+    /* removes the newline, because the text of an error ends without one */
+    out.s[strlen(out.s) - 1] = 0;
     ab_fail(g->err, AB_CONFIG, "%s", out.s);
     ab_text_fini(&out);
     return AB_CONFIG;
@@ -109,7 +110,8 @@ static uint32_t own_begin(const struct ab_generator_lane *lane, uint32_t n, uint
 /* Returns the cursor modulo n, and advances the cursor by `step`, modulo n. */
 static uint32_t turn_cursor(uint64_t *cursor, uint64_t step, uint32_t n)
 {
-    uint64_t now = *cursor % n; /* the list may have become shorter since the last call */
+    /* the cursor may be n or more, because a list may have become shorter since the last call */
+    uint64_t now = *cursor % n;
     *cursor = (now + step) % n;
     return (uint32_t)now;
 }
@@ -279,7 +281,7 @@ enum ab_status ab_step_begin(struct ab_generator *g, const struct ab_verb *v)
     return status;
 }
 
-/* ---- ops on one block: in a slot of the pool, or at a position of a set, which is updated ---- */
+/* ---- ops on one block, which is in a slot of the pool or at a position of a set ---- */
 
 /* Returns the status of a push, after adding the place of the verb to its error. */
 static enum ab_status pushed(struct ab_generator *g, enum ab_status status)
@@ -470,7 +472,7 @@ static enum ab_status fail_occupied(struct ab_generator *g, const char *what, ui
                             what[0] == 'a' ? ", 'replace' frees first" : "");
 }
 
-/* ---- messages between lanes: into a queue and out of it ---- */
+/* ---- messages between lanes, which go into a queue and out of it ---- */
 
 static struct ab_queue *queue_of(const struct ab_generator *g, const struct ab_verb *v)
 {
