@@ -145,7 +145,8 @@ static inline void *ab_pool_alloc(struct ab_pool *pool, size_t size)
         return NULL;
     if (slot != NULL) {
         AB_MARK_DEFINED(slot, sizeof(struct ab_pool_slot));
-        memcpy((void *)&pool->free, slot, sizeof pool->free); /* a slot may be unaligned */
+        /* memcpy, because a slot may be aligned to less than a pointer */
+        memcpy((void *)&pool->free, slot, sizeof pool->free);
         AB_MARK_UNUSED(slot, sizeof(struct ab_pool_slot));
     } else {
         slot = pool->next;

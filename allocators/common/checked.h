@@ -256,7 +256,8 @@ static inline void ab_block_demand_head(const char *name, const struct ab_block_
         return;
     struct ab_block_death facts = ab_block_facts(head);
     const unsigned char *canary = (const unsigned char *)&head->canary;
-    ptrdiff_t at = sizeof head->canary; /* the nearest overwritten byte before the block */
+    /* distance from the block to the nearest overwritten byte before it */
+    ptrdiff_t at = sizeof head->canary;
     while (at > 0 && canary[sizeof head->canary - (size_t)at] ==
                          (unsigned char)(AB_GUARD_FRONT >> 8 * (sizeof head->canary - (size_t)at)))
         at--;

@@ -28,7 +28,7 @@ static struct ab_shards_link *next_of(const struct ab_shards_link *link)
 
 static bool is_group(const struct ab_shard *shard)
 {
-    return (const char *)shard == shard->shards->heaps; /* the first heap */
+    return (const char *)shard == shard->shards->heaps; /* the first heap stands for the group */
 }
 
 bool ab_shard_take(struct ab_shard *shard, enum ab_shard_state state)

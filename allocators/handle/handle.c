@@ -329,7 +329,7 @@ void ab_handle_purge(struct ab_handle_arena *arena)
     size_t begin = ab_round_up(arena->n_carved * stride, page);
     size_t end = ab_round_up(n_values * stride, page);
     arena->n_named = larger(arena->n_named, arena->n_carved);
-    /* dead values are poison and must stay */
+    /* in the checked build, dead values are filled with poison, which must stay */
     if (AB_CHECKS || arena->map_bytes == 0 || begin >= end)
         return;
     arena->n_os_calls++;

@@ -212,7 +212,7 @@ void ab_paged_pool_purge(struct ab_paged_pool *pool)
         uintptr_t from = ab_round_up((uintptr_t)(links_of(h) + 1), page);
         uintptr_t to = (uintptr_t)at(h, h->units) & ~(uintptr_t)(page - 1);
         if (AB_CHECKS || from >= to)
-            continue; /* poison must stay */
+            continue; /* in the checked build, the poison in free blocks must stay */
         pool->n_os_calls++;
         ab_pages_discard((void *)from, to - from);
     }
@@ -467,7 +467,8 @@ void ab_paged_pool_visit(struct ab_paged_pool *pool,
 
 /* ---- the checked build: the functions that programs call, over the plain pool ---- */
 
-enum { LINKS_BYTES = 16 }; /* at the beginning of a dead block */
+/* bytes of the links at the start of a dead block, which are not poison */
+enum { LINKS_BYTES = 16 };
 
 int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes)
 {
@@ -486,7 +487,7 @@ static void demand(const struct ab_paged_pool *pool, const void *block)
 static void *checked_alloc(struct ab_paged_pool *pool, size_t align, size_t size, unsigned tag)
 {
     size_t bytes = ab_checked_bytes(align, size);
-    const char *dirty = pool->dirty; /* no poison from here on */
+    const char *dirty = pool->dirty; /* memory from `dirty` on is not filled with poison */
     char *raw = (char *)(align <= AB_PAGED_ALIGN
                              ? ab_paged_pool_plain_alloc(pool, bytes, tag)
                              : ab_paged_pool_plain_alloc_aligned(pool, align, bytes, tag));
@@ -538,7 +539,7 @@ AB_CHECKED_DEFINE(ab_paged_pool, struct ab_paged_pool, "paged pool", demand, end
 
 size_t ab_paged_pool_usable(const void *block)
 {
-    return ab_checked_size(block); /* the requested size */
+    return ab_checked_size(block); /* the checked build allows only the requested size */
 }
 
 /* Resizes in place. Bytes that the block loses are poisoned before they are the pool's again. */
@@ -547,7 +548,7 @@ bool ab_paged_pool_resize_in_place(struct ab_paged_pool *pool, void *block, size
     AB_CHECKED_CALL(pool, "paged pool");
     demand(pool, block);
     char *raw = ab_checked_raw(block), *end = raw + ab_paged_pool_plain_usable(raw);
-    const char *dirty = pool->dirty; /* no poison from here on */
+    const char *dirty = pool->dirty; /* memory from `dirty` on is not filled with poison */
     size_t lead = (size_t)((char *)block - raw);
     if (new_size > PTRDIFF_MAX / 4)
         return false;

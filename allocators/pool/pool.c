@@ -407,7 +407,7 @@ bool ab_pool_owns(const struct ab_pool *pool, const void *p)
 size_t ab_pool_usable(const struct ab_pool *pool, const void *block)
 {
     (void)pool;
-    return ab_checked_size(block); /* the requested size */
+    return ab_checked_size(block); /* the checked build allows only the requested size */
 }
 
 void ab_pool_visit(const struct ab_pool *pool,

@@ -903,7 +903,7 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
 size_t ab_slabs_usable(const struct ab_slabs *s, const void *block)
 {
     (void)s;
-    return ab_checked_size(block); /* the requested size */
+    return ab_checked_size(block); /* the checked build allows only the requested size */
 }
 
 bool ab_slabs_owns(const struct ab_slabs *s, const void *p)

@@ -267,7 +267,7 @@ static inline void *AB_SLABS_PLAIN(alloc)(struct ab_slabs *s, size_t size)
     return ab_slabs_alloc_from(s, ab_slab_class_of(s, size), size);
 }
 
-/* `block` must be in a slab. */
+/* Frees a block that is in a slab. */
 static inline void ab_slabs_free_small(struct ab_slabs *s, struct ab_slab_block *block)
 {
     struct ab_slab *slab = ab_slab_of(s, block);

@@ -23,7 +23,8 @@ enum { N_SPARE = 8, FIRST_SLOTS = 128 };
 
 pthread_mutex_t ab_large_mutex = PTHREAD_MUTEX_INITIALIZER; /* protects all data below */
 static struct mapping first_slots[FIRST_SLOTS],
-    *slots = first_slots;                        /* at most half of them are used */
+    /* slots of the hash table; at most half are used */
+    *slots = first_slots;
 static size_t n_slots = FIRST_SLOTS, n_mappings; /* n_slots is a power of two */
 static struct spare spares[N_SPARE];
 static size_t spare_bytes;

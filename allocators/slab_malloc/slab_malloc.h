@@ -88,7 +88,7 @@ enum {
 /* Stored inside a free block. The smallest block has just the size of these two words. */
 struct ab_free_block {
     struct ab_free_block *next;
-    uintptr_t mark; /* ab_mark_of(block) while it is free */
+    uintptr_t mark; /* ab_mark_of(block) while the block is free */
 };
 
 enum ab_span_kind {
