@@ -93,7 +93,8 @@ static enum ab_status name_row(struct ab_selection *row, const char *said, struc
     return add_setting(row->name, sizeof row->name, said, err);
 }
 
-/* Adds a copy of row `from` whose heap is aged as `said` gives; "0" adds an unchanged copy. */
+/* Adds a copy of row `from` with an aged heap as the text `said` describes ("0.75x2"); "0" adds an
+ * unchanged copy. */
 static enum ab_status add_row(struct ab_selection_list *list, const struct ab_selection *from,
                               const char *said, struct ab_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows with an aged heap (base/aging.h): one with the setting NAME:litter=OCC or
- * NAME:litter=OCCxMULT, and those that the option --aged makes for every back end.
+ * Rows with an aged heap (base/aging.h). Such a row comes from the setting NAME:litter=OCC or
+ * NAME:litter=OCCxMULT, or from the option --aged, which makes rows for every back end.
  */
 #ifndef AB_BACKEND_AGED_ROWS_H
 #define AB_BACKEND_AGED_ROWS_H

@@ -73,7 +73,8 @@ struct ab_dist {
     /* parameters by kind: p is median, alpha or exp; q is sigma; lo and hi are limits that
      * ab_dist_prepare() computes, or the range of a real result */
     double p, q, lo, hi;
-    /* kinds with operands: number of operands, including those of nested distributions */
+    /* kinds with operands: number of draws for one result, including the operands of nested
+     * distributions */
     uint32_t n_draws;
     struct ab_dist_row *rows; /* owned */
     size_t n_rows, cap_rows;

@@ -207,8 +207,8 @@ static bool has_spread_ops(const struct ab_workload *w)
     return is_spread;
 }
 
-/* Returns the limit on the ops of a tape. If the tape is made in bursts, it is the limit of the
- * format. Otherwise it is also what fits into half of the available memory beside the live sets of
+/* Returns the limit on the ops of a tape. For a tape in bursts, this is the limit of the format. A
+ * tape that is held whole must also fit into half of the available memory, beside the live sets of
  * w. */
 static uint64_t estimate_max_ops(const struct ab_workload *w, bool is_in_bursts)
 {

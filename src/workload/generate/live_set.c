@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set of positions is one array, split into live and empty positions, an inverse array, and a
- * doubly linked list of the live positions by age. This takes 16 bytes per position. An index by
- * age, up to 36 bytes per position, is made only when needed.
+ * A set of positions consists of three parts: one array that is split into live and empty
+ * positions, the inverse of this array, and a doubly linked list of the live positions by age.
+ * Together they take 16 bytes per position. An index by age, up to 36 bytes per position, is made
+ * only when needed.
  */
 #include "workload/generate/live_set.h"
 
@@ -30,8 +31,8 @@ static void index_count(struct ab_age_index *x, uint32_t number, uint32_t change
         x->tree[i] += change;
 }
 
-/* Makes the index, or renumbers its live positions by age, so that at least as many numbers are
- * free again. */
+/* Makes the index, or renumbers its live positions by age. Afterwards at least half of the numbers
+ * are free. */
 static void index_make(struct ab_live_set *s)
 {
     struct ab_age_index *x = &s->index;

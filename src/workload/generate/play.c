@@ -42,8 +42,8 @@ struct ab_play {
     /* for each state of the part that has rows: index of its first row in the part */
     uint32_t *states;
     uint64_t *left_in; /* for each state in `states`: number of blocks that remain */
-    /* blocks of the part that end in fifo or lifo order, by index of order_of(): all, and those
-     * allocated so far */
+    /* number of blocks of the part that end in fifo or lifo order, by index of order_of(). n_ends:
+     * all of them; n_placed: the blocks allocated so far */
     uint32_t *n_ends, *n_placed;
 };
 

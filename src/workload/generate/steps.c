@@ -239,7 +239,8 @@ uint64_t ab_step_draw_count(const struct ab_generator *g, const struct ab_verb *
                : ab_dist_draw(&g->w->dists, v->counts, g->lane->turns, &g->lane->choices);
 }
 
-/* Begins a `play`. Its number of steps is not limited here: it ends with the model. */
+/* Begins a `play`. Sets no limit on its steps, because it ends when the model has no further
+ * call. */
 static enum ab_status begin_play(struct ab_generator *g, const struct ab_verb *v,
                                  struct ab_instance *s)
 {

@@ -289,8 +289,8 @@ static bool leave_frame(struct walk *w, struct ab_frame_rule rule)
     return pc != 0;
 }
 
-/* Steps to the caller by the frame pointer: it points to the stored frame pointer of the caller,
- * and the return address is above that. */
+/* Steps to the caller by the frame pointer, which is the address of the caller's stored frame
+ * pointer. The return address is stored above it. */
 static bool follow_frame_pointer(struct walk *w)
 {
     uintptr_t pc = 0, fp = 0, base = w->at.fp;
