@@ -230,7 +230,7 @@ static enum ab_status add_rows_of(struct ab_backends_wanted *wanted, const char 
     return AB_OK;
 }
 
-/* Adds the default back ends of advise if -b names one back end or none. */
+/* Adds the back ends that advise measures by default, if -b names one back end or none. */
 static void add_defaults(struct ab_backends_wanted *wanted)
 {
     char *copy = wanted->n == 1 ? ab_strdup(wanted->names[0]) : NULL;

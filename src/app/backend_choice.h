@@ -22,8 +22,9 @@ struct ab_backend_wish { /* inputs of the choice */
     const struct ab_tape_map *tape;
 };
 
-/* Makes the list of back ends. Back ends that the command line does not name get was_named false,
- * because other machines may have other libraries. Release `out` with ab_selection_list_fini(). */
+/* Makes the list of back ends. Sets was_named to false for back ends that the command line does not
+ * name, because other machines may have other libraries. Release `out` with
+ * ab_selection_list_fini(). */
 enum ab_status ab_backend_choice_make(const struct ab_backend_wish *wish,
                                       struct ab_selection_list *out, struct ab_err *err);
 

@@ -318,8 +318,8 @@ static enum ab_status store(const struct ab_baseline_request *r,
     return status;
 }
 
-/* Refuses the newest result if a named back end failed in it, because nobody would notice that it
- * is missing from the baseline. */
+/* Refuses the newest result if a named back end failed in it, because nobody would notice that the
+ * back end is missing from the baseline. */
 static enum ab_status check_failures(const struct ab_baseline_request *r,
                                      const struct ab_base *base, struct ab_err *err)
 {
@@ -345,7 +345,7 @@ static bool is_control(const struct ab_backend_info *b)
            ab_backend_is_comparable(b);
 }
 
-/* Compares the result with the baseline that it replaces. */
+/* Compares the new result with the baseline that it will replace. */
 static void show_change(const struct ab_baseline_request *r, const struct ab_base *now)
 {
     struct ab_base was;

@@ -33,8 +33,8 @@ enum ab_status ab_baseline_path(const struct ab_store_wanted *store, const char 
  * folder has no names. */
 enum ab_status ab_baseline_names(const char *folder, char ***out, size_t *n, struct ab_err *err);
 void ab_baseline_names_fini(char **names, size_t n);
-/* Prints a note if the result is unsealed: it has no checksum, or was made from a result without
- * one. */
+/* Prints a note if the result is unsealed: it has no checksum, or was made from a result without a
+ * checksum. */
 void ab_unsealed_tell(const struct ab_talk *talk, const char *shown, enum ab_checksum checksum,
                       bool is_unsealed);
 /* Reads the result of one workload, `item`, from a stored suite. `of` names the suite in the

@@ -10,8 +10,8 @@
 #include "document/calibration.h"
 
 typedef void ab_show_calibration(void *user, const struct ab_calibration *c);
-/* Calibrates with the workload asked->args[0], else with a built-in one. If *exit_code is 0, shows
- * the calibration with asked->user, and stores it in the folder for results. */
+/* Calibrates with the workload asked->args[0], else with a built-in workload. If *exit_code is 0,
+ * shows the calibration with asked->user, and stores it in the folder for results. */
 enum ab_status ab_calibrate(const struct ab_measure_request *asked, ab_show_calibration *show,
                             int *exit_code, struct ab_err *err);
 

@@ -27,7 +27,8 @@ struct ab_listed_backend { /* a library or a built-in */
     const struct ab_selection *found;
     const struct ab_preset *preset;
     const struct ab_backend *builtin;
-    const char *by_default; /* text that says whether it is measured if no back end is named */
+    /* text that says whether the back end is measured if no back end is named */
+    const char *by_default;
     const struct ab_sweep_row *sweep;
     size_t n_sweep;
 };

@@ -131,8 +131,8 @@ static size_t decimal_length(const char *p)
     return is_word && !isalnum((unsigned char)p[n + 1]) ? n + 1 : 0;
 }
 
-/* Warns about sizes written with k, M or G in one line of the workload. Here these are powers of
- * ten, unlike in most tools. */
+/* Warns about sizes written with k, M or G in one line of the workload. In workloads these letters
+ * are powers of ten, unlike in most tools. */
 static void lint_line(const char *line, size_t n, uint32_t number, struct ab_lints *out)
 {
     const char *end = memchr(line, '#', n), *size = NULL;

@@ -36,8 +36,9 @@ struct ab_workload_check {
     struct ab_laid_down tape;
     struct ab_workload_options how; /* options that the workload was loaded with */
     struct ab_selection_list selection;
-    struct ab_text choice; /* reason for the choice of back ends; empty if they were named */
-    struct ab_err refusal; /* why a run would refuse the back ends; AB_OK = it would not */
+    struct ab_text choice; /* reason for the choice of back ends; empty if the user named them */
+    /* why a run would refuse the back ends; AB_OK = a run would accept them */
+    struct ab_err refusal;
     struct ab_gate_set gates;
     struct ab_lints lints;
     struct ab_pass_plan passes; /* passes that a run would have */

@@ -30,8 +30,8 @@ enum ab_status ab_decision_open(const struct ab_measure_request *asked, struct a
  * not. */
 enum ab_status ab_decision_add_control(const struct ab_decision *d, struct ab_selection_list *list,
                                        struct ab_err *err);
-/* Checks that `session`, described but not run, has the same work as the baseline and something to
- * compare. */
+/* Checks that `session`, described but not run, has the same work as the baseline, and at least one
+ * back end to compare. */
 enum ab_status ab_decision_check(const struct ab_decision *d, const struct ab_session *session,
                                  struct ab_err *err);
 /* Judges the gates, and compares the session with its baseline or base. Sets session->gates and

@@ -89,8 +89,8 @@ static void call_sites_name(struct ab_session *s)
 
 enum { SETTINGS_MAX = 16 + AB_NAMED_MAX + 2 * AB_PROGRAMS_MAX };
 
-/* State of `exec`. The program's digest is reported, but is no part of the work's identity, because
- * a changed program may be what is measured. */
+/* State of `exec`. The program's digest is reported, but is not part of the identity of the work,
+ * because the user may want to measure a changed program. */
 struct work {
     const struct ab_exec_request *asked;
     /* True to time the calls; also for --trace, because a replay predicts their times */
@@ -202,7 +202,8 @@ static void describe_programs(struct work *w)
     }
 }
 
-/* Describes the work; its programs must be known. Fails with AB_INPUT if --stdin cannot be read. */
+/* Describes the work. The programs must be known before. Fails with AB_INPUT if --stdin cannot be
+ * read. */
 static enum ab_status describe_work(struct work *w, struct ab_err *err)
 {
     const struct ab_exec_request *asked = w->asked;
@@ -287,8 +288,8 @@ static enum ab_status check_kind(const struct ab_selection *s, struct ab_err *er
     return AB_OK;
 }
 
-/* Sets the names of the metrics in the session, because gates may use them. Needed before gates are
- * read, and again in the rounds that confirm a verdict. */
+/* Sets the names of the metrics in the session, because gates may use them. Call it before gates
+ * are read, and again in the rounds that confirm a verdict. */
 static void name_metrics(const struct work *w, struct ab_session *s)
 {
     s->n_named = (uint32_t)w->server.n_metrics;

@@ -255,7 +255,7 @@ void ab_exec_programs_fini(struct ab_exec_programs *programs)
 
 /* ---- rows ---- */
 
-/* Names a row after its program. The name of the allocator is kept as its full name. */
+/* Names a row after its program. Keeps the name of the allocator as the row's full name. */
 static enum ab_status name_row(const struct ab_exec_program *p, bool has_one_allocator,
                                struct ab_selection *s, struct ab_err *err)
 {

@@ -267,7 +267,7 @@ static double least_reading(const struct ab_clock *clock)
     return (double)least * clock->ns_per_tick;
 }
 
-/* Sets `why` to the reason why a gate cannot be judged; "" = it can. */
+/* Sets `why` to the reason why a gate cannot be judged; "" = the gate can be judged. */
 typedef void refusal(const struct ab_gate *gate, const void *user, char *why, size_t cap);
 
 /* Reports all gates that cannot be judged, each at its position. */

@@ -154,8 +154,8 @@ static enum ab_status prepare(const struct ab_measure_task *task, struct ab_meas
     return ab_decision_check(&m->decision, &m->session, err);
 }
 
-/* Drops the gates and claims of a shard. They are read, so that mistakes show at once, but judged
- * on the merged result. */
+/* Drops the gates and claims of a shard. They were read, so that mistakes show at once, but they
+ * are judged on the merged result. */
 static void set_gates_aside(struct ab_measurement *m, const struct ab_talk *talk)
 {
     if (m->session.shard.count == 0)
@@ -243,8 +243,8 @@ static void show(const struct ab_measure_request *asked, const struct ab_measure
         asked->show(asked->user, &measured);
 }
 
-/* Returns the exit code. A failed back end outweighs a gate, because the gate means nothing without
- * it. */
+/* Returns the exit code. A failed back end outweighs a gate, because a gate means nothing if a back
+ * end has failed. */
 static int judge(const struct ab_measurement *m)
 {
     bool has_failed = ab_case_has_failed(&m->session) ||

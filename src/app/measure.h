@@ -32,7 +32,7 @@ struct ab_engine {
     void (*conclude)(struct ab_measurement *m);
 };
 
-/* A request, and what is measured for it. */
+/* A request, and the engine and work that are measured for it. */
 struct ab_measure_task {
     const struct ab_measure_request *asked;
     const struct ab_engine *engine;

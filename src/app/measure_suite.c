@@ -98,7 +98,7 @@ static enum ab_status name_items(struct work *w, struct ab_err *err)
 
 /* ---- gates and outputs of the suite, and of each file ---- */
 
-/* Lists the names that may stand for a back end: those of -b as typed, and all known names. */
+/* Lists the names that may stand for a back end: the names in -b as typed, and all known names. */
 static const char **name_backends(const struct ab_backends_wanted *backends, char **words,
                                   size_t *n)
 {

@@ -32,7 +32,8 @@ struct ab_subject {            /* a workload or trace to measure; its strings ar
     const struct ab_stacks *stacks;     /* call stacks of a trace, for a report; NULL = none */
     const struct ab_scopes *scopes;     /* scopes of a trace; NULL = not searched for yet */
     const struct ab_owners *owners;     /* which call site or set owns each block; NULL = unknown */
-    /* The next two lines are copied to struct ab_session, which explains them. */
+    /* The members from here to unasked_bytes are copied to struct ab_session, which explains
+     * them. */
     uint64_t thread_ends_left_out;
     uint64_t program_cpu_ns, program_calls, anonymous_bytes, unasked_bytes;
     bool is_part;               /* true if only the beginning of the trace is replayed */

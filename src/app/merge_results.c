@@ -235,7 +235,7 @@ static uint32_t first_round(const struct ab_merge_part *part)
     return part->session->n_rounds > 0 ? part->session->rounds[0].index : UINT32_MAX;
 }
 
-/* Orders the parts, so that the order on the command line does not matter. */
+/* Orders the parts by their shards, so that the order on the command line does not matter. */
 static int by_shard(const void *a, const void *b)
 {
     const struct ab_merge_part *x = a, *y = b;

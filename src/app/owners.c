@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 enum {
-    BUFFERED = 1 << 14,
-    HELD_MOST = 1 << 24 /* BUFFERED: owners kept in memory before they are
-                                                  written */
+    BUFFERED = 1 << 14, /* owners kept in memory before they are written */
+    /* up to this many blocks, the file of a workload's owners is held in memory */
+    HELD_MOST = 1 << 24
 };
 
 bool ab_owners_are_wanted(const struct ab_measure_request *asked,
@@ -318,8 +318,8 @@ static void name_address(const struct ab_site_table *t, const struct ab_site_fra
                (unsigned long long)frame->address);
 }
 
-/* Names the innermost function of the frame that does not only pass memory on. Returns false if
- * there is none. */
+/* Names the innermost function of the frame, leaving out functions that only pass memory on.
+ * Returns false if there is no other function. */
 static bool name_frame(struct ab_owner_sites *s, const struct ab_site_frame *frame, bool is_last,
                        struct ab_owner_name *out)
 {

@@ -366,7 +366,7 @@ static enum ab_status check_patterns(const struct asking *a, const struct ab_ori
     return AB_OK;
 }
 
-/* Sets, for each rule, the classes of origins that match all site patterns of the rule. */
+/* Sets, for each rule, the classes of stacks that match all site patterns of the rule. */
 static void set_classes(struct ab_placement_rules *p, const struct ab_origins *origins)
 {
     for (size_t i = 0; i < p->n_rules; i++) {

@@ -30,7 +30,7 @@ enum ab_site_order {
 };
 
 /* Name of the setting that holds the tape memory in bytes, for a workload in bursts. No param can
- * have such a name. */
+ * have this name. */
 #define AB_TAPE_MEM_SETTING "tape-mem="
 #define AB_BURST_LEAST 256u
 #define AB_BURST_MAX (1u << 30)
@@ -60,7 +60,8 @@ struct ab_stage {
     double again, runs;
 };
 
-/* The receiver of messages, progress and results, and how much it gets (app/say.h). */
+/* The receiver of messages, progress and results (app/say.h), and settings that say how much it
+ * gets. */
 struct ab_talk {
     const struct ab_listener *listener; /* NULL = none */
     bool is_quiet;

@@ -157,7 +157,7 @@ enum ab_status ab_store_write(struct ab_store *store, const struct ab_session *s
 void ab_store_close(struct ab_store *store)
 {
     if (store->folder != NULL && store->is_made)
-        rmdir(store->folder); /* fails, as it should, if the folder is not empty */
+        rmdir(store->folder); /* fails if the folder is not empty, and so keeps it */
     *store = (struct ab_store){0};
 }
 

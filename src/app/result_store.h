@@ -65,7 +65,7 @@ void ab_store_stem(const struct ab_session *session, time_t when, char *buf, siz
 enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
                               const char *text, char **out, struct ab_err *err);
 /* Results of `verify` are stored as RESULTS/verified/BUILD-ID, so that a later run of the same
- * library can show which checks it failed, or that it passed. */
+ * library can show that it passed, or which checks it failed. */
 
 /* Stores that a library passed all checks, or which of the `n_lines` checks it failed. Stores
  * nothing if the library has no build id or has settings, or if the folder cannot be written. */

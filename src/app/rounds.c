@@ -21,7 +21,7 @@ static uint32_t rounds_needed(enum ab_pass pass)
     return pass == AB_PASS_TAIL || pass == AB_PASS_MEMORY ? AB_EFFECT_MIN_ROUNDS : AB_EVERY_ROUND;
 }
 
-/* True if a gate judges the pass, which then runs in every round. */
+/* True if a gate judges a metric of the pass. The pass then runs in every round. */
 static bool is_gated(const struct ab_gate_set *gates, enum ab_pass pass)
 {
     for (size_t i = 0; i < gates->n_gates; i++)

@@ -28,7 +28,7 @@ static const char *name_code(const struct ab_site_module *m, uint64_t address, c
     return out;
 }
 
-/* Adds the line to the name of a function, if it is known: "parse (parser.c:12)". */
+/* Adds the source line to the name of a function, if the line is known: "parse (parser.c:12)". */
 static const char *name_line(const struct ab_symbol *s, char *out, size_t cap)
 {
     if (s->file[0] == 0 || s->line <= 0)

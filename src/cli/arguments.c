@@ -60,7 +60,7 @@ static bool is_meant(enum role role, enum ab_file_kind kind, const char *path)
         return kind == AB_FILE_WORKLOAD;
     case TRACE:
         return kind == AB_FILE_TRACE;
-    case RESULT: /* an HTML report contains its result */
+    case RESULT: /* HTML reports count, because a report contains its result */
         return kind == AB_FILE_RESULT || kind == AB_FILE_REPORT || kind == AB_FILE_SUITE;
     /* a name without '/' and '.', such as "main", is a baseline, even if a file has this name */
     case BASE:

@@ -223,7 +223,7 @@ static void print_label(const char *label)
     printf("  %-*s %-8s ", NAME_WIDTH, "", label);
 }
 
-/* Prints the rows that --sweep makes of a back end. */
+/* Prints the rows that --sweep makes of one back end. */
 static void print_sweep(const struct ab_listed_backend *e)
 {
     for (size_t i = 1; i < e->n_sweep; i++) {

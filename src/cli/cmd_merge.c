@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Implements `merge`: prints the verdicts on the joined result, and where it is stored.
+ * Implements `merge`: prints the verdicts on the joined result, and the path where the result is
+ * stored.
  */
 #include "app/merge_results.h"
 #include "cli/commands.h"

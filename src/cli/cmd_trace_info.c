@@ -160,7 +160,8 @@ static json_t *write_marks(const struct ab_writing *x)
     return list;
 }
 
-/* Writes the number of calls of each function; null if the recorder did not count them. */
+/* Writes the number of calls of each function; null if the recorder did not count calls of library
+ * functions. */
 static json_t *write_library_calls(const struct ab_writing *x)
 {
     const struct ab_trace_facts *f = x->record;

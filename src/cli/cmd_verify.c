@@ -20,7 +20,7 @@ static void tell_failure(const char *backend, const char *what, const char *why)
             AB_SHOWN(4400, why));
 }
 
-/* Prints one line for each failure: the only part of the table that -q keeps. */
+/* Prints one line for each failure. With -q, nothing else is printed. */
 static void tell_failures(const struct ab_verify_session *v)
 {
     for (uint32_t i = 0; i < v->n_backends; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Table of the commands. commands.def has a row for each, cmd_NAME.c its function.
+ * Table of the commands. commands.def has a row for each command, and cmd_NAME.c has its function.
  */
 #ifndef AB_CLI_COMMANDS_H
 #define AB_CLI_COMMANDS_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds and runs the command, prints the error and returns the exit code. No other file prints
- * errors or decides how the process ends.
+ * Finds and runs the command, prints the error that the command returns, and returns the exit code.
  */
 #include "app/record/launch.h"
 #include "base/nearest.h"

@@ -373,8 +373,8 @@ static const char *read_pass(const char *s, size_t n, size_t name, enum ab_pass 
     return NULL;
 }
 
-/* Finds the measuring pass (throughput, latency, tail, memory …) that `word` names. Returns NULL,
- * or an error text that suggests the nearest name if there is one. */
+/* Sets *out to the pass (throughput, latency, tail, memory …) that `word` names. Returns NULL, or
+ * an error text that suggests the nearest name if there is one. */
 static const char *find_pass(const char *word, enum ab_pass *out)
 {
     static const enum ab_pass passes[] = {

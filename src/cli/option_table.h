@@ -34,8 +34,9 @@ struct ab_option_info {
     size_t also;
     enum ab_unit_kind unit;
     uint64_t min, max;
-    const char *range;        /* text about the allowed values, for errors */
-    const char *zero;         /* word that means 0, even outside the range; NULL = none */
+    const char *range; /* text about the allowed values, for errors */
+    /* word that means 0, even if 0 is outside of the range; NULL = none */
+    const char *zero;
     const char *const *words; /* allowed values; ends with NULL */
     /* commands that list the option only in --help-all and the manual page */
     unsigned rare;

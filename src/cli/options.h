@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options of a command line. Only commands know them: use cases get requests, which cli/requests.c
- * fills. cli/option_table.c says which option sets which member. Strings are borrowed from the
- * command line.
+ * Options of a command line. Only commands know these options. Use cases get requests, which
+ * cli/requests.c fills. cli/option_table.c says which option sets which member. Strings are
+ * borrowed from the command line.
  */
 #ifndef AB_CLI_OPTIONS_H
 #define AB_CLI_OPTIONS_H

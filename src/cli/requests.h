@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fills requests to use cases that several commands make from the options of a command line.
+ * Fills requests to use cases from the options of a command line. Several commands make these
+ * requests.
  */
 #ifndef AB_CLI_REQUESTS_H
 #define AB_CLI_REQUESTS_H

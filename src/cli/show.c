@@ -147,8 +147,8 @@ static bool failed_in(const struct ab_session *s, const char *name)
     return false;
 }
 
-/* Prints the failed back ends. Omits those that failed in session `printed`, whose failures were
- * printed before. `where` ("replay: ") comes before the name. */
+/* Prints the failed back ends. Omits back ends that failed in session `printed` too, because these
+ * failures were printed before. `where` ("replay: ") comes before each name. */
 static void print_failures(const struct ab_session *session, const char *where,
                            const struct ab_session *printed, bool is_quiet)
 {

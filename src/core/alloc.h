@@ -51,7 +51,7 @@ void ab_grow_zeroed(void *items, size_t *cap, size_t n, size_t item_bytes) __att
  * contents. */
 void *ab_grow_anew(void *buffer, size_t *cap, size_t n);
 
-/* Appends a word, which is borrowed, to a malloc'ed list of *n words that ends with NULL. */
+/* Appends a borrowed word to the list of *n words. The list is malloc'ed and ends with NULL. */
 void ab_grow_words(const char ***list, size_t *n, const char *word);
 
 #endif

@@ -16,7 +16,7 @@
 struct ab_elf {
     uint64_t dev, ino;
     bool is_dynamic;    /* True if the file has a dynamic section. */
-    bool is_executable; /* True for ET_EXEC or PIE; else a shared object. */
+    bool is_executable; /* True for ET_EXEC or PIE; false for a shared object */
     /* the dynamic loader (PT_INTERP); "" = none: a library or a static program */
     char interp[256];
     char soname[256];  /* "" = none */

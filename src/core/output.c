@@ -378,7 +378,7 @@ void ab_output_abandon(struct ab_output *out)
     *out = (struct ab_output){0};
 }
 
-/* ---- files that must be new ---- */
+/* ---- files that must not replace another file ---- */
 
 enum ab_status ab_output_open_new(const char *folder, struct ab_output *out, struct ab_err *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Error handling. A function that can fail returns enum ab_status and leaves its out-parameters
- * untouched on failure. The failing place fills struct ab_err once, callers may prefix *where*, and
- * only cli/main.c prints. Nothing below cli exits or writes to stdout, except when memory runs out
- * (core/alloc.h).
+ * untouched on failure. The failing function fills struct ab_err once. Callers may put a prefix in
+ * front that says where it failed, and cli/main.c prints the error. Nothing below cli exits or
+ * writes to stdout, except when memory runs out (core/alloc.h).
  */
 #ifndef AB_CORE_STATUS_H
 #define AB_CORE_STATUS_H

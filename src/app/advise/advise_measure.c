@@ -70,7 +70,8 @@ static double net_time(const struct ab_session *s, uint32_t backend, uint32_t ro
 }
 
 /* Returns the time of a whole replay in ns, harness included; NaN = not measured. Two mappings of
- * one work are compared by this time: their harness overhead is equal, and may exceed the rest. */
+ * the same work are compared by this time, because their harness overhead is equal, and may exceed
+ * the time of the calls. */
 static double whole_time(const struct ab_session *s, uint32_t backend, uint32_t round)
 {
     const struct ab_result *r = ab_session_find(s, backend, AB_TRACE_PHASE, AB_OP_ALL, round);

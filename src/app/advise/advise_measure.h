@@ -124,8 +124,8 @@ enum ab_status ab_advise_base(const struct ab_advise_request *request, char *nam
 struct ab_measure_request ab_advise_replay(const struct ab_advise_request *request,
                                            const struct ab_stage *stage);
 
-/* Measures `nested`, an advice with nested scopes, against `flat`, an advice without them for the
- * same trace. Fails as ab_advise_measure() does. */
+/* Measures the advice `nested`, which has nested scopes, against the advice `flat` for the same
+ * trace, which has none. Fails as ab_advise_measure() does. */
 enum ab_status ab_advise_measure_nested(const struct ab_advise_request *request,
                                         const struct ab_stage *stage,
                                         const struct ab_advice *nested,

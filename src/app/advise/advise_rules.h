@@ -10,8 +10,9 @@
 
 #include <stdio.h>
 
-/* Returns "site:a.c:8=arena,size:96=pool:slot=96,*=BASE" for the heaps whose bit is set; "" = out
- * of memory. The caller frees it with ab_text_fini(). */
+/* Returns the rules of the heaps with their bits set, such as
+ * "site:a.c:8=arena,size:96=pool:slot=96,*=BASE"; "" = out of memory. The caller frees the text
+ * with ab_text_fini(). */
 struct ab_text ab_advise_rules(const struct ab_advice *a, uint32_t heaps, const char *base);
 
 /* Returns the rules of ab_advise_rules(), with heaps compiled in where possible. */

@@ -33,8 +33,8 @@ static struct ab_site_named name_frame(void *user, const struct ab_site_table *t
     return ab_site_names_find(&n->names, frame);
 }
 
-/* Refuses a budget if the search found scopes of several sizes. A budget does not say which level
- * it is for, so the user must choose. */
+/* Refuses a budget if the search found scopes of several sizes. The budget does not say which of
+ * these sizes it is for, so the user must choose. */
 static enum ab_status require_scope(const struct ab_advising *w, struct ab_err *err)
 {
     struct ab_text question = {0};

@@ -356,8 +356,8 @@ static enum ab_status start(struct ab_launch *l, const char *const *argv, struct
     return AB_OK;
 }
 
-/* Reads the last name and the page faults of a process that has ended but was not waited for
- * yet. */
+/* Reads the last name and the page faults of a process that has ended, before the process is waited
+ * for. */
 static void read_end(pid_t pid, struct ab_launch_end *end)
 {
     struct ab_process_stat stat;

@@ -88,7 +88,7 @@ const char *ab_spool_stop_text(uint32_t stop);
 /* Returns the end of the recording that the user requested, such as "at --duration"; NULL =
  * none. */
 const char *ab_spool_end_text(uint32_t stop);
-/* Returns why the trace is shorter than the program's run; NULL = it is not. */
+/* Returns why the trace is shorter than the program's run; NULL = the trace is complete. */
 const char *ab_spool_short_text(const struct ab_convert_report *report);
 
 /* True if the image's process still has the file mapped, so that the process may write while we

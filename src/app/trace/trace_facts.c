@@ -68,7 +68,7 @@ static enum ab_status gather_scopes(struct ab_trace_scopes *s, const struct ab_w
     return AB_OK;
 }
 
-/* Reads the scopes if requested. The HTML page lacks them if the file can be read only once. */
+/* Reads the scopes if requested. If the file can be read only once, the HTML page has no scopes. */
 static enum ab_status read_scopes(const struct ab_facts_request *r, struct ab_trace_facts *f,
                                   struct ab_err *err)
 {
