@@ -280,9 +280,8 @@ enum ab_status ab_options_parse(enum ab_command_id command, int argc, char **arg
             status = parse_option(command, argc, argv, &i, &o, err);
         else {
             ab_grow_words(&o.args, &o.n_args, argv[i]);
-            is_rest = is_rest || command == AB_COMMAND_RECORD ||
-                      /* what follows are options of the measured command */
-                      command == AB_COMMAND_EXEC;
+            /* words after the program are arguments of the program */
+            is_rest = is_rest || command == AB_COMMAND_RECORD || command == AB_COMMAND_EXEC;
         }
     }
     if (status == AB_OK && !o.wants_help && !o.wants_help_all)

@@ -384,7 +384,7 @@ void ab_show_measured(void *user, const struct ab_measured *m)
 {
     const struct ab_options *o = user;
     const struct ab_outputs_wanted *outputs = &m->asked->outputs;
-    /* o->outputs has those of a whole suite too, if this is one of its files */
+    /* o->outputs has also the outputs of the suite, if this is the result of one of its files */
     bool is_taken = ab_outputs_use_stdout(&o->outputs);
     if (o->talk.is_quiet)
         ab_verdicts_tell(m->session, o->verdicts.fails_inconclusive);

@@ -394,8 +394,8 @@ static void print_survivors(FILE *to, const struct ab_advise_view *v)
         fprintf(to, "  and %zu more (--json lists all)\n", n - SURVIVORS_SHOWN);
 }
 
-/* Prints the call sites that are not in a nested scope because some of their blocks outlive it. All
- * their blocks are in the arena of the whole scope. */
+/* Prints the call sites that are not in a nested scope because some of their blocks outlive
+ * it, and the heap that serves them instead. */
 static void print_stragglers(FILE *to, const struct ab_advise_view *v)
 {
     char place[400];
