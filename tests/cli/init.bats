@@ -71,7 +71,7 @@ teardown() {
     echo mine >server.yaml
     bench init server
     expect_code 2
-    expect_error 'server.yaml exists and is not replaced'
+    expect_error 'server.yaml already exists and is not replaced'
     [ "$(cat server.yaml)" = mine ]
     mkdir -p .github/workflows
     echo mine >.github/workflows/allocbench.yml

@@ -165,8 +165,8 @@ scpe=arena|unknown key 'scpe'; did you mean 'scope'
 scope&scope=arena|'scope': asked for twice in one rule
 size:1&size:2=arena|'size:2': asked for twice in one rule
 size:1&scope=arena,size:1 & scope=slab|is mapped twice
-site:=arena|is no call site
-site:a:b=arena|is no call site
+site:=arena|is not a call site
+site:a:b=arena|is not a call site
 site:make_labl=arena|fits no allocation of the trace; did you mean 'make_label'?
 site:nowhere.c:1=arena|trace info --sites
 scope&=arena|unknown key ''

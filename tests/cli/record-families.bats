@@ -50,7 +50,7 @@ expect_events() { # NUMBERS
         "$CONFINED" children none 200000' - "$OUT" >"$OUT/stdout" 2>"$OUT/stderr" 3>&- || code=$?
     expect_code 5
     expect_clean "$OUT"/t*.abt
-    expect_error 't\.[0-9]+\.abt contains the first [0-9]+ events of prog_confined: .*disk is full'
+    expect_error 't\.[0-9]+\.abt contains the first [0-9]+ events of prog_confined, because .*disk is full'
     [ "$(all_events | cut -d ' ' -f 1)" -eq 2 ]
     [ "$(all_events | cut -d ' ' -f 2)" -gt 20000 ]
 }
@@ -374,7 +374,7 @@ until (-e $ARGV[0]) { push @k, "x" x 50; pop @k; }'
         bench record -- perl -e "\$x = 'x' x $n"
         expect_code 0
         [ "$n" -gt 1 ] || ! grep -q 'existed already' stderr
-        [ "$n" -eq 1 ] || expect_error 'perl.abt existed already: it is now perl.abt.old now'
+        [ "$n" -eq 1 ] || expect_error 'perl.abt existed already: it is now perl.abt.old'
         cp perl.abt "seen.$n"
     done
     cmp seen.2 perl.abt.old
