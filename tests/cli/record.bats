@@ -324,7 +324,7 @@ END
     own_and_static
     record -- "$OUT/1/tool" "$OUT/own/tool"
     expect_code 7
-    expect_error "tool executed $OUT/own/tool, which was not recorded: it .*a malloc of its own. The trace contains tool only"
+    expect_error "tool executed $OUT/own/tool, which was not recorded: it .*a malloc of its own. The trace contains only tool"
     ! grep -q 'complete recording' "$OUT/stderr" || fail "nothing is missing"
     record -- "$OUT/1/tool" "$OUT/static/tool"
     expect_code 7

@@ -305,7 +305,7 @@ expect_golden() { # NAME
     bench trace
     expect_code 2
     for case in 'ifno:did you mean info' 'chekc:did you mean check' 'mport:did you mean import' \
-        'x:allowed are info, check, dump, cut, filter, merge, share, model, import and recover'; do
+        'x:the commands are info, check, dump, cut, filter, merge, share, model, import and recover'; do
         bench trace "${case%%:*}" "$TINY"
         expect_code 2
         expect_error "${case#*:}"
