@@ -157,7 +157,8 @@ static inline char *ab_string_end(struct ab_string *t)
     if (bytes > 0)
         t->bytes[t->length] = 0;
     char *text = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, bytes, 1);
-    if (text == NULL && bytes > 0) /* the heap can neither shrink the block nor copy it */
+    /* there is no memory for a copy, and the heap cannot shrink in place: give up the text */
+    if (text == NULL && bytes > 0)
         ab_allocator_delete(&t->from, t->bytes, t->capacity, 1);
     t->is_broken = text == NULL;
     t->length = text == NULL ? 0 : t->length;

@@ -59,7 +59,9 @@ static void arena_enter(struct ab_arena *a, char *base, size_t bytes, size_t pag
     char *limit = page_bytes != 0 ? base : base + bytes;
     a->next = a->base = base;
     a->limit = limit;
-    a->dirty = limit; /* a buffer of the caller may have any contents */
+    /* pages of the system are all zero; a buffer of the caller may have any contents, so all of it
+     * counts as dirty */
+    a->dirty = limit;
     a->end = base + bytes;
     a->packed = a->packed_end = NULL;
     a->page_bytes = page_bytes;

@@ -51,7 +51,8 @@ enum ab_grid_sign {
 enum ab_grid_kind {
     AB_GRID_BLANK,
     AB_GRID_TEXT,
-    AB_GRID_CODE,  /* a text to be typed */
+    /* a literal text, in HTML in the font of code: a command, a path, a digest, a rule */
+    AB_GRID_CODE,
     AB_GRID_PROSE, /* a text whose brackets are not an interval */
     AB_GRID_NS,    /* a reading of the clock, which has a floor; terminals leave out the unit */
     AB_GRID_CALL,  /* like NS, but terminals show the unit */

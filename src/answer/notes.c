@@ -90,8 +90,8 @@ void ab_rounds_note_end(const struct ab_session *s, struct ab_text *out)
     switch (rule->ended) {
     case AB_ENDED_PRECISION:
         ab_text_addf(out,
-                     "stopped after %u rounds: the intervals of all whole runs are within "
-                     "%.2g %%",
+                     "stopped after %u rounds: the ratio of each back end to its base is known to "
+                     "within %.2g %%",
                      s->n_rounds, 100 * rule->precision);
         break;
     case AB_ENDED_TIME:

@@ -1011,7 +1011,7 @@ static void add_deepbind(const struct ab_session *s, struct ab_view_texts *t,
                      "if a program crashes only under preloaded allocators, it may load libraries "
                      "with RTLD_DEEPBIND: these still call glibc's malloc, and the allocator then "
                      "has to free their blocks",
-                     "allocbench record names such libraries");
+                     "allocbench record -- COMMAND names the libraries that are loaded this way");
 }
 
 /* Warns that --inside cannot time the calls of a back end. Its plain numbers stay valid. */

@@ -21,7 +21,7 @@
 
 /* ---- reading ---- */
 
-struct sets { /* the sets of a workload and the mapping that they ask for */
+struct sets { /* the sets of a workload, and which back ends they name with `via` */
     const char **names;
     size_t n;
     char *via; /* "set=BACKEND,…" for sets with `via`; NULL = none */

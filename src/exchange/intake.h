@@ -88,8 +88,10 @@ struct ab_intake {
     struct ab_feed *from; /* file that is read; used for positions in errors */
     FILE *to;
     struct ab_trace_writer *writer; /* opened at the first call */
-    char program[256];              /* "" = unknown; set it before the first call */
-    bool has_time;                  /* set it before the first call */
+    /* name of the program whose calls the file holds, without folder and arguments; "" = unknown;
+     * set before the first call */
+    char program[256];
+    bool has_time; /* set it before the first call */
     struct ab_block_map live, threads;
     uint32_t n_threads;
     bool has_first, is_late;

@@ -225,8 +225,8 @@ static const struct ab_gate_phase *phase_named(const struct parser *p, struct sp
     return NULL;
 }
 
-/* Returns the phase with this name; NULL = there is none. '*' stands for the phase p->each, but not
- * in claims. */
+/* Returns the phase with this name; NULL = there is none. For '*', except in claims, returns the
+ * phase with index p->each: ab_gate_parse_each() parses a gate with '*' once for each phase. */
 static const struct ab_gate_phase *find_phase(struct parser *p, struct span x)
 {
     if (is_word(x, "*") && !p->is_claim && p->each < p->scope->n_phases) {

@@ -584,7 +584,9 @@ void ab_lane_await(struct ab_lane *lane, uint32_t slot, uint32_t operand)
         return;
     else if (slot == AB_SLOT_FRAME)
         enter_frame(lane, operand);
-    else if (slot != AB_SLOT_GROUP) { /* the group was read when the phase began */
+    /* AB_SLOT_GROUP only names the lane's group, which find_bound() took at the beginning of the
+     * phase: there is nothing to wait for */
+    else if (slot != AB_SLOT_GROUP) {
         struct ab_lane *other = &lane->w->lanes[AB_LANE_OF_SLOT(slot)];
         await(lane, other, &other->published, operand);
     }

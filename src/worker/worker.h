@@ -147,7 +147,8 @@ struct ab_lane {
     /* True if the phase has more busy lanes than CPUs. Lanes with a very small share of its ops do
      * not count. */
     bool is_crowded;
-    /* True in the tail pass of several lanes, which counts the live blocks of all lanes. */
+    /* True in the tail pass of several lanes: this lane then adds its own allocations and frees to
+     * the shared count of live blocks (ab_lane_count_live) */
     bool is_counting;
     /* index in the tape of the lane's first op that got an unexpected NULL; UINT32_MAX = none */
     uint32_t first_null_op;

@@ -134,7 +134,7 @@ rounds_of='{latency: [.results[] | select(.op == "all" and .n > 0) | .round] | u
     expect_code 0
     expect_json '.config.stopping.ended == "precision" and (.rounds | length) >= 6 and (.rounds | length) < 100' "$OUT/r.json"
     expect_json '.ratios[] | select(.phase == null and .metric == "time") | .low > .ratio * 0.4 and .high < .ratio * 1.6' "$OUT/r.json"
-    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the intervals of all whole runs are within 50 %' ||
+    tr -s ' \n' ' ' <"$OUT/stdout" | grep -q 'the ratio of each back end to its base is known to within 50 %' ||
         fail "no note"
     local more=$(($(jq '.rounds | length' "$OUT/r.json") + 1)) # what ended it does not end it again
     bench run --resume "$OUT/r.json" --rounds $more --time-budget 100s --json "$OUT/more.json" -q

@@ -51,8 +51,9 @@ static void the_end_gives_its_reason(void **state)
     struct fake_session *f = fake_session_of(8);
     assert_says(ab_rounds_note_end, &f->s, "");
     f->s.stopping = (struct ab_stopping){.precision = 0.02, .ended = AB_ENDED_PRECISION};
-    assert_says(ab_rounds_note_end, &f->s,
-                "stopped after 8 rounds: the intervals of all whole runs are within 2 %");
+    assert_says(
+        ab_rounds_note_end, &f->s,
+        "stopped after 8 rounds: the ratio of each back end to its base is known to within 2 %");
     f->s.stopping = (struct ab_stopping){.time_budget_s = 60, .ended = AB_ENDED_TIME};
     assert_says(ab_rounds_note_end, &f->s,
                 "stopped after 8 rounds: another one would have exceeded the --time-budget of "

@@ -209,14 +209,15 @@ static void draw_dots(struct ab_plot *p, const struct ab_suite_view *v)
 
 static void put_picture(struct ab_html *h, const struct ab_suite_view *v)
 {
-    struct ab_plot p = {.x = {.scale = AB_SCALE_LOG,
-                              .unit = AB_AXIS_FACTOR,
-                              .low = INFINITY,
-                              .title = "time, geometric mean, log scale (left is faster)"},
-                        .y = {.scale = AB_SCALE_LOG,
-                              .unit = AB_AXIS_FACTOR,
-                              .low = INFINITY,
-                              .title = "peak memory, geometric mean, log scale"}};
+    struct ab_plot p = {
+        .x = {.scale = AB_SCALE_LOG,
+              .unit = AB_AXIS_FACTOR,
+              .low = INFINITY,
+              .title = "time / time of the base, geometric mean, log scale (left is faster)"},
+        .y = {.scale = AB_SCALE_LOG,
+              .unit = AB_AXIS_FACTOR,
+              .low = INFINITY,
+              .title = "peak memory / that of the base, geometric mean, log scale"}};
     if (v->n_dots == 0)
         return;
     for (size_t i = 0; i < v->n_dots; i++) {

@@ -41,8 +41,8 @@ struct ab_malloc_calls { /* NULL = the library has no such function */
     /* frees a block by size; never NULL, because plain free stands in */
     void (*free_sized)(void *, size_t, int);
     void *free_aligned; /* frees an aligned block by size; NULL: plain free is used */
-    /* arguments that free_aligned takes after the block; FLAGS: jemalloc's flags, which hold the
-     * log2 of the alignment */
+    /* The two arguments of free_aligned after the block. ALIGN_FIRST: alignment, size; SIZE_FIRST:
+     * size, alignment; FLAGS: size, then jemalloc's flags, which hold the log2 of the alignment. */
     enum ab_sized_shape { AB_SIZED_ALIGN_FIRST, AB_SIZED_SIZE_FIRST, AB_SIZED_FLAGS } aligned_shape;
 };
 
