@@ -389,7 +389,7 @@ static enum ab_status settle_format(struct ab_feed *from, const struct ab_format
         return AB_OK;
     for (size_t i = 0; i < AB_ARRAY_LEN(formats); i++)
         ab_text_join(list, sizeof list, ", ", formats[i].name);
-    return ab_feed_bad(from, err, "no call of any format is found at its begin; formats are %s",
+    return ab_feed_bad(from, err, "no call of any format is found at its beginning; formats are %s",
                        list);
 }
 

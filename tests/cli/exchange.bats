@@ -112,7 +112,7 @@ digest() {
     printf 'first line\nsecond line\n' >"$OUT/text"
     bench trace import "$OUT/text" -o "$OUT/x.abt"
     expect_code 3
-    expect_error 'no call of any format is found at its begin; formats are mtrace, heaptrack'
+    expect_error 'no call of any format is found at its beginning; formats are mtrace, heaptrack'
     bench trace import mtrace -o "$OUT/x.abt"
     expect_code 2
     expect_error 'trace import mtrace needs a FILE to read'
