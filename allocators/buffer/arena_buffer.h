@@ -107,8 +107,8 @@ static inline size_t ab_arena_taken(size_t size)
     return AB_MARKS ? ((bytes + 15) & ~(size_t)15) + AB_MARK_GAP : bytes;
 }
 
-/* Allocates a block of `size` at a multiple of `align`, and moves `next` behind it. Returns NULL if
- * there is no room. */
+/* Allocates a block of `size` at a multiple of `align`, and moves `next` to its end. Returns NULL
+ * if there is no room. */
 static inline char *ab_arena_place(struct ab_arena *a, size_t align, size_t size)
 {
     size_t room = ab_arena_available(a);

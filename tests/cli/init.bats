@@ -77,7 +77,7 @@ teardown() {
     echo mine >.github/workflows/allocbench.yml
     bench init ci
     expect_code 2
-    expect_error '.github/workflows/allocbench.yml exists'
+    expect_error '.github/workflows/allocbench.yml already exists'
     [ ! -e allocbench-ci.yaml ]
     ln -s /nonexistent churn.yaml
     bench init churn
