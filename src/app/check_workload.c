@@ -123,16 +123,16 @@ static void lint_whole(const struct ab_workload *w, const struct ab_tape_map *ta
             facts->live_peak_bytes);
 }
 
-/* Returns the length of "4k", "64M" or "1.5G" that is a whole word at `p`, or 0. */
+/* Returns the length of "4k", "64M", "1.5G" or "1T" that is a whole word at `p`, or 0. */
 static size_t decimal_length(const char *p)
 {
     size_t n = strspn(p, "0123456789.");
-    bool is_word = n > 0 && strchr("kKMG", p[n]) != NULL && p[n] != 0;
+    bool is_word = n > 0 && strchr("kKMGT", p[n]) != NULL && p[n] != 0;
     return is_word && !isalnum((unsigned char)p[n + 1]) ? n + 1 : 0;
 }
 
-/* Warns about sizes written with k, M or G in one line of the workload. In workloads these letters
- * are powers of ten, unlike in most tools. */
+/* Warns about sizes written with k, M, G or T in one line of the workload. In workloads these
+ * letters are powers of ten, unlike in most tools. */
 static void lint_line(const char *line, size_t n, uint32_t number, struct ab_lints *out)
 {
     const char *end = memchr(line, '#', n), *size = NULL;
@@ -144,12 +144,16 @@ static void lint_line(const char *line, size_t n, uint32_t number, struct ab_lin
         size_t length = isalnum((unsigned char)p[-1]) ? 0 : decimal_length(p);
         if (length == 0)
             continue;
-        static const char *const powers[] = {"1,000", "1,000,000", "1,000,000,000"};
-        static const char *const binary[] = {"1,024", "1,048,576", "1,073,741,824"};
-        size_t k = p[length - 1] == 'M' ? 1 : p[length - 1] == 'G' ? 2 : 0;
+        static const char *const powers[] = {"1,000", "1,000,000", "1,000,000,000",
+                                             "1,000,000,000,000"};
+        static const char *const binary[] = {"1,024", "1,048,576", "1,073,741,824",
+                                             "1,099,511,627,776"};
+        static const char letters[] = "KMGT";
+        size_t k = (size_t)(strchr(letters, toupper((unsigned char)p[length - 1])) - letters);
         struct ab_place at = {number, (uint32_t)(p - line) + 1};
         add(out, "decimal", at, "size: %.*s is %.*s times %s bytes; for %s write %.*s%ciB",
-            (int)length, p, (int)length - 1, p, powers[k], binary[k], (int)length - 1, p, "KMG"[k]);
+            (int)length, p, (int)length - 1, p, powers[k], binary[k], (int)length - 1, p,
+            letters[k]);
         return;
     }
 }

@@ -19,9 +19,9 @@ static const struct unit count_units[] = {
     {"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12},
 };
 static const struct unit byte_units[] = {
-    {"", 1},      {"B", 1},        {"k", 1e3},      {"K", 1e3},      {"M", 1e6},
-    {"G", 1e9},   {"KB", 1e3},     {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
-    {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
+    {"", 1},         {"B", 1},        {"k", 1e3},      {"K", 1e3},      {"M", 1e6},  {"G", 1e9},
+    {"T", 1e12},     {"KB", 1e3},     {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9}, {"TB", 1e12},
+    {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
 };
 static const struct unit time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 static const struct unit fraction_units[] = {{"", 1}, {"%", 0.01}};

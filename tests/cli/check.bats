@@ -172,8 +172,8 @@ expect_notes() {
     rm own.yaml
 }
 
-@test "a size in k, M or G is said to be decimal, one in KiB or kB is not" {
-    for size in 4k 'uniform(16, 2M)' 1.5G; do
+@test "a size in k, M, G or T is said to be decimal, one in KiB or kB is not" {
+    for size in 4k 'uniform(16, 2M)' 1T 1.5G; do
         sed "s/size: [^,}]*/size: $size/" >"$OUT/w.yaml" <<'YAML'
 allocbench: 1
 name: sizes

@@ -35,6 +35,8 @@ static void numbers_with_units_come_out_exactly(void **state)
         {"4KiB", AB_UNIT_BYTES, 4096},
         {"1MB", AB_UNIT_BYTES, 1000000},
         {"2GiB", AB_UNIT_BYTES, UINT64_C(2) << 30},
+        {"1T", AB_UNIT_BYTES, UINT64_C(1000000000000)},
+        {"1TB", AB_UNIT_BYTES, UINT64_C(1000000000000)},
         {"1TiB", AB_UNIT_BYTES, UINT64_C(1) << 40},
         {"1.5KiB", AB_UNIT_BYTES, 1536},
         {"64B", AB_UNIT_BYTES, 64},
