@@ -381,22 +381,21 @@ static enum ab_status fail_value(const struct setting *s, const char *why, struc
                    AB_SHOWN(128, s->value), why);
 }
 
-/* Writes a bound to buf: a size with its unit and three digits, a count in full. Returns buf. */
-static const char *show_bound(char *buf, size_t cap, enum ab_unit_kind kind, uint64_t bound)
+/* Writes a bound to buf, exactly. Returns buf. */
+static const char *show_bound(char *buf, size_t cap, const struct ab_param *p, uint64_t bound)
 {
-    if (kind == AB_UNIT_BYTES)
-        return ab_units_bytes(buf, cap, (double)bound);
+    if (p->type == AB_PARAM_BYTES)
+        return ab_units_exact(buf, cap, bound, "");
     snprintf(buf, cap, "%llu", (unsigned long long)bound);
     return buf;
 }
 
 static enum ab_status fail_range(const struct setting *s, struct ab_err *err)
 {
-    enum ab_unit_kind kind = s->param->type == AB_PARAM_BYTES ? AB_UNIT_BYTES : AB_UNIT_COUNT;
+    const struct ab_param *p = s->param;
     char why[128], least[32], most[32];
-    AB_FIT(why, "%s%s to %s", ab_param_no_range,
-           show_bound(least, sizeof least, kind, s->param->min),
-           show_bound(most, sizeof most, kind, s->param->max));
+    AB_FIT(why, "%s%s to %s", ab_param_no_range, show_bound(least, sizeof least, p, p->min),
+           show_bound(most, sizeof most, p, p->max));
     return fail_value(s, why, err);
 }
 
