@@ -59,7 +59,10 @@ static void print_total(const struct ab_workload_check *c)
     if (c->choice.s != NULL)
         printf("\nback ends: %s\n", c->choice.s);
     if (cost->n_backends == 0) {
-        puts("\nrun: n/a, because none of the back ends is installed (allocbench list backends)");
+        puts("\nrun: n/a, because none of the back ends can be measured");
+        for (size_t i = 0; i < c->selection.n; i++)
+            printf("     %s: %s\n", AB_SHOWN(300, c->selection.items[i].name),
+                   AB_SHOWN(600, c->selection.items[i].reason));
         return;
     }
     printf("\nrun: %zu back end%s x %u rounds, %u processes a back end, about %s, at most %s\n",

@@ -71,6 +71,9 @@ counted() { # NAME SUFFIX
     expect_json '.backends[] | select(.name == "arena:litter=0.5")
         | .status == "absent" and .reason == "cannot free single blocks, so its heap cannot be aged"' "$OUT/r.json"
     grep -q 'no aged heap, because they cannot free single blocks: arena:litter=0.5' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
+    bench check "$WORKLOADS/small.yaml" -b arena:litter=0.5
+    expect_code 0
+    grep -q '^     arena:litter=0.5: cannot free single blocks' "$OUT/stdout" || fail "$(cat "$OUT/stdout")"
     bench run "$WORKLOADS/small.yaml" -b "$GUESTS/libplug_nofree.so:litter=0.5" --rounds 1 --passes memory:1
     expect_code 4
     expect_error 'cannot free single blocks'

@@ -293,6 +293,27 @@ static void long_settings_have_short_names(void **state)
     fake_session_free(f);
 }
 
+/* A row that has no aged heap tells its own reason, unless the reason is that of the one line. */
+static void a_row_without_aged_heap_has_its_own_reason(void **state)
+{
+    (void)state;
+    struct fake_session *f = fake_session_new();
+    struct ab_backend_info *b = &f->backends[FAKE_SCUDO];
+    assert_int_equal(b->status, AB_BACKEND_ABSENT);
+    b->was_named = false;
+    b->aging.occupancy = 0.5;
+    strcpy(b->reason, "is not installed");
+    expect(f, 80, "no aged heap", false);
+    expect(f, 80, "note: scudo: absent, is not installed", true);
+    b->never_frees = true;
+    expect(f, 80, "no aged heap, because they cannot free single blocks: scudo\n", true);
+    expect(f, 80, "scudo: absent", false);
+    b->aging.occupancy = 0;
+    expect(f, 80, "not installed: scudo\n", true);
+    expect(f, 80, "no aged heap", false);
+    fake_session_free(f);
+}
+
 static void what_the_width_leaves_out_is_named(void **state)
 {
     (void)state;
@@ -550,6 +571,7 @@ int main(void)
         cmocka_unit_test(ratios_have_intervals),
         cmocka_unit_test(what_is_compared_with_nothing_says_so),
         cmocka_unit_test(never_wraps_whatever_the_width),
+        cmocka_unit_test(a_row_without_aged_heap_has_its_own_reason),
         cmocka_unit_test(what_the_width_leaves_out_is_named),
         cmocka_unit_test(a_legend_belongs_to_a_column_that_is_shown),
         cmocka_unit_test(resets_are_noted_where_there_were_any),

@@ -235,8 +235,17 @@ static void answer_print(FILE *to, const struct ab_view *v, struct ab_table_styl
 
 /* ---- warnings ---- */
 
-/* Names back ends that are not installed and were not asked for, in one line. With is_aged, names
- * those that have no row on an aged heap. */
+/* True if the warning is about a back end that was not asked for and is not installed. With
+ * is_aged, True if it cannot free single blocks and so has no row on an aged heap. */
+static bool is_absent(const struct ab_view *v, const struct ab_view_warning *w, bool is_aged)
+{
+    if (strcmp(w->id, "absent") != 0 || w->severity != AB_VIEW_NOTE)
+        return false;
+    const struct ab_backend_info *b = &v->session->backends[w->backend];
+    return is_aged ? b->aging.occupancy > 0 && b->never_frees : !(b->aging.occupancy > 0);
+}
+
+/* Names the back ends for which is_absent() is true, in one line. */
 static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_style style,
                          bool is_aged)
 {
@@ -247,8 +256,7 @@ static void print_absent(FILE *to, const struct ab_view *v, struct ab_table_styl
     char name[4 * sizeof v->session->backends->name];
     for (size_t i = 0; i < said->warnings.n; i++) {
         const struct ab_view_warning *w = &said->warnings.items[i];
-        if (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE &&
-            (v->session->backends[w->backend].aging.occupancy > 0) == is_aged)
+        if (is_absent(v, w, is_aged))
             ab_text_addf(&line, "%s%s", line.s == NULL ? begin : ", ",
                          ab_text_printable(name, sizeof name,
                                            ab_backend_label(&v->session->backends[w->backend])));
@@ -263,7 +271,7 @@ static bool is_said_elsewhere(const struct ab_view *v, const struct ab_view_warn
     return (strcmp(w->id, "few-rounds") == 0 && said->headline.verdict == AB_VIEW_TOO_FEW) ||
            (strcmp(w->id, "little-work") == 0 && said->headline.verdict == AB_VIEW_TOO_LITTLE) ||
            (strcmp(w->id, "incomplete") == 0 && style.is_live) || /* the headline says so */
-           (strcmp(w->id, "absent") == 0 && w->severity == AB_VIEW_NOTE) ||
+           is_absent(v, w, false) || is_absent(v, w, true) ||
            (strcmp(w->id, "caveat") == 0 && style.topics == 0);
 }
 
