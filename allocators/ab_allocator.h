@@ -104,7 +104,8 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
                                          name##_client_resize}; \
         return allocator; \
     }
-/* Defines only the functions that AB_ALLOCATOR_DEFINE puts into the struct. */
+/* Defines the functions NAME_client_alloc, NAME_client_free and NAME_client_resize, but not
+ * NAME_allocator. */
 #define AB_ALLOCATOR_CLIENT(name, type, alloc_, free_, resize_) \
     static inline void *name##_client_alloc(size_t size, void *context) \
     { \
@@ -126,8 +127,8 @@ static inline void *ab_allocator_resize(const struct ab_allocator *allocator, vo
         return resize_; \
     }
 
-/* Returns the size to request so that a block is aligned to two pointers, as `alloc` promises. Some
- * heaps align smaller blocks to less, so smaller sizes become two pointers. */
+/* Returns the size to request for a block of `size` bytes: at least two pointers. Some heaps align
+ * smaller blocks to less than two pointers, which is the alignment that `alloc` promises. */
 static inline size_t ab_allocator_least(size_t size)
 {
     return size < AB_ALLOCATOR_ALIGN ? AB_ALLOCATOR_ALIGN : size;

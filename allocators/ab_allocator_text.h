@@ -43,8 +43,8 @@ static inline void ab_strfree(const struct ab_allocator *from, char *text)
         AB_DELETE_ARRAY(char, strlen(text) + 1, text, from);
 }
 
-/* Texts of up to this many bytes are formatted once. Longer ones are formatted twice: the first
- * time only to find their length. */
+/* Size of the buffer on the stack into which a string is formatted first. A longer string is
+ * formatted again, into a block of its exact length. */
 enum { AB_PRINT_BYTES = 256 };
 
 /* Returns a formatted string. Returns NULL also if formatting fails. */
@@ -91,7 +91,8 @@ static inline struct ab_string ab_string_from(const struct ab_allocator *from)
     return text;
 }
 
-/* Makes room for n_more bytes and the terminating zero. Returns false if memory is exhausted. */
+/* Ensures that the string has capacity for n_more more bytes and the terminating NUL. Returns false
+ * if memory is exhausted. */
 static inline bool ab_string_reserve(struct ab_string *t, size_t n_more)
 {
     size_t least = t->length + n_more + 1, capacity = 2 * t->capacity;
@@ -104,7 +105,7 @@ static inline bool ab_string_reserve(struct ab_string *t, size_t n_more)
     capacity = capacity < 32 ? 32 : capacity;
     capacity = capacity < least ? least : capacity;
     char *bytes = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, capacity, 1);
-    if (bytes == NULL) { /* a block smaller than twice the capacity may still fit */
+    if (bytes == NULL) { /* twice the capacity is too much: try the exact size */
         capacity = least;
         bytes = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, capacity, 1);
     }
@@ -157,7 +158,7 @@ static inline char *ab_string_end(struct ab_string *t)
     if (bytes > 0)
         t->bytes[t->length] = 0;
     char *text = (char *)ab_allocator_resize(&t->from, t->bytes, t->capacity, bytes, 1);
-    /* there is no memory for a copy, and the heap cannot shrink in place: give up the text */
+    /* the block can neither shrink in place nor be copied to a smaller one: drop the text */
     if (text == NULL && bytes > 0)
         ab_allocator_delete(&t->from, t->bytes, t->capacity, 1);
     t->is_broken = text == NULL;
@@ -167,7 +168,8 @@ static inline char *ab_string_end(struct ab_string *t)
     return text;
 }
 
-/* Returns the parts joined, with the separator between them. */
+/* Joins n strings, with `separator` between every two. Returns a new string, to be freed with
+ * ab_strfree; NULL if memory is exhausted. */
 static inline char *ab_strjoin(const struct ab_allocator *from, const char *const *parts, size_t n,
                                const char *separator)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workers behind a queue: one thread makes jobs, several threads do them, and the thread that has
- * done a job frees it. Jobs come from a pool, their texts from slabs. Both have a heap for every
- * thread, so that no allocation waits for a lock. A block that another thread frees returns to the
- * heap of its owner. When a worker ends, the next new one takes over its heaps.
+ * A queue of jobs: one thread produces jobs, and several worker threads process and free them. Jobs
+ * are allocated from a pool, their texts from slabs. Both have a heap for every thread, so that no
+ * allocation waits for a lock. A block that another thread frees returns to the heap of its owner.
+ * When a worker ends, the next new one takes over its heaps.
  *     cc -I. -pthread -o worker_threads allocators/examples/worker_threads.c \
  *        allocators/pool/pool.c allocators/pool/pool_shared.c allocators/pool/pool_shared_own.c \
  *        allocators/slab/slab.c allocators/slab/slab_shared.c allocators/slab/slab_shared_own.c \

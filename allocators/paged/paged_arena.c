@@ -13,7 +13,7 @@
 static const size_t default_page_bytes = (size_t)64 << 10;
 static const uint32_t magic_page = 0xA7E4A5EDu;
 
-/* Head of a block with a tag. It lies before the block, or before the bytes that the checked build
+/* Head of a block with a tag. Stored before the block, or before the bytes that the checked build
  * puts in front of the block. */
 struct ab_paged_tagged {
     struct ab_paged_tagged *below;

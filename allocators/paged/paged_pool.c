@@ -30,8 +30,8 @@ struct links {
     struct ab_paged_header *next, *previous;
 };
 
-/* With ASan or Valgrind, a gap follows each live block. The links of a free block are behind a gap
- * too, so that its first bytes are out of bounds. */
+/* Under ASan or Valgrind, each live block ends with a gap. A free block has a gap too, between its
+ * header and its links, so that its first bytes are out of bounds. */
 #define LINKS_AT (HEADER_BYTES + AB_MARK_GAP)
 #define SMALLEST_UNITS ((uint32_t)((LINKS_AT + sizeof(struct links)) / AB_PAGED_ALIGN))
 
@@ -255,7 +255,8 @@ static void *make_live(struct ab_paged_pool *pool, struct ab_paged_header *h, si
     return block;
 }
 
-/* Takes h out of the list; the rest behind `units` takes its place there. */
+/* Removes h from the free list. If h is longer than `units`, the rest becomes a free block in its
+ * place. */
 static void take(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
 {
     struct links place = *links_of(h);
@@ -322,8 +323,8 @@ void *AB_PAGED_PLAIN(alloc_aligned)(struct ab_paged_pool *pool, size_t align, si
     return NULL;
 }
 
-/* True if `block` is a live block. May read memory that is not a header, so ASan is told to ignore
- * it. */
+/* True if `block` is a live block. Excluded from ASan, because for an invalid pointer it may read
+ * memory that is not a header. */
 __attribute__((no_sanitize_address)) static bool is_live(const struct ab_paged_pool *pool,
                                                          const void *block)
 {
@@ -380,12 +381,12 @@ bool AB_PAGED_PLAIN(free)(struct ab_paged_pool *pool, void *block)
 size_t AB_PAGED_PLAIN(usable)(const void *block)
 {
     size_t bytes = payload_bytes(header_of(block));
-    AB_MARK_DEFINED(block, bytes); /* the caller may use all of it */
+    AB_MARK_DEFINED(block, bytes); /* the caller may use all the bytes */
     return bytes;
 }
 
-/* Changes the length of h to `units` in place, with units of the free block behind it, or frees the
- * units that are too many. Returns false if the block behind is not free or is too small. */
+/* Changes the length of h to `units` in place, growing into the next block if that is free, or
+ * freeing the excess units. Returns false if there is not enough room. */
 static bool set_length(struct ab_paged_pool *pool, struct ab_paged_header *h, uint32_t units)
 {
     struct ab_paged_header *behind = free_behind(pool, h);

@@ -15,7 +15,8 @@
 static const size_t first_chunk_bytes = (size_t)64 << 10;
 enum { FIRST_CHUNK_SLOTS = 8 };
 
-/* Returns the unit of chunk sizes: chunks begin and end at multiples of it. */
+/* Returns the alignment of chunks: the addresses at which they begin and end are multiples of
+ * it. */
 static size_t chunk_unit(const struct ab_pool *pool)
 {
     size_t unit = pool->huge ? AB_HUGE_PAGE_BYTES : ab_page_size();

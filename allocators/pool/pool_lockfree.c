@@ -113,8 +113,8 @@ static void *begin_block(const struct ab_pool_lockfree *pool, char *slot, size_t
     return ab_checked_make(pool->blocks.id, slot, pool->align, size, pool->stride);
 }
 
-/* Returns the next live block in the slot *at or a later one, and moves *at behind it. Returns NULL
- * if there is none. No other thread may be in a call. */
+/* Returns the first live block at or after offset *at, and advances *at past it. Returns NULL if
+ * there is none. No other thread may be in a call. */
 __attribute__((no_sanitize_address)) static void *next_live(const struct ab_pool_lockfree *pool,
                                                             size_t *at)
 {

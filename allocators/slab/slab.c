@@ -670,7 +670,8 @@ void *ab_slabs_resize(struct ab_slabs *s, void *block, size_t old_size, size_t n
 
 #endif
 
-/* Returns the usable size of the block, and marks all of it as usable for ASan and Valgrind. */
+/* Returns the usable size of the block, and tells ASan and Valgrind that all these bytes may be
+ * accessed. */
 size_t AB_SLABS_PLAIN(usable)(const struct ab_slabs *s, const void *block)
 {
     size_t usable = ab_slabs_is_small(s, block)
@@ -774,7 +775,7 @@ size_t ab_slabs_live(const struct ab_slabs *s)
 
 /* ---- the checked build: the functions that programs call, over the plain slabs ----
  *
- * Each request becomes a larger block with a head before it and a canary behind it, as
+ * Each request becomes a larger block with a head before it and a canary after it, as
  * ../common/checked.h describes. The mapping of a dead large block is kept as far as the options
  * allow. A mapping of more than AB_SLAB_SPARE_PAGES goes back to the system immediately; a later
  * access to it crashes. */

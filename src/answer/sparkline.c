@@ -18,7 +18,7 @@ void ab_sparkline_widen(struct ab_sparkline_range *range, const struct ab_hdr *h
 {
     uint32_t first = ab_hdr_first(hdr), end = ab_hdr_end(hdr);
     while (first < end && hdr->counts[first] == 0)
-        first++; /* ab_hdr_first may lie below the first counter above 0 */
+        first++; /* ab_hdr_first may be below the first counter above 0 */
     if (first == end)
         return;
     double low = fmax(1, (double)ab_hdr_low(first));

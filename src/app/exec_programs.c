@@ -40,7 +40,7 @@ static enum ab_status refuse_for_shell(const struct splitting *s, char c)
                    c);
 }
 
-/* Appends the text in double quotes to the word. s->at is behind the first quote. */
+/* Appends the text in double quotes to the word. s->at points just past the opening quote. */
 static enum ab_status take_double_quoted(struct splitting *s, struct ab_text *word)
 {
     for (; *s->at != 0 && *s->at != '"'; s->at++) {

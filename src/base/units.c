@@ -51,8 +51,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Copies decimal digits without the single underscores that may stand between them; moves *i behind
- * them. */
+/* Copies decimal digits without the single underscores that may stand between them; advances *i
+ * past them. */
 static const char *read_digits(const char *s, size_t n, size_t *i, char *dst, size_t *used,
                                size_t cap)
 {

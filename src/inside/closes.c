@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * liballocbench-closes.so, preloaded behind the allocator in the untimed runs of `exec`, which
+ * liballocbench-closes.so, preloaded after the allocator in the untimed runs of `exec`, which
  * looks at the loaded libraries of each process. Before a library is closed, the process stops so
  * that `exec` can look: dlclose first calls munmap with the library's handle as address and 0
  * bytes, which the seccomp filter of `exec` catches (program/start.c). Without the filter this

@@ -281,8 +281,8 @@ static void read_slots(const struct object *o, struct ab_slots_table *to)
     free(strings);
 }
 
-/* Reads the slots and judges them. Reads up to a page at a time, because most slots lie side by
- * side. */
+/* Reads the slots and judges them. Reads up to a page at a time, because most slots are
+ * adjacent. */
 static void judge_slots(const struct walk *w, int memory, const struct ab_slots_table *table)
 {
     const uint64_t bias = w->of->low - table->first;

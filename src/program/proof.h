@@ -28,7 +28,7 @@ struct ab_proof_wanted {
     const struct ab_proof_wanted *in_front;
     /* True if the program brings the allocator along, so that it is not preloaded */
     bool is_own;
-    const char *after; /* path of a library that is preloaded behind the allocator; NULL = none */
+    const char *after; /* path of a library that is preloaded after the allocator; NULL = none */
     /* Start of the path in /proc/PID/maps of the memory in which the interposer counts; NULL =
      * not checked. */
     const char *memory;

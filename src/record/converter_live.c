@@ -360,7 +360,7 @@ void ab_converter_settle(struct ab_converter *c)
 
 /* ---- holes in the files of streams ----
  *
- * Freeing space leaves a hole in a file. The data behind a hole stays at its offset, so that the
+ * Freeing space leaves a hole in a file. The data after a hole stays at its offset, so that the
  * recorder's numbers about the file stay valid. */
 
 uint64_t ab_spool_free_read(struct ab_stream *s)

@@ -154,7 +154,7 @@ static void *read_table(const struct ab_modules *all, uint64_t at, size_t bytes)
 }
 
 /* Reads the symbols, strings and relocations. The number of symbols is not stored anywhere, but
- * linkers put the strings directly behind the symbols. */
+ * linkers put the strings directly after the symbols. */
 static void read_tables(const struct ab_modules *all, struct ab_module *m)
 {
     Elf64_Dyn d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * liballocbench-frames.so. `record --marks` preloads it behind the recorder. It defines the
+ * liballocbench-frames.so. `record --marks` preloads it after the recorder. It defines the
  * functions by which programs show a frame (AB_FRAMES); each marks a frame and calls the real
  * function. Each takes at most two arguments, neither of them floating-point. It is a separate
  * library, so that without --marks no program finds one of these functions that does not exist

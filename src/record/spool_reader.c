@@ -317,7 +317,7 @@ static const struct ab_spool_tail *map_slot(const char *path)
 }
 
 /* Copies events of half `number` from `index` on, up to the first unwritten one. Returns the index
- * behind the last copied event. */
+ * after the last copied event. */
 static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail, uint64_t number,
                            size_t index)
 {
@@ -334,7 +334,7 @@ static size_t copy_written(struct ab_stream *s, const struct ab_spool_tail *tail
     return index;
 }
 
-/* Reads new events of half `number`, from a chunk or from its buffer. Returns the index behind the
+/* Reads new events of half `number`, from a chunk or from its buffer. Returns the index after the
  * last one, or `index` if the half cannot be read at the moment. */
 static size_t read_written(struct ab_stream *s, const char *path, const struct ab_spool_tail *tail,
                            uint64_t number, size_t index)

@@ -120,7 +120,7 @@ double ab_hdr_stddev(const struct ab_hdr *h)
     return isnan(mean) ? mean : sqrt(squares / (double)ab_hdr_total(h));
 }
 
-/* Returns ceil(q·n), at least 1. The double nearest to q may lie above q, and the product may be
+/* Returns ceil(q·n), at least 1. The double nearest to q may be above q, and the product may be
  * rounded up, so that an exact rank would slip into the next counter. Java goes one ulp down before
  * it multiplies. Java takes percentiles and this function takes fractions, which costs one more
  * rounding, hence two ulps. Both give the exact rank: they were compared for all percentiles with

@@ -17,7 +17,8 @@ struct ab_mapped_heap { /* one heap of a mapped row; heaps with the same name ar
     /* rules that send requests to this heap: "frame, size:1-64"; a list that is too long is cut and
      * ends with "…". "" = not known */
     char keys[256];
-    char version[64], build_id[41];       /* build id of the library behind the heap; "" = none */
+    /* build id of the library that serves the heap; "" = none */
+    char version[64], build_id[41];
     uint64_t n_requests, requested_bytes; /* allocations and resizes that the heap served */
     uint64_t live_peak_blocks, live_peak_bytes;
 };

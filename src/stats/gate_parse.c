@@ -318,7 +318,7 @@ static const struct ab_number_field *find_number(const struct parser *p, struct 
     return found;
 }
 
-/* True if `x` names a number of memory, which is written behind the word "memory". */
+/* True if `x` names a memory number, which is written after the word "memory". */
 static bool is_memory_stat(const struct parser *p, struct span x)
 {
     const struct ab_metric_kind *kind;
@@ -361,7 +361,7 @@ static bool fail_number(struct parser *p, struct span op, struct span stat)
     return fail_unknown(p, stat, "memory statistic", &names);
 }
 
-/* Reads the name of a number that is not a field of results. It stands behind the word of its
+/* Reads the name of a number that is not a field of results. The name follows the word of its
  * kind. */
 static bool read_number(struct parser *p, struct span op, struct span stat)
 {

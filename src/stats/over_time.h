@@ -13,7 +13,7 @@
 
 #define AB_HOUR_NS 3600e9
 
-/* Returns the next row of a back end from index *at on, and sets *at behind it. The row is of one
+/* Returns the next row of a back end from index *at on, and sets *at past it. The row is of one
  * round, or with AB_OVER_TIME_ALL_ROUNDS of any; NULL = none. Skips rows whose time is before that
  * of an earlier row of the round. */
 #define AB_OVER_TIME_ALL_ROUNDS UINT32_MAX

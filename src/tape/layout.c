@@ -673,7 +673,8 @@ static void double_frames(struct chooser *c, struct group *g)
 
 /* ---- the bound ---- */
 
-/* Upper bound of what each lane of the group holds while all are in frames f − 1 and f. */
+/* Upper bound of the memory that each lane of the group holds while all lanes are in frames f − 1
+ * and f. */
 struct holding {
     int64_t sum;
     int64_t of[AB_LANES_MAX];

@@ -123,7 +123,7 @@ static const uint8_t *skip_varints(const uint8_t *p, const uint8_t *end, size_t 
     return n == 0 ? p : NULL;
 }
 
-/* Decodes the runs of threads and moves *p behind them. Returns false if they are malformed, or do
+/* Decodes the runs of threads and advances *p past them. Returns false if they are malformed, or do
  * not cover exactly n events. */
 static bool decode_runs(struct ab_chunk_codec *c, const uint8_t **p, const uint8_t *end, size_t n)
 {

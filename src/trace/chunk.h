@@ -59,7 +59,7 @@ struct ab_chunk_run { /* successive events of one thread */
 };
 
 struct ab_chunk_group {
-    uint32_t thread, end; /* end: index in the columns behind the last event of the thread */
+    uint32_t thread, end; /* end: index in the columns, one past the last event of the thread */
 };
 
 struct ab_chunk_columns { /* next unread value of each column */

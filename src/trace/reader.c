@@ -361,7 +361,8 @@ static enum ab_status check_head(const struct ab_trace_reader *r, const uint8_t 
 static bool is_checksum_right(const struct ab_trace_reader *r, const uint8_t *head,
                               const struct chunk_head *h)
 {
-#ifdef AB_TRACE_UNCHECKED /* for fuzzing, which must reach the code behind the checksums */
+/* for fuzzing, which must reach the code that runs after the checksums are verified */
+#ifdef AB_TRACE_UNCHECKED
     (void)r, (void)head, (void)h;
     return true;
 #else

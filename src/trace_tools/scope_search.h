@@ -2,7 +2,7 @@
  *
  * Finds scopes from the lifetimes of blocks alone.
  *
- * For each horizon of 16, 64, 256 … calls, blocks that live for at most so many calls are
+ * For each horizon of 16, 64, 256 … calls, blocks that live for at most that many calls are
  * short-lived. A scope ends when the number of live short-lived blocks falls to an eighth of its
  * maximum since the last end, or to none if the maximum was less than eight. The end is at the
  * lowest point before the number rises again. A horizon has scopes if

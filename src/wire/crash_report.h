@@ -70,7 +70,7 @@ enum ab_fault_kind { AB_FAULT_ACCESS, AB_FAULT_READ, AB_FAULT_WRITE, AB_FAULT_FE
 enum ab_near {
     AB_NEAR_NOTHING,
     AB_NEAR_INSIDE, /* inside a live block */
-    AB_NEAR_BEHIND, /* at most AB_NEAR_BYTES behind a live block */
+    AB_NEAR_BEHIND, /* at most AB_NEAR_BYTES after a live block */
     AB_NEAR_BEFORE,
     AB_NEAR_FREED, /* inside a block that was freed recently */
 };

@@ -125,7 +125,7 @@ enum ab_memory_flag {
     AB_MEMORY_KEEPS = 1u << 3,
     AB_MEMORY_UNREADABLE = 1u << 4, /* /proc/self/statm cannot be read */
     AB_MEMORY_NO_PAGES = 1u << 5,   /* /proc/self/pagemap or smaps cannot be read */
-    /* blocks lie too far apart for the page ledger */
+    /* blocks are too far apart for the page ledger */
     AB_MEMORY_NO_LEDGER = 1u << 6,
     AB_MEMORY_NO_MARK = 1u << 7, /* /proc/self/clear_refs cannot be written */
 };

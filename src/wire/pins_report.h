@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Memory by owner ("who pins the pages"), as the memory pass reports it. At some moments of the
- * work, the bytes of the pages are shared out among the owners of the blocks on them. The report
- * lies behind the memory report in the run memfd, if it is requested. An owner is the number of a
+ * work, the bytes of the pages are shared out among the owners of the blocks on them. If this
+ * report is requested, it follows the memory report in the run memfd. An owner is the number of a
  * call site, of a set of the workload, or of a size class.
  *
  * The external bytes of each page with a live block (worker/page_walk.h) are shared among the
@@ -90,7 +90,7 @@ struct ab_pins_report {
     /* offset in the owners file of a table with the owner of each stack, 32 bits each */
     uint64_t map_at;
     /* ---- from the worker ---- */
-    /* 1 = later states are missing, because blocks overlap or lie too far apart */
+    /* 1 = later states are missing, because blocks overlap or are too far apart */
     uint32_t is_lost;
     uint32_t n_states, n_stack_rows;
     uint32_t seen_worst; /* position of the most external bytes, for a later run */

@@ -67,8 +67,8 @@ struct ab_placement_image {
     uint32_t n_bursts;
     uint64_t heaps_offset;
     uint64_t parts_offset; /* offset of a table of 64-bit offsets, one for each burst's part */
-    /* bytes of the largest part; behind the offset of every part, the file has at least this many
-     * bytes */
+    /* bytes of the largest part; the file has at least this many bytes after the offset of every
+     * part */
     uint64_t most_bytes;
 };
 /* number of frees in `lives`: the heap does not become empty again */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The decorators checked+NAME and fault+NAME. They have the face of a heap, and call another face
- * behind it. The loops of the passes run unchanged. Their writes to blocks go to memory of the
- * harness (`resolve`), because the blocks hold the checker's pattern.
+ * The decorators checked+NAME and fault+NAME. They implement the interface of a heap (struct
+ * ab_heap_face) and forward its calls to another heap. The loops of the passes run unchanged. Their
+ * writes to blocks go to memory of the harness (`resolve`), because the blocks hold the checker's
+ * pattern.
  */
 #include "worker/checks/checker.h"
 #include "worker/crash/crash.h"

@@ -27,7 +27,7 @@ void ab_heap_memory_note(const struct ab_worker *w, struct ab_memory_pass *m, ui
 void ab_heap_memory_read(struct ab_memory_pass *m, struct ab_memory_state *s);
 
 /* Entry of a table that maps each page to a heap of a placement. An allocator does not say where
- * its memory lies, but the address of each block is known. So a page belongs to the heap that last
+ * its memory is, but the address of each block is known. So a page belongs to the heap that last
  * had a block on it, live or freed. If only one heap has had blocks in a stretch of 2 MiB, the
  * other pages of the stretch belong to this heap too (huge pages, headers). Pages of stretches that
  * never had a block belong to no heap. */

@@ -49,7 +49,8 @@ static struct ab_lane lane;
 static struct ab_backend hooks;
 static struct ab_slot slots[1];
 static struct ab_wide wide[1];
-static uint64_t ops[1 + AB_TAPE_PAD]; /* room behind the op, because the loop prefetches there */
+/* padding after the op, because the loop prefetches past it */
+static uint64_t ops[1 + AB_TAPE_PAD];
 
 static uint64_t encode(unsigned code, const struct ab_wide *op)
 {

@@ -210,7 +210,7 @@ static bool find_touched(uint64_t op, uint64_t old_size, uint64_t size, uint64_t
     const uint64_t n = AB_TOUCH_BYTES(operand);
     uint64_t reach;
     *first = *last = 0;
-    /* a resize writes one byte on each page behind the old size */
+    /* a resize writes one byte on each page past the old size */
     if (AB_OP_CODE(op) == (AB_CODE_TOUCHED | AB_CODE_RESIZE)) {
         *first = old_size;
         *last = last_of_pages(old_size, size);
@@ -390,9 +390,9 @@ void ab_memory_take_base(struct ab_worker *w)
     follow_pages(m);
 }
 
-/* Enters the blocks of the aged heap into the book, behind the slots of the tape, because free_all
- * frees only these. The blocks of the aged heap live to the end, belong to no op, and are written
- * as a whole. */
+/* Enters the blocks of the aged heap into the book, after the slots of the tape, because free_all
+ * frees only the latter. The blocks of the aged heap live to the end, belong to no op, and are
+ * written as a whole. */
 static void add_aged(const struct ab_worker *w, struct ab_memory_pass *m)
 {
     struct ab_given given;

@@ -68,7 +68,7 @@ void ab_memory_take_base(struct ab_worker *w);
 void ab_memory_begin(struct ab_worker *w);
 
 /* Called after each op. `op` is its place in the tape. `given` is the block that it allocated (at =
- * 0: none). n_skipped is the number of frees behind it that a bulk reset has spared. */
+ * 0: none). n_skipped is the number of frees after `op` that a bulk reset has replaced. */
 void ab_memory_after(struct ab_worker *w, const uint64_t *op, const struct ab_given *given,
                      uint32_t n_skipped);
 

@@ -143,7 +143,7 @@ static ssize_t read_task(int tasks_fd, const char *thread, const char *file, cha
     return n > 0 ? n : 0;
 }
 
-/* True if the thread sleeps. Its stat line "7 (name) S …" shows the state by one letter behind the
+/* True if the thread sleeps. Its stat line "7 (name) S …" shows the state by one letter after the
  * last parenthesis; the name may contain anything. */
 static bool is_asleep(int tasks_fd, const char *thread)
 {

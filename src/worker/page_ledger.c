@@ -579,7 +579,8 @@ void ab_page_ledger_put_slow(struct ab_page_ledger *l, uintptr_t at, uint64_t si
 }
 
 /* Marks a page of the freed block as presumed. If no other block is on the page, the page may be
- * given back before the next block comes. (If another block is on it, it is looked up in vain.) */
+ * given back before the next block comes. (If another block is on it, it is looked up
+ * needlessly.) */
 static void presume_page(struct ab_page_ledger *l, uint64_t at)
 {
     struct ab_ledger_stretch *s = find(l, at >> AB_STRETCH_LOG2);

@@ -11,7 +11,7 @@
 #define CALL_ALLOC(f, n) ((f)->alloc((f)->heap, (n)))
 #define CALL_FREE(f, ref, n) ((f)->free((f)->heap, (ref), (n)))
 #include "worker/heap_calls.h"
-/* defined in pass_handle.c; this instance also serves a malloc behind a decorator */
+/* defined in pass_handle.c; this instance also serves a malloc wrapped in a decorator */
 #ifdef AB_PASS_HANDLES
 #define CALL_FREE_SIZED(f, ref, n, log2) \
     ((f)->free_sized != NULL ? (f)->free_sized((f)->heap, (ref), (n), (log2)) \

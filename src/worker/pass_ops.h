@@ -272,8 +272,8 @@ INLINE bool FN(reset)(struct ab_lane *lane, FACE *f, uint64_t op, enum timing ti
     return true;
 }
 
-/* Carries out the accesses behind `words` as one walk (block_walk.h). Finds the blocks while the
- * clock stands still. PUBLISHes among the accesses are carried out after the walk; the tape has
+/* Carries out the accesses that follow `words` as one walk (block_walk.h). Finds the blocks while
+ * the clock is stopped. PUBLISHes among the accesses are carried out after the walk; the tape has
  * WAITs only before it. */
 static __attribute__((noinline)) bool FN(walk)(struct ab_lane *lane, FACE *f, const uint64_t *words)
 {

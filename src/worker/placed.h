@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several heaps behind one face. For each request, the next byte of the lane's stream says which
- * heap serves it (wire/placement_file.h). The upper bits of a reference hold the number of the
- * block's heap, so that a free or an access finds the heap. These bits are above all addresses that
- * a process has.
+ * Several heaps behind one interface (struct ab_heap_face). For each request, the next byte of the
+ * lane's stream says which heap serves it (wire/placement_file.h). The upper bits of a reference
+ * hold the number of the block's heap, so that a free or an access finds the heap. These bits are
+ * above all addresses that a process has.
  */
 #ifndef AB_WORKER_PLACED_H
 #define AB_WORKER_PLACED_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several heaps of one lane behind one face, some of them compiled in. There is no call between the
- * op and a compiled-in allocator, as in a program that includes the allocator's header. Each
- * compiled-in allocator has a null with a switch case of its own, so that branch prediction works
- * as well with the nulls.
+ * Several heaps of one lane behind one interface, some of them compiled in. There is no call
+ * between the op and a compiled-in allocator, as in a program that includes the allocator's header.
+ * Each compiled-in allocator has a null with a switch case of its own, so that branch prediction
+ * works as well with the nulls.
  */
 #ifndef AB_WORKER_PLACED_INLINE_H
 #define AB_WORKER_PLACED_INLINE_H

@@ -32,7 +32,7 @@ bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu
 /* Two clocks of the kernel may disagree by one part in this many. */
 enum { CLOCKS_AGREE_TO = 4096 };
 
-/* Assumes that all time without the CPU lies within the op. The CPU time of the readings
+/* Assumes that all time without the CPU passes within the op. The CPU time of the readings
  * themselves, and of code beside the op, does not belong to the op, so it is subtracted too. */
 uint64_t ab_preemption_least(const struct ab_cpu_reading *before,
                              const struct ab_cpu_reading *after, uint64_t ns)

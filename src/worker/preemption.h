@@ -17,7 +17,7 @@ bool ab_preemption_took(const struct ab_cpu_reading *before, const struct ab_cpu
                         uint64_t ns);
 
 /* Returns a lower bound of the CPU time that an op of `ns` used: its length minus all time without
- * the CPU between the two readings. Other ops may lie between these readings too. */
+ * the CPU between the two readings. There may be other ops between these readings, too. */
 uint64_t ab_preemption_least(const struct ab_cpu_reading *before,
                              const struct ab_cpu_reading *after, uint64_t ns);
 

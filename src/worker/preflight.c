@@ -150,8 +150,8 @@ static void verify_op(struct verify *v, uint64_t word)
 }
 
 /* Begins or ends a scope with save points, as the timed passes do; blocks from before the scope
- * must be unchanged afterwards. Returns the number of frees behind the op that this replaces. With
- * several heaps, these frees are carried out. */
+ * must be unchanged afterwards. Returns the number of frees after the op that the release replaces;
+ * 0 = they are carried out one by one, as always with several heaps. */
 static uint32_t verify_scope(struct verify *v, const uint64_t *op)
 {
     uint32_t how = AB_OP_SLOT(*op), depth = AB_RESET_DEPTH(how), n = AB_OP_SIZE(*op);

@@ -70,8 +70,8 @@ static bool add_page(struct ab_page_runs *runs, uint64_t page)
     return true;
 }
 
-/* Adds the first `wanted` resident pages of a mapping to the runs. Pages behind these are not
- * read. */
+/* Adds the first `wanted` resident pages of a mapping to the runs. Does not look at the pages after
+ * these. */
 static bool add_mapping(const struct ab_residency *r, const struct ab_page_run *mapping,
                         uint64_t wanted, struct ab_page_runs *out)
 {
@@ -226,7 +226,7 @@ void ab_footprint_close(struct ab_footprint *f)
     shut(&f->clear_fd);
 }
 
-/* Skips blanks at *s, reads a decimal number, and moves *s behind it. Returns false if there is no
+/* Skips blanks at *s, reads a decimal number, and advances *s past it. Returns false if there is no
  * number. */
 static bool read_number(const char **s, uint64_t *out)
 {

@@ -29,7 +29,7 @@ bool ab_residency_read(const struct ab_residency *r, uint64_t first, uint32_t n,
 
 /* Runs of pages, ascending and disjoint. */
 struct ab_page_run {
-    uint64_t begin, end; /* numbers of the first page and of the page behind the last */
+    uint64_t begin, end; /* numbers of the first page and of the page after the last */
 };
 struct ab_page_runs {
     struct ab_page_run *runs; /* memory that the caller provides */

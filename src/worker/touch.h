@@ -35,7 +35,7 @@ static inline void ab_touch_first(void *block)
     *(volatile unsigned char *)block = 1;
 }
 
-/* Writes the byte at `from`, one byte every 4096 after it, and the last byte. The last byte may lie
+/* Writes the byte at `from`, one byte every 4096 after it, and the last byte. The last byte may be
  * on a page of its own, because jemalloc begins large blocks anywhere in a page. `from` is 0 for a
  * new block, and the old size for a block that has grown. */
 static inline __attribute__((always_inline)) void ab_touch_pages(void *block, size_t from,

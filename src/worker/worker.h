@@ -26,8 +26,8 @@ struct ab_heap_face { /* hooks of one opened heap; `free` is never NULL */
     struct ab_heap *heap;
     ab_ref (*alloc)(struct ab_heap *, size_t);
     void (*free)(struct ab_heap *, ab_ref, size_t);
-    /* Frees a block by its size, with the log2 of its alignment; only for a malloc behind a heap's
-     * face. NULL: `free` is used. */
+    /* Frees a block by its size, with the log2 of its alignment; only for a malloc with the heap
+     * interface; NULL = `free` is used. */
     void (*free_sized)(struct ab_heap *, ab_ref, size_t, unsigned);
     ab_ref (*resize)(struct ab_heap *, ab_ref, size_t, size_t);
     ab_ref (*alloc_zeroed)(struct ab_heap *, size_t);
@@ -140,7 +140,7 @@ struct ab_lane {
      * singly */
     uint64_t *walk;
     uint32_t n_steps; /* pre-flight of a compiled-in back end: number of ops so far */
-    /* number of ops behind the last op that it has spared, and that are skipped */
+    /* number of ops after the last op that are skipped, because that op did their work */
     uint32_t n_spared;
     uint32_t n_trims; /* calls of malloc_trim in this phase, whether the library has it or not */
     bool is_strict;
@@ -277,8 +277,8 @@ void ab_worker_leave_heap(struct ab_lane *lane);
 typedef void ab_lane_pass(struct ab_lane *lane);
 ab_lane_pass ab_pass_malloc, ab_pass_heap, ab_pass_handle;
 
-/* Ops between two progress notes of the untimed loop. The distance is 1 behind a decorator and in
- * unmeasured phases of the tail pass, where exact positions matter and nothing is timed. */
+/* Ops between two progress notes of the untimed loop. It is 1 if a decorator wraps the back end,
+ * and in unmeasured phases of the tail pass, where exact positions matter and nothing is timed. */
 enum { AB_PROGRESS_OPS = 4096 };
 
 /* Returns the enum ab_op_kind of a tape word; for a wide op, that of its entry in the side table.
@@ -299,7 +299,7 @@ void ab_worker_note_slow(struct ab_lane *lane, struct ab_tail *tail);
 /* Keeps the op if it is among the AB_WORST_MAX slowest. */
 void ab_tail_keep(struct ab_tail *tail, const struct ab_worst *op);
 
-/* ---- a back end behind checked+ or fault+ ---- */
+/* ---- a back end wrapped by checked+ or fault+ ---- */
 
 /* Fills `out` with a face that puts request.decorator in front of `target`. Blocks resolve to
  * memory of the harness, to which the tape's touches are written. An error that the checker finds

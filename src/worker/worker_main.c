@@ -251,8 +251,8 @@ static void report_granularity(void)
                                              : AB_PROGRESS_OPS;
 }
 
-/* Runs the pre-flight or a check, or any pass behind a decorator. Returns false if the request asks
- * for none of these. */
+/* Runs the pre-flight or a check, or any pass of a back end wrapped by a decorator. Returns false
+ * if the request asks for none of these. */
 static bool run_proof(const struct ab_target *target)
 {
     const struct ab_run_request *request = &worker.page->request;

@@ -55,9 +55,9 @@ struct ab_node *ab_tree_get(const struct ab_tree *tree, const struct ab_node *ma
 void ab_node_hide(struct ab_node *node);
 #define AB_HIDDEN 'X' /* first character of a hidden key; no key of the language begins with it */
 
-/* Returns where bytes [offset, offset + n) of a scalar's value stand in the workload file, for an
- * error message. An escape ("\n") or a folded line is longer in the file than in the value; if the
- * scalar has one, returns the place of the whole scalar. */
+/* Returns the position in the workload file of bytes [offset, offset + n) of a scalar's value, for
+ * an error message. If the scalar contains an escape ("\n") or is folded, its bytes in the file
+ * differ from those of the value, so the position of the whole scalar is returned. */
 struct ab_place ab_node_place(const struct ab_node *node, size_t offset, size_t n);
 
 #endif

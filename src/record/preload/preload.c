@@ -66,7 +66,8 @@ static inline void see_given(const void *p, size_t size)
 
 static enum { FRESH, RESOLVING, READY } stage;
 
-/* True if the operators new and delete behind the recorder do not call malloc themselves. */
+/* True if the operators new and delete that the recorder forwards to do not call malloc
+ * themselves. */
 static bool sees_operators;
 
 /* block that an operator delete of this thread is freeing; NULL = none */

@@ -101,7 +101,8 @@ enum { JUMP_SLOT = R_X86_64_JUMP_SLOT, DATA_SLOT = R_X86_64_GLOB_DAT };
 enum { JUMP_SLOT = R_AARCH64_JUMP_SLOT, DATA_SLOT = R_AARCH64_GLOB_DAT };
 #endif
 
-/* Finds the first definition of `name` in a library behind the recorder; NULL = none. */
+/* Finds the first definition of `name` in a library that is loaded after the recorder; NULL =
+ * none. */
 static any_function *look_up(const char *name)
 {
     for (const struct link_map *map = own_map(); map != NULL; map = map->l_next) {

@@ -77,8 +77,8 @@ static struct ab_file_id file_of(int32_t slot)
 
 /* ---- the two halves of a stream, which are written in turn ---- */
 
-/* Packs a half into the pack area, behind the chunks already there. Returns false if there is no
- * room. */
+/* Packs a half into the pack area, after the chunks that are already in it. Returns false if there
+ * is no room. */
 static bool pack_half(struct ab_spool_tail *tail, unsigned half)
 {
     uint64_t left = AB_SPOOL_PACK_BYTES - tail->pack_bytes;
@@ -171,7 +171,7 @@ static bool turn_halves(struct ab_spool_tail *tail, uint64_t number)
 
 /* Returns the place for an event whose half may be gone. After the event took its place, a signal
  * handler may have noted so many events that the half was reused, and a reused buffer never gets an
- * old half again. The event then gets a new place behind the handler's events, which cannot depend
+ * old half again. The event then gets a new place after the handler's events, which cannot depend
  * on it. */
 static uint64_t place_of_late(struct ab_spool_tail *tail, uint64_t place)
 {

@@ -167,9 +167,9 @@ static void follow(uintptr_t address, struct ab_written_block block)
 
 /* ---- reused memory ----
  *
- * An allocator gives a program in a loop the same resident memory each time, and its pages tell
- * nothing. For such memory the kernel is asked less and less often. A race between threads costs at
- * most one question too many or too few. */
+ * An allocator gives a program in a loop the same resident memory each time, and its pages show
+ * nothing new. For such memory the kernel is asked less and less often. A race between threads
+ * costs at most one question too many or too few. */
 
 static struct {
     uintptr_t address;

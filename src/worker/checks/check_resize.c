@@ -24,8 +24,8 @@ static void drop_all(struct ab_trial *t, uint32_t n)
         ab_trial_drop(t, &live[i]);
 }
 
-/* Checks that resizes keep the contents. Other blocks lie between the growing blocks, so that not
- * all can grow in place. */
+/* Checks that resizes keep the contents. Other blocks are allocated between the growing blocks, so
+ * that not all can grow in place. */
 void ab_check_prefix(struct ab_trial *t)
 {
     if (!ab_trial_needs(t, ab_target_can_resize(t->target), "no resize"))

@@ -42,8 +42,8 @@ struct ab_shadow_block *ab_shadow_overlap(struct ab_shadow *s, uintptr_t at, siz
  * if there is no memory. */
 bool ab_shadow_put(struct ab_shadow *s, const struct ab_shadow_block *block);
 void ab_shadow_drop(struct ab_shadow *s, uintptr_t at);
-/* Returns the next live block at or after index *i, and moves *i behind it; NULL = no more. The
- * blocks come in no order. Begin with *i = 0. */
+/* Returns the next live block at or after index *i, and advances *i past it; NULL = no more. The
+ * blocks are in no particular order. Begin with *i = 0. */
 struct ab_shadow_block *ab_shadow_next(struct ab_shadow *s, uint32_t *i);
 
 #endif

@@ -473,7 +473,7 @@ static enum ab_status fail_occupied(struct ab_generator *g, const char *what, ui
                             what[0] == 'a' ? ", 'replace' frees first" : "");
 }
 
-/* ---- messages between lanes, which go into a queue and out of it ---- */
+/* ---- sending messages to a queue, and receiving them ---- */
 
 static struct ab_queue *queue_of(const struct ab_generator *g, const struct ab_verb *v)
 {
