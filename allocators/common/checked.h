@@ -277,7 +277,7 @@ static inline void ab_block_look_at(const char *name, const struct ab_block_head
 
 /* ---- the list ---- */
 
-/* Makes a live block that is in no list. AB_BLOCK_FRONT bytes before it and `tail` bytes after it
+/* Creates a live block that is in no list. AB_BLOCK_FRONT bytes before it and `tail` bytes after it
  * must be available. */
 static inline struct ab_block_head *ab_block_make(uint32_t list_id, void *block, size_t size,
                                                   size_t tail, size_t covers)
@@ -307,7 +307,7 @@ static inline void ab_block_enter(struct ab_block_list *list, struct ab_block_he
     list->top = head;
 }
 
-/* Makes a live block of an arena and puts it into the list. Fills the block and marks it for ASan
+/* Creates a live block of an arena and puts it into the list. Fills the block and marks it for ASan
  * and Valgrind, to which `pool` identifies the arena. block_bytes reach to the end of its canary.
  * If `block` is NULL, returns NULL. */
 static inline void *ab_block_born(struct ab_block_list *list, const void *pool, void *block,
@@ -526,7 +526,7 @@ static inline size_t ab_checked_bytes(size_t align, size_t size)
     return is_absurd ? SIZE_MAX : ab_checked_lead(align) + size + AB_BLOCK_TAIL;
 }
 
-/* Makes a block in raw memory, which must not be NULL. The block is in no list. Memory before the
+/* Creates a block in raw memory, which must not be NULL. The block is in no list. Memory before the
  * head is filled with 0xDD as long as the block lives. */
 static inline void *ab_checked_wrap(uint32_t list_id, void *raw, size_t align, size_t size,
                                     size_t tail)
@@ -537,7 +537,7 @@ static inline void *ab_checked_wrap(uint32_t list_id, void *raw, size_t align, s
     return ab_block_make(list_id, (char *)raw + lead, size, tail, lead) + 1;
 }
 
-/* Makes a block like ab_checked_wrap, fills it, and marks it for ASan and Valgrind. All raw_bytes
+/* Creates a block like ab_checked_wrap, fills it, and marks it for ASan and Valgrind. All raw_bytes
  * except the block belong to the head and the canary. */
 static inline void *ab_checked_make(uint32_t list_id, void *raw, size_t align, size_t size,
                                     size_t raw_bytes)
@@ -553,7 +553,7 @@ static inline void *ab_checked_make(uint32_t list_id, void *raw, size_t align, s
     return block;
 }
 
-/* Makes a block like ab_checked_make and puts it into the list. Returns NULL if raw is NULL. */
+/* Creates a block like ab_checked_make and puts it into the list. Returns NULL if raw is NULL. */
 static inline void *ab_checked_begin(struct ab_block_list *list, void *raw, size_t align,
                                      size_t size, size_t raw_bytes)
 {

@@ -50,7 +50,7 @@ struct ab_shards {
     void (*forget_key)(struct ab_shards *shards);
 };
 
-/* Makes the heaps, which are zero except for their ab_shard; none is open yet. span_bytes:
+/* Creates the heaps, which are zero except for their ab_shard; none is open yet. span_bytes:
  * addresses of each heap if there are several, rounded up to a power of two; 0 = none. Returns NULL
  * and sets errno on failure: EINVAL for more than AB_SHARDS_MAX heaps. */
 AB_COMMON_API struct ab_shards *ab_shards_open(const struct ab_shards_options *options,

@@ -138,7 +138,7 @@ AB_MUST_USE int ab_handle_arena_init(struct ab_handle_arena *arena,
  * *arena is untouched. */
 AB_MUST_USE int ab_handle_arena_init_buffer(struct ab_handle_arena *arena, void *buffer,
                                             size_t bytes, const struct ab_handle_options *options);
-/* Gives everything back to the system. The checked build lists the values that were never removed,
+/* Returns all memory to the system. The checked build lists the values that were never removed,
  * unless there was a flush before. */
 void ab_handle_arena_fini(struct ab_handle_arena *arena);
 

@@ -144,7 +144,7 @@ static bool page_push_for(struct ab_paged_arena *a, size_t align, size_t size)
     return bytes != 0 && page_push(a, bytes > a->page_bytes ? bytes : a->page_bytes);
 }
 
-/* Gives a page, which is no longer in the list, back to the pool. */
+/* Returns a page, which is no longer in the list, to the pool. */
 static void give_back(struct ab_paged_arena *a, struct ab_paged_page *page)
 {
     page_check(page);

@@ -88,7 +88,7 @@ struct ab_paged_arena {
  * their size. Returns 0, or ENOMEM if the pool has no page; *arena is then untouched. */
 AB_MUST_USE int ab_paged_arena_init(struct ab_paged_arena *arena, struct ab_paged_pool *pool,
                                     size_t page_bytes, unsigned pool_tag);
-/* Gives all pages back to the pool. */
+/* Returns all pages to the pool. */
 void ab_paged_arena_fini(struct ab_paged_arena *arena);
 
 /* Slow path of ab_paged_arena_alloc: takes another page. Returns NULL if the pool has none. */

@@ -64,7 +64,7 @@ struct ab_paged_pool {
 /* Maps the region; pages come when they are first written. A name that is too long is cut. Returns
  * 0 or an errno; on failure *pool is untouched. The pool must not be moved while it is in a set. */
 AB_MUST_USE int ab_paged_pool_init(struct ab_paged_pool *pool, const char *name, size_t bytes);
-/* Gives everything back to the system. The checked build lists the blocks that were never freed,
+/* Returns all memory to the system. The checked build lists the blocks that were never freed,
  * unless there was a reset before. */
 void ab_paged_pool_fini(struct ab_paged_pool *pool);
 

@@ -122,7 +122,7 @@ AB_MUST_USE int ab_pool_init(struct ab_pool *pool, const struct ab_pool_options 
  * on failure *pool is untouched. */
 AB_MUST_USE int ab_pool_init_buffer(struct ab_pool *pool, void *buffer, size_t bytes,
                                     const struct ab_pool_options *options);
-/* Gives everything back to the system. The checked build lists the blocks that were never freed,
+/* Returns all memory to the system. The checked build lists the blocks that were never freed,
  * unless there was a reset before. */
 void ab_pool_fini(struct ab_pool *pool);
 

@@ -69,7 +69,7 @@ struct ab_pool_lockfree_options {
  * alignment is not a power of two, or that `huge` is set and the kernel has no huge pages. */
 AB_MUST_USE int ab_pool_lockfree_init(struct ab_pool_lockfree *pool,
                                       const struct ab_pool_lockfree_options *options);
-/* Gives everything back to the system. The checked build lists the blocks that were never freed,
+/* Returns all memory to the system. The checked build lists the blocks that were never freed,
  * unless there was a reset before. */
 void ab_pool_lockfree_fini(struct ab_pool_lockfree *pool);
 

@@ -105,7 +105,7 @@ static int skeleton_open(const struct ab_open_args *args, struct ab_heap **out)
     return 0;
 }
 
-/* Gives everything back to the system, live blocks too. */
+/* Returns all memory to the system, live blocks too. */
 static void skeleton_close(struct ab_heap *heap)
 {
     munmap(heap, heap->mapped_bytes);

@@ -154,7 +154,7 @@ struct ab_slabs_options {
 /* Reserves addresses and commits no memory. Returns 0 or an errno; on failure *slabs is
  * untouched. */
 AB_MUST_USE int ab_slabs_init(struct ab_slabs *slabs, const struct ab_slabs_options *options);
-/* Gives everything back to the system. The checked build lists the blocks that were never freed,
+/* Returns all memory to the system. The checked build lists the blocks that were never freed,
  * unless there was a reset before. */
 void ab_slabs_fini(struct ab_slabs *slabs);
 

@@ -214,7 +214,7 @@ struct ab_advise_plan {
     double least_pinned;
 };
 
-/* Makes an advice in several passes over the trace. Memory: O(live blocks + sites). Fails with
+/* Works out the advice in several passes over the trace. Memory: O(live blocks + sites). Fails with
  * AB_INPUT or AB_SYSTEM. Release *out with ab_advice_fini() in any case. */
 enum ab_status ab_advise(const struct ab_advise_plan *plan, struct ab_advice *out,
                          struct ab_err *err);

@@ -251,8 +251,8 @@ struct ab_view_classes ab_view_sizes(const struct ab_view *v, const char *phase,
  * are none. */
 const struct ab_pins_of *ab_view_pins(const struct ab_view *v, uint32_t number, uint32_t *n);
 
-/* Adds the paragraphs that stand below the tables. With `has_time`, they include the clock, the
- * meaning of the columns, and noise. `spread` is the title of the column of spreads. */
+/* Adds the paragraphs below the tables. With `has_time`, they include the clock, the meaning of the
+ * columns, and noise. `spread` is the title of the column of spreads. */
 void ab_view_notes(const struct ab_session *s, bool has_time, const char *spread,
                    struct ab_view_texts *out);
 /* Adds a text for each row whose short name hides settings: "bg: jemalloc{MALLOC_CONF=…}". */

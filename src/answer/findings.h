@@ -40,9 +40,9 @@ struct ab_findings {
     size_t counts[AB_OUTCOME_COUNT];
 };
 
-/* Makes all findings of a session. Call it between ab_format_begin and ab_format_end. */
+/* Creates all findings of a session. Call it between ab_format_begin and ab_format_end. */
 void ab_findings_make(const struct ab_session *session, struct ab_findings *out);
-/* Makes the findings of gates alone. */
+/* Creates the findings of gates alone. */
 void ab_findings_of_gates(const struct ab_checked *gates, uint32_t n, struct ab_findings *out);
 void ab_findings_fini(struct ab_findings *findings);
 /* Adds the number of findings by outcome, without zeros: "2 failed, 1 skipped or inconclusive, 14

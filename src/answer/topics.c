@@ -95,8 +95,8 @@ static void add_words(const struct ab_topic_walk *w, const struct ab_topic *t, s
         ab_view_texts_addf(&g->closing, "%s", t->remark);
 }
 
-/* Makes the grid that the walk is at, and moves the walk on. Returns NULL if that grid has nothing
- * to show. */
+/* Creates the grid that the walk is at, and moves the walk on. Returns NULL if that grid has
+ * nothing to show. */
 static const struct ab_topic *make(struct ab_topic_walk *w, struct ab_grid *g)
 {
     const struct ab_topic *t = &ab_topics[w->topic];

@@ -109,8 +109,8 @@ struct ab_topic_walk {
     uint32_t turn, number;
     uint32_t n_grids; /* number of grids of the topic in this turn; 0 = not counted yet */
 };
-/* Makes the next grid that has something to show; NULL = there is none, also in further calls. The
- * caller ends the grid with ab_grid_fini(). */
+/* Creates the next grid that has something to show; NULL = there is none, also in further calls.
+ * The caller ends the grid with ab_grid_fini(). */
 const struct ab_topic *ab_topics_next(struct ab_topic_walk *walk, struct ab_grid *g);
 
 enum { AB_MEMORY_HALVES = 2 }; /* two tables, so that each fits a terminal of 80 columns */

@@ -22,8 +22,8 @@ struct ab_backend_wish { /* inputs of the choice */
     const struct ab_tape_map *tape;
 };
 
-/* Makes the list of back ends. Sets was_named to false for back ends that the command line does not
- * name, because other machines may have other libraries. Release `out` with
+/* Creates the list of back ends. Sets was_named to false for back ends that the command line does
+ * not name, because other machines may have other libraries. Release `out` with
  * ab_selection_list_fini(). */
 enum ab_status ab_backend_choice_make(const struct ab_backend_wish *wish,
                                       struct ab_selection_list *out, struct ab_err *err);
@@ -52,7 +52,7 @@ enum ab_status ab_case_check_files(const struct ab_selection_list *list, struct 
  * the default list is not an error. */
 bool ab_case_is_error(const struct ab_backend_info *b);
 bool ab_case_has_failed(const struct ab_session *s);
-/* Makes a case to run from `s`. The case borrows strings of `s`. */
+/* Creates a case to run from `s`. The case borrows strings of `s`. */
 void ab_case_make(const struct ab_selection *s, struct ab_case *c);
 
 /* Appends the rows of --sweep (n_sweeps lists of names) to those of -b, without duplicates. If

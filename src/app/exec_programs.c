@@ -276,7 +276,7 @@ static enum ab_status name_row(const struct ab_exec_program *p, bool has_one_all
     return AB_OK;
 }
 
-/* Makes the row of the malloc that the program brings along, named after its file. */
+/* Creates the row of the malloc that the program brings along, named after its file. */
 static enum ab_status make_own(const struct ab_exec_program *p, struct ab_selection *out,
                                struct ab_err *err)
 {

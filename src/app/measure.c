@@ -125,7 +125,7 @@ static void describe_session(struct ab_measurement *m)
     m->engine->describe(m);
 }
 
-/* Makes all checks that are possible before anything runs. */
+/* Performs all checks that are possible before anything runs. */
 static enum ab_status prepare(const struct ab_measure_task *task, struct ab_measurement *m,
                               struct ab_err *err)
 {

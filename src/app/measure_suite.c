@@ -527,7 +527,7 @@ static enum ab_status measure_all(struct work *w, struct ab_err *err)
     return status;
 }
 
-/* Makes all checks that are possible before anything is measured. */
+/* Performs all checks that are possible before anything is measured. */
 static enum ab_status prepare(struct work *w, struct ab_outputs *outputs, struct ab_err *err)
 {
     const struct ab_measure_request *asked = w->asked;

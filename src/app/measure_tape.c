@@ -47,7 +47,7 @@ struct tape_work {
     char worker_path[PATH_MAX], clock_path[PATH_MAX];
 };
 
-/* Makes the mapped rows of each combination. All combinations have the same rows, which are added
+/* Creates the mapped rows of each combination. All combinations have the same rows, which are added
  * once. */
 static enum ab_status make_mapped(struct ab_measurement *m, struct ab_err *err)
 {

@@ -141,7 +141,7 @@ static void rename_places(struct ab_gate_set *set, const char *was, const char *
     }
 }
 
-/* Makes the measured phases. Each phase gets one op of each kind for which the result has
+/* Creates the measured phases. Each phase gets one op of each kind for which the result has
  * numbers. */
 static void make_phases(const struct ab_session *s, struct merged *g)
 {

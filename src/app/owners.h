@@ -40,8 +40,8 @@ bool ab_groups_are_wanted(const struct ab_measure_request *asked);
  * classes. Sets the calls of `marks`. Their positions are set when the tape is made. */
 enum ab_status ab_owners_of_trace(const struct ab_measure_request *asked, const char *path,
                                   struct ab_owner_list *out, struct ab_err *err);
-/* Makes the sets of a workload the owners. If the tape does not say to which set a request belongs,
- * makes the size classes the owners. */
+/* Uses the sets of a workload as owners. If the tape does not say to which set a request belongs,
+ * uses the size classes. */
 enum ab_status ab_owners_of_sets(const struct ab_tape *tape, const struct ab_workload *workload,
                                  struct ab_owner_list *out, struct ab_err *err);
 /* Finds the positions in the tape at which owners are measured. Fails with AB_USAGE if --at names a

@@ -26,7 +26,7 @@ enum ab_status ab_placement_rows_read(const struct ab_measure_request *asked,
                                       const struct ab_subject *subject,
                                       struct ab_selection_list *list, struct ab_placement_rows *out,
                                       struct ab_err *err);
-/* Makes the placements: decides for each row which heap serves each request of the tape. */
+/* Creates the placements: decides for each row which heap serves each request of the tape. */
 enum ab_status ab_placement_rows_make(const struct ab_measure_request *asked,
                                       struct ab_placement_rows *rows,
                                       const struct ab_subject *subject, struct ab_err *err);

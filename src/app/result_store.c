@@ -347,7 +347,7 @@ enum ab_status ab_last_result(const struct ab_store_wanted *wanted, const struct
 #define FOLDER "verified"
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
-/* Makes the path of the file. Returns false without a build id, with settings, or without a folder
+/* Builds the path of the file. Returns false without a build id, with settings, or without a folder
  * for results. */
 static bool find_path(const struct ab_store_wanted *wanted, const struct ab_backend_info *b,
                       char out[PATH_MAX])

@@ -33,7 +33,7 @@ struct ab_store {
 const char *ab_results_folder(const struct ab_store_wanted *wanted);
 const char *ab_store_folder(const struct ab_store_wanted *wanted);
 
-/* Makes the folder if it is missing, and checks before measuring that it is writable. An error is
+/* Creates the folder if it is missing, and checks before measuring that it is writable. An error is
  * fatal for a folder of --results. For other folders, prints a warning and stores nothing. */
 enum ab_status ab_store_open(const struct ab_store_wanted *wanted, const struct ab_talk *talk,
                              struct ab_store *out, struct ab_err *err);

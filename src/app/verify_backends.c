@@ -147,7 +147,7 @@ static enum ab_status check_alone(const struct verification *v, struct ab_err *e
     return AB_OK;
 }
 
-/* Makes a tape that allocates and frees one block, for checks that bring their own work. */
+/* Creates a tape that allocates and frees one block, for checks that bring their own work. */
 static enum ab_status make_nothing(struct ab_tape *out, struct ab_err *err)
 {
     struct ab_request request = {.size = 16};

@@ -56,7 +56,7 @@ struct ab_aging_calls {
  * result, which count what stays, are 0. */
 struct ab_aging_count ab_aging_foresee(const struct ab_aging_plan *plan);
 
-/* Makes the aged heap. `blocks` has room for all foreseen blocks; on return those that stay come
+/* Creates the aged heap. `blocks` has room for all foreseen blocks; on return those that stay come
  * first. If `alloc` fails, aging ends: fewer blocks than foreseen are made, and all of them
  * stay. */
 struct ab_aging_count ab_aging_make(const struct ab_aging_plan *plan,

@@ -78,7 +78,7 @@ static const struct ab_member word_members[] = {
 };
 AB_TABLE(word, struct ab_explanation);
 
-/* Makes the document of one word, or of all words if `one` is NULL. */
+/* Creates the document of one word, or of all words if `one` is NULL. */
 static json_t *document_of(const struct ab_explanation *one)
 {
     struct ab_explanation e;

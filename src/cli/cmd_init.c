@@ -80,7 +80,7 @@ static enum ab_status check_free(const struct ab_scaffold_file *file, struct ab_
                : ab_fail_errno(err, AB_USAGE, "init: cannot look at %s", shown);
 }
 
-/* Makes each level of a relative path. */
+/* Creates each level of a relative path. */
 static enum ab_status make_folders(const char *folder, struct ab_err *err)
 {
     char path[256];

@@ -27,7 +27,7 @@
  * Names may be added but never renamed (traces/README.md explains each). Classes and steps without
  * a count are omitted. */
 
-/* Makes the number part / whole without rounding; null if `whole` is 0. */
+/* Returns the JSON number part / whole without rounding; null if `whole` is 0. */
 static json_t *ratio_json(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? json_real((double)part / (double)whole) : json_null();

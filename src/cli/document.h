@@ -17,9 +17,9 @@ enum ab_status ab_document_write(const struct ab_options *o, json_t *document, u
 /* True if standard output is free for text, because there is no "--json -". */
 bool ab_document_leaves_stdout(const struct ab_options *o);
 
-/* Makes a document that consists of one list. Takes ownership of `items`. */
+/* Creates a document that consists of one list. Takes ownership of `items`. */
 json_t *ab_document_list(const char *schema, const char *key, json_t *items);
-/* Makes the JSON of a member uint32_t[AB_SITE_LIVES]: the number of blocks in each class of
+/* Creates the JSON of a member uint32_t[AB_SITE_LIVES]: the number of blocks in each class of
  * lifetimes, which are counted in calls. */
 json_t *ab_document_lives(const struct ab_writing *x);
 

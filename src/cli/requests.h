@@ -10,7 +10,7 @@
 #include "app/request.h"
 #include "cli/options.h"
 
-/* Makes a request from the options. The request borrows everything from the options. */
+/* Creates a request from the options. The request borrows everything from the options. */
 struct ab_measure_request ab_measure_request_of(const struct ab_options *o);
 
 /* Returns the arguments as the files that the command reads. */

@@ -160,7 +160,7 @@ static size_t host_line(char line[80])
     return (size_t)snprintf(line, 80, "host: %.64s\n", host.nodename);
 }
 
-/* Makes the lock file of a folder and returns its descriptor; -1 on failure. The file is locked
+/* Creates the lock file of a folder and returns its descriptor; -1 on failure. The file is locked
  * before it gets its name, so that no other process can lock it first. */
 static int own(int folder)
 {

@@ -38,7 +38,7 @@ struct ab_temporary { /* a temporary folder; {0} = none */
     int lock;      /* descriptor of the lock file; -1 = the file system has no locks */
 };
 
-/* Makes a private folder. The folder is removed when a signal or a lack of memory ends this
+/* Creates a private folder. The folder is removed when a signal or a lack of memory ends this
  * process. */
 enum ab_status ab_temporary_make(const char *use, struct ab_temporary *out, struct ab_err *err);
 

@@ -36,7 +36,7 @@ static enum ab_status take_free(struct ab_intake *to, struct line *freed, struct
     return is_there ? ab_intake_take(to, &call, err) : AB_OK;
 }
 
-/* Takes a line. `freed` is the line before if that was a free, which may have been the first
+/* Processes a line. `freed` is the line before if that was a free, which may have been the first
  * half of a resize. */
 static enum ab_status take(struct ab_intake *to, const struct line *l, struct line *freed,
                            struct ab_err *err)

@@ -206,7 +206,7 @@ static enum ab_status take_version(struct heap *h, const char *line, struct ab_e
     return AB_OK;
 }
 
-/* Takes the name of the command, without folder and arguments. */
+/* Stores the name of the command, without folder and arguments. */
 static void take_program(struct heap *h, const char *command)
 {
     size_t n = strcspn(command, " ");

@@ -102,7 +102,7 @@ struct ab_intake {
     void *user;
 };
 
-/* Takes one call. Errors begin with the position in the file. */
+/* Processes one call. Errors begin with the position in the file. */
 enum ab_status ab_intake_take(struct ab_intake *in, const struct ab_foreign_call *call,
                               struct ab_err *err);
 

@@ -70,7 +70,7 @@ static enum ab_status read_head(struct ab_feed *from, char **line, uint64_t *n_c
     }
 }
 
-/* Takes a line. is_extra: the line comes after the declared number of calls. */
+/* Processes a line. is_extra: the line comes after the declared number of calls. */
 static enum ab_status take_line(struct ab_feed *from, struct ab_intake *to, const char *line,
                                 bool is_extra, struct ab_err *err)
 {

@@ -82,7 +82,8 @@ static void note_cost(struct ab_aging_file *f, const struct rusage *before, uint
     f->wall_ns = now_ns() - begun_ns;
 }
 
-/* Makes the aged heap. Unmaps the table of blocks afterwards, because nobody frees these blocks. */
+/* Creates the aged heap. Unmaps the table of blocks afterwards, because nobody frees these
+ * blocks. */
 static void age_heap(struct ab_aging_file *f, struct next *next)
 {
     const struct ab_aging_plan plan = {

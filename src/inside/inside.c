@@ -368,8 +368,8 @@ static bool is_of_sample(enum way way, unsigned kind, unsigned class)
     return way == PLAIN ? false : way == DRAWN ? draw_again() : enter_slowly(kind, class);
 }
 
-/* Makes a sampled call with return address `from`: times it, or takes a look before and after it. A
- * look costs a system call, which must not be part of a timed call. */
+/* Performs a sampled call with return address `from`: times it, or takes a look before and after
+ * it. A look costs a system call, which must not be part of a timed call. */
 #define TIMED(kind, class, from, call) \
     do { \
         if (++me.n_samples % AB_INSIDE_LOOK == 0) { \

@@ -70,13 +70,13 @@ struct ab_placement { /* a mapped, read-only file, kept like that of its tape */
  * to heap counts for the new heap. */
 #define AB_PLACEMENT_NO_HEAP UINT8_MAX
 
-/* Makes a placement. `groups` is that of struct ab_tape; NULL = all requests are in group 0, as for
- * a tape in bursts. Fails with AB_INPUT if the origins belong to other work. Memory depends on the
- * slots and on one burst. */
+/* Creates a placement. `groups` is that of struct ab_tape; NULL = all requests are in group 0, as
+ * for a tape in bursts. Fails with AB_INPUT if the origins belong to other work. Memory depends on
+ * the slots and on one burst. */
 enum ab_status ab_placement_make(const struct ab_placement_plan *plan,
                                  const struct ab_tape_map *tape, uint8_t *const *groups,
                                  struct ab_placement *out, struct ab_err *err);
-/* Makes the placement with null heaps, to measure harness overhead. */
+/* Creates the placement with null heaps, to measure harness overhead. */
 enum ab_status ab_placement_make_null(const struct ab_placement *of, struct ab_placement *out,
                                       struct ab_err *err);
 void ab_placement_close(struct ab_placement *placement);

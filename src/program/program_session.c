@@ -553,7 +553,7 @@ static bool take_noted(struct state *st, uint32_t backend, const struct ab_unask
     return true;
 }
 
-/* Makes the first, untimed run under a back end. */
+/* Performs the first, untimed run under a back end. */
 static enum ab_status run_first(struct state *st, uint32_t backend, struct ab_program_outcome *run,
                                 struct ab_err *err)
 {
@@ -578,8 +578,8 @@ static enum ab_status run_first(struct state *st, uint32_t backend, struct ab_pr
     return check_output(st, backend, 0, true, run, err);
 }
 
-/* Makes the first runs of all back ends. The base runs first, because the outputs of the others are
- * compared with that of the base. */
+/* Performs the first runs of all back ends. The base runs first, because the outputs of the others
+ * are compared with that of the base. */
 static enum ab_status run_preflights(struct state *st, struct ab_err *err)
 {
     struct ab_program_outcome run;

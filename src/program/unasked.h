@@ -31,7 +31,7 @@ struct ab_unasked {
     size_t n, cap;
 };
 
-/* Makes the file. Returns false if the system has no memory for it, or does not allow a file of
+/* Creates the file. Returns false if the system has no memory for it, or does not allow a file of
  * this size. */
 bool ab_unasked_open(struct ab_unasked *out);
 /* Reads where the memory of `pid` is, if it has more than any process had in an earlier reading.

@@ -21,7 +21,7 @@
 
 struct ab_stream_sites; /* call sites of one stream; NULL until the stream has any */
 
-/* Takes an event of kind SITE, FRAME or MODULE, which defines or names a call site. Makes *s if
+/* Processes an event of kind SITE, FRAME or MODULE, which defines or names a call site. Makes *s if
  * needed. Returns AB_INPUT for an event that no recorder writes. */
 enum ab_status ab_stream_sites_take(struct ab_stream_sites **s, const struct ab_spool_event *e,
                                     struct ab_site_table *table, struct ab_err *err);

@@ -129,8 +129,8 @@ static enum ab_spool_stop save_slot(const struct ab_relay *r, const char *name)
     return why;
 }
 
-/* Makes a file. Its mode allows the process to use it also as another user; the folder around it is
- * private. */
+/* Creates a file. Its mode allows the process to use it also as another user; the folder around it
+ * is private. */
 static enum ab_spool_stop make(const struct ab_relay *r, const char *name, uint64_t bytes)
 {
     if (bytes > AB_SPOOL_DATA || !is_within_limit(bytes))

@@ -20,7 +20,7 @@ struct ab_relay_options {        /* options of a recording */
     uint32_t site_depth;         /* number of frames in each stack; 0 = no call sites */
     bool has_time;               /* True if each event gets a stamp of its own */
 };
-/* Makes the control file in `folder`. Call it before the command starts. */
+/* Creates the control file in `folder`. Call it before the command starts. */
 enum ab_status ab_relay_open(const char *folder, struct ab_relay_options options,
                              struct ab_relay **out, struct ab_err *err);
 /* Starts a thread that serves requests until ab_relay_close. Call it after the start of the

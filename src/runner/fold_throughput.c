@@ -284,9 +284,9 @@ static bool are_alike(const struct estimator *e)
     return e->n_of_round > 0 && e->runs[0]->n_slices > 0;
 }
 
-/* Makes the profile of the phase and returns its sum in ticks. A slice that was quiet in no run is
- * assumed to take its share of the first run's time. Returns NaN if such slices took half of that
- * time or more. */
+/* Computes the profile of the phase and returns its sum in ticks. A slice that was quiet in no run
+ * is assumed to take its share of the first run's time. Returns NaN if such slices took half of
+ * that time or more. */
 static double make_profile(struct estimator *e, uint32_t phase)
 {
     double sum = 0, seen = 0, known = 0;

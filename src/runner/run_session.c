@@ -272,7 +272,7 @@ static double measured_ns_per_op(const struct ab_fold *f, const struct ab_outcom
     return n_ops > 0 && ns > 0 ? ns / n_ops : NAN;
 }
 
-/* Makes a throughput run that is not recorded, from which the length of slices is chosen.
+/* Performs a throughput run that is not recorded, by which the length of slices is chosen.
  * *ns_per_op receives the time per op in the measured phases; NaN = not known. */
 static enum ab_status run_scout(struct state *st, uint32_t backend, double *ns_per_op,
                                 struct ab_err *err)

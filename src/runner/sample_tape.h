@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Makes a tape of the first n ops; at least one, and none of a second burst. The first phase that
+/* Creates a tape of the first n ops; at least one, and none of a second burst. The first phase that
  * does not fit is cut after op n, later phases exist but are empty. A reset stays together with its
  * frees. The facts are those of the whole tape, so that a back end is opened in the same way.
  * Returns AB_USAGE for a tape with several lanes. Free *out with ab_tape_map_close. */

@@ -134,8 +134,8 @@ void ab_notice_take_turns(int listener);
 bool ab_notice_next(int listener, struct ab_notice *out);
 void ab_notice_go_on(int listener, const struct ab_notice *notice);
 
-/* True if the path cannot stand in LD_PRELOAD, which is split at spaces and colons and in which '$'
- * is expanded. /proc/self/fd/N is used instead. */
+/* True if the path cannot be in LD_PRELOAD, which is split at spaces and colons and in which '$' is
+ * expanded. /proc/self/fd/N is used instead. */
 bool ab_spawn_needs_alias(const char *path);
 
 #endif

@@ -77,7 +77,7 @@ static uint32_t block_of(const struct readings *r, uint32_t i, uint32_t n)
     return (uint32_t)fmin(n - 1, (hours(r->rows[i]) - first) / span * n);
 }
 
-/* Makes the blocks of one run: means in which each reading is weighted by the time since the
+/* Creates the blocks of one run: means in which each reading is weighted by the time since the
  * previous reading. */
 static void make_blocks(const struct readings *r, struct blocks *out)
 {

@@ -32,7 +32,7 @@ struct ab_pins_list {
     struct ab_pins_of *items; /* n, as ab_pins_find returns them for the first round of a back end;
                                  sorted by moment, then back end */
 };
-/* Makes the list. The caller frees moments and items. */
+/* Creates the list. The caller frees moments and items. */
 void ab_pins_list_make(const struct ab_session *s, struct ab_pins_list *out);
 
 /* Finds the group of the owner `pin` at another moment or of another back end; NULL = none. */

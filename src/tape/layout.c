@@ -629,7 +629,7 @@ static struct record *record_of(struct chooser *c, struct group *g, uint32_t l, 
     return &g->records[g->n++];
 }
 
-/* Makes all records of the phase, in frames of FRAME_LEAST. */
+/* Creates all records of the phase, in frames of FRAME_LEAST. */
 static void make_records(struct chooser *c)
 {
     const struct ab_phase *phase = &c->b->tape.phases[c->p];

@@ -40,7 +40,7 @@ static inline void add_run(struct ab_chunk_codec *c, uint32_t thread, uint32_t n
     c->runs[c->n_runs++] = (struct ab_chunk_run){thread, n};
 }
 
-/* Makes a group for each thread of the runs, and counts its events in `end`. */
+/* Creates a group for each thread of the runs, and counts its events in `end`. */
 static void count_groups(struct ab_chunk_codec *c)
 {
     c->n_groups = 0;

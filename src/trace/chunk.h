@@ -70,7 +70,7 @@ struct ab_chunk_columns { /* next unread value of each column */
 /* state that continues from chunk to chunk, and buffers; zero-initialize the codec */
 struct ab_chunk_codec {
     bool has_time;
-    uint64_t next_number; /* number of the next allocation that gives a block */
+    uint64_t next_number; /* number of the next allocation that succeeds */
     uint64_t time_us;     /* time of the last event */
     bool has_begun;       /* True after the first event */
     size_t cap;           /* capacity of the arrays, in events */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <zstd.h>
 
-/* Makes a compressor for traces. Free it with ZSTD_freeCCtx. */
+/* Creates a compressor for traces. Free it with ZSTD_freeCCtx. */
 ZSTD_CCtx *ab_packer_new(void);
 /* Compresses raw[0..ends[n_columns - 1]) to `stored`, which has room for AB_TRACE_STORED_MAX bytes.
  * Flushes at the end of each column, so that zstd has separate statistics for each. */
@@ -22,7 +22,7 @@ enum ab_status ab_packer_take(ZSTD_CCtx *p, const uint8_t *raw, const size_t *en
                               size_t n_columns, uint8_t *stored, size_t *n_stored,
                               struct ab_err *err);
 
-/* Makes a decompressor. Free it with ZSTD_freeDCtx. */
+/* Creates a decompressor. Free it with ZSTD_freeDCtx. */
 ZSTD_DCtx *ab_unpacker_new(void);
 /* Decompresses one chunk to exactly n_raw bytes; `raw` has room for one more. Returns NULL, or
  * what is wrong as the end of a sentence. */

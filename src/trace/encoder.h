@@ -18,7 +18,7 @@ struct ab_chunk_batch { /* events of one chunk */
 
 struct ab_encoder;
 
-/* Makes an encoder for chunks of at most chunk_events events. Works without a thread if none can
+/* Creates an encoder for chunks of at most chunk_events events. Works without a thread if none can
  * be started. */
 struct ab_encoder *ab_encoder_new(size_t chunk_events, bool has_time, bool has_thread);
 /* Waits for the chunk in progress and frees the encoder. */

@@ -117,8 +117,8 @@ void ab_account_fini(struct ab_account *a);
  * Returns NULL, or what is wrong as the end of a sentence. */
 const char *ab_account_take(struct ab_account *a, struct ab_event *e);
 
-/* Takes n events and copies them to `out`. Returns the number of events taken: n, or the number of
- * events before the first wrong one, for which *wrong says what is wrong. */
+/* Processes n events and copies them to `out`. Returns the number of events taken: n, or the number
+ * of events before the first wrong one, for which *wrong says what is wrong. */
 size_t ab_account_take_all(struct ab_account *a, const struct ab_event *events, size_t n,
                            struct ab_event *out, const char **wrong);
 

@@ -425,8 +425,8 @@ static enum ab_status open_events(struct ab_trace_reader *r, const struct chunk_
     return wrong == NULL ? AB_OK : bad(r, r->chunk_offset, err, "%s", wrong);
 }
 
-/* Takes a chunk of definitions or of a column of call sites. Both come before the events that they
- * belong to. */
+/* Decodes a chunk of definitions or of a column of call sites. Both come before the events that
+ * they belong to. */
 static const char *take_sites(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     r->account.info.has_sites = true;
@@ -474,8 +474,8 @@ static const char *take_requests(struct ab_trace_reader *r, const struct chunk_h
                : "a chunk of requests that cannot be decompressed";
 }
 
-/* Takes the chunk that says how many of the first events allocate blocks inherited at a fork. It is
- * a single u64, and comes once, before all events. */
+/* Decodes the chunk that says how many of the first events allocate blocks inherited at a fork. It
+ * is a single u64, and comes once, before all events. */
 static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     uint64_t *inherited = &r->account.info.inherited;
@@ -487,7 +487,7 @@ static const char *take_inherited(struct ab_trace_reader *r, const struct chunk_
     return NULL;
 }
 
-/* Takes the totals of the whole program, one u64 each. */
+/* Decodes the totals of the whole program, one u64 each. */
 static const char *take_whole(struct ab_trace_reader *r, const struct chunk_head *h)
 {
     struct ab_trace_whole *out = &r->account.info.whole;

@@ -286,7 +286,8 @@ static enum ab_status visit(void *user, const struct ab_walk_batch *batch, struc
     return ab_scope_search_visit(s->search, batch, err);
 }
 
-/* Makes a pass that chooses the horizon, or (is_final) one that finds the ends for that choice. */
+/* Makes a pass over the trace that chooses the horizon, or (is_final) one that finds the ends for
+ * that choice. */
 static enum ab_status search(struct state *s, struct attempt *t, bool is_final, struct ab_err *err)
 {
     struct ab_walk walk = {.path = s->file->path,

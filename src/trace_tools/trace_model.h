@@ -39,7 +39,7 @@ struct ab_trace_model {
     uint64_t n_allocs, *first;
 };
 
-/* Makes a model. Reads the trace twice, so that the trace must be a file. `walk` has path,
+/* Creates a model. Reads the trace twice, so that the trace must be a file. `walk` has path,
  * is_partial and progress. Needs memory for the live blocks and for the different sizes, kinds and
  * contexts; four bytes per allocation are in an unnamed file. Returns AB_USAGE if the trace has no
  * allocations, or more threads at a time than a workload has lanes. */

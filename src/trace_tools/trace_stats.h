@@ -95,7 +95,7 @@ struct ab_survey {
 enum ab_status ab_survey_visit(void *user, const struct ab_walk_batch *batch, struct ab_err *err);
 void ab_survey_fini(struct ab_survey *s);
 
-/* Makes the overview of a trace from its events, one after the other. Blocks are found by the
+/* Creates the overview of a trace from its events, one after the other. Blocks are found by the
  * reader's slots. */
 struct ab_overview_maker;
 struct ab_overview_maker *ab_overview_begin(void);

@@ -55,9 +55,9 @@ static inline __attribute__((always_inline)) void ab_trace_book_prefetch(
         __builtin_prefetch(&b->slots[slot], 1);
 }
 
-/* Takes one event. Sets *was to its block before the call (free, resize) or after it (allocation);
- * *was is not live if the event has no block. Returns NULL, or what is wrong as the end of a
- * sentence. */
+/* Processes one event. Sets *was to its block before the call (free, resize) or after it
+ * (allocation); *was is not live if the event has no block. Returns NULL, or what is wrong as the
+ * end of a sentence. */
 const char *ab_trace_book_take(struct ab_trace_book *b, const struct ab_event *e,
                                struct ab_live_block *was);
 

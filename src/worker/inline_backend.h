@@ -39,7 +39,7 @@ const struct ab_inline *ab_inline_find(const char *name, enum ab_boundary bounda
 
 /* ---- a compiled-in back end as a target of checks ---- */
 
-/* Makes a target whose calls run op by op in the lane's loop, so that the checks prove the
+/* Creates a target whose calls run op by op in the lane's loop, so that the checks prove the
  * compiled-in code that will be timed. Needs w->inlined, and the object in the lane's face. On
  * entry, `target` is the target of the heap. */
 void ab_target_of_loop(const struct ab_lane *lane, struct ab_target *target);

@@ -42,7 +42,7 @@ void ab_introspect_heap(struct ab_introspect *in, const struct ab_backend *backe
 
 /* Reads the allocator's own statistics; UINT64_MAX = not available. */
 void ab_introspect_ask(const struct ab_introspect *in, uint64_t *allocated, uint64_t *mapped);
-/* Gives free memory back to the system. Returns false if the allocator has no function for it. */
+/* Releases free memory to the system. Returns false if the allocator has no function for it. */
 bool ab_introspect_purge(const struct ab_introspect *in);
 /* Writes the library's kind and its settings to standard output: as the library prints them, or as
  * lines of "NAME: VALUE". Allocates memory, so it must not be called in a run that measures

@@ -71,7 +71,7 @@ static inline void ab_iterations_add(struct ab_lane *lane, bool is_scheduler)
     lane->iteration.ticks += is_scheduler ? 0 : lane->delta;
 }
 
-/* AB_TOUCH_APART: blocks are written to while the lane's clock stands still, as a program writes to
+/* AB_TOUCH_APART: blocks are written to while the lane's clock is stopped, as a program writes to
  * its blocks outside of the calls. This time is in no slice and in no time of a phase.
  *
  * With several lanes, a lane that waits profits from the time for which another lane's clock stood

@@ -530,8 +530,8 @@ static bool can_purge(const struct ab_placed *view, uint32_t n_heaps)
     return h == n_heaps;
 }
 
-/* Makes the back end that stands for all heaps. It has a hook only if each heap that gets calls of
- * this hook has it. */
+/* Creates the back end that stands for all heaps. It has a hook only if each heap that gets calls
+ * of this hook has it. */
 static void make_whole(struct ab_worker *w, const struct ab_placed *view)
 {
     placed.whole = (struct ab_backend){

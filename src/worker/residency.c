@@ -102,8 +102,8 @@ static bool read_hex(const char **s, uint64_t *out)
     return is_any;
 }
 
-/* Takes a line of smaps. "55e0-55f0 r-xp …" begins a mapping. "Anonymous: 12 kB" says how many of
- * the mapping's pages are resident and private, so how many to look for. */
+/* Processes a line of smaps. "55e0-55f0 r-xp …" begins a mapping. "Anonymous: 12 kB" says how many
+ * of the mapping's pages are resident and private, so how many to look for. */
 static bool read_line(const struct ab_residency *r, const char *line, struct ab_page_run *mapping,
                       struct ab_page_runs *out)
 {

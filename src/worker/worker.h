@@ -284,8 +284,8 @@ enum { AB_PROGRESS_OPS = 4096 };
 /* Returns the enum ab_op_kind of a tape word; for a wide op, that of its entry in the side table.
  * -1 = the word is no request. */
 int ab_worker_op_kind(const struct ab_worker *w, uint64_t op);
-/* True for an allocation that failed in the recorded program. Such an op gives no block, and has no
- * slot. */
+/* True for an allocation that failed in the recorded program. Such an op returns no block, and has
+ * no slot. */
 bool ab_worker_is_refused(const struct ab_worker *w, uint64_t op);
 /* Returns the size that an op just carried out requested. For a free or an access, returns the size
  * of the block; for a reset, 0. */

@@ -59,7 +59,7 @@ enum ab_status ab_workload_compile(struct ab_workload *w, struct ab_tape *out, s
  * there. A burst does not end inside a scope. */
 struct ab_workload_bursts {
     uint64_t most_bytes;
-    /* Takes a burst, which is valid only during the call. is_only is true if there is only one
+    /* Receives a burst, which is valid only during the call. is_only is true if there is only one
      * burst */
     enum ab_status (*take)(void *user, const struct ab_tape *burst, bool is_only,
                            struct ab_err *err);

@@ -27,7 +27,7 @@ struct ab_advising { /* begins as {0} */
     char base[128]; /* name of the general malloc that serves all other blocks */
 };
 
-/* Makes and measures the advice on a trace. Fails as a replay does. The caller ends with
+/* Works out and measures the advice on a trace. Fails as a replay does. The caller ends with
  * ab_advising_fini(), also after a failure. */
 enum ab_status ab_advise_trace(const struct ab_advise_request *request, struct ab_advising *out,
                                struct ab_err *err);

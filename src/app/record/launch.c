@@ -93,9 +93,9 @@ static void drop_signals(struct ab_launch *l)
     l->is_holding = false;
 }
 
-/* Makes a link to a library in the folder if LD_PRELOAD cannot contain the library's path, because
- * of blanks, colons or '$'. Other libraries get no link, because background processes may outlive
- * the folder, and ld.so would complain about a missing recorder. */
+/* Creates a link to a library in the folder if LD_PRELOAD cannot contain the library's path,
+ * because of blanks, colons or '$'. Other libraries get no link, because background processes may
+ * outlive the folder, and ld.so would complain about a missing recorder. */
 static enum ab_status alias_library(const struct ab_launch *l, const char *name, char path[4096],
                                     struct ab_err *err)
 {
@@ -115,8 +115,8 @@ static enum ab_status mark_frames(struct ab_launch *l, struct ab_err *err)
     return alias_library(l, "frames.so", l->frames, err);
 }
 
-/* Makes the folder that the user named. Makes its path absolute, because the command may change its
- * directory. */
+/* Creates the folder that the user named. Makes its path absolute, because the command may change
+ * its directory. */
 static enum ab_status make_named_folder(struct ab_launch *l, const char *path, struct ab_err *err)
 {
     char whole[PATH_MAX], shown[512];
@@ -168,7 +168,7 @@ static bool make_passage(struct ab_launch *l)
            chmod(l->inner, 0711) == 0 && chmod(l->folder, 0711) == 0;
 }
 
-/* Makes the spool within the private folder. Processes of any user can write to the spool, but
+/* Creates the spool within the private folder. Processes of any user can write to the spool, but
  * cannot remove each other's files (sticky bit). If root records, the path is open as well, because
  * a program that root starts as another user must reach the spool (spool.h). */
 static enum ab_status make_open_folder(struct ab_launch *l, struct ab_err *err)

@@ -143,8 +143,8 @@ struct sharing {
     char digest[65]; /* digest of the original's calls */
 };
 
-/* Makes a frame that shows only its function and the number of the frame in the table. Its build id
- * matches no file, so that no program with the function's name is mistaken for its module. */
+/* Creates a frame that shows only its function and the number of the frame in the table. Its build
+ * id matches no file, so that no program with the function's name is mistaken for its module. */
 static struct ab_site_frame name_frame(struct sharing *s, const struct ab_site_frame *frame,
                                        struct ab_site_table *out)
 {

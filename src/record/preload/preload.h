@@ -45,7 +45,7 @@ extern struct ab_spool_control *ab_control AB_HIDDEN;
  * there. */
 bool ab_files_start(const char *folder) AB_HIDDEN;
 
-/* Makes a file, reserves its first `bytes` bytes and maps them. Returns NULL with errno EEXIST if
+/* Creates a file, reserves its first `bytes` bytes and maps them. Returns NULL with errno EEXIST if
  * the file exists. For any other NULL, *why has the reason. */
 void *ab_files_make(struct ab_file_id id, uint64_t bytes, enum ab_spool_stop *why) AB_HIDDEN;
 
@@ -72,7 +72,7 @@ const char *ab_environment(const char *name) AB_HIDDEN;
 void ab_program_find(void) AB_HIDDEN;
 const char *ab_program_name(void) AB_HIDDEN;
 void ab_program_note(struct ab_spool_image *image) AB_HIDDEN;
-/* Makes the image file of this program, PID.K. K is the first free number, because exec keeps the
+/* Creates the image file of this program, PID.K. K is the first free number, because exec keeps the
  * process id. */
 struct ab_spool_image *ab_program_make_image(uint32_t *generation,
                                              enum ab_spool_stop *why) AB_HIDDEN;

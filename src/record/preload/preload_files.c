@@ -275,8 +275,8 @@ static int make_elsewhere(const char *name, struct ab_file_id id, uint64_t bytes
     return *why == AB_SPOOL_RUNNING ? open_file(name, O_RDWR) : -1;
 }
 
-/* Takes `bytes` bytes from the limit of the spool before they are used. When the limit is reached,
- * recording ends for all processes, because ends at different times would leave gaps. */
+/* Deducts `bytes` bytes from the limit of the spool before they are used. When the limit is
+ * reached, recording ends for all processes, because ends at different times would leave gaps. */
 static enum ab_spool_stop take_bytes(uint64_t bytes)
 {
     uint64_t n = __atomic_add_fetch(&ab_control->n_bytes, bytes, __ATOMIC_RELAXED);

@@ -55,8 +55,8 @@ struct ab_axis {
 };
 
 /* Chooses ticks for an axis whose other members are set. Labels do not overlap; those of a
- * horizontal axis stand side by side. With is_widened, low and high of a linear axis move outwards
- * to the next tick, those of a log axis by a little. */
+ * horizontal axis are side by side. With is_widened, low and high of a linear axis move outwards to
+ * the next tick, those of a log axis by a little. */
 void ab_axis_set_ticks(struct ab_axis *a, bool is_horizontal, bool is_widened);
 /* Returns the position of a value in px, clamped to the ends of the axis. */
 double ab_axis_at(const struct ab_axis *a, double value);

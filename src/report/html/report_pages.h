@@ -62,7 +62,7 @@ void ab_page_key(struct ab_html *h, enum ab_colour colour, const char *text);
 /* Draws resident memory over time, a line per back end. Draws nothing if it is not known. */
 void ab_page_courses(struct ab_html *h, const struct ab_report *report);
 
-/* Wrap figures that stand side by side as far as the window allows. */
+/* Wrap figures side by side as far as the window allows. */
 void ab_page_figures_begin(struct ab_html *h);
 void ab_page_figures_end(struct ab_html *h);
 

@@ -22,7 +22,7 @@ enum {
     BLANK_TURN = 8,       /* a blank line after each turn */
     BLANK_END = 16,       /* a blank line after all grids */
     BLANK_CLOSING = 32,   /* a blank line after the closing words, if there are any */
-    CLOSES_TOPICS = 64,   /* closing words stand below the tables of their topic */
+    CLOSES_TOPICS = 64,   /* closing words are printed below the tables of their topic */
     LEGEND_OF_TURN = 128, /* each turn counts its footnotes from 1 */
     /* the place prints its footnotes: below each turn or, without LEGEND_OF_TURN, at its end */
     FOOTNOTES = 256,

@@ -95,8 +95,8 @@ bool ab_target_has(const struct ab_target *t, enum ab_call call);
 bool ab_target_can_resize(const struct ab_target *t);
 bool ab_target_can_free(const struct ab_target *t); /* True if frees give memory back. */
 
-/* Makes the request. Returns the block's reference; 0 = NULL. `heap` is the calling thread's heap;
- * a malloc ignores it. */
+/* Performs the request. Returns the block's reference; 0 = NULL. `heap` is the calling thread's
+ * heap; a malloc ignores it. */
 ab_ref ab_target_ask(const struct ab_target *t, struct ab_heap *heap, const struct ab_ask *ask);
 /* Calls calloc; only for a malloc that has it. */
 ab_ref ab_target_calloc(const struct ab_target *t, size_t n, size_t size);

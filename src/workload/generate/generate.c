@@ -754,7 +754,7 @@ static struct ab_tape pad(const struct ab_generator *g, const struct ab_tape *ma
     return burst;
 }
 
-/* Makes a burst of everything that was pushed since the last burst, and passes it to the caller's
+/* Creates a burst of everything that was pushed since the last burst, and passes it to the caller's
  * `take`. */
 static enum ab_status hand_over(struct ab_generator *g, bool is_only)
 {

@@ -158,8 +158,8 @@ enum ab_status ab_step_end_scope(struct ab_generator *g, const struct ab_loop *s
 /* ---- play.c ---- */
 struct ab_play *ab_play_begin(const struct ab_model *t, uint64_t seed, uint64_t stream);
 void ab_play_end(struct ab_play *p); /* p may be NULL */
-/* Makes the model's next call, or sets *is_over if there is none. Errors come from the tape builder
- * and have no place. */
+/* Generates the model's next call, or sets *is_over if there is none. Errors come from the tape
+ * builder and have no place. */
 enum ab_status ab_play_step(struct ab_generator *g, struct ab_play *p, const struct ab_verb *v,
                             bool *is_over);
 

@@ -31,7 +31,7 @@ static void index_count(struct ab_age_index *x, uint32_t number, uint32_t change
         x->tree[i] += change;
 }
 
-/* Makes the index, or renumbers its live positions by age. Afterwards at least half of the numbers
+/* Builds the index, or renumbers its live positions by age. Afterwards at least half of the numbers
  * are free. */
 static void index_make(struct ab_live_set *s)
 {

@@ -35,11 +35,12 @@ void ab_message_add(struct ab_message *m, uint32_t slot);
 
 /* Moves the slots [next, n) of m to the front or the back of the queue, as one message. */
 void ab_queue_put(struct ab_queue *q, struct ab_message *m, bool to_front);
-/* Takes the message at the front or the back out of the queue and into m. There must be one. */
+/* Removes the message at the front or the back of the queue and stores it in m. There must be
+ * one. */
 void ab_queue_get(struct ab_queue *q, struct ab_message *m, bool from_back);
 
 void ab_line_join(struct ab_ring *line, uint32_t lane);
-/* Takes the lane that has waited longest out of the line. Returns false if the line is empty. */
+/* Removes the lane that has waited longest from the line. Returns false if the line is empty. */
 bool ab_line_next(struct ab_ring *line, uint32_t *lane);
 
 void ab_queue_fini(struct ab_queue *q);
